@@ -1,0 +1,24 @@
+"""Array types used everywhere, and the one way to freeze an array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Int = NDArray[np.int64]
+Float = NDArray[np.float64]
+Bool = NDArray[np.bool_]
+
+
+def frozen(values: ArrayLike, dtype: Any) -> NDArray[Any]:
+    """Return a contiguous read-only copy, so that nobody changes a published structure by accident."""
+    out = np.array(values, dtype=dtype, order="C", copy=True)
+    out.setflags(write=False)
+    return out
+
+
+def concatenated(parts: list[Int]) -> Int:
+    """``np.concatenate`` that also accepts no parts at all."""
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)

@@ -1,0 +1,47 @@
+"""What can go wrong, as one small tree.
+
+    HushpathError
+    ├── InputError          the caller can mend it: bad file, bad option, unknown label   (exit code 2)
+    │   ├── NetworkError    the network itself: schema, labels, bounds
+    │   ├── OptionError     an argument: epsilon, mechanism, law, max_weight
+    │   └── FileFormatError a file that is not a release, is damaged, or is newer than this program
+    └── CannotError         a sound request that cannot be met here                       (exit code 1)
+        └── BudgetError     a strategy whose certificate exceeds the budget
+
+Messages state the rule, the public value that broke it and the place.  They never hold a weight, a count of
+weights with some property, or anything else computed from private values.
+"""
+
+from __future__ import annotations
+
+
+class HushpathError(Exception):
+    """Base of every error hushpath raises on purpose."""
+
+    exit_code = 1
+
+
+class InputError(HushpathError):
+    """Something the caller gave cannot be used as it is."""
+
+    exit_code = 2
+
+
+class NetworkError(InputError):
+    """The network cannot be read or is not one we can handle."""
+
+
+class OptionError(InputError):
+    """An argument is missing, out of range or does not fit the others."""
+
+
+class FileFormatError(InputError):
+    """A file is not a readable hushpath release."""
+
+
+class CannotError(HushpathError):
+    """A sound request that cannot be met: too large, a missing optional package, no permission."""
+
+
+class BudgetError(CannotError):
+    """A strategy would cost more than the budget; raised before any weight is read."""

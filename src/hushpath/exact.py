@@ -1,0 +1,45 @@
+"""The exact numbers of each kind of block, as integers on the lattice.
+
+Stage 4 of 6.  Private: these functions take lattice weights and are called by ``measure`` only.  They add no noise,
+draw nothing at random, and their control flow and output shape depend on the public block alone.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+import numpy as np
+
+from .arrays import Int, concatenated
+from .kernels.paths import UNREACHED, distances_from
+from .strategy.blocks import Block, CliqueBlock, EdgeBlock
+from .topology import Topology
+
+
+@singledispatch
+def exact_numbers(block: Block, topology: Topology, steps: Int) -> Int:
+    """Return the numbers of a block for lattice weights ``steps``, in the order of its groups."""
+    raise NotImplementedError(type(block).__name__)
+
+
+@exact_numbers.register
+def _(block: EdgeBlock, topology: Topology, steps: Int) -> Int:
+    return steps
+
+
+@exact_numbers.register
+def _(block: CliqueBlock, topology: Topology, steps: Int) -> Int:
+    arcs, lengths = topology.arcs, steps[topology.arcs.edges]
+    numbers: list[Int] = []
+    for group in block.groups(topology):
+        rows = max(1, 2**23 // topology.num_nodes)  # at most 64 MB of full rows at a time
+        for first in range(0, len(group), rows):
+            chunk = group[first : first + rows]
+            out = np.empty((len(chunk), topology.num_nodes), np.int64)
+            distances_from(arcs, lengths, chunk, out)
+            table = out[:, group]
+            # Unreached is a public fact (directed networks): such a pair counts as 0 and holds noise only.
+            table[table == UNREACHED] = 0
+            i, j = np.indices(table.shape)
+            numbers.append(table[(i + first != j) if topology.directed else (i + first < j)])
+    return concatenated(numbers)

@@ -1,0 +1,1 @@
+"""Pure array kernels: no options, no I/O, each with a slow reference twin in ``kernels.reference``."""

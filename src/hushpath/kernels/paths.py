@@ -1,0 +1,112 @@
+"""Shortest distances from single sources on arrays: Dijkstra with an indexed 4-ary heap.
+
+One kernel serves both halves of the project: exact ``int64`` lattice weights inside ``measure`` and noisy
+``float64`` weights when a release is decoded.  Parallel edges and zero weights need no special case.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..arrays import Int
+from ..topology import Arcs
+
+UNREACHED = np.iinfo(np.int64).max
+THREADS = min(8, os.cpu_count() or 1)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _dijkstra(start, heads, lengths, sources, target, infinity, out, keys, nodes, place):  # type: ignore[no-untyped-def]
+    """Fill ``out[i]`` with the distances from ``sources[i]``; stop early at ``target`` if it is not negative.
+
+    ``keys``/``nodes`` are the heap (key and node side by side in memory), ``place`` the position of a node in it
+    (-1 never seen).  A settled node needs no mark: no key below its distance can arrive later.
+    """
+    for row in range(len(sources)):
+        distance = out[row]
+        distance[:] = infinity
+        place[:] = -1
+        distance[sources[row]] = 0
+        keys[0], nodes[0], place[sources[row]] = 0, sources[row], 0
+        size = 1
+        while size > 0:
+            key, v = keys[0], nodes[0]
+            if v == target:
+                break
+            size -= 1
+            if size > 0:  # sift the last entry down from the root
+                k, u, i = keys[size], nodes[size], 0
+                while True:
+                    child = 4 * i + 1
+                    if child >= size:
+                        break
+                    least = child
+                    for c in range(child + 1, min(child + 4, size)):
+                        if keys[c] < keys[least]:
+                            least = c
+                    if keys[least] >= k:
+                        break
+                    keys[i], nodes[i] = keys[least], nodes[least]
+                    place[nodes[i]] = i
+                    i = least
+                keys[i], nodes[i], place[u] = k, u, i
+            for arc in range(start[v], start[v + 1]):
+                u = heads[arc]
+                k = key + lengths[arc]
+                if k < distance[u]:
+                    distance[u] = k
+                    i = place[u]
+                    if i < 0:
+                        i = size
+                        size += 1
+                    while i > 0:  # sift up
+                        parent = (i - 1) >> 2
+                        if keys[parent] <= k:
+                            break
+                        keys[i], nodes[i] = keys[parent], nodes[parent]
+                        place[nodes[i]] = i
+                        i = parent
+                    keys[i], nodes[i], place[u] = k, u, i
+
+
+def distances_from(arcs: Arcs, lengths: NDArray[Any], sources: Int, out: NDArray[Any], target: int = -1) -> None:
+    """Fill ``out[i]`` with distances from ``sources[i]``; unreached nodes get ``inf`` or ``UNREACHED`` by dtype.
+
+    Args:
+        arcs: adjacency of a topology.
+        lengths: one non-negative length per *arc*, ``int64`` or ``float64``.
+        sources: node positions, one per row of ``out``.
+        out: array of ``len(sources)`` rows and one column per node, of the dtype of ``lengths``.
+        target: if given, rows may be left incomplete once this node is settled.
+    """
+    infinity = UNREACHED if lengths.dtype == np.int64 else np.inf
+    n = len(arcs.start) - 1
+
+    def run(rows: slice) -> None:
+        keys, nodes, place = np.empty(n, lengths.dtype), np.empty(n, np.int64), np.empty(n, np.int64)
+        _dijkstra(
+            arcs.start, arcs.heads, lengths, sources[rows], target, lengths.dtype.type(infinity), out[rows],
+            keys, nodes, place,
+        )  # fmt: skip
+
+    in_threads(run, len(sources))
+
+
+def in_threads(run: Any, count: int) -> None:
+    """Call ``run`` on slices that cover ``range(count)``, a thread each; the kernels release the GIL."""
+    if count == 0:
+        return
+    parts = min(THREADS, count)
+    edges = [count * i // parts for i in range(parts + 1)]
+    slices = [slice(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    if parts == 1:
+        run(slices[0])
+        return
+    with ThreadPoolExecutor(parts) as pool:
+        list(pool.map(run, slices))

@@ -1,0 +1,22 @@
+"""The one door to randomness: exact discrete Laplace and Gaussian noise on the integers.
+
+Stage 4 of 6.  Reading order: ``laws`` (what the noise is), ``samplers`` (who makes it), ``exact`` (how, with
+proofs), ``reference`` (the same, slowly), ``keystream`` (from what), ``vector`` and ``opendp_sampler`` (the
+two samplers).
+"""
+
+from .laws import MAX_SCALE, Law, pmf, quantile, std
+from .samplers import OPENDP_LIMIT, Choice, Sampler, make_sampler, simulation
+
+__all__ = [
+    "MAX_SCALE",
+    "OPENDP_LIMIT",
+    "Choice",
+    "Law",
+    "Sampler",
+    "make_sampler",
+    "pmf",
+    "quantile",
+    "simulation",
+    "std",
+]

@@ -1,0 +1,53 @@
+"""The words all vector noise is made of: AES-256 in counter mode, keyed once from the operating system.
+
+Stage 4 of 6.  The stream is the encryption of zeros, read as little-endian 64-bit words, so the same key
+gives the same words on every machine.  Each key is used for one stream only, which is why the counter may
+start at zero.  To whoever lacks the key the words are as good as uniform (AES being a pseudorandom
+permutation; 2**40 words are far from its birthday bound), so the privacy that rests on them is
+computational, as it is for every sampler not fed by physical noise.
+
+A seeded stream is reproducible and hence protects nobody: it says so itself (``secret`` is False), and
+whoever holds it has no way of claiming otherwise.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from numpy.typing import NDArray
+
+# Domain separation: a seed never yields the key that somebody derives from the same number elsewhere.
+SEED_LABEL = "hushpath noise, seeded, not private: "
+
+
+class Keystream:
+    """An endless stream of 64-bit words; no word is ever handed out twice.
+
+    Guarantees:
+        * word i is bytes 8i .. 8i+7 of AES-256-CTR over zeros, counter from 0, little-endian;
+        * the words do not depend on the sizes in which they are read;
+        * ``secret`` is True only for a key drawn here from the operating system.
+    """
+
+    def __init__(self, *, seed: int | None = None) -> None:
+        """Open a stream under a fresh secret key, or under the public key that ``seed`` names."""
+        self.secret = seed is None
+        self.process = os.getpid()  # a fork copies the key: its users must notice
+        key = os.urandom(32) if seed is None else seed_key(seed)
+        # Only the cipher keeps the key.  It can be neither copied nor pickled, so neither can the noise.
+        self._cipher = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+
+    def read(self, count: int) -> NDArray[np.uint64]:
+        """Return the next ``count`` words."""
+        if count < 0:
+            raise ValueError(f"count of words must be >= 0, got {count}")
+        encrypted = self._cipher.update(bytes(8 * count))
+        return np.frombuffer(encrypted, dtype="<u8").astype(np.uint64)
+
+
+def seed_key(seed: int) -> bytes:
+    """Return the AES key named by a seed: SHA-256 of a label and the seed in decimal."""
+    return hashlib.sha256(f"{SEED_LABEL}{int(seed)}".encode()).digest()

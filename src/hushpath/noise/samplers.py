@@ -1,0 +1,89 @@
+"""The one door to randomness: which sampler protects a release, and what it will say of itself.
+
+Stage 4 of 6.  Nothing else in hushpath makes noise, opens a keystream or creates a generator (a test reads
+the sources).  There is no default seed and no global state: a sampler is made for one release and passed on.
+
+    choice    seed    size              sampler          private
+    auto      none    <= 20 000         opendp           yes
+    auto      none    >  20 000         vector           yes
+    opendp    none    any               opendp           yes
+    vector    none    any               vector           yes
+    auto      given   any               vector-seeded    no
+    vector    given   any               vector-seeded    no
+    opendp    given   -                 refused: OpenDP takes no seed
+
+``name`` and ``private`` go into the privacy statement of the release.  ``private`` comes from the source of
+randomness itself, so that no caller can set it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import OptionError
+from .laws import Law
+
+Choice = Literal["auto", "opendp", "vector"]
+
+# About 0.2 s of OpenDP: below, its audit costs nothing one would notice.
+OPENDP_LIMIT = 20_000
+
+
+class Sampler(Protocol):
+    """Draws exact noise on the integers."""
+
+    @property
+    def name(self) -> str:
+        """The name in the privacy statement: "opendp", "vector" or "vector-seeded"."""
+
+    @property
+    def private(self) -> bool:
+        """Whether this noise protects anyone; False when it can be reproduced."""
+
+    def draw(self, law: Law, scales: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return one independent draw per entry of ``scales`` (lattice steps, 0 = no noise)."""
+
+
+def make_sampler(choice: Choice = "auto", *, seed: int | None = None, size: int) -> Sampler:
+    """Return the sampler for a release of ``size`` values.
+
+    >>> make_sampler(size=100).name, make_sampler(size=10**6).name
+    ('opendp', 'vector')
+    >>> tester = make_sampler(seed=7, size=3)
+    >>> tester.name, tester.private, tester.draw(Law.LAPLACE, np.array([0, 0, 0])).tolist()
+    ('vector-seeded', False, [0, 0, 0])
+
+    Args:
+        choice: a closed list of reviewed code, as a choice here could break privacy.
+        seed: for tests only; the result is reproducible by anyone and marked not private.
+        size: number of values to come; only ``auto`` looks at it.
+    """
+    if choice not in get_args(Choice):
+        raise OptionError(f"sampler must be one of {', '.join(get_args(Choice))}, got {choice!r}")
+    if size < 0:
+        raise OptionError(f"size must be >= 0, got {size}")
+    if choice == "opendp" and seed is not None:
+        raise OptionError("the opendp sampler takes no seed: use sampler='vector' with a seed")
+    if choice == "opendp" or (choice == "auto" and seed is None and size <= OPENDP_LIMIT):
+        from .opendp_sampler import OpendpSampler
+
+        return OpendpSampler()
+    from .keystream import Keystream
+    from .vector import VectorSampler  # brings numba, 0.45 s: only those who use it pay
+
+    return VectorSampler(Keystream(seed=seed))
+
+
+def simulation(seed: int) -> np.random.Generator:
+    """Return numpy's generator, for public simulations and **never for noise that protects anyone**.
+
+    Right uses: bootstraps on numbers already released, synthetic demonstration data, examples of graphs.
+    Wrong use: anything added to a private value.  The generator is predictable and its floats leak.  This is
+    the only place that creates one, so a review of who calls it is a review of all of them.
+    """
+    if seed is None:  # numpy would seed itself from the system, and the simulation could not be repeated
+        raise OptionError("a simulation needs a seed, so that it can be repeated")
+    return np.random.default_rng(seed)

@@ -1,0 +1,206 @@
+"""Which mechanism, and what error to expect: from public facts only.
+
+A plan builds the calibrated strategy of every mechanism that fits, under every law it may use, and predicts the
+error of each over pairs of nodes drawn evenly.  It reads no weights, so a plan may be made, printed and published
+before the data exist.
+
+How errors are predicted.  ``table``: the noise of one number.  ``edges``: noise times the square root of the hops of a
+pair (counted on the topology), which is right while the noise is small against the weights; where it is not, the true
+error is larger and no public fact tells by how much.  The factor between standard deviation and mean absolute error
+is that of a Gaussian, sqrt(2/pi).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .arrays import Float
+from .errors import CannotError, OptionError
+from .kernels.paths import UNREACHED, distances_from
+from .noise import Law, std
+from .privacy.accounting import Budget
+from .progress import steps
+from .strategy.core import Mechanism, Problem, Strategy, build_strategy
+from .strategy.registry import MECHANISMS, mechanism_named
+from .topology import Topology
+from .weights import Lattice
+
+MEAN_OF_STD = math.sqrt(2 / math.pi)
+SAMPLED_NUMBERS = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One mechanism under one law, with its predicted error, or the public reason why it is out."""
+
+    mechanism: str
+    law: Law | None
+    mean_error: float
+    p95_error: float
+    noise: float
+    numbers: int
+    strategy: Strategy | None = None
+    reason: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "mechanism": self.mechanism,
+            "law": self.law and str(self.law),
+            "mean_error": self.mean_error if self.strategy else None,
+            "p95_error": self.p95_error if self.strategy else None,
+            "noise": self.noise if self.strategy else None,
+            "numbers": self.numbers,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The candidates, best first, and the choice."""
+
+    topology: Topology
+    problem: Problem
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def choice(self) -> Candidate:
+        """The candidate with the smallest predicted mean error."""
+        return self.candidates[0]
+
+    @property
+    def strategy(self) -> Strategy:
+        """The strategy to measure."""
+        assert self.choice.strategy is not None
+        return self.choice.strategy
+
+    @property
+    def why(self) -> str:
+        """The choice in one sentence."""
+        best = self.choice
+        others = [c for c in self.candidates[1:] if c.strategy is not None]
+        text = f"{best.mechanism} with {best.law} noise has the smallest predicted mean error, {best.mean_error:.4g}"
+        return text + (f" (next: {others[0].mechanism}, {others[0].law}, {others[0].mean_error:.4g})." if others else ".")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        lattice, budget = self.problem.lattice, self.problem.budget
+        return {
+            "nodes": self.topology.num_nodes,
+            "edges": self.topology.num_edges,
+            "directed": self.topology.directed,
+            "epsilon": "inf" if budget.unlimited else budget.epsilon,
+            "delta": budget.delta,
+            "unit": lattice.unit,
+            "largest_weight": lattice.largest_weight,
+            "choice": {"mechanism": self.choice.mechanism, "law": str(self.choice.law), "why": self.why},
+            "candidates": [candidate.as_dict() for candidate in self.candidates],
+        }
+
+    def __str__(self) -> str:
+        budget = self.problem.budget
+        lines = [
+            f"{self.topology!r}, epsilon = {budget.epsilon:g}, delta = {budget.delta:g}, "
+            f"unit = {self.problem.lattice.unit:g}. No weight was read.",
+            "",
+            f"{'mechanism':<18}{'law':<10}{'mean error':>12}{'95 % below':>12}{'noise':>12}{'numbers':>12}",
+        ]
+        for c in self.candidates:
+            if c.strategy is None:
+                lines.append(f"{c.mechanism:<18}not possible: {c.reason}")
+            else:
+                lines.append(
+                    f"{c.mechanism:<18}{c.law!s:<10}{c.mean_error:>12.4g}{c.p95_error:>12.4g}{c.noise:>12.4g}{c.numbers:>12}"
+                )
+        lines += ["", f"Choice: {self.why}", "Errors are predicted from public facts; see docs/PITFALLS.md."]
+        if self.problem.max_weight is None:
+            lines.append(f"No max_weight is declared: weights above {self.problem.lattice.largest_weight:.4g} are clipped.")
+        return "\n".join(lines)
+
+
+def plan(
+    topology: Topology,
+    *,
+    epsilon: float,
+    delta: float = 1e-6,
+    unit: float = 1.0,
+    max_weight: float | None = None,
+    mechanism: str = "auto",
+    law: str = "auto",
+    granularity: float | None = None,
+    **options: Any,
+) -> Plan:
+    """Build every candidate strategy, predict its error and put the best first.  Reads no weights."""
+    budget = Budget(epsilon, delta)
+    lattice = Lattice.build(topology, unit=unit, max_weight=max_weight, granularity=granularity)
+    problem = Problem(topology, budget, lattice, max_weight)
+    laws = _laws(law, budget)
+    if mechanism != "auto":
+        named = mechanism_named(mechanism)
+        candidates = [_candidate(named, problem, each, options) for each in laws]
+    else:
+        if options:
+            raise OptionError(f"option {sorted(options)[0]!r} needs a mechanism by name, not 'auto'")
+        candidates = [
+            candidate
+            for name in steps(list(MECHANISMS), "planning")
+            for candidate in _tried(MECHANISMS[name], problem, laws)
+        ]
+    possible = sorted((c for c in candidates if c.strategy is not None), key=lambda c: c.mean_error)
+    if not possible:
+        raise CannotError("no mechanism fits this network and budget")
+    return Plan(topology, problem, (*possible, *(c for c in candidates if c.strategy is None)))
+
+
+def _laws(law: str, budget: Budget) -> list[Law]:
+    """The laws to try.  Gaussian noise has no pure guarantee."""
+    if law == "auto":
+        return [Law.LAPLACE] if budget.delta == 0 else [Law.LAPLACE, Law.GAUSSIAN]
+    if law not in list(Law):
+        raise OptionError(f"law must be auto, laplace or gaussian, got {str(law)[:40]!r}")
+    if law == Law.GAUSSIAN and budget.delta == 0 and not budget.unlimited:
+        raise OptionError("gaussian noise needs delta above 0; use law='laplace' for pure privacy")
+    return [Law(law)]
+
+
+def _tried(mechanism: Mechanism, problem: Problem, laws: list[Law]) -> list[Candidate]:
+    """Candidates of one mechanism, or one that says why there are none."""
+    try:
+        return [_candidate(mechanism, problem, law, {}) for law in laws]
+    except (OptionError, CannotError) as error:
+        return [Candidate(mechanism.name, None, math.inf, math.inf, math.inf, 0, None, str(error))]
+
+
+def _candidate(mechanism: Mechanism, problem: Problem, law: Law, options: Mapping[str, Any]) -> Candidate:
+    strategy = build_strategy(mechanism, problem, law, options)
+    mean, p95 = predicted_error(strategy)
+    scales = strategy.scales
+    noise = std(law, int(scales.max())) * problem.lattice.granularity if len(scales) else 0.0
+    return Candidate(mechanism.name, law, mean, p95, noise, strategy.num_values, strategy)
+
+
+def predicted_error(strategy: Strategy) -> tuple[float, float]:
+    """Return predicted mean and 95th percentile of the absolute error over pairs of connected nodes."""
+    if len(strategy.scales) == 0:
+        return 0.0, 0.0
+    spread = std(strategy.law, int(strategy.scales.max())) * strategy.lattice.granularity
+    per_pair = spread * (np.sqrt(sampled_hops(strategy.topology)) if strategy.decoder == "edges" else np.ones(1))
+    if len(per_pair) == 0:
+        return 0.0, 0.0
+    # 95 % of |error|: the error of a random pair is a mixture of normals; 1.96 standard deviations of the root
+    # mean square is a fair reading of it and exact when all pairs are alike.
+    return float(MEAN_OF_STD * per_pair.mean()), float(1.96 * np.sqrt(np.mean(per_pair**2)))
+
+
+def sampled_hops(topology: Topology) -> Float:
+    """Hop counts from evenly spaced nodes to all nodes they reach: a public sample of pairs."""
+    n = topology.num_nodes
+    sources = np.unique(np.linspace(0, n - 1, max(1, min(n, 256, SAMPLED_NUMBERS // n))).astype(np.int64))
+    hops = np.empty((len(sources), n), np.int64)
+    distances_from(topology.arcs, np.ones(len(topology.arcs.heads), np.int64), sources, hops)
+    return hops[(hops > 0) & (hops != UNREACHED)].astype(np.float64)

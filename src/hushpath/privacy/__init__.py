@@ -1,0 +1,1 @@
+"""How much a release reveals: sensitivity of groups, the certificate of a strategy, budgets and calibration."""

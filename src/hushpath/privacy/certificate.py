@@ -1,0 +1,110 @@
+r"""What a strategy costs, computed from the strategy alone: the certificate, and the scales that meet a budget.
+
+Stage 3 of 6.  Reads no weights.  For scales ``s_g``, cut numbers ``c_g`` (``sensitivity``) and a protected unit of
+``u`` lattice steps, the concatenation of all groups is one vector release with
+
+    Laplace:   epsilon = max over edges e of  sum over groups g whose cell holds e of  c_g u / s_g
+    Gaussian:  rho     = max over edges e of  sum over groups g whose cell holds e of  c_g u^2 / (2 s_g^2)
+
+Norms are convex and 1-homogeneous, so a unit spread over several edges never costs more than one edge taking it
+all (docs/proofs/certificate.md).  There is no composition theorem to apply and nothing to add up by hand.
+Everything is rounded towards a larger cost.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Float, Int
+from ..errors import BudgetError, CannotError
+from ..noise import Law
+from .accounting import Budget, zcdp_epsilon, zcdp_rho
+
+LARGEST_SCALE = 2**52  # both samplers are exact up to here
+
+
+@dataclass(frozen=True, eq=False)
+class Exposure:
+    """Which groups each edge can move: ``edge[i]`` lies in the cell of ``group[i]``; ``cut`` is per group."""
+
+    num_edges: int
+    cut: Int
+    edge: Int
+    group: Int
+
+    @classmethod
+    def joined(cls, parts: list[Exposure]) -> Exposure:
+        """Put the groups of several blocks behind each other."""
+        offsets = np.cumsum([0, *(len(part.cut) for part in parts)])
+        return cls(
+            parts[0].num_edges,
+            np.concatenate([part.cut for part in parts]),
+            np.concatenate([part.edge for part in parts]),
+            np.concatenate([part.group + at for part, at in zip(parts, offsets, strict=False)]),
+        )
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What a strategy promises, for the statement.
+
+    Attributes:
+        law: the noise law.
+        spent: pure epsilon (Laplace) or rho (Gaussian), rounded up; ``inf`` without noise.
+        epsilon, delta: the same as approximate differential privacy; delta is 0 for Laplace.
+        worst_edge: a public edge id where the cost is highest; where an audit should push.
+    """
+
+    law: Law
+    spent: float
+    epsilon: float
+    delta: float
+    worst_edge: int
+
+
+def certify(exposure: Exposure, scales: Int, law: Law, unit_steps: int, budget: Budget) -> Certificate:
+    """Return the certificate, or raise ``BudgetError`` if it exceeds the budget."""
+    cost, worst = _worst_cost(exposure, np.asarray(scales, np.float64), law, unit_steps)
+    delta = 0.0 if law is Law.LAPLACE or math.isinf(cost) else budget.delta
+    epsilon = cost if law is Law.LAPLACE else zcdp_epsilon(cost, budget.delta)
+    if epsilon > budget.epsilon:
+        raise BudgetError(f"the strategy costs epsilon {epsilon:.9g}, above the budget {budget.epsilon:.9g}")
+    return Certificate(law, cost, epsilon, delta, worst)
+
+
+def calibrate(exposure: Exposure, relative: Float, law: Law, unit_steps: int, budget: Budget) -> Int:
+    """Return the smallest integer scales proportional to ``relative`` whose certificate meets the budget."""
+    if budget.unlimited:
+        return np.zeros(len(exposure.cut), np.int64)
+    allowed = budget.epsilon if law is Law.LAPLACE else zcdp_rho(budget.epsilon, budget.delta)
+    cost, _ = _worst_cost(exposure, relative, law, unit_steps)
+    factor = cost / allowed if law is Law.LAPLACE else math.sqrt(cost / allowed)
+    while True:
+        wanted = np.ceil(relative * factor)
+        if wanted.max(initial=0) > LARGEST_SCALE:
+            raise CannotError("the noise this needs does not fit in 64 bits; use a larger epsilon or a smaller network")
+        scales = np.maximum(wanted, 1).astype(np.int64)
+        try:
+            certify(exposure, scales, law, unit_steps, budget)
+        except BudgetError:
+            factor *= 1 + 2.0**-40  # the division or square root rounded down: step up until it holds
+        else:
+            return scales
+
+
+def _worst_cost(exposure: Exposure, scales: Float, law: Law, unit_steps: int) -> tuple[float, int]:
+    """The cost of the worst edge, rounded up, and that edge."""
+    if exposure.num_edges == 0 or len(exposure.edge) == 0:
+        return 0.0, -1
+    with np.errstate(divide="ignore"):
+        ratio = float(unit_steps) / scales
+        share = exposure.cut * (ratio if law is Law.LAPLACE else ratio * ratio / 2)
+    share = np.where(exposure.cut == 0, 0.0, share)
+    cost = np.bincount(exposure.edge, weights=share[exposure.group], minlength=exposure.num_edges)
+    terms = int(np.bincount(exposure.edge, minlength=exposure.num_edges).max())
+    worst = int(cost.argmax())
+    # Each share carries at most 5 roundings and the sum of k terms at most k more, each of relative size 2**-53.
+    return float(cost[worst] * (1 + (terms + 8) * 2.0**-52)), worst

@@ -1,0 +1,58 @@
+"""From a network to a release in one call: plan, certify, measure, state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .errors import OptionError
+from .measure import measure
+from .network import Network
+from .noise import make_sampler
+from .oracle import Release
+from .planning import plan
+from .strategy.registry import MECHANISMS
+
+
+def release(
+    network: Network,
+    *,
+    epsilon: float,
+    delta: float = 1e-6,
+    unit: float = 1.0,
+    max_weight: float | None = None,
+    mechanism: str = "auto",
+    law: str = "auto",
+    sampler: str = "auto",
+    seed: int | None = None,
+    granularity: float | None = None,
+    **options: Any,
+) -> Release:
+    """Measure a network once, with differential privacy, and return what may be published.
+
+    Args:
+        network: public topology and private weights.
+        epsilon, delta: the budget.  ``delta=0`` asks for pure privacy; ``epsilon=inf`` adds no noise: NOT PRIVATE.
+        unit: how far one protected unit can move the weights in total (L1).
+        max_weight: a public bound on every weight; larger weights are clipped to it, silently.
+        mechanism: a name from ``hushpath.mechanisms()``, or "auto" for the smallest predicted error.
+        law: "auto", "laplace" or "gaussian".
+        sampler: "auto", "opendp" or "vector"; the statement says which was used.
+        seed: makes a release reproducible, for tests: NOT PRIVATE.
+        granularity: length of a lattice step, a power of two; chosen from public facts when not given.
+        options: what the mechanism takes.
+    """
+    if sampler not in ("auto", "opendp", "vector"):
+        raise OptionError(f"sampler must be auto, opendp or vector, got {str(sampler)[:40]!r}")
+    chosen = plan(
+        network.topology, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight,
+        mechanism=mechanism, law=law, granularity=granularity, **options,
+    )  # fmt: skip
+    strategy = chosen.strategy
+    source = make_sampler(sampler, seed=seed, size=strategy.num_values)  # type: ignore[arg-type]
+    return Release(measure(strategy, network.weights, source))
+
+
+def mechanisms() -> dict[str, str]:
+    """Return the mechanisms by name with one line each."""
+    listed = {name: mechanism.summary for name, mechanism in MECHANISMS.items()}
+    return {**listed, "auto": "the mechanism and law with the smallest predicted error, from public facts"}

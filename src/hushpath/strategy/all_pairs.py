@@ -1,0 +1,36 @@
+"""All pairs: measure every distance itself.
+
+The error of an answer is the noise of one number, whatever the hop count; the price is that one edge can move a
+quarter of all squared node counts (cut lemma), so the noise grows with the number of nodes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .blocks import CliqueBlock
+from .core import Design, Mechanism, Problem
+
+MOST_NODES = 20_000  # 1.6 GB of measurements
+
+
+def design(problem: Problem) -> Design:
+    """Measure all pairs of every component, the same noise on each."""
+    block = CliqueBlock.on(np.arange(problem.topology.num_nodes))
+    groups = len(block.group_sizes(problem.topology))
+    return Design((block,), lambda law: np.ones(groups))
+
+
+def fits(problem: Problem) -> str | None:
+    """A pair is a stored number, so large networks do not fit."""
+    n = problem.topology.num_nodes
+    return f"it would store a number for each pair of {n} nodes (at most {MOST_NODES})" if n > MOST_NODES else None
+
+
+MECHANISM = Mechanism(
+    name="all-pairs",
+    summary="noise on every distance itself, answers by look-up; for very small networks",
+    design=design,
+    decoder="table",
+    fits=fits,
+)

@@ -1,0 +1,120 @@
+"""The kinds of measurement a strategy is made of.  A closed set: each kind is reviewed code with a proof.
+
+Stage 3 of 6.  A block is a batch of groups.  It knows its public facts only: how many numbers each group holds and
+which edges can move them (``exposure``).  The exact numbers are computed in ``exact``, stage 4.
+
+| block | one group per | numbers in a group |
+|---|---|---|
+| ``EdgeBlock`` | edge | its weight |
+| ``CliqueBlock`` | set of vertices of one component | distances in the whole network between all of them |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Int, frozen
+from ..privacy.certificate import Exposure
+from ..privacy.sensitivity import hub_cut
+from ..topology import Topology
+
+
+class Block(Protocol):
+    """A batch of groups of local distances."""
+
+    kind: ClassVar[str]
+
+    def group_sizes(self, topology: Topology) -> Int:
+        """How many numbers each group holds; the block's numbers are the groups' behind each other."""
+
+    def exposure(self, topology: Topology) -> Exposure:
+        """Which groups each edge can move, and how many of their numbers."""
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The public arrays that describe this block in a file."""
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Block:
+        """The inverse of ``arrays``."""
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeBlock:
+    """The weight of every edge: the local distance of its two ends in the cell that is the edge itself."""
+
+    kind: ClassVar[str] = "edges"
+
+    def group_sizes(self, topology: Topology) -> Int:
+        """One number per edge."""
+        return np.ones(topology.num_edges, np.int64)
+
+    def exposure(self, topology: Topology) -> Exposure:
+        """Each edge moves its own number and no other."""
+        ids = np.arange(topology.num_edges)
+        return Exposure(topology.num_edges, np.ones(len(ids), np.int64), ids, ids)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Nothing to say beyond the kind."""
+        return {}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> EdgeBlock:
+        """The inverse of ``arrays``."""
+        return cls()
+
+
+@dataclass(frozen=True, eq=False)
+class CliqueBlock:
+    """Distances in the whole network between all pairs of chosen vertices, one group per component.
+
+    The numbers of a group run over pairs ``(i, j)`` of its vertices in order, row by row: ``i < j``, or all
+    ``i != j`` in a directed network.  A pair that cannot be reached (directed networks; public) holds noise only.
+    """
+
+    vertices: Int
+    kind: ClassVar[str] = "clique"
+
+    @classmethod
+    def on(cls, vertices: Int) -> CliqueBlock:
+        """Build from distinct node positions."""
+        return cls(frozen(np.unique(vertices), np.int64))
+
+    def groups(self, topology: Topology) -> list[Int]:
+        """The chosen vertices of each component, components in order of their first vertex."""
+        component = topology.components[self.vertices]
+        order = np.argsort(component, kind="stable")
+        starts = np.flatnonzero(np.diff(component[order])) + 1
+        return np.split(self.vertices[order], starts) if len(order) else []
+
+    def group_sizes(self, topology: Topology) -> Int:
+        """All pairs, ordered ones if directed."""
+        p = np.array([len(group) for group in self.groups(topology)], np.int64)
+        return p * (p - 1) if topology.directed else p * (p - 1) // 2
+
+    def exposure(self, topology: Topology) -> Exposure:
+        """Every edge of a component is in the cell of that component's group."""
+        groups = self.groups(topology)
+        cut = hub_cut([len(group) for group in groups], directed=topology.directed)
+        group_of_component = np.full(topology.components.max(initial=-1) + 1, -1, np.int64)
+        for g, group in enumerate(groups):
+            group_of_component[topology.components[group[0]]] = g
+        group_of_edge = group_of_component[topology.components[topology.tails]]
+        edge = np.flatnonzero(group_of_edge >= 0)
+        return Exposure(topology.num_edges, cut, edge, group_of_edge[edge])
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The chosen vertices."""
+        return {"vertices": self.vertices}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> CliqueBlock:
+        """The inverse of ``arrays``."""
+        return cls.on(arrays["vertices"])
+
+
+BLOCKS: dict[str, type[Block]] = {"edges": EdgeBlock, "clique": CliqueBlock}

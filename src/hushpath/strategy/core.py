@@ -1,0 +1,144 @@
+"""A strategy: which local distances, under which law, with how much noise.  Public from end to end.
+
+Stage 3 of 6.  A mechanism looks at public facts (``Problem``) and proposes blocks with relative noise scales
+(``Design``).  Calibration turns that into a ``Strategy`` whose certificate fits the budget, before any weight is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Float, Int, frozen
+from ..errors import OptionError
+from ..noise import Law
+from ..privacy.accounting import Budget
+from ..privacy.certificate import Certificate, Exposure, calibrate, certify
+from ..topology import Topology
+from ..weights import Lattice
+from .blocks import Block
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The public facts a mechanism may look at."""
+
+    topology: Topology
+    budget: Budget
+    lattice: Lattice
+    max_weight: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """What a mechanism wants to measure, before noise is calibrated.
+
+    ``relative(law)`` gives one positive number per group: how the noise is shared between groups.
+    """
+
+    blocks: tuple[Block, ...]
+    relative: Callable[[Law], Float]
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """One published way to choose what to measure.
+
+    Attributes:
+        name, summary: as ``hushpath.mechanisms()`` lists them.
+        design: public facts and options to a design.
+        decoder: which decoder answers from its measurements.
+        options: names of the options it takes besides ``law``.
+        directed: whether it works on directed networks.
+        undirected_reason: why not, in words for the error message.
+        needs_max_weight: whether it is meaningless without a public bound on weights.
+        fits: a public reason why it cannot run on this network, or ``None``.
+    """
+
+    name: str
+    summary: str
+    design: Callable[..., Design]
+    decoder: str
+    options: frozenset[str] = frozenset()
+    directed: bool = True
+    undirected_reason: str = ""
+    needs_max_weight: bool = False
+    fits: Callable[[Problem], str | None] = lambda problem: None
+
+
+@dataclass(frozen=True, eq=False)
+class Strategy:
+    """Blocks of local distances with a noise scale (in lattice steps) for every group."""
+
+    mechanism: str
+    decoder: str
+    topology: Topology
+    lattice: Lattice
+    budget: Budget
+    law: Law
+    blocks: tuple[Block, ...]
+    scales: Int
+    max_weight: float | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Strategy({self.mechanism}, {self.law}, {self.num_values} numbers)"
+
+    @cached_property
+    def exposure(self) -> Exposure:
+        """Which groups each edge can move, over all blocks."""
+        return Exposure.joined([block.exposure(self.topology) for block in self.blocks])
+
+    @cached_property
+    def group_sizes(self) -> Int:
+        """How many numbers each group holds, over all blocks."""
+        return np.concatenate([block.group_sizes(self.topology) for block in self.blocks])
+
+    @property
+    def num_values(self) -> int:
+        """How many numbers are measured."""
+        return int(self.group_sizes.sum())
+
+    def certificate(self) -> Certificate:
+        """Prove from public facts that the budget holds, or raise ``BudgetError``."""
+        return certify(self.exposure, self.scales, self.law, self.lattice.unit_steps, self.budget)
+
+
+def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Mapping[str, Any]) -> Strategy:
+    """Design, calibrate and certify.  Raises before any weight is read."""
+    unknown = sorted(set(options) - mechanism.options)
+    if unknown:
+        takes = ", ".join(sorted({"law", *mechanism.options}))
+        raise OptionError(f"mechanism {mechanism.name!r} has no option {unknown[0]!r}; it takes: {takes}")
+    if problem.topology.directed and not mechanism.directed:
+        raise OptionError(f"mechanism {mechanism.name!r} is for undirected networks: {mechanism.undirected_reason}")
+    if mechanism.needs_max_weight and problem.max_weight is None and not np.isfinite(problem.topology.upper).all():
+        raise OptionError(
+            f"mechanism {mechanism.name!r} needs max_weight, a public bound on every weight; it is never read from data"
+        )
+    if reason := mechanism.fits(problem):
+        raise OptionError(f"mechanism {mechanism.name!r} cannot run on this network: {reason}")
+    design = mechanism.design(problem, **options)
+    exposure = Exposure.joined([block.exposure(problem.topology) for block in design.blocks])
+    scales = calibrate(exposure, design.relative(law), law, problem.lattice.unit_steps, problem.budget)
+    strategy = Strategy(
+        mechanism=mechanism.name,
+        decoder=mechanism.decoder,
+        topology=problem.topology,
+        lattice=problem.lattice,
+        budget=problem.budget,
+        law=law,
+        blocks=design.blocks,
+        scales=frozen(scales, np.int64),
+        max_weight=problem.max_weight,
+        options=dict(options),
+        details=dict(design.details),
+    )
+    strategy.certificate()
+    return strategy

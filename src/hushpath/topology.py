@@ -1,0 +1,267 @@
+"""The public half of a network: nodes, edges, coordinates and declared bounds, but no weights.
+
+Stage 1 of 6:  *topology* -> strategy -> measure -> release -> decode -> answer.
+
+How odd inputs are treated (one way each, here and nowhere else):
+
+| input | treatment |
+|---|---|
+| parallel edges | kept: each has its own private weight; a distance uses the shortest of them |
+| self-loops | dropped with their weight: no shortest path uses one; counted in ``dropped_loops`` |
+| isolated nodes, several components | kept; unreachable pairs are at distance infinity, which is public |
+| labels | all integers, or all text; a mix becomes text; anything else (float, tuple, empty) is refused |
+| node order | the order of the node table if there is one, else first appearance in the edge list |
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .arrays import Float, Int, frozen
+from .errors import InputError, NetworkError
+
+Label = int | str
+MAX_LABEL_LENGTH = 1_000
+CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+
+
+class Arcs(NamedTuple):
+    """Outgoing arcs of every node: ``heads[start[v]:start[v+1]]``, each with the id of its edge."""
+
+    start: Int
+    heads: Int
+    edges: Int
+
+
+@dataclass(frozen=True, eq=False)
+class Topology:
+    """A public graph: frozen arrays, cheap to share, safe to print.
+
+    Attributes:
+        labels: one label per node, all ``int`` or all ``str``.
+        tails, heads: the two ends of each edge as node positions; for directed graphs the arc tail -> head.
+        directed: whether each edge may be used in one direction only.
+        lower, upper: public bounds of each weight; ``upper`` is ``inf`` where none was declared.
+        coordinates: ``(n, 2)`` positions for drawing, or ``None``.
+        dropped_loops: how many self-loops the input had.
+    """
+
+    labels: tuple[Label, ...]
+    tails: Int
+    heads: Int
+    directed: bool
+    lower: Float
+    upper: Float
+    coordinates: Float | None = None
+    dropped_loops: int = 0
+
+    @classmethod
+    def build(
+        cls,
+        labels: Iterable[Any],
+        tails: ArrayLike,
+        heads: ArrayLike,
+        *,
+        directed: bool = False,
+        lower: ArrayLike = 0.0,
+        upper: ArrayLike = np.inf,
+        coordinates: ArrayLike | None = None,
+        dropped_loops: int = 0,
+    ) -> tuple[Topology, Int]:
+        """Validate once at the door; return the topology and the input rows that became its edges.
+
+        The second value lets a caller pick the weights of the kept edges: self-loops are gone.
+        """
+        names = clean_labels(labels)
+        n = len(names)
+        tail, head = _positions(tails), _positions(heads)
+        if len(tail) != len(head):
+            raise NetworkError(f"an edge has two ends, but {len(tail)} tails and {len(head)} heads were given")
+        for end in (tail, head):
+            outside = np.flatnonzero((end < 0) | (end >= n))
+            if outside.size:
+                row = int(outside[0])
+                raise NetworkError(f"edge {row} names node {int(end[row])}, but the network has {n} nodes")
+        keep = np.flatnonzero(tail != head)
+        low = _bound(lower, len(tail), "lower")[keep]
+        high = _bound(upper, len(tail), "upper")[keep]
+        if (low < 0).any() or not np.isfinite(low).all():
+            raise NetworkError("a lower bound must be a finite number that is not negative")
+        crossed = np.flatnonzero(low > high)
+        if crossed.size:
+            row = int(crossed[0])
+            raise NetworkError(f"edge {int(keep[row])} has lower bound {low[row]:g} above its upper bound {high[row]:g}")
+        xy = None
+        if coordinates is not None:
+            xy = frozen(_floats(coordinates, "coordinates"), np.float64)
+            if xy.shape != (n, 2):
+                raise NetworkError(f"coordinates must be an array of {n} rows and 2 columns, not {xy.shape}")
+            if not np.isfinite(xy).all():
+                raise NetworkError("coordinates must be finite numbers; leave them out if some are unknown")
+        topology = cls(
+            labels=names,
+            tails=frozen(tail[keep], np.int64),
+            heads=frozen(head[keep], np.int64),
+            directed=bool(directed),
+            lower=frozen(low, np.float64),
+            upper=frozen(high, np.float64),
+            coordinates=xy,
+            dropped_loops=dropped_loops + len(tail) - len(keep),
+        )
+        return topology, keep
+
+    @property
+    def num_nodes(self) -> int:
+        """How many nodes."""
+        return len(self.labels)
+
+    @property
+    def num_edges(self) -> int:
+        """How many edges (arcs, if directed), parallel ones counted each."""
+        return len(self.tails)
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        return f"Topology({self.num_nodes} nodes, {self.num_edges} edges, {kind})"
+
+    @cached_property
+    def arcs(self) -> Arcs:
+        """Adjacency in compressed rows; an undirected edge appears at both of its ends."""
+        ids = np.arange(self.num_edges)
+        if self.directed:
+            source, target, edge = self.tails, self.heads, ids
+        else:
+            source = np.concatenate([self.tails, self.heads])
+            target = np.concatenate([self.heads, self.tails])
+            edge = np.concatenate([ids, ids])
+        order = np.argsort(source, kind="stable")
+        start = np.zeros(self.num_nodes + 1, np.int64)
+        np.cumsum(np.bincount(source, minlength=self.num_nodes), out=start[1:])
+        return Arcs(frozen(start, np.int64), frozen(target[order], np.int64), frozen(edge[order], np.int64))
+
+    @cached_property
+    def components(self) -> Int:
+        """The number of each node's (weakly) connected component, numbered by first node."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        n = self.num_nodes
+        graph = coo_array((np.ones(self.num_edges), (self.tails, self.heads)), shape=(n, n))
+        return frozen(connected_components(graph, directed=True, connection="weak")[1], np.int64)
+
+    @cached_property
+    def _position(self) -> dict[Label, int]:
+        return {label: i for i, label in enumerate(self.labels)}
+
+    def index(self, label: Label) -> int:
+        """Return the position of a label; 17 and "17" find each other, "017" and 17.0 find neither."""
+        found = None
+        if isinstance(label, str):
+            found = self._position.get(label)
+            if found is None and canonical_integer(label):
+                found = self._position.get(int(label))
+        elif isinstance(label, (int, np.integer)) and not isinstance(label, bool):
+            found = self._position.get(int(label))
+            if found is None:
+                found = self._position.get(str(int(label)))
+        if found is None:
+            raise InputError(f"no node is called {str(label)[:60]!r}")
+        return found
+
+    def indices(self, labels: Sequence[Label] | None) -> Int:
+        """Return the positions of many labels; ``None`` means every node in order."""
+        if labels is None:
+            return np.arange(self.num_nodes)
+        if isinstance(labels, str):
+            raise InputError("give a list of labels, not one text")
+        wanted = list(labels)
+        position = self._position
+        if {type(label) for label in wanted} <= {type(self.labels[0])} and all(map(position.__contains__, wanted)):
+            return np.fromiter(map(position.__getitem__, wanted), np.int64, count=len(wanted))
+        return np.fromiter(map(self.index, wanted), np.int64, count=len(wanted))
+
+
+def clean_labels(labels: Iterable[Any]) -> tuple[Label, ...]:
+    """Return labels as all ``int`` or all ``str``; refuse what is neither, empty or doubled."""
+    names = plain_labels(labels)
+    if not names:
+        raise NetworkError("the network has no nodes")
+    if len(set(names)) != len(names):
+        twice, _ = Counter(names).most_common(1)[0]
+        raise NetworkError(f"two nodes are called {str(twice)[:60]!r}")
+    return tuple(names)
+
+
+def plain_labels(labels: Iterable[Any]) -> list[Label]:
+    """Return labels as all ``int`` or all ``str``, in the same order; one label may come many times."""
+    raw = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    text, whole = False, False
+    for kind in set(map(type, raw)):
+        is_text = issubclass(kind, str)
+        if not is_text and (kind is bool or not issubclass(kind, (int, np.integer))):
+            raise NetworkError(
+                f"labels must be integers or text, not {kind.__name__}; convert them first, e.g. with str()"
+            )
+        text, whole = text or is_text, whole or not is_text
+    if not text:
+        if raw and not -(2**63) <= min(raw) <= max(raw) < 2**63:
+            raise NetworkError("an integer label must fit in 64 bits; write it as text instead")
+        return list(map(int, raw))
+    if whole:
+        try:
+            raw = [str(label) if isinstance(label, str) else str(int(label)) for label in raw]
+        except ValueError:  # Python refuses to print integers of thousands of digits
+            raise NetworkError("an integer label must fit in 64 bits; write it as text instead") from None
+    lengths = set(map(len, raw))
+    for length in (min(lengths), max(lengths)):
+        if not 1 <= length <= MAX_LABEL_LENGTH:
+            raise NetworkError(f"a text label must have 1 to {MAX_LABEL_LENGTH} characters, one has {length}")
+    try:
+        "".join(raw).encode()
+    except UnicodeEncodeError:
+        raise NetworkError("a text label is not valid unicode") from None
+    return list(map(str, raw))
+
+
+def canonical_integer(text: str) -> bool:
+    """Whether text is a 64-bit integer as Python prints it: "17" and "-3", not "017", "+3", "-0" or "1e3"."""
+    return (
+        CANONICAL_INTEGER.fullmatch(text) is not None
+        and (len(text) < 19 or (len(text) <= 20 and -(2**63) <= int(text) < 2**63))
+    )  # fmt: skip
+
+
+def _positions(ends: ArrayLike) -> Int:
+    """Edge ends as integers; a fraction or a missing value is refused, not truncated."""
+    out = np.asarray(ends)
+    if out.size and out.dtype.kind not in "iu":
+        raise NetworkError(f"edge ends must be node positions (integers), not {out.dtype}")
+    return out.astype(np.int64).ravel()
+
+
+def _floats(values: ArrayLike, what: str) -> Float:
+    """Public numbers as floats; no other exception than ours leaves."""
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise NetworkError(f"{what} must be numbers") from None
+
+
+def _bound(value: ArrayLike, m: int, name: str) -> Float:
+    """One public bound per edge from a scalar or an array."""
+    out = _floats(value, f"{name} bounds")
+    if out.ndim == 0:
+        out = np.full(m, float(out))
+    if out.shape != (m,):
+        raise NetworkError(f"{name} bounds must be one number or one per edge ({m}), not {out.shape}")
+    if np.isnan(out).any():
+        raise NetworkError(f"a {name} bound is missing or not a number")
+    return out
