@@ -40,9 +40,10 @@ def write_release(path: str | os.PathLike[str], measurements: Measurements, stat
 
     tensors, header = _pack(measurements, statement)
     text = json.dumps(header, sort_keys=True, allow_nan=False)
-    metadata = {"format": FORMAT, "version": str(VERSION), "header": text, "digest": _digest(text, tensors)}
+    # One metadata entry: safetensors keeps several in random order, and equal releases should be equal files.
+    label = {"format": FORMAT, "version": VERSION, "digest": _digest(text, tensors), "header": text}
     with replacing(path) as temporary:
-        save_file(tensors, temporary, metadata=metadata)
+        save_file(tensors, temporary, metadata={"hushpath": json.dumps(label)})
 
 
 def read_release(path: str | os.PathLike[str]) -> tuple[Measurements, Statement]:
@@ -178,21 +179,21 @@ def _read_checked(path: Path) -> tuple[str, Tensors]:
         raise FileFormatError(f"there is no file {path}")
     try:
         with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            if metadata.get("format") != FORMAT:
+            label = json.loads((file.metadata() or {}).get("hushpath", "{}"))
+            if not isinstance(label, dict) or label.get("format") != FORMAT:
                 raise FileFormatError(f"{path} is not a hushpath release")
-            version = metadata.get("version", "")
-            if not version.isascii() or not version.isdigit() or int(version[:9]) > VERSION:
+            version = label.get("version")
+            if not isinstance(version, int) or version > VERSION:
                 raise FileFormatError(
-                    f"{path} has format version {version[:9]!r}; this hushpath reads up to {VERSION}: upgrade hushpath"
+                    f"{path} has format version {str(version)[:9]}; this hushpath reads up to {VERSION}: upgrade hushpath"
                 )
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except OSError as error:
         raise CannotError(f"cannot read {path}: {error.strerror or error}") from None
     except (SafetensorError, TypeError, ValueError, MemoryError):
         raise FileFormatError(f"{path} is damaged, cut short or not a hushpath release") from None
-    text = metadata.get("header", "")
-    if metadata.get("digest") != _digest(text, tensors):
+    text = str(label.get("header"))
+    if label.get("digest") != _digest(text, tensors):
         raise FileFormatError(f"{path} is damaged: its digest does not match its content")
     return text, tensors
 

@@ -1,25 +1,33 @@
 """A network as its owner has it: a public topology and private weights, from the tools people use.
 
-Stage 1 of 6.  The constructors differ only in how they find labels, edge ends and weights; everything is checked
-in ``Topology.build`` and ``PrivateWeights``.  File readers live in ``readers``.
+Stage 1 of 6.  The constructors differ only in how they find labels, edge ends and weights; everything is
+checked in ``Topology.build`` and ``PrivateWeights``.  File readers live in ``readers``.
+
+Rows, edges and stored entries are counted from 1 in messages.  A message names the place of a weight that is
+not a number, never what stands there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .arrays import Float, Int
 from .errors import NetworkError
-from .topology import Topology
+from .topology import Topology, plain_labels
 from .weights import PrivateWeights
 
 if TYPE_CHECKING:
     import networkx
     import pandas
+
+
+NOT_NUMBERS = (bool, np.bool_, np.complexfloating, np.datetime64, np.timedelta64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,26 +70,29 @@ class Network:
     ) -> Network:
         """Build from a networkx graph; directed and multigraphs are understood.
 
-        ``lower`` and ``upper`` are public bounds: a number, or the name of an edge attribute.  Node attributes
-        ``x`` and ``y`` (or a pair ``pos``) become coordinates when every node has them.
+        ``lower`` and ``upper`` are public bounds: a number, or the name of an edge attribute.  Node
+        attributes ``x`` and ``y`` (or a pair ``pos``) become coordinates when every node has them.
         """
+        import networkx as nx
+
+        if not isinstance(graph, nx.Graph):
+            raise NetworkError(f"from_networkx takes a networkx graph, not {type(graph).__name__}")
+        bounds_are_public(weight, lower, upper)
         labels = list(graph.nodes)
         position = {label: i for i, label in enumerate(labels)}
-        ends = [(position[u], position[v]) for u, v in graph.edges()]
+        edges = list(graph.edges(data=True))
+        ends = [(position[u], position[v]) for u, v, _ in edges]
         tails, heads = np.array(ends, np.int64).reshape(-1, 2).T
-        data = [attributes for _, _, attributes in graph.edges(data=True)]
 
-        def column(name: str) -> list[Any]:
-            missing = sum(name not in attributes for attributes in data)
-            if missing:
-                raise NetworkError(f"{missing} of {len(data)} edges have no attribute {name!r}")
-            return [attributes[name] for attributes in data]
+        def column(name: str, *, infinite: bool = False) -> Float:
+            values = [attributes.get(name) for _, _, attributes in edges]
+            return numbers(values, f"edge attribute {name!r}", "edge", infinite=infinite)
 
         return cls.build(
-            labels, tails, heads, numbers(column(weight), f"edge attribute {weight!r}"),
+            labels, tails, heads, column(weight),
             directed=bool(graph.is_directed()),
-            lower=numbers(column(lower), f"edge attribute {lower!r}") if isinstance(lower, str) else lower,
-            upper=numbers(column(upper), f"edge attribute {upper!r}") if isinstance(upper, str) else upper,
+            lower=column(lower) if isinstance(lower, str) else lower,
+            upper=column(upper, infinite=True) if isinstance(upper, str) else upper,
             coordinates=_networkx_coordinates(graph),
         )  # fmt: skip
 
@@ -92,8 +103,8 @@ class Network:
         *,
         labels: Iterable[Any] | None = None,
         directed: bool = False,
-        lower: ArrayLike = 0.0,
-        upper: ArrayLike = np.inf,
+        lower: float = 0.0,
+        upper: float = np.inf,
     ) -> Network:
         """Build from a square sparse matrix.  Every stored entry is an edge, explicit zeros included.
 
@@ -104,26 +115,30 @@ class Network:
         from scipy.sparse import coo_array, issparse
 
         if not issparse(matrix):
-            raise NetworkError("from_scipy takes a sparse matrix: a dense one cannot tell a zero weight from no edge")
+            raise NetworkError("give a sparse matrix: a dense one cannot tell a zero weight from no edge")
+        if matrix.format in ("dia", "bsr"):  # padded with zeros: which edges exist would depend on weights
+            raise NetworkError(
+                f"a {matrix.format} matrix cannot tell a zero weight from no edge; build it as coo or csr"
+            )
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise NetworkError(f"the matrix must be square, not {' x '.join(map(str, matrix.shape))}")
+        n = matrix.shape[0]
+        names = list(range(n)) if labels is None else list(labels)
+        if len(names) != n:
+            raise NetworkError(f"the matrix has {n} rows, but {len(names)} labels were given")
         table = coo_array(matrix)
-        rows, columns = table.coords
-        n, also = table.shape
-        if n != also:
-            raise NetworkError(f"the matrix must be square, not {n} x {also}")
-        values = np.asarray(table.data)
+        rows, columns = (np.asarray(c, np.int64) for c in table.coords)
+        values = numbers(np.asarray(table.data), "the matrix", "stored entry")
         if not directed and (rows < columns).any() and (rows > columns).any():
             above, below = rows < columns, rows > columns
-            pattern = np.unique(np.stack([rows[above], columns[above]]), axis=1)
-            mirror = np.unique(np.stack([columns[below], rows[below]]), axis=1)
-            if pattern.shape != mirror.shape or (pattern != mirror).any():
+            if not np.array_equal(
+                np.unique(rows[above] * n + columns[above]), np.unique(columns[below] * n + rows[below])
+            ):
                 raise NetworkError(
-                    "the pattern of the matrix is neither triangular nor symmetric; use directed=True or make it one"
+                    "the pattern of the matrix is neither triangular nor symmetric; is it directed=True?"
                 )
-            rows, columns, values = rows[above], columns[above], values[above]
-        return cls.build(
-            range(n) if labels is None else labels, rows, columns, numbers(values, "the matrix"),
-            directed=directed, lower=lower, upper=upper,
-        )  # fmt: skip
+            rows, columns, values = rows[~below], columns[~below], values[~below]
+        return cls.build(names, rows, columns, values, directed=directed, lower=lower, upper=upper)
 
     @classmethod
     def from_pandas(
@@ -138,70 +153,142 @@ class Network:
         upper: str | float = np.inf,
         nodes: pandas.DataFrame | None = None,
     ) -> Network:
-        """Build from an edge table; ``nodes`` (columns ``node`` and optionally ``x``, ``y``) adds order and places.
+        """Build from an edge table.
 
-        ``lower`` and ``upper`` are public bounds: a number, or the name of a column.
+        ``nodes`` (columns ``node`` and optionally ``x``, ``y``) adds isolated nodes, order and places.
+        ``lower`` and ``upper`` are public bounds: a number, or the name of a column.  A mix of integer and
+        text labels becomes text first, so 17 and "17" are one node, as they are in a file.
         """
-        import pandas as pd
-
-        for name in [source, target, weight, *(b for b in (lower, upper) if isinstance(b, str))]:
-            if name not in edges.columns:
-                have = ", ".join(str(c)[:40] for c in list(edges.columns)[:12])
-                raise NetworkError(f"the edge list has no column {name!r}; it has: {have}")
-            if isinstance(edges[name], pd.DataFrame):
-                raise NetworkError(f"the edge list has two columns called {name!r}")
-        ends = pd.concat([edges[source], edges[target]], ignore_index=True)
-        if ends.isna().any():
-            raise NetworkError(f"row {int(ends.isna().to_numpy().argmax()) % max(len(edges), 1)} has an empty node label")
-        # First appearance row by row, source before target; a node table comes before any of that.
-        by_row = ends.to_numpy(dtype=object).reshape(2, -1).T.ravel()
-        coordinates = None
-        first: list[Any] = []
-        if nodes is not None:
-            if "node" not in nodes.columns:
-                raise NetworkError("the node table has no column 'node'")
-            first = list(nodes["node"])
-            if len(set(first)) != len(first):
-                raise NetworkError("the node table names a node twice")
-        order = pd.unique(pd.Series([*first, *by_row], dtype=object))
-        if nodes is not None and {"x", "y"} <= set(nodes.columns):
-            if len(order) > len(first):
-                raise NetworkError(f"node {str(order[len(first)])[:60]!r} is in the edge list but not in the node table")
-            coordinates = np.stack([numbers(nodes[c], f"column {c!r} of the node table") for c in "xy"], axis=1)
-        codes = pd.Index(order).get_indexer(pd.Index(by_row)) if len(by_row) else np.empty(0, np.int64)
-        return cls.build(
-            order, codes[0::2], codes[1::2], numbers(edges[weight], f"column {weight!r}"),
-            directed=directed,
-            lower=numbers(edges[lower], f"column {lower!r}") if isinstance(lower, str) else lower,
-            upper=numbers(edges[upper], f"column {upper!r}") if isinstance(upper, str) else upper,
-            coordinates=coordinates,
-        )  # fmt: skip
+        bounds_are_public(weight, lower, upper)
+        needed = [source, target, weight, *(b for b in (lower, upper) if isinstance(b, str))]
+        columns = _frame_columns(edges, "the edge list", needed)
+        table = None if nodes is None else _frame_columns(nodes, "the node table", ["node"], ("x", "y"))
+        topology, kept = table_topology(
+            columns, source, target, directed=directed, lower=lower, upper=upper, nodes=table
+        )
+        values = numbers(columns[weight], f"column {weight!r}")
+        return cls(topology, PrivateWeights(values, num_rows=len(values), keep=kept))
 
 
-def numbers(values: Any, what: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return values as floats; say which row is not a number, never what stands there."""
+def table_topology(
+    edges: dict[str, list[Any]],
+    source: str,
+    target: str,
+    *,
+    directed: bool = False,
+    lower: str | float = 0.0,
+    upper: str | float = np.inf,
+    nodes: dict[str, list[Any]] | None = None,
+) -> tuple[Topology, Int]:
+    """Build the public half from columns; the weight column need not be there (see ``Topology.build``)."""
+    m = len(edges[source])
+    if not m and nodes is None:
+        raise NetworkError("the edge list is empty")
+    first = [] if nodes is None else nodes["node"]
+    for what, names in (("edge list", edges[source]), ("edge list", edges[target]), ("node table", first)):
+        if None in names or "" in names:
+            row = next(i for i, label in enumerate(names, 1) if label is None or label == "")
+            raise NetworkError(f"row {row} of the {what} has an empty node label")
+    # First appearance row by row, source before target; a node table comes before any of that.
+    ends: list[Any] = [None] * (2 * m)
+    ends[0::2], ends[1::2] = edges[source], edges[target]
+    named = plain_labels([*first, *ends])
+    labels = list(dict.fromkeys(named))
+    if labels[: len(first)] != named[: len(first)]:
+        twice = next(label for i, label in enumerate(named) if label not in labels[i : i + 1])
+        raise NetworkError(f"the node table names {str(twice)[:60]!r} twice")
+    position = {label: i for i, label in enumerate(labels)}
+    coordinates = None
+    if nodes is not None and {"x", "y"} <= set(nodes):
+        if len(labels) > len(first):
+            stranger = str(labels[len(first)])[:60]
+            raise NetworkError(f"node {stranger!r} is in the edge list but not in the node table")
+        coordinates = np.stack([numbers(nodes[c], f"column {c!r} of the node table") for c in "xy"], axis=1)
+    end = np.fromiter(map(position.__getitem__, named[len(first) :]), np.int64, count=2 * m)
+    return Topology.build(
+        labels, end[0::2], end[1::2],
+        directed=directed,
+        lower=numbers(edges[lower], f"column {lower!r}") if isinstance(lower, str) else lower,
+        upper=numbers(edges[upper], f"column {upper!r}", infinite=True) if isinstance(upper, str) else upper,
+        coordinates=coordinates,
+    )  # fmt: skip
+
+
+def numbers(values: Iterable[Any], what: str, item: str = "row", *, infinite: bool = False) -> Float:
+    """Return values as floats; say which item (from 1) is not a number, never what stands there."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+        with np.errstate(all="ignore"):  # a warning would depend on a weight
+            out = values.astype(np.float64)
+    else:
+        out = np.fromiter(map(_number, values), np.float64)
+    bad = np.isnan(out) if infinite else ~np.isfinite(out)
+    if bad.any():
+        kind = "number" if infinite else "finite number"
+        raise NetworkError(f"{what}: {item} {int(bad.argmax()) + 1} is missing or not a {kind}")
+    return out
+
+
+def _number(value: Any) -> float:
+    """One value as a float, or NaN: truth values, times and "1_000" are not numbers."""
+    if "_" in value if type(value) is str else isinstance(value, NOT_NUMBERS):
+        return np.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return np.nan
+
+
+def bounds_are_public(weight: str, *bounds: str | float) -> None:
+    """Refuse the private column as a public bound."""
+    if weight in bounds:
+        raise NetworkError(f"{weight!r} is the private weight, so it cannot be a public bound as well")
+
+
+def choose_columns(
+    have: Sequence[Any], what: str, needed: Sequence[str], optional: Sequence[str] = ()
+) -> list[str]:
+    """Return the columns to read: the needed ones, and the optional ones if all are there."""
+    wanted = list(dict.fromkeys([*needed, *(optional if set(optional) <= set(have) else ())]))
+    for name in wanted:
+        if name not in have:
+            # A file without a header line would show its first row here, with a weight in it.
+            if any(isinstance(c, str) and not re.match(r"(?!nan$|inf)[^\W\d]", c, re.I) for c in have):
+                raise NetworkError(f"{what} has no column {name!r}; does its first line name the columns?")
+            listed = ", ".join(repr(c)[:40] for c in list(have)[:12]) + (", ..." if len(have) > 12 else "")
+            raise NetworkError(f"{what} has no column {name!r}; it has: {listed or 'none'}")
+        if list(have).count(name) > 1:
+            raise NetworkError(f"{what} has two columns called {name!r}")
+    return wanted
+
+
+def _frame_columns(
+    frame: pandas.DataFrame, what: str, needed: Sequence[str], optional: Sequence[str] = ()
+) -> dict[str, list[Any]]:
+    """The wanted columns of a data frame as plain lists, with ``None`` for what pandas calls missing."""
     import pandas as pd
 
-    column = pd.Series(values, dtype=object if isinstance(values, list) else None)
-    out = pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan)
-    bad = ~np.isfinite(out)
-    if bad.any():
-        raise NetworkError(f"{what}: row {int(bad.argmax())} is missing or not a finite number")
-    return np.asarray(out, np.float64)
+    if not isinstance(frame, pd.DataFrame):
+        raise NetworkError(f"{what} must be a pandas DataFrame, not {type(frame).__name__}")
+    out = {}
+    for name in choose_columns(list(frame.columns), what, needed, optional):
+        values, missing = frame[name].tolist(), frame[name].isna().to_numpy()
+        for row in np.flatnonzero(missing):
+            values[row] = None
+        out[name] = values
+    return out
 
 
 def _networkx_coordinates(graph: networkx.Graph) -> list[tuple[float, float]] | None:
     """Positions from node attributes ``x``/``y`` or ``pos``, if every node has them."""
     places: list[tuple[float, float]] = []
     for _, attributes in graph.nodes(data=True):
+        place = attributes.get("pos")
         if "x" in attributes and "y" in attributes:
             place = attributes["x"], attributes["y"]
-        elif "pos" in attributes and len(attributes["pos"]) == 2:
-            place = attributes["pos"]
-        else:
+        if not isinstance(place, (tuple, list, np.ndarray)) or len(place) != 2:
             return None
-        try:
-            places.append((float(place[0]), float(place[1])))
-        except (TypeError, ValueError):
+        x, y = _number(place[0]), _number(place[1])
+        if not (np.isfinite(x) and np.isfinite(y)):
             return None
+        places.append((x, y))
     return places or None

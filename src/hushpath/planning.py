@@ -153,7 +153,7 @@ def plan(
         ]
     possible = sorted((c for c in candidates if c.strategy is not None), key=lambda c: c.mean_error)
     if not possible:
-        raise CannotError("no mechanism fits this network and budget")
+        raise CannotError(f"no mechanism fits; {candidates[0].mechanism}: {candidates[0].reason}")
     return Plan(topology, problem, (*possible, *(c for c in candidates if c.strategy is None)))
 
 

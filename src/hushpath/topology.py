@@ -84,12 +84,14 @@ class Topology:
         n = len(names)
         tail, head = _positions(tails), _positions(heads)
         if len(tail) != len(head):
-            raise NetworkError(f"an edge has two ends, but {len(tail)} tails and {len(head)} heads were given")
+            raise NetworkError(f"an edge has two ends, but there are {len(tail)} tails and {len(head)} heads")
         for end in (tail, head):
             outside = np.flatnonzero((end < 0) | (end >= n))
             if outside.size:
                 row = int(outside[0])
-                raise NetworkError(f"edge {row} names node {int(end[row])}, but the network has {n} nodes")
+                raise NetworkError(
+                    f"edge {row + 1} names node position {int(end[row])}, but the network has {n} nodes"
+                )
         keep = np.flatnonzero(tail != head)
         low = _bound(lower, len(tail), "lower")[keep]
         high = _bound(upper, len(tail), "upper")[keep]
@@ -98,7 +100,9 @@ class Topology:
         crossed = np.flatnonzero(low > high)
         if crossed.size:
             row = int(crossed[0])
-            raise NetworkError(f"edge {int(keep[row])} has lower bound {low[row]:g} above its upper bound {high[row]:g}")
+            raise NetworkError(
+                f"edge {int(keep[row]) + 1} has lower bound {low[row]:g} above its upper bound {high[row]:g}"
+            )
         xy = None
         if coordinates is not None:
             xy = frozen(_floats(coordinates, "coordinates"), np.float64)
@@ -184,9 +188,9 @@ class Topology:
             raise InputError("give a list of labels, not one text")
         wanted = list(labels)
         position = self._position
-        if {type(label) for label in wanted} <= {type(self.labels[0])} and all(map(position.__contains__, wanted)):
-            return np.fromiter(map(position.__getitem__, wanted), np.int64, count=len(wanted))
-        return np.fromiter(map(self.index, wanted), np.int64, count=len(wanted))
+        plain = set(map(type, wanted)) <= {type(self.labels[0])} and all(map(position.__contains__, wanted))
+        find = position.__getitem__ if plain else self.index
+        return np.fromiter(map(find, wanted), np.int64, count=len(wanted))
 
 
 def clean_labels(labels: Iterable[Any]) -> tuple[Label, ...]:
@@ -203,8 +207,8 @@ def clean_labels(labels: Iterable[Any]) -> tuple[Label, ...]:
 def plain_labels(labels: Iterable[Any]) -> list[Label]:
     """Return labels as all ``int`` or all ``str``, in the same order; one label may come many times."""
     raw = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
-    text, whole = False, False
-    for kind in set(map(type, raw)):
+    text, whole, kinds = False, False, set(map(type, raw))
+    for kind in kinds:
         is_text = issubclass(kind, str)
         if not is_text and (kind is bool or not issubclass(kind, (int, np.integer))):
             raise NetworkError(
@@ -214,7 +218,7 @@ def plain_labels(labels: Iterable[Any]) -> list[Label]:
     if not text:
         if raw and not -(2**63) <= min(raw) <= max(raw) < 2**63:
             raise NetworkError("an integer label must fit in 64 bits; write it as text instead")
-        return list(map(int, raw))
+        return raw if kinds == {int} else list(map(int, raw))
     if whole:
         try:
             raw = [str(label) if isinstance(label, str) else str(int(label)) for label in raw]
@@ -228,7 +232,7 @@ def plain_labels(labels: Iterable[Any]) -> list[Label]:
         "".join(raw).encode()
     except UnicodeEncodeError:
         raise NetworkError("a text label is not valid unicode") from None
-    return list(map(str, raw))
+    return raw if kinds == {str} else list(map(str, raw))
 
 
 def canonical_integer(text: str) -> bool:

@@ -1,18 +1,19 @@
 """The private half of a network: weights that print nothing, and the integer lattice they are measured on.
 
-Stage 1 of 6.  ``PrivateWeights`` is opaque: it has no public field, prints nothing, cannot be iterated, compared
-or pickled.  Two methods open it, and a contract test lists who may call them: ``on_lattice`` (``measure``) and
-``reveal`` (``evaluation``, for the data owner, marked NOT PRIVATE).
+Stage 1 of 6.  ``PrivateWeights`` is opaque: it has no public field, prints nothing, cannot be iterated,
+compared or pickled.  Two methods open it, and a contract test lists who may call them: ``on_lattice``
+(``measure``) and ``reveal`` (``evaluation``, for the data owner, marked NOT PRIVATE).
 
 Lattice.  Floating-point noise leaks, so weights are clipped to their public bounds, divided by a public
-granularity ``g`` that is a power of two (exact in binary) and rounded down to ``int64``.  From then on distances
-are exact integers.  If ``||w - w'||_1 <= unit`` with at most ``L`` edges changed, the lattice weights differ by
+granularity ``g`` that is a power of two (exact in binary) and rounded down to ``int64``.  From then on
+distances are exact integers.  If ``||w - w'||_1 <= unit`` with at most ``L`` edges changed, the lattice
+weights differ by
 
     sum_e |floor(w_e/g) - floor(w'_e/g)|  <=  ceil(unit/g) + L - 1      (docs/proofs/lattice.md)
 
-We promise the whole L1 ball, so ``L`` is the number of edges, and choose ``g`` so fine that ``L`` steps are less
-than 1/256 of a unit: the promise for many edges costs under 0.4 % of noise and no further parameter.  (Where the
-declared bounds would not fit 64 bits, ``g`` is coarser, and ``unit_steps`` says what that costs.)
+We promise the whole L1 ball, so ``L`` is the number of edges, and choose ``g`` so fine that ``L`` steps are
+at most 1/256 of a unit: the promise for many edges costs under 0.4 % of noise and no further parameter.
+(Where the declared bounds would not fit 64 bits, ``g`` is coarser, and ``unit_steps`` says what that costs.)
 """
 
 from __future__ import annotations
@@ -54,7 +55,12 @@ class Lattice:
 
     @classmethod
     def build(
-        cls, topology: Topology, *, unit: float, max_weight: float | None = None, granularity: float | None = None
+        cls,
+        topology: Topology,
+        *,
+        unit: float,
+        max_weight: float | None = None,
+        granularity: float | None = None,
     ) -> Lattice:
         """Choose the granularity from public facts only and translate the public bounds into steps."""
         unit = _positive(unit, "unit")
@@ -65,7 +71,7 @@ class Lattice:
         upper = topology.upper if max_weight is None else np.minimum(topology.upper, max_weight)
         if (topology.lower > upper).any():
             raise OptionError(f"max_weight {max_weight} is below the declared lower bound of an edge")
-        ceiling = LARGEST_DISTANCE >> (n - 1).bit_length()  # a power of two: at most LARGEST_DISTANCE / n, exact as float
+        ceiling = LARGEST_DISTANCE >> (n - 1).bit_length()  # at most LARGEST_DISTANCE / n, exact as a float
         if granularity is None:
             granularity = 2.0 ** math.floor(math.log2(unit / (ROUNDING_SHARE * m)))
             declared = float(upper[np.isfinite(upper)].max(initial=0.0))
@@ -81,7 +87,9 @@ class Lattice:
             if math.frexp(granularity)[0] != 0.5:
                 raise OptionError(f"granularity must be a power of two, got {granularity:g}")
             if not unit / ceiling <= granularity <= LARGEST_UNIT:
-                raise OptionError(f"granularity {granularity:g} does not fit unit {unit:g} in 64 bits on {n} nodes")
+                raise OptionError(
+                    f"granularity {granularity:g} does not fit unit {unit:g} in 64 bits on {n} nodes"
+                )
         # Clip before dividing, so that no bound overflows; both roundings go down.
         top = ceiling * granularity
         high = np.floor(np.minimum(upper, top) / granularity).astype(np.int64)
@@ -96,7 +104,7 @@ class Lattice:
 
     def floats(self, steps: Int) -> Float:
         """Return lattice numbers in the units of the weights."""
-        return steps * self.granularity
+        return np.asarray(steps * self.granularity, np.float64)
 
 
 class PrivateWeights:
@@ -108,26 +116,29 @@ class PrivateWeights:
         """Take one weight per input row; ``keep`` names the rows that became edges (``Topology.build``)."""
         try:
             array = np.asarray(values)
-            array = array.astype(np.float64, casting="same_kind" if array.dtype.kind == "c" else "unsafe")
+            if array.dtype.kind not in "iufO":
+                raise TypeError
+            with np.errstate(all="ignore"):  # a warning would depend on a weight
+                array = array.astype(np.float64)
         except (TypeError, ValueError, OverflowError):  # their messages quote the value
-            raise NetworkError("a weight is not a number; mend the data before it is measured") from None
+            raise NetworkError("a weight is missing or not a finite number; mend the data first") from None
         if array.shape != (num_rows,):
-            raise NetworkError(f"one weight per edge is needed: {num_rows} edges, weights of shape {array.shape}")
+            raise NetworkError(f"one weight per edge is needed: {num_rows} edges, weights {array.shape}")
         if not np.isfinite(array).all():
-            raise NetworkError("a weight is missing or not a finite number; mend the data before it is measured")
+            raise NetworkError("a weight is missing or not a finite number; mend the data first")
         self.__values: Float = frozen(array if keep is None else array[keep], np.float64)
 
     def on_lattice(self, lattice: Lattice) -> Int:
         """Clip to the public bounds and round down to lattice steps.  For ``measure`` only."""
         if len(self.__values) != len(lattice.low):
-            raise NetworkError(f"{len(self.__values)} weights do not fit a lattice for {len(lattice.low)} edges")
+            raise NetworkError(f"{len(self.__values)} weights on a lattice for {len(lattice.low)} edges")
         # Clip before dividing: a huge weight must not overflow, because a warning would depend on it.
         g = lattice.granularity
         steps = np.floor(np.clip(self.__values, lattice.low * g, lattice.high * g) / g).astype(np.int64)
         return np.clip(steps, lattice.low, lattice.high)
 
     def reveal(self) -> Float:
-        """Return the weights as they are.  For ``evaluate`` only: whatever is computed from them is NOT PRIVATE."""
+        """Return the weights as they are.  For ``evaluate`` only: what comes of them is NOT PRIVATE."""
         return self.__values
 
     def __repr__(self) -> str:
@@ -139,6 +150,10 @@ class PrivateWeights:
 
 def _positive(value: float, name: str) -> float:
     """A public argument as a positive finite float."""
-    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and 0 < value < math.inf:
-        return float(value)
-    raise OptionError(f"{name} must be a positive finite number, got {str(value)[:60]!r}")
+    try:
+        number = float(value) if isinstance(value, (int, float, np.integer, np.floating)) else math.nan
+    except OverflowError:
+        number = math.inf
+    if isinstance(value, bool) or not 0 < number < math.inf:
+        raise OptionError(f"{name} must be a positive finite number, got {value!r:.60}")
+    return number

@@ -1,6 +1,7 @@
 """The compiled kernels are the reference algorithms, word for word and for every buffer size."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -29,7 +30,7 @@ def test_twins_agree_on_a_keystream(law):
 @settings(max_examples=150, deadline=None)
 @given(extremes=st.lists(st.sampled_from([0, 1, 2**63 - 1, 2**63, 2**64 - 2, 2**64 - 1]) | U64, max_size=40))
 def test_twins_agree_on_words_that_chance_would_never_bring(law, extremes):
-    """Zeros trigger Lemire's rejection and long series, which a keystream shows once in 2**50 years."""
+    """Zeros trigger Lemire's rejection and long series, which a keystream hardly ever shows."""
     tail = Keystream(seed=3).read(5000)
     words = np.concatenate([np.array(extremes, dtype=np.uint64), tail])
     scales = np.array(SCALES)
@@ -131,43 +132,83 @@ class Tree:
 def tree(monkeypatch):
     """A tree wired into the reference: uniform draws and Bernoullis become branchings."""
     monkeypatch.setattr(reference, "_below", lambda tree, n: tree.branch([1 / n] * n))
-    monkeypatch.setattr(
-        reference, "_chance", lambda tree, a, b: a == b if a in (0, b) else not tree.branch([a / b, 1 - a / b])
-    )
+
+    def chance(tree, a, b):
+        return a == b if a in (0, b) else tree.branch([a / b, 1 - a / b]) == 0
+
+    monkeypatch.setattr(reference, "_chance", chance)
     return Tree(cutoff=1e-6)
 
 
-@pytest.mark.parametrize(("a", "b", "c", "d"), [(0, 5, 1, 1), (1, 1, 1, 1), (1, 2, 1, 1), (3, 7, 1, 1), (6, 7, 6, 14)])
-def test_the_series_gives_exp_minus_g_by_exhaustion(tree, a, b, c, d):
+@pytest.mark.parametrize("factors", [(0, 5, 1, 1), (1, 1, 1, 1), (1, 2, 1, 1), (3, 7, 1, 1), (6, 7, 6, 14)])
+def test_the_series_gives_exp_minus_g_by_exhaustion(tree, factors):
+    a, b, c, d = factors
     masses = tree.masses(lambda words: reference._exp_minus(words, a, b, c, d))
     assert masses[True] == pytest.approx(np.exp(-a * c / (b * d)), abs=1e-5)
     assert sum(masses.values()) + tree.lost == pytest.approx(1, abs=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1, 2])
-@pytest.mark.parametrize("law", Law)
-def test_the_reference_has_the_law_by_exhaustion(tree, law, scale):
+def test_the_laplace_reference_has_its_law_by_exhaustion(tree, scale):
     """No sampling: the probabilities of all courses, added up, bracket the mass of each value."""
-    sample = reference._laplace if law is Law.LAPLACE else reference._gaussian
-    masses = tree.masses(lambda words: sample(words, scale))
-    print("LOST", law, scale, tree.lost)
+    masses = tree.masses(lambda words: reference._laplace(words, scale))
     assert sum(masses.values()) + tree.lost == pytest.approx(1, abs=1e-9)
     assert tree.lost < 0.03  # courses too unlikely to follow
     x = np.array(sorted(masses))
-    found, true = np.array([masses[i] for i in x]), pmf(law, scale, x)
+    found, true = np.array([masses[i] for i in x]), pmf(Law.LAPLACE, scale, x)
     assert (found <= true + 1e-12).all()
     assert (true <= found + tree.lost).all()
+
+
+@pytest.mark.parametrize("scale", [1, 3, 7])
+def test_the_gaussian_reference_turns_laplace_into_gaussian_by_exhaustion(tree, scale, monkeypatch):
+    """One proposal from the exact Laplace law; what is accepted has Gaussian proportions."""
+    support = np.arange(-8 * scale, 8 * scale + 1)
+    proposal = pmf(Law.LAPLACE, scale, support)
+    tree.cutoff = 1e-7
+
+    def propose(tree, s):
+        if tree.depth > 0:
+            raise TooUnlikely  # a second proposal would only repeat the proportions of the first
+        return int(support[tree.branch(proposal.tolist())])
+
+    monkeypatch.setattr(reference, "_laplace", propose)
+    masses = tree.masses(lambda words: reference._gaussian(words, scale))
+    accepted = np.array([masses.get(i, 0.0) for i in support.tolist()])
+    target = pmf(Law.GAUSSIAN, scale, support)
+    rate = np.exp(-1 / 2) * (proposal / target)[support == 0].item()  # accepted at 0 over share of 0
+    np.testing.assert_allclose(accepted, rate * target, atol=2e-4)
+    assert tree.lost == pytest.approx(1 - rate, abs=1e-3)
 
 
 def test_largest_scale_with_the_longest_geometric_run_stays_in_int64():
     assert (MAX_SCALE - 1) + MAX_SCALE * exact.MOST_TURNS < 2**63
 
 
-def test_no_float_is_formed_in_the_compiled_code():
-    """numba turns uint64 mixed with int64 into float64 without a word: read what it made."""
-    fresh = numba.njit(nogil=True, error_model="numpy")(exact.fill.py_func)
-    fresh(True, np.array([3]), np.zeros(1, np.int64), 0, Keystream(seed=0).read(100))
-    code = "".join(fresh.inspect_llvm().values())
-    assert "_laplace" in code  # the callees are in what we read
-    assert "double" not in code
-    assert "float" not in code
+def code_of(source, monkeypatch):
+    """LLVM code of every function of a kernel module, compiled anew (cached functions do not keep theirs)."""
+    with monkeypatch.context() as patch:
+        cached = numba.njit
+        patch.setattr(numba, "njit", lambda **options: cached(**{**options, "cache": False}))
+        module = {"__name__": "fresh_kernels"}
+        exec(compile(source, "fresh_kernels", "exec"), module)
+    for gaussian in (False, True):
+        module["fill"](gaussian, np.array([3]), np.zeros(1, np.int64), 0, Keystream(seed=0).read(100))
+    dispatchers = {name: thing for name, thing in module.items() if hasattr(thing, "inspect_llvm")}
+    return {name: "".join(thing.inspect_llvm().values()) for name, thing in dispatchers.items()}
+
+
+def test_no_float_is_formed_in_the_compiled_code(monkeypatch):
+    """One stray division would do it, and no test of a few million draws would notice: read the code."""
+    source = Path(exact.__file__).read_text(encoding="utf-8")
+    code = code_of(source, monkeypatch)
+    assert len(code) == source.count("@_compiled") == 8
+    assert all("define" in text for text in code.values())
+    assert [name for name, text in code.items() if "double" in text or "float" in text] == []
+
+
+def test_a_planted_float_is_found(monkeypatch):
+    source = Path(exact.__file__).read_text(encoding="utf-8")
+    planted = source.replace("q = z // s", "q = int(z / s)")
+    assert planted != source
+    assert "double" in code_of(planted, monkeypatch)["_gaussian"]

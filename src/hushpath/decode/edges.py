@@ -13,7 +13,7 @@ import numpy as np
 from ..arrays import Float, Int
 from ..kernels.paths import distances_from
 from ..measure import Measurements
-from ..noise import Law, simulation
+from ..noise import Law, simulation, std
 
 REPLICATES = 199
 
@@ -57,22 +57,35 @@ class EdgeDecoder:
         return answer
 
     def interval(self, source: int, target: int, confidence: float) -> tuple[float, float]:
-        """Parametric bootstrap: add the same noise once more, see how far the answer moves, and undo that move.
+        """The answer plus and minus the larger quantile of its simulated move.
 
-        The first release moved the true distance in the way a second one moves ours, so quantiles of the second
-        move correct both spread and the downward bias.  Approximate; measured coverage is in docs/PITFALLS.md.
+        A stand-in for the truth (the measured weights, shrunk towards their mean until their spread is what is left
+        after the noise's) is measured again and again; how far its answer moves tells how far ours may have moved.
+        The larger of the two tails is used on both sides, because the direction of the bias depends on the unknown
+        weights.  Approximate: measured coverage is in docs/PITFALLS.md.
         """
         answer = float(self.pairs(np.array([source]), np.array([target]))[0])
         if source == target or not np.isfinite(answer):
             return answer, answer
-        rng, scales = simulation(0), self.strategy.scales
-        draw = rng.laplace if self.strategy.law is Law.LAPLACE else rng.normal
-        moved = np.empty(REPLICATES)
+        strategy, arcs = self.strategy, self.topology.arcs
+        rng, origin = simulation(0), np.array([source])
+        draw = rng.laplace if strategy.law is Law.LAPLACE else rng.normal
         row = np.empty((1, self.topology.num_nodes))
-        clipped = np.clip(self.values, self.strategy.lattice.low, self.strategy.lattice.high)
-        for i in range(REPLICATES):
-            again = self._lengths(clipped + np.rint(draw(0.0, scales)).astype(np.int64))
-            distances_from(self.topology.arcs, again, np.array([source]), row, target=target)
-            moved[i] = row[0, target] - answer
-        low, high = np.quantile(moved, [(1 - confidence) / 2, (1 + confidence) / 2])
-        return max(0.0, answer - float(high)), max(0.0, answer - float(low))
+
+        def answer_for(steps: Int) -> float:
+            distances_from(arcs, self._lengths(steps), origin, row, target=target)
+            return float(row[0, target])
+
+        noise = np.mean([std(strategy.law, int(scale)) ** 2 for scale in np.unique(strategy.scales)])
+        spread, middle = float(np.var(self.values)), float(np.mean(self.values))
+        shrink = np.sqrt(max(spread - noise, 0.0) / spread) if spread > 0 else 1.0
+        stand_in = middle + shrink * (self.values - middle)
+        base = answer_for(np.rint(stand_in).astype(np.int64))
+        stand_in = np.clip(stand_in, strategy.lattice.low, strategy.lattice.high)
+        moves = [
+            answer_for(np.rint(stand_in + draw(0.0, strategy.scales)).astype(np.int64)) - base
+            for _ in range(REPLICATES)
+        ]
+        low, high = np.quantile(moves, [(1 - confidence) / 2, (1 + confidence) / 2])
+        reach = max(abs(float(low)), abs(float(high)))
+        return max(0.0, answer - reach), answer + reach

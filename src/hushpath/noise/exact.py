@@ -59,7 +59,7 @@ def _compiled(function: F) -> F:
 
 # Each function below takes the position of the next unread word and returns its answer with the new position.
 # A position beyond the end means "ran out": the answer is then worthless and the caller starts over.
-# Counts are int64 and only words are uint64, because numba turns a mixture of the two into float64.
+# Counts are int64 and only words are uint64, never mixed: numba makes a mixture signed, numpy makes it float.
 
 
 @_compiled

@@ -32,15 +32,15 @@ class OpendpSampler:
 
     def draw(self, law: Law, scales: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return one independent draw per entry of ``scales``, in its shape."""
-        scales = checked_scales(scales)
+        law, scales = Law(law), checked_scales(scales)
         flat = scales.reshape(-1)
         out = np.zeros(flat.size, dtype=np.int64)
         # One call per distinct scale: a call costs more than the values it makes.
         order = np.argsort(flat, kind="stable")
         distinct, starts = np.unique(flat[order], return_index=True)
-        for scale, entries in zip(distinct, np.split(order, starts[1:]), strict=True):
+        for scale, entries in zip(distinct, np.split(order, starts)[1:], strict=True):
             if scale > 0:
-                noise = _measurement(Law(law), int(scale))(np.zeros(entries.size, dtype=np.int64))
+                noise = _measurement(law, int(scale))(np.zeros(entries.size, dtype=np.int64))
                 out[entries] = np.asarray(noise, dtype=np.int64)
         return out.reshape(scales.shape)
 

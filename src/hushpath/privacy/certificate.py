@@ -99,7 +99,7 @@ def _worst_cost(exposure: Exposure, scales: Float, law: Law, unit_steps: int) ->
     """The cost of the worst edge, rounded up, and that edge."""
     if exposure.num_edges == 0 or len(exposure.edge) == 0:
         return 0.0, -1
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # no noise costs infinity; no numbers cost nothing
         ratio = float(unit_steps) / scales
         share = exposure.cut * (ratio if law is Law.LAPLACE else ratio * ratio / 2)
     share = np.where(exposure.cut == 0, 0.0, share)

@@ -1,0 +1,5 @@
+"""``python -m hushpath``."""
+
+from .cli import main
+
+main()

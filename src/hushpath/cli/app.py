@@ -1,0 +1,40 @@
+"""The verbs, collected."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from . import demo, evaluate, inspect, matrix, plan, query, release
+
+app = typer.Typer(
+    name="hushpath",
+    help="Publish all distances of a network without publishing anyone's data.",
+    epilog="Start with: hushpath demo",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from .._version import __version__
+
+        print(f"hushpath {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+for verb in (demo, plan, release, query, matrix, inspect, evaluate):
+    app.command(verb.__name__.rpartition(".")[2])(verb.command)

@@ -1,0 +1,63 @@
+"""Options several verbs share, and the one way to print for machines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+Epsilon = Annotated[float, typer.Option("--epsilon", help="Privacy budget; smaller is more private. inf: NOT PRIVATE.")]
+Delta = Annotated[float, typer.Option("--delta", help="Chance of a worse loss than epsilon; 0 for pure privacy.")]
+Unit = Annotated[float, typer.Option("--unit", help="How far one protected unit can move all weights in total.")]
+MaxWeight = Annotated[float | None, typer.Option("--max-weight", help="Public bound; larger weights are clipped.")]
+MechanismName = Annotated[str, typer.Option("--mechanism", help="See `hushpath plan`; auto: smallest predicted error.")]
+LawName = Annotated[str, typer.Option("--law", help="auto, laplace or gaussian.")]
+Directed = Annotated[bool, typer.Option("--directed", help="Each row is a one-way arc.")]
+Source = Annotated[str, typer.Option("--source", help="Column of the first node.")]
+Target = Annotated[str, typer.Option("--target", help="Column of the second node.")]
+Weight = Annotated[str, typer.Option("--weight", help="Column of the private weights.")]
+Lower = Annotated[str | None, typer.Option("--lower", help="Public lower bound: a number or a column.")]
+Upper = Annotated[str | None, typer.Option("--upper", help="Public upper bound: a number or a column.")]
+Nodes = Annotated[Path | None, typer.Option("--nodes", help="Node table with columns node, x, y.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Options = Annotated[
+    list[str] | None, typer.Option("--option", help="A mechanism's option as NAME=VALUE; may be repeated.")
+]
+
+
+def print_json(data: Any) -> None:
+    """Print one JSON document; infinity is not JSON and must have been replaced."""
+    print(json.dumps(data, indent=2, allow_nan=False, default=str))
+
+
+def finite(value: float) -> float | str:
+    """A number as JSON can hold it."""
+    return "inf" if value == float("inf") else value
+
+
+def bound(text: str | None, default: float) -> str | float:
+    """A bound given on the command line: a number if it reads as one, else the name of a column."""
+    if text is None:
+        return default
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def mechanism_options(pairs: list[str] | None) -> dict[str, Any]:
+    """``NAME=VALUE`` texts as keyword options; values are JSON where they can be, text otherwise."""
+    from ..errors import OptionError
+
+    options: dict[str, Any] = {}
+    for pair in pairs or []:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.replace("-", "_").isidentifier():
+            raise OptionError(f"an option is written NAME=VALUE, not {pair[:60]!r}")
+        try:
+            options[name.replace("-", "_")] = json.loads(value)
+        except json.JSONDecodeError:
+            options[name.replace("-", "_")] = value
+    return options

@@ -1,0 +1,36 @@
+"""``hushpath matrix``: all distances, or those between two lists of nodes, in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import common as c
+
+
+def command(
+    release: Annotated[Path, typer.Argument(help="A release file.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="matrix.parquet, matrix.csv or matrix.npy")],
+    sources: Annotated[Path | None, typer.Option("--sources", help="File with one node per line.")] = None,
+    targets: Annotated[Path | None, typer.Option("--targets", help="File with one node per line.")] = None,
+    long: Annotated[bool, typer.Option("--long", help="Columns source, target, distance.")] = False,
+    json: c.Json = False,
+) -> None:
+    """Write a distance matrix; larger than memory is fine."""
+    from ..export import write_matrix
+    from ..oracle import load
+    from ..progress import shown
+    from ..lists import read_labels
+
+    rel = load(release)
+    rows, columns = (None if path is None else read_labels(path) for path in (sources, targets))
+    with shown():
+        shape = write_matrix(rel, out, rows, columns, long=long)
+    if not rel.statement.private:
+        typer.echo(f"NOT PRIVATE: {'; '.join(rel.statement.reasons)}", err=True)
+    if json:
+        c.print_json({"file": str(out), "rows": shape[0], "columns": shape[1], "private": rel.statement.private})
+    else:
+        print(f"{shape[0]} x {shape[1]} distances written to {out}.")

@@ -1,0 +1,47 @@
+"""``hushpath plan``: what error to expect, before any weight is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import common as c
+
+
+def command(
+    network: Annotated[Path, typer.Argument(help="Edge list: .csv, .parquet or .graphml.")],
+    epsilon: c.Epsilon,
+    delta: c.Delta = 1e-6,
+    unit: c.Unit = 1.0,
+    max_weight: c.MaxWeight = None,
+    mechanism: c.MechanismName = "auto",
+    law: c.LawName = "auto",
+    directed: c.Directed = False,
+    source: c.Source = "source",
+    target: c.Target = "target",
+    lower: c.Lower = None,
+    upper: c.Upper = None,
+    nodes: c.Nodes = None,
+    option: c.Options = None,
+    json: c.Json = False,
+) -> None:
+    """Show every mechanism's predicted error and the choice.  Reads no weights."""
+    from ..planning import plan
+    from ..progress import shown
+    from ..readers import read_topology
+
+    with shown():
+        topology = read_topology(
+            network, source=source, target=target, directed=directed, nodes=nodes,
+            lower=c.bound(lower, 0.0), upper=c.bound(upper, float("inf")),
+        )  # fmt: skip
+        made = plan(
+            topology, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,
+            **c.mechanism_options(option),
+        )  # fmt: skip
+    if json:
+        c.print_json(made.as_dict())
+    else:
+        print(made)

@@ -1,0 +1,58 @@
+"""``hushpath query``: one distance, or many from a file of pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import common as c
+
+
+def command(
+    release: Annotated[Path, typer.Argument(help="A release file.")],
+    source: Annotated[str | None, typer.Argument(help="From this node")] = None,
+    target: Annotated[str | None, typer.Argument(help="to this one.")] = None,
+    pairs: Annotated[Path | None, typer.Option("--pairs", help="CSV with columns source, target.")] = None,
+    interval: Annotated[bool, typer.Option("--interval", help="Also a range for the true distance.")] = False,
+    confidence: Annotated[float, typer.Option("--confidence", help="Of the interval.")] = 0.9,
+    json: c.Json = False,
+) -> None:
+    """Ask a release for distances.  Free: asking costs no privacy."""
+    from ..errors import OptionError
+    from ..lists import read_pairs
+    from ..oracle import load
+
+    if (pairs is None) == (source is None or target is None) or (pairs is not None and source is not None):
+        raise OptionError("give two nodes, or --pairs FILE")
+    rel = load(release)
+    asked = [(source, target)] if pairs is None else read_pairs(pairs)
+    answers = rel.distances(asked).tolist()  # type: ignore[arg-type]
+    ranges = [rel.interval(a, b, confidence) for a, b in asked] if interval else None  # type: ignore[arg-type]
+    if not rel.statement.private:
+        typer.echo(f"NOT PRIVATE: {'; '.join(rel.statement.reasons)}", err=True)
+    if json:
+        rows = [{"source": a, "target": b, "distance": c.finite(d)} for (a, b), d in zip(asked, answers, strict=True)]
+        for row, ends in zip(rows, ranges or [], strict=False):
+            row["interval"] = [c.finite(end) for end in ends]  # type: ignore[assignment]
+        c.print_json({"private": rel.statement.private, "answers": rows})
+    elif pairs is None:
+        line = f"{answers[0]:.6g}"
+        if ranges:
+            line += f"   ({100 * confidence:g} % interval {ranges[0][0]:.6g} to {ranges[0][1]:.6g})"
+        print(line)
+    else:
+        _print_csv(asked, answers, ranges)
+
+
+def _print_csv(
+    asked: list[tuple[str, str]], answers: list[float], ranges: list[tuple[float, float]] | None
+) -> None:
+    import csv
+    import sys
+
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(["source", "target", "distance", *(["low", "high"] if ranges else [])])
+    for i, (a, b) in enumerate(asked):
+        writer.writerow([a, b, answers[i], *(ranges[i] if ranges else [])])

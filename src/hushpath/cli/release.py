@@ -1,0 +1,52 @@
+"""``hushpath release``: measure once, privately, and write the file that may be published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import common as c
+
+
+def command(
+    network: Annotated[Path, typer.Argument(help="Edge list: .csv, .parquet or .graphml.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The release file to write, e.g. roads.hush.")],
+    epsilon: c.Epsilon,
+    delta: c.Delta = 1e-6,
+    unit: c.Unit = 1.0,
+    weight: c.Weight = "weight",
+    max_weight: c.MaxWeight = None,
+    mechanism: c.MechanismName = "auto",
+    law: c.LawName = "auto",
+    directed: c.Directed = False,
+    source: c.Source = "source",
+    target: c.Target = "target",
+    lower: c.Lower = None,
+    upper: c.Upper = None,
+    nodes: c.Nodes = None,
+    sampler: Annotated[str, typer.Option("--sampler", help="auto, opendp or vector.")] = "auto",
+    seed: Annotated[int | None, typer.Option("--seed", help="For tests: reproducible and NOT PRIVATE.")] = None,
+    option: c.Options = None,
+    json: c.Json = False,
+) -> None:
+    """Release all distances of a network with differential privacy."""
+    from ..progress import shown
+    from ..publish import release
+    from ..readers import read_network
+
+    with shown():
+        net = read_network(
+            network, source=source, target=target, weight=weight, directed=directed, nodes=nodes,
+            lower=c.bound(lower, 0.0), upper=c.bound(upper, float("inf")),
+        )  # fmt: skip
+        made = release(
+            net, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,
+            sampler=sampler, seed=seed, **c.mechanism_options(option),
+        )  # fmt: skip
+        made.save(out)
+    if json:
+        c.print_json({"file": str(out), "statement": made.statement.as_dict()})
+    else:
+        print(f"{made.statement}\nWritten to {out}.")

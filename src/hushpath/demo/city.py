@@ -1,0 +1,96 @@
+"""The built-in city as its owner has it: public streets, private travel times, a stated privacy unit.
+
+Public: streets, their lengths, classes and free-flow times, the planned reports, and the bounds that follow
+from them (no street takes longer than ``max_weight``).  Private: the trips, and the travel times computed
+from them.  The unit is derived, with proof, in ``trips``.  The city is simulated and the same every time.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from ..arrays import Float, Int
+from ..network import Network
+from .streets import KINDS, Streets, lay_out
+from .trips import LARGEST_DELAY, UNIT, Trips, planned_reports, simulate_trips, travel_times
+
+SIZE = 2_500
+TRIPS = 300_000
+SEED = 2016
+
+
+@dataclass(frozen=True, eq=False)
+class City:
+    """Public streets and planned reports; private trips."""
+
+    streets: Streets
+    planned: Int
+    trips: Trips
+
+    def __repr__(self) -> str:
+        return (
+            f"City({len(self.streets.labels)} intersections, {len(self.streets.tails)} streets, trips hidden)"
+        )
+
+    @property
+    def unit(self) -> float:
+        """How far one trip, added, removed or changed, moves all travel times together, in seconds."""
+        return UNIT
+
+    @property
+    def max_weight(self) -> float:
+        """A public bound on every travel time, in seconds."""
+        return float(math.ceil(self.streets.free_flow.max() + LARGEST_DELAY))
+
+    @cached_property
+    def _seconds(self) -> Float:
+        return travel_times(self.streets.free_flow, self.planned, self.trips)
+
+    @cached_property
+    def network(self) -> Network:
+        """What hushpath works on."""
+        streets = self.streets
+        return Network.build(
+            streets.labels,
+            streets.tails,
+            streets.heads,
+            self._seconds,
+            upper=self.max_weight,
+            coordinates=streets.places,
+        )
+
+    def write_csv(self, folder: Path) -> tuple[Path, Path]:
+        """Write the edge list with the PRIVATE column ``seconds``, and the node table."""
+        streets, edges, nodes = self.streets, folder / "city.csv", folder / "city.nodes.csv"
+        with edges.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(["source", "target", "seconds", "free_flow", "length_km", "class"])
+            rows = zip(
+                streets.tails,
+                streets.heads,
+                self._seconds,
+                streets.free_flow,
+                streets.lengths,
+                streets.kinds,
+                strict=True,
+            )
+            for a, b, seconds, free, length, kind in rows:
+                writer.writerow(
+                    [streets.labels[a], streets.labels[b], repr(float(seconds)), free, length, KINDS[kind]]
+                )
+        with nodes.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(["node", "x", "y"])
+            for label, (x, y) in zip(streets.labels, streets.places, strict=True):
+                writer.writerow([label, x, y])
+        return edges, nodes
+
+
+def make_city(size: int = SIZE, trips: int = TRIPS, seed: int = SEED) -> City:
+    """Generate a city of about ``size`` intersections with ``trips`` simulated trips."""
+    streets = lay_out(size, seed)
+    return City(streets, planned_reports(streets, trips, seed + 1), simulate_trips(streets, trips, seed + 2))

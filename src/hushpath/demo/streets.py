@@ -1,0 +1,178 @@
+"""A generated city: intersections, streets by class, a river with few bridges.  Everything here is public.
+
+Main roads are drawn first (radial arterials, a ring road), the space between them is filled with street
+grids that differ by quarter, and a Delaunay triangulation says which corners are neighbours, so streets do
+not cross. Diagonals and a share of the side streets are dropped again, never so that the city falls apart:
+this leaves irregular blocks and dead ends.  Only main roads cross the river.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+from scipy.spatial import Delaunay, cKDTree
+
+from ..arrays import Bool, Float, Int
+from ..noise import simulation
+
+SIDE, ARTERIAL, RING = 0, 1, 2
+KINDS = ("side street", "arterial", "ring road")
+SPEEDS = np.array([30.0, 50.0, 70.0])  # km/h, free flow
+SPACING = 0.2  # km between corners
+LANDMARKS = {  # where each lies, in radii of the city
+    "market": (0.0, 0.0),
+    "station": (0.25, 0.2),
+    "university": (-0.38, 0.42),
+    "hospital": (0.5, -0.5),
+    "harbour": (-0.6, -0.38),
+    "airport": (0.92, 0.3),
+    "stadium": (0.1, 0.88),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Streets:
+    """Corners and streets of a city, with the travel time everybody may know: that of an empty street."""
+
+    labels: tuple[str, ...]
+    places: Float  # (n, 2), km
+    tails: Int
+    heads: Int
+    kinds: Int  # position in KINDS
+    lengths: Float  # km
+    free_flow: Float  # seconds on the empty street
+    river: Float  # a line of points, km
+
+
+def lay_out(size: int, seed: int) -> Streets:
+    """Generate a connected city of about ``size`` intersections; the same seed gives the same city."""
+    rng = simulation(seed)
+    radius = 1.08 * SPACING * math.sqrt(size / math.pi)
+    main, roads, drawn = _main_roads(radius, rng)
+    places = np.concatenate([main, _quarters(radius, drawn, rng)])
+    ends = _neighbours(places)
+    n = len(places)
+    kind = np.full(len(ends), SIDE)
+    kind_of = {tuple(sorted(road[:2])): road[2] for road in roads}
+    for row, (a, b) in enumerate(ends.tolist()):
+        kind[row] = kind_of.get((a, b), SIDE)
+    lengths = np.linalg.norm(places[ends[:, 0]] - places[ends[:, 1]], axis=1)
+    south = places[:, 1] < _river(places[:, 0], radius)
+    dry = (south[ends[:, 0]] == south[ends[:, 1]]) | (kind != SIDE)
+    ends, kind, lengths = ends[dry], kind[dry], lengths[dry]
+
+    # Main roads and a spanning tree that prefers short streets always stay; of the rest, the short ones mostly do.
+    cost = np.where(kind != SIDE, 1e-3, lengths * rng.uniform(1.0, 1.4, len(ends)))
+    tree = minimum_spanning_tree(coo_array((cost, (ends[:, 0], ends[:, 1])), shape=(n, n)).tocsr()).tocoo()
+    needed = np.isin(_key(ends, n), _key(np.sort(np.stack(tree.coords, axis=1), axis=1), n))
+    short = (lengths < 1.28 * SPACING) & (rng.random(len(ends)) > 0.14)
+    keep = (kind != SIDE) | needed | short
+    ends, kind, lengths = ends[keep], kind[keep], lengths[keep]
+
+    kept, position = _largest_part(ends, n)
+    inside = kept[ends[:, 0]]
+    ends, kind, lengths = position[ends[inside]], kind[inside], lengths[inside]
+    across = np.linspace(-1.25 * radius, 1.25 * radius, 200)
+    return Streets(
+        labels=_labels(places[kept], radius),
+        places=np.round(places[kept], 4),
+        tails=ends[:, 0],
+        heads=ends[:, 1],
+        kinds=kind,
+        lengths=np.round(lengths, 4),
+        free_flow=np.round(3600 * lengths / SPEEDS[kind], 1),
+        river=np.stack([across, _river(across, radius)], axis=1),
+    )
+
+
+def _river(x: Float, radius: float) -> Float:
+    """The river's y for each x: south of the centre, in two bends."""
+    return radius * (-0.27 + 0.1 * np.sin(3.4 * x / radius + 0.6) + 0.05 * np.sin(7.1 * x / radius))
+
+
+def _outline(angle: Float, radius: float) -> Float:
+    """How far the city reaches in each direction."""
+    return radius * (1 + 0.07 * np.sin(3 * angle + 1) + 0.05 * np.sin(5 * angle))
+
+
+def _main_roads(radius: float, rng: np.random.Generator) -> tuple[Float, list[tuple[int, int, int]], Float]:
+    """Corners on main roads, the roads between them (from, to, kind), and a dense drawing of the lines."""
+    lines: list[tuple[Float, int]] = []
+    around = np.linspace(0, 2 * np.pi, 721)
+    ring = 0.6 * radius * (1 + 0.05 * np.sin(2 * around + 0.5))
+    lines.append((np.stack([ring * np.cos(around), ring * np.sin(around)], axis=1), RING))
+    turns = 2 * np.pi * (np.arange(9) + rng.uniform(-0.22, 0.22, 9)) / 9 + 0.35
+    for turn in turns:
+        out = np.linspace(0, 0.97 * float(_outline(np.array(turn), radius)), 400)
+        bend = turn + rng.uniform(-0.18, 0.18) * (out / radius) ** 2
+        lines.append((np.stack([out * np.cos(bend), out * np.sin(bend)], axis=1), ARTERIAL))
+    corners: list[Float] = []
+    roads: list[tuple[int, int, int]] = []
+    for line, kind in lines:
+        along = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
+        stops = np.linspace(0, along[-1], max(2, round(along[-1] / SPACING)) + 1)
+        passed: list[int] = []
+        for point in np.stack([np.interp(stops, along, line[:, i]) for i in (0, 1)], axis=1):
+            away = np.linalg.norm(np.array(corners).reshape(-1, 2) - point, axis=1)
+            if len(corners) and away.min() < 0.6 * SPACING:  # lines share a corner where they meet
+                passed.append(int(away.argmin()))
+            else:
+                passed.append(len(corners))
+                corners.append(point)
+        roads += [(a, b, kind) for a, b in pairwise(passed) if a != b]
+    return np.array(corners), roads, np.concatenate([line for line, _ in lines])
+
+
+def _quarters(radius: float, drawn: Float, rng: np.random.Generator) -> Float:
+    """Corners of the side streets: a grid per bank, turned differently, and a crooked old town."""
+    reach = math.ceil(1.3 * radius / SPACING)
+    grid = SPACING * np.stack(np.meshgrid(*2 * [np.arange(-reach, reach + 1)]), axis=-1).reshape(-1, 2)
+    parts = []
+    for turn, crooked, quarter in ((0.2, 0.07, "north"), (-0.45, 0.08, "south"), (0.7, 0.2, "old town")):
+        turned = grid @ np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
+        place = turned + rng.normal(0, crooked * SPACING, turned.shape)
+        old = np.hypot(place[:, 0] / 1.3, place[:, 1]) < 0.2 * radius
+        bank = place[:, 1] - _river(place[:, 0], radius)
+        here = {"north": (bank > 0) & ~old, "south": bank < 0, "old town": (bank > 0) & old}[quarter]
+        angle = np.arctan2(place[:, 1], place[:, 0])
+        here &= np.hypot(*place.T) < _outline(angle, radius)
+        parts.append(place[here & (np.abs(bank) > 0.6 * SPACING)])
+    corners = np.concatenate(parts)
+    clear = cKDTree(drawn).query(corners)[0] > 0.55 * SPACING
+    corners = corners[clear]
+    crowded = cKDTree(corners).query_pairs(0.5 * SPACING, output_type="ndarray")  # where quarters meet
+    return np.delete(corners, np.unique(crowded.max(axis=1)) if len(crowded) else [], axis=0)
+
+
+def _neighbours(places: Float) -> Int:
+    """Edges of the Delaunay triangulation, each once, smaller end first."""
+    triangles = Delaunay(places).simplices
+    ends = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [0, 2]]]), axis=1)
+    ends = np.unique(ends, axis=0).astype(np.int64)
+    away = np.linalg.norm(places[ends[:, 0]] - places[ends[:, 1]], axis=1)
+    return ends[away < 2.5 * SPACING]
+
+
+def _key(ends: Int, n: int) -> Int:
+    return ends[:, 0].astype(np.int64) * n + ends[:, 1]
+
+
+def _largest_part(ends: Int, n: int) -> tuple[Bool, Int]:
+    """Which corners belong to the largest connected part, and their new positions."""
+    graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
+    part = connected_components(graph, directed=False)[1]
+    kept = part == np.bincount(part).argmax()
+    return kept, np.cumsum(kept) - 1
+
+
+def _labels(places: Float, radius: float) -> tuple[str, ...]:
+    """Numbers for corners, names for a few of them."""
+    labels = [str(i) for i in range(1, len(places) + 1)]
+    for name, (x, y) in LANDMARKS.items():
+        labels[int(np.hypot(places[:, 0] - x * radius, places[:, 1] - y * radius).argmin())] = name
+    return tuple(labels)

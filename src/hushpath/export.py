@@ -1,0 +1,95 @@
+"""Whole matrices on disk, larger than memory if need be: .npy as a memory map, CSV and Parquet by blocks of rows."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from .errors import CannotError, OptionError
+from .fileformat import replacing
+from .oracle import Release
+from .progress import steps
+from .topology import Label
+
+FORMATS = (".npy", ".csv", ".parquet")
+MOST_COLUMNS = 20_000  # a wide Parquet table pays for every column in every row group
+
+
+def write_matrix(
+    release: Release,
+    path: str | os.PathLike[str],
+    sources: Sequence[Label] | None = None,
+    targets: Sequence[Label] | None = None,
+    *,
+    long: bool = False,
+) -> tuple[int, int]:
+    """Write distances from sources (rows) to targets (columns); return the shape.  Complete or not at all.
+
+    ``.npy`` is the plain array in the order asked.  ``.csv`` and ``.parquet`` have a first column ``source`` and one
+    column per target, or with ``long`` the columns ``source, target, distance``.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMATS:
+        raise OptionError(f"a matrix is written as {', '.join(FORMATS)}, not {suffix or 'a file without suffix'}")
+    shape = len(release.topology.indices(sources)), len(release.topology.indices(targets))
+    with replacing(path) as temporary:
+        if suffix == ".npy":
+            out = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float64, shape=shape)
+            release.matrix(sources, targets, out=out)
+            out.flush()
+        elif suffix == ".csv":
+            _write_csv(release, temporary, sources, targets, long)
+        else:
+            _write_parquet(release, temporary, sources, targets, long)
+    return shape
+
+
+def _write_csv(
+    release: Release, path: Path, sources: Sequence[Label] | None, targets: Sequence[Label] | None, long: bool
+) -> None:
+    rows, columns = _asked(release, sources), _asked(release, targets)
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["source", "target", "distance"] if long else ["source", *columns])
+        for part in steps(release.chunks(len(rows)), "writing"):
+            for label, row in zip(rows[part], release.matrix(rows[part], targets).tolist(), strict=True):
+                if long:
+                    writer.writerows([label, t, d] for t, d in zip(columns, row, strict=True))
+                else:
+                    writer.writerow([label, *row])
+
+
+def _write_parquet(
+    release: Release, path: Path, sources: Sequence[Label] | None, targets: Sequence[Label] | None, long: bool
+) -> None:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise CannotError("writing Parquet needs pyarrow: pip install 'hushpath[parquet]'") from None
+    rows, columns = _asked(release, sources), _asked(release, targets)
+    kind = pa.int64() if isinstance(release.topology.labels[0], int) else pa.string()
+    if long:
+        schema = pa.schema([("source", kind), ("target", kind), ("distance", pa.float64())])
+    elif len(columns) > MOST_COLUMNS:
+        raise OptionError(f"{len(columns)} targets are too many Parquet columns (at most {MOST_COLUMNS}): use --long or .npy")
+    else:
+        schema = pa.schema([("source", kind), *((str(label), pa.float64()) for label in columns)])
+    with pq.ParquetWriter(path, schema) as writer:
+        for part in steps(release.chunks(len(rows)), "writing"):
+            block, mine = release.matrix(rows[part], targets), rows[part]
+            if long:
+                data = [np.repeat(np.array(mine, object), len(columns)), np.tile(np.array(columns, object), len(mine))]
+                arrays = [*(pa.array(column, kind) for column in data), pa.array(block.ravel())]
+            else:
+                arrays = [pa.array(mine, kind), *(pa.array(column) for column in np.ascontiguousarray(block.T))]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+
+
+def _asked(release: Release, labels: Sequence[Label] | None) -> list[Label]:
+    """The labels as the release spells them, so that "17" asked on the command line is written as 17."""
+    return [release.topology.labels[i] for i in release.topology.indices(labels)]

@@ -1,0 +1,123 @@
+"""Every mechanism, on every named network: exact without noise, the same after saving, certified always."""
+
+import numpy as np
+import pytest
+from named_graphs import ALL, SMALL, exact_distances, named
+
+import hushpath
+from hushpath.strategy.registry import MECHANISMS
+
+EXACT = [name for name in MECHANISMS if not MECHANISMS[name].needs_max_weight]
+
+
+def release_or_skip(net, **options):
+    mechanism = MECHANISMS[options["mechanism"]]
+    if net.topology.directed and not mechanism.directed:
+        with pytest.raises(hushpath.HushpathError, match="undirected"):
+            hushpath.release(net, **options)
+        pytest.skip("undirected by nature, and says so")
+    return hushpath.release(net, **options)
+
+
+def lattice_lengths(net, rel):
+    lattice = rel.measurements.strategy.lattice
+    return net.weights.on_lattice(lattice) * lattice.granularity
+
+
+@pytest.mark.parametrize("mechanism", EXACT)
+@pytest.mark.parametrize("name", ALL)
+def test_without_noise_distances_are_scipys_bit_for_bit(name, mechanism):
+    if name == "planar" and mechanism == "all-pairs":
+        pytest.skip("200 MB of pairs: covered by the slow test")
+    net = named(name)
+    rel = release_or_skip(net, epsilon=np.inf, mechanism=mechanism)
+    sources = np.arange(min(net.topology.num_nodes, 200))
+    expected = exact_distances(net.topology, lattice_lengths(net, rel), sources)
+    assert np.array_equal(rel.matrix(list(sources)), expected)
+    assert not rel.statement.private
+
+
+@pytest.mark.slow
+def test_all_pairs_is_exact_on_5000_planar_nodes():
+    net = named("planar")
+    rel = hushpath.release(net, epsilon=np.inf, mechanism="all-pairs")
+    sources = np.arange(0, 5000, 10)
+    expected = exact_distances(net.topology, lattice_lengths(net, rel), sources)
+    assert np.array_equal(rel.matrix(list(sources)), expected)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+@pytest.mark.parametrize("name", SMALL)
+def test_saving_changes_no_bit_of_any_answer(name, law, mechanism, tmp_path):
+    net = named(name)
+    rel = release_or_skip(net, epsilon=1.0, mechanism=mechanism, law=law, max_weight=20.0)
+    rel.save(tmp_path / "x.hush")
+    again = hushpath.load(tmp_path / "x.hush")
+    assert np.array_equal(again.matrix(), rel.matrix())
+    assert again.statement == rel.statement
+    assert again.statement.private
+    again.save(tmp_path / "y.hush")
+    assert (tmp_path / "y.hush").read_bytes() == (tmp_path / "x.hush").read_bytes()
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("name", SMALL)
+def test_every_way_to_ask_gives_the_same_answer(name, mechanism):
+    net = named(name)
+    rel = release_or_skip(net, epsilon=1.0, mechanism=mechanism, seed=3, max_weight=20.0)
+    matrix = rel.matrix()
+    n = net.topology.num_nodes
+    assert (np.diag(matrix) == 0).all()
+    pairs = [(i, j) for i in range(n) for j in range(n)][:: max(1, n * n // 150)]
+    asked = rel.distances(pairs)
+    assert np.array_equal(asked, [matrix[i, j] for i, j in pairs])
+    assert [rel.distance(i, j) for i, j in pairs[:20]] == asked[:20].tolist()
+    picked = rel.matrix([n - 1, 0], [0, n - 1])
+    assert np.array_equal(picked, matrix[np.ix_([n - 1, 0], [0, n - 1])])
+    frame = rel.frame([0], None)
+    assert np.array_equal(frame.to_numpy()[0], matrix[0])
+    assert list(frame.columns) == list(net.topology.labels)
+    if not net.topology.directed:
+        assert np.array_equal(matrix, matrix.T)
+    unreachable = np.isinf(exact_distances(net.topology, np.ones(net.topology.num_edges)))
+    assert np.array_equal(np.isinf(matrix), unreachable)
+    assert (matrix >= 0).all()
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_pure_and_approximate_budgets_are_met(mechanism):
+    net = named("grid")
+    for delta, law in [(0.0, "laplace"), (1e-6, "gaussian"), (1e-6, "auto")]:
+        rel = hushpath.release(net, epsilon=0.7, delta=delta, law=law, mechanism=mechanism, max_weight=20.0)
+        assert 0.69 < rel.statement.epsilon <= 0.7
+        assert rel.statement.delta == (1e-6 if rel.statement.law == "gaussian" else 0.0)
+    with pytest.raises(hushpath.HushpathError, match="delta above 0"):
+        hushpath.release(net, epsilon=1.0, delta=0, law="gaussian", mechanism=mechanism, max_weight=20.0)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_seeded_releases_repeat_and_are_marked(mechanism):
+    net = named("cycle")
+    ask = dict(epsilon=1.0, mechanism=mechanism, max_weight=20.0)
+    a, b = (hushpath.release(net, seed=5, **ask) for _ in range(2))
+    assert np.array_equal(a.matrix(), b.matrix())
+    assert not a.statement.private
+    assert str(a.statement).startswith("NOT PRIVATE")
+    assert "NOT PRIVATE" in repr(a)
+    c, d = (hushpath.release(net, **ask) for _ in range(2))
+    assert not np.array_equal(c.measurements.values, d.measurements.values)
+    assert c.statement.private
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_intervals_hold_the_answer_and_respect_public_facts(mechanism):
+    net = named("disconnected")
+    rel = release_or_skip(net, epsilon=2.0, mechanism=mechanism, max_weight=20.0)
+    low, high = rel.interval(0, 2, confidence=0.9)
+    assert 0 <= low <= high
+    assert low < high
+    assert rel.interval(0, 0) == (0.0, 0.0)
+    assert rel.interval(0, 4) == (np.inf, np.inf)
+    with pytest.raises(hushpath.HushpathError, match="between 0 and 1"):
+        rel.interval(0, 1, confidence=1.0)

@@ -1,0 +1,197 @@
+"""The command line as people meet it: every verb, every kind of mistake, always one line and the right exit code."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from named_graphs import grid_ends
+
+from hushpath.cli import run
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = [f"n{a},n{b},{w:.3f}" for (a, b), w in zip(grid_ends(5, 6).tolist(), rng.uniform(2, 9, 49), strict=True)]
+    (tmp_path / "roads.csv").write_text("source,target,minutes\n" + "\n".join(rows) + "\n")
+    return tmp_path
+
+
+def call(capsys, *arguments):
+    code = run([str(a) for a in arguments])
+    out = capsys.readouterr()
+    return code, out.out, out.err
+
+
+RELEASE = ["release", "roads.csv", "-o", "roads.hush", "--epsilon", "1", "--weight", "minutes"]
+
+
+def test_the_whole_story(folder, capsys):
+    code, out, err = call(capsys, "plan", "roads.csv", "--epsilon", 1, "--delta", 1e-6, "--unit", 1, "--max-weight", 30)
+    assert (code, err) == (0, "")
+    assert "Choice: input" in out
+    assert "No weight was read" in out
+
+    code, out, err = call(capsys, *RELEASE, "--delta", "1e-6", "--unit", "1", "--max-weight", "30")
+    assert (code, err) == (0, "")
+    assert "Differentially private with epsilon = " in out
+
+    code, out, err = call(capsys, "query", "roads.hush", "n0", "n29", "--json")
+    answer = json.loads(out)["answers"][0]["distance"]
+    assert code == 0
+    assert 0 < answer < 200
+    code, out, err = call(capsys, "query", "roads.hush", "n0", "n29")
+    assert float(out) == pytest.approx(answer, rel=1e-5)
+    code, out, err = call(capsys, "query", "roads.hush", "n0", "n29", "--interval", "--json")
+    low, high = json.loads(out)["answers"][0]["interval"]
+    assert low <= answer <= high
+
+    (folder / "pairs.csv").write_text("source,target\nn0,n29\nn29,n0\nn3,n3\n")
+    code, out, err = call(capsys, "query", "roads.hush", "--pairs", "pairs.csv")
+    assert out.splitlines()[0] == "source,target,distance"
+    assert float(out.splitlines()[1].split(",")[2]) == answer
+
+    code, out, err = call(capsys, "inspect", "roads.hush")
+    assert "Protected: any change of the edge weights that adds up to at most 1" in out
+    code, out, err = call(capsys, "inspect", "roads.hush", "--json")
+    assert json.loads(out)["statement"]["private"] is True
+
+    code, out, err = call(capsys, "evaluate", "roads.csv", "roads.hush", "--weight", "minutes")
+    assert out.startswith("NOT PRIVATE")
+    code, out, err = call(capsys, "evaluate", "roads.csv", "roads.hush", "--weight", "minutes", "--json")
+    assert json.loads(out)["marking"].startswith("NOT PRIVATE")
+    assert json.loads(out)["pairs"] == 30 * 29
+
+
+def test_matrices_agree_in_every_format(folder, capsys):
+    import pandas as pd
+
+    import hushpath
+
+    assert call(capsys, *RELEASE)[0] == 0
+    expected = hushpath.load("roads.hush").frame()
+    for name in ("m.npy", "m.csv", "m.parquet"):
+        code, out, err = call(capsys, "matrix", "roads.hush", "-o", name)
+        assert (code, err) == (0, "")
+        assert "30 x 30" in out
+    assert np.array_equal(np.load("m.npy"), expected.to_numpy())
+    for table in (pd.read_csv("m.csv", index_col="source"), pd.read_parquet("m.parquet").set_index("source")):
+        assert np.array_equal(table.to_numpy(), expected.to_numpy())
+        assert list(table.index) == list(table.columns) == list(expected.index)
+    (folder / "some.txt").write_text("n7\n\nn2\n")
+    for name in ("l.csv", "l.parquet"):
+        assert call(capsys, "matrix", "roads.hush", "-o", name, "--long", "--sources", "some.txt")[0] == 0
+        table = pd.read_csv(name) if name.endswith("csv") else pd.read_parquet(name)
+        assert table["source"].tolist() == ["n7"] * 30 + ["n2"] * 30
+        assert np.array_equal(table["distance"].to_numpy().reshape(2, 30), expected.loc[["n7", "n2"]].to_numpy())
+    code, out, err = call(capsys, "matrix", "roads.hush", "-o", "s.npy", "--targets", "some.txt", "--json")
+    assert json.loads(out) == {"file": "s.npy", "rows": 30, "columns": 2, "private": True}
+    assert np.array_equal(np.load("s.npy"), expected[["n7", "n2"]].to_numpy())
+
+
+@pytest.mark.parametrize("flag", [["--seed", "1"], ["--epsilon", "inf"]])
+def test_what_is_not_private_says_so_everywhere(folder, capsys, flag):
+    code, out, _ = call(capsys, *RELEASE, *flag)
+    assert code == 0
+    assert out.startswith("NOT PRIVATE")
+    assert call(capsys, "inspect", "roads.hush")[1].splitlines()[1].startswith("NOT PRIVATE")
+    assert call(capsys, "query", "roads.hush", "n0", "n1")[2].startswith("NOT PRIVATE")
+    assert json.loads(call(capsys, "query", "roads.hush", "n0", "n1", "--json")[1])["private"] is False
+    assert call(capsys, "matrix", "roads.hush", "-o", "m.npy")[2].startswith("NOT PRIVATE")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["release", "absent.csv", "-o", "x.hush", "--epsilon", "1"], 2, "absent.csv"),
+        (["release", "roads.csv", "-o", "x.hush", "--epsilon", "1"], 2, "no column 'weight'"),
+        ([*RELEASE, "--epsilon", "0"], 2, "epsilon must be greater than 0"),
+        ([*RELEASE, "--epsilon", "-3"], 2, "epsilon must be greater than 0"),
+        ([*RELEASE, "--epsilon", "nan"], 2, "epsilon must be greater than 0"),
+        ([*RELEASE, "--delta", "1"], 2, "delta must be at least 0 and below 1"),
+        ([*RELEASE, "--unit", "0"], 2, "unit must be a positive"),
+        ([*RELEASE, "--max-weight", "-1"], 2, "max_weight must be a positive"),
+        ([*RELEASE, "--mechanism", "magic"], 2, "no mechanism is called 'magic'"),
+        ([*RELEASE, "--law", "cauchy"], 2, "law must be auto, laplace or gaussian"),
+        ([*RELEASE, "--sampler", "dice"], 2, "sampler must be"),
+        ([*RELEASE, "--sampler", "opendp", "--seed", "1"], 2, "seed"),
+        ([*RELEASE, "--mechanism", "input", "--option", "depth=3"], 2, "no option 'depth'"),
+        ([*RELEASE, "--option", "depth"], 2, "NAME=VALUE"),
+        ([*RELEASE[:3], "no/such/folder/x.hush", *RELEASE[4:]], 1, "cannot write"),
+        (["release", "roads.csv"], 2, "Missing"),
+        (["query", "absent.hush", "a", "b"], 2, "no file"),
+        (["query", "roads.csv", "a", "b"], 2, "not a hushpath release"),
+        (["inspect", "."], 2, "no file"),
+        (["frobnicate"], 2, "No such command"),
+        (["plan", "roads.csv", "--epsilon", "much"], 2, "epsilon"),
+        (["plan", "roads.csv", "--epsilon", "1", "--upper", "nosuch"], 2, "no column 'nosuch'"),
+    ],
+)
+def test_mistakes_get_one_line(folder, capsys, arguments, code, says):
+    got, out, err = call(capsys, *arguments)
+    assert got == code
+    assert out == ""
+    assert err.startswith("hushpath: ")
+    assert err.count("\n") == 1
+    assert says in err
+    assert "Traceback" not in err
+
+
+def test_mistakes_in_questions(folder, capsys):
+    call(capsys, *RELEASE)
+    (folder / "bad.csv").write_text("a,b\n1,2\n")
+    (folder / "half.csv").write_text("source,target\nn1,\n")
+    (folder / "latin.csv").write_bytes(b"source,target\nn1,\xff\n")
+    (folder / "empty.txt").write_text("\n")
+    for arguments, says in [
+        (["query", "roads.hush", "n0", "nowhere"], "no node is called 'nowhere'"),
+        (["query", "roads.hush", "n0"], "give two nodes"),
+        (["query", "roads.hush", "n0", "n1", "--pairs", "bad.csv"], "give two nodes"),
+        (["query", "roads.hush", "--pairs", "bad.csv"], "columns source, target"),
+        (["query", "roads.hush", "--pairs", "half.csv"], "row 1"),
+        (["query", "roads.hush", "--pairs", "latin.csv"], "UTF-8"),
+        (["query", "roads.hush", "--pairs", "absent.csv"], "absent.csv"),
+        (["query", "roads.hush", "n0", "n1", "--interval", "--confidence", "2"], "between 0 and 1"),
+        (["matrix", "roads.hush", "-o", "m.xlsx"], ".npy, .csv, .parquet"),
+        (["matrix", "roads.hush", "-o", "m.npy", "--sources", "empty.txt"], "names no node"),
+    ]:
+        code, out, err = call(capsys, *arguments)
+        assert (code, out, err.count("\n")) == (2, "", 1), arguments
+        assert says in err
+    (folder / "other.csv").write_text("source,target,weight\na,b,1\n")
+    code, _, err = call(capsys, "evaluate", "other.csv", "roads.hush")
+    assert (code, err) == (2, "hushpath: the release was made from another topology than this network\n")
+
+
+def test_no_error_repeats_a_weight(folder, capsys):
+    text = (folder / "roads.csv").read_text().replace("\nn0,n1,", "\nn0,n1,SECRET31337")
+    (folder / "roads.csv").write_text(text)
+    code, out, err = call(capsys, *RELEASE)
+    assert code == 2
+    assert "31337" not in out + err
+    assert "row 1" in err
+
+
+def test_a_bug_shows_no_data(folder, capsys, monkeypatch):
+    import hushpath.readers
+
+    def broken(*args, **options):
+        raise RuntimeError("secret 31337")
+
+    monkeypatch.setattr(hushpath.readers, "read_network", broken)
+    code, out, err = call(capsys, *RELEASE)
+    assert code == 1
+    assert err == "hushpath: internal error (RuntimeError); set HUSHPATH_DEBUG=1 to see where\n"
+
+
+def test_as_a_program(folder):
+    done = subprocess.run([sys.executable, "-m", "hushpath", "--version"], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert done.stdout.startswith("hushpath ")
+    done = subprocess.run([sys.executable, "-m", "hushpath", "inspect", "x"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    for verb in ("demo", "plan", "release", "query", "matrix", "inspect", "evaluate"):
+        assert run([verb, "--help"]) == 0

@@ -1,0 +1,124 @@
+"""Every proof was read against the code as it stands, and all code that promises privacy has a proof."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from proof_stamps import ROOT, code_digest, has_code, main, restamp, stale_proofs, stamps
+
+PROOFS = ROOT / "docs" / "proofs"
+CODE = '''
+"""Module."""
+LIMIT = 3
+def scale(s, eps):
+    """Doc."""
+    return s / eps
+class Law:
+    """Doc."""
+    def scale(self, s):
+        return s + LIMIT
+    def other(self, s):
+        def scale(t): return t
+        return s
+def _(x): return x
+def _(x): return -x
+'''
+
+
+def test_no_proof_is_stale():
+    assert stale_proofs(ROOT, PROOFS) == []
+
+
+def test_every_private_promise_has_a_proof():
+    package = ROOT / "src" / "hushpath"
+    core = [package / name for name in ("measure.py", "weights.py", "exact.py")]
+    every = [*(package / "privacy").rglob("*.py"), *core]
+    paths = [path for path in every if has_code(path.read_text(encoding="utf-8"))]
+    needed = {path.relative_to(ROOT).as_posix() for path in paths}
+    assert len(needed) >= 6
+    assert needed - {stamp.path for stamp in stamps(ROOT, PROOFS)} == set()
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ('"""Doc."""', '"""Other words,\n    over two lines."""  # and a comment'),
+    ('"""Doc."""\n    return', "return"),
+    ("s / eps", "(s\n            / eps)"),
+])  # fmt: skip
+def test_wording_is_free(old, new):
+    assert old in CODE
+    assert code_digest(CODE.replace(old, new), "scale") == code_digest(CODE, "scale")
+
+
+@pytest.mark.parametrize(("name", "old", "new"), [
+    ("scale", "s / eps", "s * eps"),
+    ("scale", "s / eps", "s // eps"),
+    ("scale", "(s, eps)", "(s, eps=1)"),
+    ("Law", "s + LIMIT", "s - LIMIT"),
+    ("Law.scale", "s + LIMIT", "s - LIMIT"),
+    ("Law.other.scale", "return t", "return None"),
+    ("LIMIT", "= 3", "= 4"),
+    ("_#2", "-x", "+x"),
+    ("*", "-x", "+x"),
+])  # fmt: skip
+def test_a_changed_operator_is_seen(name, old, new):
+    assert old in CODE
+    assert code_digest(CODE.replace(old, new), name) != code_digest(CODE, name)
+
+
+def test_a_dotted_name_sees_its_own_code_only():
+    changed = CODE.replace("s / eps", "s * eps")
+    assert code_digest(changed, "Law.scale") == code_digest(CODE, "Law.scale")
+    names = ["scale", "Law", "Law.scale", "Law.other.scale", "_#1", "_#2"]
+    assert len({code_digest(CODE, name) for name in names}) == len(names)
+
+
+@pytest.mark.parametrize(("name", "message"), [
+    ("_", "stands for 2 things"),
+    ("gone", "there is no 'gone'"),
+    ("Law.gone", "there is no 'gone'"),
+    ("_#3", "there is no '_#3'"),
+])  # fmt: skip
+def test_a_name_must_mean_one_thing(name, message):
+    with pytest.raises(LookupError, match=message):
+        code_digest(CODE, name)
+
+
+def test_a_stale_stamp_is_reported_and_restamped(tmp_path):
+    (tmp_path / "m.py").write_text(CODE)
+    proofs = tmp_path / "proofs"
+    proofs.mkdir()
+    proof = proofs / "scale.md"
+    proof.write_text(f"text\n\nProves: m.py::scale @ {code_digest(CODE, 'scale')}\n")
+    assert stale_proofs(tmp_path, proofs) == []
+    (tmp_path / "m.py").write_text(CODE.replace("/", "*"))
+    (report,) = stale_proofs(tmp_path, proofs)
+    assert report.startswith("scale.md: m.py::scale is now ")
+    assert restamp(tmp_path, proofs) == 1
+    assert stale_proofs(tmp_path, proofs) == []
+    assert restamp(tmp_path, proofs) == 0
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("no stamp at all", "no 'Proves:' line"),
+    ("Proves: m.py::scale @ 123", "cannot read the stamp"),
+    ("- Proves: m.py::scale @ 0123456789ab", "cannot read the stamp"),
+    ("Proves: m.py::gone @ 0123456789ab", "there is no 'gone'"),
+    ("Proves: gone.py::scale @ 0123456789ab", "there is no such file"),
+])  # fmt: skip
+def test_a_stamp_that_checks_nothing_is_reported(tmp_path, text, message):
+    (tmp_path / "m.py").write_text(CODE)
+    (tmp_path / "proofs").mkdir()
+    (tmp_path / "proofs" / "p.md").write_text(text + "\n")
+    assert any(message in report for report in stale_proofs(tmp_path, tmp_path / "proofs"))
+
+
+def test_the_command_prints_every_stamp(capsys):
+    assert main([]) == 0
+    out = capsys.readouterr().out
+    for stamp in stamps(ROOT, PROOFS):
+        assert f"Proves: {stamp.path}::{stamp.name} @ {stamp.digest}" in out
+    assert main(["--help"]) == 2

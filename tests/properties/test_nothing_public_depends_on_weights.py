@@ -1,0 +1,94 @@
+"""Control flow, shapes, messages and plans are the same whatever the weights are.
+
+The trace of every line executed between reading weights and drawing noise is compared for weight vectors that have
+nothing in common.  (Inside compiled kernels Dijkstra's branches do depend on weights: timing is not promised, see
+docs/GUARANTEE.md.)
+"""
+
+import sys
+
+import numpy as np
+import pytest
+from named_graphs import build, grid_ends
+
+import hushpath
+from hushpath.measure import measure
+from hushpath.noise import make_sampler
+from hushpath.planning import plan
+from hushpath.strategy.registry import MECHANISMS
+from hushpath.weights import PrivateWeights
+
+ENDS = grid_ends(5, 5)
+M = len(ENDS)
+WEIGHTS = {
+    "zeros": np.zeros(M),
+    "huge": np.full(M, 1e300),
+    "negative": np.full(M, -5.0),
+    "tiny": np.full(M, 5e-324),
+    "mixed": np.random.default_rng(0).lognormal(0, 5, M),
+}
+
+
+def lines_executed(function):
+    trace = []
+
+    def watch(frame, event, arg):
+        if "hushpath" not in frame.f_code.co_filename:
+            return None
+        if event == "line":
+            trace.append((frame.f_code.co_filename, frame.f_lineno))
+        return watch
+
+    before = sys.gettrace()
+    sys.settrace(watch)
+    try:
+        result = function()
+    finally:
+        sys.settrace(before)
+    return trace, result
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+def test_the_same_lines_run_and_the_same_shapes_come_out(mechanism, law):
+    topology = build(25, ENDS, WEIGHTS["zeros"]).topology
+    strategy = plan(topology, epsilon=1.0, mechanism=mechanism, law=law, max_weight=100.0).strategy
+    first, *others = (
+        lines_executed(
+            lambda weights=weights: measure(
+                strategy, PrivateWeights(weights, num_rows=M), make_sampler(seed=1, size=strategy.num_values)
+            )
+        )
+        for weights in WEIGHTS.values()
+        for _ in range(2)  # the first of all runs may import and compile
+    )
+    reference, result = others[0]
+    assert len(reference) > 10
+    for trace, other in others[1:]:
+        assert trace == reference
+        assert other.values.shape == result.values.shape
+        assert other.strategy is strategy
+
+
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, "auto"])
+def test_statements_are_the_same_for_all_weights(mechanism):
+    statements = {
+        str(hushpath.release(build(25, ENDS, w), epsilon=1.0, mechanism=mechanism, max_weight=100.0).statement)
+        for w in WEIGHTS.values()
+    }
+    assert len(statements) == 1
+
+
+def test_clipping_is_silent(recwarn, capfd):
+    for weights in WEIGHTS.values():
+        hushpath.release(build(25, ENDS, weights), epsilon=1.0, max_weight=3.0)
+    assert not recwarn.list
+    assert capfd.readouterr() == ("", "")
+
+
+def test_clipping_clips():
+    net = build(25, ENDS, WEIGHTS["huge"], lower=1.0)
+    rel = hushpath.release(net, epsilon=np.inf, max_weight=3.0)
+    assert rel.matrix([0]).max() == 8 * 3.0
+    low = hushpath.release(build(25, ENDS, WEIGHTS["negative"], lower=1.0), epsilon=np.inf)
+    assert low.matrix([0]).max() == 8 * 1.0

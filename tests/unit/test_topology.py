@@ -1,0 +1,195 @@
+"""The public half: what is kept, what is refused, and that nobody can change it afterwards."""
+
+import numpy as np
+import pytest
+
+from hushpath.errors import InputError, NetworkError
+from hushpath.topology import MAX_LABEL_LENGTH, Topology, canonical_integer, clean_labels, plain_labels
+
+
+def path(labels=("a", "b", "c"), **options):
+    n = len(labels)
+    return Topology.build(labels, range(n - 1), range(1, n), **options)[0]
+
+
+def test_parallel_edges_are_kept_and_self_loops_dropped_with_their_rows():
+    topology, kept = Topology.build("ab", [0, 0, 1, 1], [1, 0, 0, 1])
+    assert kept.tolist() == [0, 2]
+    assert topology.tails.tolist() == [0, 1]
+    assert topology.heads.tolist() == [1, 0]
+    assert topology.dropped_loops == 2
+
+
+def test_arrays_are_frozen_copies():
+    tails = np.array([0, 1])
+    topology, _ = Topology.build("abc", tails, [1, 2], coordinates=np.zeros((3, 2)))
+    tails[0] = 2
+    assert topology.tails.tolist() == [0, 1]
+    for array in (topology.tails, topology.heads, topology.lower, topology.upper, topology.coordinates):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 7
+
+
+def test_arcs_list_an_undirected_edge_at_both_ends_and_an_arc_at_its_tail():
+    ends = ([0, 2, 0], [1, 0, 1])
+    both = Topology.build("abc", *ends)[0].arcs
+    assert both.start.tolist() == [0, 3, 5, 6]
+    assert both.heads.tolist() == [1, 1, 2, 0, 0, 0]
+    assert both.edges.tolist() == [0, 2, 1, 0, 2, 1]
+    one = Topology.build("abc", *ends, directed=True)[0].arcs
+    assert one.start.tolist() == [0, 2, 2, 3]
+    assert one.heads.tolist() == [1, 1, 0]
+    assert one.edges.tolist() == [0, 2, 1]
+
+
+def test_components_are_weak_and_numbered_by_first_node():
+    topology, _ = Topology.build("abcdef", [4, 0, 3], [1, 5, 5], directed=True)
+    assert topology.components.tolist() == [0, 1, 2, 0, 1, 0]
+
+
+def test_isolated_nodes_alone_are_a_network():
+    topology, kept = Topology.build(["x"], [], [])
+    assert (topology.num_nodes, topology.num_edges, kept.size) == (1, 0, 0)
+    assert topology.arcs.start.tolist() == [0, 0]
+    assert topology.components.tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        ([3, np.int32(1)], (3, 1)),
+        (np.array([3, 1], np.uint8), (3, 1)),
+        (["a", np.str_("b")], ("a", "b")),
+        (["a", 1, np.int64(2)], ("a", "1", "2")),
+        (np.array(["NA", "nan"]), ("NA", "nan")),
+        (["a\0b", "a\0c"], ("a\0b", "a\0c")),
+        ([-(2**63), 2**63 - 1], (-(2**63), 2**63 - 1)),
+    ],
+)
+def test_labels_become_all_integers_or_all_text(labels, expected):
+    cleaned = clean_labels(labels)
+    assert cleaned == expected
+    assert {type(label) for label in cleaned} == {type(expected[0])}
+
+
+@pytest.mark.parametrize(
+    ("labels", "match"),
+    [
+        ([], "no nodes"),
+        ([1.0], "not float"),
+        ([np.float64(1)], "not float64"),
+        ([True, 2], "not bool"),
+        ([np.True_], "not bool"),
+        ([(0, 1)], "not tuple"),
+        ([None], "not NoneType"),
+        ([b"a"], "not bytes"),
+        (["a", ""], "one has 0"),
+        (["a" * (MAX_LABEL_LENGTH + 1)], f"one has {MAX_LABEL_LENGTH + 1}"),
+        (["\ud800"], "not valid unicode"),
+        ([2**63], "64 bits"),
+        ([-(2**63) - 1], "64 bits"),
+        ([10**5000, "a"], "64 bits"),
+        (["a", "b", "a"], "two nodes are called 'a'"),
+        ([1, 2, 1], "two nodes are called '1'"),
+        ([1, "1"], "two nodes are called '1'"),
+        (["a\nb", "a\nb"], r"two nodes are called 'a\\nb'"),
+    ],
+)
+def test_labels_that_are_neither_empty_or_doubled_are_refused(labels, match):
+    with pytest.raises(NetworkError, match=match):
+        clean_labels(labels)
+
+
+def test_a_label_of_the_longest_length_is_good():
+    assert clean_labels(["a" * MAX_LABEL_LENGTH]) == ("a" * MAX_LABEL_LENGTH,)
+
+
+def test_plain_labels_may_repeat():
+    assert plain_labels(["a", 1, "a"]) == ["a", "1", "a"]
+
+
+@pytest.mark.parametrize("text", ["0", "7", "-3", str(2**63 - 1), str(-(2**63)), "1234567890123456789"])
+def test_canonical_integers(text):
+    assert canonical_integer(text)
+    assert str(int(text)) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "-", "-0", "00", "07", "+3", "1.0", "1e3", "1_0", " 1", "1\n", "٣", "0x1", str(2**63),
+     str(-(2**63) - 1),
+     "9" * 10_000],
+)  # fmt: skip
+def test_not_canonical_integers(text):
+    assert not canonical_integer(text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"tails": [0], "heads": [1, 2]}, "1 tails and 2 heads"),
+        ({"tails": [0, 3], "heads": [1, 1]}, "edge 2 names node position 3, but the network has 3"),
+        ({"tails": [0], "heads": [-1]}, "edge 1 names node position -1"),
+        ({"tails": [0.5], "heads": [1]}, "integers"),
+        ({"tails": [0], "heads": [float("nan")]}, "integers"),
+        ({"tails": ["0"], "heads": [1]}, "integers"),
+        ({"lower": -1.0}, "not negative"),
+        ({"lower": np.inf}, "finite"),
+        ({"lower": np.nan}, "lower bound is missing"),
+        ({"upper": [1.0, np.nan]}, "upper bound is missing"),
+        ({"upper": [1.0]}, r"one per edge \(2\)"),
+        ({"upper": "high"}, "must be numbers"),
+        ({"lower": [0.0, 3.0], "upper": 2.0}, "edge 2 has lower bound 3 above its upper bound 2"),
+        ({"coordinates": [[0, 0]]}, "3 rows and 2 columns"),
+        ({"coordinates": [[0, 0], [1], [2, 2]]}, "must be numbers"),
+        ({"coordinates": [[0, 0], [1, np.nan], [2, 2]]}, "finite"),
+    ],
+)
+def test_what_build_refuses(arguments, match):
+    with pytest.raises(NetworkError, match=match):
+        Topology.build("abc", **{"tails": [0, 1], "heads": [1, 2], **arguments})
+
+
+def test_bounds_of_a_dropped_loop_do_not_matter_and_equal_bounds_are_fine():
+    topology, _ = Topology.build("ab", [0, 0], [0, 1], lower=[5, 2], upper=[1, 2])
+    assert (topology.lower.tolist(), topology.upper.tolist()) == ([2.0], [2.0])
+
+
+def test_index_finds_integers_by_their_text_and_text_by_its_integer():
+    numbers, words = path((10, 20, 30)), path(("10", "x", "007"))
+    assert [numbers.index(key) for key in (20, np.int64(20), "20")] == [1, 1, 1]
+    assert [words.index(key) for key in ("10", 10, "007")] == [0, 0, 2]
+
+
+@pytest.mark.parametrize(
+    "key", ["020", "2_0", " 20", "+20", 20.0, None, [20], (20,), "\ud800", "no\nsuch", 2**70]
+)
+def test_index_refuses_what_only_resembles_a_label(key):
+    with pytest.raises(InputError, match=r"^no node is called ") as caught:
+        path((10, 20, 30)).index(key)
+    assert "\n" not in str(caught.value)
+
+
+def test_truth_is_not_a_label():
+    with pytest.raises(InputError):
+        path((0, 1, 2)).index(True)
+    with pytest.raises(InputError):
+        path((0, 1, 2)).indices([True])
+
+
+def test_indices():
+    topology = path((10, 20, 30))
+    assert topology.indices(None).tolist() == [0, 1, 2]
+    assert topology.indices([30, 10, 30]).tolist() == [2, 0, 2]
+    assert topology.indices(np.array([30, 10])).tolist() == [2, 0]
+    assert topology.indices(["30", 10]).tolist() == [2, 0]
+    assert topology.indices([]).tolist() == []
+    with pytest.raises(InputError, match="no node is called '40'"):
+        topology.indices([10, 40])
+    with pytest.raises(InputError, match="list of labels"):
+        topology.indices("10")
+
+
+def test_repr_is_public_facts():
+    assert repr(path()) == "Topology(3 nodes, 2 edges, undirected)"
+    assert repr(path(directed=True)) == "Topology(3 nodes, 2 edges, directed)"
