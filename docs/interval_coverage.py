@@ -2,9 +2,9 @@
 
 Run: python docs/interval_coverage.py [releases per cell]
 
-Weights are even between 5 and 10; weights and pairs are new for each release; noise is seeded, so the table
-can be made again.  "Ratio" is the standard deviation of the noise on one number over the median weight, 7.5.
-No bound is declared, unless the row says so.
+Weights are even between 5 and 10, or skewed (lognormal: one in six above 20, one in six below 2.7).  Weights
+and pairs are new for each release; noise is seeded, so the table can be made again.  "Ratio" is the standard
+deviation of the noise on one number over the median weight.  No bound is declared, unless the row says so.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from scipy.spatial import Delaunay
 
 import hushpath
 
-RELEASES, PAIRS, CONFIDENCE, LOW, HIGH = 60, 20, 0.9, 5.0, 10.0
+RELEASES, PAIRS, CONFIDENCE = 60, 20, 0.9
 RATIOS = (0.1, 0.3, 1.0)
 LAPLACE = {"law": "laplace", "delta": 0.0}
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -27,6 +27,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "input, laplace, max_weight 10": {"mechanism": "input", "max_weight": 10.0, **LAPLACE},
     "input, gaussian": {"mechanism": "input", "law": "gaussian", "delta": 1e-6},
     "all-pairs, laplace": {"mechanism": "all-pairs", **LAPLACE},
+    "input, laplace, skewed weights": {"mechanism": "input", **LAPLACE},
 }
 
 
@@ -50,16 +51,20 @@ def epsilon_for(topology: hushpath.Topology, wanted: float, options: dict[str, A
     return epsilon
 
 
-def cell(graph: nx.Graph, ratio: float, releases: int, options: dict[str, Any]) -> tuple[float, ...]:
+def cell(
+    graph: nx.Graph, ratio: float, releases: int, options: dict[str, Any], *, skewed: bool
+) -> tuple[float, ...]:
     """Return coverage, width / distance, bias / distance and hops, each a mean."""
     hops = dict(nx.all_pairs_shortest_path_length(graph))
     nodes, epsilon = sorted(graph), 0.0
+    median = math.exp(2) if skewed else 7.5
     rows = []
     for seed in range(releases):
         rng = np.random.default_rng([seed, 7])
-        nx.set_edge_attributes(graph, {e: float(rng.uniform(LOW, HIGH)) for e in graph.edges}, "weight")
+        weights = [rng.lognormal(2, 1) if skewed else rng.uniform(5, 10) for _ in graph.edges]
+        nx.set_edge_attributes(graph, dict(zip(graph.edges, map(float, weights), strict=True)), "weight")
         net = hushpath.Network.from_networkx(graph)
-        epsilon = epsilon or epsilon_for(net.topology, ratio * (LOW + HIGH) / 2, options)
+        epsilon = epsilon or epsilon_for(net.topology, ratio * median, options)
         release = hushpath.release(net, epsilon=epsilon, seed=seed, **options)
         for _ in range(PAIRS):
             a, b = (nodes[i] for i in rng.choice(len(nodes), 2, replace=False))
@@ -78,7 +83,7 @@ def main() -> None:
     for setting, options in SETTINGS.items():
         for name, graph in graphs().items():
             for ratio in RATIOS:
-                cover, width, bias, hops = cell(graph, ratio, releases, options)
+                cover, width, bias, hops = cell(graph, ratio, releases, options, skewed="skewed" in setting)
                 print(
                     f"| {setting} | {name} | {hops:.0f} | {ratio} | {100 * cover:.0f} % "
                     f"| {100 * width:.0f} % | {100 * bias:+.0f} % |",

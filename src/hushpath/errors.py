@@ -8,8 +8,8 @@
     └── CannotError         a sound request that cannot be met here                       (exit code 1)
         └── BudgetError     a strategy whose certificate exceeds the budget
 
-Messages state the rule, the public value that broke it and the place.  They never hold a weight, a count of
-weights with some property, or anything else computed from private values.
+Messages state the rule, the public value that broke it and the place.  They never hold a weight or anything computed
+from the values of weights.  That a weight is missing or not a number is a fault of the file and is reported by row.
 """
 
 from __future__ import annotations

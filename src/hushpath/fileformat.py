@@ -9,9 +9,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +23,11 @@ from numpy.typing import NDArray
 from .arrays import frozen
 from .errors import CannotError, FileFormatError, HushpathError
 from .measure import Measurements
-from .noise import Law
+from .noise import SECRET_SAMPLERS, Law
 from .privacy.accounting import Budget
 from .statement import Statement
-from .strategy.blocks import BLOCKS
 from .strategy.core import Strategy
+from .strategy.registry import BLOCKS, DECODERS
 from .topology import Topology
 from .weights import Lattice
 
@@ -121,7 +123,6 @@ def _pack(measurements: Measurements, statement: Statement) -> tuple[Tensors, di
         "granularity": strategy.lattice.granularity,
         "max_weight": strategy.max_weight,
         "sampler": measurements.sampler,
-        "seeded": not measurements.private and not strategy.budget.unlimited,
     }
     return {name: np.ascontiguousarray(array) for name, array in tensors.items()}, header
 
@@ -160,15 +161,30 @@ def _unpack(header: Mapping[str, Any], tensors: Tensors) -> tuple[Measurements, 
         options=header["options"],
         details=header["details"],
     )
+    if tuple(header["blocks"]) != DECODERS.get(strategy.decoder):
+        raise FileFormatError("its decoder does not fit what it measured")
+    if tensors["values"].dtype != np.int64 or tensors["strategy.scales"].dtype != np.int64:
+        raise FileFormatError("its numbers are not 64-bit integers")
     values = frozen(tensors["values"], np.int64)
     if values.shape != (strategy.num_values,) or len(strategy.scales) != len(strategy.group_sizes):
         raise FileFormatError(f"it holds {values.size} numbers, but its strategy measures {strategy.num_values}")
-    private = not (header["seeded"] or strategy.budget.unlimited)
+    private = header["sampler"] in SECRET_SAMPLERS and not strategy.budget.unlimited
     measurements = Measurements(strategy, values, header["sampler"], private)
-    proved = Statement.of(measurements)
-    if (proved.epsilon, proved.delta, proved.private) != (statement.epsilon, statement.delta, statement.private):
+    proved = replace(Statement.of(measurements), version=statement.version)
+    if not _alike(proved.as_dict(), statement.as_dict()):
         raise FileFormatError("its statement promises something else than its strategy proves")
-    return measurements, statement
+    return measurements, proved
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Equal, but for the last digits of floats: another platform's logarithm may round differently."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    if isinstance(one, float) and isinstance(other, (int, float)):
+        return math.isclose(one, other, rel_tol=1e-9)
+    return bool(one == other)
 
 
 def _read_checked(path: Path) -> tuple[str, Tensors]:

@@ -46,8 +46,11 @@ def measure(strategy: Strategy, weights: PrivateWeights, sampler: Sampler) -> Me
     """Measure every number of the strategy once, with fresh noise from the sampler."""
     strategy.certificate()
     steps = weights.on_lattice(strategy.lattice)
-    exact = concatenated([exact_numbers(block, strategy.topology, steps) for block in strategy.blocks])
+    exact = concatenated([
+        exact_numbers(block, strategy.topology, strategy.lattice, steps) for block in strategy.blocks
+    ])  # fmt: skip
     noise = sampler.draw(strategy.law, np.repeat(strategy.scales, strategy.group_sizes))
+    assert exact.shape == noise.shape, "every number gets its own noise"
     return Measurements(
         strategy=strategy,
         values=frozen(exact + noise, np.int64),

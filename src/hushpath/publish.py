@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from .errors import OptionError
 from .measure import measure
 from .network import Network
 from .noise import make_sampler
@@ -41,8 +40,6 @@ def release(
         granularity: length of a lattice step, a power of two; chosen from public facts when not given.
         options: what the mechanism takes.
     """
-    if sampler not in ("auto", "opendp", "vector"):
-        raise OptionError(f"sampler must be auto, opendp or vector, got {str(sampler)[:40]!r}")
     chosen = plan(
         network.topology, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight,
         mechanism=mechanism, law=law, granularity=granularity, **options,

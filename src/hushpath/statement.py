@@ -126,7 +126,8 @@ class Statement:
             f"standard deviation {spread}.",
             f"Certificate: {currency} = {self.spent:.6g}, highest at edge {self.worst_edge}; "
             f"budget epsilon = {self.budget_epsilon:g}, delta = {self.budget_delta:g}.",
-            f"Weights were clipped to at most {self.largest_weight:g} and rounded down to steps of {self.granularity:.3g}; "
+            f"Each weight was clipped to its public bounds (at most {self.largest_weight:g}) and rounded down to steps of "
+            f"{self.granularity:.3g}; "
             f"sampler: {self.sampler}.",
         ]
         return "\n".join(lines)

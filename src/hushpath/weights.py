@@ -29,8 +29,9 @@ from .arrays import Float, Int, frozen
 from .errors import NetworkError, OptionError
 from .topology import Topology
 
-# A simple path has fewer than n edges; keeping n * (largest lattice weight) below 2**62 rules out overflow.
-LARGEST_DISTANCE = 2**62
+# A simple path has fewer than n edges: with n * (largest lattice weight) up to 2**61 distances, and sums with the marker
+# for "not connected" (2**62 - 1), never overflow.
+LARGEST_DISTANCE = 2**61
 ROUNDING_SHARE = 256
 # Beyond these a lattice step or the largest lattice weight would leave the range of a float.
 SMALLEST_UNIT, LARGEST_UNIT = 1e-100, 1e100

@@ -26,7 +26,7 @@ def loads(strategy, first, second):
     topology, lattice = strategy.topology, strategy.lattice
     a, b = (
         np.concatenate([
-            exact_numbers(block, topology, weights.on_lattice(lattice)) for block in strategy.blocks
+            exact_numbers(block, topology, lattice, weights.on_lattice(lattice)) for block in strategy.blocks
         ])
         for weights in (first, second)
     )  # fmt: skip

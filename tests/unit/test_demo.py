@@ -261,6 +261,11 @@ def test_a_report_of_any_release(tmp_path, law):
     assert "&lt;a&gt;" in page
     assert "no coordinates" in page
     assert page.index(f"{NOT_PRIVATE}: the noise was drawn from a known seed") < page.index("<section")
+    tags = dict(
+        re.findall(r'<span class="tag">([^<]*)</span><h2>([^<]*)</h2>', page)[i][::-1] for i in range(5)
+    )
+    publishable = {heading for heading, tag in tags.items() if tag == "May be published"}
+    assert publishable == {"How the mechanism was chosen"}  # a seeded release may not be published
     write_report(file, net.topology, made, None)
     assert "How the mechanism was chosen" not in file.read_text(encoding="utf-8")
 

@@ -37,4 +37,8 @@ def decoder_for(measurements: Measurements) -> Decoder:
         from .table import TableDecoder
 
         return TableDecoder(measurements)
+    if name == "hierarchy":
+        from .hierarchy import hierarchy_decoder
+
+        return hierarchy_decoder(measurements)
     raise FileFormatError(f"this version has no decoder called {str(name)[:40]!r}")

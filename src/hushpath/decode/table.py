@@ -23,10 +23,12 @@ class TableDecoder:
         block = self.strategy.blocks[0]
         assert isinstance(block, CliqueBlock)
         n = self.topology.num_nodes
-        self.size, self.offset, self.inside = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
+        self.size, self.offset, self.inside, self.scale = (np.zeros(n, np.int64) for _ in range(4))
         offset = 0
-        for group, numbers in zip(block.groups(self.topology), block.group_sizes(self.topology), strict=True):
+        sizes = block.group_sizes(self.topology)
+        for group, numbers, scale in zip(block.groups(self.topology), sizes, self.strategy.scales, strict=True):
             self.size[group], self.offset[group], self.inside[group] = len(group), offset, np.arange(len(group))
+            self.scale[group] = scale
             offset += int(numbers)
 
     @cached_property
@@ -71,5 +73,5 @@ class TableDecoder:
         if source == target or not np.isfinite(answer):
             return answer, answer
         lattice = self.strategy.lattice
-        reach = quantile(self.strategy.law, int(self.strategy.scales.max()), (1 + confidence) / 2) * lattice.granularity
+        reach = quantile(self.strategy.law, int(self.scale[source]), (1 + confidence) / 2) * lattice.granularity
         return max(0.0, answer - reach), max(0.0, answer + reach)

@@ -125,7 +125,7 @@ def true_against_private(comparison: Comparison, *, quantity: str, units: str) -
 
 
 def error_by_hops(comparison: Comparison, plan: Plan | None, *, units: str) -> str:
-    """Draw mean error and where 95 % of errors lie, by hop count, beside what the plan predicted.  NOT PRIVATE."""
+    """Draw mean error and where 95 % of errors lie, by hop count, beside the plan.  NOT PRIVATE."""
     figure = _figure(6.0, 5.6)
     axes = _owner_axes(figure)
     error = np.abs(comparison.private - comparison.true)
@@ -157,7 +157,7 @@ def error_by_hops(comparison: Comparison, plan: Plan | None, *, units: str) -> s
 
 
 def predicted_by_hops(plan: Plan, hops: Float) -> Float:
-    """Mean error the plan expects at a hop count; one number for all where the mechanism does not add up edges."""
+    """Mean error the plan expects at a hop count: growing with the root of it, or the same for all."""
     choice = plan.choice
     if plan.strategy.decoder == "edges":
         return MEAN_OF_STD * choice.noise * np.sqrt(hops)

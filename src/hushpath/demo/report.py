@@ -32,23 +32,25 @@ def write_report(
     title: str = "A private release of distances",
     setting: Setting | None = None,
 ) -> None:
-    """Write the page.  With ``comparison`` it is for the data owner only, except the sections marked otherwise."""
+    """Write the page.  With ``comparison`` it is for the data owner only, but for sections marked public."""
     words = setting or Setting()
-    parts = [
-        _banner(release.statement, comparison is not None),
-        _facts(topology, release.statement, plan, words),
-        _section("What is promised", sections.promise(release.statement, words)),
-        _section("The map", sections.city_map(topology, release, words)),
-    ]
+    owner = comparison is not None
+    parts = [_banner(release.statement, owner), _facts(topology, release.statement, plan, words)]
+
+    def add(heading: str, body: str, publishable: bool = release.statement.private) -> None:
+        parts.append(_section(heading, body, publishable))
+
+    add("What is promised", sections.promise(release.statement, words))
+    add("The map", sections.city_map(topology, release, words))
     if words.pairs:
-        parts.append(_section("Some answers", sections.answers(release, words)))
+        add("Some answers", sections.answers(release, words))
     if plan is not None:
-        parts.append(_section("How the mechanism was chosen", sections.candidates(plan, words)))
+        add("How the mechanism was chosen", sections.candidates(plan, words), publishable=True)
     if comparison is not None:
-        parts.append(_section("How far from the truth", sections.truth(comparison, plan, words), owner=True))
+        add("How far from the truth", sections.truth(comparison, plan, words), publishable=False)
     if words.commands:
         items = [f"<h3>{escape(why)}</h3><pre>{_unbroken(command)}</pre>" for why, command in words.commands]
-        parts.append(_section("What to do next", "".join(items)))
+        add("What to do next", "".join(items), publishable=True)
     page = Template(files(__package__).joinpath("page.html").read_text(encoding="utf-8"))
     lead = words.lead or "Every distance of a network, published once; the weights stay with their owner."
     text = page.substitute(title=escape(title), lead=escape(lead), body="\n".join(parts), version=__version__)
@@ -60,29 +62,32 @@ def _unbroken(command: str) -> str:
     return " ".join(f"<span>{escape(word)}</span>" for word in command.split())
 
 
-def _section(heading: str, body: str, *, owner: bool = False) -> str:
-    tag = f"{NOT_PRIVATE}: for the data owner only" if owner else "May be published"
-    return f'<section class="{"owner" if owner else "public"}"><span class="tag">{tag}</span><h2>{heading}</h2>{body}</section>'
+def _section(heading: str, body: str, publishable: bool) -> str:
+    tag = "May be published" if publishable else f"{NOT_PRIVATE}: for the data owner only"
+    kind = "public" if publishable else "owner"
+    return f'<section class="{kind}"><span class="tag">{tag}</span><h2>{heading}</h2>{body}</section>'
 
 
 def _banner(statement: Statement, owner: bool) -> str:
-    text = ""
+    """What may be published, before anything else."""
+    notes = []
     if not statement.private:
         why = escape("; ".join(statement.reasons))
-        text = f'<div class="note"><p><strong>{NOT_PRIVATE}: {why}.</strong> For tests only; publish nothing of it.</p></div>'
+        notes.append(f"<strong>{NOT_PRIVATE}: {why}.</strong> For tests only; publish nothing of it.")
     if owner:
-        return text + (
-            '<div class="note"><p><strong>This page as a whole is for the data owner.</strong> It has one section, framed '
-            f"in orange and marked {NOT_PRIVATE}, that compares the release with the true data. Every other section uses "
-            "only the release and public facts and may be published.</p></div>"
+        notes.append(
+            "<strong>This page as a whole is for the data owner.</strong> It has one section, framed in "
+            f"orange and marked {NOT_PRIVATE}, that compares the release with the true data. Every other "
+            "section uses only the release and public facts"
+            + (" and may be published." if statement.private else ".")
         )
-    return (
-        text
-        + '<div class="note calm"><p>Everything on this page comes from the release and public facts.</p></div>'
-    )
+    text = "".join(f'<div class="note"><p>{note}</p></div>' for note in notes)
+    calm = "Everything on this page comes from the release and public facts, and may be published."
+    return text or f'<div class="note calm"><p>{calm}</p></div>'
 
 
 def _facts(topology: Topology, statement: Statement, plan: Plan | None, words: Setting) -> str:
+    """The numbers one looks for first; all public."""
     facts = [
         ("nodes", short(topology.num_nodes)),
         ("edges", short(topology.num_edges)),
@@ -92,8 +97,5 @@ def _facts(topology: Topology, statement: Statement, plan: Plan | None, words: S
     ]
     if plan is not None:
         facts.append(("predicted mean error", words.amount(plan.choice.mean_error)))
-    return (
-        '<dl class="facts">'
-        + "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in facts)
-        + "</dl>"
-    )
+    cells = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts)
+    return f'<dl class="facts">{cells}</dl>'

@@ -20,7 +20,7 @@ class Setting:
         how: why one protected unit moves the weights by no more than the unit; one paragraph each.
         public: facts that are public besides topology and bounds.
         unprotected: what a reader might wrongly think is promised.
-        origin, named, widths, water: for the map: the marked node, nodes to name, a line width per edge, a river.
+        origin, named, widths, water: for the map: the marked node, nodes to name, edge widths, a river.
         pairs: pairs of nodes to show answers for.
         commands: what to try next: (explanation, command line).
     """

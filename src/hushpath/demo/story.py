@@ -20,7 +20,7 @@ from ..publish import release
 from ..statement import NOT_PRIVATE
 from .city import SIZE, TRIPS, City, make_city
 from .report import write_report
-from .setting import Setting
+from .setting import Setting, short
 from .streets import LANDMARKS
 from .trips import LARGEST_DELAY, LEAST_PLANNED, STRETCH
 
@@ -42,8 +42,8 @@ def run_demo(
     city = make_city(size, trips)
     network, topology = city.network, city.network.topology
     say(
-        f"1. A city of {topology.num_nodes:,} intersections and {topology.num_edges:,} streets. Its map is public; "
-        f"its travel times come from {trips:,} trips and are private."
+        f"1. A city of {topology.num_nodes:,} intersections and {topology.num_edges:,} streets. Its map is "
+        f"public; its travel times come from {trips:,} trips and are private."
     )
     say(f"2. The privacy unit is one trip: it moves all travel times together by at most {city.unit:g} s.")
     budget: dict[str, Any] = dict(epsilon=EPSILON, delta=DELTA, unit=city.unit, max_weight=city.max_weight)
@@ -53,7 +53,7 @@ def run_demo(
     file = out / "city.hush"
     made.save(file)
     say(
-        f"4. Released once, with epsilon = {made.statement.epsilon:.4g}, into {file}. This file may be published."
+        f"4. Released once, with epsilon = {made.statement.epsilon:.4g}, into {file}, which may be published."
     )
     published = load(file)
     answers = _answers(published)
@@ -70,9 +70,7 @@ def run_demo(
         f"{100 * result.relative_error:.1f} % of the mean travel time of {result.mean_distance:.0f} s."
     )
     edges, nodes = city.write_csv(out)
-    say(
-        f"7. The private data, to try it yourself: {edges} and {nodes}. With real data, these never leave your hands."
-    )
+    say(f"7. The private data, to try it yourself: {edges} and {nodes}. Real ones never leave your hands.")
     words = setting(city)
     report, public = out / "report.html", out / "report-public.html"
     write_report(report, topology, published, planned, comparison, title=TITLE, setting=words)
@@ -97,25 +95,28 @@ def setting(city: City) -> Setting:
     command = f"--unit {city.unit:g} --max-weight {city.max_weight:g}"
     return Setting(
         lead=(
-            f"{len(city.trips):,} trips were simulated in a generated city. From the delays they report, hushpath published "
-            "the travel time between all intersections. The map is public, the trips are not."
-        ).replace(",", "\u202f", 1),
+            f"{short(len(city.trips))} trips were simulated in a generated city. From the delays they "
+            "report, hushpath published the travel time between all intersections. The map is public, the "
+            "trips are not."
+        ),
         quantity="travel time",
         units="s",
         protected="one trip",
         how=(
-            f"Why a trip cannot change more: it reports on one stretch of at most {STRETCH} streets, and its delay counts "
-            f"with at most {LARGEST_DELAY:g} s on each. Delays on a street are added up and divided by a public number of "
-            f"planned reports, at least {LEAST_PLANNED}, never by a count from the data. So one trip adds at most "
-            f"{STRETCH} × {LARGEST_DELAY:g} s / {LEAST_PLANNED} = {city.unit / 2:g} s in total, and replacing a trip by any "
-            f"other one moves at most twice that: {city.unit:g} s.",
+            f"Why a trip cannot change more: it reports on one stretch of at most {STRETCH} streets, and its "
+            f"delay counts with at most {LARGEST_DELAY:g} s on each. Delays on a street are added up and "
+            f"divided by a public number of planned reports, at least {LEAST_PLANNED}, never by a count from "
+            f"the data. So one trip adds at most {STRETCH} × {LARGEST_DELAY:g} s / {LEAST_PLANNED} = "
+            f"{city.unit / 2:g} s in total, and replacing a trip by any other one moves at most twice that: "
+            f"{city.unit:g} s.",
         ),
         public=(
             "length, class and free-flow time of every street",
             "the planned number of reports of every street, from a traffic model that saw no trip",
         ),
         unprotected=(
-            "One trip is protected, not one person: for somebody with m trips in the data the factor is that of m times epsilon.",
+            "One trip is protected, not one person: for somebody with m trips in the data the factor is "
+            "that of m times epsilon.",
         ),
         origin="market",
         named=[name for name in LANDMARKS if name != "market"],
@@ -134,7 +135,8 @@ def setting(city: City) -> Setting:
             ),
             (
                 "Make your own release (each one from the same data costs its epsilon again)",
-                f"hushpath release city.csv -o mine.hush --nodes city.nodes.csv --weight seconds --epsilon 1 {command}",
+                "hushpath release city.csv -o mine.hush --nodes city.nodes.csv --weight seconds "
+                f"--epsilon 1 {command}",
             ),
             (
                 f"Compare it with the truth ({NOT_PRIVATE}: for the data owner only)",

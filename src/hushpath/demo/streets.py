@@ -66,7 +66,7 @@ def lay_out(size: int, seed: int) -> Streets:
     dry = (south[ends[:, 0]] == south[ends[:, 1]]) | (kind != SIDE)
     ends, kind, lengths = ends[dry], kind[dry], lengths[dry]
 
-    # Main roads and a spanning tree that prefers short streets always stay; of the rest, the short ones mostly do.
+    # Main roads and a spanning tree of short streets always stay; of the rest, the short ones mostly do.
     cost = np.where(kind != SIDE, 1e-3, lengths * rng.uniform(1.0, 1.4, len(ends)))
     tree = minimum_spanning_tree(coo_array((cost, (ends[:, 0], ends[:, 1])), shape=(n, n)).tocsr()).tocoo()
     needed = np.isin(_key(ends, n), _key(np.sort(np.stack(tree.coords, axis=1), axis=1), n))
@@ -153,9 +153,9 @@ def _neighbours(places: Float) -> Int:
     """Edges of the Delaunay triangulation, each once, smaller end first."""
     triangles = Delaunay(places).simplices
     ends = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [0, 2]]]), axis=1)
-    ends = np.unique(ends, axis=0).astype(np.int64)
+    ends = np.unique(ends, axis=0)
     away = np.linalg.norm(places[ends[:, 0]] - places[ends[:, 1]], axis=1)
-    return ends[away < 2.5 * SPACING]
+    return np.asarray(ends[away < 2.5 * SPACING], np.int64)
 
 
 def _key(ends: Int, n: int) -> Int:

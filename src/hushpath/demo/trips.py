@@ -1,5 +1,4 @@
-"""Simulated trips, the statistic computed from them, and the privacy unit: how far one trip can move the
-weights.
+"""Simulated trips, what is computed from them, and the unit: how far one trip can move the weights.
 
 What a trip reports.  One random stretch of at most K consecutive streets of its route, with the delay on
 each: how much longer than on the empty street it took.
@@ -9,8 +8,8 @@ What is computed.  With a *public* number of planned reports D_e >= D for every 
     w_e  =  free_flow_e  +  min(c,  (1 / D_e) * sum over reports (e, delay) of clip(delay, 0, c))
 
 **Proposition.**  Adding or removing one trip moves w by at most K c / D in L1; replacing one trip by any
-other moves it by at most 2 K c / D.  We promise the larger: ``UNIT = 2 K c / D`` = 2 * 5 * 30 s / 100 = 3
-s.
+other moves it by at most 2 K c / D.  We promise the larger:
+``UNIT = 2 K c / D`` = 2 * 5 * 30 s / 100 = 3 s.
 
 *Proof.*  ``free_flow`` and every D_e are public, so the same on both sides.  A trip adds at most K terms to
 the sums, each in [0, c] whatever it reports, so it moves the inner terms by at most K c / min D_e <= K c /
@@ -49,7 +48,7 @@ ORIGINS = 800  # evenly spread corners where trips start
 
 @dataclass(frozen=True, eq=False)
 class Trips:
-    """What each trip reports: a row of at most K streets (-1 fills up) and the delay on each, in seconds.  Private."""
+    """What each trip reports: a row of at most K streets (-1 fills up), the delay on each in s.  Private."""
 
     streets: Int
     delays: Float
@@ -110,18 +109,19 @@ def simulate_trips(streets: Streets, count: int, seed: int) -> Trips:
 def _attraction(streets: Streets) -> Float:
     """How often a corner is an end of a trip, in the public model: the nearer to the centre, the more."""
     away = np.hypot(*streets.places.T)
-    weight: Float = np.exp(-1.5 * away / away.max())
-    return weight / weight.sum()
+    weight = np.exp(-1.5 * away / away.max())
+    return np.asarray(weight / weight.sum(), np.float64)
 
 
 def _bridges(streets: Streets) -> Bool:
     """Whether each street crosses the river."""
     south = streets.places[:, 1] < np.interp(streets.places[:, 0], *streets.river.T)
-    return (south[streets.tails] != south[streets.heads]) & (streets.kinds >= ARTERIAL)
+    crossing = south[streets.tails] != south[streets.heads]
+    return np.asarray(crossing & (streets.kinds >= ARTERIAL), np.bool_)
 
 
 def _stretches(streets: Streets, seconds: Float, wanted: Float, count: int, rng: np.random.Generator) -> Int:
-    """Route ``count`` trips along fastest ways and return the stretch each reports: (count, K), -1 fills up."""
+    """Route ``count`` trips along fastest ways; return the stretch each reports: (count, K), -1 fills up."""
     n = len(streets.places)
     ends = np.concatenate([streets.tails, streets.heads]), np.concatenate([streets.heads, streets.tails])
     arc = ends[0] * n + ends[1]
@@ -154,7 +154,7 @@ def _stretches(streets: Streets, seconds: Float, wanted: Float, count: int, rng:
 
 
 def _walk(trees: Int, tree: Int, end: Int, skip: Int | None = None) -> Int:
-    """Walk from each end towards the root: ``skip`` steps (returns where that leads), or all (returns how many)."""
+    """Walk from each end to the root: ``skip`` steps (returns where that leads) or all (returns how many)."""
     node, taken = end.copy(), np.zeros(len(end), np.int64)
     going = np.arange(len(end))
     while len(going):

@@ -28,6 +28,9 @@ from .laws import Law
 
 Choice = Literal["auto", "opendp", "vector"]
 
+# The samplers whose noise protects; a release drawn by any other says that it is not private.
+SECRET_SAMPLERS = ("opendp", "vector")
+
 # About 0.2 s of OpenDP: below, its audit costs nothing one would notice.
 OPENDP_LIMIT = 20_000
 

@@ -6,8 +6,8 @@ Stage 3 of 6.  Reads no weights.  For scales ``s_g``, cut numbers ``c_g`` (``sen
     Laplace:   epsilon = max over edges e of  sum over groups g whose cell holds e of  c_g u / s_g
     Gaussian:  rho     = max over edges e of  sum over groups g whose cell holds e of  c_g u^2 / (2 s_g^2)
 
-Norms are convex and 1-homogeneous, so a unit spread over several edges never costs more than one edge taking it
-all (docs/proofs/certificate.md).  There is no composition theorem to apply and nothing to add up by hand.
+A unit spread over several edges never costs more than one edge taking it all: change one edge after the other and add
+up norms (docs/proofs/certificate.md).  There is no composition theorem to apply and nothing to add up by hand.
 Everything is rounded towards a larger cost.
 """
 
@@ -76,10 +76,12 @@ def certify(exposure: Exposure, scales: Int, law: Law, unit_steps: int, budget: 
 
 
 def calibrate(exposure: Exposure, relative: Float, law: Law, unit_steps: int, budget: Budget) -> Int:
-    """Return the smallest integer scales proportional to ``relative`` whose certificate meets the budget."""
+    """Return the smallest scales, to within a step, proportional to ``relative`` whose certificate meets the budget."""
     if budget.unlimited:
         return np.zeros(len(exposure.cut), np.int64)
     allowed = budget.epsilon if law is Law.LAPLACE else zcdp_rho(budget.epsilon, budget.delta)
+    if allowed <= 0:
+        raise CannotError(f"epsilon {budget.epsilon:g} with delta {budget.delta:g} leaves nothing to spend; use larger ones")
     cost, _ = _worst_cost(exposure, relative, law, unit_steps)
     factor = cost / allowed if law is Law.LAPLACE else math.sqrt(cost / allowed)
     while True:
@@ -106,5 +108,5 @@ def _worst_cost(exposure: Exposure, scales: Float, law: Law, unit_steps: int) ->
     cost = np.bincount(exposure.edge, weights=share[exposure.group], minlength=exposure.num_edges)
     terms = int(np.bincount(exposure.edge, minlength=exposure.num_edges).max())
     worst = int(cost.argmax())
-    # Each share carries at most 5 roundings and the sum of k terms at most k more, each of relative size 2**-53.
+    # Each share carries at most 7 roundings and the sum of k terms at most k more, each of relative size 2**-53.
     return float(cost[worst] * (1 + (terms + 8) * 2.0**-52)), worst

@@ -7,6 +7,7 @@ which edges can move them (``exposure``).  The exact numbers are computed in ``e
 |---|---|---|
 | ``EdgeBlock`` | edge | its weight |
 | ``CliqueBlock`` | set of vertices of one component | distances in the whole network between all of them |
+| ``HierarchyBlock`` (``hierarchy``) | cell of a separator tree, leaf edge | distances inside the cell between hubs |
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class CliqueBlock:
         return cls(frozen(np.unique(vertices), np.int64))
 
     def groups(self, topology: Topology) -> list[Int]:
-        """The chosen vertices of each component, components in order of their first vertex."""
+        """The chosen vertices of each component, components in order of their lowest node."""
         component = topology.components[self.vertices]
         order = np.argsort(component, kind="stable")
         starts = np.flatnonzero(np.diff(component[order])) + 1
@@ -115,6 +116,3 @@ class CliqueBlock:
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> CliqueBlock:
         """The inverse of ``arrays``."""
         return cls.on(arrays["vertices"])
-
-
-BLOCKS: dict[str, type[Block]] = {"edges": EdgeBlock, "clique": CliqueBlock}

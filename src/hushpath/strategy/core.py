@@ -37,12 +37,14 @@ class Problem:
 class Design:
     """What a mechanism wants to measure, before noise is calibrated.
 
-    ``relative(law)`` gives one positive number per group: how the noise is shared between groups.
+    ``relative(law)`` gives one positive number per group: how the noise is shared between groups.  With ``fixed`` these
+    are the scales themselves, in lattice steps (constants printed in a paper); the certificate still decides.
     """
 
     blocks: tuple[Block, ...]
     relative: Callable[[Law], Float]
     details: Mapping[str, Any] = field(default_factory=dict)
+    fixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,10 @@ def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Ma
         raise OptionError(f"mechanism {mechanism.name!r} cannot run on this network: {reason}")
     design = mechanism.design(problem, **options)
     exposure = Exposure.joined([block.exposure(problem.topology) for block in design.blocks])
-    scales = calibrate(exposure, design.relative(law), law, problem.lattice.unit_steps, problem.budget)
+    if design.fixed and not problem.budget.unlimited:
+        scales = np.ceil(design.relative(law)).astype(np.int64)
+    else:
+        scales = calibrate(exposure, design.relative(law), law, problem.lattice.unit_steps, problem.budget)
     strategy = Strategy(
         mechanism=mechanism.name,
         decoder=mechanism.decoder,

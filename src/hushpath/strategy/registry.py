@@ -1,12 +1,19 @@
-"""The mechanisms by name, in the order they are listed."""
+"""The mechanisms and the kinds of block by name."""
 
 from __future__ import annotations
 
 from ..errors import OptionError
-from . import all_pairs, input
+from . import all_pairs, input, separator, separator_cover
+from .blocks import Block, CliqueBlock, EdgeBlock
 from .core import Mechanism
+from .hierarchy import HierarchyBlock
 
-MECHANISMS: dict[str, Mechanism] = {m.name: m for m in (input.MECHANISM, all_pairs.MECHANISM)}
+BLOCKS: dict[str, type[Block]] = {block.kind: block for block in (EdgeBlock, CliqueBlock, HierarchyBlock)}
+# Which blocks each decoder reads.
+DECODERS: dict[str, tuple[str, ...]] = {"edges": ("edges",), "table": ("clique",), "hierarchy": ("hierarchy",)}
+MECHANISMS: dict[str, Mechanism] = {
+    module.MECHANISM.name: module.MECHANISM for module in (input, all_pairs, separator, separator_cover)
+}
 
 
 def mechanism_named(name: str) -> Mechanism:

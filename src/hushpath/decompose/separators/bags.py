@@ -1,7 +1,12 @@
 """Networks like thick trees: a bag of a tree decomposition separates.
 
-Stage 2 of 6.  ``prepare`` eliminates vertices in turn, always one of least degree, joining its neighbours to each
-other; the largest degree met is the *width* ``k``.  The order is kept and used again in every cell.
+Stage 2 of 6.  ``prepare`` eliminates vertices in turn, joining the neighbours of each to each other; the largest
+degree met is the *width* ``k``.  The order is kept and used again in every cell.
+
+Which vertex next.  A vertex of degree at most ``k`` whose neighbours, but for one, all know each other ("almost
+simplicial") is eliminated first: that never spoils a width of ``k`` (Bodlaender, Koster, van den Eijkhof 2005).  On
+partial ``k``-trees few vertices are left then, and these are tried several times in different orders of least fill-in.
+``k`` grows only when all tries fail, so the width is an upper bound of the treewidth and in practice equal or one more.
 
 Why the order serves every cell.  Eliminate the vertices of a subgraph in the same order.  Two vertices become
 neighbours only if a path of earlier vertices joins them, and such a path in the subgraph is one in the network; so
@@ -25,7 +30,8 @@ Checked by: tests/conformance/test_separators.py, tests/unit/test_separators_bag
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
+from itertools import pairwise
 
 import numpy as np
 from numba import njit
@@ -36,10 +42,12 @@ from ..graph import Graph, Split
 from .centroid import pack_components
 
 MOST_WIDTH = 100  # beyond it bags are of no use as separators, and elimination takes long
+TRIES = 12  # orders tried for what safe elimination leaves ...
+KERNEL = 1_000  # ... if that is at most so many vertices; fewer tries on more
 
 
 def eliminate(graph: Graph, most_width: int) -> tuple[Int, int] | None:
-    """Return an elimination order by least degree and its width, or ``None`` if the width exceeds ``most_width``.
+    """Return an elimination order and its width, or ``None`` if no width up to ``most_width`` was found.
 
     >>> square = Graph.from_edges(4, np.array([0, 1, 2, 3]), np.array([1, 2, 3, 0]))
     >>> order, width = eliminate(square, most_width=5)
@@ -47,27 +55,248 @@ def eliminate(graph: Graph, most_width: int) -> tuple[Int, int] | None:
     2
     """
     start, heads = graph.start.tolist(), graph.heads.tolist()
-    near = [set(heads[a:b]) for a, b in zip(start, start[1:], strict=False)]
-    heap = [(len(adjacent), v) for v, adjacent in enumerate(near)]
-    heapify(heap)
-    order, width = [], 0
-    done = [False] * len(near)
-    while heap:
-        degree, v = heappop(heap)
-        adjacent = near[v]
-        if done[v] or degree != len(adjacent):
-            continue  # an old entry: a newer one was pushed when the degree changed
-        if degree > most_width:
+    near = {v: set(heads[a:b]) for v, (a, b) in enumerate(pairwise(start))}
+    order: list[int] = []
+    width = 0
+    while near:
+        width = max(width, min(map(len, near.values())))
+        if width > most_width:
             return None
-        done[v] = True
-        order.append(v)
-        width = max(width, degree)
-        for u in adjacent:
-            mine = near[u]
-            before = len(mine)
-            mine |= adjacent
-            mine.discard(u)
-            mine.discard(v)
-            if len(mine) != before:
-                heappush(heap, (len(mine), u))
+        order += _Elimination(near, width).run(safe_only=True)
+        while len(near) <= TRIES * KERNEL and _join_close(near, width):
+            order += _Elimination(near, width).run(safe_only=True)
+        if not near:
+            break
+        tries = 1 if width == most_width else min(TRIES, TRIES * KERNEL // len(near))
+        for attempt in range(tries):
+            copy = {v: set(adjacent) for v, adjacent in near.items()}
+            rest = _Elimination(copy, width, seed=attempt).run(safe_only=False)
+            if not copy:
+                return np.array(order + rest, np.int64), width
+        width += 1
     return np.array(order, np.int64), width
+
+
+def _join_close(near: dict[int, set[int]], k: int) -> bool:
+    """Join vertices with more than ``k`` common neighbours; return whether there were any.
+
+    Two such vertices share a bag in every tree decomposition of width ``k``: else a bag or the intersection of two
+    neighbouring bags, at most ``k`` vertices besides them, would separate them.
+    """
+    added = False
+    for v, adjacent in near.items():
+        if len(adjacent) <= k:
+            continue
+        common: dict[int, int] = {}
+        for u in adjacent:
+            for w in near[u]:
+                if w > v:
+                    common[w] = common.get(w, 0) + 1
+        for w, times in common.items():
+            if times > k and w not in adjacent:
+                adjacent.add(w)
+                near[w].add(v)
+                added = True
+    return added
+
+
+class _Elimination:
+    """Eliminates vertices of degree at most ``k``: almost simplicial ones first, then by least fill-in."""
+
+    def __init__(self, near: dict[int, set[int]], k: int, seed: int = 0) -> None:
+        self.near, self.k = near, k
+        self.seed = seed * 0x9E3779B1  # decides between equal vertices; 0: the smaller number
+        self.heap: list[tuple[int, int, int, int]] = []
+        self.rank: dict[int, tuple[int, int, int, int]] = {}
+
+    def look(self, v: int) -> None:
+        """Rank ``v`` anew: (not almost simplicial, edges to add, tie break, v); large degrees are left out."""
+        adjacent = self.near[v]
+        degree = len(adjacent)
+        if degree > self.k:
+            self.rank.pop(v, None)
+            return
+        total = worst = 0
+        for u in adjacent:
+            missing = degree - 1 - len(adjacent & self.near[u])
+            total += missing
+            worst = max(worst, missing)
+        rank = (int(total != 2 * worst), total, (v * self.seed) & 0xFFFFFFFF, v)
+        if self.rank.get(v) != rank:
+            self.rank[v] = rank
+            heappush(self.heap, rank)
+
+    def run(self, *, safe_only: bool) -> list[int]:
+        """Eliminate as long as possible; return the vertices in order.  What remains stays in ``near``."""
+        near, order = self.near, []
+        for v in near:
+            self.look(v)
+        while self.heap:
+            rank = heappop(self.heap)
+            v = rank[3]
+            if self.rank.get(v) != rank:
+                continue  # an old entry: the vertex was ranked anew, or is gone
+            if safe_only and rank[0]:
+                break
+            del self.rank[v]
+            order.append(v)
+            adjacent = near.pop(v)
+            touched = set(adjacent)
+            for u in adjacent:
+                near[u].discard(v)
+            if rank[1]:
+                for u in adjacent:
+                    mine = near[u]
+                    new = adjacent - mine
+                    new.discard(u)
+                    for w in new:
+                        touched |= mine & near[w]
+                    mine |= new
+            for u in touched:
+                self.look(u)
+        return order
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _bag(start, heads, place, width):  # type: ignore[no-untyped-def]
+    """Return ``side`` with 0 on the separator of a connected cell and 1 elsewhere; see the module's text.
+
+    ``place`` is the position of each vertex in the elimination order of the whole network.
+    """
+    n = len(start) - 1
+    order = np.argsort(place, kind="mergesort")
+    turn = np.empty(n, np.int64)
+    for i in range(n):
+        turn[order[i]] = i
+    # higher[i, :count[i]]: turns of the later neighbours of the i-th vertex once all earlier ones are eliminated
+    higher, count = np.empty((n, width + 1), np.int64), np.zeros(n, np.int64)
+    parent, below, mark = np.full(n, -1, np.int64), np.ones(n, np.int64), np.full(n, -1, np.int64)
+    child, sibling = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+    best, best_count, best_gap = -1, n, n
+    for i in range(n):
+        v = order[i]
+        mark[i] = i
+        size = 0
+        for arc in range(start[v], start[v + 1]):
+            j = turn[heads[arc]]
+            if j > i:
+                mark[j] = i
+                higher[i, size] = j
+                size += 1
+        c = child[i]
+        while c >= 0:
+            for s in range(count[c]):
+                j = higher[c, s]
+                if mark[j] != i:
+                    mark[j] = i
+                    higher[i, size] = j
+                    size += 1
+            below[i] += below[c]
+            c = sibling[c]
+        count[i] = size
+        if size > 0:
+            p = higher[i, :size].min()
+            parent[i] = p
+            sibling[i], child[p] = child[p], i
+        rest = n - below[i] - size
+        if 3 * below[i] <= 2 * n and 3 * rest <= 2 * n and rest > 0 and 3 * (below[i] + size) >= n:
+            gap = abs(below[i] - rest)
+            if size < best_count or (size == best_count and gap < best_gap):
+                best, best_count, best_gap = i, size, gap
+    side = np.ones(n, np.int8)
+    if best < 0:
+        best = 0
+        while 2 * below[best] <= n:  # the lowest T(v) with more than half: the first one in the order
+            best += 1
+        side[order[best]] = 0
+    for s in range(count[best]):
+        side[order[higher[best, s]]] = 0
+    return side
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def polish(start, heads, side):  # type: ignore[no-untyped-def]
+    """Move separator vertices that touch at most one side into it, while it holds at most 2/3; return sizes 0, 1, 2.
+
+    A vertex that touches neither side joins the smaller one.
+    """
+    n = len(start) - 1
+    sizes = np.zeros(3, np.int64)
+    for v in range(n):
+        sizes[side[v]] += 1
+    for v in range(n):
+        if side[v] != 0:
+            continue
+        left = right = False
+        for arc in range(start[v], start[v + 1]):
+            left |= side[heads[arc]] == 1
+            right |= side[heads[arc]] == 2
+        if left and right:
+            continue
+        into = 1 if left or (not right and sizes[1] <= sizes[2]) else 2
+        if 3 * (sizes[into] + 1) <= 2 * n:
+            side[v] = into
+            sizes[into] += 1
+            sizes[0] -= 1
+    return sizes
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def cut_off_one(start, heads, side):  # type: ignore[no-untyped-def]
+    """Fill ``side`` with the separator made of the neighbours of a vertex of least degree; false on a clique."""
+    n = len(start) - 1
+    v = 0
+    for u in range(n):
+        if start[u + 1] - start[u] < start[v + 1] - start[v]:
+            v = u
+    side[:] = 1
+    side[v] = 2
+    for arc in range(start[v], start[v + 1]):
+        side[heads[arc]] = 0
+    return start[v + 1] - start[v] < n - 1
+
+
+class BagSplitter:
+    """Splits cells at a bag of the network's tree decomposition.
+
+    Attributes:
+        width: the largest bag of the whole network has ``width + 1`` vertices.
+        place: position of each vertex of the network in the elimination order.
+    """
+
+    def __init__(self, order: Int, width: int) -> None:
+        self.width = width
+        self.place = np.empty(len(order), np.int64)
+        self.place[order] = np.arange(len(order))
+
+    def split(self, graph: Graph) -> Split | None:
+        """Return a bag, or part of one, as separator; ``None`` on a cell whose vertices are all neighbours.
+
+        Guarantees:
+            The separator has at most ``width + 1`` vertices.
+            Both sides are non-empty.
+            Both sides hold at most 2/3 of the vertices if the cell has more than ``2 * (width + 1)``.
+        """
+        start, heads = graph.start, graph.heads
+        side = _bag(start, heads, self.place[graph.vertices], self.width)
+        pack_components(start, heads, side)
+        sizes = polish(start, heads, side)
+        if min(sizes[1], sizes[2]) > 0:
+            return Split(side)
+        return Split(side) if cut_off_one(start, heads, side) else None
+
+
+class Bags:
+    """Networks of small treewidth."""
+
+    name = "treewidth"
+
+    def prepare(self, graph: Graph, most_width: int = MOST_WIDTH) -> BagSplitter:
+        """Find a tree decomposition; gives up as soon as its width would exceed ``most_width``."""
+        found = eliminate(graph, most_width)
+        if found is None:
+            raise OptionError(
+                f"family 'treewidth' needs a network of small treewidth, but no tree decomposition "
+                f"of width {most_width} or less was found"
+            )
+        return BagSplitter(*found)

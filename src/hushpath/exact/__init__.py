@@ -1,7 +1,8 @@
 """The exact numbers of each kind of block, as integers on the lattice.
 
 Stage 4 of 6.  Private: these functions take lattice weights and are called by ``measure`` only.  They add no noise,
-draw nothing at random, and their control flow and output shape depend on the public block alone.
+draw nothing at random, and the shape of what they return depends on the public block alone.  (Inside the compiled
+shortest-path kernels the order of steps depends on weights: timing is not promised, docs/GUARANTEE.md.)
 """
 
 from __future__ import annotations
@@ -10,25 +11,28 @@ from functools import singledispatch
 
 import numpy as np
 
-from .arrays import Int, concatenated
-from .kernels.paths import UNREACHED, distances_from
-from .strategy.blocks import Block, CliqueBlock, EdgeBlock
-from .topology import Topology
+from ..arrays import Int, concatenated
+from ..kernels.paths import UNREACHED, distances_from
+from ..strategy.blocks import Block, CliqueBlock, EdgeBlock
+from ..strategy.hierarchy import HierarchyBlock
+from ..topology import Topology
+from ..weights import Lattice
+from .cells import hierarchy_numbers
 
 
 @singledispatch
-def exact_numbers(block: Block, topology: Topology, steps: Int) -> Int:
+def exact_numbers(block: Block, topology: Topology, lattice: Lattice, steps: Int) -> Int:
     """Return the numbers of a block for lattice weights ``steps``, in the order of its groups."""
     raise NotImplementedError(type(block).__name__)
 
 
 @exact_numbers.register
-def _(block: EdgeBlock, topology: Topology, steps: Int) -> Int:
+def _(block: EdgeBlock, topology: Topology, lattice: Lattice, steps: Int) -> Int:
     return steps
 
 
 @exact_numbers.register
-def _(block: CliqueBlock, topology: Topology, steps: Int) -> Int:
+def _(block: CliqueBlock, topology: Topology, lattice: Lattice, steps: Int) -> Int:
     arcs, lengths = topology.arcs, steps[topology.arcs.edges]
     numbers: list[Int] = []
     for group in block.groups(topology):
@@ -43,3 +47,8 @@ def _(block: CliqueBlock, topology: Topology, steps: Int) -> Int:
             i, j = np.indices(table.shape)
             numbers.append(table[(i + first != j) if topology.directed else (i + first < j)])
     return concatenated(numbers)
+
+
+@exact_numbers.register
+def _(block: HierarchyBlock, topology: Topology, lattice: Lattice, steps: Int) -> Int:
+    return hierarchy_numbers(block, topology, lattice, steps)

@@ -1,0 +1,105 @@
+"""Algorithm 2 as printed, with its typos resolved: Recursive-APSD over shortcuts between adjacent levels.
+
+For reading beside the paper and for comparing; every pair of every cell is a matrix entry, so it is for small networks.
+Lines of the paper are cited where they act.  Resolved (docs/PAPER.md): a shortcut between S_b and the parent's
+separator is a distance inside the child G_b, and only pairs already measured inside S_b are skipped.
+
+``estimate_0[b][s, t]``: the call with k = 0, for all s, t in V_b.
+``estimate_1[b][s, t]``: the call with k > 0, for s in V_b and t in the parent's separator.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ..arrays import Float, Int
+from ..bounds import hierarchy_bound
+from ..kernels.hierarchy import INFINITE
+from .hierarchy import HierarchyDecoder
+
+
+class LiteralDecoder(HierarchyDecoder):
+    """All pairs at once, cell by cell from the leaves up."""
+
+    MOST_NODES = 3000
+
+    @cached_property
+    def matrix(self) -> Int:
+        """Algorithm 3: Recursive-APSD(T, G, (s, t), 0) for every pair."""
+        tree = self.tree
+        zero: dict[int, Int] = {}
+        one: dict[int, Int] = {}
+        for cell in range(tree.num_cells - 1, -1, -1):
+            if tree.is_leaf[cell]:
+                zero[cell] = self._whole_leaf(cell)  # step 5 of Algorithm 1, step 1 of Algorithm 2
+                one[cell] = zero[cell][:, self.block.frame.boundary[cell]]
+            else:
+                zero[cell], one[cell] = self._split_cell(cell, zero, one)
+                for child in tree.children[cell].tolist():
+                    del zero[child], one[child]
+        answer = zero[0]
+        return np.minimum(answer, answer.T)  # for the symmetric rounding of nothing: both are equal but for ties
+
+    def _whole_leaf(self, leaf: int) -> Int:
+        if not self.block.leaf_edges:
+            return self._leaf_tables[leaf]
+        return self.leaves.distances(leaf, self.noisy_edges, self.noisy_edges)
+
+    def _split_cell(self, cell: int, zero: dict[int, Int], one: dict[int, Int]) -> tuple[Int, Int]:
+        """Steps 2 and 3 of Algorithm 2 for every pair of one cell."""
+        tree, frame, vertices = self.tree, self.block.frame, self.tree.vertices[cell]
+        hubs = tree.hubs[cell]
+        shortcuts = self._shortcuts(cell)  # hubs x members: d_b within S_b and from S_b to the parent's separator
+        within, to_parent = shortcuts[:, frame.chosen[cell]], shortcuts[:, frame.boundary[cell]]
+        n, p = len(vertices), len(hubs)
+        to_hub = np.full((n, p), INFINITE, np.int64)  # d_{b a}(s, z): the calls with k + 1
+        same_side = np.full((n, n), INFINITE, np.int64)  # d_{b a}(s, t) where one child holds both
+        for child in tree.children[cell].tolist():
+            inside = np.searchsorted(vertices, tree.vertices[child])
+            present = np.searchsorted(hubs, self.block.boundary[child])
+            to_hub[np.ix_(inside, present)] = np.minimum(to_hub[np.ix_(inside, present)], one[child])
+            square = np.ix_(inside, inside)
+            same_side[square] = np.minimum(same_side[square], zero[child])
+        at = np.searchsorted(vertices, hubs)
+        to_hub[at] = within  # s in S_b: IsShortcut(s, z, b)
+        through = _min_plus(to_hub, within)
+        estimate_0 = np.minimum(same_side, _min_plus(through, to_hub.T))
+        estimate_0[np.ix_(at, at)] = within  # step 1: shortcuts are returned as they are
+        outside = np.searchsorted(vertices, self.block.boundary[cell])
+        estimate_1 = np.minimum(same_side[:, outside], _min_plus(to_hub, to_parent))
+        estimate_1[at] = to_parent
+        for pairs in (np.ix_(at, outside), np.ix_(outside, at)):
+            estimate_0[pairs] = to_parent if pairs[0].shape[0] == p and len(at) else to_parent.T
+        np.fill_diagonal(estimate_0, 0)
+        return estimate_0, estimate_1
+
+    def _shortcuts(self, cell: int) -> Int:
+        start, table = self._tables[-2], self._tables[-1]
+        members = len(self.block.frame.members[cell])
+        return table[start[cell] : start[cell + 1]].reshape(-1, members)
+
+    def rows(self, sources: Int, out: Float) -> None:
+        """Rows of the matrix."""
+        out[:] = self._floats(self.matrix[sources])
+
+    def pairs(self, sources: Int, targets: Int) -> Float:
+        """Entries of the matrix."""
+        return self._floats(self.matrix[sources, targets])
+
+    def interval(self, source: int, target: int, confidence: float) -> tuple[float, float]:
+        """The answer plus and minus what the printed recursion proves."""
+        answer = float(self.pairs(np.array([source]), np.array([target]))[0])
+        if source == target or not np.isfinite(answer):
+            return answer, answer
+        bound = hierarchy_bound(self.strategy, 1 - confidence)
+        return max(0.0, answer - bound.noise - bound.detour), answer + bound.noise
+
+
+def _min_plus(a: Int, b: Int) -> Int:
+    """min over k of a[i, k] + b[k, j]; an empty middle gives INFINITE."""
+    out = np.full((len(a), b.shape[1]), INFINITE, np.int64)
+    for k in range(a.shape[1]):
+        np.minimum(out, a[:, k : k + 1] + b[k], out=out)
+    return out

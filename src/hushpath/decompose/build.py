@@ -1,0 +1,121 @@
+"""The recursion that cuts a network into a tree of cells.
+
+Stage 2 of 6.  Reads no weights.  It never fails on odd graphs: a cell that no separator makes smaller becomes a leaf.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Bool, Int, frozen
+from ..topology import Topology
+from .cover import k_cover
+from .graph import LEFT, RIGHT, SEPARATOR, Graph, Split, Splitter, separates
+from .tree import Lists, SeparatorTree
+
+
+def build_tree(
+    topology: Topology,
+    splitter: Splitter,
+    *,
+    leaf_size: int,
+    depth: int | None = None,
+    hops: int = 0,
+    family: str = "",
+) -> SeparatorTree:
+    """Cut cells of more than ``leaf_size`` vertices until level ``depth`` (no limit if ``None``).
+
+    ``hops > 0`` builds the covered flavour: separators keep their inner edges as public ones below, and hubs are
+    ``hops``-covers of them.
+    """
+    n = topology.num_nodes
+    parent: list[int] = []
+    vertices: list[Int] = []
+    separators: list[Int] = []
+    hubs: list[Int] = []
+    home = np.zeros(topology.num_edges, np.int64)
+    scratch = np.zeros(n, np.int64)
+    nothing = np.empty(0, np.int64)
+    # (parent cell, level, V_b, edges, which of them are private): depth first, so children come after parents.
+    stack = [(-1, 0, np.arange(n), np.arange(topology.num_edges), np.ones(topology.num_edges, bool))]
+    while stack:
+        mother, level, mine, edges, private = stack.pop()
+        cell = len(parent)
+        parent.append(mother)
+        vertices.append(mine)
+        home[edges[private]] = cell
+        cut = None
+        if len(mine) > leaf_size and (depth is None or level < depth):
+            scratch[mine] = np.arange(len(mine))
+            tails, heads = scratch[topology.tails[edges]], scratch[topology.heads[edges]]
+            graph = Graph.from_edges(len(mine), tails, heads, mine)
+            cut = _cut(graph, splitter, tails, heads, edges, private, keep_inner=hops > 0)
+        if cut is None:
+            separators.append(nothing)
+            hubs.append(nothing)
+            continue
+        split, children = cut
+        chosen = np.flatnonzero(split.side == SEPARATOR)
+        separators.append(mine[chosen])
+        if hops == 0:
+            hubs.append(mine[chosen])
+        else:
+            centres = split.centres if split.centres is not None else k_cover(graph, chosen, hops)[0]
+            hubs.append(np.sort(mine[centres]))
+        stack += [(cell, level + 1, mine[inside], kept, still) for inside, kept, still in reversed(children)]
+    kept_separators = Lists.of(separators)
+    return SeparatorTree(
+        num_nodes=n,
+        parent=frozen(parent, np.int64),
+        vertices=Lists.of(vertices),
+        separators=kept_separators,
+        hubs=kept_separators if hops == 0 else Lists.of(hubs),
+        home=frozen(home, np.int64),
+        hops=hops,
+        family=family,
+    )
+
+
+def _cut(
+    graph: Graph, splitter: Splitter, tails: Int, heads: Int, edges: Int, private: Bool, *, keep_inner: bool
+) -> tuple[Split, list[tuple[Int, Int, Bool]]] | None:
+    """Split one cell; return the separator and, per child, local vertices, edges and which stay private."""
+    split = _fallen_apart(graph) or (splitter.split(graph) if graph.num_nodes >= 3 else None)
+    if split is None:
+        return None
+    assert separates(graph, split), "a separator that does not separate"
+    tail_side, head_side = split.side[tails], split.side[heads]
+    inner = (tail_side == SEPARATOR) & (head_side == SEPARATOR)
+    children = []
+    for side in (LEFT, RIGHT):
+        mine = (tail_side == side) | (head_side == side)
+        inside = split.side == side
+        if keep_inner:  # inner edges live on as public edges in both children, and hold the separator together
+            mine |= inner
+            inside = inside | (split.side == SEPARATOR)
+        else:  # a separator vertex without an edge to this side would only be isolated there
+            inside[tails[mine]] = inside[heads[mine]] = True
+        here = np.flatnonzero(inside)
+        if not (split.side == side).any() or len(here) >= graph.num_nodes:
+            return None
+        children.append((here, edges[mine], (private & ~inner)[mine]))
+    return split, children
+
+
+def _fallen_apart(graph: Graph) -> Split | None:
+    """Without a separator, two groups of components of nearly equal size; ``None`` if the graph is connected."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = graph.num_nodes
+    matrix = csr_array((np.ones(len(graph.heads), np.int8), graph.heads, graph.start), shape=(n, n))
+    count, component = connected_components(matrix, directed=False)
+    if count < 2:
+        return None
+    sizes = np.bincount(component)
+    group, load = np.zeros(count, np.int8), [0, 0]
+    for c in np.argsort(-sizes, kind="stable"):
+        lighter = int(load[1] < load[0])
+        group[c] = (LEFT, RIGHT)[lighter]
+        load[lighter] += int(sizes[c])
+    return Split(group[component])

@@ -1,0 +1,215 @@
+"""Distances over a tree of cells: exact tables bottom-up, noisy answers up one side and down the other.
+
+All numbers are ``int64`` lattice steps; ``INFINITE`` stands for "not connected" and is small enough that two of them
+add up without overflow.  Docs: docs/proofs/separator.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+INFINITE = 2**62 - 1
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def closed_over(table, pivots):  # type: ignore[no-untyped-def]
+    """Floyd-Warshall restricted to pivots, in place: shortest ways whose joints are all pivots."""
+    n = table.shape[0]
+    for z in pivots:
+        through = table[z]
+        for i in range(n):
+            first = table[i, z]
+            if first < INFINITE:
+                row = table[i]
+                for j in range(n):
+                    row[j] = min(row[j], first + through[j])
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def leaf_table(n, tails, heads, lengths):  # type: ignore[no-untyped-def]
+    """All distances in a small graph given by edges."""
+    table = np.full((n, n), INFINITE, np.int64)
+    for i in range(n):
+        table[i, i] = 0
+    for e in range(len(tails)):
+        a, b, w = tails[e], heads[e], lengths[e]
+        if w < table[a, b]:
+            table[a, b] = w
+            table[b, a] = w
+    closed_over(table, np.arange(n))
+    return table
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def joined_table(n, at0, table0, at1, table1, tails, heads, lengths, pivots):  # type: ignore[no-untyped-def]
+    """Distances between the members of a split cell, from its children's boundary tables and its inner edges.
+
+    A way through the cell changes from one child to the other, or takes an inner edge, only at separator vertices,
+    and the children's tables are closed, so separator vertices are the only pivots needed (Lemma 9 of the paper).
+    """
+    table = np.full((n, n), INFINITE, np.int64)
+    for i in range(n):
+        table[i, i] = 0
+    for a in range(len(at0)):
+        for b in range(len(at0)):
+            table[at0[a], at0[b]] = min(table[at0[a], at0[b]], table0[a, b])
+    for a in range(len(at1)):
+        for b in range(len(at1)):
+            table[at1[a], at1[b]] = min(table[at1[a], at1[b]], table1[a, b])
+    for e in range(len(tails)):
+        a, b = tails[e], heads[e]
+        w = min(table[a, b], lengths[e])
+        table[a, b] = w
+        table[b, a] = w
+    closed_over(table, pivots)
+    return table
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _climb(cell, row, t, before, after, at):  # type: ignore[no-untyped-def]
+    """Estimates from one vertex to the members of each cell above it, from its home to the root.
+
+    ``before`` holds, per cell on the way, what the child knew (one shortcut per level below); ``after`` adds one
+    shortcut of the cell itself.  ``at`` receives the start of each cell's part, home first.  Returns the number of
+    cells.  A leaf home has no shortcut of its own: its part holds the leaf's table row.
+    """
+    (parent, leaf, size, chosen_start, chosen, inside_start, inside, above_start, above, table_start, table) = t
+    count, end, below, child = 0, 0, 0, cell
+    while True:
+        at[count] = end
+        members = size[cell]
+        if count == 0:
+            if leaf[cell]:
+                width = inside_start[cell + 1] - inside_start[cell]
+                for i in range(members):
+                    before[end + i] = INFINITE
+                    after[end + i] = INFINITE
+                for i in range(width):
+                    at_self = inside[inside_start[cell] + i]
+                    value = table[table_start[cell] + row * width + i]
+                    before[end + at_self] = value
+                    after[end + at_self] = value
+            else:
+                for i in range(members):
+                    before[end + i] = INFINITE
+                    after[end + i] = table[table_start[cell] + row * members + i]
+                before[end + chosen[chosen_start[cell] + row]] = 0
+        else:
+            for i in range(members):
+                before[end + i] = INFINITE
+            for i in range(inside_start[child], inside_start[child + 1]):
+                before[end + above[i]] = after[below + inside[i]]
+            for i in range(members):
+                after[end + i] = before[end + i]
+            for k in range(chosen_start[cell], chosen_start[cell + 1]):
+                first = before[end + chosen[k]]
+                if first < INFINITE:
+                    base = table_start[cell] + (k - chosen_start[cell]) * members
+                    for i in range(members):
+                        after[end + i] = min(after[end + i], first + table[base + i])
+        count += 1
+        below, child = end, cell
+        end += members
+        cell = parent[cell]
+        if cell < 0:
+            return count
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def pair_estimates(sources, targets, home, row, t, room, out):  # type: ignore[no-untyped-def]
+    """Answer pairs that do not share a leaf home (those also need the leaf itself).
+
+    The pair meets in every cell that holds both homes: min over hubs y of the estimate s -> y with this cell's
+    shortcut and the estimate y -> t without it, so a meeting costs one shortcut (Algorithm 2, k = 0).
+    """
+    (parent, leaf, size, chosen_start, chosen, inside_start, inside, above_start, above, table_start, table) = t
+    before_s, after_s = np.empty(room, np.int64), np.empty(room, np.int64)
+    before_t, after_t = np.empty(room, np.int64), np.empty(room, np.int64)
+    at_s, at_t = np.empty(len(parent) + 1, np.int64), np.empty(len(parent) + 1, np.int64)
+    path = np.empty(len(parent) + 1, np.int64)
+    last = -1
+    deep_s = 0
+    for i in range(len(sources)):
+        s, g = sources[i], targets[i]
+        if s != last:
+            deep_s = _climb(home[s], row[s], t, before_s, after_s, at_s)
+            last = s
+        deep_t = _climb(home[g], row[g], t, before_t, after_t, at_t)
+        cell, k = home[s], 0
+        while cell >= 0:
+            path[k] = cell
+            k += 1
+            cell = parent[cell]
+        cell, k = home[g], 0
+        best = np.int64(INFINITE)
+        while cell >= 0:
+            # The cell's place counted from the root is the same on both ways if it is common to them.
+            from_root = deep_t - k
+            j = deep_s - from_root
+            if j >= 0 and path[j] == cell and not leaf[cell]:
+                a, b = at_s[j], at_t[k]
+                for c in range(chosen_start[cell], chosen_start[cell + 1]):
+                    best = min(best, after_s[a + chosen[c]] + before_t[b + chosen[c]])
+            cell = parent[cell]
+            k += 1
+        out[i] = best
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def row_estimates(sources, home, row, t, room, members_start, own_start, own, out):  # type: ignore[no-untyped-def]
+    """One-to-all answers but for pairs inside one leaf: push estimates down the whole tree, one shortcut a level.
+
+    ``own`` lists, per cell, the vertices whose home it is, in the order of their rows.
+    """
+    (parent, leaf, size, chosen_start, chosen, inside_start, inside, above_start, above, table_start, table) = t
+    cells = len(parent)
+    before, after = np.empty(room, np.int64), np.empty(room, np.int64)
+    at = np.empty(cells + 1, np.int64)
+    reach = np.empty(members_start[cells], np.int64)
+    on_path = np.full(cells, -1, np.int64)
+    for i in range(len(sources)):
+        s = sources[i]
+        _climb(home[s], row[s], t, before, after, at)
+        cell, k = home[s], 0
+        while cell >= 0:
+            on_path[cell] = at[k]
+            k += 1
+            cell = parent[cell]
+        for cell in range(cells):
+            base, width = members_start[cell], inside_start[cell + 1] - inside_start[cell]
+            first = inside_start[cell]
+            if leaf[cell]:
+                up = members_start[parent[cell]] if cell > 0 else 0
+                for v in range(own_start[cell], own_start[cell + 1]):
+                    best = np.int64(INFINITE)
+                    begin = table_start[cell] + row[own[v]] * width
+                    for j in range(width):
+                        best = min(best, reach[up + above[first + j]] + table[begin + j])
+                    out[i, own[v]] = best
+                continue
+            for j in range(size[cell]):
+                reach[base + j] = INFINITE
+            if cell > 0:
+                up = members_start[parent[cell]]
+                for j in range(width):
+                    reach[base + inside[first + j]] = reach[up + above[first + j]]
+            mine = on_path[cell]
+            for c in range(chosen_start[cell], chosen_start[cell + 1]):
+                h = chosen[c]
+                best = reach[base + h]
+                if mine >= 0:
+                    best = min(best, after[mine + h])
+                begin = table_start[cell] + (c - chosen_start[cell]) * size[cell]
+                if cell > 0:
+                    up = members_start[parent[cell]]
+                    for j in range(width):  # only what came from above may take this cell's shortcut
+                        best = min(best, reach[up + above[first + j]] + table[begin + inside[first + j]])
+                reach[base + h] = best
+            for v in range(own_start[cell], own_start[cell + 1]):
+                out[i, own[v]] = reach[base + chosen[chosen_start[cell] + row[own[v]]]]
+        cell = home[s]
+        while cell >= 0:
+            on_path[cell] = -1
+            cell = parent[cell]
+

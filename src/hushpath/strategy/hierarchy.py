@@ -1,0 +1,132 @@
+"""Local distances over a tree of cells: the block that Algorithms 1 and 4 measure.
+
+Stage 3 of 6.  One group per split cell ``b``: distances inside G_b between all its hubs, and from each hub to each
+boundary vertex (``levels="all"``: every ancestor's hubs still present; ``"adjacent"``: the parent's only, as printed
+in the paper).  Leaves are measured as all pairs, one group per leaf, or as edges, one group per edge.
+
+Order of the numbers: cell by cell.  A split cell: hub pairs ``i < j`` row by row, then hub rows against the boundary
+vertices that are not hubs.  A leaf: pairs ``i < j`` row by row.  After all cells, leaf edges by edge id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Int, frozen
+from ..decompose.frame import Frame, frame
+from ..decompose.tree import Lists, SeparatorTree
+from ..privacy.certificate import Exposure
+from ..privacy.sensitivity import hub_cut
+from ..topology import Topology
+
+
+@dataclass(frozen=True, eq=False)
+class HierarchyBlock:
+    """Hub-to-hub and hub-to-boundary distances of every cell, and the leaves.
+
+    Attributes:
+        tree: the decomposition.
+        leaf_edges: measure leaf edges; otherwise all pairs of each leaf.
+        adjacent: measure only the parent's hubs as boundary (the literal Algorithm 1).
+    """
+
+    tree: SeparatorTree
+    leaf_edges: bool
+    adjacent: bool = False
+    kind: ClassVar[str] = "hierarchy"
+
+    @cached_property
+    def boundary(self) -> Lists:
+        """The boundary vertices that are measured in each cell."""
+        tree = self.tree
+        if not self.adjacent:
+            return tree.hub_boundary
+        nothing = np.empty(0, np.int64)
+        return Lists.of([
+            np.intersect1d(tree.vertices[cell], tree.hubs[tree.parent[cell]], assume_unique=True) if cell else nothing
+            for cell in range(tree.num_cells)
+        ])  # fmt: skip
+
+    @cached_property
+    def frame(self) -> Frame:
+        """Positions of hubs and boundary in each cell's table."""
+        return frame(self.tree, self.tree.hubs, self.boundary)
+
+    @cached_property
+    def leaf_edge_ids(self) -> Int:
+        """Edges that are measured one by one."""
+        return np.flatnonzero(self.tree.is_leaf[self.tree.home]) if self.leaf_edges else np.empty(0, np.int64)
+
+    def shapes(self) -> tuple[Int, Int]:
+        """Hubs and further boundary vertices of each cell's group: the p and q of the cut lemma."""
+        tree, size = self.tree, self.tree.vertices.sizes()
+        leaf_hubs = np.zeros_like(size) if self.leaf_edges else size
+        p = np.where(tree.is_leaf, leaf_hubs, tree.hubs.sizes())
+        q = np.where(tree.is_leaf, 0, self.frame.rest.sizes())
+        return p, q
+
+    def group_sizes(self, topology: Topology) -> Int:
+        """All pairs of hubs and hubs times boundary per cell, then one per leaf edge."""
+        p, q = self.shapes()
+        return np.concatenate([p * (p - 1) // 2 + p * q, np.ones(len(self.leaf_edge_ids), np.int64)])
+
+    def exposure(self, topology: Topology) -> Exposure:
+        """An edge moves the groups of its home cell and of every cell above it, and its own number in a leaf."""
+        tree = self.tree
+        p, q = self.shapes()
+        cut = np.concatenate([hub_cut(p, q, directed=False), np.ones(len(self.leaf_edge_ids), np.int64)])
+        edges, groups = [self.leaf_edge_ids], [tree.num_cells + np.arange(len(self.leaf_edge_ids))]
+        edge, cell = np.arange(topology.num_edges), tree.home
+        while len(edge):
+            edges.append(edge)
+            groups.append(cell)
+            cell = tree.parent[cell]
+            edge, cell = edge[cell >= 0], cell[cell >= 0]
+        return Exposure(topology.num_edges, cut, np.concatenate(edges), np.concatenate(groups))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The tree as flat arrays and the two switches."""
+        tree = self.tree
+        lists = {"vertices": tree.vertices, "separators": tree.separators}
+        if tree.hops:
+            lists["hubs"] = tree.hubs
+        flat = {f"{name}.{part}": getattr(one, part) for name, one in lists.items() for part in ("start", "items")}
+        switches = np.array([tree.num_nodes, tree.hops, self.leaf_edges, self.adjacent], np.int64)
+        return {"parent": tree.parent, "home": tree.home, "switches": switches, **flat}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> HierarchyBlock:
+        """The inverse of ``arrays``; refuses arrays that are not lists of a tree."""
+        num_nodes, hops, leaf_edges, adjacent = (int(x) for x in arrays["switches"])
+        parent, home = frozen(arrays["parent"], np.int64), frozen(arrays["home"], np.int64)
+        cells = len(parent)
+        if cells == 0 or parent[0] != -1 or (parent[1:] < 0).any() or (parent[1:] >= np.arange(1, cells)).any():
+            raise ValueError("cells are not numbered from the root")
+        if ((home < 0) | (home >= cells)).any() or (np.bincount(parent[1:], minlength=cells) == 1).any():
+            raise ValueError("cells do not form a binary tree")
+
+        def lists(name: str) -> Lists:
+            start = frozen(arrays[f"{name}.start"], np.int64)
+            items = frozen(arrays[f"{name}.items"], np.int64)
+            ends_fit = len(start) == cells + 1 and start[0] == 0 and start[-1] == len(items)
+            if not ends_fit or (np.diff(start) < 0).any() or ((items < 0) | (items >= num_nodes)).any():
+                raise ValueError(f"{name} are not lists of vertices")
+            return Lists(start, items)
+
+        separators = lists("separators")
+        tree = SeparatorTree(
+            num_nodes=num_nodes,
+            parent=parent,
+            vertices=lists("vertices"),
+            separators=separators,
+            hubs=lists("hubs") if hops else separators,
+            home=home,
+            hops=hops,
+        )
+        return cls(tree, bool(leaf_edges), bool(adjacent))

@@ -1,0 +1,142 @@
+"""The paper's mechanism for recursively separable graphs (Dinitz, Fan, Liu, Upadhyay, Zou; Algorithms 1 to 3).
+
+A tree of cells, each split by a small separator; measured are distances inside each cell between separator vertices
+and from them to the separators of cells above.  An answer climbs from one end to a common cell and descends to the
+other, one shortcut a level.  Bound: docs/PAPER.md and ``hushpath.bounds``.
+
+``constants="certified"`` (ours) shares the noise between cells so that the predicted error is smallest and lets the
+certificate find the smallest safe scales.  ``constants="paper"`` takes the sigma printed in Algorithm 1, and the
+certificate says what that really costs.  ``levels="all"`` measures every ancestor's separator still present;
+``"adjacent"`` only the parent's, as printed (see docs/PAPER.md for why the printed recursion proves less).
+
+Options (all public):
+    family      how separators are found: auto, tree, treewidth, grid, planar, general
+    constants   certified or paper
+    levels      all or adjacent
+    leaves      edges: noisy edge weights inside leaves; all-pairs: the paper's; auto: edges
+    depth       at most this many levels of cuts; 0 is input perturbation
+    leaf_size   cells of at most this many vertices are not cut
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Float
+from ..decompose.build import build_tree
+from ..decompose.families import choose_family
+from ..decompose.graph import Graph
+from ..decompose.tree import SeparatorTree
+from ..errors import OptionError
+from ..noise import Law
+from ..privacy.sensitivity import hub_cut
+from ..topology import Topology
+from .core import Design, Mechanism, Problem
+from .hierarchy import HierarchyBlock
+
+OPTIONS = frozenset({"family", "constants", "levels", "leaves", "depth", "leaf_size"})
+LEAF_SIZE = {True: 8, False: 4}  # with leaf edges / with all pairs
+
+
+def design(
+    problem: Problem,
+    *,
+    family: str = "auto",
+    constants: str = "certified",
+    levels: str = "all",
+    leaves: str = "auto",
+    depth: int | None = None,
+    leaf_size: int | None = None,
+) -> Design:
+    """Decompose and propose what to measure."""
+    check_options(constants=constants, levels=levels, leaves=leaves, depth=depth, leaf_size=leaf_size)
+    leaf_edges = leaves != "all-pairs"
+    splitter, name, why = choose_family(network_graph(problem.topology), family)
+    tree = build_tree(
+        problem.topology, splitter, leaf_size=leaf_size or LEAF_SIZE[leaf_edges], depth=depth, family=name
+    )
+    return hierarchy_design(problem, tree, why, constants=constants, levels=levels, leaf_edges=leaf_edges)
+
+
+def hierarchy_design(
+    problem: Problem, tree: SeparatorTree, why: str, *, constants: str, levels: str, leaf_edges: bool
+) -> Design:
+    """What to measure over a tree, and how noise is shared; also for ``separator-cover``."""
+    block = HierarchyBlock(tree, leaf_edges=leaf_edges, adjacent=levels == "adjacent")
+    details = {**tree.facts(), "why": why, "constants": constants, "levels": levels}
+    if constants == "paper":
+        sigma, leaf_sigma = paper_sigma(problem, tree)
+        details |= {"paper_sigma": sigma, "paper_leaf_sigma": leaf_sigma}
+        return Design((block,), lambda law: _paper_scales(problem, block, sigma, leaf_sigma, law), details, fixed=True)
+    return Design((block,), lambda law: shared_noise(block, law), details)
+
+
+def shared_noise(block: HierarchyBlock, law: Law) -> Float:
+    """Relative scales that minimise the variance of an answer under the certificate.
+
+    An answer adds up about ``uses`` numbers of a cell; minimise sum(uses s^2) subject to the cost of one edge:
+    sum(cut / s^2) (Gaussian) gives s^2 ~ sqrt(cut / uses); sum(cut / s) (Laplace) gives s^3 ~ cut / uses.
+    """
+    p, q = block.shapes()
+    cut = hub_cut(p, q, directed=False).astype(np.float64)
+    edges = len(block.leaf_edge_ids)
+    uses = np.full(len(cut), 2.0)
+    leaf_hops = np.sqrt(block.tree.vertices.sizes()[block.tree.home[block.leaf_edge_ids]])
+    ratio = np.concatenate([np.maximum(cut, 1.0) / uses, np.ones(edges) / (2 * leaf_hops)])
+    return ratio**0.25 if law is Law.GAUSSIAN else ratio ** (1 / 3)
+
+
+def paper_sigma(problem: Problem, tree: SeparatorTree) -> tuple[float, float]:
+    """The sigma of Algorithm 1, steps 2, 3 and 5, in units of weight, with the measured h, p and c.
+
+    The square of epsilon' that the printed Gaussian lemma lacks is put back (docs/PAPER.md).
+    """
+    epsilon, delta = problem.budget.epsilon, problem.budget.delta
+    facts = tree.facts()
+    h, p, c = max(1, tree.depth), max(1, int(facts["hubs"])), max(1, int(facts["largest_leaf"]))
+    delta_prime = delta / (4 * h)
+    epsilon_prime = epsilon / math.sqrt(4 * h * math.log(1 / delta_prime))
+    factor = math.sqrt(2 * math.log(1.25 / delta_prime)) / epsilon_prime * problem.lattice.unit
+    return p * factor, c * factor
+
+
+def _paper_scales(problem: Problem, block: HierarchyBlock, sigma: float, leaf_sigma: float, law: Law) -> Float:
+    if law is not Law.GAUSSIAN:
+        raise OptionError("constants='paper' is for gaussian noise; pure privacy has no printed constant")
+    steps = np.where(block.tree.is_leaf, leaf_sigma, sigma) / problem.lattice.granularity
+    return np.concatenate([steps, np.full(len(block.leaf_edge_ids), leaf_sigma / problem.lattice.granularity)])
+
+
+def check_options(
+    *, constants: str, levels: str, leaves: str, depth: int | None, leaf_size: int | None, **others: Any
+) -> None:
+    """Refuse what no version of the algorithm has."""
+    for name, value, choices in (
+        ("constants", constants, ("certified", "paper")),
+        ("levels", levels, ("all", "adjacent")),
+        ("leaves", leaves, ("auto", "edges", "all-pairs")),
+    ):
+        if value not in choices:
+            raise OptionError(f"{name} must be one of {', '.join(choices)}, got {str(value)[:40]!r}")
+    for name, number, least in (("depth", depth, 0), ("leaf_size", leaf_size, 1)):
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < least):
+            raise OptionError(f"{name} must be a whole number of at least {least}, got {str(number)[:40]!r}")
+
+
+def network_graph(topology: Topology) -> Graph:
+    """The bare graph of a network."""
+    return Graph.from_edges(topology.num_nodes, topology.tails, topology.heads)
+
+
+MECHANISM = Mechanism(
+    name="separator",
+    summary="recursive separators with noisy shortcuts (Dinitz et al., Algorithms 1-3)",
+    design=design,
+    decoder="hierarchy",
+    options=OPTIONS,
+    directed=False,
+    undirected_reason="its separators split distances that are the same in both directions",
+)

@@ -1,0 +1,83 @@
+"""The paper's mechanism for minor-free, planar and grid graphs with bounded weights (Algorithm 4, repaired).
+
+As ``separator``, but between covers: of each separator only every k-th vertex or so is a hub, so fewer numbers are
+measured with less noise, and an answer may take a detour of a few times ``k * max_weight``.  The repair: edges inside
+a separator stay in both children as public edges of their largest allowed length, so that every separator vertex can
+walk to its hub there (docs/PAPER.md).  Public edges carry no private data and never shorten a distance.
+
+``hops`` (k) defaults to the paper's choice: n^(1/4) / sqrt(W eps) on grids, n^(1/3) / (eps W)^(2/3) otherwise, where W
+is counted in protected units, at least 1 and at most what the separators can use.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..decompose.build import build_tree
+from ..decompose.families import choose_family
+from ..decompose.graph import Splitter
+from ..errors import OptionError
+from .core import Design, Mechanism, Problem
+from .separator import LEAF_SIZE, OPTIONS, check_options, hierarchy_design, network_graph
+
+
+def design(
+    problem: Problem,
+    *,
+    family: str = "auto",
+    constants: str = "certified",
+    levels: str = "all",
+    leaves: str = "auto",
+    depth: int | None = None,
+    leaf_size: int | None = None,
+    hops: int | None = None,
+) -> Design:
+    """Decompose with covers and propose what to measure."""
+    check_options(constants=constants, levels=levels, leaves=leaves, depth=depth, leaf_size=leaf_size)
+    if hops is not None and (isinstance(hops, bool) or not isinstance(hops, int) or hops < 1):
+        raise OptionError(f"hops must be a whole number of at least 1, got {str(hops)[:40]!r}")
+    leaf_edges = leaves != "all-pairs"
+    graph = network_graph(problem.topology)
+    splitter, name, why = choose_family(graph, family)
+    k = hops or paper_hops(problem, grid=name == "grid")
+    if name in ("general", "planar") and k > 1:
+        # The Covering Lemma: contract hop clusters, separate, expand; separator and cover come together.
+        from ..decompose.separators.contraction import Contraction
+
+        splitter = _first_that_splits(Contraction(k).prepare(graph), splitter)
+        why += f" Hop clusters of radius {k} are contracted first (Covering Lemma)."
+    tree = build_tree(
+        problem.topology, splitter, leaf_size=leaf_size or LEAF_SIZE[leaf_edges], depth=depth, hops=k, family=name
+    )
+    made = hierarchy_design(problem, tree, why, constants=constants, levels=levels, leaf_edges=leaf_edges)
+    return Design(made.blocks, made.relative, {**made.details, "k": k}, fixed=made.fixed)
+
+
+def paper_hops(problem: Problem, *, grid: bool) -> int:
+    """The k of Theorem 20, clamped: below 1 there is no cover to take, above sqrt(n) nothing more to gain."""
+    n, epsilon = problem.topology.num_nodes, problem.budget.epsilon
+    weight = float(np.max(problem.lattice.high, initial=1)) * problem.lattice.granularity / problem.lattice.unit
+    if problem.budget.unlimited:
+        return 1
+    wanted = n**0.25 / (weight * epsilon) ** 0.5 if grid else n ** (1 / 3) / (epsilon * weight) ** (2 / 3)
+    return max(1, min(round(wanted), round(n**0.5)))
+
+
+def _first_that_splits(*splitters: Splitter) -> Splitter:
+    class Either:
+        def split(self, graph):  # type: ignore[no-untyped-def]
+            return next((cut for splitter in splitters if (cut := splitter.split(graph)) is not None), None)
+
+    return Either()
+
+
+MECHANISM = Mechanism(
+    name="separator-cover",
+    summary="the same between k-hop covers of the separators, for bounded weights (Dinitz et al., Algorithm 4)",
+    design=design,
+    decoder="hierarchy",
+    options=OPTIONS | {"hops"},
+    directed=False,
+    undirected_reason="its separators split distances that are the same in both directions",
+    needs_max_weight=True,
+)

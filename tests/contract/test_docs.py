@@ -1,0 +1,54 @@
+"""What is shown is run: every python and bash fence of README and docs, in order, file by file."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from hushpath.cli import run
+from hushpath.strategy.registry import MECHANISMS
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_fences_run(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "docs"}
+    for language, body in FENCE.findall(page.read_text()):
+        if language == "python":
+            exec(compile(body, page.name, "exec"), names)
+        elif language == "bash":
+            for line in body.replace("\\\n", " ").splitlines():
+                command, *arguments = shlex.split(line, comments=True) or [""]
+                assert command in ("hushpath", ""), f"only hushpath commands can be run here: {line}"
+                assert not command or run(arguments) == 0, line
+        else:
+            assert language in ("text", "json", ""), f"{page.name}: fence {language!r} is neither run nor marked as text"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
+
+
+def test_readme_lists_every_mechanism():
+    text = (ROOT / "README.md").read_text()
+    for name, mechanism in MECHANISMS.items():
+        assert f"| `{name}` | {mechanism.summary} |" in text
+
+
+def test_quick_start_is_short():
+    text = (ROOT / "README.md").read_text()
+    start = text[text.index("## Quick start") : text.index("## The guarantee")]
+    lines = [line for _, body in FENCE.findall(start) for line in body.splitlines() if line.strip()]
+    assert len(lines) <= 15
+
+
+def test_changelog_has_a_privacy_heading():
+    assert "### Privacy" in (ROOT / "CHANGELOG.md").read_text()
