@@ -51,9 +51,7 @@ def epsilon_for(topology: hushpath.Topology, wanted: float, options: dict[str, A
     return epsilon
 
 
-def cell(
-    graph: nx.Graph, ratio: float, releases: int, options: dict[str, Any], *, skewed: bool
-) -> tuple[float, ...]:
+def cell(graph: nx.Graph, ratio: float, releases: int, options: dict[str, Any], *, skewed: bool) -> tuple[float, ...]:
     """Return coverage, width / distance, bias / distance and hops, each a mean."""
     hops = dict(nx.all_pairs_shortest_path_length(graph))
     nodes, epsilon = sorted(graph), 0.0

@@ -17,10 +17,12 @@ def build(n, ends, weights, **options):
 
 def grid_ends(a, b):
     at = np.arange(a * b).reshape(a, b)
-    return np.concatenate([
-        np.stack([at[:, :-1].ravel(), at[:, 1:].ravel()], 1),
-        np.stack([at[:-1].ravel(), at[1:].ravel()], 1),
-    ])
+    return np.concatenate(
+        [
+            np.stack([at[:, :-1].ravel(), at[:, 1:].ravel()], 1),
+            np.stack([at[:-1].ravel(), at[1:].ravel()], 1),
+        ]
+    )
 
 
 def delaunay_ends(n, seed=0):

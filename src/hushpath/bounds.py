@@ -1,13 +1,13 @@
 """Error bounds with explicit constants, for the very strategy at hand.
 
-With probability at least ``1 - gamma`` every one of the N noises stays within its own limit (union bound), and then every
-answer at once is within the bound.  Public: read from the strategy, before or after the release.
+With probability at least ``1 - gamma`` every one of the N noises stays within its own limit (union bound), and then
+every answer at once is within the bound.  Public: read from the strategy, before or after the release.
 
 | theorem of the paper | function |
 |---|---|
-| Theorem 8 and its restatement (recursively separable graphs, approximate DP) | ``hierarchy_bound``, law gaussian |
-| Theorem 9 (the same, pure DP) | ``hierarchy_bound``, law laplace |
-| Theorem 10 (grids and minor-free graphs, covers) | ``hierarchy_bound`` with a detour |
+| Theorem 16 (recursively separable graphs, approximate DP) | ``hierarchy_bound``, law gaussian |
+| Theorem 17 (the same, pure DP) | ``hierarchy_bound``, law laplace |
+| Theorem 18 (grids and minor-free graphs, covers) | ``hierarchy_bound`` with a detour |
 | Sealfon 2016, input perturbation | ``edge_bound`` (per hop) |
 | all pairs | ``table_bound`` |
 """
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .arrays import Float
 from .errors import OptionError
 from .noise import Law
 from .strategy.core import Strategy
@@ -38,7 +39,7 @@ class Bound:
         return self.noise + self.detour
 
 
-def noise_limits(strategy: Strategy, gamma: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def noise_limits(strategy: Strategy, gamma: float) -> Float:
     """One limit per group, in units of weight: with probability 1 - gamma no number exceeds its group's limit.
 
     Laplace: P(|X| >= z) <= 2 e^(-z/b) / (1 + e^(-1/b)) <= 2 e^(-z/b); Gaussian: <= 2 e^(-z^2 / (2 s^2)) (discrete
@@ -48,8 +49,7 @@ def noise_limits(strategy: Strategy, gamma: float) -> np.ndarray[tuple[int], np.
         raise OptionError(f"gamma must be between 0 and 1, got {gamma}")
     tail = math.log(2 * max(strategy.num_values, 1) / gamma)
     factor = tail if strategy.law is Law.LAPLACE else math.sqrt(2 * tail)
-    # Rounding weights down to the lattice moves a distance by less than one step per edge.
-    return strategy.scales * (factor * strategy.lattice.granularity)
+    return np.asarray(strategy.scales * (factor * strategy.lattice.granularity), np.float64)
 
 
 def hierarchy_bound(strategy: Strategy, gamma: float) -> Bound:

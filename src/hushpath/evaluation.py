@@ -94,7 +94,7 @@ def compare(network: Network, release: Release, *, sources: int = 64) -> Compari
         distances_from(topology.arcs, ones, rows, hops)
         keep = (hops > 0) & (hops != UNREACHED)
         parts.append((true[keep], release.rows(rows)[keep], hops[keep]))
-    return Comparison(*(np.concatenate(column) for column in zip(*parts, strict=True)))  # type: ignore[arg-type]
+    return Comparison(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def evaluate(network: Network, release: Release, *, sources: int = 64) -> Evaluation:

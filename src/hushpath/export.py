@@ -76,7 +76,9 @@ def _write_parquet(
     if long:
         schema = pa.schema([("source", kind), ("target", kind), ("distance", pa.float64())])
     elif len(columns) > MOST_COLUMNS:
-        raise OptionError(f"{len(columns)} targets are too many Parquet columns (at most {MOST_COLUMNS}): use --long or .npy")
+        raise OptionError(
+            f"{len(columns)} targets are too many Parquet columns (at most {MOST_COLUMNS}): use --long or .npy"
+        )
     else:
         schema = pa.schema([("source", kind), *((str(label), pa.float64()) for label in columns)])
     with pq.ParquetWriter(path, schema) as writer:

@@ -201,7 +201,7 @@ def _read_checked(path: Path) -> tuple[str, Tensors]:
             version = label.get("version")
             if not isinstance(version, int) or version > VERSION:
                 raise FileFormatError(
-                    f"{path} has format version {str(version)[:9]}; this hushpath reads up to {VERSION}: upgrade hushpath"
+                    f"{path} has format version {str(version)[:9]}; this one reads up to {VERSION}: upgrade hushpath"
                 )
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except OSError as error:

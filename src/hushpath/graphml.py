@@ -85,7 +85,7 @@ class GraphML:
             if self._graphs > 1:
                 raise NetworkError("the GraphML file has several or nested graphs; give one")
             if attributes.get("edgedefault") not in NAMES:
-                raise NetworkError("the GraphML file must say edgedefault=\"directed\" or \"undirected\"")
+                raise NetworkError('the GraphML file must say edgedefault="directed" or "undirected"')
             self.directed = NAMES[attributes["edgedefault"]]
         elif tag == "node":
             self.nodes["node"].append(self._needed(attributes, "node", "id"))

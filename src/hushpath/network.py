@@ -244,9 +244,7 @@ def bounds_are_public(weight: str, *bounds: str | float) -> None:
         raise NetworkError(f"{weight!r} is the private weight, so it cannot be a public bound as well")
 
 
-def choose_columns(
-    have: Sequence[Any], what: str, needed: Sequence[str], optional: Sequence[str] = ()
-) -> list[str]:
+def choose_columns(have: Sequence[Any], what: str, needed: Sequence[str], optional: Sequence[str] = ()) -> list[str]:
     """Return the columns to read: the needed ones, and the optional ones if all are there."""
     wanted = list(dict.fromkeys([*needed, *(optional if set(optional) <= set(have) else ())]))
     for name in wanted:

@@ -70,18 +70,18 @@ class Release:
         rows, columns = self.topology.indices(sources), self.topology.indices(targets)
         answer = np.empty((len(rows), len(columns))) if out is None else out
         if answer.shape != (len(rows), len(columns)):
-            raise OptionError(f"out has shape {answer.shape}, but {len(rows)} x {len(columns)} distances were asked for")
+            raise OptionError(
+                f"out has shape {answer.shape}, but {len(rows)} x {len(columns)} distances were asked for"
+            )
         straight = targets is None and answer.dtype == np.float64 and answer.flags.c_contiguous
         for part in steps(self.chunks(len(rows)), "distances"):
             if straight:
                 self._decoder.rows(rows[part], answer[part])
             else:
                 answer[part] = self.rows(rows[part])[:, columns]
-        return answer  # type: ignore[no-any-return]
+        return answer
 
-    def frame(
-        self, sources: Sequence[Label] | None = None, targets: Sequence[Label] | None = None
-    ) -> pandas.DataFrame:
+    def frame(self, sources: Sequence[Label] | None = None, targets: Sequence[Label] | None = None) -> pandas.DataFrame:
         """Return ``matrix`` as a labelled table."""
         import pandas as pd
 

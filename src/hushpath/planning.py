@@ -87,7 +87,9 @@ class Plan:
         best = self.choice
         others = [c for c in self.candidates[1:] if c.strategy is not None]
         text = f"{best.mechanism} with {best.law} noise has the smallest predicted mean error, {best.mean_error:.4g}"
-        return text + (f" (next: {others[0].mechanism}, {others[0].law}, {others[0].mean_error:.4g})." if others else ".")
+        return text + (
+            f" (next: {others[0].mechanism}, {others[0].law}, {others[0].mean_error:.4g})." if others else "."
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -121,7 +123,9 @@ class Plan:
                 )
         lines += ["", f"Choice: {self.why}", "Errors are predicted from public facts; see docs/PITFALLS.md."]
         if self.problem.max_weight is None:
-            lines.append(f"No max_weight is declared: weights above {self.problem.lattice.largest_weight:.4g} are clipped.")
+            lines.append(
+                f"No max_weight is declared: weights above {self.problem.lattice.largest_weight:.4g} are clipped."
+            )
         return "\n".join(lines)
 
 
@@ -223,7 +227,9 @@ def _hierarchy_spread_and_bias(strategy: Strategy, noise: Float) -> tuple[Float,
     assert isinstance(block, HierarchyBlock)
     tree = block.tree
     variance, bias = np.zeros(tree.num_cells), np.zeros(tree.num_cells)
-    variance[:] = np.where(tree.hubs.sizes() + (not block.leaf_edges) * tree.is_leaf > 0, noise[: tree.num_cells], 0) ** 2
+    variance[:] = (
+        np.where(tree.hubs.sizes() + (not block.leaf_edges) * tree.is_leaf > 0, noise[: tree.num_cells], 0) ** 2
+    )
     bias[:] = np.sqrt(variance * 2 * np.log(np.maximum(tree.hubs.sizes(), 1)))
     if len(block.leaf_edge_ids):
         leaf = tree.home[block.leaf_edge_ids]
@@ -243,4 +249,4 @@ def sampled_hops(topology: Topology) -> Float:
     sources = np.unique(np.linspace(0, n - 1, max(1, min(n, 256, SAMPLED_NUMBERS // n))).astype(np.int64))
     hops = np.empty((len(sources), n), np.int64)
     distances_from(topology.arcs, np.ones(len(topology.arcs.heads), np.int64), sources, hops)
-    return hops[(hops > 0) & (hops != UNREACHED)].astype(np.float64)
+    return np.asarray(hops[(hops > 0) & (hops != UNREACHED)], np.float64)

@@ -100,7 +100,9 @@ class Statement:
     def from_dict(cls, data: Mapping[str, Any]) -> Statement:
         """The inverse of ``as_dict``."""
         try:
-            fields = {key: math.inf if data[key] == "inf" else data[key] for key in cls.__dataclass_fields__}
+            fields: dict[str, Any] = {
+                key: math.inf if data[key] == "inf" else data[key] for key in cls.__dataclass_fields__
+            }
         except KeyError as missing:
             raise FileFormatError(f"the statement lacks {missing.args[0]!r}") from None
         fields["reasons"], fields["noise"] = tuple(fields["reasons"]), tuple(fields["noise"])
@@ -115,7 +117,8 @@ class Statement:
             promise += f", delta = {self.delta:.3g}" if self.delta else " (pure, delta = 0)"
             lines += [
                 f"Differentially private with {promise}.",
-                f"Protected: any change of the edge weights that adds up to at most {self.unit:g} over all edges together.",
+                f"Protected: any change of the edge weights that adds up to at most {self.unit:g} "
+                "over all edges together.",
                 "Public: the topology, the declared bounds and every parameter. Answers may be asked without limit.",
             ]
         low, high = self.noise
@@ -126,8 +129,8 @@ class Statement:
             f"standard deviation {spread}.",
             f"Certificate: {currency} = {self.spent:.6g}, highest at edge {self.worst_edge}; "
             f"budget epsilon = {self.budget_epsilon:g}, delta = {self.budget_delta:g}.",
-            f"Each weight was clipped to its public bounds (at most {self.largest_weight:g}) and rounded down to steps of "
-            f"{self.granularity:.3g}; "
+            f"Each weight was clipped to its public bounds (at most {self.largest_weight:g}) and rounded down to steps "
+            f"of {self.granularity:.3g}; "
             f"sampler: {self.sampler}.",
         ]
         return "\n".join(lines)

@@ -89,9 +89,7 @@ class Topology:
             outside = np.flatnonzero((end < 0) | (end >= n))
             if outside.size:
                 row = int(outside[0])
-                raise NetworkError(
-                    f"edge {row + 1} names node position {int(end[row])}, but the network has {n} nodes"
-                )
+                raise NetworkError(f"edge {row + 1} names node position {int(end[row])}, but the network has {n} nodes")
         keep = np.flatnonzero(tail != head)
         low = _bound(lower, len(tail), "lower")[keep]
         high = _bound(upper, len(tail), "upper")[keep]

@@ -29,8 +29,8 @@ from .arrays import Float, Int, frozen
 from .errors import NetworkError, OptionError
 from .topology import Topology
 
-# A simple path has fewer than n edges: with n * (largest lattice weight) up to 2**61 distances, and sums with the marker
-# for "not connected" (2**62 - 1), never overflow.
+# A simple path has fewer than n edges: with n * (largest lattice weight) up to 2**61, distances, and their sums with
+# the marker for "not connected" (2**62 - 1), never overflow.
 LARGEST_DISTANCE = 2**61
 ROUNDING_SHARE = 256
 # Beyond these a lattice step or the largest lattice weight would leave the range of a float.
@@ -88,9 +88,7 @@ class Lattice:
             if math.frexp(granularity)[0] != 0.5:
                 raise OptionError(f"granularity must be a power of two, got {granularity:g}")
             if not unit / ceiling <= granularity <= LARGEST_UNIT:
-                raise OptionError(
-                    f"granularity {granularity:g} does not fit unit {unit:g} in 64 bits on {n} nodes"
-                )
+                raise OptionError(f"granularity {granularity:g} does not fit unit {unit:g} in 64 bits on {n} nodes")
         # Clip before dividing, so that no bound overflows; both roundings go down.
         top = ceiling * granularity
         high = np.floor(np.minimum(upper, top) / granularity).astype(np.int64)

@@ -29,9 +29,7 @@ LABELS = {
 
 
 def frames(labels):
-    edges = pd.DataFrame(
-        [(labels[a], labels[b], w) for a, b, w in EDGES], columns=["source", "target", "weight"]
-    )
+    edges = pd.DataFrame([(labels[a], labels[b], w) for a, b, w in EDGES], columns=["source", "target", "weight"])
     nodes = pd.DataFrame({"node": labels, "x": [x for x, _ in PLACES], "y": [y for _, y in PLACES]})
     return edges.assign(extra="ignored"), nodes
 

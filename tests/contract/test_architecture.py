@@ -65,7 +65,9 @@ def test_noise_is_drawn_in_measure_only():
     assert makers <= {"noise/__init__.py", "noise/samplers.py", "publish.py"}
 
 
-@pytest.mark.parametrize("word", ["default_rng", "urandom", "RandomState", "np.random.", "numpy.random", "import random", "import secrets"])
+@pytest.mark.parametrize(
+    "word", ["default_rng", "urandom", "RandomState", "np.random.", "numpy.random", "import random", "import secrets"]
+)
 def test_one_door_to_randomness(word):
     users = {name for name, text in sources().items() if word in _code(text).replace("np.random.Generator", "")}
     assert all(name.startswith("noise/") for name in users), users
@@ -79,7 +81,12 @@ def _code(text):
 def _without_docstrings(tree):
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
-        if isinstance(body, list) and body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        if (
+            isinstance(body, list)
+            and body
+            and isinstance(body[0], ast.Expr)
+            and isinstance(body[0].value, ast.Constant)
+        ):
             body[0] = ast.Pass()
     return tree
 
@@ -124,7 +131,13 @@ def test_promised_signatures():
     assert list(inspect.signature(hushpath.release).parameters)[:6] == [
         "network", "epsilon", "delta", "unit", "max_weight", "mechanism",
     ]  # fmt: skip
-    assert list(inspect.signature(hushpath.plan).parameters)[:5] == ["topology", "epsilon", "delta", "unit", "max_weight"]
+    assert list(inspect.signature(hushpath.plan).parameters)[:5] == [
+        "topology",
+        "epsilon",
+        "delta",
+        "unit",
+        "max_weight",
+    ]
     for name in ("distance", "distances", "matrix", "frame", "interval", "save", "statement"):
         assert hasattr(hushpath.Release, name) or name == "statement"
 

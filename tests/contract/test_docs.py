@@ -27,7 +27,9 @@ def test_fences_run(page, tmp_path, monkeypatch, capsys):
                 assert command in ("hushpath", ""), f"only hushpath commands can be run here: {line}"
                 assert not command or run(arguments) == 0, line
         else:
-            assert language in ("text", "json", ""), f"{page.name}: fence {language!r} is neither run nor marked as text"
+            assert language in ("text", "json", ""), (
+                f"{page.name}: fence {language!r} is neither run nor marked as text"
+            )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -90,9 +90,7 @@ def test_well_written_tables_with_odd_labels(folder, rows):
     pd.DataFrame(rows, columns=["source", "target", "weight"]).to_csv(out, index=False)
     net = read(folder, out.getvalue().encode("utf-8", "surrogatepass"), ".csv")
     if net is not None:
-        assert {str(label) for label in net.topology.labels} == {
-            end.strip() for row in rows for end in row[:2]
-        }
+        assert {str(label) for label in net.topology.labels} == {end.strip() for row in rows for end in row[:2]}
 
 
 @pytest.mark.parametrize(
@@ -126,10 +124,7 @@ def test_odd_labels_in_text_files(folder, label, suffix):
 @many
 @given(
     rows=st.lists(
-        st.tuples(
-            *[st.one_of(words, st.integers(), st.floats(), st.booleans(), st.none(), st.binary(max_size=3))]
-            * 3
-        ),
+        st.tuples(*[st.one_of(words, st.integers(), st.floats(), st.booleans(), st.none(), st.binary(max_size=3))] * 3),
         max_size=4,
     )
 )

@@ -32,7 +32,11 @@ def check(graph, members, hops):
 
 @settings(max_examples=150, deadline=None)
 @given(
-    n=st.integers(1, 60), p=st.floats(0.0, 0.3), seed=st.integers(0, 10**6), hops=st.integers(0, 8), share=st.floats(0, 1)
+    n=st.integers(1, 60),
+    p=st.floats(0.0, 0.3),
+    seed=st.integers(0, 10**6),
+    hops=st.integers(0, 8),
+    share=st.floats(0, 1),
 )
 def test_random_members_of_random_graphs(n, p, seed, hops, share):
     graph = as_graph(nx.gnp_random_graph(n, p, seed=seed))

@@ -154,9 +154,7 @@ def test_the_city_is_the_same_every_time(city):
     again = make_city(size=160, trips=4_000)
     np.testing.assert_array_equal(again.streets.places, city.streets.places)
     np.testing.assert_array_equal(again.network.weights.reveal(), city.network.weights.reveal())
-    assert not np.array_equal(
-        make_city(size=160, trips=4_000, seed=1).streets.places[:50], city.streets.places[:50]
-    )
+    assert not np.array_equal(make_city(size=160, trips=4_000, seed=1).streets.places[:50], city.streets.places[:50])
 
 
 def test_weights_respect_the_public_bounds_and_print_nothing(city):
@@ -241,9 +239,7 @@ def test_no_true_weight_is_in_a_report(demo, city):
 
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 def test_a_report_of_any_release(tmp_path, law):
-    net = hushpath.Network.build(
-        ["<a>", "b", "c", "d"], [0, 1, 0], [1, 2, 2], [1.0, 2.0, 3.0]
-    )  # d is isolated
+    net = hushpath.Network.build(["<a>", "b", "c", "d"], [0, 1, 0], [1, 2, 2], [1.0, 2.0, 3.0])  # d is isolated
     made = hushpath.release(net, epsilon=1.0, unit=1.0, law=law, seed=3)
     planned = plan(net.topology, epsilon=1.0, unit=1.0, law=law)
     file = tmp_path / "any.html"
@@ -261,9 +257,7 @@ def test_a_report_of_any_release(tmp_path, law):
     assert "&lt;a&gt;" in page
     assert "no coordinates" in page
     assert page.index(f"{NOT_PRIVATE}: the noise was drawn from a known seed") < page.index("<section")
-    tags = dict(
-        re.findall(r'<span class="tag">([^<]*)</span><h2>([^<]*)</h2>', page)[i][::-1] for i in range(5)
-    )
+    tags = dict(re.findall(r'<span class="tag">([^<]*)</span><h2>([^<]*)</h2>', page)[i][::-1] for i in range(5))
     publishable = {heading for heading, tag in tags.items() if tag == "May be published"}
     assert publishable == {"How the mechanism was chosen"}  # a seeded release may not be published
     write_report(file, net.topology, made, None)
@@ -271,9 +265,7 @@ def test_a_report_of_any_release(tmp_path, law):
 
 
 def test_a_map_with_unreachable_parts(tmp_path):
-    net = hushpath.Network.build(
-        [1, 2, 3, 4], [0, 2], [1, 3], [1.0, 2.0], coordinates=[[0, 0], [1, 0], [0, 1], [1, 1]]
-    )
+    net = hushpath.Network.build([1, 2, 3, 4], [0, 2], [1, 3], [1.0, 2.0], coordinates=[[0, 0], [1, 0], [0, 1], [1, 1]])
     write_report(tmp_path / "two.html", net.topology, hushpath.release(net, epsilon=1.0), None)
     assert (tmp_path / "two.html").read_text(encoding="utf-8").count("<img") == 1
 

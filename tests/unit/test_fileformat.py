@@ -68,7 +68,9 @@ def test_any_flipped_bit_is_noticed(file):
         assert "\n" not in str(caught.value)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(data=st.binary(max_size=300))
 def test_random_bytes(tmp_path, data):
     path = tmp_path / "random.hush"
@@ -79,7 +81,7 @@ def test_random_bytes(tmp_path, data):
 
 def test_newer_version(file):
     rewrite(file, lambda label: label.update(version=99))
-    with pytest.raises(FileFormatError, match="version 99.*upgrade"):
+    with pytest.raises(FileFormatError, match=r"version 99.*upgrade"):
         hushpath.load(file)
 
 

@@ -93,19 +93,13 @@ def test_what_from_networkx_refuses():
     refused(lambda: Network.from_networkx(grid), "not tuple")
     partly = nx.path_graph(3)
     partly[0][1]["weight"] = SECRET
-    refused(
-        lambda: Network.from_networkx(partly), "attribute 'weight': edge 2 is missing or not a finite number"
-    )
+    refused(lambda: Network.from_networkx(partly), "attribute 'weight': edge 2 is missing or not a finite number")
     refused(lambda: Network.from_networkx(nx.Graph()), "no nodes")
     refused(lambda: Network.from_networkx({"a": ["b"]}), "networkx graph, not dict")
-    refused(
-        lambda: Network.from_networkx(nx.Graph([(1, "1", {"weight": SECRET})])), "two nodes are called '1'"
-    )
+    refused(lambda: Network.from_networkx(nx.Graph([(1, "1", {"weight": SECRET})])), "two nodes are called '1'")
 
 
-@pytest.mark.parametrize(
-    "bad", ["x98765", "", None, math.nan, math.inf, True, 98765 + 0j, [98765], 98765**100]
-)
+@pytest.mark.parametrize("bad", ["x98765", "", None, math.nan, math.inf, True, 98765 + 0j, [98765], 98765**100])
 def test_networkx_weights_that_are_no_numbers(bad):
     graph = nx.Graph([("a", "b", {"weight": bad})])
     refused(lambda: Network.from_networkx(graph), "edge 1 is missing or not a finite number")
@@ -169,9 +163,7 @@ def test_what_from_scipy_refuses():
     refused(lambda: Network.from_scipy(sparse.coo_array((0, 0))), "no nodes")
     refused(lambda: Network.from_scipy(matrix(ENTRIES), labels="abc"), "4 rows, but 3 labels")
     refused(lambda: Network.from_scipy(matrix(ENTRIES), labels="abcde"), "4 rows, but 5 labels")
-    refused(
-        lambda: Network.from_scipy(matrix([(0, 1, SECRET), (1, 2, math.nan)])), "stored entry 2 is missing"
-    )
+    refused(lambda: Network.from_scipy(matrix([(0, 1, SECRET), (1, 2, math.nan)])), "stored entry 2 is missing")
     refused(lambda: Network.from_scipy(matrix([(0, 1, SECRET + 1j)])), "stored entry 1")
 
 
@@ -214,9 +206,7 @@ def test_pandas_mixed_columns_are_text_and_one_node_stays_one():
     assert edges_of(net) == [("1", "2", 1.0), ("2", "x", 2.0)]
 
 
-@pytest.mark.parametrize(
-    "dtype", ["float32", "int16", "Float64", "Int64", "object", "str", "double[pyarrow]"]
-)
+@pytest.mark.parametrize("dtype", ["float32", "int16", "Float64", "Int64", "object", "str", "double[pyarrow]"])
 def test_pandas_weights_of_any_numeric_type(dtype):
     net = Network.from_pandas(frame(["a", "b"], ["b", "c"], [3, 4]).astype({"weight": dtype}))
     assert net.weights.reveal().tolist() == [3.0, 4.0]
@@ -272,9 +262,7 @@ def test_what_from_pandas_refuses():
     nodes = pd.DataFrame({"node": ["a", "b"], "x": [0, 1], "y": [0, 1]})
     build = Network.from_pandas
     refused(lambda: build([("a", "b", 1)]), "DataFrame, not list")
-    refused(
-        lambda: build(good, weight="minutes"), "no column 'minutes'; it has: 'source', 'target', 'weight'"
-    )
+    refused(lambda: build(good, weight="minutes"), "no column 'minutes'; it has: 'source', 'target', 'weight'")
     refused(lambda: build(pd.concat([good, good[["weight"]]], axis=1)), "two columns called 'weight'")
     refused(lambda: build(frame([], [])), "^the edge list is empty$")
     refused(lambda: build(frame(["a", None], ["b", "c"])), "row 2 of the edge list has an empty node label")
@@ -282,9 +270,7 @@ def test_what_from_pandas_refuses():
     refused(lambda: build(frame([1.0], [2.0])), "not float")
     refused(lambda: build(frame([1, 2], [True, False])), "not bool")
     refused(lambda: build(good, nodes=nodes), "node 'c' is in the edge list but not in the node table")
-    refused(
-        lambda: build(good, nodes=nodes.rename(columns={"node": "id"})), "node table has no column 'node'"
-    )
+    refused(lambda: build(good, nodes=nodes.rename(columns={"node": "id"})), "node table has no column 'node'")
     refused(lambda: build(good, nodes=pd.concat([nodes, nodes])), "the node table names 'a' twice")
     refused(lambda: build(good, nodes=pd.DataFrame({"node": ["a", None]})), "row 2 of the node table")
     bad = pd.DataFrame({"node": ["a", "b", "c"], "x": [0, 1, None], "y": [0, 1, 2]})
@@ -296,9 +282,7 @@ def test_a_table_without_a_header_does_not_show_its_first_row():
         lambda: choose_columns(["a", "b", "98765.25"], "it", ["weight"]),
         "does its first line name the columns",
     )
-    refused(
-        lambda: choose_columns(["17", "nan", "inf"], "it", ["weight"]), "does its first line name the columns"
-    )
+    refused(lambda: choose_columns(["17", "nan", "inf"], "it", ["weight"]), "does its first line name the columns")
     refused(lambda: choose_columns(["a", "b"], "it", ["weight"]), "it has: 'a', 'b'$")
 
 

@@ -44,9 +44,7 @@ def test_no_public_attribute_but_the_two_doors():
         weights.extra = 1
 
 
-@pytest.mark.parametrize(
-    "use", [iter, len, float, np.float64, lambda w: w[0], lambda w: w < w, lambda w: w + 1]
-)
+@pytest.mark.parametrize("use", [iter, len, float, np.float64, lambda w: w[0], lambda w: w < w, lambda w: w + 1])
 def test_it_is_no_number_and_no_sequence(use):
     with pytest.raises(TypeError) as caught:
         use(private([SECRET]))

@@ -20,9 +20,9 @@ def command(
 ) -> None:
     """Write a distance matrix; larger than memory is fine."""
     from ..export import write_matrix
+    from ..lists import read_labels
     from ..oracle import load
     from ..progress import shown
-    from ..lists import read_labels
 
     rel = load(release)
     rows, columns = (None if path is None else read_labels(path) for path in (sources, targets))

@@ -27,9 +27,9 @@ def command(
     if (pairs is None) == (source is None or target is None) or (pairs is not None and source is not None):
         raise OptionError("give two nodes, or --pairs FILE")
     rel = load(release)
-    asked = [(source, target)] if pairs is None else read_pairs(pairs)
-    answers = rel.distances(asked).tolist()  # type: ignore[arg-type]
-    ranges = [rel.interval(a, b, confidence) for a, b in asked] if interval else None  # type: ignore[arg-type]
+    asked = [(str(source), str(target))] if pairs is None else read_pairs(pairs)
+    answers = rel.distances(asked).tolist()
+    ranges = [rel.interval(a, b, confidence) for a, b in asked] if interval else None
     if not rel.statement.private:
         typer.echo(f"NOT PRIVATE: {'; '.join(rel.statement.reasons)}", err=True)
     if json:
@@ -46,9 +46,7 @@ def command(
         _print_csv(asked, answers, ranges)
 
 
-def _print_csv(
-    asked: list[tuple[str, str]], answers: list[float], ranges: list[tuple[float, float]] | None
-) -> None:
+def _print_csv(asked: list[tuple[str, str]], answers: list[float], ranges: list[tuple[float, float]] | None) -> None:
     import csv
     import sys
 

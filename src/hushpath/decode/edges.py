@@ -6,6 +6,7 @@ in the weights: noise makes it come out low, the more the larger the noise is ag
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 
 import numpy as np
@@ -76,9 +77,9 @@ class EdgeDecoder:
             distances_from(arcs, self._lengths(steps), origin, row, target=target)
             return float(row[0, target])
 
-        noise = np.mean([std(strategy.law, int(scale)) ** 2 for scale in np.unique(strategy.scales)])
+        noise = float(np.mean([std(strategy.law, int(scale)) ** 2 for scale in np.unique(strategy.scales)]))
         spread, middle = float(np.var(self.values)), float(np.mean(self.values))
-        shrink = np.sqrt(max(spread - noise, 0.0) / spread) if spread > 0 else 1.0
+        shrink = math.sqrt(max(spread - noise, 0.0) / spread) if spread > 0 else 1.0
         stand_in = middle + shrink * (self.values - middle)
         base = answer_for(np.rint(stand_in).astype(np.int64))
         stand_in = np.clip(stand_in, strategy.lattice.low, strategy.lattice.high)

@@ -196,6 +196,6 @@ def hierarchy_decoder(measurements: Measurements) -> HierarchyDecoder:
 
     if measurements.strategy.topology.num_nodes > LiteralDecoder.MOST_NODES:
         raise CannotError(
-            f"the literal recursion (levels='adjacent') answers up to {LiteralDecoder.MOST_NODES} nodes; use levels='all'"
+            f"levels='adjacent' is read literally, for up to {LiteralDecoder.MOST_NODES} nodes; use levels='all'"
         )
     return LiteralDecoder(measurements)

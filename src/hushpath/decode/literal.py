@@ -39,8 +39,7 @@ class LiteralDecoder(HierarchyDecoder):
                 zero[cell], one[cell] = self._split_cell(cell, zero, one)
                 for child in tree.children[cell].tolist():
                     del zero[child], one[child]
-        answer = zero[0]
-        return np.minimum(answer, answer.T)  # for the symmetric rounding of nothing: both are equal but for ties
+        return zero[0]
 
     def _whole_leaf(self, leaf: int) -> Int:
         if not self.block.leaf_edges:
@@ -70,15 +69,15 @@ class LiteralDecoder(HierarchyDecoder):
         outside = np.searchsorted(vertices, self.block.boundary[cell])
         estimate_1 = np.minimum(same_side[:, outside], _min_plus(to_hub, to_parent))
         estimate_1[at] = to_parent
-        for pairs in (np.ix_(at, outside), np.ix_(outside, at)):
-            estimate_0[pairs] = to_parent if pairs[0].shape[0] == p and len(at) else to_parent.T
+        estimate_0[np.ix_(at, outside)] = to_parent
+        estimate_0[np.ix_(outside, at)] = to_parent.T
         np.fill_diagonal(estimate_0, 0)
         return estimate_0, estimate_1
 
     def _shortcuts(self, cell: int) -> Int:
         start, table = self._tables[-2], self._tables[-1]
         members = len(self.block.frame.members[cell])
-        return table[start[cell] : start[cell + 1]].reshape(-1, members)
+        return table[start[cell] : start[cell + 1]].reshape(len(self.tree.hubs[cell]), members)
 
     def rows(self, sources: Int, out: Float) -> None:
         """Rows of the matrix."""

@@ -37,7 +37,7 @@ class TableDecoder:
         n = self.topology.num_nodes
         hops = np.empty((n, n), np.int64)
         distances_from(self.topology.arcs, np.ones(len(self.topology.arcs.heads), np.int64), np.arange(n), hops)
-        return hops != UNREACHED
+        return np.asarray(hops != UNREACHED)
 
     def pairs(self, sources: Int, targets: Int) -> Float:
         """Return the measured number of each pair, never below zero."""

@@ -38,7 +38,7 @@ class LeafGraphs:
         public = [np.empty(0, np.int64)] * tree.num_cells
         if tree.hops:
             arcs, inside = topology.arcs, np.zeros(topology.num_nodes, bool)
-            for leaf in np.flatnonzero(tree.is_leaf):
+            for leaf in np.flatnonzero(tree.is_leaf).tolist():
                 mine = tree.vertices[leaf]
                 inside[mine] = True
                 edges = np.unique(np.concatenate([arcs.edges[arcs.start[v] : arcs.start[v + 1]] for v in mine]))
@@ -62,7 +62,9 @@ class LeafGraphs:
             return table if sources is None else table[sources]
         rows = np.arange(len(mine)) if sources is None else sources
         out = np.empty((len(rows), len(mine)), np.int64)
-        distances_from(_arcs(len(mine), tails, heads), np.concatenate([length, length])[_order(tails, heads)], rows, out)
+        distances_from(
+            _arcs(len(mine), tails, heads), np.concatenate([length, length])[_order(tails, heads)], rows, out
+        )
         out[out == UNREACHED] = INFINITE
         return out
 

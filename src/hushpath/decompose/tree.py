@@ -123,7 +123,7 @@ class SeparatorTree:
 
     @cached_property
     def hub_boundary(self) -> Lists:
-        """B_b: ancestor hubs still present in each cell (all levels, THEORY of docs/proofs/separator.md)."""
+        """B_b: ancestor hubs still present in each cell (all levels; why: docs/proofs/separator.md)."""
         return self.separator_boundary if self.hubs is self.separators else self._boundary(self.hubs)
 
     def _boundary(self, chosen: Lists) -> Lists:
@@ -183,7 +183,9 @@ class SeparatorTree:
             assert separator <= sets[cell], f"separation: cell {cell} has a foreign separator vertex"
             assert set(self.hubs[cell].tolist()) <= separator, f"covering: cell {cell} has a hub off its separator"
             for edge in inside[cell]:
-                assert {int(ends[0, edge]), int(ends[1, edge])} <= sets[cell], f"ownership: edge {edge} left cell {cell}"
+                assert {int(ends[0, edge]), int(ends[1, edge])} <= sets[cell], (
+                    f"ownership: edge {edge} left cell {cell}"
+                )
             if self.is_leaf[cell]:
                 assert not separator, f"separation: leaf {cell} has a separator"
                 continue

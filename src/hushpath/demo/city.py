@@ -32,9 +32,7 @@ class City:
     trips: Trips
 
     def __repr__(self) -> str:
-        return (
-            f"City({len(self.streets.labels)} intersections, {len(self.streets.tails)} streets, trips hidden)"
-        )
+        return f"City({len(self.streets.labels)} intersections, {len(self.streets.tails)} streets, trips hidden)"
 
     @property
     def unit(self) -> float:
@@ -79,9 +77,7 @@ class City:
                 strict=True,
             )
             for a, b, seconds, free, length, kind in rows:
-                writer.writerow(
-                    [streets.labels[a], streets.labels[b], repr(float(seconds)), free, length, KINDS[kind]]
-                )
+                writer.writerow([streets.labels[a], streets.labels[b], repr(float(seconds)), free, length, KINDS[kind]])
         with nodes.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(["node", "x", "y"])

@@ -133,9 +133,7 @@ def error_by_hops(comparison: Comparison, plan: Plan | None, *, units: str) -> s
     group = comparison.hops // width
     least = max(LEAST_PAIRS, len(error) // 1_000)
     order = np.argsort(group, kind="stable")
-    cells = [
-        cell for cell in np.split(order, np.flatnonzero(np.diff(group[order])) + 1) if len(cell) >= least
-    ]
+    cells = [cell for cell in np.split(order, np.flatnonzero(np.diff(group[order])) + 1) if len(cell) >= least]
     if not cells:
         cells = [order]
     hops = np.array([comparison.hops[cell].mean() for cell in cells])
@@ -147,9 +145,7 @@ def error_by_hops(comparison: Comparison, plan: Plan | None, *, units: str) -> s
     if plan is not None:
         predicted = predicted_by_hops(plan, hops)
         top = max(top, min(float(predicted.max()), 3 * top))
-        axes.plot(
-            hops, predicted, color=ORANGE, linewidth=2.2, linestyle=(0, (4, 2)), label="the plan's mean error"
-        )
+        axes.plot(hops, predicted, color=ORANGE, linewidth=2.2, linestyle=(0, (4, 2)), label="the plan's mean error")
     axes.set(xlim=(0, 1.02 * hops.max()), ylim=(0, 1.3 * top or 1.0), xlabel="hops between the two nodes")
     axes.set_ylabel(_axis("absolute error", units))
     axes.legend(loc="upper left", frameon=False, fontsize=12, borderaxespad=0.2)

@@ -78,8 +78,7 @@ def _banner(statement: Statement, owner: bool) -> str:
         notes.append(
             "<strong>This page as a whole is for the data owner.</strong> It has one section, framed in "
             f"orange and marked {NOT_PRIVATE}, that compares the release with the true data. Every other "
-            "section uses only the release and public facts"
-            + (" and may be published." if statement.private else ".")
+            "section uses only the release and public facts" + (" and may be published." if statement.private else ".")
         )
     text = "".join(f'<div class="note"><p>{note}</p></div>' for note in notes)
     calm = "Everything on this page comes from the release and public facts, and may be published."

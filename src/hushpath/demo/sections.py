@@ -55,9 +55,7 @@ def _odds(statement: Statement, who: str) -> str:
     factor = math.exp(min(statement.epsilon, 700.0))
     slack = f" (up to a slack of delta = {statement.delta:.3g} in probability)" if statement.delta else ""
     rows = [
-        _row(
-            [(f"{100 * chance:.2g}\u00a0%", True) for chance in (p, _moved(p, 1 / factor), _moved(p, factor))]
-        )
+        _row([(f"{100 * chance:.2g}\u00a0%", True) for chance in (p, _moved(p, 1 / factor), _moved(p, factor))])
         for p in (0.01, 0.1, 0.5)
     ]
     columns = [("chance before", True), ("after, at least", True), ("after, at most", True)]

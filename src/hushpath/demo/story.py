@@ -52,9 +52,7 @@ def run_demo(
     made = release(network, **budget)
     file = out / "city.hush"
     made.save(file)
-    say(
-        f"4. Released once, with epsilon = {made.statement.epsilon:.4g}, into {file}, which may be published."
-    )
+    say(f"4. Released once, with epsilon = {made.statement.epsilon:.4g}, into {file}, which may be published.")
     published = load(file)
     answers = _answers(published)
     say("5. Anybody can ask the file anything, as often as they like; answers cost no more privacy.")
@@ -135,8 +133,7 @@ def setting(city: City) -> Setting:
             ),
             (
                 "Make your own release (each one from the same data costs its epsilon again)",
-                "hushpath release city.csv -o mine.hush --nodes city.nodes.csv --weight seconds "
-                f"--epsilon 1 {command}",
+                f"hushpath release city.csv -o mine.hush --nodes city.nodes.csv --weight seconds --epsilon 1 {command}",
             ),
             (
                 f"Compare it with the truth ({NOT_PRIVATE}: for the data owner only)",
@@ -151,7 +148,5 @@ def _answers(published: Release) -> list[dict[str, Any]]:
     answers = []
     for (source, target), distance in zip(PAIRS, published.distances(PAIRS), strict=True):
         low, high = published.interval(source, target)
-        answers.append(
-            {"source": source, "target": target, "distance": float(distance), "low": low, "high": high}
-        )
+        answers.append({"source": source, "target": target, "distance": float(distance), "low": low, "high": high})
     return answers

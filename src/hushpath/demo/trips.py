@@ -68,9 +68,7 @@ def travel_times(free_flow: Float, planned: Int, trips: Trips) -> Float:
         - replacing any one row by any other moves it by at most ``UNIT``.
     """
     if planned.min(initial=LEAST_PLANNED) < LEAST_PLANNED:
-        raise ValueError(
-            f"every street needs at least {LEAST_PLANNED} planned reports, or the unit does not hold"
-        )
+        raise ValueError(f"every street needs at least {LEAST_PLANNED} planned reports, or the unit does not hold")
     streets, delays = trips.streets[:, :STRETCH], trips.delays[:, :STRETCH]
     there = (streets >= 0) & np.isfinite(delays)
     milliseconds = np.rint(1000 * np.clip(delays[there], 0, LARGEST_DELAY)).astype(np.int64)
@@ -93,9 +91,7 @@ def simulate_trips(streets: Streets, count: int, seed: int) -> Trips:
     rng = simulation(seed)
     middle = (streets.places[streets.tails] + streets.places[streets.heads]) / 2
     radius = float(np.hypot(*streets.places.T).max())
-    busy = np.array([0.18, 0.55, 0.35])[streets.kinds] * (
-        0.6 + 1.1 * np.exp(-4 * np.hypot(*middle.T) / radius)
-    )
+    busy = np.array([0.18, 0.55, 0.35])[streets.kinds] * (0.6 + 1.1 * np.exp(-4 * np.hypot(*middle.T) / radius))
     bridge = _bridges(streets)
     busy = np.where(bridge, 1.1, busy)
     delay = streets.free_flow * busy * rng.lognormal(0, 0.45, len(busy))

@@ -12,8 +12,8 @@ from numba import njit
 INFINITE = 2**62 - 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def closed_over(table, pivots):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def closed_over(table, pivots):
     """Floyd-Warshall restricted to pivots, in place: shortest ways whose joints are all pivots."""
     n = table.shape[0]
     for z in pivots:
@@ -26,8 +26,8 @@ def closed_over(table, pivots):  # type: ignore[no-untyped-def]
                     row[j] = min(row[j], first + through[j])
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def leaf_table(n, tails, heads, lengths):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def leaf_table(n, tails, heads, lengths):
     """All distances in a small graph given by edges."""
     table = np.full((n, n), INFINITE, np.int64)
     for i in range(n):
@@ -41,12 +41,12 @@ def leaf_table(n, tails, heads, lengths):  # type: ignore[no-untyped-def]
     return table
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def joined_table(n, at0, table0, at1, table1, tails, heads, lengths, pivots):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def joined_table(n, at0, table0, at1, table1, tails, heads, lengths, pivots):
     """Distances between the members of a split cell, from its children's boundary tables and its inner edges.
 
     A way through the cell changes from one child to the other, or takes an inner edge, only at separator vertices,
-    and the children's tables are closed, so separator vertices are the only pivots needed (Lemma 9 of the paper).
+    and the children's tables are closed, so separator vertices are the only pivots needed (Lemma 33 of the paper).
     """
     table = np.full((n, n), INFINITE, np.int64)
     for i in range(n):
@@ -66,8 +66,8 @@ def joined_table(n, at0, table0, at1, table1, tails, heads, lengths, pivots):  #
     return table
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _climb(cell, row, t, before, after, at):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def _climb(cell, row, t, before, after, at):
     """Estimates from one vertex to the members of each cell above it, from its home to the root.
 
     ``before`` holds, per cell on the way, what the child knew (one shortcut per level below); ``after`` adds one
@@ -116,8 +116,8 @@ def _climb(cell, row, t, before, after, at):  # type: ignore[no-untyped-def]
             return count
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def pair_estimates(sources, targets, home, row, t, room, out):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def pair_estimates(sources, targets, home, row, t, room, out):
     """Answer pairs that do not share a leaf home (those also need the leaf itself).
 
     The pair meets in every cell that holds both homes: min over hubs y of the estimate s -> y with this cell's
@@ -156,8 +156,8 @@ def pair_estimates(sources, targets, home, row, t, room, out):  # type: ignore[n
         out[i] = best
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def row_estimates(sources, home, row, t, room, members_start, own_start, own, out):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def row_estimates(sources, home, row, t, room, members_start, own_start, own, out):
     """One-to-all answers but for pairs inside one leaf: push estimates down the whole tree, one shortcut a level.
 
     ``own`` lists, per cell, the vertices whose home it is, in the order of their rows.
@@ -212,4 +212,3 @@ def row_estimates(sources, home, row, t, room, members_start, own_start, own, ou
         while cell >= 0:
             on_path[cell] = -1
             cell = parent[cell]
-

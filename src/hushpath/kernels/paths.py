@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,8 @@ UNREACHED = np.iinfo(np.int64).max
 THREADS = min(8, os.cpu_count() or 1)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _dijkstra(start, heads, lengths, sources, target, infinity, out, keys, nodes, place):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def _dijkstra(start, heads, lengths, sources, target, infinity, out, keys, nodes, place):
     """Fill ``out[i]`` with the distances from ``sources[i]``; stop early at ``target`` if it is not negative.
 
     ``keys``/``nodes`` are the heap (key and node side by side in memory), ``place`` the position of a node in it
@@ -104,7 +105,7 @@ def in_threads(run: Any, count: int) -> None:
         return
     parts = min(THREADS, count)
     edges = [count * i // parts for i in range(parts + 1)]
-    slices = [slice(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    slices = [slice(a, b) for a, b in pairwise(edges)]
     if parts == 1:
         run(slices[0])
         return

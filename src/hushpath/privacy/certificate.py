@@ -81,7 +81,9 @@ def calibrate(exposure: Exposure, relative: Float, law: Law, unit_steps: int, bu
         return np.zeros(len(exposure.cut), np.int64)
     allowed = budget.epsilon if law is Law.LAPLACE else zcdp_rho(budget.epsilon, budget.delta)
     if allowed <= 0:
-        raise CannotError(f"epsilon {budget.epsilon:g} with delta {budget.delta:g} leaves nothing to spend; use larger ones")
+        raise CannotError(
+            f"epsilon {budget.epsilon:g} with delta {budget.delta:g} leaves nothing to spend; use larger ones"
+        )
     cost, _ = _worst_cost(exposure, relative, law, unit_steps)
     factor = cost / allowed if law is Law.LAPLACE else math.sqrt(cost / allowed)
     while True:

@@ -11,6 +11,8 @@ is counted in protected units, at least 1 and at most what the separators can us
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..decompose.build import build_tree
@@ -54,13 +56,13 @@ def design(
 
 
 def paper_hops(problem: Problem, *, grid: bool) -> int:
-    """The k of Theorem 20, clamped: below 1 there is no cover to take, above sqrt(n) nothing more to gain."""
+    """The k in the proof of Theorem 18, clamped: below 1 there is no cover, above sqrt(n) no gain."""
     n, epsilon = problem.topology.num_nodes, problem.budget.epsilon
     weight = float(np.max(problem.lattice.high, initial=1)) * problem.lattice.granularity / problem.lattice.unit
     if problem.budget.unlimited:
         return 1
     wanted = n**0.25 / (weight * epsilon) ** 0.5 if grid else n ** (1 / 3) / (epsilon * weight) ** (2 / 3)
-    return max(1, min(round(wanted), round(n**0.5)))
+    return max(1, min(round(float(wanted)), math.isqrt(n)))
 
 
 def _first_that_splits(*splitters: Splitter) -> Splitter:

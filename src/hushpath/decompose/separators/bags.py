@@ -42,8 +42,8 @@ from ..graph import Graph, Split
 from .centroid import pack_components
 
 MOST_WIDTH = 100  # beyond it bags are of no use as separators, and elimination takes long
-TRIES = 12  # orders tried for what safe elimination leaves ...
-KERNEL = 1_000  # ... if that is at most so many vertices; fewer tries on more
+TRIES = 64  # orders tried for what safe elimination leaves ...
+EFFORT = 16_000  # ... as long as they eliminate no more vertices than this together
 
 
 def eliminate(graph: Graph, most_width: int) -> tuple[Int, int] | None:
@@ -63,27 +63,39 @@ def eliminate(graph: Graph, most_width: int) -> tuple[Int, int] | None:
         if width > most_width:
             return None
         order += _Elimination(near, width).run(safe_only=True)
-        while len(near) <= TRIES * KERNEL and _join_close(near, width):
-            order += _Elimination(near, width).run(safe_only=True)
         if not near:
             break
-        tries = 1 if width == most_width else min(TRIES, TRIES * KERNEL // len(near))
+        tries = max(EFFORT // len(near), int(width == most_width))
+        joined = {v: set(adjacent) for v, adjacent in near.items()}
+        middle: list[int] = []
+        while tries and _join_close(joined, width):
+            middle += _Elimination(joined, width).run(safe_only=True)
+        if not joined:
+            return np.array(order + middle, np.int64), width
+        tries = min(TRIES, max(tries, EFFORT // len(joined))) if _few_edges(joined, width) else 0
         for attempt in range(tries):
-            copy = {v: set(adjacent) for v, adjacent in near.items()}
+            copy = {v: set(adjacent) for v, adjacent in joined.items()}
             rest = _Elimination(copy, width, seed=attempt).run(safe_only=False)
             if not copy:
-                return np.array(order + rest, np.int64), width
+                return np.array(order + middle + rest, np.int64), width
         width += 1
     return np.array(order, np.int64), width
 
 
-def _join_close(near: dict[int, set[int]], k: int) -> bool:
-    """Join vertices with more than ``k`` common neighbours; return whether there were any.
+def _few_edges(near: dict[int, set[int]], k: int) -> bool:
+    """Whether there are at most ``k`` edges a vertex; more prove that the treewidth exceeds ``k``."""
+    return sum(map(len, near.values())) <= 2 * k * len(near)
 
-    Two such vertices share a bag in every tree decomposition of width ``k``: else a bag or the intersection of two
-    neighbouring bags, at most ``k`` vertices besides them, would separate them.
+
+def _join_close(near: dict[int, set[int]], k: int) -> bool:
+    """Join vertices with more than ``k`` common neighbours; return whether there were any, and few edges still.
+
+    Two such vertices share a bag in every tree decomposition of width ``k``: else the intersection of two
+    neighbouring bags, at most ``k`` vertices, would separate them.
     """
-    added = False
+    if not _few_edges(near, k):
+        return False
+    pairs: list[tuple[int, int]] = []
     for v, adjacent in near.items():
         if len(adjacent) <= k:
             continue
@@ -92,12 +104,13 @@ def _join_close(near: dict[int, set[int]], k: int) -> bool:
             for w in near[u]:
                 if w > v:
                     common[w] = common.get(w, 0) + 1
-        for w, times in common.items():
-            if times > k and w not in adjacent:
-                adjacent.add(w)
-                near[w].add(v)
-                added = True
-    return added
+        pairs += [(v, w) for w, times in common.items() if times > k and w not in adjacent]
+        if len(pairs) > k * len(near):
+            return False
+    for v, w in pairs:
+        near[v].add(w)
+        near[w].add(v)
+    return bool(pairs)
 
 
 class _Elimination:

@@ -1,13 +1,14 @@
 """Separators with a small hop cover, by contraction: for networks without a large clique minor.
 
-Stage 2 of 6.  The Covering Lemma of the paper (Lemma "k-cover_in_separator"): partition the network into connected
-clusters of hop radius d, contract each, and separate the smaller graph; the union of the chosen clusters separates the
-network and has one centre per cluster.  At most 1 + n/(d+1) clusters exist (``cover``), and contraction keeps a graph
-K_h-minor-free, so a good separator of the contracted graph has O(sqrt(h^3 n/d)) nodes (Alon, Seymour and Thomas 1990).
+Stage 2 of 6.  The Covering Lemma of the paper (Lemma "k-cover_in_separator"): partition the network into
+connected clusters of hop radius d, contract each, and separate the smaller graph; the union of the chosen
+clusters separates the network and has one centre per cluster.  At most 1 + n/(d+1) clusters exist
+(``cover``), and contraction keeps a graph K_h-minor-free, so a good separator of the contracted graph has
+O(sqrt(h^3 n/d)) nodes (Alon, Seymour and Thomas 1990).
 
-That union can be large, so we keep only its vertices that separate, and their ways to the centre inside the cluster.
-The contracted graph is bisected by METIS, which is a heuristic: the sizes above are what the lemma says exists, the
-guarantees of ``split`` are what always holds.
+That union can be large, so we keep only its vertices that separate, and their ways to the centre inside the
+cluster. The contracted graph is bisected by METIS, which is a heuristic: the sizes above are what the lemma
+says exists, the guarantees of ``split`` are what always holds.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ class Contraction:
 
         Guarantees:
             Every separator vertex is within ``radius`` hops of one of ``centres``, inside the separator.
-            There are at most as many centres as separator nodes in the contracted graph (fewer where a cover of the
-            separator itself needs fewer).
+            There are at most as many centres as separator nodes in the contracted graph (fewer where a cover
+            of the separator itself needs fewer).
         """
         radius = self.radius
         while True:
@@ -75,7 +76,7 @@ def _split(graph: Graph, radius: int) -> tuple[NDArray[np.int8], Int] | None:
     part = _bisect(small, np.bincount(cluster))
     ends = small.edges()
     chosen = _vertex_cover(small.num_nodes, *_oriented(*ends, part))
-    # Each cut edge has an end in a chosen cluster.  Where only one has, that end must separate; elsewhere choose few.
+    # Each cut edge has an end in a chosen cluster.  If only one is, it must separate; elsewhere choose few.
     first, second = _oriented(tails, heads, part[cluster])
     may_first, may_second = chosen[cluster[first]], chosen[cluster[second]]
     separating = np.zeros(n, bool)
@@ -119,7 +120,7 @@ def _vertex_cover(num_nodes: int, left: Int, right: Int) -> Bool:
     edges = csr_array((np.ones(len(row), np.int8), (row, column)), shape=(p, q))
     match = maximum_bipartite_matching(edges, perm_type="column")  # the column of each row, or -1
     matched = np.flatnonzero(match >= 0)
-    # Alternating paths from a free row: any edge towards a column, then its matching edge back.  Node p+q starts them.
+    # Alternating paths from a free row: any edge to a column, then its matching edge back; p+q starts them.
     free = np.flatnonzero(match < 0)
     source = np.concatenate([row, p + match[matched], np.full(len(free), p + q)])
     target = np.concatenate([p + column, matched, free])

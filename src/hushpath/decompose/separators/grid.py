@@ -59,7 +59,7 @@ def grid_coordinates(graph: Graph) -> tuple[Int, Int] | None:
         return None
     degrees = graph.degrees()
     corners = np.flatnonzero(degrees == min(a - 1, 1) + min(b - 1, 1))
-    if len(corners) > 4 and a > 1 or len(corners) == 0:
+    if (len(corners) > 4 and a > 1) or len(corners) == 0:
         return None
     p = hops_from(graph.start, graph.heads, corners[0])
     opposite = corners[p[corners] == b - 1]

@@ -3,8 +3,8 @@
 Stage 2 of 6.  The network is embedded once; every cell is split by the theorem of Lipton and Tarjan
 (``planar_search``), then the separator is shrunk by maximum flow in a band around it (``planar_refine``).
 
-A connected separator S has a k-cover of 1 + |S|/(k+1) vertices (Meir and Moon; Lemma "Meir and Moon" of the paper),
-so a connected one is preferred while it is at most ``stretch`` times larger than the smallest found.
+A connected separator S has a k-cover of 1 + |S|/(k+1) vertices (Meir and Moon; Lemma "Meir and Moon" of the
+paper), so a connected one is preferred while it is at most ``stretch`` times larger than the smallest found.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class Planar:
     """The family of planar networks.
 
     Attributes:
-        stretch: how many times larger than the smallest separator found a connected one may be to be preferred;
+        stretch: how many times larger than the smallest separator found a connected one may be to be
+        preferred;
             0 never prefers one.
     """
 
@@ -56,9 +57,9 @@ class PlanarSplitter:
         Guarantees:
             The separator has at most sqrt(8n) vertices.
             Each side has at least one vertex and at most 2n/3.
-        Proof: a candidate of ``search`` keeps all three, and refinement never loses them.  The theorem promises a
-        candidate with parts within 2n/3; if n > 72, then n - sqrt(8n) > 2n/3 and so two parts are not empty.  For
-        n <= 72 see ``_around_least_degree``.  []
+        Proof: a candidate of ``search`` keeps all three, and refinement never loses them.  The theorem
+        promises a candidate with parts within 2n/3; if n > 72, then n - sqrt(8n) > 2n/3 and so two parts are
+        not empty.  For n <= 72 see ``_around_least_degree``.  []
         """
         n, m = graph.num_nodes, graph.num_edges
         if 2 * m == n * (n - 1):
@@ -66,7 +67,7 @@ class PlanarSplitter:
         start, heads, whole = graph.start, graph.heads, self.embedding
         twin, turn = rotation(start, heads, graph.vertices, whole.start, whole.heads, whole.rank)
         if twin[0] < 0:
-            raise OptionError("the graph is not a subgraph of the embedded network, or its rows are not sorted")
+            raise OptionError("the graph is no subgraph of the embedded network, or its rows are not sorted")
         limit = 2 * n // 3
         chosen, path = search(start, heads, twin, turn)
         if len(chosen) == 0:
@@ -86,8 +87,8 @@ class PlanarSplitter:
 def _around_least_degree(graph: Graph) -> NDArray[np.int8]:
     """Separate a vertex v of least degree from 2n/3 others, for n <= 72 and a graph that is not complete.
 
-    The separator is N(v) and what else is not among them: max(deg v, ceil(n/3) - 1) vertices.  In a planar graph
-    deg v <= 5 <= sqrt(8n) for n >= 4, and n/3 <= sqrt(8n) for n <= 72.
+    The separator is N(v) and what else is not among them: max(deg v, ceil(n/3) - 1) vertices.  In a planar
+    graph deg v <= 5 <= sqrt(8n) for n >= 4, and n/3 <= sqrt(8n) for n <= 72.
     """
     n, v = graph.num_nodes, int(np.argmin(graph.degrees()))
     side = np.full(n, RIGHT, np.int8)

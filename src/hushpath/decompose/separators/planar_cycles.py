@@ -1,14 +1,16 @@
-"""Breadth-first trees in a triangulated plane graph, and the vertices inside each of their fundamental cycles.
+"""Breadth-first trees in a triangulated plane graph, and the vertices inside each of their fundamental
+cycles.
 
-Stage 2 of 6.  Arrays of half-edges: ``tail[h]``, ``twin[h]``, and ``after[h]``, the next half-edge of the same face.
-Half-edges below ``len(heads)`` are the arcs of the graph; the others are chords drawn into faces, so a cycle that
-closes with a chord still separates: nothing crosses a chord inside its face.
+Stage 2 of 6.  Arrays of half-edges: ``tail[h]``, ``twin[h]``, and ``after[h]``, the next half-edge of the
+same face. Half-edges below ``len(heads)`` are the arcs of the graph; the others are chords drawn into faces,
+so a cycle that closes with a chord still separates: nothing crosses a chord inside its face.
 
-Walk around a spanning tree, keeping it at the left hand: every half-edge is met once.  A half-edge off the tree is
-met at one end, then at the other, and since chords do not cross, they open and close like parentheses.  Between the
-two meetings the walk discovers exactly the vertices inside the fundamental cycle and those on the way down from the
-lowest common ancestor to the second end; that ancestor is the shallowest vertex met in between.  So one walk counts
-the inside of *every* fundamental cycle, with one stack and no dual tree.
+Walk around a spanning tree, keeping it at the left hand: every half-edge is met once.  A half-edge off the
+tree is met at one end, then at the other, and since chords do not cross, they open and close like
+parentheses.  Between the two meetings the walk discovers exactly the vertices inside the fundamental cycle
+and those on the way down from the lowest common ancestor to the second end; that ancestor is the shallowest
+vertex met in between.  So one walk counts the inside of *every* fundamental cycle, with one stack and no dual
+tree.
 """
 
 from __future__ import annotations
@@ -34,10 +36,12 @@ def breadth_first(start, heads, root, depth, down, order):  # type: ignore[no-un
 
 @njit(cache=True, nogil=True)
 def triangulate(heads, twin, turn, depth):  # type: ignore[no-untyped-def]
-    """Cut every face into triangles by chords from its shallowest corner: ``tail, twin, after`` of 6n-12 half-edges.
+    """Cut every face into triangles by chords from its shallowest corner: ``tail, twin, after`` of 6n-12
+    half-edges.
 
-    For a connected simple plane graph on n >= 3 vertices.  Chords may be parallel to edges or join a corner to
-    another corner of the same vertex; neither matters to the counts (Euler's formula holds for multigraphs).
+    For a connected simple plane graph on n >= 3 vertices.  Chords may be parallel to edges or join a corner
+    to another corner of the same vertex; neither matters to the counts (Euler's formula holds for
+    multigraphs).
     """
     arcs, total = len(heads), 6 * len(depth) - 12
     tail, twins, after = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(total, np.int64)
@@ -71,13 +75,14 @@ def triangulate(heads, twin, turn, depth):  # type: ignore[no-untyped-def]
 def best_cycle(tail, twin, after, depth, down, order, weight, limit, most, base, parts):  # type: ignore[no-untyped-def]
     """The best fundamental cycle: weights strictly inside and strictly outside at most ``limit`` each.
 
-    Its vertices count by weight, and ``base`` is added: ``base + weight of the cycle <= most`` is required, and
-    at least two parts must hold weight, counting ``parts`` that lie elsewhere.  Among the valid ones the least
-    ``size * (1/2 + larger part / n)`` wins, so a balanced cycle may be a sixth longer than a lopsided one.
+    Its vertices count by weight, and ``base`` is added: ``base + weight of the cycle <= most`` is required,
+    and at least two parts must hold weight, counting ``parts`` that lie elsewhere.  Among the valid ones the
+    least ``size * (1/2 + larger part / n)`` wins, so a balanced cycle may be a sixth longer than a lopsided
+    one.
 
-    Returns ``(score, size, u, v, low)``: the cycle is the tree path from ``u`` up to ``low`` and down to ``v``.
-    Lipton and Tarjan (1979), Lemma 2: with ``weight <= 1`` a cycle within ``limit = 2n/3`` exists; ``score`` is
-    infinite only if none keeps to ``most`` and ``parts``.
+    Returns ``(score, size, u, v, low)``: the cycle is the tree path from ``u`` up to ``low`` and down to
+    ``v``. Lipton and Tarjan (1979), Lemma 2: with ``weight <= 1`` a cycle within ``limit = 2n/3`` exists;
+    ``score`` is infinite only if none keeps to ``most`` and ``parts``.
     """
     n, root = len(depth), order[0]
     path = np.empty(n, np.int64)  # weight of the tree path from the root, both ends included

@@ -1,8 +1,8 @@
 """A planar embedding of the whole network, and what is left of it in a subgraph.
 
-Stage 2 of 6.  A rotation system lists the neighbours of every vertex in clockwise order.  Deleting vertices and
-edges from a plane drawing leaves a plane drawing, so the order restricted to a subgraph is an embedding of that
-subgraph: the network is embedded once, and every cell only sorts its own arcs.
+Stage 2 of 6.  A rotation system lists the neighbours of every vertex in clockwise order.  Deleting vertices
+and edges from a plane drawing leaves a plane drawing, so the order restricted to a subgraph is an embedding
+of that subgraph: the network is embedded once, and every cell only sorts its own arcs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from .planar_leftright import clockwise_order
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """A rotation system of a simple graph: ``rank[arc]`` is the place of the arc in the clockwise order at its tail.
+    """A rotation system of a simple graph: ``rank[arc]`` is the place of the arc in the clockwise order at
+    its tail.
 
     Attributes:
         start, heads: the graph, each row sorted by head so that an arc is found by bisection.
@@ -41,7 +42,7 @@ def embed(graph: Graph) -> Embedding:
     """
     n, m = graph.num_nodes, graph.num_edges
     if n >= 3 and m > 3 * n - 6:
-        raise OptionError(f"the network is not planar: {m} edges between {n} nodes, a planar one has at most {3 * n - 6}")
+        raise OptionError(f"the network is not planar: {n} nodes allow {3 * n - 6} edges, it has {m}")
     tails = np.repeat(np.arange(n), graph.degrees())
     order = np.lexsort((graph.heads, tails))
     start, heads = frozen(graph.start, np.int64), frozen(graph.heads[order], np.int64)
@@ -78,8 +79,8 @@ def _ranks(start, turn):  # type: ignore[no-untyped-def]
 def rotation(start, heads, vertices, whole_start, whole_heads, whole_rank):  # type: ignore[no-untyped-def]
     """Restrict an embedding to a subgraph: ``twin`` of each arc, and ``turn``, the next arc around its tail.
 
-    ``vertices`` holds the positions in the whole network.  An arc the whole network lacks, or an unsorted row,
-    leaves ``twin[0] == -1``.
+    ``vertices`` holds the positions in the whole network.  An arc the whole network lacks, or an unsorted
+    row, leaves ``twin[0] == -1``.
     """
     n = len(start) - 1
     twin = np.full(len(heads), -1, np.int64)
@@ -100,7 +101,8 @@ def rotation(start, heads, vertices, whole_start, whole_heads, whole_rank):  # t
                     left = middle + 1
                 else:
                     right = middle
-            if back >= start[u + 1] or heads[back] != v or left >= whole_start[row + 1] or whole_heads[left] != wanted:
+            paired = back < start[u + 1] and heads[back] == v
+            if not paired or left >= whole_start[row + 1] or whole_heads[left] != wanted:
                 twin[0] = -1
                 return twin, turn
             twin[arc], key[arc], turn[arc] = back, whole_rank[left], arc

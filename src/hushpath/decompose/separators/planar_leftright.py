@@ -1,10 +1,12 @@
-"""The left-right planarity test, on arrays: a rotation system of a planar graph, or the news that there is none.
+"""The left-right planarity test, on arrays: a rotation system of a planar graph, or the news that there is
+none.
 
-Stage 2 of 6.  Brandes, "The left-right planarity test" (2009), whose names are kept: orient the graph by depth-first
-search; ``lowpt`` of an edge is the height of the lowest vertex its subtree returns to; edges are visited in the order
-of ``nesting``; a stack of *conflict pairs* (two intervals of return edges that must lie on different sides of the tree)
-collects the constraints, and ``ref``/``side`` resolve them.  Linear time but for one sort.  No proof is needed here: the
-caller checks Euler's formula on the result, and the tests compare the verdict with networkx.
+Stage 2 of 6.  Brandes, "The left-right planarity test" (2009), whose names are kept: orient the graph by
+depth-first search; ``lowpt`` of an edge is the height of the lowest vertex its subtree returns to; edges are
+visited in the order of ``nesting``; a stack of *conflict pairs* (two intervals of return edges that must lie
+on different sides of the tree) collects the constraints, and ``ref``/``side`` resolve them.  Linear time but
+for one sort.  No proof is needed here: the caller checks Euler's formula on the result, and the tests compare
+the verdict with networkx.
 
 Edges are arcs of compressed rows; -1 is "none".
 """
@@ -20,7 +22,8 @@ LEFT_LOW, LEFT_HIGH, RIGHT_LOW, RIGHT_HIGH = 0, 1, 2, 3  # columns of the stack 
 
 
 def clockwise_order(start: Int, heads: Int) -> Int | None:
-    """The next arc clockwise around the tail of each arc, or ``None`` if the graph is not planar.  Rows are sorted."""
+    """The next arc clockwise around the tail of each arc, or ``None`` if the graph is not planar.  Rows are
+    sorted."""
     n = len(start) - 1
     tails = np.repeat(np.arange(n), np.diff(start))
     twin = np.lexsort((tails, heads))
@@ -119,7 +122,8 @@ def _test(out_start, out, heads, tails, height, parent, lowpt):  # type: ignore[
 
 @njit(cache=True, nogil=True)
 def _add_constraints(arc, e, stack, size, bottom, lowpt, lowpt_edge, ref):  # type: ignore[no-untyped-def]
-    """Merge the return edges of ``arc`` with those of its elder siblings; the new stack size, or -1: not planar."""
+    """Merge the return edges of ``arc`` with those of its elder siblings; the new stack size, or -1: not
+    planar."""
     left_low, left_high, right_low, right_high = -1, -1, -1, -1
     while size > bottom:  # return edges of arc itself: all to the right
         size -= 1
@@ -151,8 +155,6 @@ def _add_constraints(arc, e, stack, size, bottom, lowpt, lowpt_edge, ref):  # ty
             ref[right_low] = b_high
         if b_low >= 0:
             right_low = b_low
-            if right_high < 0:
-                right_high = b_high
         if left_low < 0:
             left_high = a_high
         else:
@@ -167,7 +169,8 @@ def _add_constraints(arc, e, stack, size, bottom, lowpt, lowpt_edge, ref):  # ty
 
 @njit(cache=True, nogil=True)
 def _remove_back_edges(e, u, stack, size, heads, height, lowpt, ref, side):  # type: ignore[no-untyped-def]
-    """Forget the return edges that end at ``u``, the tail of the finished tree edge ``e``; the new stack size."""
+    """Forget the return edges that end at ``u``, the tail of the finished tree edge ``e``; the new stack
+    size."""
     while size > 0:
         left, right = stack[size - 1, LEFT_LOW], stack[size - 1, RIGHT_LOW]
         lowest = lowpt[right] if left < 0 else (lowpt[left] if right < 0 else min(lowpt[left], lowpt[right]))
@@ -207,18 +210,18 @@ def _resolve(arcs, ref, side):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _lay_out(out_start, out, heads, tails, twin, parent, side):  # type: ignore[no-untyped-def]
-    """Phase 3: around each vertex its parent, then its outgoing edges, with the incoming ones beside the tree edges."""
+    """Phase 3: around each vertex its parent, then its outgoing edges, with the incoming ones beside the tree
+    edges."""
     n = len(out_start) - 1
     after, before = np.full(len(heads), -1), np.full(len(heads), -1)
     for v in range(n):
-        previous = -1
-        first = twin[parent[v]] if parent[v] >= 0 else (out[out_start[v]] if out_start[v] < out_start[v + 1] else -1)
-        for i in range(out_start[v] - 1, out_start[v + 1]):
-            arc = first if i < out_start[v] else out[i]
-            if arc < 0 or (i == out_start[v] and arc == first):
-                continue
+        first = twin[parent[v]] if parent[v] >= 0 else -1
+        previous = first
+        for arc in out[out_start[v] : out_start[v + 1]]:
             if previous >= 0:
                 after[previous], before[arc] = arc, previous
+            else:
+                first = arc
             previous = arc
         if previous >= 0:
             after[previous], before[first] = first, previous

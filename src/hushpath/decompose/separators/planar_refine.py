@@ -1,7 +1,7 @@
 """From a set of vertices to two sides, and from a separator to a smaller one.
 
-Stage 2 of 6.  Works on any graph; nothing here knows about the plane.  Each step keeps both sides non-empty and within
-``limit`` vertices: a refined separator is never worse than the one it came from.
+Stage 2 of 6.  Works on any graph; nothing here knows about the plane.  Each step keeps both sides non-empty
+and within ``limit`` vertices: a refined separator is never worse than the one it came from.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ UNSEEN, TERMINAL = -2, -1  # in the flow: a state not reached; the source or the
 
 @njit(cache=True, nogil=True)
 def pack(start, heads, members):  # type: ignore[no-untyped-def]
-    """Remove ``members`` and put the components that remain on two sides, the largest first on the lighter side.
+    """Remove ``members`` and put the components that remain on two sides, the largest first on the lighter
+    side.
 
-    If every component has at most 2n/3 vertices, so has each side.  Proof: a component of c <= n/3 vertices joins the
-    lighter side, which then has at most (n + c)/2 <= 2n/3.  At most two components exceed n/3; they come first, each
-    on its own side.  []
+    If every component has at most 2n/3 vertices, so has each side.  Proof: a component of c <= n/3 vertices
+    joins the lighter side, which then has at most (n + c)/2 <= 2n/3.  At most two components exceed n/3; they
+    come first, each on its own side.  []
     """
     n = len(start) - 1
     side = np.full(n, np.int8(-1), np.int8)
@@ -55,7 +56,8 @@ def pack(start, heads, members):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def trim(start, heads, side, path, limit):  # type: ignore[no-untyped-def]
-    """Give the ends of a separator that is a path to a side while they touch one side only; it stays a path."""
+    """Give the ends of a separator that is a path to a side while they touch one side only; it stays a
+    path."""
     left, right = (side == LEFT).sum(), (side == RIGHT).sum()
     low, high, stuck = 0, len(path) - 1, 0
     while low < high and stuck < 2:
@@ -92,11 +94,11 @@ def connected(start, heads, side):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _reach(start, heads, inside, near, far, band, used, before, behind, came, queue):  # type: ignore[no-untyped-def]
+def _reach(start, heads, inside, near, far, band, used, before, came, queue):  # type: ignore[no-untyped-def]
     """Search the residual graph of unit vertex capacities; the state that meets the far core, or ``UNSEEN``.
 
-    State 2v is the entry of v and 2v+1 its exit.  ``before[v]`` and ``behind[v]`` are the neighbours of v on the path
-    through it.  Afterwards ``came[state]`` is where a reached state was reached from.
+    State 2v is the entry of v and 2v+1 its exit.  ``before[v]`` and ``behind[v]`` are the neighbours of v on
+    the path through it.  Afterwards ``came[state]`` is where a reached state was reached from.
     """
     filled = 0
     for v in band:
@@ -144,10 +146,11 @@ def _augment(state, came, used, before, behind):  # type: ignore[no-untyped-def]
 def tighten(start, heads, side, limit, width):  # type: ignore[no-untyped-def]
     """Replace the separator by a minimum one inside a band around it, in place; whether it became better.
 
-    The band holds the separator and at most ``width`` vertices of each side, so few that the other side could take all
-    of them without passing ``limit`` (if it could not even take the separator, a cut beyond ``limit`` is refused).  By Menger's theorem the maximum number of disjoint paths across the band is
-    the size of a minimum separator within it.  Two such are read off, nearest to either side; better means a smaller
-    ``size * (1/2 + larger side / n)``.
+    The band holds the separator and at most ``width`` vertices of each side, so few that the other side could
+    take all of them without passing ``limit`` (if it could not even take the separator, a cut beyond
+    ``limit`` is refused).  By Menger's theorem the maximum number of disjoint paths across the band is the
+    size of a minimum separator within it.  Two such are read off, nearest to either side; better means a
+    smaller ``size * (1/2 + larger side / n)``.
     """
     n = len(side)
     left, right = (side == LEFT).sum(), (side == RIGHT).sum()
@@ -182,7 +185,7 @@ def tighten(start, heads, side, limit, width):  # type: ignore[no-untyped-def]
     before, behind = np.full(n, TERMINAL), np.full(n, TERMINAL)
     flow = 0
     while True:
-        state = _reach(start, heads, inside, near, far, band, used, before, behind, came, queue)
+        state = _reach(start, heads, inside, near, far, band, used, before, came, queue)
         if state == UNSEEN:
             break
         _augment(state, came, used, before, behind)
@@ -191,7 +194,7 @@ def tighten(start, heads, side, limit, width):  # type: ignore[no-untyped-def]
     result = side.copy()
     for own, opposite in ((LEFT, RIGHT), (RIGHT, LEFT)):
         if own == RIGHT:
-            _reach(start, heads, inside, far, near, band, used, behind, before, came, queue)
+            _reach(start, heads, inside, far, near, band, used, behind, came, queue)
         cut = side.copy()
         for v in band:
             if came[2 * v + 1] != UNSEEN:

@@ -1,15 +1,16 @@
 """Candidates for a planar separator: fundamental cycles, levels, and both together (Lipton and Tarjan).
 
-Stage 2 of 6.  From any root, ``survey`` finds a separator of at most sqrt(8n) vertices all of whose parts have at
-most 2n/3 vertices, as in Lipton and Tarjan, "A separator theorem for planar graphs" (1979), Theorem 4:
-let level l1 hold the median vertex in breadth-first order and let k vertices lie in levels <= l1.  Some level l0 <= l1
-has |L(l0)| + 2(l1 - l0) <= 2 sqrt(k) and some level l2 > l1 has |L(l2)| + 2(l2 - l1 - 1) <= 2 sqrt(n - k).  Fewer than
-n/2 vertices lie above l0 and at most n/2 below l2.  If more than 2n/3 lie between, give those weight 1 and the others
-weight 0: the fundamental cycle that balances this weight has at most 2(l2 - l0 - 1) vertices between the two levels.
-No level is contracted or deleted, and the same embedding serves: only the weights change.
+Stage 2 of 6.  From any root, ``survey`` finds a separator of at most sqrt(8n) vertices all of whose parts
+have at most 2n/3 vertices, as in Lipton and Tarjan, "A separator theorem for planar graphs" (1979), Theorem
+4: let level l1 hold the median vertex in breadth-first order and let k vertices lie in levels <= l1.  Some
+level l0 <= l1 has |L(l0)| + 2(l1 - l0) <= 2 sqrt(k) and some level l2 > l1 has |L(l2)| + 2(l2 - l1 - 1) <= 2
+sqrt(n - k).  Fewer than n/2 vertices lie above l0 and at most n/2 below l2.  If more than 2n/3 lie between,
+give those weight 1 and the others weight 0: the fundamental cycle that balances this weight has at most 2(l2
+- l0 - 1) vertices between the two levels. No level is contracted or deleted, and the same embedding serves:
+only the weights change.
 
-A fundamental cycle alone is the vertex set of a *tree path*, so it is connected in the graph itself even when a chord
-closes it.
+A fundamental cycle alone is the vertex set of a *tree path*, so it is connected in the graph itself even when
+a chord closes it.
 """
 
 from __future__ import annotations
@@ -44,10 +45,11 @@ def tree_path(u, v, low, tail, down):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def best_levels(depth, order, limit, most):  # type: ignore[no-untyped-def]
-    """The best single level, and the two levels of the theorem: ``(score, level, l0, l2, above, between, below)``."""
+    """The best single level, and the two levels of the theorem: ``(score, level, l0, l2, above, between,
+    below)``."""
     n, height = len(order), depth[order[-1]]
     sizes = np.bincount(depth, minlength=height + 1)
-    score, level, median, reached, k = np.inf, -1, -1, 0, 0
+    score, level, median, reached = np.inf, -1, -1, 0
     for d in range(height + 1):
         larger, smaller = max(reached, n - reached - sizes[d]), min(reached, n - reached - sizes[d])
         worth = sizes[d] * (0.5 + larger / n)
@@ -55,7 +57,7 @@ def best_levels(depth, order, limit, most):  # type: ignore[no-untyped-def]
             score, level = worth, d
         reached += sizes[d]
         if median < 0 and 2 * reached >= n:
-            median, k = d, reached
+            median = d
     first, least = -1, 2 * (median + 1)
     for d in range(median, -1, -1):
         if sizes[d] + 2 * (median - d) < least:
@@ -101,8 +103,9 @@ def centroid(start, heads, order, down, tails):  # type: ignore[no-untyped-def]
 def search(start, heads, twin, turn):  # type: ignore[no-untyped-def]
     """Survey several roots: the best candidate of any kind, and the best tree path; either may be empty.
 
-    A single vertex that will do is returned at once.  Roots: two ends of a long path, its middle, and then the ends of the best tree path so far, which a straighter
-    one may replace.  The first root alone would do for the theorem.
+    A single vertex that will do is returned at once.  Roots: two ends of a long path, its middle, and then
+    the ends of the best tree path so far, which a straighter one may replace.  The first root alone would do
+    for the theorem.
     """
     n = len(start) - 1
     limit, most = 2 * n // 3, int(np.sqrt(8 * n))
