@@ -3,10 +3,12 @@
 Stage 2 of 6.  ``prepare`` eliminates vertices in turn, joining the neighbours of each to each other; the largest
 degree met is the *width* ``k``.  The order is kept and used again in every cell.
 
-Which vertex next.  A vertex of degree at most ``k`` whose neighbours, but for one, all know each other ("almost
-simplicial") is eliminated first: that never spoils a width of ``k`` (Bodlaender, Koster, van den Eijkhof 2005).  On
-partial ``k``-trees few vertices are left then, and these are tried several times in different orders of least fill-in.
-``k`` grows only when all tries fail, so the width is an upper bound of the treewidth and in practice equal or one more.
+Which vertex next.  First a quick pass takes a vertex of least degree each time; it settles networks of width up to 2
+and those of large width.  In between a careful search follows for ``k = 1, 2, ...``: a vertex of degree at most ``k``
+whose neighbours, but for one, all know each other ("almost simplicial") is eliminated first, which never spoils a
+treewidth of ``k`` or more (Bodlaender, Koster, van den Eijkhof 2005).  On partial ``k``-trees few vertices are left
+then; these are tried several times in different orders of least fill-in.  The width is an upper bound of the
+treewidth, in practice nearly always equal to it.
 
 Why the order serves every cell.  Eliminate the vertices of a subgraph in the same order.  Two vertices become
 neighbours only if a path of earlier vertices joins them, and such a path in the subgraph is one in the network; so
@@ -30,7 +32,7 @@ Checked by: tests/conformance/test_separators.py, tests/unit/test_separators_bag
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
 import numpy as np
@@ -44,6 +46,8 @@ from .centroid import pack_components
 MOST_WIDTH = 100  # beyond it bags are of no use as separators, and elimination takes long
 TRIES = 64  # orders tried for what safe elimination leaves ...
 EFFORT = 16_000  # ... as long as they eliminate no more vertices than this together
+CAREFUL_TO = 12  # widths by least degree up to which a smaller one is searched
+SLACK = 2  # how much the careful search may improve on least degree
 
 
 def eliminate(graph: Graph, most_width: int) -> tuple[Int, int] | None:
@@ -56,30 +60,75 @@ def eliminate(graph: Graph, most_width: int) -> tuple[Int, int] | None:
     """
     start, heads = graph.start.tolist(), graph.heads.tolist()
     near = {v: set(heads[a:b]) for v, (a, b) in enumerate(pairwise(start))}
+    found = _least_degree(_copy(near), most_width + SLACK)
+    if found is None:
+        return None
+    if 2 < found[1] <= CAREFUL_TO:  # least degree alone is best possible up to 2
+        found = _careful(near, found[1] - 1) or found
+    return (np.array(found[0], np.int64), found[1]) if found[1] <= most_width else None
+
+
+def _copy(near: dict[int, set[int]]) -> dict[int, set[int]]:
+    return {v: set(adjacent) for v, adjacent in near.items()}
+
+
+def _least_degree(near: dict[int, set[int]], most_width: int) -> tuple[list[int], int] | None:
+    """Eliminate a vertex of least degree each time; ``None`` as soon as a degree exceeds ``most_width``."""
+    heap = [(len(adjacent), v) for v, adjacent in near.items()]
+    heapify(heap)
+    order, width = [], 0
+    while heap:
+        degree, v = heappop(heap)
+        if v not in near or degree != len(near[v]):
+            continue  # an old entry: a newer one was pushed when the degree changed
+        if degree > most_width:
+            return None
+        adjacent = near.pop(v)
+        order.append(v)
+        width = max(width, degree)
+        for u in adjacent:
+            mine = near[u]
+            before = len(mine)
+            mine |= adjacent
+            mine.discard(u)
+            mine.discard(v)
+            if len(mine) != before:
+                heappush(heap, (len(mine), u))
+    return order, width
+
+
+def _careful(near: dict[int, set[int]], most_width: int) -> tuple[list[int], int] | None:
+    """Find an order of the least width it can, up to ``most_width``; empties ``near`` on the way."""
     order: list[int] = []
-    width = 0
+    width = 1
     while near:
         width = max(width, min(map(len, near.values())))
         if width > most_width:
             return None
         order += _Elimination(near, width).run(safe_only=True)
-        if not near:
-            break
-        tries = max(EFFORT // len(near), int(width == most_width))
-        joined = {v: set(adjacent) for v, adjacent in near.items()}
-        middle: list[int] = []
-        while tries and _join_close(joined, width):
-            middle += _Elimination(joined, width).run(safe_only=True)
-        if not joined:
-            return np.array(order + middle, np.int64), width
-        tries = min(TRIES, max(tries, EFFORT // len(joined))) if _few_edges(joined, width) else 0
-        for attempt in range(tries):
-            copy = {v: set(adjacent) for v, adjacent in joined.items()}
-            rest = _Elimination(copy, width, seed=attempt).run(safe_only=False)
-            if not copy:
-                return np.array(order + middle + rest, np.int64), width
+        rest = _finish(near, width) if near else []
+        if rest is not None:
+            return order + rest, width
         width += 1
-    return np.array(order, np.int64), width
+    return order, width
+
+
+def _finish(near: dict[int, set[int]], k: int) -> list[int] | None:
+    """Try to eliminate what safe elimination left with degrees up to ``k``."""
+    if len(near) > EFFORT:
+        return None
+    joined, order = _copy(near), []
+    while _join_close(joined, k):
+        order += _Elimination(joined, k).run(safe_only=True)
+    if not joined:
+        return order
+    tries = min(TRIES, EFFORT // len(joined)) if _few_edges(joined, k) else 0
+    for attempt in range(tries):
+        trial = _copy(joined)
+        rest = _Elimination(trial, k, seed=attempt).run(safe_only=False)
+        if not trial:
+            return order + rest
+    return None
 
 
 def _few_edges(near: dict[int, set[int]], k: int) -> bool:

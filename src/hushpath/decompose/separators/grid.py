@@ -47,7 +47,7 @@ def hops_from(start, heads, source):  # type: ignore[no-untyped-def]
 
 
 def grid_coordinates(graph: Graph) -> tuple[Int, Int] | None:
-    """Return ``(row, column)`` of every vertex if the graph is a full grid, rows not more than columns, else ``None``."""
+    """Return rows and columns of the vertices of a full grid, not more rows than columns; ``None`` on other graphs."""
     n, m = graph.num_nodes, graph.num_edges
     half_sum = 2 * n - m  # a + b
     square = half_sum * half_sum - 4 * n  # (b - a)^2

@@ -18,9 +18,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ..graph import LEFT, RIGHT
 from .planar_cycles import best_cycle, breadth_first, triangulate
+from .planar_refine import pack
 
-ROOTS = 5
+ROOTS = 6
 
 
 @njit(cache=True, nogil=True)
@@ -100,12 +102,34 @@ def centroid(start, heads, order, down, tails):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def shifted(start, heads, path):  # type: ignore[no-untyped-def]
+    """Move an end of a lopsided path separator into the larger side, about as far as would balance the sides."""
+    side = pack(start, heads, path)
+    left, right = (side == LEFT).sum(), (side == RIGHT).sum()
+    larger = LEFT if left > right else RIGHT
+    wanted = len(path) + abs(left - right) // 2
+    queue, origin = np.empty(len(side), np.int64), np.full(len(side), -1)
+    queue[: len(path)], origin[path] = path, path
+    i, filled, end = 0, len(path), path[0]
+    while i < filled and filled < wanted:
+        v = queue[i]
+        i += 1
+        for arc in range(start[v], start[v + 1]):
+            u = heads[arc]
+            if side[u] == larger and origin[u] < 0:
+                origin[u], queue[filled], filled = origin[v], u, filled + 1
+                if origin[u] == path[0]:
+                    end = u
+    return end
+
+
+@njit(cache=True, nogil=True)
 def search(start, heads, twin, turn):  # type: ignore[no-untyped-def]
     """Survey several roots: the best candidate of any kind, and the best tree path; either may be empty.
 
     A single vertex that will do is returned at once.  Roots: two ends of a long path, its middle, and then
-    the ends of the best tree path so far, which a straighter one may replace.  The first root alone would do
-    for the theorem.
+    the ends of the best tree path so far, which a straighter one may replace; last, an end shifted towards the
+    larger side.  The first root alone would do for the theorem.
     """
     n = len(start) - 1
     limit, most = 2 * n // 3, int(np.sqrt(8 * n))
@@ -119,6 +143,8 @@ def search(start, heads, twin, turn):  # type: ignore[no-untyped-def]
     for trial in range(ROOTS):
         if trial >= 3 and len(path) > 0:
             roots[trial] = path[0] if trial == 3 else path[-1]
+        if trial == 5 and len(path) > 0:
+            roots[trial] = shifted(start, heads, path)
         root = roots[trial]
         if root < 0 or (roots[:trial] == root).any():
             continue

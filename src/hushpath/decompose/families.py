@@ -1,0 +1,124 @@
+"""Which separators suit a network: the families by name, and the choice between them.
+
+Stage 2 of 6.  ``choose_family`` looks at the public topology only.  In order of preference: single vertices (trees),
+lines (grids), bags (small treewidth); for other networks the family whose first separator is smaller, planar cycles
+or minimum cuts.  Families are imported when first asked for, so that naming them costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import cast
+
+import numpy as np
+
+from ..errors import OptionError
+from .graph import SEPARATOR, Family, Graph, Splitter
+
+FAMILIES: dict[str, tuple[str, str]] = {
+    "tree": ("centroid", "Centroid"),
+    "treewidth": ("bags", "Bags"),
+    "grid": ("grid", "Grid"),
+    "planar": ("planar", "Planar"),
+    "general": ("general", "General"),
+}
+"""Module below ``separators`` and class of each family; ``contraction`` returns covers and is asked for directly."""
+
+SMALL_WIDTH = 8  # bags of 9 vertices beat other separators on all but tiny networks
+TRY_PLANAR_TO = 50_000  # vertices: recognising planarity and comparing costs seconds beyond, and rarely pays
+
+
+def load_family(name: str) -> Family:
+    """Return the family of this name with its standard settings."""
+    if name not in FAMILIES:
+        raise OptionError(f"there is no separator family {name!r}; choose auto, {', '.join(FAMILIES)}")
+    module, kind = FAMILIES[name]
+    return cast("Family", getattr(import_module(f".separators.{module}", __package__), kind)())
+
+
+def choose_family(graph: Graph, family: str = "auto") -> tuple[Splitter, str, str]:
+    """Return a family prepared for the network, its name, and one sentence for people that says why.
+
+    Args:
+        graph: the whole network.
+        family: a name in ``FAMILIES``, or ``auto`` to choose.
+
+    Raises:
+        OptionError: if there is no such family, or the network does not belong to it.
+    """
+    if family != "auto":
+        return load_family(family).prepare(graph), family, f"The family {family!r} was asked for."
+    return _tree(graph) or _grid(graph) or _treewidth(graph) or _planar(graph) or _general(graph)
+
+
+Choice = tuple[Splitter, str, str]
+
+
+def _tree(graph: Graph) -> Choice | None:
+    if graph.num_edges >= max(graph.num_nodes, 1):
+        return None
+    try:
+        splitter = load_family("tree").prepare(graph)
+    except OptionError:
+        return None
+    return splitter, "tree", "The network has no cycle, so single vertices separate it."
+
+
+def _grid(graph: Graph) -> Choice | None:
+    try:
+        splitter = load_family("grid").prepare(graph)
+    except OptionError:
+        return None
+    return splitter, "grid", "The network is a full grid, so straight lines separate it."
+
+
+def _treewidth(graph: Graph) -> Choice | None:
+    from .separators.bags import Bags
+
+    try:
+        splitter = Bags().prepare(graph, most_width=SMALL_WIDTH)
+    except OptionError:
+        return None
+    why = f"The network is like a thick tree (width {splitter.width}), so {splitter.width + 1} vertices separate it."
+    return splitter, "treewidth", why
+
+
+def _planar(graph: Graph) -> Choice | None:
+    n = graph.num_nodes
+    if n > TRY_PLANAR_TO or graph.num_edges > 3 * n - 6:
+        return None
+    try:
+        splitter = load_family("planar").prepare(graph)
+    except OptionError:
+        return None
+    if _first_separator(splitter, graph) > _first_separator(_general(graph)[0], graph):
+        return None
+    return splitter, "planar", "The network can be drawn without crossings, so a short closed curve separates it."
+
+
+def _general(graph: Graph) -> Choice:
+    why = "The network has no special shape that helps, so minimum cuts between its halves separate it."
+    return load_family("general").prepare(graph), "general", why
+
+
+def _first_separator(splitter: Splitter, graph: Graph) -> int:
+    """Size of the separator of the largest connected part: what decides in practice."""
+    split = splitter.split(_largest_component(graph))
+    return graph.num_nodes if split is None else int((split.side == SEPARATOR).sum())
+
+
+def _largest_component(graph: Graph) -> Graph:
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = graph.num_nodes
+    matrix = csr_array((np.ones(len(graph.heads), np.int8), graph.heads, graph.start), shape=(n, n))
+    count, label = connected_components(matrix, directed=False)
+    if count == 1:
+        return graph
+    kept = np.flatnonzero(label == np.bincount(label).argmax())
+    place = np.full(n, -1, np.int64)
+    place[kept] = np.arange(len(kept))
+    tails, heads = graph.edges()
+    inside = place[tails] >= 0
+    return Graph.from_edges(len(kept), place[tails[inside]], place[heads[inside]], graph.vertices[kept])
