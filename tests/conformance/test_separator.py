@@ -117,7 +117,9 @@ def test_on_a_path_it_is_the_binary_tree_mechanism():
             (hub,) = block.tree.hubs[cell].tolist()
             members = block.frame.members[cell]
             intervals += [tuple(sorted((hub, int(v)))) for v in members[block.frame.rest[cell]]]
-    intervals += [tuple(sorted(ends)) for ends in zip(net.topology.tails.tolist(), net.topology.heads.tolist(), strict=True)]
+    intervals += [
+        tuple(sorted(ends)) for ends in zip(net.topology.tails.tolist(), net.topology.heads.tolist(), strict=True)
+    ]
     dyadic = {(a, a + 2**level) for level in range(6) for a in range(0, n - 1, 2**level)}
     dyadic = {(a, b) for a, b in dyadic if b - a == 1 or (a > 0 and b < n - 1)}
     assert len(intervals) == len(set(intervals))

@@ -15,7 +15,6 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Float, Int
-from ..bounds import hierarchy_bound
 from ..kernels.hierarchy import INFINITE
 from .hierarchy import HierarchyDecoder
 
@@ -86,14 +85,6 @@ class LiteralDecoder(HierarchyDecoder):
     def pairs(self, sources: Int, targets: Int) -> Float:
         """Entries of the matrix."""
         return self._floats(self.matrix[sources, targets])
-
-    def interval(self, source: int, target: int, confidence: float) -> tuple[float, float]:
-        """The answer plus and minus what the printed recursion proves."""
-        answer = float(self.pairs(np.array([source]), np.array([target]))[0])
-        if source == target or not np.isfinite(answer):
-            return answer, answer
-        bound = hierarchy_bound(self.strategy, 1 - confidence)
-        return max(0.0, answer - bound.noise - bound.detour), answer + bound.noise
 
 
 def _min_plus(a: Int, b: Int) -> Int:

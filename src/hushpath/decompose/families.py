@@ -25,7 +25,7 @@ FAMILIES: dict[str, tuple[str, str]] = {
 """Module below ``separators`` and class of each family; ``contraction`` returns covers and is asked for directly."""
 
 SMALL_WIDTH = 8  # bags of 9 vertices beat other separators on all but tiny networks
-TRY_PLANAR_TO = 50_000  # vertices: recognising planarity and comparing costs seconds beyond, and rarely pays
+TRY_PLANAR_TO = 200_000  # vertices: recognising planarity and comparing first separators takes seconds beyond
 
 
 def load_family(name: str) -> Family:

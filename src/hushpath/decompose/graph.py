@@ -23,7 +23,7 @@ class Graph:
     """A simple undirected graph in compressed rows: neighbours of ``v`` are ``heads[start[v]:start[v+1]]``.
 
     Attributes:
-        start, heads: adjacency; every edge at both ends, no loops, no parallel edges.
+        start, heads: adjacency; every edge at both ends, no loops, no parallel edges, each row in increasing order.
         vertices: the position of each vertex in the whole network.
     """
 
