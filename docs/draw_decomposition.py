@@ -33,7 +33,7 @@ def main() -> None:
     for shown in range(SHOWN - 1, -1, -1):
         mine = level == shown
         axes.scatter(*places[mine].T, s=46 - 5 * shown, color=colours[shown], lw=0, zorder=3,
-                     label=f"level {shown}: {int(mine.sum())} junctions in {int((tree.level == shown).sum())} cells")  # fmt: skip
+                     label=f"level {shown}: {mine.sum()} junctions in {(tree.level == shown).sum()} cells")  # fmt: skip
     axes.set_aspect("equal")
     axes.axis("off")
     handles, labels = axes.get_legend_handles_labels()

@@ -1,8 +1,8 @@
 """What error to expect from a strategy: one function per decoder, from public facts only.
 
-``table``: the noise of one number.  ``edges``: noise times the square root of the hops of a pair (counted on the topology),
-which is right while the noise is small against the weights; where it is not, the true error is larger and no public
-fact tells by how much.  ``hierarchy``: the shortcuts of both ways to the root, and the bias of the minima on the way.
+``table``: the noise of one number.  ``edges``: noise times the square root of the hops of a pair (counted on the
+topology), which is right while the noise is small against the weights; where it is not, the true error is larger and
+no public fact tells by how much.  ``hierarchy``: the shortcuts of both ways to the root, and the bias of the minima on the way.
 The factor between standard deviation and mean absolute error is that of a Gaussian, sqrt(2/pi).
 """
 

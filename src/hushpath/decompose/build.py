@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Bool, Int, frozen
+from ..progress import counting
 from ..topology import Topology
 from .cover import k_cover
 from .graph import LEFT, RIGHT, SEPARATOR, Graph, Split, Splitter, separates
@@ -35,34 +36,33 @@ def build_tree(
     hubs: list[Int] = []
     home = np.zeros(topology.num_edges, np.int64)
     scratch = np.zeros(n, np.int64)
-    nothing = np.empty(0, np.int64)
+    settled = np.zeros(n, bool)  # in a separator or a leaf; for the progress bar
     # (parent cell, level, V_b, edges, which of them are private): depth first, so children come after parents.
     stack = [(-1, 0, np.arange(n), np.arange(topology.num_edges), np.ones(topology.num_edges, bool))]
-    while stack:
-        mother, level, mine, edges, private = stack.pop()
-        cell = len(parent)
-        parent.append(mother)
-        vertices.append(mine)
-        home[edges[private]] = cell
-        cut = None
-        if len(mine) > leaf_size and (depth is None or level < depth):
-            scratch[mine] = np.arange(len(mine))
-            tails, heads = scratch[topology.tails[edges]], scratch[topology.heads[edges]]
-            graph = Graph.from_edges(len(mine), tails, heads, mine)
-            cut = _cut(graph, splitter, tails, heads, edges, private, keep_inner=hops > 0)
-        if cut is None:
-            separators.append(nothing)
-            hubs.append(nothing)
-            continue
-        split, children = cut
-        chosen = np.flatnonzero(split.side == SEPARATOR)
-        separators.append(mine[chosen])
-        if hops == 0:
-            hubs.append(mine[chosen])
-        else:
-            centres = split.centres if split.centres is not None else k_cover(graph, chosen, hops)[0]
-            hubs.append(np.sort(mine[centres]))
-        stack += [(cell, level + 1, mine[inside], kept, still) for inside, kept, still in reversed(children)]
+    with counting(n, "cutting cells") as advance:
+        while stack:
+            mother, level, mine, edges, private = stack.pop()
+            cell, cut = len(parent), None
+            if len(mine) > leaf_size and (depth is None or level < depth):
+                scratch[mine] = np.arange(len(mine))
+                tails, heads = scratch[topology.tails[edges]], scratch[topology.heads[edges]]
+                graph = Graph.from_edges(len(mine), tails, heads, mine)
+                cut = _cut(graph, splitter, tails, heads, edges, private, keep_inner=hops > 0)
+            chosen = centres = np.empty(0, np.int64)
+            if cut is not None:
+                split, children = cut
+                chosen = centres = np.flatnonzero(split.side == SEPARATOR)
+                if hops:
+                    centres = np.sort(split.centres if split.centres is not None else k_cover(graph, chosen, hops)[0])
+                stack += [(cell, level + 1, mine[inside], kept, still) for inside, kept, still in reversed(children)]
+            parent.append(mother)
+            vertices.append(mine)
+            separators.append(mine[chosen])
+            hubs.append(mine[centres])
+            home[edges[private]] = cell
+            done = mine if cut is None else mine[chosen]
+            advance(int((~settled[done]).sum()))
+            settled[done] = True
     kept_separators = Lists.of(separators)
     return SeparatorTree(
         num_nodes=n,

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays import Float
 from ..evaluation import Comparison
-from ..planning import MEAN_OF_STD, Plan
+from ..predict import MEAN_OF_STD, Plan
 from ..statement import NOT_PRIVATE
 from ..topology import Topology
 
@@ -156,7 +156,7 @@ def predicted_by_hops(plan: Plan, hops: Float) -> Float:
     """Mean error the plan expects at a hop count: growing with the root of it, or the same for all."""
     choice = plan.choice
     if plan.strategy.decoder == "edges":
-        return MEAN_OF_STD * choice.noise * np.sqrt(hops)
+        return np.asarray(MEAN_OF_STD * choice.noise * np.sqrt(hops))
     return np.full(len(hops), choice.mean_error)
 
 
