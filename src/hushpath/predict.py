@@ -2,8 +2,8 @@
 
 ``table``: the noise of one number.  ``edges``: noise times the square root of the hops of a pair (counted on the
 topology), which is right while the noise is small against the weights; where it is not, the true error is larger and
-no public fact tells by how much.  ``hierarchy``: the shortcuts of both ways to the root, and the bias of the minima on the way.
-The factor between standard deviation and mean absolute error is that of a Gaussian, sqrt(2/pi).
+no public fact tells by how much.  ``hierarchy``: the shortcuts of both ways to the root, and the bias of the minima on
+the way.  The factor between standard deviation and mean absolute error is that of a Gaussian, sqrt(2/pi).
 """
 
 from __future__ import annotations

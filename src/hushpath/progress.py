@@ -17,7 +17,7 @@ _bar: Callable[[int, str], AbstractContextManager[Advance]] | None = None
 
 def counting(total: int, label: str) -> AbstractContextManager[Advance]:
     """A context that yields ``advance(count)``, to be called as parts of ``total`` are done."""
-    return nullcontext(lambda count: None) if _bar is None else _bar(total, label)
+    return nullcontext(lambda _: None) if _bar is None else _bar(total, label)
 
 
 def steps(work: Sequence[T], label: str) -> Iterator[T]:

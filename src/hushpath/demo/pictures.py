@@ -15,7 +15,8 @@ import numpy as np
 
 from ..arrays import Float
 from ..evaluation import Comparison
-from ..predict import MEAN_OF_STD, Plan
+from ..planning import Plan
+from ..predict import MEAN_OF_STD
 from ..statement import NOT_PRIVATE
 from ..topology import Topology
 
