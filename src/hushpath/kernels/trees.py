@@ -1,0 +1,146 @@
+"""Forests: roots, anchors of the centroid recursion (Sealfon 2016), and sums along paths."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def rooted(start, heads, edges):
+    """Hang each tree of a forest below its lowest node.
+
+    Returns nodes in breadth-first order, and per node its parent and the edge to it (-1 twice for roots).
+    """
+    n = len(start) - 1
+    order, parent, edge = np.empty(n, np.int64), np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+    seen = np.zeros(n, np.bool_)
+    last = 0
+    for root in range(n):
+        if seen[root]:
+            continue
+        seen[root], order[last] = True, root
+        first, last = last, last + 1
+        while first < last:
+            v = order[first]
+            first += 1
+            for arc in range(start[v], start[v + 1]):
+                u = heads[arc]
+                if not seen[u]:
+                    seen[u], parent[u], edge[u], order[last] = True, v, edges[arc], u
+                    last += 1
+    return order, parent, edge
+
+
+@njit(cache=True, nogil=True)
+def anchors(order, parent):
+    """The recursion of Sealfon's Algorithm 1: for each node the ancestor from which its distance is measured.
+
+    A part with root r and s > 1 nodes: v* is the lowest node with more than s/2 nodes at or below it.  v* is anchored at r
+    (unless it is r) and the children of v* at v*.  Left are the parts below the children, at most s/2 nodes each,
+    and the part above v*, less than s/2: an edge is on the way of at most one number a level.
+    """
+    n = len(order)
+    anchor = np.full(n, -1, np.int64)
+    settled = np.zeros(n, np.bool_)
+    size, child, sibling = np.empty(n, np.int64), np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+    for i in range(n - 1, -1, -1):
+        v = order[i]
+        if parent[v] >= 0:
+            sibling[v], child[parent[v]] = child[parent[v]], v
+    stack, filled = np.empty(n, np.int64), 0
+    for v in range(n):
+        if parent[v] < 0:
+            stack[filled], settled[v], filled = v, True, filled + 1
+    # A removed subtree is cut off by marking its top; ``walk`` lists what is left of a part, parents first.
+    removed, walk = np.zeros(n, np.bool_), np.empty(n, np.int64)
+    while filled > 0:
+        filled -= 1
+        root = stack[filled]
+        walk[0], count, i = root, 1, 0
+        while i < count:
+            v = walk[i]
+            i += 1
+            c = child[v]
+            while c >= 0:
+                if not removed[c]:
+                    walk[count], count = c, count + 1
+                c = sibling[c]
+        for i in range(count):
+            size[walk[i]] = 1
+        middle = root
+        for i in range(count - 1, 0, -1):
+            v = walk[i]
+            if 2 * size[v] > count:
+                middle = v
+                break
+            size[parent[v]] += size[v]
+        if middle != root:
+            if not settled[middle]:
+                anchor[middle], settled[middle] = root, True
+            removed[middle] = True
+            stack[filled], filled = root, filled + 1
+        c = child[middle]
+        while c >= 0:
+            if not removed[c]:
+                removed[c] = True
+                if not settled[c]:
+                    anchor[c], settled[c] = middle, True
+                stack[filled], filled = c, filled + 1
+            c = sibling[c]
+    return anchor
+
+
+@njit(cache=True, nogil=True)
+def path_edges(parent, edge, bottom, top, out_edge, out_number, fill):
+    """Count (``fill`` false) or list the edges between each ``bottom`` and its ancestor ``top``; -1: not an ancestor."""
+    count = 0
+    for i in range(len(bottom)):
+        v = bottom[i]
+        while v != top[i]:
+            if parent[v] < 0:
+                return -1
+            if fill:
+                out_edge[count], out_number[count] = edge[v], i
+            count += 1
+            v = parent[v]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def tree_rows(order, parent, height, sources, infinity, out):
+    """Rows of ``height[s] + height[t] - 2 height[meeting point]``; ``infinity`` in other trees."""
+    n = len(order)
+    above = np.zeros(n, np.bool_)
+    for row in range(len(sources)):
+        answer = out[row]
+        answer[:] = infinity
+        v = sources[row]
+        while v >= 0:
+            answer[v], above[v] = height[sources[row]] - height[v], True
+            v = parent[v]
+        for i in range(n):
+            v = order[i]
+            p = parent[v]
+            if p >= 0 and not above[v] and answer[p] != infinity:
+                answer[v] = answer[p] + height[v] - height[p]
+        v = sources[row]
+        while v >= 0:
+            above[v] = False
+            v = parent[v]
+
+
+@njit(cache=True, nogil=True)
+def tree_pairs(parent, depth, height, sources, targets, infinity, out):
+    """The same for pairs: climb from the deeper end until both meet."""
+    for i in range(len(sources)):
+        s, t = sources[i], targets[i]
+        while s != t and s >= 0 and t >= 0:
+            if depth[s] >= depth[t]:
+                s = parent[s]
+            else:
+                t = parent[t]
+        if s < 0 or t < 0:
+            out[i] = infinity
+        else:
+            out[i] = height[sources[i]] + height[targets[i]] - 2 * height[s]

@@ -1,0 +1,59 @@
+"""Edge lists the user names: their own weights, scaled to median 1.  What comes of them is NOT PRIVATE."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..arrays import Float
+from ..errors import NetworkError, OptionError
+from ..network import Network, numbers
+from ..readers import read_network
+
+TABLES = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+MOST_NODES = 20_000  # a cell on a larger one would take minutes
+
+
+@dataclass(frozen=True)
+class OwnNetwork:
+    """An edge list to measure: where it is, which column holds weights, and a digest of its bytes."""
+
+    path: str
+    column: str
+    name: str
+    nodes: int
+    digest: str
+
+
+def own_network(path: Path, column: str) -> OwnNetwork:
+    """Look at a file once, so that mistakes are reported before hours of work."""
+    if path.suffix.lower() not in TABLES:
+        raise OptionError(f"the lab reads edge lists as {', '.join(TABLES)}, not {str(path)[-80:]!r}")
+    topology = read_network(path, weight=column).topology
+    if topology.num_nodes > MOST_NODES:
+        raise OptionError(f"the lab takes networks of at most {MOST_NODES} nodes; this one has {topology.num_nodes}")
+    if not topology.num_edges:
+        raise NetworkError("the network has no edges, so there is nothing to measure")
+    digest = hashlib.sha256(path.read_bytes() + column.encode()).hexdigest()[:12]
+    return OwnNetwork(str(path), column, path.stem, topology.num_nodes, digest)
+
+
+def load_own(own: OwnNetwork) -> tuple[Network, Float, float]:
+    """The network with weights of median 1, those weights per edge, and their largest as the public bound."""
+    import pandas as pd
+
+    path = Path(own.path)
+    table = pd.read_csv(path, sep=TABLES[path.suffix.lower()], dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    table.columns = pd.Index([str(name).strip() for name in table.columns])
+    frame = pd.DataFrame({name: table[name].str.strip() for name in ("source", "target")})
+    values = np.maximum(numbers(table[own.column], f"column {own.column!r}"), 0.0)
+    loop = (frame["source"] == frame["target"]).to_numpy()
+    middle = float(np.median(values[~loop]))
+    if middle <= 0:
+        raise OptionError(f"the weights in column {own.column!r} have no positive median to count noise in")
+    bound = float(values.max() / middle)
+    frame["weight"] = values / middle
+    return Network.from_pandas(frame), values[~loop] / middle, bound

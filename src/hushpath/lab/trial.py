@@ -1,0 +1,168 @@
+"""One cell of the laboratory: seeded releases compared with the truth.  NOT PRIVATE: seeds are known, truth is used.
+
+A mechanism that does not fit, or would store more numbers than a laboratory should, is skipped with its public
+reason.  Times are kept under ``times``, apart from everything that is the same on every run.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Float, Int
+from ..bounds import edge_bound, hierarchy_bound, table_bound
+from ..errors import CannotError, OptionError
+from ..evaluation import Comparison, Evaluation, compare
+from ..kernels.paths import distances_from
+from ..network import Network
+from ..noise import simulation
+from ..oracle import Release
+from ..planning import Candidate, plan
+from ..publish import release
+from ..statement import NOT_PRIVATE
+from ..strategy.core import Strategy
+from .cells import DELTA, Cell
+from .files import load_own
+from .networks import make_ground
+from .weights import weigh
+
+GAMMA = 0.05  # bounds hold with probability 95 %
+CONFIDENCE = 0.9
+SOURCES = 64  # compared with the truth, each to every node
+MOST_NUMBERS = 3_000_000  # all pairs of 2 400 nodes
+COVERED = 8  # pairs whose interval is checked, per release; fewer on large networks, where intervals cost seconds
+ASKED = 256  # pairs timed
+
+BOUNDS: dict[str, Callable[[Strategy], float]] = {
+    "hierarchy": lambda strategy: hierarchy_bound(strategy, GAMMA).total,
+    "table": lambda strategy: table_bound(strategy, GAMMA).total,
+    # A shortest way over noisy weights may visit every node: that is all one can promise.
+    "edges": lambda strategy: edge_bound(strategy, GAMMA, max(1, strategy.topology.num_nodes - 1)).total,
+}
+"""By decoder; a decoder that is not listed has no bound here."""
+
+
+def run_cell(cell: Cell) -> dict[str, Any]:
+    """Measure one cell and return plain values for JSON."""
+    network, _, bound = _weighed(cell, 0)
+    row: dict[str, Any] = {
+        "id": cell.id, "marking": NOT_PRIVATE, "network": cell.network, "nodes": network.topology.num_nodes,
+        "edges": network.topology.num_edges, "weights": cell.weights, "noise": cell.noise, "epsilon": cell.epsilon,
+        "delta": DELTA, "max_weight": bound, "mechanism": cell.mechanism,
+    }  # fmt: skip
+    try:
+        choice = _choice(cell, network, bound)
+        releases = [_one_release(cell, repeat, str(choice.law)) for repeat in range(cell.repeats)]
+    except (OptionError, CannotError) as error:
+        return {**row, "skipped": str(error)}
+    assert choice.strategy is not None
+    measured = [Evaluation.of(comparison) for comparison, _, _ in releases]
+    inside = np.concatenate([covered for _, covered, _ in releases])
+    means = np.array([one.mean_error for one in measured])
+    decoder = choice.strategy.decoder
+    return {
+        **row,
+        "skipped": "",
+        "law": str(choice.law),
+        "numbers": choice.numbers,
+        "pairs": sum(one.pairs for one in measured),
+        "mean_distance": _mean(one.mean_distance for one in measured),
+        "mean_error": float(means.mean()),
+        "mean_error_sd": float(means.std(ddof=1)) if len(means) > 1 else None,
+        "p95_error": _mean(one.p95_error for one in measured),
+        "max_error": max(one.max_error for one in measured),
+        "bias": _mean(one.bias for one in measured),
+        "relative_error": _mean(one.relative_error for one in measured),
+        "predicted_error": choice.mean_error,
+        "bound": BOUNDS[decoder](choice.strategy) if decoder in BOUNDS else None,
+        "covered": int(inside.sum()),
+        "intervals": len(inside),
+        "by_hops": _by_hops([comparison for comparison, _, _ in releases]),
+        "times": {name: _mean(times[name] for _, _, times in releases) for name in releases[0][2]},
+    }
+
+
+def _choice(cell: Cell, network: Network, bound: float) -> Candidate:
+    """The better law of the mechanism, by the plan; refuses what is too large for a laboratory."""
+    planned = plan(
+        network.topology, epsilon=cell.epsilon, delta=DELTA, max_weight=bound, mechanism=cell.mechanism
+    ).choice  # fmt: skip
+    if planned.numbers > MOST_NUMBERS:
+        raise CannotError(f"{planned.numbers} numbers are more than the lab stores for one cell ({MOST_NUMBERS})")
+    return planned
+
+
+def _one_release(cell: Cell, repeat: int, law: str) -> tuple[Comparison, Int, dict[str, float]]:
+    """One seeded release: compared, its intervals checked, and timed."""
+    network, lengths, bound = _weighed(cell, repeat)
+    topology = network.topology
+    began = time.perf_counter()
+    made = release(
+        network, epsilon=cell.epsilon, delta=DELTA, max_weight=bound, mechanism=cell.mechanism, law=law,
+        seed=cell.seed_for("noise", cell.weights, cell.noise, cell.mechanism, repeat),
+    )  # fmt: skip
+    released = time.perf_counter() - began
+    comparison = compare(network, made, sources=SOURCES)
+    rng = simulation(cell.seed_for("pairs", repeat))
+    asked = np.array(topology.labels)[rng.integers(0, topology.num_nodes, (ASKED, 2))]
+    began = time.perf_counter()
+    made.distances(asked)
+    answered = (time.perf_counter() - began) / ASKED
+    covered = _intervals(made, lengths, rng)
+    return comparison, covered, {"release_seconds": released, "query_seconds": answered}
+
+
+def _intervals(made: Release, lengths: Float, rng: np.random.Generator) -> Int:
+    """Whether the intervals of a few random pairs hold the true distance: one 0 or 1 each."""
+    topology = made.topology
+    n = topology.num_nodes
+    count = max(1, min(COVERED, 16_000 // n))
+    inside = []
+    for source, target in rng.integers(0, n, (count, 2)).tolist():
+        if source == target:
+            continue
+        row = np.empty((1, n))
+        distances_from(topology.arcs, lengths[topology.arcs.edges], np.array([source]), row)
+        true = float(row[0, target])
+        if math.isfinite(true):
+            low, high = made.interval(topology.labels[source], topology.labels[target], CONFIDENCE)
+            inside.append(int(low <= true <= high))
+    return np.array(inside, np.int64)
+
+
+def _by_hops(comparisons: list[Comparison]) -> list[list[float]]:
+    """Mean hops, mean error, bias and pairs in at most about 24 classes of hop counts, each half as wide again."""
+    hops = np.concatenate([one.hops for one in comparisons])
+    move = np.concatenate([one.private - one.true for one in comparisons])
+    group = np.floor(np.log(hops) / math.log(1.5)).astype(np.int64)
+    sums = [np.bincount(group, weights=column) for column in (np.ones(len(hops)), hops, np.abs(move), move)]
+    there = np.flatnonzero(sums[0])
+    count = sums[0][there]
+    columns = [sums[1][there] / count, sums[2][there] / count, sums[3][there] / count, count]
+    return [[float(value) for value in row] for row in zip(*columns, strict=True)]
+
+
+@lru_cache(maxsize=8)
+def _weighed_as(key: tuple[Any, ...], cell: Cell, repeat: int) -> tuple[Network, Float, float]:
+    if cell.file is not None:
+        return load_own(cell.file)
+    ground = make_ground(cell.network, cell.size, cell.seed_for("shape"))
+    weights = weigh(ground, cell.weights, cell.seed_for("weights", cell.weights, repeat))
+    network = Network.build(
+        range(ground.num_nodes), ground.ends[:, 0], ground.ends[:, 1], weights.values, coordinates=ground.places
+    )
+    return network, weights.values, weights.bound
+
+
+def _weighed(cell: Cell, repeat: int) -> tuple[Network, Float, float]:
+    """The network of a cell with the weights of one repeat, those weights, and their bound."""
+    return _weighed_as((cell.network, cell.size, cell.weights, cell.seed, cell.file), cell, repeat)
+
+
+def _mean(values: Any) -> float:
+    return float(np.mean(list(values)))
