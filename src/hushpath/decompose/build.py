@@ -12,6 +12,7 @@ from ..progress import counting
 from ..topology import Topology
 from .cover import k_cover
 from .graph import LEFT, RIGHT, SEPARATOR, Graph, Split, Splitter, separates
+from .separators.centroid import pack_components
 from .tree import Lists, SeparatorTree
 
 
@@ -104,18 +105,6 @@ def _cut(
 
 def _fallen_apart(graph: Graph) -> Split | None:
     """Without a separator, two groups of components of nearly equal size; ``None`` if the graph is connected."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    n = graph.num_nodes
-    matrix = csr_array((np.ones(len(graph.heads), np.int8), graph.heads, graph.start), shape=(n, n))
-    count, component = connected_components(matrix, directed=False)
-    if count < 2:
-        return None
-    sizes = np.bincount(component)
-    group, load = np.zeros(count, np.int8), [0, 0]
-    for c in np.argsort(-sizes, kind="stable"):
-        lighter = int(load[1] < load[0])
-        group[c] = (LEFT, RIGHT)[lighter]
-        load[lighter] += int(sizes[c])
-    return Split(group[component])
+    side = np.ones(graph.num_nodes, np.int8)
+    _, right = pack_components(graph.start, graph.heads, side)
+    return Split(side) if right else None
