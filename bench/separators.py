@@ -19,12 +19,10 @@ import numpy as np
 from scipy.spatial import Delaunay
 
 from hushpath import Network
-from hushpath.decompose.build import build_tree
-from hushpath.decompose.families import choose_family
+from hushpath.decompose.decomposition import decomposition
 from hushpath.measure import measure
 from hushpath.noise import make_sampler
 from hushpath.planning import plan
-from hushpath.strategy.separator import network_graph
 
 
 def network(n, ends, seed=0):
@@ -63,8 +61,7 @@ def partial_k_tree(n, k, keep=0.7, seed=0):
 
 def decomposed(net, family):
     start = time.perf_counter()
-    splitter, name, _ = choose_family(network_graph(net.topology), family)
-    tree = build_tree(net.topology, splitter, leaf_size=8, family=name)
+    tree, _ = decomposition(net.topology, family, leaf_size=8)
     return tree, time.perf_counter() - start
 
 

@@ -11,18 +11,15 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.collections import LineCollection
 
-from hushpath.decompose.build import build_tree
-from hushpath.decompose.families import choose_family
+from hushpath.decompose.decomposition import decomposition
 from hushpath.demo.city import make_city
-from hushpath.strategy.separator import network_graph
 
 SHOWN = 6  # deeper levels are small and many
 
 
 def main() -> None:
     topology = make_city().network.topology
-    splitter, name, _ = choose_family(network_graph(topology))
-    tree = build_tree(topology, splitter, leaf_size=8, family=name)
+    tree, _ = decomposition(topology, leaf_size=8)
     places = topology.coordinates
     level = np.full(topology.num_nodes, tree.depth + 1)
     for cell in range(tree.num_cells - 1, -1, -1):
@@ -39,7 +36,7 @@ def main() -> None:
     handles, labels = axes.get_legend_handles_labels()
     axes.legend(handles[::-1], labels[::-1], loc="lower center", bbox_to_anchor=(0.5, -0.1), ncols=3, frameon=False)
     axes.set_title(
-        f"The demo city cut by '{name}' separators: every junction coloured by the level that first chose it"
+        f"The demo city cut by '{tree.family}' separators: every junction coloured by the level that first chose it"
     )
     figure.savefig(Path(__file__).with_name("decomposition.png"))
     print(tree.facts())

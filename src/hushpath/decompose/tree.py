@@ -19,9 +19,11 @@ Axioms (``check``):
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -151,8 +153,13 @@ class SeparatorTree:
             home[fresh] = cell
         return home
 
-    def facts(self) -> dict[str, int | float | str]:
-        """The measured p, q, q' of Definition 1, depth and number of cells."""
+    def facts(self) -> dict[str, Any]:
+        """The measured p, q, q' of Definition 1, depth and number of cells, and what theory says beside them.
+
+        ``theory_p``: 1 for trees, the shorter side of a grid (at most sqrt(n)), sqrt(8 n) for planar graphs (Lipton and
+        Tarjan); ``None`` where only the found width or nothing is known.  ``theory_q`` is 2/3, and ``theory_depth`` is
+        the paper's h = log(n / c) / log(1 / q') with the measured q' and largest leaf c.
+        """
         split = np.flatnonzero(self.separators.sizes() > 0)
         size = self.vertices.sizes()
         child = self.children[split]
@@ -170,7 +177,14 @@ class SeparatorTree:
             "depth": self.depth,
             "cells": self.num_cells,
             "largest_leaf": int(size[self.is_leaf].max()),
+            **self._theory(float((largest / size[split]).max()) if len(split) else 0.0),
         }
+
+    def _theory(self, q_prime: float) -> dict[str, Any]:
+        n, c = self.num_nodes, int(self.vertices.sizes()[self.is_leaf].max())
+        p = {"tree": 1, "grid": math.isqrt(n), "planar": math.isqrt(8 * n)}.get(self.family)
+        h = math.log(n / c) / math.log(1 / q_prime) if 0 < q_prime < 1 and n > c else 0.0
+        return {"theory_p": p, "theory_q": round(2 / 3, 4), "theory_depth": round(h, 1)}
 
     def check(self, topology: Topology) -> None:
         """Raise ``AssertionError`` with the axiom that fails; slow and plain, for tests and doubts."""

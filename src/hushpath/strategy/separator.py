@@ -26,14 +26,11 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Float
-from ..decompose.build import build_tree
-from ..decompose.families import choose_family
-from ..decompose.graph import Graph
+from ..decompose.decomposition import decomposition
 from ..decompose.tree import SeparatorTree
 from ..errors import OptionError
 from ..noise import Law
 from ..privacy.sensitivity import hub_cut
-from ..topology import Topology
 from .core import Design, Mechanism, Problem
 from .hierarchy import HierarchyBlock
 
@@ -54,10 +51,7 @@ def design(
     """Decompose and propose what to measure."""
     check_options(constants=constants, levels=levels, leaves=leaves, depth=depth, leaf_size=leaf_size)
     leaf_edges = leaves != "all-pairs"
-    splitter, name, why = choose_family(network_graph(problem.topology), family)
-    tree = build_tree(
-        problem.topology, splitter, leaf_size=leaf_size or LEAF_SIZE[leaf_edges], depth=depth, family=name
-    )
+    tree, why = decomposition(problem.topology, family, leaf_size=leaf_size or LEAF_SIZE[leaf_edges], depth=depth)
     return hierarchy_design(problem, tree, why, constants=constants, levels=levels, leaf_edges=leaf_edges)
 
 
@@ -124,11 +118,6 @@ def check_options(
     for name, number, least in (("depth", depth, 0), ("leaf_size", leaf_size, 1)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < least):
             raise OptionError(f"{name} must be a whole number of at least {least}, got {str(number)[:40]!r}")
-
-
-def network_graph(topology: Topology) -> Graph:
-    """The bare graph of a network."""
-    return Graph.from_edges(topology.num_nodes, topology.tails, topology.heads)
 
 
 MECHANISM = Mechanism(

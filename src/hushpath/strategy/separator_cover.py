@@ -15,12 +15,10 @@ import math
 
 import numpy as np
 
-from ..decompose.build import build_tree
-from ..decompose.families import choose_family
-from ..decompose.graph import Splitter
+from ..decompose.decomposition import decomposition, family_of
 from ..errors import OptionError
 from .core import Design, Mechanism, Problem
-from .separator import LEAF_SIZE, OPTIONS, check_options, hierarchy_design, network_graph
+from .separator import LEAF_SIZE, OPTIONS, check_options, hierarchy_design
 
 
 def design(
@@ -39,17 +37,9 @@ def design(
     if hops is not None and (isinstance(hops, bool) or not isinstance(hops, int) or hops < 1):
         raise OptionError(f"hops must be a whole number of at least 1, got {str(hops)[:40]!r}")
     leaf_edges = leaves != "all-pairs"
-    graph = network_graph(problem.topology)
-    splitter, name, why = choose_family(graph, family)
-    k = hops or paper_hops(problem, grid=name == "grid")
-    if name in ("general", "planar") and k > 1:
-        # The Covering Lemma: contract hop clusters, separate, expand; separator and cover come together.
-        from ..decompose.separators.contraction import Contraction
-
-        splitter = _first_that_splits(Contraction(k).prepare(graph), splitter)
-        why += f" Hop clusters of radius {k} are contracted first (Covering Lemma)."
-    tree = build_tree(
-        problem.topology, splitter, leaf_size=leaf_size or LEAF_SIZE[leaf_edges], depth=depth, hops=k, family=name
+    k = hops or paper_hops(problem, grid=family_of(problem.topology, family)[1] == "grid")
+    tree, why = decomposition(
+        problem.topology, family, leaf_size=leaf_size or LEAF_SIZE[leaf_edges], depth=depth, hops=k
     )
     made = hierarchy_design(problem, tree, why, constants=constants, levels=levels, leaf_edges=leaf_edges)
     return Design(made.blocks, made.relative, {**made.details, "k": k}, fixed=made.fixed)
@@ -65,14 +55,6 @@ def paper_hops(problem: Problem, *, grid: bool) -> int:
     return max(1, min(round(float(wanted)), math.isqrt(n)))
 
 
-def _first_that_splits(*splitters: Splitter) -> Splitter:
-    class Either:
-        def split(self, graph):  # type: ignore[no-untyped-def]
-            return next((cut for splitter in splitters if (cut := splitter.split(graph)) is not None), None)
-
-    return Either()
-
-
 MECHANISM = Mechanism(
     name="separator-cover",
     summary="the same between k-hop covers of the separators, for bounded weights (Dinitz et al., Algorithm 4)",
@@ -82,4 +64,5 @@ MECHANISM = Mechanism(
     directed=False,
     undirected_reason="its separators split distances that are the same in both directions",
     needs_max_weight=True,
+    exact=False,
 )
