@@ -20,7 +20,7 @@ KEPT = 4  # a tree of 100 000 vertices takes some 30 MB
 @lru_cache(maxsize=KEPT)
 def family_of(topology: Topology, family: str) -> tuple[Splitter, str, str]:
     """A separator family prepared for a network, its name, and why it was chosen."""
-    return choose_family(Graph.from_edges(topology.num_nodes, topology.tails, topology.heads), family)
+    return choose_family(Graph.of(topology), family)
 
 
 @lru_cache(maxsize=KEPT)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Int
+from ..topology import Topology
 
 SEPARATOR, LEFT, RIGHT = 0, 1, 2
 
@@ -50,6 +51,11 @@ class Graph:
         start = np.zeros(num_nodes + 1, np.int64)
         np.cumsum(np.bincount(key // max(num_nodes, 1), minlength=num_nodes), out=start[1:])
         return cls(start, key % max(num_nodes, 1), np.arange(num_nodes) if vertices is None else vertices)
+
+    @classmethod
+    def of(cls, topology: Topology) -> Graph:
+        """The bare graph of a network."""
+        return cls.from_edges(topology.num_nodes, topology.tails, topology.heads)
 
     def degrees(self) -> Int:
         """Number of neighbours of each vertex."""

@@ -27,6 +27,7 @@ import numpy as np
 
 from ..arrays import Float
 from ..decompose.decomposition import decomposition
+from ..decompose.graph import Graph
 from ..decompose.tree import SeparatorTree
 from ..errors import OptionError
 from ..noise import Law
@@ -118,6 +119,9 @@ def check_options(
     for name, number, least in (("depth", depth, 0), ("leaf_size", leaf_size, 1)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < least):
             raise OptionError(f"{name} must be a whole number of at least {least}, got {str(number)[:40]!r}")
+
+
+network_graph = Graph.of
 
 
 MECHANISM = Mechanism(
