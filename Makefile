@@ -19,6 +19,9 @@ lint: $(READY)
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
 
+bench: $(READY)
+	$(BIN)/python bench/engine.py
+
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hushpath needs Python 3.11 or newer")'
 	$(PYTHON) -m venv $(VENV)

@@ -8,6 +8,10 @@ from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import Delaunay
 
 from hushpath import Network
+from hushpath.privacy.accounting import Budget
+from hushpath.strategy.core import Problem
+from hushpath.strategy.registry import MECHANISMS
+from hushpath.weights import Lattice
 
 
 def build(n, ends, weights, **options):
@@ -84,6 +88,30 @@ def exact_distances(topology, lengths, sources=None):
     # An explicit zero is an edge of length zero in a sparse matrix.
     graph = csr_array((np.array(list(best.values()), float), (rows, columns)), shape=(n, n))
     return dijkstra(graph, directed=True, indices=sources)
+
+
+def fitted(net, mechanism):
+    """The network, or its spanning forest if the mechanism refuses the network itself (it is for trees then)."""
+    problem = Problem(net.topology, Budget(1.0), Lattice.build(net.topology, unit=1.0, max_weight=None))
+    return spanning_forest(net) if MECHANISMS[mechanism].fits(problem) else net
+
+
+def spanning_forest(net):
+    """The same nodes and weights, but only edges that close no cycle."""
+    topology, parent = net.topology, list(range(net.topology.num_nodes))
+
+    def root(v):
+        while parent[v] != v:
+            v = parent[v]
+        return v
+
+    kept = []
+    for edge, (u, v) in enumerate(zip(topology.tails.tolist(), topology.heads.tolist(), strict=True)):
+        if root(u) != root(v):
+            parent[root(u)] = root(v)
+            kept.append(edge)
+    ends = np.stack([topology.tails, topology.heads], 1)[kept]
+    return build(topology.num_nodes, ends, net.weights.reveal()[kept], directed=topology.directed)
 
 
 def random_network(rng, *, most_nodes=9, directed=None):

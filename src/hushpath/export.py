@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,37 +28,47 @@ def write_matrix(
     targets: Sequence[Label] | None = None,
     *,
     long: bool = False,
+    dtype: Any = np.float64,
 ) -> tuple[int, int]:
     """Write distances from sources (rows) to targets (columns); return the shape.  Complete or not at all.
 
     ``.npy`` is the plain array in the order asked.  ``.csv`` and ``.parquet`` have a first column ``source`` and one
-    column per target, or with ``long`` the columns ``source, target, distance``.
+    column per target, or with ``long`` the columns ``source, target, distance``.  ``dtype`` may be ``float32``.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
         raise OptionError(f"a matrix is written as {', '.join(FORMATS)}, not {suffix or 'a file without suffix'}")
     shape = len(release.topology.indices(sources)), len(release.topology.indices(targets))
+    need, free = shape[0] * shape[1] * np.dtype(dtype).itemsize, shutil.disk_usage(Path(path).absolute().parent).free
+    if suffix == ".npy" and need > free:  # a memory map over a full disk would end the process
+        raise CannotError(f"{shape[0]} x {shape[1]} distances take {need / 1e9:.3g} GB; {free / 1e9:.3g} GB are free")
+    release.prepared(shape[0])
     with replacing(path) as temporary:
         if suffix == ".npy":
-            out = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float64, shape=shape)
+            out = np.lib.format.open_memmap(temporary, mode="w+", dtype=dtype, shape=shape)
             release.matrix(sources, targets, out=out)
             out.flush()
         elif suffix == ".csv":
-            _write_csv(release, temporary, sources, targets, long)
+            _write_csv(release, temporary, sources, targets, long, dtype)
         else:
-            _write_parquet(release, temporary, sources, targets, long)
+            _write_parquet(release, temporary, sources, targets, long, dtype)
     return shape
 
 
 def _write_csv(
-    release: Release, path: Path, sources: Sequence[Label] | None, targets: Sequence[Label] | None, long: bool
+    release: Release,
+    path: Path,
+    sources: Sequence[Label] | None,
+    targets: Sequence[Label] | None,
+    long: bool,
+    dtype: Any,
 ) -> None:
     rows, columns = _asked(release, sources), _asked(release, targets)
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["source", "target", "distance"] if long else ["source", *columns])
         for part in steps(release.chunks(len(rows)), "writing"):
-            for label, row in zip(rows[part], release.matrix(rows[part], targets).tolist(), strict=True):
+            for label, row in zip(rows[part], release.matrix(rows[part], targets, dtype=dtype).tolist(), strict=True):
                 if long:
                     writer.writerows([label, t, d] for t, d in zip(columns, row, strict=True))
                 else:
@@ -64,7 +76,12 @@ def _write_csv(
 
 
 def _write_parquet(
-    release: Release, path: Path, sources: Sequence[Label] | None, targets: Sequence[Label] | None, long: bool
+    release: Release,
+    path: Path,
+    sources: Sequence[Label] | None,
+    targets: Sequence[Label] | None,
+    long: bool,
+    dtype: Any,
 ) -> None:
     try:
         import pyarrow as pa
@@ -73,17 +90,18 @@ def _write_parquet(
         raise CannotError("writing Parquet needs pyarrow: pip install 'hushpath[parquet]'") from None
     rows, columns = _asked(release, sources), _asked(release, targets)
     kind = pa.int64() if isinstance(release.topology.labels[0], int) else pa.string()
+    number = pa.from_numpy_dtype(np.dtype(dtype))
     if long:
-        schema = pa.schema([("source", kind), ("target", kind), ("distance", pa.float64())])
+        schema = pa.schema([("source", kind), ("target", kind), ("distance", number)])
     elif len(columns) > MOST_COLUMNS:
         raise OptionError(
             f"{len(columns)} targets are too many Parquet columns (at most {MOST_COLUMNS}): use --long or .npy"
         )
     else:
-        schema = pa.schema([("source", kind), *((str(label), pa.float64()) for label in columns)])
+        schema = pa.schema([("source", kind), *((str(label), number) for label in columns)])
     with pq.ParquetWriter(path, schema) as writer:
         for part in steps(release.chunks(len(rows)), "writing"):
-            block, mine = release.matrix(rows[part], targets), rows[part]
+            block, mine = release.matrix(rows[part], targets, dtype=dtype), rows[part]
             if long:
                 data = [np.repeat(np.array(mine, object), len(columns)), np.tile(np.array(columns, object), len(mine))]
                 arrays = [*(pa.array(column, kind) for column in data), pa.array(block.ravel())]

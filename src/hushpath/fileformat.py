@@ -27,7 +27,7 @@ from .noise import SECRET_SAMPLERS, Law
 from .privacy.accounting import Budget
 from .statement import Statement
 from .strategy.core import Strategy
-from .strategy.registry import BLOCKS, DECODERS
+from .strategy.registry import BLOCKS, DECODERS, MECHANISMS
 from .topology import Topology
 from .weights import Lattice
 
@@ -55,7 +55,7 @@ def read_release(path: str | os.PathLike[str]) -> tuple[Measurements, Statement]
         return _unpack(json.loads(text), tensors)
     except HushpathError as error:
         raise FileFormatError(f"{path} is not a sound release: {error}") from None
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError):
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, AssertionError):
         raise FileFormatError(f"{path} is not a sound release: its parts do not fit together") from None
 
 
@@ -161,8 +161,13 @@ def _unpack(header: Mapping[str, Any], tensors: Tensors) -> tuple[Measurements, 
         options=header["options"],
         details=header["details"],
     )
-    if tuple(header["blocks"]) != DECODERS.get(strategy.decoder):
+    known = MECHANISMS.get(strategy.mechanism)
+    if known is None:
+        raise FileFormatError(f"it was made by {str(strategy.mechanism)[:40]!r}, which this version does not know")
+    if tuple(header["blocks"]) != DECODERS.get(strategy.decoder) or known.decoder != strategy.decoder:
         raise FileFormatError("its decoder does not fit what it measured")
+    if topology.directed and not known.directed:
+        raise FileFormatError(f"mechanism {strategy.mechanism!r} is not for directed networks")
     if tensors["values"].dtype != np.int64 or tensors["strategy.scales"].dtype != np.int64:
         raise FileFormatError("its numbers are not 64-bit integers")
     values = frozen(tensors["values"], np.int64)

@@ -1,20 +1,29 @@
 """A release: noisy measurements with their statement, and every question one may ask of them.
 
-Stage 6 of 6.  All answers are public.  Labels come in, numbers go out; positions stay inside.
+Stage 6 of 6.  All answers are public.  Labels come in, numbers go out; whoever asks millions of questions may name
+nodes by position (``positions=True``), because finding labels would take longer than answering.
+
+Releases of edge weights and of separator shortcuts can have an index (docs/ENGINE.md): ``build_index`` makes it,
+``save(path, index=True)`` or ``save_index`` writes it beside the release, ``load`` finds it there.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .arrays import Float, Int
 from .decode import Decoder, decoder_for
-from .errors import InputError, OptionError
+from .engine import Index
+from .engine.index import MAX_BYTES
+from .engine.storage import ForeignIndexError, index_path, load_index, save_index
+from .errors import CannotError, InputError, OptionError
 from .fileformat import read_release, write_release
 from .measure import Measurements
 from .progress import steps
@@ -51,28 +60,46 @@ class Release:
         """Return one distance: 0 from a node to itself, ``inf`` if unreachable (a public fact)."""
         return float(self.distances([(source, target)])[0])
 
-    def distances(self, pairs: Sequence[tuple[Label, Label]]) -> Float:
-        """Return the distance of each pair of labels (a list of pairs, or an array of two columns)."""
-        sources, targets = self._positions(pairs)
+    def distances(self, pairs: Any, *, positions: bool = False) -> Float:
+        """Return the distance of each pair of labels (a list of pairs, or an array of two columns).
+
+        With ``positions`` the pairs are node positions: an array of integers with two columns.
+        """
+        if positions:
+            ends = self._checked_positions(pairs)
+            if ends.ndim != 2 or ends.shape[1] != 2:
+                raise InputError(f"pairs must have two columns, not shape {ends.shape}")
+            sources, targets = np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1])
+        else:
+            sources, targets = self._positions(pairs)
         return self._decoder.pairs(sources, targets)
 
     def matrix(
         self,
-        sources: Sequence[Label] | None = None,
-        targets: Sequence[Label] | None = None,
+        sources: Any = None,
+        targets: Any = None,
         *,
         out: Any = None,
-    ) -> Float:
+        dtype: Any = np.float64,
+        positions: bool = False,
+    ) -> Any:
         """Return distances from each source (row) to each target (column); ``None`` means all nodes in order.
 
-        Memory beyond the output is bounded.  ``out`` may be a writable array (a ``numpy`` memory map, say).
+        Memory beyond the output is bounded.  ``out`` may be a writable array (a ``numpy`` memory map, say) of
+        ``float64`` or ``float32``; without it ``dtype`` chooses.  With ``positions`` nodes are given by position.
         """
-        rows, columns = self.topology.indices(sources), self.topology.indices(targets)
-        answer = np.empty((len(rows), len(columns))) if out is None else out
-        if answer.shape != (len(rows), len(columns)):
-            raise OptionError(
-                f"out has shape {answer.shape}, but {len(rows)} x {len(columns)} distances were asked for"
-            )
+        rows, columns = self._nodes(sources, positions), self._nodes(targets, positions)
+        shape = len(rows), len(columns)
+        answer = np.empty(shape, dtype) if out is None else out
+        if answer.shape != shape:
+            raise OptionError(f"out has shape {answer.shape}, but {shape[0]} x {shape[1]} distances were asked for")
+        if answer.dtype not in (np.float64, np.float32):
+            raise OptionError(f"distances are float64 or float32, not {answer.dtype}")
+        index = self.prepared(len(rows))
+        whole = None if targets is None else columns
+        if index is not None and answer.flags.c_contiguous:
+            index.matrix(rows, whole, np.asarray(answer))
+            return answer
         straight = targets is None and answer.dtype == np.float64 and answer.flags.c_contiguous
         for part in steps(self.chunks(len(rows)), "distances"):
             if straight:
@@ -80,6 +107,42 @@ class Release:
             else:
                 answer[part] = self.rows(rows[part])[:, columns]
         return answer
+
+    @property
+    def index(self) -> Index | None:
+        """The index, if there is one."""
+        index: Index | None = getattr(self._decoder, "index", None)
+        return index
+
+    def build_index(self, *, max_bytes: int = MAX_BYTES) -> Index:
+        """Build the index (docs/ENGINE.md): every later answer comes from it, the same to the last bit, but faster.
+
+        Raises:
+            CannotError: if it would take more than ``max_bytes``, or if the release answers by other means.
+        """
+        build = getattr(self._decoder, "build_index", None)
+        if build is None:
+            raise CannotError(
+                f"a release by {self.statement.mechanism!r} is looked up, not searched: no index is needed"
+            )
+        index: Index = build(max_bytes)
+        return index
+
+    def save_index(self, path: str | os.PathLike[str]) -> None:
+        """Write the index, building it if it is not there (atomically; see docs/ENGINE.md)."""
+        save_index(path, self.build_index(), self.measurements)
+
+    def load_index(self, path: str | os.PathLike[str]) -> None:
+        """Map an index file; refuses one that is damaged or belongs to another release."""
+        if getattr(self._decoder, "build_index", None) is None:
+            raise CannotError(f"a release by {self.statement.mechanism!r} has no index")
+        self._decoder.index = load_index(path, self.measurements)  # type: ignore[attr-defined]
+
+    def prepared(self, rows: int) -> Index | None:
+        """Get ready for this many rows: the index if there is one or if so many rows are worth its tables."""
+        index_for = getattr(self._decoder, "index_for", None)
+        index: Index | None = index_for(rows) if index_for is not None else None
+        return index
 
     def frame(self, sources: Sequence[Label] | None = None, targets: Sequence[Label] | None = None) -> pandas.DataFrame:
         """Return ``matrix`` as a labelled table."""
@@ -98,14 +161,24 @@ class Release:
             raise OptionError(f"confidence must be between 0 and 1, got {confidence}")
         return self._decoder.interval(self.topology.index(source), self.topology.index(target), confidence)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the release file (atomically; see docs/FORMAT.md)."""
+    def save(self, path: str | os.PathLike[str], *, index: bool = False) -> None:
+        """Write the release file (atomically; see docs/FORMAT.md), with ``index`` also its index beside it."""
         write_release(path, self.measurements, self.statement)
+        if index:
+            self.save_index(index_path(path))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Release:
-        """Read a release file, checking its digest and proving its certificate again."""
-        return cls(*read_release(path))
+        """Read a release file, checking its digest and proving its certificate again.
+
+        An index of this release lying beside it (``roads.hushx``) is mapped; one of another release is left alone.
+        """
+        release = cls(*read_release(path))
+        beside = index_path(path)
+        if beside.is_file() and beside != Path(path) and hasattr(release._decoder, "build_index"):
+            with contextlib.suppress(ForeignIndexError):
+                release.load_index(beside)
+        return release
 
     def rows(self, sources: Int) -> Float:
         """Full rows by node *position*: the building block of everything larger."""
@@ -117,6 +190,26 @@ class Release:
         """Slices of ``range(count)`` whose full rows fit in a bounded buffer."""
         rows = max(1, CHUNK_NUMBERS // max(self.topology.num_nodes, 1))
         return [slice(at, min(at + rows, count)) for at in range(0, count, rows)]
+
+    def _nodes(self, nodes: Any, positions: bool) -> Int:
+        """Positions of the nodes asked for."""
+        if nodes is None or not positions:
+            return self.topology.indices(nodes)
+        found = self._checked_positions(nodes)
+        if found.ndim != 1:
+            raise InputError(f"node positions must be a plain list, not of shape {found.shape}")
+        return found
+
+    def _checked_positions(self, nodes: Any) -> Int:
+        found = np.asarray(nodes)
+        if found.size == 0:
+            found = found.astype(np.int64)
+        if found.dtype.kind not in "iu":
+            raise InputError(f"node positions are integers, not {found.dtype}")
+        n = self.topology.num_nodes
+        if found.size and (int(found.min()) < 0 or int(found.max()) >= n):
+            raise InputError(f"node positions run from 0 to {n - 1}")
+        return np.ascontiguousarray(found, np.int64)
 
     def _positions(self, pairs: Any) -> tuple[Int, Int]:
         values = pairs.to_numpy() if hasattr(pairs, "to_numpy") else pairs

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .bounds import error_bound
 from .errors import CannotError, OptionError
 from .noise import Law, std
 from .predict import predicted_error
@@ -24,6 +25,8 @@ from .strategy.registry import MECHANISMS, mechanism_named
 from .topology import Topology
 from .weights import Lattice
 
+GAMMA = 0.05  # the chance that proved bounds are given away
+
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
@@ -33,6 +36,7 @@ class Candidate:
     law: Law | None
     mean_error: float
     p95_error: float
+    bound: float
     noise: float
     numbers: int
     strategy: Strategy | None = None
@@ -45,6 +49,7 @@ class Candidate:
             "law": self.law and str(self.law),
             "mean_error": self.mean_error if self.strategy else None,
             "p95_error": self.p95_error if self.strategy else None,
+            "bound": self.bound if self.strategy else None,
             "noise": self.noise if self.strategy else None,
             "numbers": self.numbers,
             "reason": self.reason,
@@ -101,16 +106,23 @@ class Plan:
             f"{self.topology!r}, epsilon = {budget.epsilon:g}, delta = {budget.delta:g}, "
             f"unit = {self.problem.lattice.unit:g}. No weight was read.",
             "",
-            f"{'mechanism':<18}{'law':<10}{'mean error':>12}{'95 % below':>12}{'noise':>12}{'numbers':>12}",
+            f"{'mechanism':<18}{'law':<10}{'mean error':>12}{'95 % below':>12}{'all below':>12}"
+            f"{'noise':>12}{'numbers':>12}",
         ]
         for c in self.candidates:
             if c.strategy is None:
                 lines.append(f"{c.mechanism:<18}not possible: {c.reason}")
             else:
                 lines.append(
-                    f"{c.mechanism:<18}{c.law!s:<10}{c.mean_error:>12.4g}{c.p95_error:>12.4g}{c.noise:>12.4g}{c.numbers:>12}"
+                    f"{c.mechanism:<18}{c.law!s:<10}{c.mean_error:>12.4g}{c.p95_error:>12.4g}{c.bound:>12.4g}"
+                    f"{c.noise:>12.4g}{c.numbers:>12}"
                 )
-        lines += ["", f"Choice: {self.why}", "Errors are predicted from public facts; see docs/PITFALLS.md."]
+        lines += [
+            "",
+            f"Choice: {self.why}",
+            "Mean error and 95 % are predicted from public facts. Long routes come out low and worse than predicted",
+            f"where noise is comparable with weights (docs/PITFALLS.md). All below: proved, probability {1 - GAMMA:g}.",
+        ]
         if self.problem.max_weight is None:
             lines.append(
                 f"No max_weight is declared: weights above {self.problem.lattice.largest_weight:.4g} are clipped."
@@ -137,14 +149,14 @@ def plan(
     laws = _laws(law, budget)
     if mechanism != "auto":
         named = mechanism_named(mechanism)
-        candidates = [_candidate(named, problem, each, options) for each in laws]
+        candidates = [_candidate(named, problem, each, options) for each in _its_laws(named, law, laws)]
     else:
         if options:
             raise OptionError(f"option {sorted(options)[0]!r} needs a mechanism by name, not 'auto'")
         candidates = [
             candidate
             for name in steps(list(MECHANISMS), "planning")
-            for candidate in _tried(MECHANISMS[name], problem, laws)
+            for candidate in _tried(MECHANISMS[name], problem, _its_laws(MECHANISMS[name], law, laws))
         ]
     possible = sorted((c for c in candidates if c.strategy is not None), key=lambda c: c.mean_error)
     if not possible:
@@ -163,12 +175,24 @@ def _laws(law: str, budget: Budget) -> list[Law]:
     return [Law(law)]
 
 
+def _its_laws(mechanism: Mechanism, law: str, laws: list[Law]) -> list[Law]:
+    """A mechanism published for pure privacy is tried under Laplace noise, unless a law was asked for."""
+    return [Law.LAPLACE] if mechanism.pure and law == "auto" else laws
+
+
 def _tried(mechanism: Mechanism, problem: Problem, laws: list[Law]) -> list[Candidate]:
     """Candidates of one mechanism, or one that says why there are none."""
+    topology = problem.topology
+    if topology.num_nodes > mechanism.auto_limit and topology.num_edges >= topology.num_nodes:
+        return [_impossible(mechanism, f"not tried by auto beyond {mechanism.auto_limit} nodes with cycles; name it")]
     try:
         return [_candidate(mechanism, problem, law, {}) for law in laws]
     except (OptionError, CannotError) as error:
-        return [Candidate(mechanism.name, None, math.inf, math.inf, math.inf, 0, None, str(error))]
+        return [_impossible(mechanism, str(error))]
+
+
+def _impossible(mechanism: Mechanism, reason: str) -> Candidate:
+    return Candidate(mechanism.name, None, math.inf, math.inf, math.inf, math.inf, 0, None, reason)
 
 
 def _candidate(mechanism: Mechanism, problem: Problem, law: Law, options: Mapping[str, Any]) -> Candidate:
@@ -176,4 +200,5 @@ def _candidate(mechanism: Mechanism, problem: Problem, law: Law, options: Mappin
     mean, p95 = predicted_error(strategy)
     scales = strategy.scales
     noise = std(law, int(scales.max())) * problem.lattice.granularity if len(scales) else 0.0
-    return Candidate(mechanism.name, law, mean, p95, noise, strategy.num_values, strategy)
+    bound = error_bound(strategy, GAMMA).total
+    return Candidate(mechanism.name, law, mean, p95, bound, noise, strategy.num_values, strategy)

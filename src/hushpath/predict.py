@@ -13,14 +13,16 @@ import math
 import numpy as np
 
 from .arrays import Float
-from .kernels.paths import UNREACHED, distances_from
 from .noise import std
+from .strategy.anchors import AnchorBlock, Forest
+from .strategy.blocks import CliqueBlock, ClusterBlock
 from .strategy.core import Strategy
+from .strategy.cover import move_errors
 from .strategy.hierarchy import HierarchyBlock
-from .topology import Topology
+from .strategy.hubs import pair_errors
+from .strategy.samples import sampled_hops
 
 MEAN_OF_STD = math.sqrt(2 / math.pi)
-SAMPLED_NUMBERS = 2**22
 
 
 def predicted_error(strategy: Strategy) -> tuple[float, float]:
@@ -43,8 +45,8 @@ def _spread_and_bias(strategy: Strategy) -> tuple[Float, Float]:
     if strategy.decoder == "edges":
         spread = np.sqrt(sampled_hops(strategy.topology)) * float(noise.max())
         return spread, np.zeros(len(spread))
-    if strategy.decoder == "hierarchy":
-        return _hierarchy_spread_and_bias(strategy, noise)
+    if strategy.decoder in OTHERS:
+        return OTHERS[strategy.decoder](strategy, noise)
     sizes = strategy.group_sizes
     spread = np.repeat(noise, np.minimum(sizes, 1000)) if sizes.sum() else np.empty(0)
     return spread, np.zeros(len(spread))
@@ -73,13 +75,50 @@ def _hierarchy_spread_and_bias(strategy: Strategy, noise: Float) -> tuple[Float,
     n = strategy.topology.num_nodes
     home = tree.vertex_home[np.unique(np.linspace(0, n - 1, min(n, 4096)).astype(np.int64))]
     other = np.roll(home, len(home) // 2)
-    return np.sqrt(variance[home] + variance[other]), bias[home] + bias[other]
+    detour = tree.hops * float(strategy.lattice.high.max(initial=0))  # covers: typically about k W in all
+    return np.sqrt(variance[home] + variance[other]), bias[home] + bias[other] + detour
 
 
-def sampled_hops(topology: Topology) -> Float:
-    """Hop counts from evenly spaced nodes to all nodes they reach: a public sample of pairs."""
-    n = topology.num_nodes
-    sources = np.unique(np.linspace(0, n - 1, max(1, min(n, 256, SAMPLED_NUMBERS // n))).astype(np.int64))
-    hops = np.empty((len(sources), n), np.int64)
-    distances_from(topology.arcs, np.ones(len(topology.arcs.heads), np.int64), sources, hops)
-    return np.asarray(hops[(hops > 0) & (hops != UNREACHED)], np.float64)
+def _cover_spread_and_bias(strategy: Strategy, noise: Float) -> tuple[Float, Float]:
+    """One number, and two moves of known hops."""
+    (block,) = strategy.blocks
+    assert isinstance(block, CliqueBlock)
+    moves = move_errors(strategy.topology, block.vertices, float(strategy.lattice.high.max(initial=0)))
+    return np.full(len(moves), float(noise.max(initial=0.0))), moves
+
+
+def _anchor_spread_and_bias(strategy: Strategy, noise: Float) -> tuple[Float, Float]:
+    """The exact variance of each sampled pair; answers are linear, so there is no bias."""
+    (block,) = strategy.blocks
+    assert isinstance(block, AnchorBlock)
+    n = strategy.topology.num_nodes
+    sources = np.unique(np.linspace(0, n - 1, min(n, 4096)).astype(np.int64))
+    parts = [
+        block.variances(noise, Forest.of(strategy.topology), sources, np.roll(sources, shift))
+        for shift in {1 + len(sources) // 7, 1 + len(sources) // 3, len(sources) // 2}
+    ]  # fmt: skip
+    variance = np.concatenate(parts)
+    spread = np.sqrt(variance[variance > 0])
+    return spread, np.zeros(len(spread))
+
+
+def _hub_spread_and_bias(strategy: Strategy, noise: Float) -> tuple[Float, Float]:
+    """As the mechanism tunes itself (``strategy.hubs.pair_errors``); local numbers add a bias for each piece."""
+    topology, clique = strategy.topology, strategy.blocks[1]
+    assert isinstance(clique, CliqueBlock)
+    sizes = np.cumsum([len(block.group_sizes(topology)) for block in strategy.blocks])
+    edge, hub, *local = (float(part.max(initial=0.0)) for part in np.split(noise, sizes[:-1]))
+    hops = sampled_hops(topology)
+    spread, bias = pair_errors(hops, edge, hub, len(clique.vertices), topology.num_nodes)
+    if local and isinstance(block := strategy.blocks[2], ClusterBlock) and len(block.vertices):
+        bias = bias + local[0] * hops / max(1, int(strategy.details.get("radius", 1)))
+    return spread, bias
+
+
+OTHERS = {
+    "hierarchy": _hierarchy_spread_and_bias,
+    "cover": _cover_spread_and_bias,
+    "anchors": _anchor_spread_and_bias,
+    "hubs": _hub_spread_and_bias,
+    "hubs-bounded": _hub_spread_and_bias,
+}

@@ -9,10 +9,12 @@ granularity ``g`` that is a power of two (exact in binary) and rounded down to `
 distances are exact integers.  If ``||w - w'||_1 <= unit`` with at most ``L`` edges changed, the lattice
 weights differ by
 
-    sum_e |floor(w_e/g) - floor(w'_e/g)|  <=  ceil(unit/g) + L - 1      (docs/proofs/lattice.md)
+    sum_e |floor(w_e/g) - floor(w'_e/g)|  <=  ceil(unit/g) + 2 L - 1      (docs/proofs/lattice.md)
+
+where one of the two steps per edge pays for the rounding of the owner's real numbers to floats.
 
 We promise the whole L1 ball, so ``L`` is the number of edges, and choose ``g`` so fine that ``L`` steps are
-at most 1/256 of a unit: the promise for many edges costs under 0.4 % of noise and no further parameter.
+at most 1/256 of a unit: the promise for many edges costs under 0.8 % of noise and no further parameter.
 (Where the declared bounds would not fit 64 bits, ``g`` is coarser, and ``unit_steps`` says what that costs.)
 """
 
@@ -72,7 +74,8 @@ class Lattice:
         upper = topology.upper if max_weight is None else np.minimum(topology.upper, max_weight)
         if (topology.lower > upper).any():
             raise OptionError(f"max_weight {max_weight} is below the declared lower bound of an edge")
-        ceiling = LARGEST_DISTANCE >> (n - 1).bit_length()  # at most LARGEST_DISTANCE / n, exact as a float
+        # At most LARGEST_DISTANCE / n, exact as a float, and so small that neighbouring floats are within a step.
+        ceiling = min(LARGEST_DISTANCE >> (n - 1).bit_length(), 2**53)
         if granularity is None:
             granularity = 2.0 ** math.floor(math.log2(unit / (ROUNDING_SHARE * m)))
             declared = float(upper[np.isfinite(upper)].max(initial=0.0))
@@ -93,7 +96,7 @@ class Lattice:
         top = ceiling * granularity
         high = np.floor(np.minimum(upper, top) / granularity).astype(np.int64)
         low = np.minimum(np.floor(np.minimum(topology.lower, top) / granularity).astype(np.int64), high)
-        steps = math.ceil(unit / granularity) + m - 1
+        steps = math.ceil(unit / granularity) + 2 * m - 1
         return cls(granularity, unit, steps, frozen(low, np.int64), frozen(high, np.int64))
 
     @property
@@ -114,7 +117,7 @@ class PrivateWeights:
     def __init__(self, values: ArrayLike, *, num_rows: int, keep: Int | None = None) -> None:
         """Take one weight per input row; ``keep`` names the rows that became edges (``Topology.build``)."""
         try:
-            array = np.asarray(values)
+            array = np.ma.filled(values, np.nan) if np.ma.is_masked(values) else np.asarray(values)
             if array.dtype.kind not in "iufO":
                 raise TypeError
             with np.errstate(all="ignore"):  # a warning would depend on a weight
@@ -133,7 +136,8 @@ class PrivateWeights:
             raise NetworkError(f"{len(self.__values)} weights on a lattice for {len(lattice.low)} edges")
         # Clip before dividing: a huge weight must not overflow, because a warning would depend on it.
         g = lattice.granularity
-        steps = np.floor(np.clip(self.__values, lattice.low * g, lattice.high * g) / g).astype(np.int64)
+        with np.errstate(all="ignore"):  # nor may a caller's numpy settings turn a tiny weight into an exception
+            steps = np.floor(np.clip(self.__values, lattice.low * g, lattice.high * g) / g).astype(np.int64)
         return np.clip(steps, lattice.low, lattice.high)
 
     def reveal(self) -> Float:

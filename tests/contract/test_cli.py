@@ -1,8 +1,10 @@
 """The command line as people meet it: every verb, every kind of mistake, always one line and the right exit code."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -111,7 +113,7 @@ def test_what_is_not_private_says_so_everywhere(folder, capsys, flag):
         ([*RELEASE, "--epsilon", "0"], 2, "epsilon must be greater than 0"),
         ([*RELEASE, "--epsilon", "-3"], 2, "epsilon must be greater than 0"),
         ([*RELEASE, "--epsilon", "nan"], 2, "epsilon must be greater than 0"),
-        ([*RELEASE, "--delta", "1"], 2, "delta must be at least 0 and below 1"),
+        ([*RELEASE, "--delta", "1"], 2, "delta must be 0, or between"),
         ([*RELEASE, "--unit", "0"], 2, "unit must be a positive"),
         ([*RELEASE, "--max-weight", "-1"], 2, "max_weight must be a positive"),
         ([*RELEASE, "--mechanism", "magic"], 2, "no mechanism is called 'magic'"),
@@ -195,3 +197,34 @@ def test_as_a_program(folder):
     assert (done.returncode, done.stdout) == (2, "")
     for verb in ("demo", "plan", "release", "query", "matrix", "inspect", "evaluate"):
         assert run([verb, "--help"]) == 0
+
+
+def test_an_input_is_never_overwritten(folder, capsys):
+    before = (folder / "roads.csv").read_bytes()
+    code, _, err = call(capsys, *RELEASE[:3], "roads.csv", *RELEASE[4:])
+    assert (code, err.count("\n")) == (2, 1)
+    assert "is an input" in err
+    assert (folder / "roads.csv").read_bytes() == before
+
+
+def test_outputs_are_checked_before_the_work(folder, capsys):
+    assert call(capsys, "release", "absent.csv", "-o", "nodir/x.hush", "--epsilon", 1)[0] == 1
+    code, _, err = call(capsys, "release", "absent.csv", "-o", ".", "--epsilon", 1)
+    assert (code, "is a folder" in err) == (2, True)
+    assert "epsilon must be" in call(capsys, "release", "absent.csv", "-o", "x.hush", "--epsilon", 0)[2]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_by_a_real_signal(folder, number):
+    """Exit code 130, one line, and nothing half-written; the release is slow enough to be caught in the middle."""
+    rows = "\n".join(f"{a},{b},1" for a, b in grid_ends(250, 250).tolist())
+    (folder / "big.csv").write_text("source,target,weight\n" + rows + "\n")
+    command = [sys.executable, "-m", "hushpath", "release", "big.csv", "-o", "big.hush", "--epsilon", "1"]
+    command += ["--mechanism", "separator"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run_:
+        time.sleep(2.5)
+        run_.send_signal(number)
+        out, err = run_.communicate(timeout=60)
+    assert run_.returncode == 130
+    assert err.decode() == "hushpath: interrupted; no half-written file is left\n"
+    assert sorted(p.name for p in folder.iterdir()) == ["big.csv", "roads.csv"]

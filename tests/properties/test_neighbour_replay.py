@@ -5,20 +5,28 @@ surface, and weights just beside a lattice line, where rounding moves every edge
 """
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from named_graphs import named, random_network
+from named_graphs import fitted, named, random_network
 
 from hushpath import Network
 from hushpath.exact import exact_numbers
 from hushpath.noise import Law
 from hushpath.planning import plan
+from hushpath.privacy.accounting import zcdp_rho
 from hushpath.strategy.registry import MECHANISMS
 
 UNIT = 1.0
+
+
+@pytest.fixture(autouse=True)
+def remember_rho(monkeypatch):
+    """One budget, hundreds of plans: compute its rho once (20 ms each)."""
+    monkeypatch.setattr("hushpath.privacy.certificate.zcdp_rho", lru_cache(zcdp_rho))
 
 
 def loads(strategy, first, second):
@@ -71,6 +79,7 @@ def test_no_neighbour_costs_more_than_the_certificate(mechanism, law):
         net = random_network(rng, directed=None if MECHANISMS[mechanism].directed else False)
         if net.topology.num_edges == 0:
             return
+        net = fitted(net, mechanism)
         strategy = strategies_for(net, law, mechanism, rng)
         spent = strategy.certificate().spent
         for _ in range(3):

@@ -140,7 +140,7 @@ def test_these_neighbours_would_catch_a_bound_that_forgets_rounding():
 
 
 def test_the_bound_is_reached():
-    """Every edge crosses a lattice point by a hair, one takes the rest: ceil(unit/g) + m - 1 exactly."""
+    """Every edge crosses a lattice point by a hair, one takes the rest: ceil(unit/g) + m - 1, for floats."""
     m = 5
     lattice = Lattice.build(star(m), unit=2.0, granularity=0.5)
     hair = 2.0**-40
@@ -150,7 +150,31 @@ def test_the_bound_is_reached():
     assert np.abs(moved - w).sum() <= 2.0
     gap = np.abs(private(w).on_lattice(lattice) - private(moved).on_lattice(lattice)).sum()
     # 2 - 4 hairs start a hair below a point: 4 steps; the other four edges take one step each.
-    assert gap == lattice.unit_steps == math.ceil(2.0 / 0.5) + m - 1
+    assert gap == math.ceil(2.0 / 0.5) + m - 1 == lattice.unit_steps - m
+
+
+@settings(max_examples=500, deadline=None, derandomize=True)
+@given(st.integers(0, 2**32 - 1))
+def test_the_bound_holds_for_real_numbers_behind_the_floats(seed):
+    """The owner's numbers are exact rationals; the code sees their nearest floats, up to the largest allowed weight."""
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(1, 6))
+    lattice = Lattice.build(star(m), unit=1.0, granularity=float(2.0 ** rng.integers(-12, 1)))
+    top = int(lattice.high.max() * lattice.granularity)
+    base = [Fraction(int(rng.integers(0, top)) if rng.random() < 0.5 else int(rng.integers(0, 50))) for _ in range(m)]
+    base = [b + Fraction(int(rng.integers(0, 10**6)), 10**6) for b in base]
+    share = rng.dirichlet(np.ones(m))
+    most, signs = Fraction(999_999, 10**6), rng.choice([-1, 1], m)
+    other = [b + Fraction(s) * most * int(sign) for b, s, sign in zip(base, share, signs, strict=True)]
+    assert sum(abs(a - b) for a, b in zip(base, other, strict=True)) <= 1
+    first, second = ([float(x) for x in numbers] for numbers in (base, other))
+    gap = np.abs(private(first).on_lattice(lattice) - private(second).on_lattice(lattice)).sum()
+    assert gap <= lattice.unit_steps
+
+
+def test_integers_beyond_floats_are_refused_rather_than_understated():
+    with pytest.raises(OptionError, match="64 bits"):
+        Lattice.build(star(1), unit=1.0, max_weight=2.0**60)
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
@@ -163,7 +187,7 @@ def test_granularity_is_a_power_of_two_and_fine_enough(m, unit, relative):
     assert math.frexp(lattice.granularity)[0] == 0.5
     assert lattice.granularity * m * ROUNDING_SHARE <= unit
     assert lattice.unit_steps * lattice.granularity <= unit * (1 + 2 / ROUNDING_SHARE)
-    assert lattice.unit_steps == math.ceil(unit / lattice.granularity) + m - 1
+    assert lattice.unit_steps == math.ceil(unit / lattice.granularity) + 2 * m - 1
     assert int(lattice.high.max()) * (m + 1) <= LARGEST_DISTANCE
     assert (lattice.low <= lattice.high).all()
 

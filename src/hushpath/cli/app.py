@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import demo, evaluate, inspect, matrix, plan, query, release
+from . import demo, evaluate, index, inspect, lab, matrix, plan, query, release
 
 app = typer.Typer(
     name="hushpath",
@@ -36,5 +36,5 @@ def _main(
     pass
 
 
-for verb in (demo, plan, release, query, matrix, inspect, evaluate):
+for verb in (demo, plan, release, index, query, matrix, inspect, evaluate, lab):
     app.command(verb.__name__.rpartition(".")[2])(verb.command)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -45,6 +46,20 @@ def bound(text: str | None, default: float) -> str | float:
         return float(text)
     except ValueError:
         return text
+
+
+def check_output(out: Path, *inputs: Path) -> None:
+    """Refuse a place that cannot be written, or that holds an input, before any work is done."""
+    from ..errors import CannotError, OptionError
+
+    if any(out.exists() and given.exists() and out.samefile(given) for given in inputs):
+        raise OptionError(f"{out} is an input of this command; write to another file")
+    if out.is_dir():
+        raise OptionError(f"{out} is a folder; name a file")
+    if not out.absolute().parent.is_dir():
+        raise CannotError(f"cannot write {out}: there is no folder {out.parent}")
+    if not os.access(out.absolute().parent, os.W_OK):
+        raise CannotError(f"cannot write {out}: no permission in {out.absolute().parent}")
 
 
 def mechanism_options(pairs: list[str] | None) -> dict[str, Any]:

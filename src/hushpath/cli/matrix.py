@@ -16,6 +16,7 @@ def command(
     sources: Annotated[Path | None, typer.Option("--sources", help="File with one node per line.")] = None,
     targets: Annotated[Path | None, typer.Option("--targets", help="File with one node per line.")] = None,
     long: Annotated[bool, typer.Option("--long", help="Columns source, target, distance.")] = False,
+    float32: Annotated[bool, typer.Option("--float32", help="Half the size, seven digits.")] = False,
     json: c.Json = False,
 ) -> None:
     """Write a distance matrix; larger than memory is fine."""
@@ -24,10 +25,11 @@ def command(
     from ..oracle import load
     from ..progress import shown
 
+    c.check_output(out, release)
     rel = load(release)
     rows, columns = (None if path is None else read_labels(path) for path in (sources, targets))
     with shown():
-        shape = write_matrix(rel, out, rows, columns, long=long)
+        shape = write_matrix(rel, out, rows, columns, long=long, dtype="float32" if float32 else "float64")
     if not rel.statement.private:
         typer.echo(f"NOT PRIVATE: {'; '.join(rel.statement.reasons)}", err=True)
     if json:

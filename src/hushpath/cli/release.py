@@ -32,10 +32,13 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Release all distances of a network with differential privacy."""
+    from ..privacy.accounting import Budget
     from ..progress import shown
     from ..publish import release
     from ..readers import read_network
 
+    c.check_output(out, network)
+    Budget(epsilon, delta)  # a wrong budget is said before the data are opened
     with shown():
         net = read_network(
             network, source=source, target=target, weight=weight, directed=directed, nodes=nodes,

@@ -41,4 +41,16 @@ def decoder_for(measurements: Measurements) -> Decoder:
         from .hierarchy import hierarchy_decoder
 
         return hierarchy_decoder(measurements)
+    if name == "cover":
+        from .cover import CoverDecoder
+
+        return CoverDecoder(measurements)
+    if name in ("hubs", "hubs-bounded"):
+        from .hubs import HubDecoder
+
+        return HubDecoder(measurements)
+    if name == "anchors":
+        from .anchors import AnchorDecoder
+
+        return AnchorDecoder(measurements)
     raise FileFormatError(f"this version has no decoder called {str(name)[:40]!r}")

@@ -1,4 +1,4 @@
-"""Distances over noisy edge weights: clip to the public bounds, then shortest paths.
+"""Distances over noisy edge weights: clip to the public bounds, then shortest paths, by Dijkstra or from an index.
 
 Clipping is free post-processing and keeps lengths non-negative.  A distance is a minimum over paths, hence concave
 in the weights: noise makes it come out low, the more the larger the noise is against the weights.
@@ -12,17 +12,30 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Float, Int
+from ..decompose.decomposition import decomposition
+from ..engine import Index
+from ..engine.index import MAX_BYTES
+from ..engine.layout import Layout
+from ..engine.tables import row_work, table_bytes, table_work
 from ..kernels.paths import distances_from
 from ..measure import Measurements
 from ..noise import Law, simulation, std
 
 REPLICATES = 199
+LEAF_SIZE = 32  # of the index: smaller leaves make more cells, larger ones longer inner tables
+# Cutting a network up takes as long as some thousand Dijkstras from its nodes, whatever its size; and dense networks
+# have no small separators.
+WORTH_AN_INDEX = 1500
+MOST_ARCS_PER_NODE = 8
+ADDITIONS_PER_ARC = 100  # the engine makes about so many while Dijkstra looks at an arc
 
 
 class EdgeDecoder:
-    """Dijkstra over the measured weights."""
+    """Shortest paths over the measured weights: Dijkstra, or the index once there is one."""
 
     def __init__(self, measurements: Measurements) -> None:
+        self.index: Index | None = None
+        self._tried = False
         self.strategy = measurements.strategy
         self.topology = measurements.strategy.topology
         self.values = measurements.values
@@ -37,12 +50,43 @@ class EdgeDecoder:
         """One length per arc."""
         return self._lengths(self.values)
 
+    def build_index(self, max_bytes: int = MAX_BYTES) -> Index:
+        """Build tables and labels; from then on every answer comes from them."""
+        if self.index is None:
+            self.index = self._indexed(labels=True, max_bytes=max_bytes)
+        return self.index.with_labels(max_bytes)
+
+    def index_for(self, rows: int) -> Index | None:
+        """The index, if there is one or if this many rows are worth building its tables; else ``None``."""
+        arcs = len(self.topology.arcs.heads)
+        worth_a_try = rows >= WORTH_AN_INDEX and arcs <= MOST_ARCS_PER_NODE * self.topology.num_nodes
+        if self.index is None and worth_a_try and not self._tried:
+            self._tried = True
+            tree, _ = decomposition(self.topology, leaf_size=LEAF_SIZE)
+            layout = Layout.of(tree)
+            fits = table_bytes(layout, symmetric=not self.topology.directed) <= MAX_BYTES // 4
+            if fits and table_work(layout) / rows + row_work(layout) < ADDITIONS_PER_ARC * arcs:
+                self.index = self._indexed(labels=False, max_bytes=MAX_BYTES)
+        return self.index
+
+    def _indexed(self, *, labels: bool, max_bytes: int) -> Index:
+        lattice = self.strategy.lattice
+        steps = np.clip(self.values, lattice.low, lattice.high).astype(np.float64)
+        tree, _ = decomposition(self.topology, leaf_size=LEAF_SIZE)
+        return Index.from_edges(tree, self.topology, steps, lattice.granularity, labels=labels, max_bytes=max_bytes)
+
     def rows(self, sources: Int, out: Float) -> None:
-        """One Dijkstra per source, straight into ``out``."""
+        """One row per source, straight into ``out``."""
+        index = self.index_for(len(sources))
+        if index is not None:
+            index.rows(sources, out)
+            return
         distances_from(self.topology.arcs, self.lengths, sources, out)
 
     def pairs(self, sources: Int, targets: Int) -> Float:
-        """One Dijkstra per distinct source; of the two ends of an undirected pair, the rarer one is the source."""
+        """Without an index one Dijkstra per distinct source; of undirected pairs the rarer end is the source."""
+        if self.index is not None:
+            return self.index.pairs(sources, targets)
         if not self.topology.directed and len(np.unique(targets)) < len(np.unique(sources)):
             sources, targets = targets, sources
         answer = np.empty(len(sources))

@@ -10,17 +10,24 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import Float, Int
+from ..arrays import Bool, Float, Int
 from ..bounds import hierarchy_bound
 from ..decompose.leaves import DENSE, LeafGraphs
 from ..decompose.tree import Lists
+from ..engine import Index
+from ..engine.index import MAX_BYTES
+from ..engine.labels import label_bytes
+from ..engine.layout import Layout
+from ..engine.tables import Tables
 from ..errors import CannotError
-from ..kernels.hierarchy import INFINITE, pair_estimates, row_estimates
-from ..kernels.paths import in_threads
+from ..kernels.hierarchy import INFINITE
 from ..measure import Measurements
 from ..progress import steps
 from ..strategy.hierarchy import HierarchyBlock
 from ..weights import LARGEST_DISTANCE
+
+LABELS_FROM = 20  # one pair per so many nodes is worth making labels, if they take less than
+LABELS_UP_TO = 2**30  # bytes
 
 
 class HierarchyDecoder:
@@ -41,27 +48,6 @@ class HierarchyDecoder:
             lattice.low[block.leaf_edge_ids], lattice.high[block.leaf_edge_ids],
         )  # fmt: skip
         self.leaves = LeafGraphs.of(self.tree, self.topology)
-
-    @cached_property
-    def home(self) -> Int:
-        """Where the way of each vertex starts: the topmost cell in which it is a hub, or its leaf."""
-        return self.tree.vertex_home
-
-    @cached_property
-    def own(self) -> Lists:
-        """The vertices whose home each cell is."""
-        order = np.argsort(self.home, kind="stable")
-        return Lists(np.searchsorted(self.home[order], np.arange(self.tree.num_cells + 1)), order)
-
-    @cached_property
-    def row(self) -> Int:
-        """The row of each vertex in the table of its home."""
-        row = np.zeros(self.topology.num_nodes, np.int64)
-        for cell in range(self.tree.num_cells):
-            mine = self.own[cell]
-            among = self.tree.vertices[cell] if self.tree.is_leaf[cell] else self.tree.hubs[cell]
-            row[mine] = np.searchsorted(among, mine)
-        return row
 
     @cached_property
     def _leaf_tables(self) -> dict[int, Int]:
@@ -119,58 +105,84 @@ class HierarchyDecoder:
         return tuple(np.array(one) for one in flat)  # writable copies: one compiled signature for all trees
 
     @cached_property
-    def _room(self) -> int:
-        """Members on the longest way to the root."""
-        longest = self.block.frame.members.sizes().copy()
-        for cell in range(1, self.tree.num_cells):
-            longest[cell] += longest[self.tree.parent[cell]]
-        return int(longest.max())
+    def _whole(self) -> Bool:
+        """Leaves (by cell) whose table is there in full; in larger ones distances are searched when asked for."""
+        size = self.tree.vertices.sizes()
+        return self.tree.is_leaf & ((size <= DENSE) | (not self.block.leaf_edges))
+
+    @property
+    def index(self) -> Index | None:
+        """The measured tables in the form every answer comes from; labels are made when they pay."""
+        return None if self.block.adjacent else self._index
+
+    @index.setter
+    def index(self, index: Index) -> None:
+        self._index = index
+
+    @cached_property
+    def _index(self) -> Index:
+        layout = Layout.of(self.tree, self._whole)
+        tables = Tables.empty(layout, symmetric=True)
+        side, square, inner = layout.starts
+        frame = self.block.frame
+        start, table = self._tables[-2], self._tables[-1]
+        for at, cell in enumerate(layout.cells.tolist()):
+            flat, own = table[start[cell] : start[cell + 1]], layout.own[at]
+            if not self.tree.is_leaf[cell]:
+                both = flat.reshape(len(frame.chosen[cell]), len(frame.members[cell]))
+                tables.square_out[square[at] : square[at + 1]] = _steps(both[:, frame.chosen[cell]])
+                tables.side_out[side[at] : side[at + 1]] = _steps(both[:, frame.boundary[cell]])
+                continue
+            rows = np.searchsorted(self.tree.vertices[cell], own)
+            to_boundary = flat.reshape(len(self.tree.vertices[cell]), len(frame.boundary[cell]))
+            tables.side_out[side[at] : side[at + 1]] = _steps(to_boundary[rows])
+            if self._whole[cell]:
+                tables.inner[inner[at] : inner[at + 1]] = _steps(self._leaf_tables[cell][np.ix_(rows, rows)])
+        return Index(layout, tables, self.strategy.lattice.granularity, exact=False)
+
+    def build_index(self, max_bytes: int = MAX_BYTES) -> Index:
+        """Make the labels of all vertices."""
+        if self.block.adjacent:
+            raise CannotError("levels='adjacent' is read literally and has no index; use levels='all'")
+        return self._index.with_labels(max_bytes)
+
+    def index_for(self, rows: int) -> Index | None:  # noqa: ARG002 - the tables are there for any number of rows
+        """The index, unless some leaf must be searched as well."""
+        return self.index if self._whole[self.tree.is_leaf].all() else None
 
     def rows(self, sources: Int, out: Float) -> None:
-        """Push estimates down the tree from each source, then look inside the source's own leaf."""
-        tables, home, row, own, room = self._tables, self.home, self.row, self.own, self._room
-        members = self.block.frame.members.start
-
-        def run(part: slice) -> None:
-            step = np.empty((len(sources[part]), self.topology.num_nodes), np.int64)
-            row_estimates(sources[part], home, row, tables, room, members, own.start, own.items, step)
-            out[part] = self._floats(step)
-
-        in_threads(run, len(sources))
-        for i, source in enumerate(sources.tolist()):
-            leaf = int(home[source])
-            if self.tree.is_leaf[leaf]:
-                mates = own[leaf]
-                out[i, mates] = np.minimum(out[i, mates], self._floats(self._inside(leaf, source, mates)))
-            out[i, source] = 0.0
+        """Push estimates down the tree from each source; large leaves are searched."""
+        self._index.rows(sources, out)
+        for i in np.flatnonzero(self._searched[sources]).tolist():
+            source = int(sources[i])
+            mates = np.flatnonzero(self.tree.vertex_home == self.tree.vertex_home[source])
+            out[i, mates] = np.minimum(out[i, mates], self._floats(self._inside(source, mates)))
 
     def pairs(self, sources: Int, targets: Int) -> Float:
-        """Climb from both ends of each pair."""
-        step = np.empty(len(sources), np.int64)
-        order = np.argsort(sources, kind="stable")  # climbing again and again from one source is saved
+        """Climb from both ends of a few pairs; meet labels for many."""
+        index = self._index
+        if index.labels is None and len(sources) * LABELS_FROM > self.topology.num_nodes:
+            shared = index.exact and index.tables.symmetric
+            if label_bytes(index.layout, shared=shared) <= LABELS_UP_TO:
+                index.with_labels()
+        answer = index.pairs(sources, targets)
+        home = self.tree.vertex_home
+        for i in np.flatnonzero(self._searched[sources] & (home[sources] == home[targets])).tolist():
+            inside = self._floats(self._inside(int(sources[i]), targets[i : i + 1]))
+            answer[i] = min(answer[i], float(inside[0]))
+        return answer
 
-        def run(part: slice) -> None:
-            which = order[part]
-            answer = np.empty(len(which), np.int64)
-            pair_estimates(sources[which], targets[which], self.home, self.row, self._tables, self._room, answer)
-            step[which] = answer
+    @cached_property
+    def _searched(self) -> Bool:
+        """Vertices whose home is a leaf too large for a table."""
+        return np.asarray((self.tree.is_leaf & ~self._whole)[self.tree.vertex_home])
 
-        in_threads(run, len(sources))
-        same = (self.home[sources] == self.home[targets]) & self.tree.is_leaf[self.home[sources]]
-        for i in np.flatnonzero(same).tolist():
-            s, t = int(sources[i]), targets[i : i + 1]
-            step[i] = min(step[i], int(self._inside(int(self.home[s]), s, t)[0]))
-        step[sources == targets] = 0
-        return self._floats(step)
-
-    def _inside(self, leaf: int, source: int, targets: Int) -> Int:
-        """Distances inside one leaf."""
-        table, mine = self._leaf_tables[leaf], self.tree.vertices[leaf]
-        at, to = int(np.searchsorted(mine, source)), np.searchsorted(mine, targets)
-        if table.shape == (len(mine), len(mine)):
-            return np.asarray(table[at, to])
-        row = self.leaves.distances(leaf, self.noisy_edges, self.noisy_edges, np.array([at]))
-        return np.asarray(row[0, to])
+    def _inside(self, source: int, targets: Int) -> Int:
+        """Distances inside a large leaf."""
+        leaf = int(self.tree.vertex_home[source])
+        mine = self.tree.vertices[leaf]
+        at, to = np.searchsorted(mine, [source]), np.searchsorted(mine, targets)
+        return np.asarray(self.leaves.distances(leaf, self.noisy_edges, self.noisy_edges, at)[0, to])
 
     def _floats(self, step: Int) -> Float:
         answer = self.strategy.lattice.floats(np.maximum(step, 0))
@@ -184,6 +196,11 @@ class HierarchyDecoder:
             return answer, answer
         bound = hierarchy_bound(self.strategy, 1 - confidence)
         return max(0.0, answer - bound.noise - bound.detour), answer + bound.noise
+
+
+def _steps(table: Int) -> Float:
+    """Lattice numbers as the engine keeps them."""
+    return np.where(table >= INFINITE, np.inf, table).ravel()
 
 
 def hierarchy_decoder(measurements: Measurements) -> HierarchyDecoder:

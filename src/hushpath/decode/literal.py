@@ -92,4 +92,5 @@ def _min_plus(a: Int, b: Int) -> Int:
     out = np.full((len(a), b.shape[1]), INFINITE, np.int64)
     for k in range(a.shape[1]):
         np.minimum(out, a[:, k : k + 1] + b[k], out=out)
+    out[out > INFINITE // 2] = INFINITE  # a negative shortcut after "not connected" is still not connected
     return out

@@ -13,9 +13,11 @@ import numpy as np
 
 from ..arrays import Int, concatenated
 from ..kernels.paths import UNREACHED, distances_from
-from ..strategy.blocks import Block, CliqueBlock, EdgeBlock
+from ..kernels.trees import summed
+from ..strategy.anchors import AnchorBlock, Forest
+from ..strategy.blocks import Block, CliqueBlock, ClusterBlock, EdgeBlock
 from ..strategy.hierarchy import HierarchyBlock
-from ..topology import Topology
+from ..topology import Arcs, Topology
 from ..weights import Lattice
 from .cells import hierarchy_numbers
 
@@ -33,16 +35,35 @@ def _(block: EdgeBlock, topology: Topology, lattice: Lattice, steps: Int) -> Int
 
 @exact_numbers.register
 def _(block: CliqueBlock, topology: Topology, lattice: Lattice, steps: Int) -> Int:
-    arcs, lengths = topology.arcs, steps[topology.arcs.edges]
+    arcs = topology.arcs
+    return _all_pairs(block.groups(topology), topology, arcs, steps[arcs.edges])
+
+
+@exact_numbers.register
+def _(block: ClusterBlock, topology: Topology, lattice: Lattice, steps: Int) -> Int:
+    arcs = block.inner_arcs(topology)
+    return _all_pairs(block.groups(topology), topology, arcs, steps[arcs.edges])
+
+
+@exact_numbers.register
+def _(block: AnchorBlock, topology: Topology, lattice: Lattice, steps: Int) -> Int:
+    forest = Forest.of(topology)
+    own = np.append(steps, 0)[forest.edge]  # roots have edge -1 and weight 0
+    height = summed(forest.order, forest.parent, own)
+    return np.asarray(height[block.nodes] - height[block.anchor[block.nodes]])
+
+
+def _all_pairs(groups: list[Int], topology: Topology, arcs: Arcs, lengths: Int) -> Int:
+    """Distances along the given arcs between the vertices of each group, in the order of ``CliqueBlock``."""
     numbers: list[Int] = []
-    for group in block.groups(topology):
+    for group in groups:
         rows = max(1, 2**23 // topology.num_nodes)  # at most 64 MB of full rows at a time
         for first in range(0, len(group), rows):
             chunk = group[first : first + rows]
             out = np.empty((len(chunk), topology.num_nodes), np.int64)
             distances_from(arcs, lengths, chunk, out)
             table = out[:, group]
-            # Unreached is a public fact (directed networks): such a pair counts as 0 and holds noise only.
+            # Unreached is a public fact (directed networks, clusters): such a pair counts as 0 and holds noise only.
             table[table == UNREACHED] = 0
             i, j = np.indices(table.shape)
             numbers.append(table[(i + first != j) if topology.directed else (i + first < j)])

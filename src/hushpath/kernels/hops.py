@@ -143,12 +143,8 @@ def _walk(whole, inside, local, limits, reach, room, before):
 
 
 @njit(cache=True, nogil=True)
-def hub_rows(sources, whole, inside, local, limits, hubs, table, owner, jump, out):
-    """Rows of answers: a walk, at most one number between hubs, a walk (Chen et al. 2023).
-
-    ``owner[v]`` is the position among the hubs of a hub that ``v`` may also reach at the public price ``jump[v]``,
-    or -1.
-    """
+def hub_rows(sources, whole, inside, local, limits, hubs, table, out):
+    """Rows of answers: a walk, at most one number between hubs, a walk."""
     n = len(whole[0]) - 1
     room = (np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64))
     before = np.empty(n, np.int64)
@@ -157,22 +153,32 @@ def hub_rows(sources, whole, inside, local, limits, hubs, table, owner, jump, ou
         reach[:] = UNREACHED
         reach[sources[row]] = 0
         _walk(whole, inside, local, limits, reach, room, before)
-        near = np.full(len(hubs), UNREACHED)
-        for i in range(len(hubs)):
-            near[i] = reach[hubs[i]]
-        for v in range(n):
-            if owner[v] >= 0 and reach[v] < FAR:
-                near[owner[v]] = min(near[owner[v]], reach[v] + jump[v])
-        beyond = near.copy()
-        for i in range(len(hubs)):
-            if near[i] < FAR:
-                for j in range(len(hubs)):
-                    if table[i, j] < FAR:
-                        beyond[j] = min(beyond[j], near[i] + table[i, j])
-        for i in range(len(hubs)):
-            reach[hubs[i]] = min(reach[hubs[i]], beyond[i])
-        for v in range(n):
-            if owner[v] >= 0 and beyond[owner[v]] < FAR:
-                reach[v] = min(reach[v], beyond[owner[v]] + jump[v])
+        shortcut(hubs, table, reach, before)
         _walk(whole, inside, local, limits, reach, room, before)
-        reach[sources[row]] = 0
+
+
+@njit(cache=True, nogil=True)
+def crowded(start, heads, radius, least):
+    """Middles of disjoint balls of ``radius`` hops with at least ``least`` nodes, such that no further one fits."""
+    n = len(start) - 1
+    taken, mark = np.zeros(n, np.bool_), np.full(n, -1, np.int64)
+    queue, hops, chosen = np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(n, np.bool_)
+    for centre in range(n):
+        queue[0], hops[centre], mark[centre] = centre, 0, centre
+        first, last, free = 0, 1, not taken[centre]
+        while first < last and free:
+            v = queue[first]
+            first += 1
+            if hops[v] == radius:
+                continue
+            for arc in range(start[v], start[v + 1]):
+                u = heads[arc]
+                if mark[u] != centre:
+                    mark[u], hops[u], queue[last] = centre, hops[v] + 1, u
+                    last += 1
+                    free = free and not taken[u]
+        if free and last >= least:
+            chosen[centre] = True
+            for i in range(last):
+                taken[queue[i]] = True
+    return np.flatnonzero(chosen)

@@ -26,3 +26,112 @@ def distances_from_reference(arcs: Arcs, lengths: NDArray[Any], source: int) -> 
         for arc in range(arcs.start[v], arcs.start[v + 1]):
             heapq.heappush(heap, (distance + lengths[arc].item(), int(arcs.heads[arc])))
     return out
+
+
+def panel_reference(
+    table: NDArray[Any], starts: NDArray[Any], rows: int, width: int, x: NDArray[Any], y: NDArray[Any]
+) -> NDArray[Any]:
+    """What ``minplus.panel`` leaves in ``y``, for panels of any number of lanes."""
+    out = y.copy()
+    for i in range(rows):
+        for j in range(width):
+            out[i] = np.minimum(out[i], table[starts[i] + j] + x[j])
+    return out
+
+
+def closed_reference(table: NDArray[Any], pivots: int) -> NDArray[Any]:
+    """What ``minplus.closed`` leaves in ``table``."""
+    out = table.copy()
+    for z in range(pivots):
+        for i in range(len(out)):
+            for j in range(len(out)):
+                out[i, j] = min(out[i, j], out[i, z] + out[z, j])
+    return out
+
+
+def preorder_reference(parent: NDArray[Any]) -> tuple[list[int], list[int]]:
+    """Position and end of the subtree of each cell, by walking the tree."""
+    at, end, count = [0] * len(parent), [0] * len(parent), 0
+
+    def walk(cell: int) -> None:
+        nonlocal count
+        at[cell] = count
+        count += 1
+        for child in np.flatnonzero(parent == cell).tolist():
+            walk(child)
+        end[cell] = count
+
+    walk(0)
+    return at, end
+
+
+def slots_reference(
+    parent: NDArray[Any], hub_start: NDArray[Any], hubs: NDArray[Any], bound_start: NDArray[Any], bound: NDArray[Any]
+) -> list[int]:
+    """Slot of every boundary vertex: its last place among the hubs of the cells above."""
+    out = []
+    for cell in range(len(parent)):
+        for vertex in bound[bound_start[cell] : bound_start[cell + 1]].tolist():
+            above = int(parent[cell])
+            while vertex not in hubs[hub_start[above] : hub_start[above + 1]]:
+                above = int(parent[above])
+            out.append(int(hub_start[above]) + hubs[hub_start[above] : hub_start[above + 1]].tolist().index(vertex))
+    return out
+
+
+def climb_reference(v: int, t: Any, side: NDArray[Any], square: NDArray[Any]) -> tuple[Any, Any]:
+    """Both labels of a vertex from dictionaries of what it knows of hubs, by vertex, cell by cell."""
+    (parent, leaf, home, row, hub_start, hubs, bound_start, slot, col, slot_col, own_start, own,
+     side_start, square_start, inner_start) = t  # fmt: skip
+    cell, first = int(home[v]), True
+    end = int(col[cell] + hub_start[cell + 1] - hub_start[cell])
+    before, after = np.full(end, np.inf), np.full(end, np.inf)
+    known: dict[int, float] = {}
+    while cell >= 0:
+        mine = hubs[hub_start[cell] : hub_start[cell + 1]].tolist()
+        edge = hubs[slot[bound_start[cell] : bound_start[cell + 1]]].tolist()
+        rows = int(own_start[cell + 1] - own_start[cell]) if leaf[cell] else len(mine)
+        sides = side[side_start[cell] : side_start[cell + 1]].reshape(rows, len(edge))
+        if first and leaf[cell]:
+            known = dict(zip(edge, sides[row[v]].tolist(), strict=True))
+        else:
+            squares = square[square_start[cell] : square_start[cell + 1]].reshape(rows, rows)
+            if first:
+                known = {v: 0.0}
+            passed = {x: known[x] for x in edge if x in known}
+            for i, hub in enumerate(mine):
+                so_far = known.get(hub, np.inf)
+                before[col[cell] + i] = so_far
+                for j in range(len(mine)):
+                    after[col[cell] + j] = min(after[col[cell] + j], so_far + squares[i, j])
+                for j, x in enumerate(edge):
+                    passed[x] = min(passed.get(x, np.inf), so_far + sides[i, j])
+            known = passed
+        cell, first = int(parent[cell]), False
+    return before, after
+
+
+def pair_reference(s: int, g: int, t: Any, out_tables: Any, in_tables: Any, inner: NDArray[Any]) -> float:
+    """One answer: the best hub of the cells that hold both homes, or inside a common leaf."""
+    (parent, leaf, home, row, hub_start, hubs, bound_start, slot, col, slot_col, own_start, own,
+     side_start, square_start, inner_start) = t  # fmt: skip
+    if s == g:
+        return 0.0
+    ways = []
+    for v in (s, g):
+        cell, way = int(home[v]), []
+        while cell >= 0:
+            way.append(cell)
+            cell = int(parent[cell])
+        ways.append(way)
+    _, after = climb_reference(s, t, *out_tables)
+    before, _ = climb_reference(g, t, *in_tables)
+    best = np.inf
+    for cell in set(ways[0]) & set(ways[1]):
+        for k in range(col[cell], col[cell] + hub_start[cell + 1] - hub_start[cell]):
+            best = min(best, after[k] + before[k])
+    b = int(home[s])
+    if b == home[g] and leaf[b] and inner_start[b + 1] > inner_start[b]:
+        p = own_start[b + 1] - own_start[b]
+        best = min(best, inner[inner_start[b] + row[s] * p + row[g]])
+    return float(best)

@@ -34,15 +34,14 @@ def rooted(start, heads, edges):
 
 @njit(cache=True, nogil=True)
 def anchors(order, parent):
-    """The recursion of Sealfon's Algorithm 1: for each node the ancestor from which its distance is measured.
+    """Sealfon's centroid recursion: for each node the ancestor from which its distance is measured.
 
-    A part with root r and s > 1 nodes: v* is the lowest node with more than s/2 nodes at or below it.  v* is anchored at r
-    (unless it is r) and the children of v* at v*.  Left are the parts below the children, at most s/2 nodes each,
+    A part with root r and s > 1 nodes: v* is the lowest node with more than s/2 nodes at or below it.  v* is anchored
+    at r (unless it is r) and the children of v* at v*.  Left are the parts below the children, at most s/2 nodes each,
     and the part above v*, less than s/2: an edge is on the way of at most one number a level.
     """
     n = len(order)
     anchor = np.full(n, -1, np.int64)
-    settled = np.zeros(n, np.bool_)
     size, child, sibling = np.empty(n, np.int64), np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     for i in range(n - 1, -1, -1):
         v = order[i]
@@ -51,7 +50,7 @@ def anchors(order, parent):
     stack, filled = np.empty(n, np.int64), 0
     for v in range(n):
         if parent[v] < 0:
-            stack[filled], settled[v], filled = v, True, filled + 1
+            stack[filled], filled = v, filled + 1
     # A removed subtree is cut off by marking its top; ``walk`` lists what is left of a part, parents first.
     removed, walk = np.zeros(n, np.bool_), np.empty(n, np.int64)
     while filled > 0:
@@ -76,16 +75,12 @@ def anchors(order, parent):
                 break
             size[parent[v]] += size[v]
         if middle != root:
-            if not settled[middle]:
-                anchor[middle], settled[middle] = root, True
-            removed[middle] = True
+            anchor[middle], removed[middle] = root, True
             stack[filled], filled = root, filled + 1
         c = child[middle]
         while c >= 0:
             if not removed[c]:
-                removed[c] = True
-                if not settled[c]:
-                    anchor[c], settled[c] = middle, True
+                anchor[c], removed[c] = middle, True
                 stack[filled], filled = c, filled + 1
             c = sibling[c]
     return anchor
@@ -93,7 +88,7 @@ def anchors(order, parent):
 
 @njit(cache=True, nogil=True)
 def path_edges(parent, edge, bottom, top, out_edge, out_number, fill):
-    """Count (``fill`` false) or list the edges between each ``bottom`` and its ancestor ``top``; -1: not an ancestor."""
+    """Count (``fill`` false) or list the edges between each ``bottom`` and its ancestor ``top``; -1: no ancestor."""
     count = 0
     for i in range(len(bottom)):
         v = bottom[i]
@@ -131,16 +126,71 @@ def tree_rows(order, parent, height, sources, infinity, out):
 
 
 @njit(cache=True, nogil=True)
-def tree_pairs(parent, depth, height, sources, targets, infinity, out):
-    """The same for pairs: climb from the deeper end until both meet."""
+def chain_heads(order, parent):
+    """The top of each node's heavy path: from a node to the child with the most nodes below it, and on."""
+    n = len(order)
+    size, heavy, head = np.ones(n, np.int64), np.full(n, -1, np.int64), np.empty(n, np.int64)
+    for i in range(n - 1, -1, -1):
+        v = order[i]
+        p = parent[v]
+        if p >= 0:
+            size[p] += size[v]
+            if heavy[p] < 0 or size[v] > size[heavy[p]]:
+                heavy[p] = v
+    for v in order:
+        head[v] = head[parent[v]] if parent[v] >= 0 and heavy[parent[v]] == v else v
+    return head
+
+
+@njit(cache=True, nogil=True)
+def meeting_point(parent, depth, head, s, t):
+    """Lowest common ancestor in at most log2(n) jumps over heavy paths; -1 in different trees."""
+    while head[s] != head[t]:
+        if depth[head[s]] < depth[head[t]]:
+            s, t = t, s
+        s = parent[head[s]]
+        if s < 0:
+            return -1
+    return s if depth[s] < depth[t] else t
+
+
+@njit(cache=True, nogil=True)
+def tree_pairs(parent, depth, head, height, sources, targets, infinity, out):
+    """The same for pairs."""
     for i in range(len(sources)):
         s, t = sources[i], targets[i]
-        while s != t and s >= 0 and t >= 0:
-            if depth[s] >= depth[t]:
-                s = parent[s]
-            else:
-                t = parent[t]
-        if s < 0 or t < 0:
-            out[i] = infinity
-        else:
-            out[i] = height[sources[i]] + height[targets[i]] - 2 * height[s]
+        top = meeting_point(parent, depth, head, s, t)
+        out[i] = infinity if top < 0 else height[s] + height[t] - 2 * height[top]
+
+
+@njit(cache=True, nogil=True)
+def summed(order, above, values):
+    """Per node the sum of its value and those of all nodes above it; ``above`` comes earlier in ``order``, or is -1."""
+    total = np.zeros(len(order), np.int64)
+    for v in order:
+        if above[v] >= 0:
+            total[v] = total[above[v]] + values[v]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def anchored_variances(parent, depth, head, anchor, variance, sources, targets, out):
+    """Variance of ``height[s] + height[t] - 2 height[meeting point]`` from that of each node's number; -1: apart."""
+    share, touched = np.zeros(len(parent), np.int64), np.empty(len(parent), np.int64)
+    for i in range(len(sources)):
+        top = meeting_point(parent, depth, head, sources[i], targets[i])
+        if top < 0:
+            out[i] = -1.0
+            continue
+        count, total = 0, 0.0
+        for v, times in ((sources[i], 1), (targets[i], 1), (top, -2)):
+            while v >= 0:
+                if share[v] == 0:
+                    touched[count] = v
+                    count += 1
+                share[v] += times
+                v = anchor[v]
+        for j in range(count):
+            total += share[touched[j]] ** 2 * variance[touched[j]]
+            share[touched[j]] = 0
+        out[i] = total

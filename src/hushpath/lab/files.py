@@ -38,7 +38,7 @@ def own_network(path: Path, column: str) -> OwnNetwork:
     if not topology.num_edges:
         raise NetworkError("the network has no edges, so there is nothing to measure")
     digest = hashlib.sha256(path.read_bytes() + column.encode()).hexdigest()[:12]
-    return OwnNetwork(str(path), column, path.stem, topology.num_nodes, digest)
+    return OwnNetwork(str(path), column, path.name, topology.num_nodes, digest)
 
 
 def load_own(own: OwnNetwork) -> tuple[Network, Float, float]:

@@ -58,7 +58,7 @@ def _lattice(rows: int, columns: int) -> Shape:
     return np.concatenate([along, across]), np.stack([x, y], axis=1).astype(np.float64)
 
 
-def _path(n: int, rng: np.random.Generator) -> Shape:
+def _path(n: int, _: np.random.Generator) -> Shape:
     return _lattice(1, n)
 
 
@@ -77,15 +77,15 @@ def _caterpillar(n: int, rng: np.random.Generator) -> Shape:
     return np.concatenate([ends, legs]), np.concatenate([places, places[foot] + [0.0, 1.0]])
 
 
-def _ladder(n: int, rng: np.random.Generator) -> Shape:
+def _ladder(n: int, _: np.random.Generator) -> Shape:
     return _lattice(2, n // 2)
 
 
-def _thin_grid(n: int, rng: np.random.Generator) -> Shape:
+def _thin_grid(n: int, _: np.random.Generator) -> Shape:
     return _lattice(THIN_ROWS, max(THIN_ROWS, n // THIN_ROWS))
 
 
-def _grid(n: int, rng: np.random.Generator) -> Shape:
+def _grid(n: int, _: np.random.Generator) -> Shape:
     return _lattice(math.isqrt(n), math.isqrt(n))
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from ..progress import counting
 from .cells import Cell
 from .store import Store
-from .trial import run_cell
+from .trial import guarded_cell
 
 
 def run_cells(cells: Sequence[Cell], results: Path, *, jobs: int = 0) -> list[dict[str, Any]]:
@@ -33,20 +33,24 @@ def run_cells(cells: Sequence[Cell], results: Path, *, jobs: int = 0) -> list[di
         missing = [cell for cell in cells if cell.id not in store.results]
         with counting(len(cells), "measuring") as advance:
             advance(len(cells) - len(missing))
+            failed = {}
             for row in _measured(missing, jobs):
-                store.add(row)
+                if row.get("failed"):  # not kept: the next run tries again
+                    failed[row["id"]] = row
+                else:
+                    store.add(row)
                 advance(1)
-        return [store.results[cell.id] for cell in cells]
+        return [failed.get(cell.id) or store.results[cell.id] for cell in cells]
 
 
 def _measured(cells: Sequence[Cell], jobs: int) -> Iterator[dict[str, Any]]:
     if jobs < 1 or not cells:
-        yield from map(run_cell, cells)
+        yield from map(guarded_cell, cells)
         return
     # Workers start afresh: a fork would copy whatever threads and locks the numerical libraries hold.
     context = multiprocessing.get_context("spawn")
     with context.Pool(min(jobs, len(cells)), initializer=_leave_with, initargs=(os.getpid(),)) as pool:
-        yield from pool.imap_unordered(run_cell, cells)
+        yield from pool.imap_unordered(guarded_cell, cells)
 
 
 def _leave_with(parent: int) -> None:

@@ -66,7 +66,7 @@ def _correlated(ground: Ground, rng: np.random.Generator) -> Float:
     return np.asarray(np.exp(0.7 * field * np.sqrt(2 / WAVES)), np.float64)
 
 
-def _constant(ground: Ground, rng: np.random.Generator) -> Float:
+def _constant(ground: Ground, _: np.random.Generator) -> Float:
     return np.ones(len(ground.ends))
 
 

@@ -7,6 +7,8 @@ which edges can move them (``exposure``).  The exact numbers are computed in ``e
 |---|---|---|
 | ``EdgeBlock`` | edge | its weight |
 | ``CliqueBlock`` | set of vertices of one component | distances in the whole network between all of them |
+| ``ClusterBlock`` | cluster of a partition of the nodes | distances inside the cluster between its chosen vertices |
+| ``AnchorBlock`` (``anchors``) | node of a forest | its distance from an ancestor |
 | ``HierarchyBlock`` (``hierarchy``) | cell of a separator tree, leaf edge | distances inside the cell between hubs |
 """
 
@@ -22,7 +24,7 @@ from numpy.typing import NDArray
 from ..arrays import Int, frozen
 from ..privacy.certificate import Exposure
 from ..privacy.sensitivity import hub_cut
-from ..topology import Topology
+from ..topology import Arcs, Topology
 
 
 class Block(Protocol):
@@ -116,3 +118,73 @@ class CliqueBlock:
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> CliqueBlock:
         """The inverse of ``arrays``."""
         return cls.on(arrays["vertices"])
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterBlock:
+    """Distances inside each cluster of a partition of the nodes, between all pairs of its chosen vertices.
+
+    One group per cluster that holds a chosen vertex, clusters in order of their number; the numbers of a group run
+    over pairs ``i < j`` of its vertices, row by row.  A pair that its cluster does not connect (public) holds noise
+    only.  Undirected networks only.
+
+    Attributes:
+        cluster: the number of each node's cluster.
+        vertices: the chosen vertices, increasing.
+    """
+
+    cluster: Int
+    vertices: Int
+    kind: ClassVar[str] = "clusters"
+
+    @classmethod
+    def on(cls, cluster: Int, vertices: Int) -> ClusterBlock:
+        """Build from cluster numbers and distinct node positions."""
+        return cls(frozen(cluster, np.int64), frozen(np.unique(vertices), np.int64))
+
+    def groups(self, topology: Topology) -> list[Int]:
+        """The chosen vertices of each cluster that has any."""
+        n = topology.num_nodes
+        if self.cluster.shape != (n,) or ((self.cluster < 0) | (self.cluster >= n)).any() or topology.directed:
+            raise ValueError("clusters need a number from 0 to n - 1 per node of an undirected network")
+        cluster = self.cluster[self.vertices]
+        order = np.argsort(cluster, kind="stable")
+        starts = np.flatnonzero(np.diff(cluster[order])) + 1
+        return np.split(self.vertices[order], starts) if len(order) else []
+
+    def inner_edges(self, topology: Topology) -> Int:
+        """Edges with both ends in one cluster: the edges of the cells."""
+        return np.flatnonzero(self.cluster[topology.tails] == self.cluster[topology.heads])
+
+    def inner_arcs(self, topology: Topology) -> Arcs:
+        """The arcs of these edges."""
+        arcs = topology.arcs
+        tails = np.repeat(np.arange(topology.num_nodes), np.diff(arcs.start))
+        keep = np.flatnonzero(self.cluster[tails] == self.cluster[arcs.heads])
+        start = np.searchsorted(tails[keep], np.arange(topology.num_nodes + 1))
+        return Arcs(start.astype(np.int64), arcs.heads[keep], arcs.edges[keep])
+
+    def group_sizes(self, topology: Topology) -> Int:
+        """All pairs."""
+        p = np.array([len(group) for group in self.groups(topology)], np.int64)
+        return p * (p - 1) // 2
+
+    def exposure(self, topology: Topology) -> Exposure:
+        """An edge inside a cluster moves that cluster's group; other edges move none."""
+        groups = self.groups(topology)
+        cut = hub_cut([len(group) for group in groups], directed=False)
+        numbers = self.cluster[np.array([group[0] for group in groups], np.int64)]
+        edge = self.inner_edges(topology)
+        at = np.searchsorted(numbers, self.cluster[topology.tails[edge]])
+        known = at < len(numbers)
+        known[known] = numbers[at[known]] == self.cluster[topology.tails[edge[known]]]
+        return Exposure(topology.num_edges, cut, edge[known], at[known])
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The partition and the chosen vertices."""
+        return {"cluster": self.cluster, "vertices": self.vertices}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> ClusterBlock:
+        """The inverse of ``arrays``."""
+        return cls.on(arrays["cluster"], arrays["vertices"])

@@ -7,7 +7,7 @@ Stage 3 of 6.  A mechanism looks at public facts (``Problem``) and proposes bloc
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,12 +25,13 @@ from .blocks import Block
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The public facts a mechanism may look at."""
+    """The public facts a mechanism may look at; ``law`` is known when a design is made."""
 
     topology: Topology
     budget: Budget
     lattice: Lattice
     max_weight: float | None = None
+    law: Law | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +61,9 @@ class Mechanism:
         undirected_reason: why not, in words for the error message.
         needs_max_weight: whether it is meaningless without a public bound on weights.
         fits: a public reason why it cannot run on this network, or ``None``.
+        exact: whether answers without noise are the distances; if not, ``bounds.error_bound`` says how far off.
+        auto_limit: "auto" does not try it on networks with cycles and more nodes: it takes long and rarely wins there.
+        pure: whether it was published for pure privacy, so that ``law="auto"`` means Laplace.
     """
 
     name: str
@@ -71,6 +75,9 @@ class Mechanism:
     undirected_reason: str = ""
     needs_max_weight: bool = False
     fits: Callable[[Problem], str | None] = lambda problem: None
+    exact: bool = True
+    auto_limit: int = 10**9
+    pure: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +133,7 @@ def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Ma
         )
     if reason := mechanism.fits(problem):
         raise OptionError(f"mechanism {mechanism.name!r} cannot run on this network: {reason}")
-    design = mechanism.design(problem, **options)
+    design = mechanism.design(replace(problem, law=law), **options)
     exposure = Exposure.joined([block.exposure(problem.topology) for block in design.blocks])
     if design.fixed and not problem.budget.unlimited:
         scales = np.ceil(design.relative(law)).astype(np.int64)

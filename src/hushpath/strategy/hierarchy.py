@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ..arrays import Int, frozen
 from ..decompose.frame import Frame, frame
 from ..decompose.tree import Lists, SeparatorTree
+from ..errors import OptionError
 from ..privacy.certificate import Exposure
 from ..privacy.sensitivity import hub_cut
 from ..topology import Topology
@@ -78,6 +79,8 @@ class HierarchyBlock:
 
     def exposure(self, topology: Topology) -> Exposure:
         """An edge moves the groups of its home cell and of every cell above it, and its own number in a leaf."""
+        if topology.directed:
+            raise OptionError("cells of a separator tree are measured in undirected networks only")
         tree = self.tree
         p, q = self.shapes()
         cut = np.concatenate([hub_cut(p, q, directed=False), np.ones(len(self.leaf_edge_ids), np.int64)])

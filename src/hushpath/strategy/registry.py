@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from ..errors import OptionError
-from . import all_pairs, input, separator, separator_cover
-from .blocks import Block, CliqueBlock, EdgeBlock
+from . import all_pairs, cover, hubs, hubs_bounded, input, separator, separator_cover, tree, treewidth
+from .anchors import AnchorBlock
+from .blocks import Block, CliqueBlock, ClusterBlock, EdgeBlock
 from .core import Mechanism
 from .hierarchy import HierarchyBlock
 
-BLOCKS: dict[str, type[Block]] = {block.kind: block for block in (EdgeBlock, CliqueBlock, HierarchyBlock)}
+BLOCKS: dict[str, type[Block]] = {
+    block.kind: block for block in (EdgeBlock, CliqueBlock, ClusterBlock, AnchorBlock, HierarchyBlock)
+}
 # Which blocks each decoder reads.
-DECODERS: dict[str, tuple[str, ...]] = {"edges": ("edges",), "table": ("clique",), "hierarchy": ("hierarchy",)}
+DECODERS: dict[str, tuple[str, ...]] = {
+    "edges": ("edges",),
+    "table": ("clique",),
+    "cover": ("clique",),
+    "hubs": ("edges", "clique"),
+    "hubs-bounded": ("edges", "clique", "clusters"),
+    "anchors": ("anchors",),
+    "hierarchy": ("hierarchy",),
+}
 MECHANISMS: dict[str, Mechanism] = {
-    module.MECHANISM.name: module.MECHANISM for module in (input, all_pairs, separator, separator_cover)
+    module.MECHANISM.name: module.MECHANISM
+    for module in (input, all_pairs, cover, hubs, hubs_bounded, tree, treewidth, separator, separator_cover)
 }
 
 

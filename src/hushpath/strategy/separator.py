@@ -132,4 +132,5 @@ MECHANISM = Mechanism(
     options=OPTIONS,
     directed=False,
     undirected_reason="its separators split distances that are the same in both directions",
+    auto_limit=30_000,
 )

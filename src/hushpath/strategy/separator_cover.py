@@ -63,6 +63,7 @@ MECHANISM = Mechanism(
     options=OPTIONS | {"hops"},
     directed=False,
     undirected_reason="its separators split distances that are the same in both directions",
+    auto_limit=30_000,
     needs_max_weight=True,
     exact=False,
 )

@@ -1,0 +1,40 @@
+"""``hushpath lab``: every mechanism on many networks, against the truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    quick: Annotated[bool, typer.Option("--quick", help="A small run: minutes on two cores.")] = False,
+    out: Annotated[Path, typer.Option("--out", help="Folder for results, tables and the report.")] = Path(
+        "hushpath-lab"
+    ),
+    json: Annotated[Path | None, typer.Option("--json", help="Write the final table here, as JSON.")] = None,
+    plots: Annotated[Path | None, typer.Option("--plots", help="Folder for pictures (PNG) and tables (CSV).")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same table, apart from times.")] = 0,
+    mechanism: Annotated[list[str] | None, typer.Option("--mechanism", help="Only this one; may be repeated.")] = None,
+    kind: Annotated[list[str] | None, typer.Option("--class", help="Only this class of networks; repeatable.")] = None,
+    network: Annotated[list[Path] | None, typer.Option("--network", help="Also this edge list; repeatable.")] = None,
+    weight: Annotated[str, typer.Option("--weight", help="Column of the weights in --network.")] = "weight",
+    jobs: Annotated[int, typer.Option("--jobs", min=1, max=64, help="Worker processes.")] = 2,
+) -> None:
+    """Measure every mechanism with the same privacy on the same networks.  NOT PRIVATE.
+
+    A run that was stopped continues where it was; delete the folder to start afresh.
+    """
+    from ..lab.study import FULL, QUICK, Study, run_study
+    from ..progress import shown
+
+    given = [f"--mechanism {name}" for name in mechanism or []] + [f"--class {name}" for name in kind or []]
+    given += [f"--network {path.name} --weight {weight}" for path in network or []]
+    study = Study(
+        out=out, scope=QUICK if quick else FULL, seed=seed, mechanisms=mechanism or (), classes=kind or (),
+        networks=network or (), weight=weight, jobs=jobs, json=json, plots=plots,
+        command=" ".join(["hushpath lab", *(["--quick"] if quick else []), f"--seed {seed}", *given]),
+    )  # fmt: skip
+    with shown():
+        run_study(study)

@@ -1,0 +1,112 @@
+"""A whole run of the laboratory: list the cells, measure what is missing, write tables, pictures and the report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import CannotError, OptionError
+from ..statement import NOT_PRIVATE
+from .cells import FULL, QUICK, Scope, make_cells
+from .files import own_network
+from .report import Findings, find, write_pictures, write_report, write_tables
+from .runner import run_cells
+
+
+@dataclass(frozen=True)
+class Study:
+    """What to run and where to put it.
+
+    Attributes:
+        out: folder for results.jsonl, the tables and report.html.
+        scope: how large; see ``cells``.
+        seed: of everything; the same seed gives the same table, apart from times.
+        mechanisms, classes: only these; all, if empty.
+        networks, weight: edge lists of the user's, and the column of their weights.
+        jobs: worker processes; 0 measures in this process.
+        json, plots: where to write the final table, and pictures with their tables, if anywhere.
+        command: what the report says it was made by.
+    """
+
+    out: Path
+    scope: Scope = FULL
+    seed: int = 0
+    mechanisms: Sequence[str] = ()
+    classes: Sequence[str] = ()
+    networks: Sequence[Path] = ()
+    weight: str = "weight"
+    jobs: int = 0
+    json: Path | None = None
+    plots: Path | None = None
+    command: str = "hushpath lab"
+
+
+def run_study(study: Study, say: Callable[[str], object] = print) -> dict[str, Any]:
+    """Run, or continue, a study; return the final table, ready for JSON."""
+    own = [own_network(path, study.weight) for path in study.networks]
+    if len({one.name for one in own}) < len(own):
+        raise OptionError("two networks have the same file name; the table could not tell them apart")
+    cells = make_cells(
+        study.scope, seed=study.seed, mechanisms=study.mechanisms, classes=study.classes, own=own
+    )  # fmt: skip
+    for folder in (study.out, study.plots, study.json and study.json.parent):
+        _make(folder)
+    settings = len(cells) // max(1, len({cell.mechanism for cell in cells}))
+    say(f"{NOT_PRIVATE}: the lab makes seeded releases and compares them with the truth.")
+    say(f"{len(cells)} cells ({settings} settings); finished ones are kept in {study.out / 'results.jsonl'}.")
+    results = run_cells(cells, study.out / "results.jsonl", jobs=study.jobs)
+    found = find(results)
+    write_tables(found, study.out)
+    write_report(found, study.out / "report.html", study.command)
+    if study.plots is not None:
+        write_pictures(found, study.plots)
+    answer = summary(found, study.seed)
+    if study.json is not None:
+        study.json.write_text(json.dumps(answer, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    for line in highlights(found):
+        say(line)
+    say(f"Report: {study.out / 'report.html'}")
+    if failed := [row for row in results if row.get("failed")]:
+        first = failed[0]
+        raise CannotError(
+            f"{len(failed)} cells failed, the first: {first['mechanism']} on {first['network']} with {first['nodes']} "
+            f"nodes ({first['skipped']}); the report has the rest, and the next run tries again"
+        )
+    return answer
+
+
+def summary(found: Findings, seed: int) -> dict[str, Any]:
+    """The final table and what follows from it."""
+    names = ("results", "winners", "exponents", "coverage", "table1")
+    return {
+        "marking": NOT_PRIVATE,
+        "seed": seed,
+        "code": found.results[0]["id"].rpartition("/c")[2],
+        **{name: found.tables[name] for name in names},
+    }
+
+
+def highlights(found: Findings) -> list[str]:
+    """Who won, class by class."""
+    lines = []
+    rows = found.tables["winners"]
+    for network in dict.fromkeys(row["network"] for row in rows):
+        mine = [row["winner"] for row in rows if row["network"] == network]
+        counts = sorted(((mine.count(name), name) for name in set(mine)), key=lambda pair: (-pair[0], pair[1]))
+        lines.append(f"{network:<12} " + ", ".join(f"{name} wins {count} of {len(mine)}" for count, name in counts))
+    return lines
+
+
+def _make(folder: Path | None) -> None:
+    if folder is None:
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CannotError(f"cannot make the folder {folder}: {error.strerror}") from None
+
+
+__all__ = ["FULL", "QUICK", "Study", "run_study"]

@@ -1,0 +1,218 @@
+r"""The paper's Table 1, from certificates: error bounds up to a thousand million nodes.  Labelled "predicted".
+
+Where the shape of a strategy is known in closed form there is no need to build it: the cells of one level are alike,
+so one edge meets one group per level, with cut numbers from ``hub_cut``.  Scales spend the same ``zcdp_rho``, split
+by the same rule as in a release (s^2 ~ sqrt(cut)), and the bound is that of ``bounds``: with N numbers in all, every
+noise stays below s sqrt(2 ln(2N / gamma)) but for gamma, and an answer adds up one shortcut a level on the way up,
+one where the ends meet, one a level on the way down, and the detours of covers.
+
+Assumed shapes (a cell at level l has n_l = n / 2^l nodes):
+
+    tree        1 hub, l boundary vertices at most
+    treewidth p p + 1 hubs; p + 1 boundary vertices per level above, at most
+    grid        a line of sqrt(n_l) hubs; a rim of 4 sqrt(n_l) boundary vertices
+    planar      a cycle of sqrt(8 n_l) hubs (Lipton and Tarjan); 3 times as many boundary vertices
+    covered     hubs and boundary thinned k + 1 times on a grid (lines), sqrt(k) times on planar graphs (clusters)
+
+k is the best on a fine scale.  Rivals: a connected graph has a k-cover of n / (k + 1) + 1 nodes (a grid: n / k^2 + 1);
+hubs are 2 sqrt(n) ln n random nodes, every stretch of sqrt(n) hops holds one, half the budget goes to edges.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from ..arrays import Float, Int
+from ..privacy.accounting import zcdp_rho
+from ..privacy.sensitivity import hub_cut
+from .trial import GAMMA
+
+LEAF = 8
+WIDTH = 3
+SIZES = tuple(float(10 ** (x / 2)) for x in range(4, 19))  # 100 to 10^9
+AT = 1e9  # where W and epsilon are varied
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One entry to compute: n nodes, weights up to W units, a budget."""
+
+    n: float
+    max_weight: float
+    epsilon: float
+    delta: float
+
+
+def level_bound(hubs: Int, boundary: Int, cells: Int, setting: Setting, detour: float = 0.0) -> float:
+    """The bound of ``bounds.hierarchy_bound`` for a tree whose cells are alike on every level (in units).
+
+    One edge meets one group of each level, so sum(cut / (2 s^2)) = rho; with s^2 = f^2 sqrt(cut / 2) this gives f.
+    (A test compares with ``certificate.calibrate``.)
+    """
+    cut = np.maximum(hub_cut(hubs, boundary, directed=False), 1).astype(np.float64)
+    relative = (cut / 2) ** 0.25
+    scales = relative * math.sqrt(float((cut / (2 * relative**2)).sum()) / _rho(setting.epsilon, setting.delta))
+    p, q = hubs.astype(np.float64), boundary.astype(np.float64)
+    limits = scales * _tail(float((cells * (p * (p - 1) / 2 + p * q)).sum()))
+    return float(2 * limits[1:].sum() + limits[0]) + detour * max(1, len(cut) - 1)
+
+
+def _tail(numbers: float) -> float:
+    """How many standard deviations hold all of so many Gaussian numbers, but for gamma."""
+    return math.sqrt(2 * math.log(2 * max(numbers, 1.0) / GAMMA))
+
+
+_rho = lru_cache(zcdp_rho)
+
+
+def _levels(n: float) -> tuple[Float, Int]:
+    """Nodes of a cell at each level, and how many cells there are."""
+    depth = max(1, math.ceil(math.log2(n / LEAF)))
+    level = np.arange(depth + 1)
+    return np.asarray(n / 2.0**level, np.float64), (2**level).astype(np.int64)
+
+
+def tree_bound(setting: Setting) -> float:
+    """Single vertices: Algorithm 1 on a tree."""
+    nodes, cells = _levels(setting.n)
+    return level_bound(np.ones_like(cells), np.arange(len(cells)), cells, setting)
+
+
+def treewidth_bound(setting: Setting, width: int = WIDTH) -> float:
+    """Bags: Algorithm 1 on a graph of bounded treewidth."""
+    nodes, cells = _levels(setting.n)
+    room = np.ceil(nodes).astype(np.int64)
+    hubs = np.minimum(np.full_like(cells, width + 1), room)
+    return level_bound(hubs, np.minimum((width + 1) * np.arange(len(cells)), room), cells, setting)
+
+
+def separator_bound(setting: Setting, *, grid: bool) -> float:
+    """Whole separators: Algorithm 1 on a grid or a planar graph."""
+    return _thinned(setting, grid, 0.0)
+
+
+def cover_separator_bound(setting: Setting, *, grid: bool) -> float:
+    """Covered separators: Algorithm 4 with the best k."""
+    return min(_thinned(setting, grid, k) for k in _radii(math.sqrt(setting.n)))
+
+
+def _thinned(setting: Setting, grid: bool, k: float) -> float:
+    nodes, cells = _levels(setting.n)
+    line = np.sqrt(nodes) if grid else np.sqrt(8 * nodes)
+    if k:
+        line = line / (k + 1) if grid else line / math.sqrt(k)
+    hubs = np.minimum(np.ceil(line), np.ceil(nodes)).astype(np.int64)
+    boundary = np.minimum(np.ceil((4 if grid else 3) * line), np.ceil(nodes)).astype(np.int64)
+    boundary[0] = 0
+    return level_bound(hubs, boundary, cells, setting, 4 * k * setting.max_weight)
+
+
+def cover_bound(setting: Setting, *, grid: bool) -> float:
+    """Sealfon's k-cover of the whole network with the best k."""
+    return min(
+        _table(setting.n / (k * k if grid else k + 1) + 1, setting) + 2 * k * setting.max_weight
+        for k in _radii(math.sqrt(setting.n) if grid else setting.n)
+    )
+
+
+def hubs_bound(setting: Setting) -> float:
+    """Random hubs, general graphs: half the budget on all pairs of hubs, half on the edges of two walks."""
+    n, half = setting.n, _rho(setting.epsilon, setting.delta) / 2
+    hubs = 2 * math.sqrt(n) * math.log(n)
+    one = math.sqrt(1 / (2 * half)) * _tail(hubs * hubs / 2 + 3 * n)
+    return one * (hubs / 2 + 2 * math.sqrt(n))
+
+
+def input_bound(setting: Setting) -> float:
+    """Sealfon's input perturbation: Laplace noise on every edge, n - 1 of them on a way at worst."""
+    return (setting.n - 1) * math.log(2 * 3 * setting.n / GAMMA) / setting.epsilon
+
+
+def _table(size: float, setting: Setting) -> float:
+    """All pairs of ``size`` nodes under Gaussian noise."""
+    sigma = math.sqrt(max(size * size / 4, 1.0) / (2 * _rho(setting.epsilon, setting.delta)))
+    return sigma * _tail(size * size / 2)
+
+
+def _radii(most: float) -> list[float]:
+    return [float(k) for k in np.unique(np.round(np.geomspace(1, max(2.0, most), 120)))]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of the table: who, where, its function, and what the theorem says of n, W and epsilon."""
+
+    family: str
+    mechanism: str
+    bound: Callable[[Setting], float]
+    theorem: tuple[float, float, float]  # exponents of n, W and epsilon
+    networks: tuple[str, ...] = ()  # classes of the laboratory that belong to the family
+
+
+ENTRIES = (
+    Entry("trees", "separator", tree_bound, (0, 0, -1), ("path", "caterpillar", "tree")),
+    Entry("treewidth 3", "separator", treewidth_bound, (0, 0, -1), ("ktree",)),
+    Entry("grid", "separator", lambda s: separator_bound(s, grid=True), (1 / 2, 0, -1), ("grid",)),
+    Entry("grid", "separator-cover", lambda s: cover_separator_bound(s, grid=True), (1 / 4, 1 / 2, -1 / 2), ("grid",)),
+    Entry("grid", "cover", lambda s: cover_bound(s, grid=True), (1 / 3, 2 / 3, -1 / 3), ("grid",)),
+    Entry("planar", "separator", lambda s: separator_bound(s, grid=False), (1 / 2, 0, -1), ("delaunay",)),
+    Entry(
+        "planar", "separator-cover", lambda s: cover_separator_bound(s, grid=False), (1 / 3, 1 / 3, -2 / 3),
+        ("delaunay",),
+    ),
+    Entry("planar", "cover", lambda s: cover_bound(s, grid=False), (1 / 2, 1 / 2, -1 / 2), ("delaunay",)),
+    Entry("general", "hubs", hubs_bound, (1 / 2, 0, -1), ("random",)),
+    Entry("general", "input", input_bound, (1, 0, -1), ("random",)),
+)  # fmt: skip
+
+
+def curves(epsilon: float, max_weight: float, delta: float) -> list[dict[str, float | str]]:
+    """The bound of every entry from a hundred to a thousand million nodes."""
+    return [
+        {
+            "family": entry.family, "mechanism": entry.mechanism, "nodes": float(n), "max_weight": max_weight,
+            "epsilon": epsilon, "kind": "predicted",
+            "bound": entry.bound(Setting(float(n), max_weight, epsilon, delta)),
+        }
+        for entry in ENTRIES
+        for n in SIZES
+    ]  # fmt: skip
+
+
+def slopes(epsilon: float, max_weight: float, delta: float) -> list[dict[str, float | str]]:
+    """Fitted exponents of n (last three decades), W and epsilon beside the theorem's."""
+
+    def fitted(bound: Callable[[Setting], float], settings: list[Setting], axis: list[float]) -> float:
+        return float(np.polyfit(np.log(axis), np.log([bound(one) for one in settings]), 1)[0])
+
+    rows: list[dict[str, float | str]] = []
+    for entry in ENTRIES:
+        last = [float(n) for n in SIZES if n >= SIZES[-1] / 999]
+        wide = [max_weight * x for x in (1, 3, 10, 30, 100)]
+        small = [epsilon * x for x in (0.01, 0.03, 0.1, 0.3, 1)]
+        rows.append({
+            "family": entry.family, "mechanism": entry.mechanism,
+            "n_fitted": fitted(entry.bound, [Setting(n, max_weight, epsilon, delta) for n in last], last),
+            "n_theorem": entry.theorem[0],
+            "W_fitted": fitted(entry.bound, [Setting(AT, w, epsilon, delta) for w in wide], wide),
+            "W_theorem": entry.theorem[1],
+            "epsilon_fitted": fitted(entry.bound, [Setting(AT, max_weight, e, delta) for e in small], small),
+            "epsilon_theorem": entry.theorem[2],
+            "kind": "predicted",
+        })  # fmt: skip
+    return rows
+
+
+def crossing(family: str, winner: str, loser: str, epsilon: float, max_weight: float, delta: float) -> float:
+    """The number of nodes from which ``winner`` has the smaller bound; infinite if not below 10^16."""
+    bound = {entry.mechanism: entry.bound for entry in ENTRIES if entry.family == family}
+    for n in np.geomspace(1e2, 1e16, 141):
+        setting = Setting(float(n), max_weight, epsilon, delta)
+        if bound[winner](setting) < bound[loser](setting):
+            return float(n)
+    return math.inf

@@ -1,0 +1,169 @@
+"""From results to tables: the one large table, and what follows from it; plain rows, ready for CSV and JSON.
+
+Beware of zero.  Answers are clipped at 0, so where noise drowns the distances a mechanism answers 0 nearly always, and
+its mean error is the mean distance: that grows like distances do and says nothing about the mechanism.  Such cells are
+marked ``at_zero`` and take no part in fitted exponents nor in comparisons with the plan.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .cells import MAIN_WEIGHTS
+from .theorems import theorem_exponent
+from .weights import OWN
+
+Row = dict[str, Any]
+MAIN = (MAIN_WEIGHTS, OWN)
+COLUMNS = (
+    "network", "nodes", "edges", "weights", "noise", "epsilon", "delta", "max_weight", "mechanism", "skipped", "law",
+    "numbers", "pairs", "mean_distance", "mean_error", "mean_error_sd", "p95_error", "max_error", "bias",
+    "relative_error", "predicted_error", "bound", "covered", "intervals",
+)  # fmt: skip
+ZERO_SHARE = 0.8  # answers are at zero if they are low by this share of the mean distance
+TIMES = ("release_seconds", "query_seconds")
+
+
+def final_table(results: Sequence[Row]) -> list[Row]:
+    """One flat row per cell; times last, as they alone differ between runs."""
+    return [
+        {
+            **{name: row.get(name) for name in COLUMNS},
+            "at_zero": at_zero(row),
+            **{name: row.get("times", {}).get(name) for name in TIMES},
+        }
+        for row in results
+    ]
+
+
+def at_zero(row: Row) -> bool:
+    """Whether the answers are little else than 0, so that the error is that of answering 0."""
+    return not row["skipped"] and bool(row["bias"] <= -ZERO_SHARE * row["mean_distance"])
+
+
+def measured(results: Iterable[Row], **fixed: Any) -> list[Row]:
+    """The rows that were not skipped and agree with ``fixed``."""
+    return [row for row in results if not row["skipped"] and all(row[key] == value for key, value in fixed.items())]
+
+
+def exponent(sizes: Sequence[float], errors: Sequence[float]) -> float | None:
+    """The slope of log error against log n by least squares; nothing from fewer than three sizes."""
+    if len(set(sizes)) < 3 or min(errors) <= 0:
+        return None
+    return float(np.polyfit(np.log(sizes), np.log(errors), 1)[0])
+
+
+def exponents(results: Sequence[Row]) -> list[Row]:
+    """Fitted and theorem's exponent of n for each class, noise and mechanism."""
+    groups: dict[tuple[str, float, str], list[Row]] = defaultdict(list)
+    for row in measured(results, weights=MAIN_WEIGHTS):
+        groups[row["network"], row["noise"], row["mechanism"]].append(row)
+    found = []
+    for (network, noise, mechanism), rows in groups.items():
+        zeros = sum(at_zero(row) for row in rows)
+        rows = [row for row in rows if not at_zero(row)]
+        sizes = [row["nodes"] for row in rows]
+        if len(sizes) + zeros < 3:
+            continue
+        found.append({
+            "network": network, "noise": noise, "mechanism": mechanism, "least_nodes": min(sizes, default=None),
+            "most_nodes": max(sizes, default=None), "sizes_at_zero": zeros, "exponent_mean_error": exponent(sizes, [row["mean_error"] for row in rows]),
+            "exponent_max_error": exponent(sizes, [row["max_error"] for row in rows]),
+            "theorem": theorem_exponent(mechanism, network),
+        })  # fmt: skip
+    return found
+
+
+def winners(results: Sequence[Row]) -> list[Row]:
+    """The mechanism with the smallest mean error in each (class, n, noise), and how far behind the others are."""
+    groups: dict[tuple[str, int, float], list[Row]] = defaultdict(list)
+    for row in results:
+        if row["weights"] in MAIN and not row["skipped"]:
+            groups[row["network"], row["nodes"], row["noise"]].append(row)
+    found = []
+    for (network, nodes, noise), rows in groups.items():
+        order = sorted(rows, key=lambda row: row["mean_error"])
+        error = {row["mechanism"]: row["mean_error"] for row in rows}
+        best = order[0]
+        found.append({
+            "network": network, "nodes": nodes, "noise": noise, "winner": best["mechanism"],
+            "mean_error": best["mean_error"], "relative_error": best["relative_error"],
+            "second": order[1]["mechanism"] if len(order) > 1 else None,
+            "second_times": _ratio(order[1]["mean_error"], best["mean_error"]) if len(order) > 1 else None,
+            "clear": len(order) > 1 and _clear(best, order[1]),
+            "input_times": _ratio(error["input"], best["mean_error"]) if "input" in error else None,
+        })  # fmt: skip
+    return found
+
+
+def _clear(best: Row, second: Row) -> bool:
+    """Whether the gap is more than twice what repeats differ by, or a factor of two."""
+    gap = second["mean_error"] - best["mean_error"]
+    between = math.hypot(best["mean_error_sd"] or math.inf, second["mean_error_sd"] or math.inf)
+    return bool(gap > 2 * between or gap > best["mean_error"])
+
+
+def by_hops(results: Sequence[Row]) -> list[Row]:
+    """Error by number of hops, for the largest network of each class."""
+    largest: dict[str, int] = {}
+    for row in measured(results):
+        largest[row["network"]] = max(row["nodes"], largest.get(row["network"], 0))
+    return [
+        {
+            "network": row["network"], "nodes": row["nodes"], "noise": row["noise"], "mechanism": row["mechanism"],
+            "hops": hops, "mean_error": error, "bias": bias, "pairs": int(pairs),
+        }
+        for row in measured(results)
+        if row["weights"] in MAIN and row["nodes"] == largest[row["network"]]
+        for hops, error, bias, pairs in row["by_hops"]
+    ]  # fmt: skip
+
+
+def coverage(results: Sequence[Row]) -> list[Row]:
+    """Measured coverage of the 90 % intervals and honesty of plan and bound, over all cells of a mechanism."""
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in measured(results):
+        groups[row["mechanism"]].append(row)
+    found = []
+    for mechanism, rows in groups.items():
+        inside, asked = (sum(row[name] for row in rows) for name in ("covered", "intervals"))
+        ratio = [
+            row["mean_error"] / row["predicted_error"] for row in rows if row["predicted_error"] and not at_zero(row)
+        ]
+        found.append({
+            "mechanism": mechanism, "cells": len(rows), "cells_at_zero": sum(map(at_zero, rows)), "intervals": asked,
+            "coverage": inside / asked if asked else None,
+            "measured_over_predicted_median": float(np.median(ratio)) if ratio else None,
+            "measured_over_predicted_least": min(ratio, default=None),
+            "measured_over_predicted_most": max(ratio, default=None),
+            "cells_above_bound": sum(row["max_error"] > row["bound"] for row in rows),
+            "bound_over_largest_error_median": float(np.median([_ratio(row["bound"], row["max_error"]) or math.nan
+                                                                for row in rows])),
+        })  # fmt: skip
+    return found
+
+
+def csv_text(rows: Sequence[Row]) -> str:
+    """Rows as CSV with the keys of the first one as columns."""
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(rows[0]) if rows else ["empty"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return file.getvalue()
+
+
+def middle_noise(results: Sequence[Row]) -> float:
+    """The noise in the middle of those measured: where one noise must do for a picture."""
+    noises = sorted({row["noise"] for row in results if row["weights"] in MAIN})
+    return float(noises[len(noises) // 2])
+
+
+def _ratio(above: float, below: float) -> float | None:
+    return above / below if below > 0 and math.isfinite(above) else None

@@ -1,0 +1,33 @@
+"""A public sample of pairs with their hop counts: what predictions and tuning are made of.
+
+Stage 3 of 6.  Reads no weights.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from ..arrays import Float
+from ..kernels.paths import UNREACHED, distances_from
+from ..topology import Topology
+
+SAMPLED_NUMBERS = 2**22
+
+
+@lru_cache(maxsize=2)  # a plan asks several times for the same network
+def sampled_hops(topology: Topology) -> Float:
+    """Return hop counts from evenly spaced nodes to all nodes they reach."""
+    n = topology.num_nodes
+    sources = np.unique(np.linspace(0, n - 1, max(1, min(n, 256, SAMPLED_NUMBERS // n))).astype(np.int64))
+    hops = np.empty((len(sources), n), np.int64)
+    distances_from(topology.arcs, np.ones(len(topology.arcs.heads), np.int64), sources, hops)
+    return np.asarray(hops[(hops > 0) & (hops != UNREACHED)], np.float64)
+
+
+@lru_cache(maxsize=2)
+def hop_histogram(topology: Topology) -> tuple[Float, Float]:
+    """The different hop counts of the sample and the share of pairs that have each."""
+    hops, counts = np.unique(sampled_hops(topology), return_counts=True)
+    return hops, counts / max(1, counts.sum())

@@ -1,0 +1,77 @@
+"""Trees (Sealfon 2016): centroid recursion, polylogarithmic error.
+
+In a part with root r, let v* be the lowest node with more than half of the part at or below it.  Measured are the
+distance r to v* and the edges from v* to its children; the parts below the children and the part above v* follow in
+the same way.  Every node is measured from one *anchor*, an ancestor; sums along anchors give its distance from the
+root, and d(s, t) = d(s) + d(t) - 2 d(lowest common ancestor).  An edge is part of at most one number a level, of at
+most log2(n) numbers in all, so noise of scale log2(n)/eps suffices (Laplace) and an answer adds up at most 4 log2(n)
+numbers.
+
+This is Sealfon's own structure, with its own block (``anchors``), not the separator tree: a separator tree of a tree
+would measure each centroid against all ancestor centroids still present, log(n) more numbers per edge.  One change:
+v* is known once measured, so it is left out of the part above it (it is a leaf of that part in the publication); no
+answer changes, and one number a level is saved.
+
+A distance in a tree is a linear function of the weights, so nothing is clipped but the final answer at 0; on a path
+this is the binary tree mechanism for range queries (Dwork et al. 2010; Chan et al. 2011).
+
+``constants="certified"``: the certificate counts how many numbers an edge is really part of.  ``"paper"``: Laplace
+noise of scale log2(n) unit / eps on every number, as published.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..arrays import Float
+from ..errors import OptionError
+from ..noise import Law
+from .anchors import AnchorBlock, is_forest
+from .core import Design, Mechanism, Problem
+
+
+def design(problem: Problem, *, constants: str = "certified") -> Design:
+    """Anchor every node and measure its distance from the anchor, the same noise on each."""
+    if constants not in ("certified", "paper"):
+        raise OptionError(f"constants must be one of certified, paper, got {str(constants)[:40]!r}")
+    block = AnchorBlock.of(problem.topology)
+    count = len(block.nodes)
+    details = {"numbers_per_edge": _most_numbers(problem, block), "constants": constants}
+    if constants == "paper":
+        return Design((block,), lambda law: _paper_scales(problem, law, count), details, fixed=True)
+    return Design((block,), lambda law: np.ones(count), details)
+
+
+def _most_numbers(problem: Problem, block: AnchorBlock) -> int:
+    """The largest number of paths one edge is on; at most log2(n)."""
+    exposure = block.exposure(problem.topology)
+    return int(np.bincount(exposure.edge, minlength=1).max())
+
+
+def _paper_scales(problem: Problem, law: Law, count: int) -> Float:
+    if law is not Law.LAPLACE:
+        raise OptionError("constants='paper' is for laplace noise; the publication has no gaussian one")
+    levels = max(1.0, math.log2(problem.topology.num_nodes))
+    return np.full(count, levels * problem.lattice.unit_steps / problem.budget.epsilon)
+
+
+def fits(problem: Problem) -> str | None:
+    """Only networks without cycles."""
+    topology = problem.topology
+    if is_forest(topology):
+        return None
+    return f"it is for trees, and {topology.num_edges} edges on {topology.num_nodes} nodes close a cycle"
+
+
+MECHANISM = Mechanism(
+    name="tree",
+    summary="centroid recursion on a tree, sums of a few noisy distances (Sealfon 2016)",
+    design=design,
+    decoder="anchors",
+    options=frozenset({"constants"}),
+    directed=False,
+    undirected_reason="a tree is passed in both directions",
+    fits=fits,
+)

@@ -1,0 +1,192 @@
+"""Layout, tables and labels: each kernel against its slow twin on small networks."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from named_graphs import build, exact_distances, grid_ends, named, random_network
+
+from hushpath.decompose.decomposition import decomposition
+from hushpath.decompose.tree import Lists, SeparatorTree
+from hushpath.engine.index import Index
+from hushpath.engine.labels import build_labels
+from hushpath.engine.layout import Layout
+from hushpath.engine.tables import tables_from_edges
+from hushpath.errors import CannotError, FileFormatError
+from hushpath.kernels.labels import climb, common_columns, preorder
+from hushpath.kernels.reference import climb_reference, pair_reference, preorder_reference, slots_reference
+
+
+def made(net, leaf_size=3, seed=0, exact=True):
+    topology = net.topology
+    tree, _ = decomposition(topology, leaf_size=leaf_size)
+    lengths = np.random.default_rng(seed).integers(0, 50, topology.num_edges).astype(float)
+    layout = Layout.of(tree)
+    tables = tables_from_edges(layout, tree, topology, lengths)
+    return Index(layout, tables, 1.0, exact), tree, lengths
+
+
+def grid():
+    ends = grid_ends(6, 7)
+    return build(42, ends, np.ones(len(ends)))
+
+
+NETWORKS = {"grid": grid, "directed": lambda: named("directed"), "disconnected": lambda: named("disconnected")}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_layout_of_random_networks(seed):
+    net = random_network(np.random.default_rng(seed), most_nodes=40)
+    index, tree, _ = made(net, leaf_size=2)
+    layout = index.layout
+    layout.check()
+    at, end = preorder(tree.parent)
+    assert (at.tolist(), end.tolist()) == preorder_reference(tree.parent)
+    expected = slots_reference(layout.parent, layout.hub_start, layout.hubs, layout.bound_start, layout.bound)
+    assert layout.slot.tolist() == expected
+    assert np.array_equal(layout.hubs[layout.slot], layout.bound)
+    split = ~layout.leaf[layout.home]
+    assert np.array_equal(layout.hubs[(layout.hub_start[layout.home] + layout.row)[split]], np.flatnonzero(split))
+    assert np.array_equal(
+        layout.own.items[(layout.own.start[layout.home] + layout.row)[~split]], np.flatnonzero(~split)
+    )
+    for level, cells in enumerate(layout.levels):
+        assert np.array_equal(np.sort(layout.cells[cells]), np.flatnonzero(tree.level == level))
+
+
+def test_cells_in_another_order_give_the_same_answers():
+    net = grid()
+    index, tree, lengths = made(net)
+    # Number cells level by level: still parents first, no longer preorder.
+    order = np.argsort(tree.level, kind="stable")
+    back = np.argsort(order)
+    parent = tree.parent[order]
+    other = SeparatorTree(
+        tree.num_nodes, np.where(parent >= 0, back[parent], -1), Lists.of([tree.vertices[i] for i in order]),
+        *[Lists.of([tree.separators[i] for i in order])] * 2, back[tree.home],
+    )  # fmt: skip
+    other.check(net.topology)
+    again = Index.from_edges(other, net.topology, lengths, 1.0)
+    out = np.empty((2, 42, 42))
+    for one, matrix in zip((index, again), out, strict=True):
+        one.matrix(np.arange(42), None, matrix)
+    assert np.array_equal(out[0], out[1])
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_tables_are_distances_inside_cells(name):
+    net = NETWORKS[name]()
+    topology = net.topology
+    index, tree, lengths = made(net)
+    layout, tables = index.layout, index.tables
+    side, square, inner = layout.starts
+    for at in range(layout.num_cells):
+        below = {c for c in range(tree.num_cells) if at <= np.flatnonzero(layout.cells == c)[0] < layout.last[at]}
+        inside = np.where(np.isin(tree.home, list(below)), lengths, np.inf)
+        keep = np.flatnonzero(np.isfinite(inside))
+        ends = np.stack([topology.tails[keep], topology.heads[keep]], 1)
+        graph = build(topology.num_nodes, ends, np.ones(len(keep)), directed=topology.directed)
+        distance = exact_distances(graph.topology, lengths[keep])
+        bound = layout.bound[layout.bound_start[at] : layout.bound_start[at + 1]]
+        hubs = layout.own[at] if layout.leaf[at] else layout.hubs[layout.hub_start[at] : layout.hub_start[at + 1]]
+        part = slice(side[at], side[at + 1])
+        assert np.array_equal(tables.side_out[part], distance[np.ix_(hubs, bound)].ravel())
+        assert np.array_equal(tables.side_in[part], distance.T[np.ix_(hubs, bound)].ravel())
+        if layout.leaf[at]:
+            assert np.array_equal(tables.inner[inner[at] : inner[at + 1]], distance[np.ix_(hubs, hubs)].ravel())
+        else:
+            part = slice(square[at], square[at + 1])
+            assert np.array_equal(tables.square_out[part], distance[np.ix_(hubs, hubs)].ravel())
+            assert np.array_equal(tables.square_in[part], distance.T[np.ix_(hubs, hubs)].ravel())
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("name", NETWORKS)
+def test_labels_climbs_and_answers_against_their_twins(name, exact):
+    index, _, _ = made(NETWORKS[name](), exact=exact)
+    layout, tables = index.layout, index.tables
+    n = layout.num_nodes
+    rng = np.random.default_rng(1)
+    if not exact:  # any numbers will do: noise that is no distance, some of it below zero
+        tables.side_out[:] += rng.integers(-4, 5, len(tables.side_out))
+        tables.side_out[:] = np.where(np.abs(tables.side_out) < 5, 0, tables.side_out)
+        tables.inner[:] += rng.integers(0, 5, len(tables.inner))
+        tables.square_out[:] += rng.integers(0, 5, len(tables.square_out)) * (tables.square_out > 0)
+        if not tables.symmetric:
+            tables.side_in[:] += tables.side_in > 0
+    labels = build_labels(layout, tables, exact=exact)
+    out_tables, in_tables = (tables.side_out, tables.square_out), (tables.side_in, tables.square_in)
+    spare, got = np.empty(layout.room), np.empty(layout.room)
+    for v in range(n):
+        before, after = climb_reference(v, layout.flat, *out_tables)
+        climb(v, layout.flat, *out_tables, spare, got)
+        assert np.array_equal(spare[: len(before)], before)
+        assert np.array_equal(got[: len(after)], after)
+        part = slice(labels.row_start[labels.row_of[v]], labels.row_start[labels.row_of[v] + 1])
+        assert np.array_equal(labels.out[part], after)
+        before, after = climb_reference(v, layout.flat, *in_tables)
+        assert np.array_equal(labels.into[part], after if exact else before)
+    expected = np.array([
+        [pair_reference(s, g, layout.flat, out_tables, in_tables, tables.inner) for g in range(n)] for s in range(n)
+    ]).clip(0)  # fmt: skip
+    everyone = np.arange(n)
+    one_by_one, panels, products = np.empty((3, n, n))
+    for s in range(n):
+        index.rows(everyone[s : s + 1], one_by_one[s : s + 1])
+    index.matrix(everyone, None, panels)
+    climbed = index.pairs(np.repeat(everyone, n), np.tile(everyone, n)).reshape(n, n)
+    index.labels = labels
+    looked_up = index.pairs(np.repeat(everyone, n), np.tile(everyone, n)).reshape(n, n)
+    order = np.argsort(layout.home, kind="stable")
+    index._products(everyone, everyone, order, products)
+    for answer in (one_by_one, panels, climbed, looked_up, products):
+        assert np.array_equal(answer, expected)
+    index.matrix(everyone, None, panels)  # sources from labels
+    assert np.array_equal(panels, expected)
+
+
+def test_common_columns_are_those_of_the_cells_above_both():
+    index, tree, _ = made(grid())
+    layout = index.layout
+    for a in range(layout.num_cells):
+        for b in range(layout.num_cells):
+            both = [c for c in range(layout.num_cells) if c <= min(a, b) and max(a, b) < layout.last[c]]
+            hubs = sum(len(tree.hubs[layout.cells[c]]) for c in both)
+            assert common_columns(a, b, layout.parent, layout.hub_start, layout.col) == hubs
+
+
+def test_an_index_larger_than_allowed_is_refused():
+    net = grid()
+    index, tree, lengths = made(net)
+    with pytest.raises(CannotError, match="more than max_bytes"):
+        Index.from_edges(tree, net.topology, lengths, 1.0, max_bytes=100)
+    with pytest.raises(CannotError, match="more than max_bytes"):
+        index.with_labels(max_bytes=100)
+    assert "without labels" in repr(index)
+    assert "with labels" in repr(index.with_labels())
+
+
+def test_empty_requests():
+    index, _, _ = made(grid())
+    nothing = np.empty(0, np.int64)
+    index.matrix(nothing, None, np.empty((0, 42)))
+    index.matrix(np.arange(3), nothing, np.empty((3, 0)))
+    index.rows(nothing, np.empty((0, 42)))
+    assert len(index.pairs(nothing, nothing)) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "value"),
+    [
+        ("parent", 1, 5), ("parent", 0, 0), ("last", 0, 1), ("last", 1, 10**9), ("home", 0, -1), ("home", 3, 10**6),
+        ("row", 0, 77), ("hubs", 0, 10**6), ("bound", 0, -2), ("slot", 0, -1), ("slot", -1, 10**6),
+        ("hub_start", 1, -1), ("bound_start", 2, 10**6), ("has_inner", 0, True),
+    ],
+)  # fmt: skip
+def test_a_layout_that_would_lead_astray_is_refused(name, at, value):
+    index, _, _ = made(grid())
+    arrays = {key: np.array(array) for key, array in index.layout.arrays().items()}
+    arrays[name][at] = value
+    with pytest.raises(FileFormatError):
+        Layout(**arrays).check()

@@ -1,0 +1,137 @@
+"""The index file: whole and of this release, or refused in one line; export and the command line beside it."""
+
+import json
+
+import numpy as np
+import pytest
+from named_graphs import build, grid_ends
+
+import hushpath
+from hushpath.cli import run
+from hushpath.engine.storage import index_path
+from hushpath.export import write_matrix
+
+
+@pytest.fixture
+def rel():
+    ends = grid_ends(8, 9)
+    net = build(72, ends, np.random.default_rng(0).uniform(1, 9, len(ends)))
+    return hushpath.release(net, epsilon=1.0, mechanism="input", seed=1)
+
+
+def test_saved_and_mapped(rel, tmp_path):
+    rel.save(tmp_path / "x.hush", index=True)
+    assert index_path(tmp_path / "x.hush") == tmp_path / "x.hushx"
+    again = hushpath.load(tmp_path / "x.hush")
+    assert np.array_equal(again.matrix(), rel.matrix())
+    base = again.index.labels.out
+    while base.base is not None and not isinstance(base, np.memmap):
+        base = base.base
+    assert "mmap" in type(base).__name__
+    first = (tmp_path / "x.hushx").read_bytes()
+    again.save_index(tmp_path / "y.hushx")
+    assert (tmp_path / "y.hushx").read_bytes() == first
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.hush", "x.hushx", "y.hushx"]
+
+
+def test_an_index_of_another_release_is_refused_or_left_alone(rel, tmp_path):
+    rel.save(tmp_path / "x.hush", index=True)
+    ends = grid_ends(8, 9)
+    net = build(72, ends, np.random.default_rng(0).uniform(1, 9, len(ends)))
+    other = hushpath.release(net, epsilon=1.0, mechanism="input", seed=2)
+    with pytest.raises(hushpath.HushpathError, match="belongs to another release"):
+        other.load_index(tmp_path / "x.hushx")
+    other.save(tmp_path / "x.hush")
+    assert hushpath.load(tmp_path / "x.hush").index is None
+
+
+def test_no_damaged_header_or_structure_gets_through(rel, tmp_path):
+    rel.save(tmp_path / "x.hush", index=True)
+    path = tmp_path / "x.hushx"
+    whole = bytearray(path.read_bytes())
+    head = 8 + int.from_bytes(whole[:8], "little")
+    facts = json.loads(whole[8:head])
+    covered = [(0, head)]
+    covered += [
+        (head + fact["data_offsets"][0], head + fact["data_offsets"][1])
+        for name, fact in facts.items()
+        if name.startswith("layout.")
+    ]
+    rng = np.random.default_rng(0)
+    refused = 0
+    for begin, end in covered:
+        for at in rng.integers(begin, end, 12).tolist() if end > begin else []:
+            hurt = bytearray(whole)
+            hurt[at] ^= 1 << int(rng.integers(0, 8))
+            path.write_bytes(hurt)
+            with pytest.raises(hushpath.HushpathError) as caught:
+                rel.load_index(path)
+            assert "\n" not in str(caught.value)
+            refused += 1
+    assert refused > 100
+    for size in (0, 7, 8, head - 3, head, len(whole) - 1):
+        path.write_bytes(whole[:size])
+        with pytest.raises(hushpath.HushpathError, match=r"damaged|not a"):
+            rel.load_index(path)
+    path.write_bytes(b"\xff" * 4000)
+    with pytest.raises(hushpath.HushpathError, match="damaged"):
+        hushpath.load(tmp_path / "x.hush")
+    with pytest.raises(hushpath.HushpathError, match="there is no file"):
+        rel.load_index(tmp_path / "none.hushx")
+    with pytest.raises(hushpath.HushpathError, match="not a hushpath index"):
+        rel.load_index(tmp_path / "x.hush")
+
+
+def test_releases_that_are_looked_up_have_no_index(rel):
+    net = build(3, [(0, 1), (1, 2)], [1.0, 2.0])
+    table = hushpath.release(net, epsilon=1.0, mechanism="all-pairs", seed=1)
+    assert table.index is None
+    for ask in (table.build_index, lambda: table.load_index("x.hushx")):
+        with pytest.raises(hushpath.HushpathError, match="index"):
+            ask()
+    literal = hushpath.release(net, epsilon=1.0, mechanism="separator", levels="adjacent", seed=1)
+    assert literal.index is None
+    with pytest.raises(hushpath.HushpathError, match="levels='all'"):
+        literal.build_index()
+
+
+def test_positions_are_checked(rel):
+    for pairs in ([[0, 72]], [[-1, 0]], [[0.5, 1]], [0, 1]):
+        with pytest.raises(hushpath.HushpathError, match=r"position|columns"):
+            rel.distances(pairs, positions=True)
+    with pytest.raises(hushpath.HushpathError, match="plain list"):
+        rel.matrix([[1, 2]], positions=True)
+    with pytest.raises(hushpath.HushpathError, match="float64 or float32"):
+        rel.matrix(dtype=np.int64)
+    assert rel.distances(np.empty((0, 2), int), positions=True).shape == (0,)
+    assert rel.matrix([], [3], positions=True).shape == (0, 1)
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_exports_in_single_precision(rel, tmp_path, indexed):
+    if indexed:
+        rel.build_index()
+    import pyarrow.parquet as pq
+
+    expected = rel.matrix().astype(np.float32)
+    write_matrix(rel, tmp_path / "m.npy", dtype=np.float32)
+    assert np.array_equal(np.load(tmp_path / "m.npy"), expected)
+    write_matrix(rel, tmp_path / "m.parquet", dtype=np.float32)
+    table = pq.read_table(tmp_path / "m.parquet")
+    assert np.array_equal(np.stack([c.to_numpy() for c in table.columns[1:]], 1), expected)
+    write_matrix(rel, tmp_path / "m.csv", [0, 1], [2])
+    assert (tmp_path / "m.csv").read_text().splitlines()[1] == f"0,{rel.distance(0, 2)}"
+
+
+def test_the_command_line(rel, tmp_path, capsys):
+    rel.save(tmp_path / "x.hush")
+    assert run(["index", str(tmp_path / "x.hush")]) == 0
+    assert "72 nodes" in capsys.readouterr().out
+    assert hushpath.load(tmp_path / "x.hush").index.labels is not None
+    assert run(["index", str(tmp_path / "x.hush"), "-o", str(tmp_path / "y.hushx"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["nodes"] == 72
+    assert run(["query", str(tmp_path / "x.hush"), "0", "71"]) == 0
+    assert float(capsys.readouterr().out) == pytest.approx(rel.distance(0, 71), rel=1e-5)
+    (tmp_path / "x.hushx").unlink()
+    assert run(["index", str(tmp_path / "x.hush"), "--max-gb", "0"]) == 1
+    assert "max_bytes" in capsys.readouterr().err

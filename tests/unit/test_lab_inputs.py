@@ -1,0 +1,133 @@
+"""Networks, weights, cells and edge lists of the laboratory."""
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from hushpath.errors import NetworkError, OptionError
+from hushpath.evaluation import evaluate
+from hushpath.lab.cells import FULL, QUICK, code_digest, make_cells
+from hushpath.lab.files import load_own, own_network
+from hushpath.lab.networks import CLASSES, make_ground
+from hushpath.lab.weights import KINDS, weigh
+from hushpath.network import Network
+from hushpath.publish import release
+from hushpath.strategy.registry import MECHANISMS
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_networks_are_connected_simple_and_repeatable(name):
+    ground = make_ground(name, 200, 7)
+    n = ground.num_nodes
+    assert 140 <= n <= 280
+    ends = np.sort(ground.ends, axis=1)
+    assert (ends[:, 0] < ends[:, 1]).all()
+    assert len(np.unique(ends, axis=0)) == len(ends)
+    assert np.isfinite(ground.places).all()
+    graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
+    assert connected_components(graph, directed=False)[0] == 1
+    again = make_ground(name, 200, 7)
+    assert np.array_equal(again.ends, ground.ends)
+    if name in ("tree", "caterpillar", "path"):
+        assert len(ends) == n - 1
+    if name not in ("path", "ladder", "thin-grid", "grid"):
+        other = make_ground(name, 200, 8)
+        assert not (np.array_equal(other.places, ground.places) and np.array_equal(other.ends, ground.ends))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["grid", "delaunay", "tree"])
+def test_weights_have_median_one_and_keep_their_bound(kind, name):
+    ground = make_ground(name, 300, 1)
+    drawn = weigh(ground, kind, 5)
+    assert np.median(drawn.values) == pytest.approx(1.0)
+    assert drawn.values.min() >= 0
+    assert drawn.values.max() <= drawn.bound
+    assert np.array_equal(drawn.values, weigh(ground, kind, 5).values)
+
+
+def test_adversarial_weights_are_the_worst_for_input_perturbation():
+    ground = make_ground("delaunay", 400, 1)
+    relative = {}
+    for kind in ("uniform", "lognormal", "correlated", "adversarial"):
+        drawn = weigh(ground, kind, 3)
+        net = Network.build(range(ground.num_nodes), *ground.ends.T, drawn.values)
+        made = release(net, epsilon=2.0, max_weight=drawn.bound, mechanism="input", seed=1)
+        relative[kind] = evaluate(net, made).relative_error
+    assert max(relative, key=relative.get) == "adversarial"
+
+
+def test_cells_cover_the_registry_and_have_ids_of_their_own():
+    cells = make_cells(QUICK, seed=0)
+    assert {cell.mechanism for cell in cells} == set(MECHANISMS)
+    assert {cell.network for cell in cells} == set(CLASSES)
+    assert len({cell.id for cell in cells}) == len(cells)
+    assert not {cell.id for cell in make_cells(QUICK, seed=1)} & {cell.id for cell in cells}
+    assert {cell.weights for cell in cells} == set(KINDS)
+    noises = {cell.noise for cell in make_cells(FULL, seed=0)}
+    assert (min(noises), max(noises)) == (0.05, 3.0)
+    one = cells[0]
+    assert one.epsilon * one.noise == pytest.approx(2**0.5)
+
+
+def test_an_id_changes_with_the_code_that_makes_the_result(tmp_path):
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "noise.py").write_text("a = 1\n")
+    (tmp_path / "lab" / "pages.py").write_text("b = 1\n")
+    before = code_digest(tmp_path)
+    (tmp_path / "lab" / "pages.py").write_text("b = 2\n")
+    assert code_digest(tmp_path) == before  # shows results only
+    (tmp_path / "noise.py").write_text("a = 2\n")
+    assert code_digest(tmp_path) != before
+    assert code_digest() in make_cells(QUICK, seed=0)[0].id
+
+
+def test_filters_keep_the_order_of_the_registry():
+    cells = make_cells(QUICK, seed=0, mechanisms=["separator", "input", "input"], classes=["grid", "path"])
+    assert [cell.mechanism for cell in cells[:2]] == ["input", "separator"]
+    assert list(dict.fromkeys(cell.network for cell in cells)) == ["path", "grid"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: make_cells(QUICK, seed=0, mechanisms=["magic"]),
+        lambda: make_cells(QUICK, seed=0, classes=["torus"]),
+        lambda: make_cells(QUICK, seed=-1),
+        lambda: make_ground("torus", 100, 0),
+        lambda: make_ground("grid", 4, 0),
+        lambda: weigh(make_ground("grid", 100, 0), "heavy", 0),
+    ],
+)
+def test_mistakes_are_option_errors(call):
+    with pytest.raises(OptionError):
+        call()
+
+
+def test_an_edge_list_keeps_its_own_weights(tmp_path):
+    path = tmp_path / "roads.csv"
+    path.write_text("source,target,minutes\na,b,2\nb,c,4\nc,c,9\nc,d,6\n")
+    own = own_network(path, "minutes")
+    assert (own.name, own.nodes) == ("roads.csv", 4)
+    network, lengths, bound = load_own(own)
+    assert lengths.tolist() == [0.5, 1.0, 1.5]
+    assert bound >= lengths.max()
+    assert network.topology.num_edges == 3
+    assert network.topology.labels == ("a", "b", "c", "d")
+    before = own.digest
+    path.write_text(path.read_text().replace("a,b,2", "a,b,3"))
+    assert own_network(path, "minutes").digest != before
+
+
+def test_edge_lists_the_lab_cannot_use(tmp_path):
+    path = tmp_path / "roads.csv"
+    path.write_text("source,target,minutes\na,b,0\nb,c,0\n")
+    with pytest.raises(OptionError, match="median"):
+        load_own(own_network(path, "minutes"))
+    with pytest.raises(NetworkError, match="weight"):
+        own_network(path, "weight")
+    with pytest.raises(NetworkError, match="cannot read"):
+        own_network(tmp_path / "absent.csv", "weight")
+    with pytest.raises(OptionError, match="edge lists"):
+        own_network(tmp_path / "roads.graphml", "weight")
