@@ -75,6 +75,7 @@ GRAPHS = {
     "delaunay 10000": lambda: delaunay(10_000),
     "delaunay 100000": lambda: delaunay(100_000),
     "grid 300x300": lambda: grid(300, 300),
+    "partial 3-tree 5000": lambda: partial_3_tree(5_000),
     "partial 3-tree 20000": lambda: partial_3_tree(20_000),
     "tree 25000": lambda: tree(25_000),
     "tree 100000": lambda: tree(100_000),
@@ -277,12 +278,13 @@ def exponents(rows):
     for small, large in (
         ("delaunay 10000", "delaunay 100000"),
         ("tree 25000", "tree 100000"),
+        ("partial 3-tree 5000", "partial 3-tree 20000"),
         ("roads 62500", "roads 250000"),
     ):
         if small in rows and large in rows:
             a, b = rows[small], rows[large]
             size = np.log(b["nodes"] / a["nodes"])
-            found[small.split()[0]] = {
+            found[small.rpartition(" ")[0]] = {
                 what: round(float(np.log(b[key] / a[key]) / size), 2)
                 for what, key in (
                     ("build", "build_s"), ("index size", "index_mb"), ("pair in a batch", "pair_us_in_batch"),

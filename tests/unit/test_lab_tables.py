@@ -22,7 +22,8 @@ from hushpath.strategy.registry import MECHANISMS
 
 def row(**values):
     base = dict(network="path", nodes=100, weights="uniform", noise=0.5, mechanism="input", skipped="",
-                mean_distance=10.0, bias=0.0, mean_error=1.0, mean_error_sd=0.01, max_error=3.0, relative_error=0.1)  # fmt: skip
+                mean_distance=10.0, bias=0.0, mean_error=1.0, mean_error_sd=0.01, max_error=3.0,
+                relative_error=0.1)  # fmt: skip
     return {**base, **values}
 
 

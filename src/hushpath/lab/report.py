@@ -91,8 +91,8 @@ def write_report(found: Findings, path: Path, command: str) -> None:
             f"Mean absolute error against the number of nodes at noise {noise:g} (epsilon {main[0]['epsilon']:.3g}), "
             "both axes logarithmic. Beside each line: the exponent of n fitted to it, and in brackets the theorem's, "
             "which is about the worst pair of the worst network and hides logarithms; log n stands for "
-            "polylogarithmic. Dotted: the mean distance, which is the error of always answering 0. Hollow marks: answers are "
-            "nearly all 0 (clipped), so the error is that of the dotted line, and no exponent is fitted."
+            "polylogarithmic. Dotted: the mean distance, which is the error of always answering 0. Hollow marks: "
+            "answers are nearly all 0 (clipped), so the error is that of the dotted line and is not fitted."
         )
         parts.append(pages.section(
             "Error against size", pages.picture(pictures["error-n"], "exponents", text, tables["exponents"]),
@@ -149,7 +149,8 @@ def _honesty(found: Findings) -> str:
     return pages.section(
         "Are plans, bounds and intervals honest?",
         "<p>Measured mean error over the plan's, coverage of the intervals, and whether the bound was kept. "
-        "Cells whose answers are nearly all 0 are left out of the comparison with the plan: clipping caps their error.</p>",
+        "Cells whose answers are nearly all 0 take no part in the comparison with the plan: clipping caps their "
+        "error.</p>",
         pages.table(columns, found.tables["coverage"]),
         f"<p>{pages.download('coverage', found.tables['coverage'])}</p>",
     )  # fmt: skip

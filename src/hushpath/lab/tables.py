@@ -74,7 +74,8 @@ def exponents(results: Sequence[Row]) -> list[Row]:
             continue
         found.append({
             "network": network, "noise": noise, "mechanism": mechanism, "least_nodes": min(sizes, default=None),
-            "most_nodes": max(sizes, default=None), "sizes_at_zero": zeros, "exponent_mean_error": exponent(sizes, [row["mean_error"] for row in rows]),
+            "most_nodes": max(sizes, default=None), "sizes_at_zero": zeros,
+            "exponent_mean_error": exponent(sizes, [row["mean_error"] for row in rows]),
             "exponent_max_error": exponent(sizes, [row["max_error"] for row in rows]),
             "theorem": theorem_exponent(mechanism, network),
         })  # fmt: skip
