@@ -13,8 +13,9 @@ from hushpath.engine.labels import build_labels
 from hushpath.engine.layout import Layout
 from hushpath.engine.tables import tables_from_edges
 from hushpath.errors import CannotError, FileFormatError
-from hushpath.kernels.labels import climb, common_columns, preorder
+from hushpath.kernels.labels import climb, common_columns
 from hushpath.kernels.reference import climb_reference, pair_reference, preorder_reference, slots_reference
+from hushpath.kernels.tables import preorder
 
 
 def made(net, leaf_size=3, seed=0, exact=True):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..arrays import Bool, Int
 from ..decompose.tree import Lists, SeparatorTree
 from ..errors import FileFormatError
-from ..kernels.labels import boundary_slots, preorder
+from ..kernels.tables import boundary_slots, preorder
 
 
 @dataclass(frozen=True, eq=False)

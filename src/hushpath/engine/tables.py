@@ -13,8 +13,8 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..decompose.tree import SeparatorTree
-from ..kernels.labels import cell_tables
 from ..kernels.paths import distances_from, in_threads
+from ..kernels.tables import cell_tables
 from ..topology import Arcs, Topology
 from .layout import Layout
 
