@@ -217,12 +217,17 @@ def test_outputs_are_checked_before_the_work(folder, capsys):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_by_a_real_signal(folder, number):
     """Exit code 130, one line, and nothing half-written; the release is slow enough to be caught in the middle."""
-    rows = "\n".join(f"{a},{b},1" for a, b in grid_ends(250, 250).tolist())
+    rows = "\n".join(f"{a},{b},1" for a, b in grid_ends(350, 350).tolist())
     (folder / "big.csv").write_text("source,target,weight\n" + rows + "\n")
     command = [sys.executable, "-m", "hushpath", "release", "big.csv", "-o", "big.hush", "--epsilon", "1"]
     command += ["--mechanism", "separator"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run_:
-        time.sleep(2.5)
+
+    def as_on_a_terminal():  # a test run in the background inherits an ignored SIGINT
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, preexec_fn=as_on_a_terminal) as run_:
+        time.sleep(3)
         run_.send_signal(number)
         out, err = run_.communicate(timeout=60)
     assert run_.returncode == 130
