@@ -274,7 +274,7 @@ HEAD = "source,target,weight\na,b,98765.25\n"
         ("\ufeff", "is an empty file"),
         ("\n\n", "is an empty file"),
         ("source,target\na,b\n", "no column 'weight'; it has: 'source', 'target'$"),
-        ("source;target;weight\na;b;98765\n", "no column 'source'; it has: 'source;target;weight'$"),
+        ("source;target;weight\na;b;98765\n", "no column 'source'; it has: 'source;target;weight' - save it with commas between columns"),
         ("a,b,98765.25\nb,c,1\n", "does its first line name the columns"),
         ("source,target,weight,weight\na,b,1,98765\n", "two columns called 'weight'"),
         (HEAD + "b,c,1,5\n", "row 2 of the edge list has 4 fields, its header 3"),
@@ -463,3 +463,12 @@ def test_a_doctype_does_not_hide_in_another_encoding(tmp_path):
 def test_graphml_holds_its_own_nodes(tmp_path):
     path = csv(tmp_path, document(), "a.graphml")
     refused("holds its own nodes", path, OptionError, nodes=path)
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_a_foreign_separator_is_named(tmp_path, separator):
+    path = tmp_path / "excel.csv"
+    path.write_text(separator.join(["source", "target", "weight"]) + "\n" + separator.join(["a", "b", "1,5"]) + "\n")
+    with pytest.raises(NetworkError, match="commas between columns") as caught:
+        read_network(path)
+    assert "1,5" not in str(caught.value)
