@@ -5,12 +5,12 @@ The data flows one way, and the files read in that order:
     topology, weights, network, readers    what an owner has: a public graph, private weights
     noise                                  the one door to randomness
     privacy                                sensitivity, certificate, accounting
-    decompose, strategy                    what to measure, with how much noise (public)
+    decompose, strategy, bounds            what to measure, with how much noise, and what is proved of it (public)
     exact, measure                         the one private step
     statement, fileformat                  what is published
-    decode, oracle                         any distance from it, for ever (public again)
-    planning, publish, evaluation          predicted error; a release in one call; true error for the owner
-    demo, cli                              for people
+    engine, decode, oracle, export         any distance from it, for ever (public again)
+    predict, planning, publish, evaluation predicted error; a release in one call; true error for the owner
+    demo, lab, cli                         for people
 """
 
 from __future__ import annotations
