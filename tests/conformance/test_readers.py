@@ -274,7 +274,7 @@ HEAD = "source,target,weight\na,b,98765.25\n"
         ("\ufeff", "is an empty file"),
         ("\n\n", "is an empty file"),
         ("source,target\na,b\n", "no column 'weight'; it has: 'source', 'target'$"),
-        ("source;target;weight\na;b;98765\n", "no column 'source'; it has: 'source;target;weight' - save it with commas"),
+        ("source;target;weight\na;b;98765\n", "no column 'source'; it has: 'source;target;weight' - save it with"),
         ("a,b,98765.25\nb,c,1\n", "does its first line name the columns"),
         ("source,target,weight,weight\na,b,1,98765\n", "two columns called 'weight'"),
         (HEAD + "b,c,1,5\n", "row 2 of the edge list has 4 fields, its header 3"),
