@@ -22,6 +22,7 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..decompose.cover import k_cover
+from ..decompose.graph import Graph
 from ..decompose.separators.grid import grid_coordinates
 from ..errors import OptionError
 from ..kernels.hops import nearest_chosen
@@ -30,7 +31,6 @@ from ..privacy.accounting import zcdp_rho
 from ..topology import Topology
 from .blocks import CliqueBlock
 from .core import Design, Mechanism, Problem
-from .separator import network_graph
 
 MOST_NODES = 200_000  # a shortest-path search per node of Z
 MOST_CHOSEN = 20_000  # 1.6 GB of measurements
@@ -45,7 +45,7 @@ def design(problem: Problem, *, hops: int | None = None, constants: str = "tuned
         raise OptionError(f"constants must be one of tuned, paper, got {str(constants)[:40]!r}")
     if hops is not None and (isinstance(hops, bool) or not isinstance(hops, int) or hops < 0):
         raise OptionError(f"hops must be a whole number of at least 0, got {str(hops)[:40]!r}")
-    graph = network_graph(problem.topology)
+    graph = Graph.of(problem.topology)
     grid = grid_coordinates(graph) if graph.num_edges > graph.num_nodes else None
     k = published_hops(problem, grid=grid is not None) if hops is None else hops
     tried = [k >> i for i in range(k.bit_length())] if constants == "tuned" and hops is None else [k]

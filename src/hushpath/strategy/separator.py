@@ -21,13 +21,11 @@ Options (all public):
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from ..arrays import Float
 from ..decompose.decomposition import decomposition
-from ..decompose.graph import Graph
 from ..decompose.tree import SeparatorTree
 from ..errors import OptionError
 from ..noise import Law
@@ -105,9 +103,7 @@ def _paper_scales(problem: Problem, block: HierarchyBlock, sigma: float, leaf_si
     return np.concatenate([steps, np.full(len(block.leaf_edge_ids), leaf_sigma / problem.lattice.granularity)])
 
 
-def check_options(
-    *, constants: str, levels: str, leaves: str, depth: int | None, leaf_size: int | None, **others: Any
-) -> None:
+def check_options(*, constants: str, levels: str, leaves: str, depth: int | None, leaf_size: int | None) -> None:
     """Refuse what no version of the algorithm has."""
     for name, value, choices in (
         ("constants", constants, ("certified", "paper")),
@@ -119,9 +115,6 @@ def check_options(
     for name, number, least in (("depth", depth, 0), ("leaf_size", leaf_size, 1)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < least):
             raise OptionError(f"{name} must be a whole number of at least {least}, got {str(number)[:40]!r}")
-
-
-network_graph = Graph.of
 
 
 MECHANISM = Mechanism(

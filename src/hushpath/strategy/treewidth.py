@@ -20,13 +20,14 @@ import numpy as np
 
 from ..arrays import Float
 from ..decompose.build import build_tree
+from ..decompose.graph import Graph
 from ..decompose.separators.bags import Bags
 from ..errors import OptionError
 from ..noise import Law
 from ..privacy.sensitivity import hub_cut
 from .core import Design, Mechanism, Problem
 from .hierarchy import HierarchyBlock
-from .separator import LEAF_SIZE, network_graph
+from .separator import LEAF_SIZE
 
 MOST_NODES = 100_000  # finding a tree decomposition takes a minute beyond
 MOST_WIDTH = 16  # noise grows with the square of the width: wider networks have better choices
@@ -39,7 +40,7 @@ def design(problem: Problem, *, constants: str = "certified", width: int = MOST_
     if isinstance(width, bool) or not isinstance(width, int) or width < 1:
         raise OptionError(f"width must be a whole number of at least 1, got {str(width)[:40]!r}")
     try:
-        splitter = Bags().prepare(network_graph(problem.topology), most_width=width)
+        splitter = Bags().prepare(Graph.of(problem.topology), most_width=width)
     except OptionError:
         raise OptionError(
             f"mechanism 'treewidth' cannot run on this network: no tree decomposition of width {width} "
