@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from .errors import HushpathError
+    from .errors import HushpathError, HushpathWarning
     from .evaluation import evaluate
     from .network import Network
     from .oracle import Release, load
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 # Imported on first use: `hushpath --help` must not pay for numerical libraries.
 _HOME = {
     "HushpathError": "errors",
+    "HushpathWarning": "errors",
     "Network": "network",
     "Release": "oracle",
     "Topology": "topology",
@@ -46,8 +47,8 @@ _HOME = {
 }
 
 __all__ = [
-    "HushpathError", "Network", "Release", "Topology", "__version__", "evaluate", "load", "mechanisms", "plan",
-    "read_network", "read_topology", "release",
+    "HushpathError", "HushpathWarning", "Network", "Release", "Topology", "__version__", "evaluate", "load",
+    "mechanisms", "plan", "read_network", "read_topology", "release",
 ]  # fmt: skip
 
 

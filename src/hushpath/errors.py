@@ -8,6 +8,8 @@
     └── CannotError         a sound request that cannot be met here                       (exit code 1)
         └── BudgetError     a strategy whose certificate exceeds the budget
 
+    HushpathWarning         (a UserWarning) a public fact that the caller should look at; nothing was stopped
+
 Messages state the rule, the public value that broke it and the place.  They never hold a weight or anything computed
 from the values of weights.  That a weight is missing or not a number is a fault of the file and is reported by row.
 """
@@ -45,3 +47,7 @@ class CannotError(HushpathError):
 
 class BudgetError(CannotError):
     """A strategy would cost more than the budget; raised before any weight is read."""
+
+
+class HushpathWarning(UserWarning):
+    """A public fact worth a second look.  Never depends on a weight."""

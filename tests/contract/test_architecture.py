@@ -109,8 +109,8 @@ def test_nothing_is_pickled_or_evaluated():
 
 def test_public_names():
     assert set(hushpath.__all__) == {
-        "HushpathError", "Network", "Release", "Topology", "__version__", "evaluate", "load", "mechanisms", "plan",
-        "read_network", "read_topology", "release",
+        "HushpathError", "HushpathWarning", "Network", "Release", "Topology", "__version__", "evaluate", "load",
+        "mechanisms", "plan", "read_network", "read_topology", "release",
     }  # fmt: skip
     for name in hushpath.__all__:
         assert getattr(hushpath, name) is not None
