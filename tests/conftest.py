@@ -1,6 +1,14 @@
-"""Makes ``named_graphs`` importable from every test folder."""
+"""Makes the helper modules importable from every test folder, and gives each run a cache folder of its own."""
 
 import sys
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory, monkeypatch):
+    """No test remembers anything in the user's own cache folder."""
+    monkeypatch.setenv("HUSHPATH_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .container import replacing
 from .errors import CannotError, OptionError
-from .fileformat import replacing
 from .oracle import Release
 from .progress import steps
 from .topology import Label

@@ -1,95 +1,65 @@
-"""The release file: one safetensors file with flat arrays, a JSON header and a digest (docs/FORMAT.md).
+"""The release file: what it holds, and what is proved when one is read (docs/FORMAT.md).
 
-Stage 5 of 6.  Nothing private is in it and nothing in it is executed.  It is written to a temporary file, flushed to
-the disk and renamed, so that a reader sees the old file or the new one, never half of one.
+Stage 5 of 6.  Nothing private is in it and nothing in it is executed.  A file is meant to be passed around, so it is
+hostile until proved: every structure is checked against the topology before anything uses it, who owns which edge and
+what the release costs are computed here and never taken from the file, and every failure is a ``FileFormatError``.
+
+What no file can prove: that the noise was really drawn, from a secret source, and that ``unit`` is what it says.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import json
 import math
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import container
 from .arrays import frozen
-from .errors import CannotError, FileFormatError, HushpathError
+from .errors import FileFormatError, HushpathError
 from .measure import Measurements
-from .noise import SECRET_SAMPLERS, Law
+from .noise import MAX_SCALE, SAMPLERS, SECRET_SAMPLERS, Law
 from .privacy.accounting import Budget
 from .statement import Statement
-from .strategy.core import Strategy
+from .strategy.core import Problem, Strategy
 from .strategy.registry import BLOCKS, DECODERS, MECHANISMS
-from .topology import Topology
+from .topology import MAX_LABEL_LENGTH, Topology
 from .weights import Lattice
 
 FORMAT = "hushpath-release"
-VERSION = 1
+VERSION = 2  # 1 kept the order of the owner's rows
 Tensors = dict[str, NDArray[Any]]
 
 
 def write_release(path: str | os.PathLike[str], measurements: Measurements, statement: Statement) -> None:
     """Write atomically: the path holds the complete file or is untouched."""
-    from safetensors.numpy import save_file
-
-    tensors, header = _pack(measurements, statement)
-    text = json.dumps(header, sort_keys=True, allow_nan=False)
-    # One metadata entry: safetensors keeps several in random order, and equal releases should be equal files.
-    label = {"format": FORMAT, "version": VERSION, "digest": _digest(text, tensors), "header": text}
-    with replacing(path) as temporary:
-        save_file(tensors, temporary, metadata={"hushpath": json.dumps(label)})
+    header, tensors = _pack(measurements, statement)
+    container.write(path, FORMAT, VERSION, header, tensors)
 
 
-def read_release(path: str | os.PathLike[str]) -> tuple[Measurements, Statement]:
-    """Read, check the digest, rebuild the strategy and prove its certificate again."""
-    text, tensors = _read_checked(Path(path))
+def fingerprint(measurements: Measurements, statement: Statement) -> str:
+    """The digest of the release's file: equal for equal content, and for nothing else."""
+    header, tensors = _pack(measurements, statement)
+    return container.digest(container.header_text(header), container.contiguous(tensors))
+
+
+def read_release(path: str | os.PathLike[str]) -> tuple[Measurements, Statement, str]:
+    """Read, check the digest, prove every structure and compute the certificate again; also the fingerprint."""
+    found = container.read(path, FORMAT, VERSION)
+    found.check_digest()
     try:
-        return _unpack(json.loads(text), tensors)
+        return *_unpack(found.header, found.arrays), found.claimed_digest
     except HushpathError as error:
         raise FileFormatError(f"{path} is not a sound release: {error}") from None
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, AssertionError):
+    except Exception:  # what the checks below forgot must not reach a caller who asked about a stranger's file
         raise FileFormatError(f"{path} is not a sound release: its parts do not fit together") from None
 
 
-@contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Any:
-    """Yield a temporary path beside ``path``; on success flush it to the disk and rename, else remove it."""
-    target = Path(path)
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    except OSError as error:
-        raise CannotError(f"cannot write {target}: {error.strerror or error}") from None
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        with open(temporary, "rb+") as file:
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)  # mkstemp is for the owner alone; a release is an ordinary file
-        os.replace(temporary, target)
-        with contextlib.suppress(OSError):  # not every platform can flush a directory
-            folder = os.open(target.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-    except OSError as error:
-        raise CannotError(f"cannot write {target}: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _pack(measurements: Measurements, statement: Statement) -> tuple[Tensors, dict[str, Any]]:
+def _pack(measurements: Measurements, statement: Statement) -> tuple[dict[str, Any], Tensors]:
     strategy, topology = measurements.strategy, measurements.strategy.topology
     tensors: Tensors = {
         "topology.tails": topology.tails,
@@ -124,61 +94,150 @@ def _pack(measurements: Measurements, statement: Statement) -> tuple[Tensors, di
         "max_weight": strategy.max_weight,
         "sampler": measurements.sampler,
     }
-    return {name: np.ascontiguousarray(array) for name, array in tensors.items()}, header
+    return header, tensors
+
+
+HEADER_TYPES: dict[str, tuple[type, ...]] = {
+    "statement": (dict,), "directed": (bool,), "dropped_loops": (int,), "mechanism": (str,), "decoder": (str,),
+    "law": (str,), "blocks": (list,), "options": (dict,), "details": (dict,), "unit": (float, int),
+    "granularity": (float, int), "max_weight": (float, int, type(None)), "sampler": (str,),
+}  # fmt: skip
 
 
 def _unpack(header: Mapping[str, Any], tensors: Tensors) -> tuple[Measurements, Statement]:
-    statement = Statement.from_dict(header["statement"])
+    """Everything a file holds, proved in the order in which the data flow."""
+    _check_header(header)
+    topology = _topology(header, tensors)
+    strategy = _strategy(header, tensors, topology)
+    values = _row(tensors, "values", np.int64)
+    if values.shape != (strategy.num_values,):
+        raise FileFormatError(f"it holds {values.size} numbers, but its strategy measures {strategy.num_values}")
+    private = header["sampler"] in SECRET_SAMPLERS and not strategy.budget.unlimited
+    measurements = Measurements(strategy, frozen(values, np.int64), header["sampler"], private)
+    claimed = header["statement"]
+    proved = replace(Statement.of(measurements), version=_word(claimed.get("version")))
+    if not _alike(proved.as_dict(), claimed):
+        raise FileFormatError("its statement promises something else than its strategy proves")
+    return measurements, proved
+
+
+def _check_header(header: Mapping[str, Any]) -> None:
+    if set(header) != set(HEADER_TYPES):
+        raise FileFormatError("its header has other fields than this version knows")
+    for name, kinds in HEADER_TYPES.items():
+        if type(header[name]) not in kinds:
+            raise FileFormatError(f"field {name!r} of its header is not {kinds[0].__name__}")
+    if header["sampler"] not in SAMPLERS:
+        raise FileFormatError("its sampler is not one that this version knows")
+    if not 0 <= header["dropped_loops"] < 2**62:
+        raise FileFormatError("its number of dropped loops is not one")
+    for name in ("options", "details"):
+        for key, value in header[name].items():
+            _word(key)
+            for item in value if isinstance(value, list) else [value]:
+                if isinstance(item, str):
+                    _word(item)
+                elif not isinstance(item, (bool, int, float, type(None))):
+                    raise FileFormatError(f"field {name!r} of its header is not a plain list of facts")
+
+
+def _word(text: Any) -> str:
+    """A short printable text: what a stranger wrote may end up on a terminal."""
+    if not isinstance(text, str) or len(text) > MAX_LABEL_LENGTH or not text.isprintable():
+        raise FileFormatError("a text in its header is not a short line")
+    return text
+
+
+def _row(tensors: Tensors, name: str, dtype: Any, columns: int | None = None) -> NDArray[Any]:
+    """One array of the file, of the type and shape it must have."""
+    array = tensors.get(name)
+    if array is None:
+        raise FileFormatError(f"it lacks the array {name!r}")
+    if array.dtype != dtype or array.shape[1:] != (() if columns is None else (columns,)):
+        raise FileFormatError(f"array {name!r} has the wrong type or shape")
+    return array
+
+
+def _labels(tensors: Tensors) -> list[Any]:
     if "topology.labels" in tensors:
-        labels: list[Any] = tensors["topology.labels"].tolist()
-    else:
-        text, ends = tensors["topology.labels.text"].tobytes(), tensors["topology.labels.ends"].tolist()
-        labels = [text[a:b].decode() for a, b in zip([0, *ends], ends, strict=False)]
-    topology, _ = Topology.build(
-        labels, tensors["topology.tails"], tensors["topology.heads"],
-        directed=header["directed"], lower=tensors["topology.lower"], upper=tensors["topology.upper"],
-        coordinates=tensors.get("topology.coordinates"), dropped_loops=header["dropped_loops"],
+        numbers: list[Any] = _row(tensors, "topology.labels", np.int64).tolist()
+        return numbers
+    text, ends = _row(tensors, "topology.labels.text", np.uint8), _row(tensors, "topology.labels.ends", np.int64)
+    starts = np.concatenate([[0], ends[:-1]])
+    # Each byte belongs to one label: overlapping labels would make megabytes into gigabytes.
+    if not len(ends) or ends[-1] != len(text) or (ends <= starts).any() or (starts < 0).any():
+        raise FileFormatError("its labels do not fit together")
+    if (ends - starts).max() > 4 * MAX_LABEL_LENGTH:
+        raise FileFormatError("a label is too long")
+    raw = text.tobytes()
+    return [raw[a:b].decode() for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+
+
+def _topology(header: Mapping[str, Any], tensors: Tensors) -> Topology:
+    given = _row(tensors, "topology.tails", np.int64), _row(tensors, "topology.heads", np.int64)
+    labels = _labels(tensors)
+    coordinates = _row(tensors, "topology.coordinates", np.float64, 2) if "topology.coordinates" in tensors else None
+    topology, kept = Topology.build(
+        labels, *given, directed=header["directed"], dropped_loops=header["dropped_loops"], coordinates=coordinates,
+        lower=_row(tensors, "topology.lower", np.float64), upper=_row(tensors, "topology.upper", np.float64),
     )  # fmt: skip
-    blocks = []
-    for i, kind in enumerate(header["blocks"]):
-        if kind not in BLOCKS:
+    same = topology.labels == tuple(labels) and np.array_equal(kept, np.arange(len(given[0])))
+    if not same or not np.array_equal(topology.tails, given[0]) or not np.array_equal(topology.heads, given[1]):
+        raise FileFormatError("its nodes and edges are not in canonical order")
+    return topology
+
+
+def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -> Strategy:
+    mechanism = MECHANISMS.get(header["mechanism"])
+    if mechanism is None:
+        raise FileFormatError(f"it was made by {header['mechanism'][:40]!r}, which this version does not know")
+    kinds = tuple(header["blocks"])
+    for kind in kinds:
+        if not isinstance(kind, str) or kind not in BLOCKS:
             raise FileFormatError(f"it measures {str(kind)[:40]!r}, which this version does not know")
+    if kinds != DECODERS[mechanism.decoder] or header["decoder"] != mechanism.decoder:
+        raise FileFormatError("its decoder does not fit what it measured")
+    if topology.directed and not mechanism.directed:
+        raise FileFormatError(f"mechanism {mechanism.name!r} is not for directed networks")
+    statement = Statement.from_dict(header["statement"])
+    budget, law = Budget(statement.budget_epsilon, statement.budget_delta), Law(header["law"])
+    lattice = Lattice.build(
+        topology, unit=header["unit"], max_weight=header["max_weight"], granularity=header["granularity"]
+    )
+    problem = Problem(topology, budget, lattice, header["max_weight"], law)
+    if reason := mechanism.fits(problem):
+        raise FileFormatError(f"mechanism {mechanism.name!r} cannot run on this network: {reason}")
+    known = {"strategy.scales", "values"} | {
+        f"topology.{name}"
+        for name in ("tails", "heads", "lower", "upper", "coordinates", "labels", "labels.text", "labels.ends")
+    }
+    blocks = []
+    for i, kind in enumerate(kinds):
         prefix = f"block{i}."
         arrays = {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
-        blocks.append(BLOCKS[kind].from_arrays(arrays))
+        known |= {prefix + name for name in arrays}
+        blocks.append(BLOCKS[kind].from_arrays(arrays, topology))
+    if set(tensors) - known:
+        raise FileFormatError(f"it has an array {sorted(set(tensors) - known)[0][:40]!r} that does not belong to it")
+    if reason := mechanism.misfit(topology, tuple(blocks)):
+        raise FileFormatError(f"it cannot have been made by {mechanism.name!r}: {reason}")
+    scales = _row(tensors, "strategy.scales", np.int64)
     strategy = Strategy(
-        mechanism=header["mechanism"],
-        decoder=header["decoder"],
+        mechanism=mechanism.name,
+        decoder=mechanism.decoder,
         topology=topology,
-        lattice=Lattice.build(
-            topology, unit=header["unit"], max_weight=header["max_weight"], granularity=header["granularity"]
-        ),
-        budget=Budget(statement.budget_epsilon, statement.budget_delta),
-        law=Law(header["law"]),
+        lattice=lattice,
+        budget=budget,
+        law=law,
         blocks=tuple(blocks),
-        scales=frozen(tensors["strategy.scales"], np.int64),
+        scales=frozen(scales, np.int64),
         max_weight=header["max_weight"],
         options=header["options"],
         details=header["details"],
     )
-    known = MECHANISMS.get(strategy.mechanism)
-    if known is None:
-        raise FileFormatError(f"it was made by {str(strategy.mechanism)[:40]!r}, which this version does not know")
-    if tuple(header["blocks"]) != DECODERS.get(strategy.decoder) or known.decoder != strategy.decoder:
-        raise FileFormatError("its decoder does not fit what it measured")
-    if topology.directed and not known.directed:
-        raise FileFormatError(f"mechanism {strategy.mechanism!r} is not for directed networks")
-    if tensors["values"].dtype != np.int64 or tensors["strategy.scales"].dtype != np.int64:
-        raise FileFormatError("its numbers are not 64-bit integers")
-    values = frozen(tensors["values"], np.int64)
-    if values.shape != (strategy.num_values,) or len(strategy.scales) != len(strategy.group_sizes):
-        raise FileFormatError(f"it holds {values.size} numbers, but its strategy measures {strategy.num_values}")
-    private = header["sampler"] in SECRET_SAMPLERS and not strategy.budget.unlimited
-    measurements = Measurements(strategy, values, header["sampler"], private)
-    proved = replace(Statement.of(measurements), version=statement.version)
-    if not _alike(proved.as_dict(), statement.as_dict()):
-        raise FileFormatError("its statement promises something else than its strategy proves")
-    return measurements, proved
+    if scales.shape != strategy.group_sizes.shape or ((scales < 0) | (scales > MAX_SCALE)).any():
+        raise FileFormatError("its noise scales do not fit its strategy")
+    return strategy
 
 
 def _alike(one: Any, other: Any) -> bool:
@@ -187,43 +246,6 @@ def _alike(one: Any, other: Any) -> bool:
         return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(_alike, one, other))
-    if isinstance(one, float) and isinstance(other, (int, float)):
+    if isinstance(one, float) and isinstance(other, (int, float)) and not isinstance(other, bool):
         return math.isclose(one, other, rel_tol=1e-9)
-    return bool(one == other)
-
-
-def _read_checked(path: Path) -> tuple[str, Tensors]:
-    """Read the file and check that it is a release of a version we know and that no bit has changed."""
-    from safetensors import SafetensorError, safe_open
-
-    if not path.is_file():
-        raise FileFormatError(f"there is no file {path}")
-    try:
-        with safe_open(path, framework="numpy") as file:
-            label = json.loads((file.metadata() or {}).get("hushpath", "{}"))
-            if not isinstance(label, dict) or label.get("format") != FORMAT:
-                raise FileFormatError(f"{path} is not a hushpath release")
-            version = label.get("version")
-            if not isinstance(version, int) or version > VERSION:
-                raise FileFormatError(
-                    f"{path} has format version {str(version)[:9]}; this one reads up to {VERSION}: upgrade hushpath"
-                )
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except OSError as error:
-        raise CannotError(f"cannot read {path}: {error.strerror or error}") from None
-    except (SafetensorError, TypeError, ValueError, MemoryError):
-        raise FileFormatError(f"{path} is damaged, cut short or not a hushpath release") from None
-    text = str(label.get("header"))
-    if label.get("digest") != _digest(text, tensors):
-        raise FileFormatError(f"{path} is damaged: its digest does not match its content")
-    return text, tensors
-
-
-def _digest(header: str, tensors: Tensors) -> str:
-    """SHA-256 over the header and every array with its name, type and shape, in the order of names."""
-    sha = hashlib.sha256(header.encode())
-    for name in sorted(tensors):
-        array = tensors[name]
-        sha.update(f"\n{name} {array.dtype.str} {array.shape}\n".encode())
-        sha.update(array.reshape(-1).view(np.uint8).data if array.size else b"")
-    return sha.hexdigest()
+    return type(one) is type(other) and bool(one == other)

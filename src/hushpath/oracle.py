@@ -9,8 +9,8 @@ Releases of edge weights and of separator shortcuts can have an index (docs/ENGI
 
 from __future__ import annotations
 
-import contextlib
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -23,8 +23,8 @@ from .decode import Decoder, decoder_for
 from .engine import Index
 from .engine.index import MAX_BYTES
 from .engine.storage import ForeignIndexError, index_path, load_index, save_index
-from .errors import CannotError, InputError, OptionError
-from .fileformat import read_release, write_release
+from .errors import CannotError, FileFormatError, HushpathWarning, InputError, OptionError
+from .fileformat import fingerprint, read_release, write_release
 from .measure import Measurements
 from .progress import steps
 from .statement import Statement
@@ -39,9 +39,13 @@ CHUNK_NUMBERS = 2**22  # 32 MB of answers at a time
 class Release:
     """Everything that was published: ask it for any distance, for ever."""
 
-    def __init__(self, measurements: Measurements, statement: Statement | None = None) -> None:
+    def __init__(
+        self, measurements: Measurements, statement: Statement | None = None, fingerprint: str | None = None
+    ) -> None:
         self.measurements = measurements
         self.statement = statement or Statement.of(measurements)
+        if fingerprint is not None:  # of the file it was read from, whose digest was checked
+            self.fingerprint = fingerprint
 
     @property
     def topology(self) -> Topology:
@@ -51,6 +55,11 @@ class Release:
     @cached_property
     def _decoder(self) -> Decoder:
         return decoder_for(self.measurements)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of everything in the release: two releases with the same fingerprint give the same answers."""
+        return fingerprint(self.measurements, self.statement)
 
     def __repr__(self) -> str:
         mark = "" if self.statement.private else "NOT PRIVATE, "
@@ -130,13 +139,13 @@ class Release:
 
     def save_index(self, path: str | os.PathLike[str]) -> None:
         """Write the index, building it if it is not there (atomically; see docs/ENGINE.md)."""
-        save_index(path, self.build_index(), self.measurements)
+        save_index(path, self.build_index(), self.fingerprint)
 
     def load_index(self, path: str | os.PathLike[str]) -> None:
-        """Map an index file; refuses one that is damaged or belongs to another release."""
+        """Map an index file; refuses one that was not made here for this release, or has changed since."""
         if getattr(self._decoder, "build_index", None) is None:
             raise CannotError(f"a release by {self.statement.mechanism!r} has no index")
-        self._decoder.index = load_index(path, self.measurements)  # type: ignore[attr-defined]
+        self._decoder.index = load_index(path, self.fingerprint, self.topology.num_nodes)  # type: ignore[attr-defined]
 
     def prepared(self, rows: int) -> Index | None:
         """Get ready for this many rows: the index if there is one or if so many rows are worth its tables."""
@@ -171,13 +180,18 @@ class Release:
     def load(cls, path: str | os.PathLike[str]) -> Release:
         """Read a release file, checking its digest and proving its certificate again.
 
-        An index of this release lying beside it (``roads.hushx``) is mapped; one of another release is left alone.
+        An index of this release lying beside it (``roads.hushx``) is mapped if it was made here.  One of another
+        release is left alone; so, with a warning, is one that came from elsewhere or is damaged.
         """
         release = cls(*read_release(path))
         beside = index_path(path)
         if beside.is_file() and beside != Path(path) and hasattr(release._decoder, "build_index"):
-            with contextlib.suppress(ForeignIndexError):
+            try:
                 release.load_index(beside)
+            except ForeignIndexError:
+                pass
+            except FileFormatError as error:
+                warnings.warn(str(error), HushpathWarning, stacklevel=2)
         return release
 
     def rows(self, sources: Int) -> Float:

@@ -63,11 +63,12 @@ def test_cells_in_another_order_give_the_same_answers():
     order = np.argsort(tree.level, kind="stable")
     back = np.argsort(order)
     parent = tree.parent[order]
-    other = SeparatorTree(
-        tree.num_nodes, np.where(parent >= 0, back[parent], -1), Lists.of([tree.vertices[i] for i in order]),
-        *[Lists.of([tree.separators[i] for i in order])] * 2, back[tree.home],
+    other = SeparatorTree.proved(
+        net.topology, parent=np.where(parent >= 0, back[parent], -1),
+        vertices=Lists.of([tree.vertices[i] for i in order]),
+        separators=Lists.of([tree.separators[i] for i in order]),
     )  # fmt: skip
-    other.check(net.topology)
+    assert np.array_equal(other.home, back[tree.home])
     again = Index.from_edges(other, net.topology, lengths, 1.0)
     out = np.empty((2, 42, 42))
     for one, matrix in zip((index, again), out, strict=True):

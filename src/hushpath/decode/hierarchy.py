@@ -15,10 +15,10 @@ from ..bounds import hierarchy_bound
 from ..decompose.leaves import DENSE, LeafGraphs
 from ..decompose.tree import Lists
 from ..engine import Index
-from ..engine.index import MAX_BYTES
+from ..engine.index import MAX_BYTES, refuse_above
 from ..engine.labels import label_bytes
 from ..engine.layout import Layout
-from ..engine.tables import Tables
+from ..engine.tables import Tables, table_bytes
 from ..errors import CannotError
 from ..kernels.hierarchy import INFINITE
 from ..measure import Measurements
@@ -122,6 +122,7 @@ class HierarchyDecoder:
     @cached_property
     def _index(self) -> Index:
         layout = Layout.of(self.tree, self._whole)
+        refuse_above(MAX_BYTES, table_bytes(layout, symmetric=True))
         tables = Tables.empty(layout, symmetric=True)
         side, square, inner = layout.starts
         frame = self.block.frame

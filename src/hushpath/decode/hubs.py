@@ -19,6 +19,7 @@ from ..strategy.blocks import CliqueBlock, ClusterBlock
 from ..strategy.hubs import hop_limit
 from ..strategy.hubs_bounded import walk_limits
 from ..weights import LARGEST_DISTANCE
+from .table import reached
 
 
 class HubDecoder:
@@ -52,10 +53,8 @@ class HubDecoder:
             table[first : first + p, first : first + p] = _square(self.values[at : at + count], p, directed=directed)
             at, first = at + count, first + p
         if directed:
-            hops = np.empty((len(hubs), self.topology.num_nodes), np.int64)
-            ones = np.ones(len(self.topology.arcs.heads), np.int64)
-            distances_from(self.topology.arcs, ones, hubs, hops)
-            table[hops[:, hubs] == UNREACHED] = UNREACHED
+            for part, connected in reached(self.topology, hubs):
+                table[part][~connected[:, hubs]] = UNREACHED
         return hubs, table
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ..kernels.paths import UNREACHED, distances_from
 from ..measure import Measurements
 from ..noise import quantile
 from ..strategy.blocks import CliqueBlock
+from ..topology import Topology
 
 
 class TableDecoder:
@@ -31,14 +32,6 @@ class TableDecoder:
             self.scale[group] = scale
             offset += int(numbers)
 
-    @cached_property
-    def reachable(self) -> Bool:
-        """Which ordered pairs are connected: a public fact, needed in directed networks only."""
-        n = self.topology.num_nodes
-        hops = np.empty((n, n), np.int64)
-        distances_from(self.topology.arcs, np.ones(len(self.topology.arcs.heads), np.int64), np.arange(n), hops)
-        return np.asarray(hops != UNREACHED)
-
     def pairs(self, sources: Int, targets: Int) -> Float:
         """Return the measured number of each pair, never below zero."""
         return np.maximum(self._measured(sources, targets), 0.0)
@@ -47,7 +40,12 @@ class TableDecoder:
         answer = np.full(len(sources), np.inf)
         answer[sources == targets] = 0.0
         if self.topology.directed:
-            asked = np.flatnonzero(self.reachable[sources, targets] & (sources != targets))
+            joined = np.zeros(len(sources), bool)
+            distinct, which = np.unique(sources, return_inverse=True)
+            for part, connected in reached(self.topology, distinct):
+                mine = np.flatnonzero((which >= part.start) & (which < part.stop))
+                joined[mine] = connected[which[mine] - part.start, targets[mine]]
+            asked = np.flatnonzero(joined & (sources != targets))
             s, t = sources[asked], targets[asked]
             i, j, p = self.inside[s], self.inside[t], self.size[s]
             at = self.offset[s] + i * (p - 1) + j - (j > i)
@@ -75,3 +73,13 @@ class TableDecoder:
         lattice = self.strategy.lattice
         reach = quantile(self.strategy.law, int(self.scale[source]), (1 + confidence) / 2) * lattice.granularity
         return max(0.0, answer - reach), max(0.0, answer + reach)
+
+
+def reached(topology: Topology, sources: Int) -> Iterator[tuple[slice, Bool]]:
+    """Which nodes a path leads to from each source, a few full rows at a time: a public fact."""
+    ones, rows = np.ones(len(topology.arcs.heads), np.int64), max(1, 2**22 // topology.num_nodes)
+    for first in range(0, len(sources), rows):
+        part = slice(first, min(first + rows, len(sources)))
+        hops = np.empty((part.stop - first, topology.num_nodes), np.int64)
+        distances_from(topology.arcs, ones, sources[part], hops)
+        yield part, hops != UNREACHED

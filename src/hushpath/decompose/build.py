@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Bool, Int, frozen
+from ..arrays import Bool, Int
 from ..progress import counting
 from ..topology import Topology
 from .cover import k_cover
@@ -35,7 +35,6 @@ def build_tree(
     vertices: list[Int] = []
     separators: list[Int] = []
     hubs: list[Int] = []
-    home = np.zeros(topology.num_edges, np.int64)
     scratch = np.zeros(n, np.int64)
     settled = np.zeros(n, bool)  # in a separator or a leaf; for the progress bar
     # (parent cell, level, V_b, edges, which of them are private): depth first, so children come after parents.
@@ -60,18 +59,15 @@ def build_tree(
             vertices.append(mine)
             separators.append(mine[chosen])
             hubs.append(mine[centres])
-            home[edges[private]] = cell
             done = mine if cut is None else mine[chosen]
             advance(int((~settled[done]).sum()))
             settled[done] = True
-    kept_separators = Lists.of(separators)
-    return SeparatorTree(
-        num_nodes=n,
-        parent=frozen(parent, np.int64),
+    return SeparatorTree.proved(
+        topology,
+        parent=np.array(parent, np.int64),
         vertices=Lists.of(vertices),
-        separators=kept_separators,
-        hubs=kept_separators if hops == 0 else Lists.of(hubs),
-        home=frozen(home, np.int64),
+        separators=Lists.of(separators),
+        hubs=Lists.of(hubs) if hops else None,
         hops=hops,
         family=family,
     )

@@ -63,14 +63,14 @@ class Index:
         layout = Layout.of(tree)
         symmetric = not topology.directed
         needed = table_bytes(layout, symmetric=symmetric) + labels * label_bytes(layout, shared=symmetric)
-        _refuse_above(max_bytes, needed)
+        refuse_above(max_bytes, needed)
         index = cls(layout, tables_from_edges(layout, tree, topology, steps), granularity, exact=True)
         return index.with_labels(max_bytes) if labels else index
 
     def with_labels(self, max_bytes: int = MAX_BYTES) -> Index:
         """Build the labels if they are not there; refuse if they would not fit in ``max_bytes``."""
         if self.labels is None:
-            _refuse_above(max_bytes, label_bytes(self.layout, shared=self.exact and self.tables.symmetric))
+            refuse_above(max_bytes, label_bytes(self.layout, shared=self.exact and self.tables.symmetric))
             self.labels = build_labels(self.layout, self.tables, exact=self.exact)
         return self
 
@@ -230,7 +230,8 @@ def _blocks(count: int, factor: int = 1) -> list[slice]:
     return [slice(at, min(at + size, count)) for at in range(0, count, size)]
 
 
-def _refuse_above(limit: int, needed: int) -> None:
+def refuse_above(limit: int, needed: int) -> None:
+    """Refuse before memory is asked for."""
     if needed > limit:
         raise CannotError(
             f"the index would take {needed / 2**30:.1f} GB, more than max_bytes ({limit / 2**30:.1f} GB); "

@@ -87,19 +87,18 @@ def anchors(order, parent):
 
 
 @njit(cache=True, nogil=True)
-def path_edges(parent, edge, bottom, top, out_edge, out_number, fill):
-    """Count (``fill`` false) or list the edges between each ``bottom`` and its ancestor ``top``; -1: no ancestor."""
+def path_edges(parent, edge, bottom, top, out_edge, out_number):
+    """List the edges between each ``bottom`` and its ancestor ``top``; false if they do not just fill the arrays."""
     count = 0
     for i in range(len(bottom)):
         v = bottom[i]
         while v != top[i]:
-            if parent[v] < 0:
-                return -1
-            if fill:
-                out_edge[count], out_number[count] = edge[v], i
+            if parent[v] < 0 or count == len(out_edge):
+                return False
+            out_edge[count], out_number[count] = edge[v], i
             count += 1
             v = parent[v]
-    return count
+    return count == len(out_edge)
 
 
 @njit(cache=True, nogil=True)

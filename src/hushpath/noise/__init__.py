@@ -6,11 +6,12 @@ two samplers).
 """
 
 from .laws import MAX_SCALE, Law, pmf, quantile, std
-from .samplers import OPENDP_LIMIT, SECRET_SAMPLERS, Choice, Sampler, make_sampler, simulation
+from .samplers import OPENDP_LIMIT, SAMPLERS, SECRET_SAMPLERS, Choice, Sampler, make_sampler, simulation
 
 __all__ = [
     "MAX_SCALE",
     "OPENDP_LIMIT",
+    "SAMPLERS",
     "SECRET_SAMPLERS",
     "Choice",
     "Law",

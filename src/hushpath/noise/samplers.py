@@ -30,6 +30,7 @@ Choice = Literal["auto", "opendp", "vector"]
 
 # The samplers whose noise protects; a release drawn by any other says that it is not private.
 SECRET_SAMPLERS = ("opendp", "vector")
+SAMPLERS = (*SECRET_SAMPLERS, "vector-seeded")
 
 # About 0.2 s of OpenDP: below, its audit costs nothing one would notice.
 OPENDP_LIMIT = 20_000

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..noise import Law
+from ..topology import Topology
 from .blocks import CliqueBlock
 from .core import Design, Mechanism, Problem
 
@@ -28,10 +29,16 @@ def fits(problem: Problem) -> str | None:
     return f"it would store a number for each pair of {n} nodes (at most {MOST_NODES})" if n > MOST_NODES else None
 
 
+def misfit(topology: Topology, blocks: tuple[CliqueBlock]) -> str | None:
+    """Answers are looked up, so every node must be there."""
+    return None if len(blocks[0].vertices) == topology.num_nodes else "not every node was measured"
+
+
 MECHANISM = Mechanism(
     name="all-pairs",
     summary="noise on every distance itself, answers by look-up; for very small networks",
     design=design,
     decoder="table",
     fits=fits,
+    misfit=misfit,
 )

@@ -17,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Float, Int, frozen
+from ..errors import FileFormatError
 from ..kernels.trees import anchored_variances, anchors, chain_heads, path_edges, rooted, summed
 from ..privacy.certificate import Exposure
 from ..topology import Topology
+from .blocks import integer_arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,18 +82,11 @@ class AnchorBlock:
 
     def exposure(self, topology: Topology) -> Exposure:
         """The edges of each path, each with the number it is part of."""
-        if self.anchor.shape != (topology.num_nodes,) or topology.directed or not is_forest(topology):
-            raise ValueError("anchors need one entry per node of an undirected network without cycles")
-        if (self.anchor >= topology.num_nodes).any():
-            raise ValueError("an anchor is not a node")
-        forest, nothing, nodes = Forest.of(topology), np.empty(0, np.int64), self.nodes
-        if not np.array_equal(self.anchor < 0, forest.parent < 0):
-            raise ValueError("exactly the roots have no anchor")
-        count = path_edges(forest.parent, forest.edge, nodes, self.anchor[nodes], nothing, nothing, False)
-        if count < 0:
-            raise ValueError("an anchor is not an ancestor")
+        forest, nodes = Forest.of(topology), self.nodes
+        count = int((forest.depth[nodes] - forest.depth[self.anchor[nodes]]).sum())
         edge, number = np.empty(count, np.int64), np.empty(count, np.int64)
-        path_edges(forest.parent, forest.edge, nodes, self.anchor[nodes], edge, number, True)
+        if not path_edges(forest.parent, forest.edge, nodes, self.anchor[nodes], edge, number):
+            raise FileFormatError("an anchor is not an ancestor")
         return Exposure(topology.num_edges, np.ones(len(nodes), np.int64), edge, number)
 
     def heights(self, numbers: Int, forest: Forest) -> Int:
@@ -113,6 +108,20 @@ class AnchorBlock:
         return {"anchor": self.anchor}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> AnchorBlock:
-        """The inverse of ``arrays``."""
-        return cls(frozen(arrays["anchor"], np.int64))
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], topology: Topology) -> AnchorBlock:
+        """The inverse of ``arrays``.  An anchor is an ancestor, and paths are as short as centroids make them."""
+        (anchor,) = integer_arrays(arrays, "anchor")
+        n = topology.num_nodes
+        if anchor.shape != (n,) or topology.directed or not is_forest(topology):
+            raise FileFormatError("anchors need one entry per node of an undirected network without cycles")
+        forest = Forest.of(topology)
+        if (anchor >= n).any() or not np.array_equal(anchor < 0, forest.parent < 0):
+            raise FileFormatError("every node but the roots has a node as its anchor")
+        block = cls(anchor)
+        length = forest.depth[block.nodes] - forest.depth[anchor[block.nodes]]
+        # An edge is on at most log2(n) of the paths (``tree``), so long paths are few: whatever is longer in all is no
+        # centroid recursion, and listing it could take more memory than there is.
+        if (length < 1).any() or int(length.sum()) > n * n.bit_length():
+            raise FileFormatError("anchors are not those of a centroid recursion")
+        block.exposure(topology)
+        return block

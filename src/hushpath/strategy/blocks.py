@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Int, frozen
+from ..errors import FileFormatError
 from ..privacy.certificate import Exposure
 from ..privacy.sensitivity import hub_cut
 from ..topology import Arcs, Topology
@@ -42,8 +43,25 @@ class Block(Protocol):
         """The public arrays that describe this block in a file."""
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Block:
-        """The inverse of ``arrays``."""
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], topology: Topology) -> Block:
+        """The inverse of ``arrays``: everything is proved against the topology, or a ``FileFormatError`` is raised."""
+
+
+def integer_arrays(arrays: Mapping[str, NDArray[Any]], *names: str) -> list[Int]:
+    """Frozen copies of exactly these arrays of a file, each a plain row of 64-bit integers."""
+    if set(arrays) != set(names):
+        raise FileFormatError(f"a block has the arrays {sorted(arrays)}"[:200] + f", not {sorted(names)}")
+    for name in names:
+        if arrays[name].dtype != np.int64 or arrays[name].ndim != 1:
+            raise FileFormatError(f"array {name!r} of a block is not a row of 64-bit integers")
+    return [frozen(arrays[name], np.int64) for name in names]
+
+
+def check_vertices(vertices: Int, topology: Topology) -> Int:
+    """Refuse what is not a strictly increasing row of node positions."""
+    if ((vertices < 0) | (vertices >= topology.num_nodes)).any() or (np.diff(vertices) <= 0).any():
+        raise FileFormatError("chosen vertices are not increasing node positions")
+    return vertices
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +84,9 @@ class EdgeBlock:
         return {}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> EdgeBlock:
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], topology: Topology) -> EdgeBlock:
         """The inverse of ``arrays``."""
+        integer_arrays(arrays)
         return cls()
 
 
@@ -115,9 +134,10 @@ class CliqueBlock:
         return {"vertices": self.vertices}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> CliqueBlock:
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], topology: Topology) -> CliqueBlock:
         """The inverse of ``arrays``."""
-        return cls.on(arrays["vertices"])
+        (vertices,) = integer_arrays(arrays, "vertices")
+        return cls(check_vertices(vertices, topology))
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +164,6 @@ class ClusterBlock:
 
     def groups(self, topology: Topology) -> list[Int]:
         """The chosen vertices of each cluster that has any."""
-        n = topology.num_nodes
-        if self.cluster.shape != (n,) or ((self.cluster < 0) | (self.cluster >= n)).any() or topology.directed:
-            raise ValueError("clusters need a number from 0 to n - 1 per node of an undirected network")
         cluster = self.cluster[self.vertices]
         order = np.argsort(cluster, kind="stable")
         starts = np.flatnonzero(np.diff(cluster[order])) + 1
@@ -185,6 +202,10 @@ class ClusterBlock:
         return {"cluster": self.cluster, "vertices": self.vertices}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> ClusterBlock:
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], topology: Topology) -> ClusterBlock:
         """The inverse of ``arrays``."""
-        return cls.on(arrays["cluster"], arrays["vertices"])
+        cluster, vertices = integer_arrays(arrays, "cluster", "vertices")
+        n = topology.num_nodes
+        if cluster.shape != (n,) or ((cluster < 0) | (cluster >= n)).any() or topology.directed:
+            raise FileFormatError("clusters need a number from 0 to n - 1 per node of an undirected network")
+        return cls(cluster, check_vertices(vertices, topology))

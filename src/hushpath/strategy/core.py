@@ -61,6 +61,7 @@ class Mechanism:
         undirected_reason: why not, in words for the error message.
         needs_max_weight: whether it is meaningless without a public bound on weights.
         fits: a public reason why it cannot run on this network, or ``None``.
+        misfit: a public reason why these blocks, found in a file, cannot be what it measures, or ``None``.
         exact: whether answers without noise are the distances; if not, ``bounds.error_bound`` says how far off.
         auto_limit: "auto" does not try it on networks with cycles and more nodes: it takes long and rarely wins there.
         pure: whether it was published for pure privacy, so that ``law="auto"`` means Laplace.
@@ -75,6 +76,7 @@ class Mechanism:
     undirected_reason: str = ""
     needs_max_weight: bool = False
     fits: Callable[[Problem], str | None] = lambda problem: None
+    misfit: Callable[[Topology, tuple[Any, ...]], str | None] = lambda topology, blocks: None
     exact: bool = True
     auto_limit: int = 10**9
     pure: bool = False

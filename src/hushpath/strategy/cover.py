@@ -105,6 +105,14 @@ def fits(problem: Problem) -> str | None:
     return f"it has {n} nodes (at most {MOST_NODES})" if n > MOST_NODES else None
 
 
+def misfit(topology: Topology, blocks: tuple[CliqueBlock]) -> str | None:
+    """Every node must find a chosen one, and the table of pairs must fit."""
+    chosen = blocks[0].vertices
+    if len(np.unique(topology.components[chosen])) <= topology.components.max():
+        return "a component has no chosen node"
+    return f"it has {len(chosen)} chosen nodes (at most {MOST_CHOSEN})" if len(chosen) > MOST_CHOSEN else None
+
+
 MECHANISM = Mechanism(
     name="cover",
     summary="noisy distances between the nodes of a k-hop cover, for bounded weights (Sealfon 2016)",
@@ -115,5 +123,6 @@ MECHANISM = Mechanism(
     undirected_reason="a node and its nearest cover node must be near in both directions",
     needs_max_weight=True,
     fits=fits,
+    misfit=misfit,
     exact=False,
 )

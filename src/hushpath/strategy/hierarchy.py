@@ -18,13 +18,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Int, frozen
+from ..arrays import Int
 from ..decompose.frame import Frame, frame
 from ..decompose.tree import Lists, SeparatorTree
-from ..errors import OptionError
+from ..errors import FileFormatError, OptionError
 from ..privacy.certificate import Exposure
 from ..privacy.sensitivity import hub_cut
 from ..topology import Topology
+from .blocks import integer_arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,42 +95,30 @@ class HierarchyBlock:
         return Exposure(topology.num_edges, cut, np.concatenate(edges), np.concatenate(groups))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The tree as flat arrays and the two switches."""
+        """The tree as flat arrays and three switches; who owns which edge follows from them."""
         tree = self.tree
         lists = {"vertices": tree.vertices, "separators": tree.separators}
         if tree.hops:
             lists["hubs"] = tree.hubs
         flat = {f"{name}.{part}": getattr(one, part) for name, one in lists.items() for part in ("start", "items")}
-        switches = np.array([tree.num_nodes, tree.hops, self.leaf_edges, self.adjacent], np.int64)
-        return {"parent": tree.parent, "home": tree.home, "switches": switches, **flat}
+        switches = np.array([tree.hops, self.leaf_edges, self.adjacent], np.int64)
+        return {"parent": tree.parent, "switches": switches, **flat}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> HierarchyBlock:
-        """The inverse of ``arrays``; refuses arrays that are not lists of a tree."""
-        num_nodes, hops, leaf_edges, adjacent = (int(x) for x in arrays["switches"])
-        parent, home = frozen(arrays["parent"], np.int64), frozen(arrays["home"], np.int64)
-        cells = len(parent)
-        if cells == 0 or parent[0] != -1 or (parent[1:] < 0).any() or (parent[1:] >= np.arange(1, cells)).any():
-            raise ValueError("cells are not numbered from the root")
-        if ((home < 0) | (home >= cells)).any() or (np.bincount(parent[1:], minlength=cells) == 1).any():
-            raise ValueError("cells do not form a binary tree")
-
-        def lists(name: str) -> Lists:
-            start = frozen(arrays[f"{name}.start"], np.int64)
-            items = frozen(arrays[f"{name}.items"], np.int64)
-            ends_fit = len(start) == cells + 1 and start[0] == 0 and start[-1] == len(items)
-            if not ends_fit or (np.diff(start) < 0).any() or ((items < 0) | (items >= num_nodes)).any():
-                raise ValueError(f"{name} are not lists of vertices")
-            return Lists(start, items)
-
-        separators = lists("separators")
-        tree = SeparatorTree(
-            num_nodes=num_nodes,
-            parent=parent,
-            vertices=lists("vertices"),
-            separators=separators,
-            hubs=lists("hubs") if hops else separators,
-            home=home,
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], topology: Topology) -> HierarchyBlock:
+        """The inverse of ``arrays``; the tree is proved against the topology."""
+        if topology.directed:
+            raise FileFormatError("a tree of cells is measured in undirected networks only")
+        covered = "hubs.start" in arrays
+        lists = ("vertices", "separators", *(["hubs"] if covered else []))
+        names = [f"{name}.{part}" for name in lists for part in ("start", "items")]
+        parent, switches, *flat = integer_arrays(arrays, "parent", "switches", *names)
+        if len(switches) != 3 or not 0 <= switches[0] <= topology.num_nodes or ((switches[1:] | 1) != 1).any():
+            raise FileFormatError("its switches are not those of a tree of cells")
+        hops, leaf_edges, adjacent = switches.tolist()
+        vertices, separators, *hubs = (Lists(*flat[i : i + 2]) for i in range(0, len(flat), 2))
+        tree = SeparatorTree.proved(
+            topology, parent=parent, vertices=vertices, separators=separators, hubs=hubs[0] if covered else None,
             hops=hops,
-        )
+        )  # fmt: skip
         return cls(tree, bool(leaf_edges), bool(adjacent))

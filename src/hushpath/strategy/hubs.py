@@ -35,6 +35,7 @@ from .samples import hop_histogram
 
 MISS = 1e-3
 MOST_NODES = 50_000  # a row takes a tenth of a second there
+MOST_HUBS = 5_000  # the table between them is looked at for every row
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)  # of the budget, for edges
 
 
@@ -51,6 +52,7 @@ def design(problem: Problem, *, hubs: int | None = None, hub_seed: int = 0, cons
             ((h, a) for h in tried for a in SHARES), key=lambda option: _expected(problem, *option)
         )  # fmt: skip
     blocks = EdgeBlock(), CliqueBlock.on(draw_hubs(n, count, hub_seed))
+    refuse_too_many(blocks[1])
     details = {"hubs": count, "hop_limit": hop_limit(n, count), "edge_share": share, "constants": constants}
     return Design(blocks, lambda law: relative_scales(problem.topology, blocks, law, (share, 1 - share)), details)
 
@@ -130,6 +132,18 @@ def fits(problem: Problem) -> str | None:
     return f"it has {n} nodes (at most {MOST_NODES})" if n > MOST_NODES else None
 
 
+def refuse_too_many(clique: CliqueBlock) -> None:
+    """The table between hubs must fit in memory."""
+    if len(clique.vertices) > MOST_HUBS:
+        raise OptionError(f"{len(clique.vertices)} hubs are too many (at most {MOST_HUBS})")
+
+
+def misfit(topology: Topology, blocks: tuple[EdgeBlock, CliqueBlock]) -> str | None:
+    """The same for blocks from a file."""
+    refuse_too_many(blocks[1])
+    return None
+
+
 MECHANISM = Mechanism(
     name="hubs",
     summary="noisy edges and noisy distances between random hubs (Fan, Li and Li 2022; Chen et al. 2023)",
@@ -137,4 +151,5 @@ MECHANISM = Mechanism(
     decoder="hubs",
     options=frozenset({"hubs", "hub_seed", "constants"}),
     fits=fits,
+    misfit=misfit,
 )

@@ -35,7 +35,18 @@ from ..privacy.sensitivity import hub_cut
 from ..topology import Topology
 from .blocks import CliqueBlock, ClusterBlock, EdgeBlock
 from .core import Design, Mechanism, Problem
-from .hubs import check_options, draw_hubs, fewer, fits, hop_limit, pair_errors, relative_scales, shared
+from .hubs import (
+    check_options,
+    draw_hubs,
+    fewer,
+    fits,
+    hop_limit,
+    misfit,
+    pair_errors,
+    refuse_too_many,
+    relative_scales,
+    shared,
+)  # fmt: skip
 from .samples import hop_histogram
 
 POWER = math.sqrt(2) - 1
@@ -64,6 +75,7 @@ def design(problem: Problem, *, hubs: int | None = None, hub_seed: int = 0, cons
         count, shares = min(tried, key=lambda option: _expected(problem, radius, ball, *option))
         local = shares[2] > 0
     blocks = _blocks(problem.topology, min(count, n), radius, hub_seed, local=local)
+    refuse_too_many(blocks[1])
     details = {
         "hubs": len(blocks[1].vertices), "radius": radius, "local_hubs": len(blocks[2].vertices),
         "shares": list(shares), "constants": constants,
@@ -147,5 +159,6 @@ MECHANISM = Mechanism(
     undirected_reason="a node and its nearest hub must be near in both directions",
     needs_max_weight=True,
     fits=fits,
+    misfit=misfit,
     exact=False,
 )

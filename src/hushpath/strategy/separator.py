@@ -30,6 +30,7 @@ from ..decompose.tree import SeparatorTree
 from ..errors import OptionError
 from ..noise import Law
 from ..privacy.sensitivity import hub_cut
+from ..topology import Topology
 from .core import Design, Mechanism, Problem
 from .hierarchy import HierarchyBlock
 
@@ -117,6 +118,11 @@ def check_options(*, constants: str, levels: str, leaves: str, depth: int | None
             raise OptionError(f"{name} must be a whole number of at least {least}, got {str(number)[:40]!r}")
 
 
+def misfit(topology: Topology, blocks: tuple[HierarchyBlock]) -> str | None:
+    """Hubs are whole separators here."""
+    return "its hubs are covers" if blocks[0].tree.hops else None
+
+
 MECHANISM = Mechanism(
     name="separator",
     summary="recursive separators with noisy shortcuts (Dinitz et al., Algorithms 1-3)",
@@ -126,4 +132,5 @@ MECHANISM = Mechanism(
     directed=False,
     undirected_reason="its separators split distances that are the same in both directions",
     auto_limit=30_000,
+    misfit=misfit,
 )

@@ -17,7 +17,9 @@ import numpy as np
 
 from ..decompose.decomposition import decomposition, family_of
 from ..errors import OptionError
+from ..topology import Topology
 from .core import Design, Mechanism, Problem
+from .hierarchy import HierarchyBlock
 from .separator import LEAF_SIZE, OPTIONS, check_options, hierarchy_design
 
 
@@ -55,6 +57,11 @@ def paper_hops(problem: Problem, *, grid: bool) -> int:
     return max(1, min(round(float(wanted)), math.isqrt(n)))
 
 
+def misfit(topology: Topology, blocks: tuple[HierarchyBlock]) -> str | None:
+    """Hubs are covers here."""
+    return None if blocks[0].tree.hops else "its hubs are not covers"
+
+
 MECHANISM = Mechanism(
     name="separator-cover",
     summary="the same between k-hop covers of the separators, for bounded weights (Dinitz et al., Algorithm 4)",
@@ -65,5 +72,6 @@ MECHANISM = Mechanism(
     undirected_reason="its separators split distances that are the same in both directions",
     auto_limit=30_000,
     needs_max_weight=True,
+    misfit=misfit,
     exact=False,
 )

@@ -25,6 +25,7 @@ from ..decompose.separators.bags import Bags
 from ..errors import OptionError
 from ..noise import Law
 from ..privacy.sensitivity import hub_cut
+from ..topology import Topology
 from .core import Design, Mechanism, Problem
 from .hierarchy import HierarchyBlock
 from .separator import LEAF_SIZE
@@ -78,6 +79,12 @@ def fits(problem: Problem) -> str | None:
     return f"it has {n} nodes (at most {MOST_NODES})" if n > MOST_NODES else None
 
 
+def misfit(topology: Topology, blocks: tuple[HierarchyBlock]) -> str | None:
+    """Whole bags of all levels, and leaves edge by edge."""
+    (block,) = blocks
+    return None if block.leaf_edges and not block.adjacent and not block.tree.hops else "its cells are not bags"
+
+
 MECHANISM = Mechanism(
     name="treewidth",
     summary="recursion on the bags of a tree decomposition, pure privacy by default (Ebrahimi et al. 2023)",
@@ -87,5 +94,6 @@ MECHANISM = Mechanism(
     directed=False,
     undirected_reason="its bags split distances that are the same in both directions",
     fits=fits,
+    misfit=misfit,
     pure=True,
 )
