@@ -35,7 +35,9 @@ from .errors import CannotError, FileFormatError
 LARGEST_HEADER = 2**20
 MOST_ARRAYS = 256
 PIECE = 2**24  # bytes hashed at a time, in parallel
-TYPES: dict[Any, np.dtype[Any]] = {"I64": np.dtype("<i8"), "F64": np.dtype("<f8"), "U8": np.dtype("u1"), "BOOL": np.dtype("?")}
+TYPES: dict[str, np.dtype[Any]] = {
+    "I64": np.dtype("<i8"), "F64": np.dtype("<f8"), "U8": np.dtype("u1"), "BOOL": np.dtype("?"),
+}  # fmt: skip
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -99,7 +101,7 @@ def read(path: str | os.PathLike[str], kind: str, version: int, *, mapped: bool 
         if not mapped:
             content = np.frombuffer(path.read_bytes(), np.uint8)
         elif path.stat().st_size:
-            content = np.memmap(path, np.uint8, mode="c").view(np.ndarray)  # type: ignore[assignment]
+            content = np.memmap(path, np.uint8, mode="c").view(np.ndarray)
         else:
             content = np.empty(0, np.uint8)
     except OSError as error:
@@ -138,7 +140,9 @@ def _views(data: NDArray[np.uint8], facts: dict[str, Any], path: Path) -> dict[s
         if not isinstance(fact, dict) or set(fact) != {"dtype", "shape", "data_offsets"}:
             _damaged(path)
         kind, shape, offsets = fact["dtype"], fact["shape"], fact["data_offsets"]
-        if kind not in TYPES or not _whole_numbers(shape, 1, 2) or not _whole_numbers(offsets, 2, 2):
+        if not isinstance(kind, str) or kind not in TYPES:
+            _damaged(path)
+        if not _whole_numbers(shape, 1, 2) or not _whole_numbers(offsets, 2, 2):
             _damaged(path)
         begin, end = offsets
         if not begin <= end <= len(data) or math.prod(shape) * TYPES[kind].itemsize != end - begin:

@@ -64,8 +64,7 @@ def load_index(path: str | os.PathLike[str], release: str, num_nodes: int) -> In
         found.check_digest()
         known.remember(found.claimed_digest, found.path)
     try:
-        # Small, and copied so that whoever changes the file later cannot lead a kernel astray.
-        layout = Layout(**{field.name: np.array(found.arrays[f"layout.{field.name}"]) for field in fields(Layout)})
+        layout = Layout(**{field.name: _structure(found.arrays, field.name) for field in fields(Layout)})
         layout.check()
         if layout.num_nodes != num_nodes:
             raise FileFormatError("it has another number of nodes")
@@ -93,6 +92,14 @@ def _assembled(layout: Layout, numbers: dict[str, NDArray[Any]], exact: bool, gr
         label_in = label_out if shared else _sized(numbers, "label_in", int(row_start[-1]))
         labels = Labels(row_start, row_of, label_out, label_in)
     return Index(layout, tables, granularity, exact, labels)
+
+
+def _structure(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
+    """A copy, because whoever changes the file later must not lead a kernel astray; these arrays are small."""
+    array = np.array(arrays[f"layout.{name}"])
+    if array.ndim != 1 or array.dtype != (np.bool_ if name == "has_inner" else np.int64):
+        raise FileFormatError(f"array {name!r} has the wrong type or shape")
+    return array
 
 
 def _sized(numbers: dict[str, NDArray[Any]], name: str, size: int) -> NDArray[Any]:

@@ -11,7 +11,7 @@ from numba import njit
 AXIOMS = (
     "",
     "separation: a separator vertex is not in its cell",
-    "separation: a leaf has a separator",
+    "separation: a leaf has a separator or hubs",
     "shrinking: a child is empty or no smaller than its parent",
     "cover: a child holds a vertex that its parent does not",
     "separation: two children share a vertex that is not in the separator",
@@ -52,7 +52,7 @@ def edge_homes(
                 return home, FOREIGN_SEPARATOR, b
             state[v] = SEPARATOR
         leaf = children[b, 0] < 0
-        if leaf and len(separator):
+        if leaf and (len(separator) or h_start[b + 1] > h_start[b]):
             return home, LEAF_SEPARATOR, b
         if not leaf:
             for side in range(2):

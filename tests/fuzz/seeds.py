@@ -1,0 +1,65 @@
+"""The corpus: one small release of every mechanism and flavour, and an index where there is one.
+
+`python tests/fuzz/seeds.py` writes it again after a change of the format; a test checks that it is current.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from named_graphs import build, delaunay_ends, grid_ends
+
+import hushpath
+
+CORPUS = Path(__file__).parent / "corpus"
+TERMS = {"epsilon": 1.0, "unit": 1.0, "max_weight": 20.0, "seed": 5}  # seeded: the same bytes every time
+
+
+def _net(ends, n, *, text=False, places=False, directed=False):
+    rng = np.random.default_rng(1)
+    tails, heads = np.array(ends).reshape(-1, 2).T
+    return hushpath.Network.build(
+        [f"node {i:02}" for i in range(n)] if text else range(n), tails, heads, rng.uniform(1, 9, len(tails)),
+        directed=directed, coordinates=rng.random((n, 2)) if places else None, upper=30.0,
+    )  # fmt: skip
+
+
+GRID, LINE = grid_ends(5, 6), [(i, i + 1) for i in range(23)]
+TREE = [((i - 1) // 2, i) for i in range(1, 31)]
+APART = [(0, 1), (1, 2), (2, 0), (4, 5), (5, 6), (6, 7), (4, 7)]
+RELEASES = {
+    "input": (_net(GRID, 30, text=True, places=True), "input", {}),
+    "input-directed": (_net(np.concatenate([GRID, GRID[:, ::-1]]), 30, directed=True), "input", {}),
+    "all-pairs": (_net(APART, 9, text=True), "all-pairs", {}),
+    "all-pairs-directed": (_net(LINE[:9], 10, directed=True), "all-pairs", {}),
+    "cover": (_net(APART, 9), "cover", {"hops": 1}),
+    "hubs": (_net(GRID, 30), "hubs", {"hubs": 5}),
+    "hubs-directed": (_net(LINE, 24, directed=True), "hubs", {"hubs": 5}),
+    "hubs-bounded": (_net(GRID, 30), "hubs-bounded", {"hubs": 4, "constants": "paper"}),
+    "tree": (_net(TREE, 31), "tree", {}),
+    "treewidth": (_net(LINE, 24), "treewidth", {}),
+    "separator": (_net(GRID, 30), "separator", {"leaf_size": 4}),
+    "separator-leaves": (_net(delaunay_ends(24), 24), "separator", {"leaf_size": 4, "leaves": "all-pairs"}),
+    "separator-adjacent": (_net(TREE, 31), "separator", {"leaf_size": 3, "levels": "adjacent"}),
+    "separator-flat": (_net(APART, 9), "separator", {"depth": 0}),
+    "separator-cover": (_net(GRID, 30, text=True), "separator-cover", {"leaf_size": 4, "hops": 1}),
+    "separator-cover-wide": (build(48, grid_ends(6, 8), np.ones(82)), "separator-cover", {"leaf_size": 6, "hops": 2}),
+}
+INDEXED = ("input", "input-directed", "separator", "separator-cover", "treewidth")
+
+
+def write_corpus(folder=CORPUS):
+    """Write every seed; the same bytes every time."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, (net, mechanism, options) in RELEASES.items():
+        rel = hushpath.release(net, mechanism=mechanism, **TERMS, **options)
+        rel.save(folder / f"{name}.hush", index=name in INDEXED)
+
+
+if __name__ == "__main__":
+    write_corpus()

@@ -1,0 +1,79 @@
+"""A short run of the fuzzer in every `make test`, and proof that it can find something (`make fuzz` is the long one)."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import seeds
+from exercise import Finding, answers, attempt
+from forging import forged
+
+import hushpath
+from hushpath.engine import known, storage
+
+HERE = Path(__file__).parent
+
+
+def test_the_corpus_is_current(tmp_path):
+    """Every seed loads with this version's format; after a change of the format run seeds.py again."""
+    assert {path.stem for path in seeds.CORPUS.glob("*.hush")} == set(seeds.RELEASES)
+    assert {path.stem for path in seeds.CORPUS.glob("*.hushx")} == set(seeds.INDEXED)
+    made = {hushpath.load(path).statement.mechanism for path in copies(seeds.CORPUS.glob("*.hush"), tmp_path)}
+    assert made == set(hushpath.mechanisms()) - {"auto"}
+
+
+def copies(paths, folder):
+    """Load them away from their indexes, which were not made here."""
+    for path in paths:
+        there = folder / path.name
+        shutil.copy(path, there)
+        yield there
+
+
+def test_a_short_run_finds_nothing():
+    script = [sys.executable, HERE / "run.py", "--structured", "250", "--raw", "250", "--index", "60"]
+    done = subprocess.run(script, capture_output=True, text=True, timeout=400)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 findings\n" in done.stdout
+
+
+@pytest.fixture
+def indexed(tmp_path):
+    net, mechanism, options = seeds.RELEASES["input"]
+    rel = hushpath.release(net, mechanism=mechanism, **seeds.TERMS, **options)
+    rel.save(tmp_path / "x.hush", index=True)
+    return tmp_path / "x.hush", (rel.fingerprint, answers(rel))
+
+
+def halve(header, arrays):
+    for name in ("side_out", "square_out", "inner", "label_out"):
+        arrays[name] /= 2
+
+
+def test_answers_that_differ_are_found(indexed, monkeypatch):
+    path, truth = indexed
+    forged(path.with_suffix(".hushx"), halve, kind=storage.FORMAT)
+    assert attempt(path, truth) == "loaded"  # the forged index is left alone
+    monkeypatch.setattr(known, "recall", lambda digest: [])  # a door left open
+    with pytest.raises(Finding, match="answers differ"):
+        attempt(path, truth)
+
+
+def test_untyped_errors_and_nonsense_are_found(indexed, monkeypatch):
+    path, truth = indexed
+    for broken, says in (
+        (lambda self, rows: np.full((len(rows), self.topology.num_nodes), np.nan), "not a number"),
+        (lambda self, rows: np.full((len(rows), self.topology.num_nodes), -1.0), "negative"),
+    ):
+        monkeypatch.setattr(hushpath.Release, "rows", broken)
+        with pytest.raises(Finding, match=says):
+            attempt(path, truth)
+    monkeypatch.setattr(hushpath.Release, "rows", lambda self, rows: [][0])
+    with pytest.raises(IndexError):
+        attempt(path, truth)

@@ -1,0 +1,438 @@
+"""Every way a hostile file once got in, and its class: proved against the topology, or refused in one line."""
+
+import json
+import resource
+import subprocess
+import sys
+import textwrap
+from itertools import pairwise
+
+import axioms_reference
+import numpy as np
+import pytest
+from forging import forged, put_together, taken_apart
+from named_graphs import build, delaunay_ends, grid_ends, named
+from safetensors.numpy import save_file
+
+import hushpath
+from hushpath.decompose.tree import Lists, SeparatorTree
+from hushpath.errors import FileFormatError
+
+GRID = {"epsilon": 10.0, "unit": 1.0, "max_weight": 50.0}
+
+
+def grid():
+    ends = grid_ends(9, 12)
+    return build(108, ends, np.random.default_rng(3).uniform(1, 9, len(ends)))
+
+
+@pytest.fixture(params=["separator", "separator-cover"])
+def file(request, tmp_path):
+    hushpath.release(grid(), mechanism=request.param, **GRID).save(tmp_path / "x.hush")
+    return tmp_path / "x.hush"
+
+
+def refused(path, says="x.hush"):
+    with pytest.raises(FileFormatError, match=says) as caught:
+        hushpath.load(path)
+    assert "\n" not in str(caught.value)
+
+
+def lists(arrays, name):
+    start, items = (arrays[f"block0.{name}.{part}"] for part in ("start", "items"))
+    return [items[a:b] for a, b in pairwise(start)]
+
+
+def set_lists(arrays, name, values):
+    packed = Lists.of([np.asarray(value, np.int64) for value in values])
+    arrays[f"block0.{name}.start"], arrays[f"block0.{name}.items"] = packed.start, packed.items
+
+
+def test_phantom_vertices_in_a_leaf(file):
+    """Finding 1: 90 vertices too many in the last leaf; the first query died with SIGSEGV."""
+
+    def change(header, arrays):
+        vertices = lists(arrays, "vertices")
+        vertices[-1] = np.union1d(vertices[-1], np.arange(90))
+        set_lists(arrays, "vertices", vertices)
+
+    forged(file, change)
+    refused(file, "not a sound release")
+
+
+def test_a_file_cannot_say_who_owns_an_edge(file):
+    """Findings 1 and 2: reversed ``home`` overran a table; ``home = 0`` made epsilon 10 look like 1.47."""
+    forged(file, lambda header, arrays: arrays.update({"block0.home": np.zeros(195, np.int64)}))
+    refused(file, "has the arrays")
+
+
+def swap_children(vertices, separators, parent):
+    first, second = np.flatnonzero(parent == 0)
+    vertices[first], vertices[second] = vertices[second], vertices[first]
+
+
+def lose_a_vertex(vertices, separators, parent):
+    cell = int(np.flatnonzero(parent == 0)[0])
+    own = np.setdiff1d(vertices[cell], separators[0])
+    vertices[cell] = np.setdiff1d(vertices[cell], own[:1])
+
+
+def share_a_vertex(vertices, separators, parent):
+    first, second = np.flatnonzero(parent == 0)
+    own = np.setdiff1d(vertices[first], separators[0])
+    vertices[second] = np.union1d(vertices[second], own[:1])
+
+
+def shrink_a_separator(vertices, separators, parent):
+    separators[0] = separators[0][1:]
+
+
+def empty_the_root_separator(vertices, separators, parent):
+    separators[0] = separators[0][:0]
+
+
+def foreign_separator(vertices, separators, parent):
+    cell = next(i for i, s in enumerate(separators) if i and len(s))
+    outside = np.setdiff1d(np.arange(108), vertices[cell])
+    separators[cell] = np.union1d(separators[cell], outside[:1])
+
+
+def leaf_with_separator(vertices, separators, parent):
+    separators[-1] = vertices[-1][:1]
+
+
+def unsorted(vertices, separators, parent):
+    vertices[1] = vertices[1][::-1]
+
+
+def twice(vertices, separators, parent):
+    vertices[1] = np.concatenate([vertices[1][:1], vertices[1]])
+
+
+def negative(vertices, separators, parent):
+    separators[0] = np.concatenate([[-1], separators[0]])
+
+
+def beyond(vertices, separators, parent):
+    vertices[0] = np.concatenate([vertices[0], [108]])
+
+
+def root_smaller(vertices, separators, parent):
+    vertices[0] = vertices[0][:-1]
+
+
+def child_as_large(vertices, separators, parent):
+    vertices[1] = vertices[0]
+
+
+STRUCTURES = [
+    swap_children, lose_a_vertex, share_a_vertex, shrink_a_separator, empty_the_root_separator, foreign_separator,
+    leaf_with_separator, unsorted, twice, negative, beyond, root_smaller, child_as_large,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("broken", STRUCTURES)
+def test_every_axiom_of_a_tree_is_proved(file, broken):
+    def change(header, arrays):
+        vertices, separators = lists(arrays, "vertices"), lists(arrays, "separators")
+        broken(vertices, separators, arrays["block0.parent"])
+        set_lists(arrays, "vertices", vertices)
+        set_lists(arrays, "separators", separators)
+
+    forged(file, change)
+    refused(file, "numbering|cover|separation|shrinking|ownership|covering")
+
+
+@pytest.mark.parametrize("parent", [[0], [-1, -1], [-1, 0], [-1, 2, 1], [-1, 0, 5], [], [-1, 0, 0, 0]])
+def test_parents_that_are_no_binary_tree(file, parent):
+    forged(file, lambda header, arrays: arrays.update({"block0.parent": np.array(parent, np.int64)}))
+    refused(file, "numbering")
+
+
+@pytest.mark.parametrize(
+    "switches", [[2**62, 1, 0], [-1, 1, 0], [0, 2, 0], [0, 1, -1], [0, 1], [109, 1, 0], [0, 1, 0, 0]]
+)
+def test_switches(file, switches):
+    """Finding 4: a huge switch was a MemoryError."""
+    forged(file, lambda header, arrays: arrays.update({"block0.switches": np.array(switches, np.int64)}))
+    refused(file, "switches|covering")
+
+
+def test_covers_must_cover(tmp_path):
+    path = tmp_path / "x.hush"
+    hushpath.release(grid(), mechanism="separator-cover", hops=2, **GRID).save(path)
+    _, arrays = taken_apart(path)
+    assert max(map(len, lists(arrays, "hubs"))) > 1
+
+    def one_hub_too_few(header, arrays):
+        hubs = lists(arrays, "hubs")
+        cell = max(range(len(hubs)), key=lambda i: len(hubs[i]))
+        hubs[cell] = hubs[cell][:1]
+        set_lists(arrays, "hubs", hubs)
+
+    forged(path, one_hub_too_few)
+    refused(path, "covering: a separator vertex is too far")
+
+
+def test_a_plain_tree_is_not_a_covered_one_nor_the_other_way_round(file):
+    header, arrays = taken_apart(file)
+    other = {"separator": "separator-cover", "separator-cover": "separator"}[header["mechanism"]]
+    header["mechanism"] = header["statement"]["mechanism"] = other
+    put_together(file, header, arrays)
+    refused(file, "cannot have been made by")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_proof_agrees_with_its_slow_twin(seed):
+    """Random edits of a real tree: what the kernel accepts, the plain axioms accept too, with the same owners."""
+    rng = np.random.default_rng(seed)
+    ends = delaunay_ends(40, seed)
+    net = build(40, ends, np.ones(len(ends)))
+    options = {} if seed % 2 else {"hops": 2}
+    name = "separator" if seed % 2 else "separator-cover"
+    rel = hushpath.release(net, mechanism=name, epsilon=1.0, unit=1.0, max_weight=9.0, leaf_size=3, seed=1, **options)
+    tree = rel.measurements.strategy.blocks[0].tree
+    axioms_reference.check(tree, net.topology)
+    accepted = 0
+    for _ in range(300):
+        parts = {
+            name: [np.array(one) for one in getattr(tree, name)] for name in ("vertices", "separators", "hubs")
+        }  # fmt: skip
+        for _ in range(int(rng.integers(1, 3))):
+            name = rng.choice(["vertices", "separators", "hubs"][: 3 if tree.hops else 2])
+            cell = int(rng.integers(0, tree.num_cells))
+            vertex = rng.integers(0, 40, 1)
+            change = np.setdiff1d if rng.random() < 0.5 else np.union1d
+            parts[name][cell] = change(parts[name][cell], vertex)
+        packed = {name: Lists.of(value) for name, value in parts.items()}
+        if not tree.hops:
+            del packed["hubs"]
+        try:
+            again = SeparatorTree.proved(net.topology, parent=tree.parent, hops=tree.hops, **packed)
+        except FileFormatError:
+            continue
+        accepted += 1
+        axioms_reference.check(again, net.topology)
+    assert accepted > 0
+
+
+# --- other blocks -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def anchored(tmp_path):
+    hushpath.release(named("path"), mechanism="tree", epsilon=1.0, unit=1.0).save(tmp_path / "x.hush")
+    return tmp_path / "x.hush"
+
+
+@pytest.mark.parametrize("change", [
+    lambda anchor: np.where(np.arange(len(anchor)) == 7, 7, anchor),  # itself: intervals looped for ever
+    lambda anchor: np.where(np.arange(len(anchor)) == 7, 9, anchor),  # below
+    lambda anchor: np.where(np.arange(len(anchor)) == 0, 3, anchor),  # the root
+    lambda anchor: np.where(np.arange(len(anchor)) == 7, -1, anchor),
+    lambda anchor: np.where(np.arange(len(anchor)) == 7, 10**15, anchor),
+    lambda anchor: np.where(np.arange(len(anchor)) == 7, -5, anchor),
+    lambda anchor: np.where(anchor >= 0, 0, anchor),  # everybody at the root: paths too long in all
+    lambda anchor: anchor[:-1],
+    lambda anchor: anchor.astype(float),
+])  # fmt: skip
+def test_anchors_are_ancestors(anchored, change):
+    forged(anchored, lambda header, arrays: arrays.update({"block0.anchor": change(arrays["block0.anchor"])}))
+    refused(anchored, "anchor|64-bit|every node")
+
+
+@pytest.mark.parametrize(("mechanism", "change"), [
+    ("all-pairs", lambda vertices: vertices[:-1]),
+    ("all-pairs", lambda vertices: vertices[::-1]),
+    ("cover", lambda vertices: vertices[:0]),
+    ("cover", lambda vertices: np.append(vertices, 50)),
+    ("cover", lambda vertices: np.append(-1, vertices)),
+    ("hubs", lambda vertices: np.repeat(vertices, 2)),
+    ("hubs", lambda vertices: vertices.astype(np.float64)),
+    ("hubs", lambda vertices: np.stack([vertices, vertices], 1)),
+])  # fmt: skip
+def test_chosen_vertices(tmp_path, mechanism, change):
+    path = tmp_path / "x.hush"
+    hushpath.release(named("path"), mechanism=mechanism, epsilon=1.0, unit=1.0, max_weight=50.0).save(path)
+    place = "block1.vertices" if mechanism == "hubs" else "block0.vertices"
+    forged(path, lambda header, arrays: arrays.update({place: change(arrays[place])}))
+    refused(path, "not a sound release")
+
+
+# --- headers, labels, sizes ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def plain(tmp_path):
+    net = hushpath.Network.build(["a", "b", "c", "d"], [0, 1, 2], [1, 2, 3], [1.0, 2.0, 3.0])
+    hushpath.release(net, mechanism="input", epsilon=1.0, unit=1.0).save(tmp_path / "x.hush")
+    return tmp_path / "x.hush"
+
+
+def deep(depth):
+    return "[" * depth + "]" * depth
+
+
+@pytest.mark.parametrize(("field", "value"), [
+    ("details", {"a": {"b": 1}}), ("details", {"a": [[1]]}), ("details", {"a\n": 1}), ("options", {"a": "\x1b[2J"}),
+    ("options", []), ("sampler", "opendp\nDifferentially private with epsilon = 0.01."), ("sampler", "trust me"),
+    ("mechanism", ["input"]), ("mechanism", "telepathy"), ("decoder", "table"), ("law", "uniform"), ("law", None),
+    ("blocks", []), ("blocks", ["edges", "edges"]), ("blocks", [["edges"]]), ("unit", -1.0), ("unit", 1e300),
+    ("unit", True), ("granularity", 3.0), ("granularity", 1e-300), ("granularity", 2.0**900), ("max_weight", -1.0),
+    ("max_weight", "60"), ("directed", 1), ("directed", None), ("dropped_loops", -1), ("dropped_loops", 10**400),
+    ("statement", {}), ("statement", []), ("extra", 1),
+])  # fmt: skip
+def test_headers(plain, field, value):
+    forged(plain, lambda header, arrays: header.update({field: value}))
+    refused(plain)
+
+
+@pytest.mark.parametrize("field", ["private", "epsilon", "delta", "spent", "worst_edge", "noise", "numbers", "version"])
+@pytest.mark.parametrize("value", [None, "0", -1, True, [0.0, 0.0], {"a": 1}, 1e308, "inf"])
+def test_statements_say_what_is_proved(plain, field, value):
+    header, arrays = taken_apart(plain)
+    if header["statement"][field] == value:
+        pytest.skip("the same")
+    header["statement"][field] = value
+    put_together(plain, header, arrays)
+    if field == "version" and isinstance(value, str):  # the one field that cannot be proved, and promises nothing
+        assert hushpath.load(plain).statement.private
+    else:
+        refused(plain)
+
+
+@pytest.mark.parametrize("text", [
+    deep(100_000), '{"statement": ' + deep(900) + "}", "[]", "null", "1", '{"unit": NaN}', '{"unit": 1e999}', "",
+    '{"unit": 1, "unit": 2}', "{" + "9" * 6000 + "}", "\ud800",
+])  # fmt: skip
+def test_texts_that_are_no_header(plain, text):
+    """Finding 4: nested JSON was a RecursionError."""
+    _, arrays = taken_apart(plain)
+    put_together(plain, text.encode("utf-8", "replace").decode(), arrays)
+    refused(plain)
+
+
+def raw(path, head, data=b""):
+    text = head if isinstance(head, bytes) else json.dumps(head).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
+
+
+LABEL = json.dumps({"format": "hushpath-release", "version": 2, "digest": "", "header": "{}"})
+
+
+@pytest.mark.parametrize("fact", [
+    {"dtype": "F8_E4M3", "shape": [8], "data_offsets": [0, 8]}, {"dtype": "F16", "shape": [4], "data_offsets": [0, 8]},
+    {"dtype": "I64", "shape": [2**60], "data_offsets": [0, 8]}, {"dtype": "I64", "shape": [-1], "data_offsets": [0, 8]},
+    {"dtype": "I64", "shape": [1], "data_offsets": [0, 2**63]}, {"dtype": "I64", "shape": [1], "data_offsets": [8, 0]},
+    {"dtype": "I64", "shape": [1, 1, 1], "data_offsets": [0, 8]}, {"dtype": [], "shape": [1], "data_offsets": [0, 8]},
+    {"dtype": "I64", "shape": [True], "data_offsets": [0, 8]}, {"dtype": "I64", "shape": 1, "data_offsets": [0, 8]},
+    {"dtype": "BOOL", "shape": [8], "data_offsets": [0, 8]}, {"dtype": "U8", "shape": [4], "data_offsets": [4, 8]},
+    {"dtype": "I64", "shape": [1], "data_offsets": [0.0, 8.0]}, {}, [], "x", None,
+])  # fmt: skip
+def test_containers(tmp_path, fact):
+    """Finding 4: an F8 array was an AttributeError."""
+    raw(tmp_path / "x.hush", {"__metadata__": {"hushpath": LABEL}, "values": fact}, b"\x02" * 8)
+    refused(tmp_path / "x.hush", "damaged")
+
+
+@pytest.mark.parametrize("head", [
+    b"{}", b"[]", b'{"__metadata__": 1}', b'{"__metadata__": {"hushpath": 1}}', b'{"__metadata__": {"hushpath": "1"}}',
+    b'{"__metadata__": {"hushpath": "{}"}}', deep(3000).encode(), b"\xff\xfe", b'{"a": 1, "a": 1}',
+])  # fmt: skip
+def test_heads(tmp_path, head):
+    raw(tmp_path / "x.hush", head)
+    refused(tmp_path / "x.hush", "damaged|is not a hushpath release")
+
+
+def test_overlapping_arrays_and_gaps(tmp_path):
+    one = {"dtype": "I64", "shape": [1], "data_offsets": [0, 8]}
+    for facts in ({"a": one, "b": one}, {"a": {**one, "data_offsets": [8, 16]}}):
+        raw(tmp_path / "x.hush", {"__metadata__": {"hushpath": LABEL}, **facts}, bytes(16))
+        refused(tmp_path / "x.hush", "damaged")
+
+
+@pytest.mark.parametrize("ends", [
+    [4, 1, 4, 4], [1, 2, 3, 5], [-1, 2, 3, 4], [1, 1, 3, 4], [4, 4, 4, 4], [0, 2, 3, 4], [2**62, 2, 3, 4], [],
+])  # fmt: skip
+def test_labels_share_no_byte(plain, ends):
+    forged(plain, lambda header, arrays: arrays.update({"topology.labels.ends": np.array(ends, np.int64)}))
+    refused(plain, "labels")
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("topology.lower", np.nan), ("topology.lower", -1.0), ("topology.lower", np.inf), ("topology.upper", np.nan),
+    ("topology.upper", -1.0), ("topology.tails", -1), ("topology.heads", 10**9), ("strategy.scales", -1),
+    ("strategy.scales", 0), ("strategy.scales", 2**60), ("strategy.scales", np.iinfo(np.int64).min),
+])  # fmt: skip
+def test_numbers_out_of_range(plain, name, value):
+    forged(plain, lambda header, arrays: arrays[name].__setitem__(0, value))
+    refused(plain)
+
+
+def test_rows_that_are_not_in_canonical_order(plain):
+    def swap_rows(header, arrays):
+        for name in ("topology.tails", "topology.heads"):
+            arrays[name] = arrays[name][[1, 0, 2]]
+
+    forged(plain, swap_rows)
+    refused(plain, "canonical order")
+
+
+def test_arrays_that_do_not_belong(plain):
+    forged(plain, lambda header, arrays: arrays.update(ballast=np.zeros(9)))
+    refused(plain, "ballast")
+
+
+def test_safetensors_of_others(tmp_path):
+    save_file({"a": np.ones(3)}, tmp_path / "x.hush")
+    refused(tmp_path / "x.hush", "not a hushpath release")
+
+
+# --- memory ----------------------------------------------------------------------------------------------------------
+
+BOMBS = {
+    "anchors": """
+        # Finding 4: 1 MB that wanted more than 4 GB. A path, everybody anchored at its end: n^2/2 edges of paths.
+        n = 30_000
+        net = hushpath.Network.build(range(n), np.arange(n - 1), np.arange(1, n), np.ones(n - 1))
+        rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="tree", seed=1)
+        rel.save(path)
+        forged(path, lambda header, arrays: arrays["block0.anchor"].__setitem__(slice(1, None), 0))
+    """,
+    "labels": """
+        # Every label the whole text.
+        net = hushpath.Network.build([f"{i:020}" for i in range(20_000)], [0], [1], [1.0])
+        hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=1).save(path)
+        def change(header, arrays):
+            arrays["topology.labels.ends"][:] = 400_000
+        forged(path, change)
+    """,
+    "hubs": """
+        # As many hubs as nodes, each alone in its component: no number measured, a table of n^2.
+        net = hushpath.Network.build(range(40_000), [0], [1], [1.0], directed=True)
+        hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="hubs", hubs=1, seed=1).save(path)
+        forged(path, lambda header, arrays: arrays.update({
+            "block1.vertices": np.arange(2, 40_000), "strategy.scales": np.ones(39_999, np.int64) * 10**9}))
+    """,
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_small_files_cannot_ask_for_much_memory(tmp_path, bomb):
+    """The file is loaded in a process that may take 1 GB; it must be refused in words, not by the kernel."""
+    path = tmp_path / "x.hush"
+    script = textwrap.dedent(BOMBS[bomb])
+    exec(compile(script, bomb, "exec"), {"hushpath": hushpath, "np": np, "path": path, "forged": forged})
+    code = (
+        f"import hushpath, sys\ntry:\n    hushpath.load({str(path)!r})\n"
+        "except hushpath.HushpathError as error:\n    sys.exit(f'refused: {error}')"
+    )
+    limit = 4 * 2**30  # of address space, most of it numba's and OpenBLAS's own
+
+    def limited():
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, preexec_fn=limited, timeout=300)
+    assert done.returncode == 1, done.stderr[-500:]
+    assert done.stderr.startswith("refused: "), done.stderr[-500:]
