@@ -1,4 +1,4 @@
-"""A short run of the fuzzer in every `make test`, and proof that it can find something (`make fuzz` is the long one)."""
+"""A short run of the fuzzer in every `make test`, and proof that it can find something.  `make fuzz` is the long run."""
 
 import shutil
 import subprocess
