@@ -13,7 +13,7 @@ import hushpath
 
 PACKAGE = Path(hushpath.__file__).parent
 ORDER = [
-    "_version", "errors", "arrays", "progress", "topology", "weights", "network", "graphml", "readers", "lists",
+    "_version", "errors", "arrays", "progress", "topology", "facts", "weights", "network", "graphml", "readers", "lists",
     "noise", "privacy", "kernels", "decompose", "strategy", "bounds", "exact", "measure",
     "statement", "fileformat", "engine", "decode", "oracle", "export", "predict", "planning", "publish",
     "evaluation", "demo", "lab", "cli",
