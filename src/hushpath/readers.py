@@ -148,11 +148,13 @@ def _shown(path: str | PathLike[str]) -> str:
 
 def _decoded(path: str | PathLike[str], decode: Callable[[Any], T]) -> T:
     """What ``decode`` makes of the bytes of a file; trouble becomes one line that quotes nothing."""
+    reason = ""
     try:
         raw = Path(path).open("rb")  # noqa: SIM115 - closed below
     except (OSError, ValueError) as error:  # ValueError: a NUL or a surrogate in the name
         reason = getattr(error, "strerror", None) or "not a usable name"
-        raise NetworkError(f"cannot read {_shown(path)}: {reason}") from None
+    if reason:
+        raise NetworkError(f"cannot read {_shown(path)}: {reason}")
     with raw:
         try:
             return decode(gzip.open(raw) if fspath(path).lower().endswith(".gz") else raw)
