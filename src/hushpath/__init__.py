@@ -2,7 +2,7 @@
 
 The data flows one way, and the files read in that order:
 
-    topology, weights, network, readers    what an owner has: a public graph, private weights
+    topology, facts, weights, network, readers    what an owner has: a public graph, private weights
     noise                                  the one door to randomness
     privacy                                sensitivity, certificate, accounting
     decompose, strategy, bounds            what to measure, with how much noise, and what is proved of it (public)

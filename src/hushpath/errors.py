@@ -16,6 +16,9 @@ from the values of weights.  That a weight is missing or not a number is a fault
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 
 class HushpathError(Exception):
     """Base of every error hushpath raises on purpose."""
@@ -51,3 +54,11 @@ class BudgetError(CannotError):
 
 class HushpathWarning(UserWarning):
     """A public fact worth a second look.  Never depends on a weight."""
+
+
+def warn(text: str) -> None:
+    """Give a ``HushpathWarning`` that points at the caller's own line, however deep in hushpath we are."""
+    frame, level, package = sys._getframe(), 1, __name__.partition(".")[0]
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, HushpathWarning, stacklevel=level)

@@ -32,6 +32,7 @@ def write_matrix(
 ) -> tuple[int, int]:
     """Write distances from sources (rows) to targets (columns); return the shape.  Complete or not at all.
 
+    ``None`` means all nodes in canonical order (``topology.labels``).
     ``.npy`` is the plain array in the order asked.  ``.csv`` and ``.parquet`` have a first column ``source`` and one
     column per target, or with ``long`` the columns ``source, target, distance``.  ``dtype`` may be ``float32``.
     """

@@ -177,14 +177,10 @@ def _topology(header: Mapping[str, Any], tensors: Tensors) -> Topology:
     given = _row(tensors, "topology.tails", np.int64), _row(tensors, "topology.heads", np.int64)
     labels = _labels(tensors)
     coordinates = _row(tensors, "topology.coordinates", np.float64, 2) if "topology.coordinates" in tensors else None
-    topology, kept = Topology.build(
+    return Topology.restore(
         labels, *given, directed=header["directed"], dropped_loops=header["dropped_loops"], coordinates=coordinates,
         lower=_row(tensors, "topology.lower", np.float64), upper=_row(tensors, "topology.upper", np.float64),
     )  # fmt: skip
-    same = topology.labels == tuple(labels) and np.array_equal(kept, np.arange(len(given[0])))
-    if not same or not np.array_equal(topology.tails, given[0]) or not np.array_equal(topology.heads, given[1]):
-        raise FileFormatError("its nodes and edges are not in canonical order")
-    return topology
 
 
 def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -> Strategy:

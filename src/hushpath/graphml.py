@@ -51,11 +51,13 @@ class GraphML:
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._characters
+        broken = False
         try:
             parser.ParseFile(raw)
         except (expat.ExpatError, LookupError, ValueError):  # the latter two: an unknown encoding is declared
-            line = parser.ErrorLineNumber
-            raise NetworkError(f"the GraphML file is not well-formed XML near line {line}") from None
+            broken = True
+        if broken:
+            raise NetworkError(f"the GraphML file is not well-formed XML near line {parser.ErrorLineNumber}")
         if not self._graphs:
             raise NetworkError("the file has no GraphML <graph>")
         if self.edges[self._ends[0]]:

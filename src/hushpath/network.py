@@ -4,7 +4,10 @@ Stage 1 of 6.  The constructors differ only in how they find labels, edge ends a
 checked in ``Topology.build`` and ``PrivateWeights``.  File readers live in ``readers``.
 
 Rows, edges and stored entries are counted from 1 in messages.  A message names the place of a weight that is
-not a number, never what stands there.
+not a number, never what stands there, and the exception holds no other one that does.
+
+Which edges exist is public, so it must not depend on a weight.  Every edge is a row, an edge or a stored entry of its
+own, a zero is a weight like any other, and a missing weight is an error, never "no edge".
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from .arrays import Float, Int
 from .errors import NetworkError
+from .facts import warn_of_rows
 from .topology import Topology, plain_labels
 from .weights import PrivateWeights
 
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     import pandas
 
 
+KEEP_ZEROS = ("coo", "csr", "csc")  # formats that store exactly what was put in
 NOT_NUMBERS = (bool, np.bool_, np.complexfloating, np.datetime64, np.timedelta64)
 
 
@@ -53,10 +58,14 @@ class Network:
         upper: ArrayLike = np.inf,
         coordinates: ArrayLike | None = None,
     ) -> Network:
-        """Build from node positions and one weight per edge (the common end of every other constructor)."""
+        """Build from node positions and one weight per edge (the common end of the constructors below).
+
+        Positions count the labels as they are given; the topology then has its own, canonical order.
+        """
         topology, kept = Topology.build(
             labels, tails, heads, directed=directed, lower=lower, upper=upper, coordinates=coordinates
         )
+        warn_of_rows(topology, tails, heads)
         return cls(topology, PrivateWeights(weights, num_rows=np.asarray(tails).size, keep=kept))
 
     @classmethod
@@ -72,6 +81,7 @@ class Network:
 
         ``lower`` and ``upper`` are public bounds: a number, or the name of an edge attribute.  Node
         attributes ``x`` and ``y`` (or a pair ``pos``) become coordinates when every node has them.
+        Beware of graphs made from a matrix: networkx takes a zero there for "no edge".
         """
         import networkx as nx
 
@@ -108,6 +118,9 @@ class Network:
     ) -> Network:
         """Build from a square sparse matrix.  Every stored entry is an edge, explicit zeros included.
 
+        The pattern is public, so store every edge, whatever its weight: scipy forgets zeros when a matrix is made
+        from a dense one, by arithmetic or by ``eliminate_zeros``, and in the formats refused here.
+
         Undirected: the matrix must be triangular, or symmetric in its *pattern*; then the entries above the
         diagonal are the weights.  (Weights that differ across the diagonal are not reported: that would tell
         about weights.  Give a triangular matrix, or ``directed=True``.)
@@ -116,7 +129,7 @@ class Network:
 
         if not issparse(matrix):
             raise NetworkError("give a sparse matrix: a dense one cannot tell a zero weight from no edge")
-        if matrix.format in ("dia", "bsr"):  # padded with zeros: which edges exist would depend on weights
+        if matrix.format not in KEEP_ZEROS:  # dia and bsr are padded with zeros, lil and dok drop an assigned one
             raise NetworkError(
                 f"a {matrix.format} matrix cannot tell a zero weight from no edge; build it as coo or csr"
             )
@@ -155,7 +168,7 @@ class Network:
     ) -> Network:
         """Build from an edge table.
 
-        ``nodes`` (columns ``node`` and optionally ``x``, ``y``) adds isolated nodes, order and places.
+        ``nodes`` (columns ``node`` and optionally ``x``, ``y``) adds isolated nodes and places.
         ``lower`` and ``upper`` are public bounds: a number, or the name of a column.  A mix of integer and
         text labels becomes text first, so 17 and "17" are one node, as they are in a file.
         """
@@ -189,7 +202,6 @@ def table_topology(
         if None in names or "" in names:
             row = next(i for i, label in enumerate(names, 1) if label is None or label == "")
             raise NetworkError(f"row {row} of the {what} has an empty node label")
-    # First appearance row by row, source before target; a node table comes before any of that.
     ends: list[Any] = [None] * (2 * m)
     ends[0::2], ends[1::2] = edges[source], edges[target]
     named = plain_labels([*first, *ends])
@@ -205,13 +217,15 @@ def table_topology(
             raise NetworkError(f"node {stranger!r} is in the edge list but not in the node table")
         coordinates = np.stack([numbers(nodes[c], f"column {c!r} of the node table") for c in "xy"], axis=1)
     end = np.fromiter(map(position.__getitem__, named[len(first) :]), np.int64, count=2 * m)
-    return Topology.build(
+    topology, kept = Topology.build(
         labels, end[0::2], end[1::2],
         directed=directed,
         lower=numbers(edges[lower], f"column {lower!r}") if isinstance(lower, str) else lower,
         upper=numbers(edges[upper], f"column {upper!r}", infinite=True) if isinstance(upper, str) else upper,
         coordinates=coordinates,
     )  # fmt: skip
+    warn_of_rows(topology, end[0::2], end[1::2], "rows")
+    return topology, kept
 
 
 def numbers(values: Iterable[Any], what: str, item: str = "row", *, infinite: bool = False) -> Float:
@@ -229,12 +243,12 @@ def numbers(values: Iterable[Any], what: str, item: str = "row", *, infinite: bo
 
 
 def _number(value: Any) -> float:
-    """One value as a float, or NaN: truth values, times and "1_000" are not numbers."""
+    """One value as a float, or NaN: truth values, times and "1_000" are not numbers.  What it raises is not let out."""
     if "_" in value if type(value) is str else isinstance(value, NOT_NUMBERS):
         return np.nan
     try:
         return float(value)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # of any kind, from an object with its own idea of float(); it may quote the value
         return np.nan
 
 

@@ -72,7 +72,7 @@ class Release:
     def distances(self, pairs: Any, *, positions: bool = False) -> Float:
         """Return the distance of each pair of labels (a list of pairs, or an array of two columns).
 
-        With ``positions`` the pairs are node positions: an array of integers with two columns.
+        With ``positions`` the pairs are positions in ``topology.labels``: an array of integers with two columns.
         """
         if positions:
             ends = self._checked_positions(pairs)
@@ -92,10 +92,13 @@ class Release:
         dtype: Any = np.float64,
         positions: bool = False,
     ) -> Any:
-        """Return distances from each source (row) to each target (column); ``None`` means all nodes in order.
+        """Return distances from each source (row) to each target (column), in the order asked for.
+
+        ``None`` means all nodes in canonical order: that of ``topology.labels``, sorted, not that of any input file.
 
         Memory beyond the output is bounded.  ``out`` may be a writable array (a ``numpy`` memory map, say) of
-        ``float64`` or ``float32``; without it ``dtype`` chooses.  With ``positions`` nodes are given by position.
+        ``float64`` or ``float32``; without it ``dtype`` chooses.  With ``positions`` nodes are given by position
+        in ``topology.labels``.
         """
         rows, columns = self._nodes(sources, positions), self._nodes(targets, positions)
         shape = len(rows), len(columns)
@@ -154,7 +157,7 @@ class Release:
         return index
 
     def frame(self, sources: Sequence[Label] | None = None, targets: Sequence[Label] | None = None) -> pandas.DataFrame:
-        """Return ``matrix`` as a labelled table."""
+        """Return ``matrix`` as a labelled table; ``None`` means all nodes in canonical order."""
         import pandas as pd
 
         labels = self.topology.labels

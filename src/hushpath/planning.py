@@ -16,6 +16,7 @@ from typing import Any
 
 from .bounds import error_bound
 from .errors import CannotError, OptionError
+from .facts import warn_of_bounds
 from .noise import Law, std
 from .predict import predicted_error
 from .privacy.accounting import Budget
@@ -145,6 +146,7 @@ def plan(
     """Build every candidate strategy, predict its error and put the best first.  Reads no weights."""
     budget = Budget(epsilon, delta)
     lattice = Lattice.build(topology, unit=unit, max_weight=max_weight, granularity=granularity)
+    warn_of_bounds(topology, max_weight)
     problem = Problem(topology, budget, lattice, max_weight)
     laws = _laws(law, budget)
     if mechanism != "auto":

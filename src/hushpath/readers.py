@@ -17,7 +17,8 @@ columns; "NA" is a good label; empty lines are skipped.  Messages count rows fro
 
 GraphML says itself whether it is directed (``edgedefault``), holds its own nodes (with places, if every node
 has ``x`` and ``y``), and names attributes where a table names columns.  Documents with a DOCTYPE are refused:
-they are how a small file becomes a huge one.  What parsers say is never passed on: it may quote the data.
+they are how a small file becomes a huge one.  What parsers say is never passed on, because it may quote the data: not
+in our messages, and not as the context of our exceptions, so these are raised outside ``except``.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def read_network(
 
     ``source``, ``target`` and ``weight`` name columns.  ``lower`` and ``upper`` are public bounds of the
     weights: a number, or the name of a column.  ``nodes`` is a table (columns ``node`` and optionally ``x``,
-    ``y``) that adds isolated nodes, order and places.  ``format`` overrides the suffix.
+    ``y``) that adds isolated nodes and places.  ``format`` overrides the suffix.
     """
     bounds_are_public(weight, lower, upper)
     topology, kept, columns = _read(path, source, target, [weight], directed, lower, upper, nodes, format)
@@ -147,18 +148,21 @@ def _shown(path: str | PathLike[str]) -> str:
 
 def _decoded(path: str | PathLike[str], decode: Callable[[Any], T]) -> T:
     """What ``decode`` makes of the bytes of a file; trouble becomes one line that quotes nothing."""
+    reason = ""
     try:
         raw = Path(path).open("rb")  # noqa: SIM115 - closed below
     except (OSError, ValueError) as error:  # ValueError: a NUL or a surrogate in the name
         reason = getattr(error, "strerror", None) or "not a usable name"
-        raise NetworkError(f"cannot read {_shown(path)}: {reason}") from None
+    if reason:
+        raise NetworkError(f"cannot read {_shown(path)}: {reason}")
     with raw:
         try:
             return decode(gzip.open(raw) if fspath(path).lower().endswith(".gz") else raw)
-        except UnicodeDecodeError:
-            raise NetworkError(f"{_shown(path)} is not UTF-8 text") from None
+        except UnicodeDecodeError:  # it holds the bytes it could not read
+            trouble = "is not UTF-8 text"
         except (OSError, EOFError, zlib.error):
-            raise NetworkError(f"{_shown(path)} cannot be read to its end; is it whole?") from None
+            trouble = "cannot be read to its end; is it whole?"
+    raise NetworkError(f"{_shown(path)} {trouble}")
 
 
 def _table(
@@ -196,10 +200,10 @@ def _text(raw: IO[bytes], what: str, delimiter: str, needed: list[str], optional
                 elif row:
                     place, fields = len(columns[wanted[0]]) + 1, len(row)
                     raise NetworkError(f"row {place} of {what} has {fields} fields, its header {len(header)}")
+            return columns
         except csv.Error:
-            where = f"near line {rows.line_num}: a quote, a NUL or a very long field"
-            raise NetworkError(f"{what} is not well-formed {where}") from None
-    return columns
+            line = rows.line_num
+    raise NetworkError(f"{what} is not well-formed near line {line}: a quote, a NUL or a very long field")
 
 
 def _parquet(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...]) -> Columns:
@@ -215,5 +219,6 @@ def _parquet(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, 
         return {name: columns[name].to_pylist() for name in wanted}
     except HushpathError:
         raise
-    except Exception:  # a damaged file can make the decoder raise anything
-        raise NetworkError(f"{what} is not a readable Parquet file") from None
+    except Exception:  # noqa: S110 - a damaged file can make the decoder raise anything
+        pass
+    raise NetworkError(f"{what} is not a readable Parquet file")

@@ -10,7 +10,12 @@ How odd inputs are treated (one way each, here and nowhere else):
 | self-loops | dropped with their weight: no shortest path uses one; counted in ``dropped_loops`` |
 | isolated nodes, several components | kept; unreachable pairs are at distance infinity, which is public |
 | labels | all integers, or all text; a mix becomes text; anything else (float, tuple, empty) is refused |
-| node order | the order of the node table if there is one, else first appearance in the edge list |
+| order of rows | forgotten: it may follow the weights, and everything here is published |
+
+Canonical order.  Nodes are sorted by label (integers by value, text by code point).  An undirected edge runs
+from its lower position to its higher one.  Edges are sorted by tail, head, lower and upper bound.  What is left
+are *twins*: edges alike in all of these.  Nothing public tells them apart, so ``weights`` sorts their weights
+among themselves, and a release depends on which rows a file has, never on their order.
 """
 
 from __future__ import annotations
@@ -46,7 +51,7 @@ class Topology:
     """A public graph: frozen arrays, cheap to share, safe to print.
 
     Attributes:
-        labels: one label per node, all ``int`` or all ``str``.
+        labels: one label per node, all ``int`` or all ``str``, in canonical order.
         tails, heads: the two ends of each edge as node positions; for directed graphs the arc tail -> head.
         directed: whether each edge may be used in one direction only.
         lower, upper: public bounds of each weight; ``upper`` is ``inf`` where none was declared.
@@ -76,9 +81,9 @@ class Topology:
         coordinates: ArrayLike | None = None,
         dropped_loops: int = 0,
     ) -> tuple[Topology, Int]:
-        """Validate once at the door; return the topology and the input rows that became its edges.
+        """Validate once at the door; return the topology in canonical order and the input row of each of its edges.
 
-        The second value lets a caller pick the weights of the kept edges: self-loops are gone.
+        The second value lets a caller bring weights into the order of the edges: self-loops are gone.
         """
         names = clean_labels(labels)
         n = len(names)
@@ -90,9 +95,8 @@ class Topology:
             if outside.size:
                 row = int(outside[0])
                 raise NetworkError(f"edge {row + 1} names node position {int(end[row])}, but the network has {n} nodes")
-        keep = np.flatnonzero(tail != head)
-        low = _bound(lower, len(tail), "lower")[keep]
-        high = _bound(upper, len(tail), "upper")[keep]
+        m, keep = len(tail), np.flatnonzero(tail != head)
+        low, high = _bound(lower, m, "lower")[keep], _bound(upper, m, "upper")[keep]
         if (low < 0).any() or not np.isfinite(low).all():
             raise NetworkError("a lower bound must be a finite number that is not negative")
         crossed = np.flatnonzero(low > high)
@@ -101,24 +105,45 @@ class Topology:
             raise NetworkError(
                 f"edge {int(keep[row]) + 1} has lower bound {low[row]:g} above its upper bound {high[row]:g}"
             )
+        order = _canonical_order(names)
+        position = np.empty(n, np.int64)
+        position[order] = np.arange(n)
         xy = None
         if coordinates is not None:
-            xy = frozen(_floats(coordinates, "coordinates"), np.float64)
+            xy = _floats(coordinates, "coordinates")
             if xy.shape != (n, 2):
                 raise NetworkError(f"coordinates must be an array of {n} rows and 2 columns, not {xy.shape}")
             if not np.isfinite(xy).all():
                 raise NetworkError("coordinates must be finite numbers; leave them out if some are unknown")
+            xy = frozen(xy[order], np.float64)
+        tail, head = position[tail[keep]], position[head[keep]]
+        if not directed:
+            tail, head = np.minimum(tail, head), np.maximum(tail, head)
+        by = np.lexsort((high, low, tail * n + head))
         topology = cls(
-            labels=names,
-            tails=frozen(tail[keep], np.int64),
-            heads=frozen(head[keep], np.int64),
+            labels=tuple(map(names.__getitem__, order.tolist())),
+            tails=frozen(tail[by], np.int64),
+            heads=frozen(head[by], np.int64),
             directed=bool(directed),
-            lower=frozen(low, np.float64),
-            upper=frozen(high, np.float64),
+            lower=frozen(low[by], np.float64),
+            upper=frozen(high[by], np.float64),
             coordinates=xy,
-            dropped_loops=dropped_loops + len(tail) - len(keep),
+            dropped_loops=dropped_loops + m - len(keep),
         )
-        return topology, keep
+        return topology, keep[by]
+
+    @classmethod
+    def restore(cls, labels: Sequence[Any], tails: ArrayLike, heads: ArrayLike, **public: Any) -> Topology:
+        """Build again what ``build`` made, from a file; refuse a loop or another order, which would move positions."""
+        topology, kept = cls.build(labels, tails, heads, **public)
+        if not (
+            topology.labels == tuple(labels)
+            and np.array_equal(topology.tails, np.ravel(tails))
+            and np.array_equal(topology.heads, np.ravel(heads))
+            and np.array_equal(kept, np.arange(len(kept)))
+        ):
+            raise NetworkError("nodes and edges are not in canonical order")
+        return topology
 
     @property
     def num_nodes(self) -> int:
@@ -150,6 +175,14 @@ class Topology:
         return Arcs(frozen(start, np.int64), frozen(target[order], np.int64), frozen(edge[order], np.int64))
 
     @cached_property
+    def twins(self) -> Int:
+        """The number of each edge's group of twins: edges with the same ends and bounds, which lie side by side."""
+        first = np.zeros(self.num_edges, np.bool_)
+        for fact in (self.tails, self.heads, self.lower, self.upper):
+            first[1:] |= fact[1:] != fact[:-1]
+        return frozen(np.cumsum(first), np.int64)
+
+    @cached_property
     def components(self) -> Int:
         """The number of each node's (weakly) connected component, numbered by first node."""
         from scipy.sparse import coo_array
@@ -179,7 +212,7 @@ class Topology:
         return found
 
     def indices(self, labels: Sequence[Label] | None) -> Int:
-        """Return the positions of many labels; ``None`` means every node in order."""
+        """Return the positions of many labels; ``None`` means every node in canonical order."""
         if labels is None:
             return np.arange(self.num_nodes)
         if isinstance(labels, str):
@@ -266,4 +299,11 @@ def _bound(value: ArrayLike, m: int, name: str) -> Float:
         raise NetworkError(f"{name} bounds must be one number or one per edge ({m}), not {out.shape}")
     if np.isnan(out).any():
         raise NetworkError(f"a {name} bound is missing or not a number")
-    return out
+    return out + 0.0  # -0.0 becomes 0.0: twins must not differ in a bit of the file
+
+
+def _canonical_order(names: Sequence[Label]) -> Int:
+    """The positions of labels, sorted: integers by value, text by code point."""
+    if isinstance(names[0], int):
+        return np.argsort(np.array(names, np.int64))
+    return np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)

@@ -37,6 +37,7 @@ LARGEST_DISTANCE = 2**61
 ROUNDING_SHARE = 256
 # Beyond these a lattice step or the largest lattice weight would leave the range of a float.
 SMALLEST_UNIT, LARGEST_UNIT = 1e-100, 1e100
+NOT_FINITE = "a weight is missing or not a finite number; mend the data first"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,7 @@ class Lattice:
         unit: how far one protected unit can move the weights in total (L1).
         unit_steps: the same in lattice steps, rounding included.
         low, high: the lattice weight of each edge is clipped to this range.
+        twins: the group of each edge; edges of one group are alike in everything public (``Topology.twins``).
     """
 
     granularity: float
@@ -55,6 +57,7 @@ class Lattice:
     unit_steps: int
     low: Int
     high: Int
+    twins: Int
 
     @classmethod
     def build(
@@ -97,7 +100,7 @@ class Lattice:
         high = np.floor(np.minimum(upper, top) / granularity).astype(np.int64)
         low = np.minimum(np.floor(np.minimum(topology.lower, top) / granularity).astype(np.int64), high)
         steps = math.ceil(unit / granularity) + 2 * m - 1
-        return cls(granularity, unit, steps, frozen(low, np.int64), frozen(high, np.int64))
+        return cls(granularity, unit, steps, frozen(low, np.int64), frozen(high, np.int64), topology.twins)
 
     @property
     def largest_weight(self) -> float:
@@ -116,29 +119,28 @@ class PrivateWeights:
 
     def __init__(self, values: ArrayLike, *, num_rows: int, keep: Int | None = None) -> None:
         """Take one weight per input row; ``keep`` names the rows that became edges (``Topology.build``)."""
-        try:
-            array = np.ma.filled(values, np.nan) if np.ma.is_masked(values) else np.asarray(values)
-            if array.dtype.kind not in "iufO":
-                raise TypeError
-            with np.errstate(all="ignore"):  # a warning would depend on a weight
-                array = array.astype(np.float64)
-        except (TypeError, ValueError, OverflowError):  # their messages quote the value
-            raise NetworkError("a weight is missing or not a finite number; mend the data first") from None
+        array = _floats(values)
+        if array is None:
+            raise NetworkError(NOT_FINITE)
         if array.shape != (num_rows,):
             raise NetworkError(f"one weight per edge is needed: {num_rows} edges, weights {array.shape}")
         if not np.isfinite(array).all():
-            raise NetworkError("a weight is missing or not a finite number; mend the data first")
+            raise NetworkError(NOT_FINITE)
         self.__values: Float = frozen(array if keep is None else array[keep], np.float64)
 
     def on_lattice(self, lattice: Lattice) -> Int:
-        """Clip to the public bounds and round down to lattice steps.  For ``measure`` only."""
+        """Clip to the public bounds, round down to lattice steps, and sort the steps of twins.  For ``measure`` only.
+
+        Twins are edges that nothing public tells apart: without sorting, the order of rows would.
+        """
         if len(self.__values) != len(lattice.low):
             raise NetworkError(f"{len(self.__values)} weights on a lattice for {len(lattice.low)} edges")
         # Clip before dividing: a huge weight must not overflow, because a warning would depend on it.
         g = lattice.granularity
         with np.errstate(all="ignore"):  # nor may a caller's numpy settings turn a tiny weight into an exception
             steps = np.floor(np.clip(self.__values, lattice.low * g, lattice.high * g) / g).astype(np.int64)
-        return np.clip(steps, lattice.low, lattice.high)
+        steps = np.clip(steps, lattice.low, lattice.high)
+        return steps[np.lexsort((steps, lattice.twins))]
 
     def reveal(self) -> Float:
         """Return the weights as they are.  For ``evaluate`` only: what comes of them is NOT PRIVATE."""
@@ -149,6 +151,20 @@ class PrivateWeights:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("private weights are not pickled")
+
+
+def _floats(values: ArrayLike) -> Float | None:
+    """Weights as floats, or ``None`` if one is no number.
+
+    What the conversion raises may quote the weight.  It ends here: raised inside ``except``, our own error would carry
+    it along as its context.
+    """
+    try:
+        array = np.ma.filled(values, np.nan) if np.ma.is_masked(values) else np.asarray(values)
+        with np.errstate(all="ignore"):  # a warning would depend on a weight
+            return array.astype(np.float64) if array.dtype.kind in "iufO" else None
+    except Exception:
+        return None
 
 
 def _positive(value: float, name: str) -> float:

@@ -13,8 +13,8 @@ import hushpath
 
 PACKAGE = Path(hushpath.__file__).parent
 ORDER = [
-    "_version", "errors", "arrays", "progress", "topology", "weights", "network", "graphml", "readers", "lists",
-    "noise", "privacy", "kernels", "decompose", "strategy", "bounds", "exact", "measure",
+    "_version", "errors", "arrays", "progress", "topology", "facts", "weights", "network", "graphml", "readers",
+    "lists", "noise", "privacy", "kernels", "decompose", "strategy", "bounds", "exact", "measure",
     "statement", "container", "fileformat", "engine", "decode", "oracle", "export", "predict", "planning", "publish",
     "evaluation", "demo", "lab", "cli",
 ]  # fmt: skip

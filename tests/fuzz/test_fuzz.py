@@ -1,4 +1,4 @@
-"""A short run of the fuzzer in every `make test`, and proof that it can find something.  `make fuzz` is the long run."""
+"""A short run of the fuzzer in every `make test`, and proof that it can find something (long: `make fuzz`)."""
 
 import shutil
 import subprocess

@@ -87,7 +87,7 @@ def test_the_gaussian_exponent_splits_as_the_proof_says(y, s):
     assert Fraction(1, 2) - sum(parts) == Fraction(y, s) - Fraction(y * y, 2 * s * s)
 
 
-class TooUnlikely(Exception):  # noqa: N818 - no error
+class TooUnlikely(Exception):
     """A course below the cutoff."""
 
 

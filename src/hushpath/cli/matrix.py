@@ -13,8 +13,8 @@ from . import common as c
 def command(
     release: Annotated[Path, typer.Argument(help="A release file.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="matrix.parquet, matrix.csv or matrix.npy")],
-    sources: Annotated[Path | None, typer.Option("--sources", help="File with one node per line.")] = None,
-    targets: Annotated[Path | None, typer.Option("--targets", help="File with one node per line.")] = None,
+    sources: Annotated[Path | None, typer.Option("--sources", help="One node per line; else all, sorted.")] = None,
+    targets: Annotated[Path | None, typer.Option("--targets", help="One node per line; else all, sorted.")] = None,
     long: Annotated[bool, typer.Option("--long", help="Columns source, target, distance.")] = False,
     float32: Annotated[bool, typer.Option("--float32", help="Half the size, seven digits.")] = False,
     json: c.Json = False,

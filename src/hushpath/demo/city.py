@@ -15,6 +15,8 @@ from pathlib import Path
 
 from ..arrays import Float, Int
 from ..network import Network
+from ..topology import Topology
+from ..weights import PrivateWeights
 from .streets import KINDS, Streets, lay_out
 from .trips import LARGEST_DELAY, UNIT, Trips, planned_reports, simulate_trips, travel_times
 
@@ -49,17 +51,23 @@ class City:
         return travel_times(self.streets.free_flow, self.planned, self.trips)
 
     @cached_property
+    def _topology(self) -> tuple[Topology, Int]:
+        """The public map in canonical order, and the street that each of its edges is."""
+        streets = self.streets
+        return Topology.build(
+            streets.labels, streets.tails, streets.heads, upper=self.max_weight, coordinates=streets.places
+        )
+
+    @cached_property
     def network(self) -> Network:
         """What hushpath works on."""
-        streets = self.streets
-        return Network.build(
-            streets.labels,
-            streets.tails,
-            streets.heads,
-            self._seconds,
-            upper=self.max_weight,
-            coordinates=streets.places,
-        )
+        topology, street = self._topology
+        return Network(topology, PrivateWeights(self._seconds, num_rows=len(self._seconds), keep=street))
+
+    @property
+    def kinds(self) -> Int:
+        """The class of the street that each edge of the network is."""
+        return self.streets.kinds[self._topology[1]]
 
     def write_csv(self, folder: Path) -> tuple[Path, Path]:
         """Write the edge list with the PRIVATE column ``seconds``, and the node table."""

@@ -118,7 +118,7 @@ def setting(city: City) -> Setting:
         ),
         origin="market",
         named=[name for name in LANDMARKS if name != "market"],
-        widths=np.array([0.9, 2.4, 3.4])[city.streets.kinds],
+        widths=np.array([0.9, 2.4, 3.4])[city.kinds],
         water=city.streets.river,
         pairs=PAIRS,
         commands=(

@@ -12,6 +12,8 @@ from ..arrays import Float
 from ..errors import NetworkError, OptionError
 from ..network import Network, numbers
 from ..readers import read_network
+from ..topology import Topology
+from ..weights import PrivateWeights
 
 TABLES = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 MOST_NODES = 20_000  # a cell on a larger one would take minutes
@@ -42,18 +44,18 @@ def own_network(path: Path, column: str) -> OwnNetwork:
 
 
 def load_own(own: OwnNetwork) -> tuple[Network, Float, float]:
-    """The network with weights of median 1, those weights per edge, and their largest as the public bound."""
+    """The network with weights of median 1, the same in the order of edges, and their largest as the public bound."""
     import pandas as pd
 
     path = Path(own.path)
     table = pd.read_csv(path, sep=TABLES[path.suffix.lower()], dtype=str, keep_default_na=False, encoding="utf-8-sig")
     table.columns = pd.Index([str(name).strip() for name in table.columns])
-    frame = pd.DataFrame({name: table[name].str.strip() for name in ("source", "target")})
+    ends, labels = pd.factorize(pd.concat([table["source"].str.strip(), table["target"].str.strip()]))
+    topology, kept = Topology.build(labels, ends[: len(table)], ends[len(table) :])
     values = np.maximum(numbers(table[own.column], f"column {own.column!r}"), 0.0)
-    loop = (frame["source"] == frame["target"]).to_numpy()
-    middle = float(np.median(values[~loop]))
+    middle = float(np.median(values[kept]))
     if middle <= 0:
         raise OptionError(f"the weights in column {own.column!r} have no positive median to count noise in")
     bound = float(values.max() / middle)
-    frame["weight"] = values / middle
-    return Network.from_pandas(frame), values[~loop] / middle, bound
+    lengths = values[kept] / middle
+    return Network(topology, PrivateWeights(lengths, num_rows=len(lengths))), lengths, bound

@@ -25,6 +25,8 @@ from ..oracle import Release
 from ..planning import Candidate, plan
 from ..publish import release
 from ..statement import NOT_PRIVATE
+from ..topology import Topology
+from ..weights import PrivateWeights
 from .cells import DELTA, Cell
 from .files import load_own
 from .networks import make_ground
@@ -157,14 +159,15 @@ def _weighed_as(cell: Cell, repeat: int) -> tuple[Network, Float, float]:
         return load_own(cell.file)
     ground = make_ground(cell.network, cell.size, cell.seed_for("shape"))
     weights = weigh(ground, cell.weights, cell.seed_for("weights", cell.weights, repeat))
-    network = Network.build(
-        range(ground.num_nodes), ground.ends[:, 0], ground.ends[:, 1], weights.values, coordinates=ground.places
+    topology, kept = Topology.build(
+        range(ground.num_nodes), ground.ends[:, 0], ground.ends[:, 1], coordinates=ground.places
     )
-    return network, weights.values, weights.bound
+    lengths = weights.values[kept]
+    return Network(topology, PrivateWeights(lengths, num_rows=len(lengths))), lengths, weights.bound
 
 
 def _weighed(cell: Cell, repeat: int) -> tuple[Network, Float, float]:
-    """The network of a cell with the weights of one repeat, those weights, and their bound."""
+    """The network of a cell with the weights of one repeat, those weights in the order of edges, and their bound."""
     return _weighed_as(replace(cell, noise=1.0, mechanism="", repeats=0, most=0), repeat)  # one network for many cells
 
 
