@@ -205,7 +205,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _damaged(path: Path) -> NoReturn:
-    raise FileFormatError(f"{path} is damaged, cut short or not a hushpath file")
+    raise FileFormatError(f"{path} is damaged, cut short or not a hushpath release or index")
 
 
 def digest(header: str, arrays: Arrays) -> str:

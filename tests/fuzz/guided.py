@@ -1,7 +1,7 @@
 """The same with coverage as a guide: libFuzzer through atheris keeps what reaches new lines of the loaders.
 
 `python tests/fuzz/guided.py -max_total_time=300 FOLDER` (Linux; `pip install atheris`).  New finds are kept in FOLDER,
-which starts as a copy of the corpus.  The mutator is ours: mostly structure-aware with a repaired digest, sometimes raw.
+which starts as a copy of the corpus.  The mutator is ours: mostly structure-aware with a repaired digest, else raw.
 A crash, a hang or an untyped error ends the run, and libFuzzer writes the file that did it.
 """
 

@@ -24,7 +24,7 @@ def _net(ends, n, *, text=False, places=False, directed=False):
     tails, heads = np.array(ends).reshape(-1, 2).T
     return hushpath.Network.build(
         [f"node {i:02}" for i in range(n)] if text else range(n), tails, heads, rng.uniform(1, 9, len(tails)),
-        directed=directed, coordinates=rng.random((n, 2)) if places else None, upper=30.0,
+        directed=directed, coordinates=rng.random((n, 2)) if places else None, upper=20.0,
     )  # fmt: skip
 
 
