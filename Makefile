@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint test-slow bench clean
+.PHONY: demo test lint test-slow fuzz boundscheck mutants audit bench clean
 
 demo: $(READY)
 	$(BIN)/hushpath demo --out demo-out
@@ -18,6 +18,20 @@ lint: $(READY)
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
+
+# Hostile files: mutations of every seed, then libFuzzer with coverage as its guide (where atheris can be had).
+FUZZ_SECONDS ?= 300
+fuzz: $(READY)
+	$(BIN)/python tests/fuzz/run.py
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,fuzz]'
+	rm -rf $(VENV)/fuzz && mkdir $(VENV)/fuzz && cp tests/fuzz/corpus/*.hush $(VENV)/fuzz
+	if $(BIN)/python -c 'import atheris'; then \
+	  $(BIN)/python tests/fuzz/guided.py -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 $(VENV)/fuzz; fi
+
+# Every compiled kernel with bounds checked; numba keeps such code in a cache of its own.
+boundscheck: $(READY)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/boundscheck $(BIN)/python -m pytest -n 2 \
+	  tests/unit tests/conformance/test_engine.py tests/conformance/test_separator.py tests/conformance/test_rivals.py tests/fuzz
 
 bench: $(READY)
 	$(BIN)/python bench/engine.py
