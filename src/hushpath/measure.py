@@ -5,7 +5,8 @@ Stage 4 of 6.  This is the only code that sees private weights and noise togethe
 Why the result may be published:
     1. ``strategy.certificate()`` proves from public facts that noise of these scales meets the budget for every
        pair of neighbouring weights, or raises before a weight is read.
-    2. Weights become integers on a public lattice, by clipping and rounding down (docs/proofs/lattice.md).
+    2. Weights become integers on a public lattice, by clipping, rounding down, and sorting those of edges that nothing
+       public tells apart (docs/proofs/lattice.md).
     3. The exact numbers move by no more than the certificate assumes (docs/proofs/cut_lemma.md), and how many there
        are depends on the public strategy alone.
     4. The sampler is exact and independent of the data; integer addition wraps at 64 bits, which is a function of

@@ -167,6 +167,20 @@ def test_weights_respect_the_public_bounds_and_print_nothing(city):
     assert "hidden" in repr(city.trips)
 
 
+def test_edges_of_the_network_know_their_street(city):
+    streets, topology = city.streets, city.network.topology
+    ends = zip(streets.tails.tolist(), streets.heads.tolist(), strict=True)
+    by_name = {
+        frozenset((streets.labels[a], streets.labels[b])): (kind, seconds)
+        for (a, b), kind, seconds in zip(ends, streets.kinds.tolist(), city._seconds.tolist(), strict=True)
+    }
+    assert list(streets.labels) != list(topology.labels)
+    ends = zip(topology.tails.tolist(), topology.heads.tolist(), strict=True)
+    found = [by_name[frozenset((topology.labels[a], topology.labels[b]))] for a, b in ends]
+    assert [kind for kind, _ in found] == city.kinds.tolist()
+    assert [seconds for _, seconds in found] == city.network.weights.reveal().tolist()
+
+
 def test_the_story_runs_end_to_end(demo):
     numbers, said, out = demo
     json.dumps(numbers, allow_nan=False)

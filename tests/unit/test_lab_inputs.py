@@ -10,6 +10,7 @@ from hushpath.evaluation import evaluate
 from hushpath.lab.cells import FULL, QUICK, code_digest, make_cells
 from hushpath.lab.files import load_own, own_network
 from hushpath.lab.networks import CLASSES, make_ground
+from hushpath.lab.trial import _weighed
 from hushpath.lab.weights import KINDS, weigh
 from hushpath.network import Network
 from hushpath.publish import release
@@ -105,13 +106,27 @@ def test_mistakes_are_option_errors(call):
         call()
 
 
+@pytest.mark.parametrize("name", ["grid", "metro"])
+def test_lengths_of_a_cell_are_in_the_order_of_its_edges(name):
+    cell = make_cells(QUICK, seed=1, classes=[name])[0]
+    network, lengths, _ = _weighed(cell, 0)
+    ground = make_ground(cell.network, cell.size, cell.seed_for("shape"))
+    drawn = weigh(ground, cell.weights, cell.seed_for("weights", cell.weights, 0)).values
+    by_ends = {frozenset(ends): w for ends, w in zip(ground.ends.tolist(), drawn.tolist(), strict=True)}
+    topology = network.topology
+    ends = zip(topology.tails.tolist(), topology.heads.tolist(), strict=True)
+    assert lengths.tolist() == network.weights.reveal().tolist() == [by_ends[frozenset(pair)] for pair in ends]
+    assert lengths.tolist() != drawn.tolist()
+
+
 def test_an_edge_list_keeps_its_own_weights(tmp_path):
     path = tmp_path / "roads.csv"
-    path.write_text("source,target,minutes\na,b,2\nb,c,4\nc,c,9\nc,d,6\n")
+    path.write_text("source,target,minutes\nd,c,6\na,b,2\nc,c,9\nc,b,4\n")
     own = own_network(path, "minutes")
     assert (own.name, own.nodes) == ("roads.csv", 4)
     network, lengths, bound = load_own(own)
     assert lengths.tolist() == [0.5, 1.0, 1.5]
+    assert lengths.tolist() == network.weights.reveal().tolist()
     assert bound >= lengths.max()
     assert network.topology.num_edges == 3
     assert network.topology.labels == ("a", "b", "c", "d")

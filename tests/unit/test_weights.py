@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -170,6 +171,38 @@ def test_the_bound_holds_for_real_numbers_behind_the_floats(seed):
     first, second = ([float(x) for x in numbers] for numbers in (base, other))
     gap = np.abs(private(first).on_lattice(lattice) - private(second).on_lattice(lattice)).sum()
     assert gap <= lattice.unit_steps
+
+
+# --- twins ------------------------------------------------------------------------------------------------
+
+
+def test_twins_are_sorted_among_themselves_and_nobody_else_moves():
+    topology, kept = Topology.build(
+        "abc", [0, 0, 1, 0, 0, 0], [1, 1, 2, 1, 1, 2], lower=[0, 0, 0, 1, 1, 0], upper=[9, 9, 9, 9, 9, 9]
+    )
+    lattice = Lattice.build(topology, unit=1.0, granularity=1.0)
+    given = np.array([7.0, 3.0, 1.0, 5.0, 2.0, 4.0])
+    steps = PrivateWeights(given, num_rows=6, keep=kept).on_lattice(lattice)
+    assert lattice.twins.tolist() == [0, 0, 1, 1, 2, 3]
+    assert steps.tolist() == [3, 7, 2, 5, 4, 1]
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.integers(0, 2**32 - 1))
+def test_sorting_twins_never_moves_neighbours_further_apart(seed):
+    """In L1 and L2, against the same steps without the sorting; and no edge leaves its bounds."""
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(1, 12))
+    bounds = {"lower": rng.choice([0.0, 1.0], m), "upper": rng.choice([4.0, 9.0], m)}
+    topology, _ = Topology.build("abc", np.zeros(m, int), rng.integers(1, 3, m), **bounds)
+    lattice = Lattice.build(topology, unit=1.0, granularity=float(rng.choice([0.25, 0.5])))
+    w, moved = neighbours(rng, m, 1.0, lattice.granularity)
+    plain = replace(lattice, twins=np.arange(m))  # every edge on its own
+    unsorted = private(w).on_lattice(plain) - private(moved).on_lattice(plain)
+    first, second = private(w).on_lattice(lattice), private(moved).on_lattice(lattice)
+    assert np.abs(first - second).sum() <= np.abs(unsorted).sum() <= lattice.unit_steps
+    assert ((first - second) ** 2).sum() <= (unsorted**2).sum()
+    assert ((lattice.low <= first) & (first <= lattice.high)).all()
 
 
 def test_integers_beyond_floats_are_refused_rather_than_understated():
