@@ -10,9 +10,10 @@ How errors are predicted: ``predict``.  What is proved about them: ``bounds``.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 from .bounds import error_bound
 from .errors import CannotError, OptionError
@@ -26,6 +27,24 @@ from .topology import Topology
 from .weights import Lattice
 
 GAMMA = 0.05  # the chance that proved bounds are given away
+NO_UNIT = (
+    "unit is missing: the most that ALL weights together can move (changes added up, in the weights' own measure) when "
+    "the data of one protected unit, e.g. all trips of one person, are taken out; see docs/GUARANTEE.md, Choosing unit"
+)
+Asked = ParamSpec("Asked")
+Answer = TypeVar("Answer")
+
+
+def needs_unit(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
+    """Refuse a call without ``unit`` in words that help: who is protected is not ours to guess."""
+
+    @wraps(function)
+    def asked(*args: Asked.args, **kwargs: Asked.kwargs) -> Answer:
+        if kwargs.get("unit") is None:
+            raise OptionError(NO_UNIT)
+        return function(*args, **kwargs)
+
+    return asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,12 +149,13 @@ class Plan:
         return "\n".join(lines)
 
 
+@needs_unit
 def plan(
     topology: Topology,
     *,
     epsilon: float,
     delta: float = 1e-6,
-    unit: float = 1.0,
+    unit: float,
     max_weight: float | None = None,
     mechanism: str = "auto",
     law: str = "auto",

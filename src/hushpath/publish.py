@@ -8,16 +8,17 @@ from .measure import measure
 from .network import Network
 from .noise import make_sampler
 from .oracle import Release
-from .planning import plan
+from .planning import needs_unit, plan
 from .strategy.registry import MECHANISMS
 
 
+@needs_unit
 def release(
     network: Network,
     *,
     epsilon: float,
     delta: float = 1e-6,
-    unit: float = 1.0,
+    unit: float,
     max_weight: float | None = None,
     mechanism: str = "auto",
     law: str = "auto",
@@ -31,7 +32,7 @@ def release(
     Args:
         network: public topology and private weights.
         epsilon, delta: the budget.  ``delta=0`` asks for pure privacy; ``epsilon=inf`` adds no noise: NOT PRIVATE.
-        unit: how far one protected unit can move the weights in total (L1).
+        unit: how far one protected unit can move all weights together (L1), in their own measure; yours to declare.
         max_weight: a public bound on every weight; larger weights are clipped to it, silently.
         mechanism: a name from ``hushpath.mechanisms()``, or "auto" for the smallest predicted error.
         law: "auto", "laplace" or "gaussian".

@@ -28,7 +28,7 @@ def call(capsys, *arguments):
     return code, out.out, out.err
 
 
-RELEASE = ["release", "roads.csv", "-o", "roads.hush", "--epsilon", "1", "--weight", "minutes"]
+RELEASE = ["release", "roads.csv", "-o", "roads.hush", "--epsilon", "1", "--unit", "1", "--weight", "minutes"]
 
 
 def test_the_whole_story(folder, capsys):
@@ -108,8 +108,9 @@ def test_what_is_not_private_says_so_everywhere(folder, capsys, flag):
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["release", "absent.csv", "-o", "x.hush", "--epsilon", "1"], 2, "absent.csv"),
-        (["release", "roads.csv", "-o", "x.hush", "--epsilon", "1"], 2, "no column 'weight'"),
+        (["release", "absent.csv", "-o", "x.hush", "--epsilon", "1", "--unit", "1"], 2, "absent.csv"),
+        (["release", "roads.csv", "-o", "x.hush", "--epsilon", "1"], 2, "--unit is missing"),
+        (["release", "roads.csv", "-o", "x.hush", "--epsilon", "1", "--unit", "1"], 2, "no column 'weight'"),
         ([*RELEASE, "--epsilon", "0"], 2, "epsilon must be greater than 0"),
         ([*RELEASE, "--epsilon", "-3"], 2, "epsilon must be greater than 0"),
         ([*RELEASE, "--epsilon", "nan"], 2, "epsilon must be greater than 0"),
@@ -129,7 +130,8 @@ def test_what_is_not_private_says_so_everywhere(folder, capsys, flag):
         (["inspect", "."], 2, "no file"),
         (["frobnicate"], 2, "No such command"),
         (["plan", "roads.csv", "--epsilon", "much"], 2, "epsilon"),
-        (["plan", "roads.csv", "--epsilon", "1", "--upper", "nosuch"], 2, "no column 'nosuch'"),
+        (["plan", "roads.csv", "--epsilon", "1"], 2, "--unit is missing"),
+        (["plan", "roads.csv", "--epsilon", "1", "--unit", "1", "--upper", "nosuch"], 2, "no column 'nosuch'"),
     ],
 )
 def test_mistakes_get_one_line(folder, capsys, arguments, code, says):
@@ -220,7 +222,7 @@ def test_interrupted_by_a_real_signal(folder, number):
     rows = "\n".join(f"{a},{b},1" for a, b in grid_ends(350, 350).tolist())
     (folder / "big.csv").write_text("source,target,weight\n" + rows + "\n")
     command = [sys.executable, "-m", "hushpath", "release", "big.csv", "-o", "big.hush", "--epsilon", "1"]
-    command += ["--mechanism", "separator"]
+    command += ["--unit", "1", "--mechanism", "separator"]
 
     def as_on_a_terminal():  # a test run in the background inherits an ignored SIGINT
         signal.signal(signal.SIGINT, signal.SIG_DFL)

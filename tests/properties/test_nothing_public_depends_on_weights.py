@@ -52,7 +52,7 @@ def lines_executed(function):
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 def test_the_same_lines_run_and_the_same_shapes_come_out(mechanism, law):
     topology = fitted(build(25, ENDS, WEIGHTS["zeros"]), mechanism).topology
-    strategy = plan(topology, epsilon=1.0, mechanism=mechanism, law=law, max_weight=100.0).strategy
+    strategy = plan(topology, epsilon=1.0, unit=1.0, mechanism=mechanism, law=law, max_weight=100.0).strategy
     m = topology.num_edges
     first, *others = (
         lines_executed(
@@ -75,7 +75,7 @@ def test_the_same_lines_run_and_the_same_shapes_come_out(mechanism, law):
 def test_statements_are_the_same_for_all_weights(mechanism):
     nets = [build(25, ENDS, w) for w in WEIGHTS.values()]
     statements = {
-        str(hushpath.release(net, epsilon=1.0, mechanism=mechanism, max_weight=100.0).statement)
+        str(hushpath.release(net, epsilon=1.0, unit=1.0, mechanism=mechanism, max_weight=100.0).statement)
         for net in (nets if mechanism == "auto" else [fitted(net, mechanism) for net in nets])
     }
     assert len(statements) == 1
@@ -83,14 +83,14 @@ def test_statements_are_the_same_for_all_weights(mechanism):
 
 def test_clipping_is_silent(recwarn, capfd):
     for weights in WEIGHTS.values():
-        hushpath.release(build(25, ENDS, weights), epsilon=1.0, max_weight=3.0)
+        hushpath.release(build(25, ENDS, weights), epsilon=1.0, unit=1.0, max_weight=3.0)
     assert not recwarn.list
     assert capfd.readouterr() == ("", "")
 
 
 def test_clipping_clips():
     net = build(25, ENDS, WEIGHTS["huge"], lower=1.0)
-    rel = hushpath.release(net, epsilon=np.inf, max_weight=3.0)
+    rel = hushpath.release(net, epsilon=np.inf, unit=1.0, max_weight=3.0)
     assert rel.matrix([0]).max() == 8 * 3.0
-    low = hushpath.release(build(25, ENDS, WEIGHTS["negative"], lower=1.0), epsilon=np.inf)
+    low = hushpath.release(build(25, ENDS, WEIGHTS["negative"], lower=1.0), epsilon=np.inf, unit=1.0)
     assert low.matrix([0]).max() == 8 * 1.0

@@ -267,7 +267,7 @@ def test_a_report_of_any_release(tmp_path, law):
 
 def test_a_map_with_unreachable_parts(tmp_path):
     net = hushpath.Network.build([1, 2, 3, 4], [0, 2], [1, 3], [1.0, 2.0], coordinates=[[0, 0], [1, 0], [0, 1], [1, 1]])
-    write_report(tmp_path / "two.html", net.topology, hushpath.release(net, epsilon=1.0), None)
+    write_report(tmp_path / "two.html", net.topology, hushpath.release(net, epsilon=1.0, unit=1.0), None)
     assert (tmp_path / "two.html").read_text(encoding="utf-8").count("<img") == 1
 
 

@@ -14,7 +14,7 @@ def command(
     network: Annotated[Path, typer.Argument(help="Edge list: .csv, .parquet or .graphml.")],
     epsilon: c.Epsilon,
     delta: c.Delta = 1e-6,
-    unit: c.Unit = 1.0,
+    unit: c.Unit = None,
     max_weight: c.MaxWeight = None,
     mechanism: c.MechanismName = "auto",
     law: c.LawName = "auto",
@@ -32,6 +32,7 @@ def command(
     from ..progress import shown
     from ..readers import read_topology
 
+    unit = c.the_unit(unit)
     with shown():
         topology = read_topology(
             network, source=source, target=target, directed=directed, nodes=nodes,

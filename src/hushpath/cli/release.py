@@ -15,7 +15,7 @@ def command(
     out: Annotated[Path, typer.Option("-o", "--out", help="The release file to write, e.g. roads.hush.")],
     epsilon: c.Epsilon,
     delta: c.Delta = 1e-6,
-    unit: c.Unit = 1.0,
+    unit: c.Unit = None,
     weight: c.Weight = "weight",
     max_weight: c.MaxWeight = None,
     mechanism: c.MechanismName = "auto",
@@ -39,6 +39,7 @@ def command(
 
     c.check_output(out, network)
     Budget(epsilon, delta)  # a wrong budget is said before the data are opened
+    unit = c.the_unit(unit)
     with shown():
         net = read_network(
             network, source=source, target=target, weight=weight, directed=directed, nodes=nodes,
