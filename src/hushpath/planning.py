@@ -16,12 +16,12 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from .bounds import error_bound
-from .errors import CannotError, OptionError
+from .errors import CannotError, HushpathError, OptionError
 from .noise import Law, std
 from .predict import predicted_error
 from .privacy.accounting import Budget
 from .progress import steps
-from .strategy.core import Mechanism, Problem, Strategy, build_strategy
+from .strategy.core import Mechanism, Problem, Strategy, build_strategy, check_law
 from .strategy.registry import MECHANISMS, mechanism_named
 from .topology import Topology
 from .weights import Lattice
@@ -166,17 +166,20 @@ def plan(
     budget = Budget(epsilon, delta)
     lattice = Lattice.build(topology, unit=unit, max_weight=max_weight, granularity=granularity)
     problem = Problem(topology, budget, lattice, max_weight)
-    laws = _laws(law, budget)
+    if law not in ("auto", *Law):
+        raise OptionError(f"law must be auto, laplace or gaussian, got {str(law)[:40]!r}")
+    asked = None if law == "auto" else Law(law)
+    if asked is not None:
+        check_law(asked, budget)
     if mechanism != "auto":
-        named = mechanism_named(mechanism)
-        candidates = [_candidate(named, problem, each, options) for each in _its_laws(named, law, laws)]
+        candidates = _tried(mechanism_named(mechanism), problem, asked, options)
     else:
         if options:
             raise OptionError(f"option {sorted(options)[0]!r} needs a mechanism by name, not 'auto'")
         candidates = [
             candidate
             for name in steps(list(MECHANISMS), "planning")
-            for candidate in _tried(MECHANISMS[name], problem, _its_laws(MECHANISMS[name], law, laws))
+            for candidate in _possible(MECHANISMS[name], problem, asked)
         ]
     possible = sorted((c for c in candidates if c.strategy is not None), key=lambda c: c.mean_error)
     if not possible:
@@ -184,29 +187,28 @@ def plan(
     return Plan(topology, problem, (*possible, *(c for c in candidates if c.strategy is None)))
 
 
-def _laws(law: str, budget: Budget) -> list[Law]:
-    """The laws to try.  Gaussian noise has no pure guarantee."""
-    if law == "auto":
-        return [Law.LAPLACE] if budget.delta == 0 else [Law.LAPLACE, Law.GAUSSIAN]
-    if law not in list(Law):
-        raise OptionError(f"law must be auto, laplace or gaussian, got {str(law)[:40]!r}")
-    if law == Law.GAUSSIAN and budget.delta == 0 and not budget.unlimited:
-        raise OptionError("gaussian noise needs delta above 0; use law='laplace' for pure privacy")
-    return [Law(law)]
+def _tried(mechanism: Mechanism, problem: Problem, asked: Law | None, options: Mapping[str, Any]) -> list[Candidate]:
+    """One mechanism under the law asked for, or under each law it may use; raises if none will do."""
+    laws = [asked] if asked is not None else mechanism.laws(problem.budget, options)
+    made: list[Candidate] = []
+    refusal: HushpathError | None = None
+    for law in laws:
+        try:
+            made.append(_candidate(mechanism, problem, law, options))
+        except (OptionError, CannotError) as error:
+            refusal = refusal or error
+    if refusal is not None and not made:
+        raise refusal
+    return made
 
 
-def _its_laws(mechanism: Mechanism, law: str, laws: list[Law]) -> list[Law]:
-    """A mechanism published for pure privacy is tried under Laplace noise, unless a law was asked for."""
-    return [Law.LAPLACE] if mechanism.pure and law == "auto" else laws
-
-
-def _tried(mechanism: Mechanism, problem: Problem, laws: list[Law]) -> list[Candidate]:
+def _possible(mechanism: Mechanism, problem: Problem, asked: Law | None) -> list[Candidate]:
     """Candidates of one mechanism, or one that says why there are none."""
     topology = problem.topology
     if topology.num_nodes > mechanism.auto_limit and topology.num_edges >= topology.num_nodes:
         return [_impossible(mechanism, f"not tried by auto beyond {mechanism.auto_limit} nodes with cycles; name it")]
     try:
-        return [_candidate(mechanism, problem, law, {}) for law in laws]
+        return _tried(mechanism, problem, asked, {})
     except (OptionError, CannotError) as error:
         return [_impossible(mechanism, str(error))]
 

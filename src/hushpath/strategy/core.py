@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Float, Int, frozen
-from ..errors import OptionError
+from ..errors import CannotError, OptionError
 from ..noise import Law
 from ..privacy.accounting import Budget
-from ..privacy.certificate import Certificate, Exposure, calibrate, certify
+from ..privacy.certificate import LARGEST_SCALE, Certificate, Exposure, calibrate, certify
 from ..topology import Topology
 from ..weights import Lattice
 from .blocks import Block
@@ -64,6 +64,7 @@ class Mechanism:
         exact: whether answers without noise are the distances; if not, ``bounds.error_bound`` says how far off.
         auto_limit: "auto" does not try it on networks with cycles and more nodes: it takes long and rarely wins there.
         pure: whether it was published for pure privacy, so that ``law="auto"`` means Laplace.
+        printed: the law that ``constants="paper"`` is printed for; ``None`` where it only chooses sizes and shares.
     """
 
     name: str
@@ -78,6 +79,15 @@ class Mechanism:
     exact: bool = True
     auto_limit: int = 10**9
     pure: bool = False
+    printed: Law | None = None
+
+    def laws(self, budget: Budget, options: Mapping[str, Any]) -> list[Law]:
+        """What ``law="auto"`` tries."""
+        if self.printed is not None and options.get("constants") == "paper":
+            return [self.printed]
+        if self.pure or budget.delta == 0:
+            return [Law.LAPLACE]
+        return [Law.LAPLACE, Law.GAUSSIAN]
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,14 +141,20 @@ def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Ma
         raise OptionError(
             f"mechanism {mechanism.name!r} needs max_weight, a public bound on every weight; it is never read from data"
         )
+    check_law(law, problem.budget)
+    if options.get("constants") == "paper" and mechanism.printed not in (law, None):
+        raise OptionError(
+            f"constants='paper' of mechanism {mechanism.name!r} is printed for {mechanism.printed} noise, not {law}"
+        )
     if reason := mechanism.fits(problem):
         raise OptionError(f"mechanism {mechanism.name!r} cannot run on this network: {reason}")
     design = mechanism.design(replace(problem, law=law), **options)
     exposure = Exposure.joined([block.exposure(problem.topology) for block in design.blocks])
-    if design.fixed and not problem.budget.unlimited:
-        scales = np.ceil(design.relative(law)).astype(np.int64)
-    else:
-        scales = calibrate(exposure, design.relative(law), law, problem.lattice.unit_steps, problem.budget)
+    with np.errstate(over="ignore"):  # noise beyond every bound is refused in words, not by a warning of numpy's
+        if design.fixed and not problem.budget.unlimited:
+            scales = _whole(design.relative(law))
+        else:
+            scales = calibrate(exposure, design.relative(law), law, problem.lattice.unit_steps, problem.budget)
     strategy = Strategy(
         mechanism=mechanism.name,
         decoder=mechanism.decoder,
@@ -153,4 +169,25 @@ def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Ma
         details=dict(design.details),
     )
     strategy.certificate()
+    if strategy.num_values == 0 and problem.topology.num_edges > 0:
+        raise CannotError(
+            f"mechanism {mechanism.name!r} would measure no number here and answer 0 to every question; "
+            "use other options, another mechanism, a larger epsilon or a smaller unit"
+        )
     return strategy
+
+
+def check_law(law: Law, budget: Budget) -> None:
+    """Gaussian noise has no pure guarantee."""
+    if law is Law.GAUSSIAN and budget.delta == 0 and not budget.unlimited:
+        raise OptionError(
+            "gaussian noise needs delta above 0; for pure privacy use law='laplace' and constants of ours"
+        )
+
+
+def _whole(scales: Float) -> Int:
+    """Printed scales, rounded up to steps."""
+    wanted = np.maximum(np.ceil(scales), 1)
+    if not (wanted <= LARGEST_SCALE).all():
+        raise CannotError("the noise this needs does not fit in 64 bits; use a larger epsilon or a smaller network")
+    return np.asarray(wanted.astype(np.int64))

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..decompose.decomposition import decomposition, family_of
 from ..errors import OptionError
+from ..noise import Law
 from .core import Design, Mechanism, Problem
 from .separator import LEAF_SIZE, OPTIONS, check_options, hierarchy_design
 
@@ -51,7 +52,8 @@ def paper_hops(problem: Problem, *, grid: bool) -> int:
     weight = float(np.max(problem.lattice.high, initial=1)) * problem.lattice.granularity / problem.lattice.unit
     if problem.budget.unlimited:
         return 1
-    wanted = n**0.25 / (weight * epsilon) ** 0.5 if grid else n ** (1 / 3) / (epsilon * weight) ** (2 / 3)
+    spent = max(weight * epsilon, 1e-100)  # a product of tiny numbers must not vanish
+    wanted = n**0.25 / spent**0.5 if grid else n ** (1 / 3) / spent ** (2 / 3)
     return max(1, min(round(float(wanted)), math.isqrt(n)))
 
 
@@ -66,4 +68,5 @@ MECHANISM = Mechanism(
     auto_limit=30_000,
     needs_max_weight=True,
     exact=False,
+    printed=Law.GAUSSIAN,
 )
