@@ -87,4 +87,4 @@ def test_no_edges_cost_nothing_and_no_noise_costs_everything():
 
 def test_noise_beyond_64_bits_is_refused():
     with pytest.raises(HushpathError, match="64 bits"):
-        plan(named("path").topology, epsilon=1e-12, unit=1.0)
+        plan(named("path").topology, epsilon=1e-12, unit=1.0, law="laplace")
