@@ -110,7 +110,7 @@ def _pack(measurements: Measurements, statement: Statement) -> tuple[Tensors, di
     for i, block in enumerate(strategy.blocks):
         tensors |= {f"block{i}.{name}": array for name, array in block.arrays().items()}
     header = {
-        "statement": statement.as_dict(),
+        "statement": replace(statement, cautions=()).as_dict(),
         "directed": topology.directed,
         "dropped_loops": topology.dropped_loops,
         "mechanism": strategy.mechanism,
@@ -160,6 +160,7 @@ def _unpack(header: Mapping[str, Any], tensors: Tensors) -> tuple[Measurements, 
         max_weight=header["max_weight"],
         options=header["options"],
         details=header["details"],
+        population=statement.population,
     )
     known = MECHANISMS.get(strategy.mechanism)
     if known is None:
@@ -176,7 +177,7 @@ def _unpack(header: Mapping[str, Any], tensors: Tensors) -> tuple[Measurements, 
     private = header["sampler"] in SECRET_SAMPLERS and not strategy.budget.unlimited
     measurements = Measurements(strategy, values, header["sampler"], private)
     proved = replace(Statement.of(measurements), version=statement.version)
-    if not _alike(proved.as_dict(), statement.as_dict()):
+    if not _alike(replace(proved, cautions=()).as_dict(), statement.as_dict()):  # cautions are not in a file
         raise FileFormatError("its statement promises something else than its strategy proves")
     return measurements, proved
 

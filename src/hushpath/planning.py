@@ -16,6 +16,7 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from .bounds import error_bound
+from .cautions import of_plan
 from .errors import CannotError, HushpathError, OptionError
 from .noise import Law, std
 from .predict import predicted_error
@@ -104,6 +105,11 @@ class Plan:
             f" (next: {others[0].mechanism}, {others[0].law}, {others[0].mean_error:.4g})." if others else "."
         )
 
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What deserves a second look before anything is measured."""
+        return tuple(of_plan(self.strategy))
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         lattice, budget = self.problem.lattice, self.problem.budget
@@ -115,6 +121,8 @@ class Plan:
             "delta": budget.delta,
             "unit": lattice.unit,
             "largest_weight": lattice.largest_weight,
+            "population": self.problem.population,
+            "cautions": list(self.cautions),
             "choice": {"mechanism": self.choice.mechanism, "law": str(self.choice.law), "why": self.why},
             "candidates": [candidate.as_dict() for candidate in self.candidates],
         }
@@ -146,6 +154,7 @@ class Plan:
             lines.append(
                 f"No max_weight is declared: weights above {self.problem.lattice.largest_weight:.4g} are clipped."
             )
+        lines += [f"Caution: {caution}." for caution in self.cautions]
         return "\n".join(lines)
 
 
@@ -160,12 +169,13 @@ def plan(
     mechanism: str = "auto",
     law: str = "auto",
     granularity: float | None = None,
+    population: int | None = None,
     **options: Any,
 ) -> Plan:
     """Build every candidate strategy, predict its error and put the best first.  Reads no weights."""
     budget = Budget(epsilon, delta)
     lattice = Lattice.build(topology, unit=unit, max_weight=max_weight, granularity=granularity)
-    problem = Problem(topology, budget, lattice, max_weight)
+    problem = Problem(topology, budget, lattice, max_weight, population=population)
     if law not in ("auto", *Law):
         raise OptionError(f"law must be auto, laplace or gaussian, got {str(law)[:40]!r}")
     asked = None if law == "auto" else Law(law)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
+from .errors import HushpathWarning
 from .measure import measure
 from .network import Network
 from .noise import make_sampler
@@ -25,6 +27,7 @@ def release(
     sampler: str = "auto",
     seed: int | None = None,
     granularity: float | None = None,
+    population: int | None = None,
     **options: Any,
 ) -> Release:
     """Measure a network once, with differential privacy, and return what may be published.
@@ -39,15 +42,21 @@ def release(
         sampler: "auto", "opendp" or "vector"; the statement says which was used.
         seed: makes a release reproducible, for tests: NOT PRIVATE.
         granularity: length of a lattice step, a power of two; chosen from public facts when not given.
+        population: about how many protected units there are: public, declared, never counted in the data.
         options: what the mechanism takes.
+
+    What deserves a second look (``statement.cautions``) is also emitted as ``HushpathWarning``.
     """
     chosen = plan(
         network.topology, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight,
-        mechanism=mechanism, law=law, granularity=granularity, **options,
+        mechanism=mechanism, law=law, granularity=granularity, population=population, **options,
     )  # fmt: skip
     strategy = chosen.strategy
     source = make_sampler(sampler, seed=seed, size=strategy.num_values)  # type: ignore[arg-type]
-    return Release(measure(strategy, network.weights, source))
+    made = Release(measure(strategy, network.weights, source))
+    for caution in made.statement.cautions:
+        warnings.warn(caution, HushpathWarning, stacklevel=3)  # the caller of release, behind needs_unit
+    return made
 
 
 def mechanisms() -> dict[str, str]:

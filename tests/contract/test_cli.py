@@ -116,6 +116,7 @@ def test_what_is_not_private_says_so_everywhere(folder, capsys, flag):
         ([*RELEASE, "--epsilon", "nan"], 2, "epsilon must be greater than 0"),
         ([*RELEASE, "--delta", "1"], 2, "delta must be 0, or between"),
         ([*RELEASE, "--unit", "0"], 2, "unit must be a positive"),
+        ([*RELEASE, "--population", "0"], 2, "population must be a whole number"),
         ([*RELEASE, "--max-weight", "-1"], 2, "max_weight must be a positive"),
         ([*RELEASE, "--mechanism", "magic"], 2, "no mechanism is called 'magic'"),
         ([*RELEASE, "--law", "cauchy"], 2, "law must be auto, laplace or gaussian"),
@@ -142,6 +143,22 @@ def test_mistakes_get_one_line(folder, capsys, arguments, code, says):
     assert err.count("\n") == 1
     assert says in err
     assert "Traceback" not in err
+
+
+@pytest.mark.filterwarnings("ignore::hushpath.HushpathWarning")
+def test_cautions_are_printed_with_plans_and_statements(folder, capsys):
+    ask = ["--epsilon", "917", "--delta", "1e-5", "--law", "gaussian", "--population", "200000"]
+    for verb in (["plan", "roads.csv", "--unit", "1"], RELEASE):
+        code, out, _ = call(capsys, *verb, *ask)
+        assert code == 0
+        lines = [line for line in out.splitlines() if line.startswith("Caution: ")]
+        assert "promises almost nothing" in lines[0]
+        assert "not below 1 / 200,000 protected units" in lines[1]
+        facts = json.loads(call(capsys, *verb, *ask, "--json")[1])
+        facts = facts.get("statement", facts)
+        assert [f"Caution: {text}." for text in facts["cautions"]] == lines
+        assert facts["population"] == 200_000
+    assert "Caution: epsilon = " in call(capsys, "inspect", "roads.hush")[1]
 
 
 def test_mistakes_in_questions(folder, capsys):

@@ -16,6 +16,9 @@ Unit = Annotated[
     typer.Option("--unit", help="Required: how far one protected unit, e.g. a person, can move all weights in total."),
 ]
 MaxWeight = Annotated[float | None, typer.Option("--max-weight", help="Public bound; larger weights are clipped.")]
+Population = Annotated[
+    int | None, typer.Option("--population", help="Public number of protected units, to judge delta.")
+]
 MechanismName = Annotated[str, typer.Option("--mechanism", help="See `hushpath plan`; auto: smallest predicted error.")]
 LawName = Annotated[str, typer.Option("--law", help="auto, laplace or gaussian.")]
 Directed = Annotated[bool, typer.Option("--directed", help="Each row is a one-way arc.")]

@@ -16,6 +16,7 @@ def command(
     delta: c.Delta = 1e-6,
     unit: c.Unit = None,
     max_weight: c.MaxWeight = None,
+    population: c.Population = None,
     mechanism: c.MechanismName = "auto",
     law: c.LawName = "auto",
     directed: c.Directed = False,
@@ -40,7 +41,7 @@ def command(
         )  # fmt: skip
         made = plan(
             topology, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,
-            **c.mechanism_options(option),
+            population=population, **c.mechanism_options(option),
         )  # fmt: skip
     if json:
         c.print_json(made.as_dict())

@@ -18,6 +18,7 @@ def command(
     unit: c.Unit = None,
     weight: c.Weight = "weight",
     max_weight: c.MaxWeight = None,
+    population: c.Population = None,
     mechanism: c.MechanismName = "auto",
     law: c.LawName = "auto",
     directed: c.Directed = False,
@@ -47,7 +48,7 @@ def command(
         )  # fmt: skip
         made = release(
             net, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,
-            sampler=sampler, seed=seed, **c.mechanism_options(option),
+            sampler=sampler, seed=seed, population=population, **c.mechanism_options(option),
         )  # fmt: skip
         made.save(out)
     if json:

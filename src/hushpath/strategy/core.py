@@ -25,13 +25,21 @@ from .blocks import Block
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The public facts a mechanism may look at; ``law`` is known when a design is made."""
+    """The public facts a mechanism may look at; ``law`` is known when a design is made.
+
+    ``population`` is the number of protected units, where the owner declares it; it decides nothing, but a delta that
+    is too large for it is told to everybody (``cautions``).
+    """
 
     topology: Topology
     budget: Budget
     lattice: Lattice
     max_weight: float | None = None
     law: Law | None = None
+    population: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_population(self.population)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +113,10 @@ class Strategy:
     max_weight: float | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
+    population: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_population(self.population)
 
     def __repr__(self) -> str:
         return f"Strategy({self.mechanism}, {self.law}, {self.num_values} numbers)"
@@ -167,6 +179,7 @@ def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Ma
         max_weight=problem.max_weight,
         options=dict(options),
         details=dict(design.details),
+        population=problem.population,
     )
     strategy.certificate()
     if strategy.num_values == 0 and problem.topology.num_edges > 0:
@@ -183,6 +196,11 @@ def check_law(law: Law, budget: Budget) -> None:
         raise OptionError(
             "gaussian noise needs delta above 0; for pure privacy use law='laplace' and constants of ours"
         )
+
+
+def _check_population(population: int | None) -> None:
+    if population is not None and (isinstance(population, bool) or not isinstance(population, int) or population < 1):
+        raise OptionError(f"population must be a whole number of at least 1, got {str(population)[:40]!r}")
 
 
 def _whole(scales: Float) -> Int:
