@@ -50,7 +50,7 @@ def of_promise(strategy: Strategy) -> list[str]:
     elif epsilon > WEAK_EPSILON:
         found.append(
             f"epsilon = {epsilon:.4g} is a weak promise: "
-            f"any conclusion about a protected unit may become {math.exp(epsilon):,.0f} times as likely"
+            f"any conclusion about a protected unit may become {math.exp(epsilon):.2g} times as likely"
         )
     if delta >= VOID_DELTA:
         found.append(f"delta = {delta:.3g} promises almost nothing: it is the chance that the promise does not hold")

@@ -173,6 +173,7 @@ def test_the_story_runs_end_to_end(demo):
     json.dumps(numbers, allow_nan=False)
     assert numbers["statement"]["private"] is True
     assert numbers["statement"]["epsilon"] <= 1.0
+    assert numbers["statement"]["cautions"] == numbers["plan"]["cautions"] == []  # no false alarm
     assert numbers["evaluation"]["marking"].startswith(NOT_PRIVATE)
     assert [line[:2] for line in said if line[0] != " "] == [f"{i}." for i in range(1, 9)]
     assert {path.name for path in out.iterdir()} == {

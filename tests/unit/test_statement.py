@@ -34,7 +34,7 @@ def silently(net, **ask):
 PROMISES = [
     (dict(epsilon=1.0), None),
     (dict(epsilon=10.0, law="laplace"), None),
-    (dict(epsilon=10.1, law="laplace"), "weak promise: any conclusion about a protected unit may become 24,3"),
+    (dict(epsilon=10.1, law="laplace"), "weak promise: any conclusion about a protected unit may become 2.4e"),
     (dict(epsilon=50.5, law="laplace"), "promises almost nothing: any conclusion"),
     (dict(epsilon=917.0, law="laplace"), r"e\^91\d(\.\d)? times as likely"),
     (dict(epsilon=1.0, delta=0.5, law="gaussian"), "delta = 0.5 promises almost nothing"),

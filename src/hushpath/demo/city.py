@@ -88,7 +88,7 @@ class City:
 
 
 def make_city(size: int = SIZE, trips: int = TRIPS, seed: int = SEED) -> City:
-    """Generate a city of about ``size`` intersections and a private day of ``trips``; the public model sees ``size``."""
+    """Generate a city of about ``size`` corners and a private day of ``trips``; the public model sees only ``size``."""
     streets = lay_out(size, seed)
     planned = planned_reports(streets, PLANNED * size, seed + 1)
     return City(streets, planned, simulate_trips(streets, trips, seed + 2))
