@@ -117,7 +117,7 @@ def warm_up():
     for directed in (False, True):
         n, ends = grid(12, 12)
         net = hushpath.Network.build(range(n), ends[:, 0], ends[:, 1], np.ones(len(ends)), directed=directed)
-        rel = hushpath.release(net, epsilon=1.0, mechanism="input", seed=0)
+        rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=0)
         rel.rows(np.array([0]))
         rel.matrix(dtype=np.float32)
         rel.build_index()
@@ -132,7 +132,7 @@ def bench(name):
     n, ends = GRAPHS[name]()
     weights = np.random.default_rng(1).uniform(1, 60, len(ends))
     net = hushpath.Network.build(range(n), ends[:, 0], ends[:, 1], weights)
-    rel = hushpath.release(net, epsilon=1.0, mechanism="input", max_weight=60.0, seed=1)
+    rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", max_weight=60.0, seed=1)
     arcs, lengths = rel.topology.arcs, rel._decoder.lengths
     matrix = csr_array((lengths, arcs.heads, arcs.start), shape=(n, n))
     rng = np.random.default_rng(2)

@@ -47,7 +47,7 @@ def epsilon_for(topology: hushpath.Topology, wanted: float, options: dict[str, A
     """Return the epsilon whose noise has this standard deviation: it goes nearly as one over epsilon."""
     epsilon = math.sqrt(2) / wanted
     for _ in range(12):
-        epsilon *= hushpath.plan(topology, epsilon=epsilon, **options).choice.noise / wanted
+        epsilon *= hushpath.plan(topology, epsilon=epsilon, unit=1.0, **options).choice.noise / wanted
     return epsilon
 
 
@@ -63,7 +63,7 @@ def cell(graph: nx.Graph, ratio: float, releases: int, options: dict[str, Any], 
         nx.set_edge_attributes(graph, dict(zip(graph.edges, map(float, weights), strict=True)), "weight")
         net = hushpath.Network.from_networkx(graph)
         epsilon = epsilon or epsilon_for(net.topology, ratio * median, options)
-        release = hushpath.release(net, epsilon=epsilon, seed=seed, **options)
+        release = hushpath.release(net, epsilon=epsilon, unit=1.0, seed=seed, **options)
         for _ in range(PAIRS):
             a, b = (nodes[i] for i in rng.choice(len(nodes), 2, replace=False))
             truth = nx.dijkstra_path_length(graph, a, b)

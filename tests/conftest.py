@@ -15,6 +15,6 @@ def own_cache(tmp_path_factory, monkeypatch):
 
 
 def pytest_configure(config):
-    """Random networks have loops and parallel edges by design; what is said about such rows is tested in test_facts."""
-    said = "(self-loops|parallel edges|both directions|max_weight .* declared upper bound)"
+    """Test networks have loops, parallel edges and much noise by design; what is said of that has tests of its own."""
+    said = "(self-loops|parallel edges|both directions|max_weight .* declared upper bound|this is mostly noise)"
     config.addinivalue_line("filterwarnings", f"ignore:{said}:hushpath.errors.HushpathWarning")

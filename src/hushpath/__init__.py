@@ -5,11 +5,11 @@ The data flows one way, and the files read in that order:
     topology, facts, weights, network, readers    what an owner has: a public graph, private weights
     noise                                  the one door to randomness
     privacy                                sensitivity, certificate, accounting
-    decompose, strategy, bounds            what to measure, with how much noise, and what is proved of it (public)
+    decompose, strategy, bounds, predict   what to measure, with how much noise; what is proved and expected (public)
     exact, measure                         the one private step
-    statement, fileformat                  what is published
+    cautions, statement, fileformat        what is published, and what deserves a second look
     engine, decode, oracle, export         any distance from it, for ever (public again)
-    predict, planning, publish, evaluation predicted error; a release in one call; true error for the owner
+    planning, publish, evaluation          the choice; a release in one call; true error for the owner
     demo, lab, cli                         for people
 """
 

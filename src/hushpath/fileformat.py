@@ -25,7 +25,7 @@ from .measure import Measurements
 from .noise import MAX_SCALE, SAMPLERS, SECRET_SAMPLERS, Law
 from .privacy.accounting import Budget
 from .statement import Statement
-from .strategy.core import Problem, Strategy
+from .strategy.core import Problem, Strategy, check_fits, check_measures
 from .strategy.registry import BLOCKS, DECODERS, MECHANISMS
 from .topology import MAX_LABEL_LENGTH, Topology
 from .weights import Lattice
@@ -80,7 +80,7 @@ def _pack(measurements: Measurements, statement: Statement) -> tuple[dict[str, A
     for i, block in enumerate(strategy.blocks):
         tensors |= {f"block{i}.{name}": array for name, array in block.arrays().items()}
     header = {
-        "statement": statement.as_dict(),
+        "statement": _promise(statement),
         "directed": topology.directed,
         "dropped_loops": topology.dropped_loops,
         "mechanism": strategy.mechanism,
@@ -95,6 +95,11 @@ def _pack(measurements: Measurements, statement: Statement) -> tuple[dict[str, A
         "sampler": measurements.sampler,
     }
     return header, tensors
+
+
+def _promise(statement: Statement) -> dict[str, Any]:
+    """The statement without its cautions: they are advice, which every reader works out anew."""
+    return {key: value for key, value in statement.as_dict().items() if key != "cautions"}
 
 
 HEADER_TYPES: dict[str, tuple[type, ...]] = {
@@ -116,7 +121,7 @@ def _unpack(header: Mapping[str, Any], tensors: Tensors) -> tuple[Measurements, 
     measurements = Measurements(strategy, frozen(values, np.int64), header["sampler"], private)
     claimed = header["statement"]
     proved = replace(Statement.of(measurements), version=_word(claimed.get("version")))
-    if not _alike(proved.as_dict(), claimed):
+    if not _alike(_promise(proved), claimed):
         raise FileFormatError("its statement promises something else than its strategy proves")
     return measurements, proved
 
@@ -193,16 +198,12 @@ def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -
             raise FileFormatError(f"it measures {str(kind)[:40]!r}, which this version does not know")
     if kinds != DECODERS[mechanism.decoder] or header["decoder"] != mechanism.decoder:
         raise FileFormatError("its decoder does not fit what it measured")
-    if topology.directed and not mechanism.directed:
-        raise FileFormatError(f"mechanism {mechanism.name!r} is not for directed networks")
     statement = Statement.from_dict(header["statement"])
     budget, law = Budget(statement.budget_epsilon, statement.budget_delta), Law(header["law"])
     lattice = Lattice.build(
         topology, unit=header["unit"], max_weight=header["max_weight"], granularity=header["granularity"]
     )
-    problem = Problem(topology, budget, lattice, header["max_weight"], law)
-    if reason := mechanism.fits(problem):
-        raise FileFormatError(f"mechanism {mechanism.name!r} cannot run on this network: {reason}")
+    check_fits(mechanism, Problem(topology, budget, lattice, header["max_weight"], law), law)
     known = {"strategy.scales", "values"} | {
         f"topology.{name}"
         for name in ("tails", "heads", "lower", "upper", "coordinates", "labels", "labels.text", "labels.ends")
@@ -230,9 +231,11 @@ def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -
         max_weight=header["max_weight"],
         options=header["options"],
         details=header["details"],
+        population=statement.population,
     )
     if scales.shape != strategy.group_sizes.shape or ((scales < 0) | (scales > MAX_SCALE)).any():
         raise FileFormatError("its noise scales do not fit its strategy")
+    check_measures(strategy)
     return strategy
 
 

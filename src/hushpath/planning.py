@@ -10,23 +10,43 @@ How errors are predicted: ``predict``.  What is proved about them: ``bounds``.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 from .bounds import error_bound
-from .errors import CannotError, OptionError
+from .cautions import of_plan
+from .errors import CannotError, HushpathError, OptionError
 from .facts import warn_of_bounds
 from .noise import Law, std
 from .predict import predicted_error
 from .privacy.accounting import Budget
 from .progress import steps
-from .strategy.core import Mechanism, Problem, Strategy, build_strategy
+from .strategy.core import Mechanism, Problem, Strategy, build_strategy, check_law
 from .strategy.registry import MECHANISMS, mechanism_named
 from .topology import Topology
 from .weights import Lattice
 
 GAMMA = 0.05  # the chance that proved bounds are given away
+NO_UNIT = (
+    "unit is missing: the most that ALL weights together can move (changes added up, in the weights' own measure) when "
+    "the data of one protected unit, e.g. all trips of one person, are taken out; see docs/GUARANTEE.md, Choosing unit"
+)
+Asked = ParamSpec("Asked")
+Answer = TypeVar("Answer")
+
+
+def needs_unit(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
+    """Refuse a call without ``unit`` in words that help: who is protected is not ours to guess."""
+
+    @wraps(function)
+    def asked(*args: Asked.args, **kwargs: Asked.kwargs) -> Answer:
+        if kwargs.get("unit") is None:
+            raise OptionError(NO_UNIT)
+        return function(*args, **kwargs)
+
+    return asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +106,11 @@ class Plan:
             f" (next: {others[0].mechanism}, {others[0].law}, {others[0].mean_error:.4g})." if others else "."
         )
 
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What deserves a second look before anything is measured."""
+        return tuple(of_plan(self.strategy))
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         lattice, budget = self.problem.lattice, self.problem.budget
@@ -97,6 +122,8 @@ class Plan:
             "delta": budget.delta,
             "unit": lattice.unit,
             "largest_weight": lattice.largest_weight,
+            "population": self.problem.population,
+            "cautions": list(self.cautions),
             "choice": {"mechanism": self.choice.mechanism, "law": str(self.choice.law), "why": self.why},
             "candidates": [candidate.as_dict() for candidate in self.candidates],
         }
@@ -128,37 +155,43 @@ class Plan:
             lines.append(
                 f"No max_weight is declared: weights above {self.problem.lattice.largest_weight:.4g} are clipped."
             )
+        lines += [f"Caution: {caution}." for caution in self.cautions]
         return "\n".join(lines)
 
 
+@needs_unit
 def plan(
     topology: Topology,
     *,
     epsilon: float,
     delta: float = 1e-6,
-    unit: float = 1.0,
+    unit: float,
     max_weight: float | None = None,
     mechanism: str = "auto",
     law: str = "auto",
     granularity: float | None = None,
+    population: int | None = None,
     **options: Any,
 ) -> Plan:
     """Build every candidate strategy, predict its error and put the best first.  Reads no weights."""
     budget = Budget(epsilon, delta)
     lattice = Lattice.build(topology, unit=unit, max_weight=max_weight, granularity=granularity)
     warn_of_bounds(topology, max_weight)
-    problem = Problem(topology, budget, lattice, max_weight)
-    laws = _laws(law, budget)
+    problem = Problem(topology, budget, lattice, max_weight, population=population)
+    if law not in ("auto", *Law):
+        raise OptionError(f"law must be auto, laplace or gaussian, got {str(law)[:40]!r}")
+    asked = None if law == "auto" else Law(law)
+    if asked is not None:
+        check_law(asked, budget)
     if mechanism != "auto":
-        named = mechanism_named(mechanism)
-        candidates = [_candidate(named, problem, each, options) for each in _its_laws(named, law, laws)]
+        candidates = _tried(mechanism_named(mechanism), problem, asked, options)
     else:
         if options:
             raise OptionError(f"option {sorted(options)[0]!r} needs a mechanism by name, not 'auto'")
         candidates = [
             candidate
             for name in steps(list(MECHANISMS), "planning")
-            for candidate in _tried(MECHANISMS[name], problem, _its_laws(MECHANISMS[name], law, laws))
+            for candidate in _possible(MECHANISMS[name], problem, asked)
         ]
     possible = sorted((c for c in candidates if c.strategy is not None), key=lambda c: c.mean_error)
     if not possible:
@@ -166,29 +199,28 @@ def plan(
     return Plan(topology, problem, (*possible, *(c for c in candidates if c.strategy is None)))
 
 
-def _laws(law: str, budget: Budget) -> list[Law]:
-    """The laws to try.  Gaussian noise has no pure guarantee."""
-    if law == "auto":
-        return [Law.LAPLACE] if budget.delta == 0 else [Law.LAPLACE, Law.GAUSSIAN]
-    if law not in list(Law):
-        raise OptionError(f"law must be auto, laplace or gaussian, got {str(law)[:40]!r}")
-    if law == Law.GAUSSIAN and budget.delta == 0 and not budget.unlimited:
-        raise OptionError("gaussian noise needs delta above 0; use law='laplace' for pure privacy")
-    return [Law(law)]
+def _tried(mechanism: Mechanism, problem: Problem, asked: Law | None, options: Mapping[str, Any]) -> list[Candidate]:
+    """One mechanism under the law asked for, or under each law it may use; raises if none will do."""
+    laws = [asked] if asked is not None else mechanism.laws(problem.budget, options)
+    made: list[Candidate] = []
+    refusal: HushpathError | None = None
+    for law in laws:
+        try:
+            made.append(_candidate(mechanism, problem, law, options))
+        except (OptionError, CannotError) as error:
+            refusal = refusal or error
+    if refusal is not None and not made:
+        raise refusal
+    return made
 
 
-def _its_laws(mechanism: Mechanism, law: str, laws: list[Law]) -> list[Law]:
-    """A mechanism published for pure privacy is tried under Laplace noise, unless a law was asked for."""
-    return [Law.LAPLACE] if mechanism.pure and law == "auto" else laws
-
-
-def _tried(mechanism: Mechanism, problem: Problem, laws: list[Law]) -> list[Candidate]:
+def _possible(mechanism: Mechanism, problem: Problem, asked: Law | None) -> list[Candidate]:
     """Candidates of one mechanism, or one that says why there are none."""
     topology = problem.topology
     if topology.num_nodes > mechanism.auto_limit and topology.num_edges >= topology.num_nodes:
         return [_impossible(mechanism, f"not tried by auto beyond {mechanism.auto_limit} nodes with cycles; name it")]
     try:
-        return [_candidate(mechanism, problem, law, {}) for law in laws]
+        return _tried(mechanism, problem, asked, {})
     except (OptionError, CannotError) as error:
         return [_impossible(mechanism, str(error))]
 

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
+from .errors import HushpathWarning
 from .measure import measure
 from .network import Network
 from .noise import make_sampler
 from .oracle import Release
-from .planning import plan
+from .planning import needs_unit, plan
 from .strategy.registry import MECHANISMS
 
 
+@needs_unit
 def release(
     network: Network,
     *,
     epsilon: float,
     delta: float = 1e-6,
-    unit: float = 1.0,
+    unit: float,
     max_weight: float | None = None,
     mechanism: str = "auto",
     law: str = "auto",
     sampler: str = "auto",
     seed: int | None = None,
     granularity: float | None = None,
+    population: int | None = None,
     **options: Any,
 ) -> Release:
     """Measure a network once, with differential privacy, and return what may be published.
@@ -31,22 +35,28 @@ def release(
     Args:
         network: public topology and private weights.
         epsilon, delta: the budget.  ``delta=0`` asks for pure privacy; ``epsilon=inf`` adds no noise: NOT PRIVATE.
-        unit: how far one protected unit can move the weights in total (L1).
+        unit: how far one protected unit can move all weights together (L1), in their own measure; yours to declare.
         max_weight: a public bound on every weight; larger weights are clipped to it, silently.
         mechanism: a name from ``hushpath.mechanisms()``, or "auto" for the smallest predicted error.
         law: "auto", "laplace" or "gaussian".
         sampler: "auto", "opendp" or "vector"; the statement says which was used.
         seed: makes a release reproducible, for tests: NOT PRIVATE.
         granularity: length of a lattice step, a power of two; chosen from public facts when not given.
+        population: about how many protected units there are: public, declared, never counted in the data.
         options: what the mechanism takes.
+
+    What deserves a second look (``statement.cautions``) is also emitted as ``HushpathWarning``.
     """
     chosen = plan(
         network.topology, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight,
-        mechanism=mechanism, law=law, granularity=granularity, **options,
+        mechanism=mechanism, law=law, granularity=granularity, population=population, **options,
     )  # fmt: skip
     strategy = chosen.strategy
     source = make_sampler(sampler, seed=seed, size=strategy.num_values)  # type: ignore[arg-type]
-    return Release(measure(strategy, network.weights, source))
+    made = Release(measure(strategy, network.weights, source))
+    for caution in made.statement.cautions:
+        warnings.warn(caution, HushpathWarning, stacklevel=3)  # the caller of release, behind needs_unit
+    return made
 
 
 def mechanisms() -> dict[str, str]:

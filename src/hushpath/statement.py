@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ._version import __version__
+from .cautions import of_release
 from .errors import FileFormatError
 from .measure import Measurements
 from .noise import Law, std
@@ -39,6 +40,8 @@ class Statement:
         sampler: which exact sampler drew the noise.
         details: public facts a mechanism adds (sizes, levels, parameters chosen).
         version: the hushpath that made it.
+        population: the number of protected units, if the owner declared it.
+        cautions: what deserves a second look (``cautions``); advice, worked out anew by every reader.
     """
 
     private: bool
@@ -59,6 +62,8 @@ class Statement:
     sampler: str
     details: Mapping[str, Any]
     version: str
+    population: int | None = None
+    cautions: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, measurements: Measurements) -> Statement:
@@ -90,6 +95,8 @@ class Statement:
             sampler=measurements.sampler,
             details=dict(strategy.details),
             version=__version__,
+            population=strategy.population,
+            cautions=of_release(measurements),
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -98,10 +105,11 @@ class Statement:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Statement:
-        """The inverse of ``as_dict``."""
+        """The inverse of ``as_dict``, but for the cautions: they are advice, which every reader works out anew."""
+        known = dict(data) | {"cautions": ()}
         try:
             fields: dict[str, Any] = {
-                key: math.inf if data[key] == "inf" else data[key] for key in cls.__dataclass_fields__
+                key: math.inf if known[key] == "inf" else known[key] for key in cls.__dataclass_fields__
             }
         except KeyError as missing:
             raise FileFormatError(f"the statement lacks {missing.args[0]!r}") from None
@@ -132,6 +140,7 @@ class Statement:
             f"Each weight was clipped to its public bounds (at most {self.largest_weight:g}) and rounded down to steps "
             f"of {self.granularity:.3g}; "
             f"sampler: {self.sampler}.",
+            *(f"Caution: {caution}." for caution in self.cautions),
         ]
         return "\n".join(lines)
 

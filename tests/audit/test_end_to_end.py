@@ -61,7 +61,7 @@ def lower_bound_on_epsilon(strategy, weights, other, seed):
 def worst_case(mechanism, law):
     """A short path and the neighbour, one edge changed, that the measured numbers tell apart best."""
     net = build(6, [(i, i + 1) for i in range(5)], np.full(5, 4.0))
-    strategy = plan(net.topology, epsilon=BUDGET, max_weight=8.0, mechanism=mechanism, law=law).strategy
+    strategy = plan(net.topology, epsilon=BUDGET, unit=1.0, max_weight=8.0, mechanism=mechanism, law=law).strategy
     weights = net.weights.reveal()
     scales = np.repeat(strategy.scales, strategy.group_sizes)
     before = exact_vector(strategy, weights)

@@ -41,7 +41,7 @@ def every_way(rel, rng, expected):
 @pytest.mark.parametrize("name", ALL)
 def test_input_releases_answer_as_scipy_does(name):
     net = named(name)
-    rel = hushpath.release(net, epsilon=1.0, mechanism="input", seed=1, max_weight=20.0)
+    rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=1, max_weight=20.0)
     expected = exact_distances(net.topology, noisy_lengths(rel))
     index = rel.build_index()
     assert rel.index is index
@@ -52,7 +52,7 @@ def test_input_releases_answer_as_scipy_does(name):
 @pytest.mark.parametrize("mechanism", ["separator", "separator-cover"])
 @pytest.mark.parametrize("name", [name for name in ALL if name != "directed"])
 def test_separator_releases_answer_as_the_integer_kernels_do(name, mechanism):
-    rel = hushpath.release(named(name), epsilon=1.0, mechanism=mechanism, seed=1, max_weight=20.0)
+    rel = hushpath.release(named(name), epsilon=1.0, unit=1.0, mechanism=mechanism, seed=1, max_weight=20.0)
     n = rel.topology.num_nodes
     expected = integer_matrix(rel._decoder, np.arange(n))
     every_way(rel, np.random.default_rng(0), expected)
@@ -126,7 +126,7 @@ def test_weights_of_a_million_millions(directed):
     ends = delaunay_ends(400)
     weights = np.random.default_rng(5).uniform(0, 1e12, len(ends))
     net = build(400, ends, weights, directed=directed)
-    rel = hushpath.release(net, epsilon=1.0, mechanism="input", seed=1)
+    rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=1)
     expected = exact_distances(net.topology, noisy_lengths(rel))
     rel.build_index()
     np.testing.assert_allclose(rel.matrix(), expected, rtol=1e-12)
@@ -141,7 +141,7 @@ def test_a_network_without_separators_is_one_large_leaf():
     ends = np.stack(np.triu_indices(n, 1), 1)
     for directed in (False, True):
         net = build(n, ends, rng.uniform(0, 9, len(ends)), directed=directed)
-        rel = hushpath.release(net, epsilon=1.0, mechanism="input", seed=2)
+        rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=2)
         without = rel.matrix()
         rel.build_index()
         assert np.array_equal(rel.matrix(), without)
@@ -151,13 +151,13 @@ def test_a_network_without_separators_is_one_large_leaf():
 def test_large_leaves_of_separator_releases_are_searched():
     ends = grid_ends(20, 20)
     net = build(400, ends, np.random.default_rng(0).uniform(0, 9, len(ends)))
-    shallow = hushpath.release(net, epsilon=1.0, mechanism="separator", depth=1, seed=3)
+    shallow = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="separator", depth=1, seed=3)
     sources = np.arange(400)
     matrix = shallow.matrix()
     pairs = np.random.default_rng(0).integers(0, 400, (300, 2))
     assert np.array_equal(shallow.distances(pairs, positions=True), matrix[pairs[:, 0], pairs[:, 1]])
     assert np.array_equal(matrix, matrix.T)
-    exact = hushpath.release(net, epsilon=np.inf, mechanism="separator", depth=1)
+    exact = hushpath.release(net, epsilon=np.inf, unit=1.0, mechanism="separator", depth=1)
     assert np.array_equal(exact.matrix(sources.tolist()), exact_distances(net.topology, exact_lengths(net, exact)))
 
 
@@ -172,7 +172,7 @@ def test_the_file_gives_the_same_answers(name, tmp_path):
         net = named(name)
         if net.topology.directed and mechanism == "separator":
             continue
-        rel = hushpath.release(net, epsilon=1.0, mechanism=mechanism, seed=1)
+        rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism=mechanism, seed=1)
         expected = rel.matrix()
         rel.save(tmp_path / "x.hush", index=True)
         again = hushpath.load(tmp_path / "x.hush")
@@ -183,7 +183,7 @@ def test_the_file_gives_the_same_answers(name, tmp_path):
 
 def test_many_rows_build_tables_by_themselves(monkeypatch):
     net = named("planar")
-    rel = hushpath.release(net, epsilon=1.0, mechanism="input", seed=1)
+    rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=1)
     some = rel.matrix(range(20))
     assert rel.index is None
     rows = rel.matrix(range(1600))

@@ -16,10 +16,10 @@ def release_or_skip(net, **options):
     mechanism = MECHANISMS[options["mechanism"]]
     if net.topology.directed and not mechanism.directed:
         with pytest.raises(hushpath.HushpathError, match="undirected"):
-            hushpath.release(net, **options)
+            hushpath.release(net, **{"unit": 1.0, **options})
         pytest.skip("undirected by nature, and says so")
     try:
-        return hushpath.release(net, **options)
+        return hushpath.release(net, **{"unit": 1.0, **options})
     except hushpath.HushpathError as refusal:
         if "cannot run on this network" not in str(refusal):
             raise
@@ -61,7 +61,7 @@ def test_without_noise_other_mechanisms_stay_within_their_detour(name, mechanism
 @pytest.mark.slow
 def test_all_pairs_is_exact_on_5000_planar_nodes():
     net = named("planar")
-    rel = hushpath.release(net, epsilon=np.inf, mechanism="all-pairs")
+    rel = hushpath.release(net, epsilon=np.inf, unit=1.0, mechanism="all-pairs")
     sources = np.arange(0, 5000, 10)
     expected = exact_distances(net.topology, lattice_lengths(net, rel), sources)
     assert np.array_equal(rel.matrix(list(sources)), expected)
@@ -110,17 +110,17 @@ def test_every_way_to_ask_gives_the_same_answer(name, mechanism):
 def test_pure_and_approximate_budgets_are_met(mechanism):
     net = fitted(named("grid"), mechanism)
     for delta, law in [(0.0, "laplace"), (1e-6, "gaussian"), (1e-6, "auto")]:
-        rel = hushpath.release(net, epsilon=0.7, delta=delta, law=law, mechanism=mechanism, max_weight=20.0)
+        rel = hushpath.release(net, epsilon=0.7, unit=1.0, delta=delta, law=law, mechanism=mechanism, max_weight=20.0)
         assert 0.69 < rel.statement.epsilon <= 0.7
         assert rel.statement.delta == (1e-6 if rel.statement.law == "gaussian" else 0.0)
     with pytest.raises(hushpath.HushpathError, match="delta above 0"):
-        hushpath.release(net, epsilon=1.0, delta=0, law="gaussian", mechanism=mechanism, max_weight=20.0)
+        hushpath.release(net, epsilon=1.0, unit=1.0, delta=0, law="gaussian", mechanism=mechanism, max_weight=20.0)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_seeded_releases_repeat_and_are_marked(mechanism):
     net = fitted(named("cycle"), mechanism)
-    ask = dict(epsilon=1.0, mechanism=mechanism, max_weight=20.0)
+    ask = dict(epsilon=1.0, unit=1.0, mechanism=mechanism, max_weight=20.0)
     a, b = (hushpath.release(net, seed=5, **ask) for _ in range(2))
     assert np.array_equal(a.matrix(), b.matrix())
     assert not a.statement.private

@@ -50,7 +50,7 @@ def test_the_realised_maximum_stays_below_the_bound(options, law):
     for net in nets:
         expected = exact_distances(net.topology, net.weights.reveal())
         for seed in range(20):
-            rel = hushpath.release(net, epsilon=1.0, law=law, seed=seed, max_weight=W, **options)
+            rel = hushpath.release(net, epsilon=1.0, unit=1.0, law=law, seed=seed, max_weight=W, **options)
             bound = error_bound(rel.measurements.strategy, GAMMA)
             error = rel.matrix() - expected
             failures += bool(error.min() < -bound.noise - bound.below or error.max() > bound.noise + bound.detour)
@@ -61,7 +61,7 @@ def test_the_realised_maximum_stays_below_the_bound(options, law):
 def test_the_bound_can_fail(options):
     """Negative control: a fiftieth of the bound is exceeded."""
     net = path(60, np.full(59, 5.0))
-    rel = hushpath.release(net, epsilon=1.0, law="laplace", seed=1, max_weight=W, **options)
+    rel = hushpath.release(net, epsilon=1.0, unit=1.0, law="laplace", seed=1, max_weight=W, **options)
     error = np.abs(rel.matrix() - exact_distances(net.topology, net.weights.reveal())).max()
     assert error > error_bound(rel.measurements.strategy, GAMMA).total / 50
 
@@ -86,7 +86,7 @@ def test_hubs_without_noise_never_fall_short(mechanism, options, limit, monkeypa
         rng = np.random.default_rng(seed)
         net = random_network(rng, most_nodes=40, directed=False if mechanism == "hubs-bounded" else None)
         rel = hushpath.release(
-            net, epsilon=np.inf, mechanism=mechanism, max_weight=W, hub_seed=int(rng.integers(9)), **options
+            net, epsilon=np.inf, unit=1.0, mechanism=mechanism, max_weight=W, hub_seed=int(rng.integers(9)), **options
         )
         lattice = rel.measurements.strategy.lattice
         expected = exact_distances(net.topology, net.weights.on_lattice(lattice) * lattice.granularity)
@@ -110,8 +110,9 @@ def test_published_hubs_cost_no_neighbour_more_than_the_certificate(mechanism, l
         net = path(40, rng.uniform(0, W, 39)) if seed < 5 else random_network(rng, most_nodes=30, directed=False)
         topology, weights = net.topology, net.weights.reveal()
         strategy = plan(
-            topology, epsilon=1.0, max_weight=W, mechanism=mechanism, law=str(law), constants="paper", hub_seed=seed
-        ).strategy
+            topology, epsilon=1.0, unit=1.0, max_weight=W, mechanism=mechanism, law=str(law),
+            constants="paper", hub_seed=seed,
+        ).strategy  # fmt: skip
         clustered += mechanism == "hubs-bounded" and len(strategy.blocks[2].vertices) > 1
 
         def numbers(weights, net=net, strategy=strategy):
@@ -150,8 +151,9 @@ def test_a_hop_limit_is_a_limit():
 
 def test_hubs_are_public_and_repeat():
     net = named("grid")
-    same = [plan(net.topology, epsilon=1.0, mechanism="hubs", hubs=9).strategy.blocks[1].vertices for _ in range(2)]
-    other = plan(net.topology, epsilon=1.0, mechanism="hubs", hubs=9, hub_seed=1).strategy.blocks[1].vertices
+    ask = dict(epsilon=1.0, unit=1.0, mechanism="hubs", hubs=9)
+    same = [plan(net.topology, **ask).strategy.blocks[1].vertices for _ in range(2)]
+    other = plan(net.topology, **ask, hub_seed=1).strategy.blocks[1].vertices
     assert np.array_equal(*same)
     assert len(other) == 9
     assert not np.array_equal(same[0], other)
@@ -160,7 +162,7 @@ def test_hubs_are_public_and_repeat():
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 def test_published_numbers_of_hubs(law):
     net = named("grid")
-    strategy = plan(net.topology, epsilon=1.0, mechanism="hubs", constants="paper", law=law).strategy
+    strategy = plan(net.topology, epsilon=1.0, unit=1.0, mechanism="hubs", constants="paper", law=law).strategy
     n = net.topology.num_nodes
     wanted = math.ceil(n ** (1 / 3 if law == "laplace" else 1 / 2) * math.log(n))
     assert len(strategy.blocks[1].vertices) == wanted == strategy.details["hubs"]
@@ -174,7 +176,7 @@ def test_covers_cover_with_few(graph, hops):
         net = build(300, ends, np.ones(len(ends)))
     else:
         net = named(graph)
-    strategy = plan(net.topology, epsilon=1.0, max_weight=W, mechanism="cover", hops=hops).strategy
+    strategy = plan(net.topology, epsilon=1.0, unit=1.0, max_weight=W, mechanism="cover", hops=hops).strategy
     chosen, n = strategy.blocks[0].vertices, net.topology.num_nodes
     away = exact_distances(net.topology, np.ones(net.topology.num_edges), chosen).min(axis=0)
     assert away.max() <= hops
@@ -184,7 +186,8 @@ def test_covers_cover_with_few(graph, hops):
 def test_a_grid_gets_a_regular_cover_of_about_a_cube_root():
     ends = grid_ends(40, 50)
     net = build(2000, ends, np.ones(len(ends)))
-    details = plan(net.topology, epsilon=1.0, max_weight=1.0, mechanism="cover", constants="paper").strategy.details
+    ask = dict(epsilon=1.0, unit=1.0, max_weight=1.0, mechanism="cover", constants="paper")
+    details = plan(net.topology, **ask).strategy.details
     assert details["grid"]
     assert 2000 ** (1 / 3) / 3 <= details["chosen"] <= 3 * 2000 ** (1 / 3)
 
@@ -195,9 +198,9 @@ def test_range_queries_are_distances_on_a_path():
     counts = np.random.default_rng(3).integers(0, 30, n - 1).astype(float)
     net = path(n, counts)
     for mechanism in ("tree", "separator"):
-        rel = hushpath.release(net, epsilon=np.inf, mechanism=mechanism)
+        rel = hushpath.release(net, epsilon=np.inf, unit=1.0, mechanism=mechanism)
         assert rel.distance(17, 800) == counts[17:800].sum()
-    strategy = plan(net.topology, epsilon=1.0, mechanism="tree", law="laplace").strategy
+    strategy = plan(net.topology, epsilon=1.0, unit=1.0, mechanism="tree", law="laplace").strategy
     assert strategy.details["numbers_per_edge"] <= math.log2(n)
     block = strategy.blocks[0]
     noise = np.ones(len(block.nodes))
@@ -228,11 +231,9 @@ def test_the_predicted_error_of_a_tree_is_the_realised_one():
     """Linear answers: the variance is exact, so mean errors agree up to sampling and clipping at 0 (within 25 %)."""
     net = random_tree(400, reach=2)
     expected = exact_distances(net.topology, net.weights.reveal())
-    chosen = plan(net.topology, epsilon=1.0, mechanism="tree", law="gaussian")
-    errors = [
-        np.abs(hushpath.release(net, epsilon=1.0, mechanism="tree", law="gaussian", seed=s).matrix() - expected).mean()
-        for s in range(12)
-    ]
+    ask = dict(epsilon=1.0, unit=1.0, mechanism="tree", law="gaussian")
+    chosen = plan(net.topology, **ask)
+    errors = [np.abs(hushpath.release(net, seed=s, **ask).matrix() - expected).mean() for s in range(12)]
     assert np.mean(errors) == pytest.approx(chosen.choice.mean_error, rel=0.25)
 
 
@@ -242,7 +243,7 @@ def test_tree_intervals_cover():
     expected = exact_distances(net.topology, net.weights.reveal())
     rng, held = np.random.default_rng(5), 0
     for seed in range(40):
-        rel = hushpath.release(net, epsilon=1.0, mechanism="tree", law="gaussian", seed=seed)
+        rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="tree", law="gaussian", seed=seed)
         for _ in range(10):
             s, t = rng.choice(60, 2, replace=False).tolist()
             low, high = rel.interval(s, t, confidence=0.9)
@@ -253,18 +254,18 @@ def test_tree_intervals_cover():
 def test_paper_constants_of_trees_and_treewidth_stay_within_the_budget():
     net = named("path")
     for mechanism in ("tree", "treewidth"):
-        rel = hushpath.release(net, epsilon=0.9, delta=0, mechanism=mechanism, constants="paper")
-        ours = hushpath.release(net, epsilon=0.9, delta=0, mechanism=mechanism)
+        rel = hushpath.release(net, epsilon=0.9, unit=1.0, delta=0, mechanism=mechanism, constants="paper")
+        ours = hushpath.release(net, epsilon=0.9, unit=1.0, delta=0, mechanism=mechanism)
         assert 0 < rel.statement.epsilon <= 0.9
         assert ours.statement.noise[1] <= rel.statement.noise[1]
         with pytest.raises(HushpathError, match="laplace"):
-            hushpath.release(net, epsilon=0.9, mechanism=mechanism, constants="paper", law="gaussian")
+            hushpath.release(net, epsilon=0.9, unit=1.0, mechanism=mechanism, constants="paper", law="gaussian")
 
 
 def test_treewidth_is_pure_unless_asked_otherwise():
     net = named("cycle")
-    assert hushpath.release(net, epsilon=1.0, mechanism="treewidth").statement.delta == 0
-    assert hushpath.release(net, epsilon=1.0, mechanism="treewidth", law="gaussian").statement.delta == 1e-6
+    assert hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="treewidth").statement.delta == 0
+    assert hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="treewidth", law="gaussian").statement.delta == 1e-6
 
 
 @pytest.mark.parametrize(
@@ -293,7 +294,7 @@ def test_treewidth_is_pure_unless_asked_otherwise():
 )
 def test_bad_input_gets_one_clear_line(graph, options, says):
     with pytest.raises(HushpathError, match=says) as caught:
-        hushpath.release(named(graph), **{"epsilon": 1.0, **options})
+        hushpath.release(named(graph), **{"epsilon": 1.0, "unit": 1.0, **options})
     assert "\n" not in str(caught.value)
 
 
@@ -302,5 +303,5 @@ def test_large_networks_are_declined_at_once():
     topology = path(n).topology
     for mechanism in ("cover", "hubs", "hubs-bounded", "treewidth"):
         with pytest.raises(HushpathError, match="cannot run on this network: it has 250000 nodes"):
-            plan(topology, epsilon=1.0, max_weight=W, mechanism=mechanism)
-    assert plan(topology, epsilon=1.0, mechanism="tree", law="laplace").strategy.num_values == n - 1
+            plan(topology, epsilon=1.0, unit=1.0, max_weight=W, mechanism=mechanism)
+    assert plan(topology, epsilon=1.0, unit=1.0, mechanism="tree", law="laplace").strategy.num_values == n - 1

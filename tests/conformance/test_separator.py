@@ -66,8 +66,8 @@ def test_without_noise_every_family_and_option_is_exact(family):
         net = network_of(family, rng)
         leaves, levels, depth, leaf_size = OPTIONS[rng.integers(len(OPTIONS))]
         rel = hushpath.release(
-            net, epsilon=np.inf, mechanism="separator", family=family, leaves=leaves, levels=levels, depth=depth,
-            leaf_size=leaf_size,
+            net, epsilon=np.inf, unit=1.0, mechanism="separator", family=family, leaves=leaves, levels=levels,
+            depth=depth, leaf_size=leaf_size,
         )  # fmt: skip
         axioms_reference.check(tree_of(rel), net.topology)
         expected = true_distances(net, rel)
@@ -88,7 +88,7 @@ def test_without_noise_covers_stay_within_their_detour(family):
         net = network_of(family, rng)
         hops = int(rng.integers(1, 5))
         rel = hushpath.release(
-            net, epsilon=np.inf, mechanism="separator-cover", family=family, hops=hops, max_weight=W,
+            net, epsilon=np.inf, unit=1.0, mechanism="separator-cover", family=family, hops=hops, max_weight=W,
             leaves=str(rng.choice(["edges", "all-pairs"])), leaf_size=int(rng.integers(1, 6)),
         )  # fmt: skip
         axioms_reference.check(tree_of(rel), net.topology)
@@ -110,7 +110,7 @@ def test_on_a_path_it_is_the_binary_tree_mechanism():
     """
     n = 65
     net = build(n, [(i, i + 1) for i in range(n - 1)], np.ones(n - 1))
-    rel = hushpath.release(net, epsilon=np.inf, mechanism="separator", leaf_size=3)
+    rel = hushpath.release(net, epsilon=np.inf, unit=1.0, mechanism="separator", leaf_size=3)
     intervals = []
     block = rel.measurements.strategy.blocks[0]
     for cell in range(block.tree.num_cells):
@@ -149,7 +149,7 @@ def test_the_realised_maximum_stays_below_the_bound(options, law):
     for name in ("grid", "path"):
         net = named(name)
         for seed in range(20):
-            rel = hushpath.release(net, epsilon=1.0, law=law, seed=seed, **options)
+            rel = hushpath.release(net, epsilon=1.0, unit=1.0, law=law, seed=seed, **options)
             strategy, mechanism = rel.measurements.strategy, options["mechanism"]
             if mechanism == "input":
                 bound = edge_bound(strategy, gamma, hops=net.topology.num_nodes - 1)
@@ -163,7 +163,7 @@ def test_the_realised_maximum_stays_below_the_bound(options, law):
 def test_the_bound_can_fail():
     """Negative control: a tenth of the bound is exceeded."""
     net = named("path")
-    rel = hushpath.release(net, epsilon=1.0, mechanism="all-pairs", law="laplace", seed=0)
+    rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="all-pairs", law="laplace", seed=0)
     error = np.abs(rel.matrix() - exact_distances(net.topology, net.weights.reveal())).max()
     assert error > table_bound(rel.measurements.strategy, 0.1).total / 10
 
@@ -171,20 +171,20 @@ def test_the_bound_can_fail():
 def test_paper_constants_are_certified_far_below_the_budget():
     net = named("grid")
     rel = hushpath.release(
-        net, epsilon=0.9, delta=1e-6, mechanism="separator", law="gaussian", constants="paper", levels="adjacent",
-        leaves="all-pairs",
+        net, epsilon=0.9, unit=1.0, delta=1e-6, mechanism="separator", law="gaussian", constants="paper",
+        levels="adjacent", leaves="all-pairs",
     )  # fmt: skip
     assert 0 < rel.statement.epsilon < 0.2
-    ours = hushpath.release(net, epsilon=0.9, delta=1e-6, mechanism="separator", law="gaussian")
+    ours = hushpath.release(net, epsilon=0.9, unit=1.0, delta=1e-6, mechanism="separator", law="gaussian")
     assert ours.statement.noise[1] < rel.statement.noise[1] / 5
     with pytest.raises(HushpathError, match="gaussian"):
-        hushpath.release(net, epsilon=0.9, mechanism="separator", law="laplace", constants="paper")
+        hushpath.release(net, epsilon=0.9, unit=1.0, mechanism="separator", law="laplace", constants="paper")
 
 
 def test_depth_zero_is_input_perturbation():
     net = named("grid")
-    a = hushpath.release(net, epsilon=1.0, mechanism="separator", depth=0, law="laplace", seed=4)
-    b = hushpath.release(net, epsilon=1.0, mechanism="input", law="laplace", seed=4)
+    a = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="separator", depth=0, law="laplace", seed=4)
+    b = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", law="laplace", seed=4)
     assert np.array_equal(a.measurements.values, b.measurements.values)
     assert np.array_equal(a.matrix(), b.matrix())
 
@@ -212,7 +212,7 @@ def test_depth_zero_is_input_perturbation():
 )
 def test_bad_input_gets_one_clear_line(graph, options, says):
     with pytest.raises(HushpathError, match=says) as caught:
-        hushpath.release(named(graph), **{"epsilon": 1.0, "mechanism": "separator", **options})
+        hushpath.release(named(graph), **{"epsilon": 1.0, "unit": 1.0, "mechanism": "separator", **options})
     assert "\n" not in str(caught.value)
 
 
@@ -220,7 +220,9 @@ def test_k5_is_not_planar():
     graph = nx.complete_graph(6)
     ends = np.array(list(graph.edges))
     with pytest.raises(HushpathError, match="planar"):
-        hushpath.release(build(6, ends, np.ones(len(ends))), epsilon=1.0, mechanism="separator", family="planar")
+        hushpath.release(
+            build(6, ends, np.ones(len(ends))), epsilon=1.0, unit=1.0, mechanism="separator", family="planar"
+        )
 
 
 @pytest.mark.parametrize("graph", [nx.complete_graph(40), nx.star_graph(40), nx.empty_graph(7), nx.path_graph(2)])
@@ -228,6 +230,6 @@ def test_odd_graphs_stop_splitting(graph):
     ends = np.array(list(graph.edges), np.int64).reshape(-1, 2)
     net = build(graph.number_of_nodes(), ends, np.ones(len(ends)))
     for mechanism in ("separator", "separator-cover"):
-        rel = hushpath.release(net, epsilon=np.inf, mechanism=mechanism, max_weight=1.0, leaf_size=1)
+        rel = hushpath.release(net, epsilon=np.inf, unit=1.0, mechanism=mechanism, max_weight=1.0, leaf_size=1)
         axioms_reference.check(tree_of(rel), net.topology)
         assert np.array_equal(rel.matrix(), true_distances(net, rel))

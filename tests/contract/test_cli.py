@@ -28,7 +28,7 @@ def call(capsys, *arguments):
     return code, out.out, out.err
 
 
-RELEASE = ["release", "roads.csv", "-o", "roads.hush", "--epsilon", "1", "--weight", "minutes"]
+RELEASE = ["release", "roads.csv", "-o", "roads.hush", "--epsilon", "1", "--unit", "1", "--weight", "minutes"]
 
 
 def test_the_whole_story(folder, capsys):
@@ -108,13 +108,15 @@ def test_what_is_not_private_says_so_everywhere(folder, capsys, flag):
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["release", "absent.csv", "-o", "x.hush", "--epsilon", "1"], 2, "absent.csv"),
-        (["release", "roads.csv", "-o", "x.hush", "--epsilon", "1"], 2, "no column 'weight'"),
+        (["release", "absent.csv", "-o", "x.hush", "--epsilon", "1", "--unit", "1"], 2, "absent.csv"),
+        (["release", "roads.csv", "-o", "x.hush", "--epsilon", "1"], 2, "--unit is missing"),
+        (["release", "roads.csv", "-o", "x.hush", "--epsilon", "1", "--unit", "1"], 2, "no column 'weight'"),
         ([*RELEASE, "--epsilon", "0"], 2, "epsilon must be greater than 0"),
         ([*RELEASE, "--epsilon", "-3"], 2, "epsilon must be greater than 0"),
         ([*RELEASE, "--epsilon", "nan"], 2, "epsilon must be greater than 0"),
         ([*RELEASE, "--delta", "1"], 2, "delta must be 0, or between"),
         ([*RELEASE, "--unit", "0"], 2, "unit must be a positive"),
+        ([*RELEASE, "--population", "0"], 2, "population must be a whole number"),
         ([*RELEASE, "--max-weight", "-1"], 2, "max_weight must be a positive"),
         ([*RELEASE, "--mechanism", "magic"], 2, "no mechanism is called 'magic'"),
         ([*RELEASE, "--law", "cauchy"], 2, "law must be auto, laplace or gaussian"),
@@ -129,7 +131,8 @@ def test_what_is_not_private_says_so_everywhere(folder, capsys, flag):
         (["inspect", "."], 2, "no file"),
         (["frobnicate"], 2, "No such command"),
         (["plan", "roads.csv", "--epsilon", "much"], 2, "epsilon"),
-        (["plan", "roads.csv", "--epsilon", "1", "--upper", "nosuch"], 2, "no column 'nosuch'"),
+        (["plan", "roads.csv", "--epsilon", "1"], 2, "--unit is missing"),
+        (["plan", "roads.csv", "--epsilon", "1", "--unit", "1", "--upper", "nosuch"], 2, "no column 'nosuch'"),
     ],
 )
 def test_mistakes_get_one_line(folder, capsys, arguments, code, says):
@@ -140,6 +143,22 @@ def test_mistakes_get_one_line(folder, capsys, arguments, code, says):
     assert err.count("\n") == 1
     assert says in err
     assert "Traceback" not in err
+
+
+@pytest.mark.filterwarnings("ignore::hushpath.HushpathWarning")
+def test_cautions_are_printed_with_plans_and_statements(folder, capsys):
+    ask = ["--epsilon", "917", "--delta", "1e-5", "--law", "gaussian", "--population", "200000"]
+    for verb in (["plan", "roads.csv", "--unit", "1"], RELEASE):
+        code, out, _ = call(capsys, *verb, *ask)
+        assert code == 0
+        lines = [line for line in out.splitlines() if line.startswith("Caution: ")]
+        assert "promises almost nothing" in lines[0]
+        assert "not below 1 / 200,000 protected units" in lines[1]
+        facts = json.loads(call(capsys, *verb, *ask, "--json")[1])
+        facts = facts.get("statement", facts)
+        assert [f"Caution: {text}." for text in facts["cautions"]] == lines
+        assert facts["population"] == 200_000
+    assert "Caution: epsilon = " in call(capsys, "inspect", "roads.hush")[1]
 
 
 def test_mistakes_in_questions(folder, capsys):
@@ -220,7 +239,7 @@ def test_interrupted_by_a_real_signal(folder, number):
     rows = "\n".join(f"{a},{b},1" for a, b in grid_ends(350, 350).tolist())
     (folder / "big.csv").write_text("source,target,weight\n" + rows + "\n")
     command = [sys.executable, "-m", "hushpath", "release", "big.csv", "-o", "big.hush", "--epsilon", "1"]
-    command += ["--mechanism", "separator"]
+    command += ["--unit", "1", "--mechanism", "separator"]
 
     def as_on_a_terminal():  # a test run in the background inherits an ignored SIGINT
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -107,7 +107,7 @@ def worst_single_edge(net, strategy):
 def test_the_certificate_is_attained_within_a_factor_of_two_somewhere(mechanism, law):
     # On a path each edge is a bridge, so every pair across it moves: the cut lemma is tight there.
     net = named("path")
-    strategy = plan(net.topology, epsilon=1.0, max_weight=50.0, mechanism=mechanism, law=law).strategy
+    strategy = plan(net.topology, epsilon=1.0, unit=1.0, max_weight=50.0, mechanism=mechanism, law=law).strategy
     spent = strategy.certificate().spent
     assert spent / 2 <= worst_single_edge(net, strategy) <= spent * (1 + 1e-12)
 
@@ -116,6 +116,6 @@ def test_the_certificate_is_attained_within_a_factor_of_two_somewhere(mechanism,
 def test_half_the_noise_would_be_caught(mechanism):
     """Negative control: with scales halved behind its back, the same replay exceeds the certificate."""
     net = named("path")
-    strategy = plan(net.topology, epsilon=1.0, max_weight=50.0, mechanism=mechanism, law="laplace").strategy
+    strategy = plan(net.topology, epsilon=1.0, unit=1.0, max_weight=50.0, mechanism=mechanism, law="laplace").strategy
     broken = replace(strategy, scales=strategy.scales // 2)
     assert worst_single_edge(net, broken) > strategy.certificate().spent

@@ -6,12 +6,14 @@ docs/GUARANTEE.md.)
 """
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from named_graphs import build, fitted, grid_ends
 
 import hushpath
+from hushpath.cautions import of_release
 from hushpath.measure import measure
 from hushpath.noise import make_sampler
 from hushpath.planning import plan
@@ -52,7 +54,7 @@ def lines_executed(function):
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 def test_the_same_lines_run_and_the_same_shapes_come_out(mechanism, law):
     topology = fitted(build(25, ENDS, WEIGHTS["zeros"]), mechanism).topology
-    strategy = plan(topology, epsilon=1.0, mechanism=mechanism, law=law, max_weight=100.0).strategy
+    strategy = plan(topology, epsilon=1.0, unit=1.0, mechanism=mechanism, law=law, max_weight=100.0).strategy
     m = topology.num_edges
     first, *others = (
         lines_executed(
@@ -74,23 +76,27 @@ def test_the_same_lines_run_and_the_same_shapes_come_out(mechanism, law):
 @pytest.mark.parametrize("mechanism", [*MECHANISMS, "auto"])
 def test_statements_are_the_same_for_all_weights(mechanism):
     nets = [build(25, ENDS, w) for w in WEIGHTS.values()]
-    statements = {
-        str(hushpath.release(net, epsilon=1.0, mechanism=mechanism, max_weight=100.0).statement)
+    releases = [
+        hushpath.release(net, epsilon=1.0, unit=1.0, mechanism=mechanism, max_weight=100.0)
         for net in (nets if mechanism == "auto" else [fitted(net, mechanism) for net in nets])
-    }
-    assert len(statements) == 1
+    ]
+    assert len({str(replace(rel.statement, cautions=())) for rel in releases}) == 1
+    for rel in releases:  # a caution may depend on the released numbers, and on nothing else
+        assert rel.statement.cautions == of_release(rel.measurements)
 
 
 def test_clipping_is_silent(recwarn, capfd):
+    said = []
     for weights in WEIGHTS.values():
-        hushpath.release(build(25, ENDS, weights), epsilon=1.0, max_weight=3.0)
-    assert not recwarn.list
+        said += hushpath.release(build(25, ENDS, weights), epsilon=1.0, unit=1.0, max_weight=3.0).statement.cautions
+    assert {str(warning.message) for warning in recwarn.list} == set(said)  # of released numbers, not of weights
+    assert all(text.startswith("this is mostly noise") for text in said)
     assert capfd.readouterr() == ("", "")
 
 
 def test_clipping_clips():
     net = build(25, ENDS, WEIGHTS["huge"], lower=1.0)
-    rel = hushpath.release(net, epsilon=np.inf, max_weight=3.0)
+    rel = hushpath.release(net, epsilon=np.inf, unit=1.0, max_weight=3.0)
     assert rel.matrix([0]).max() == 8 * 3.0
-    low = hushpath.release(build(25, ENDS, WEIGHTS["negative"], lower=1.0), epsilon=np.inf)
+    low = hushpath.release(build(25, ENDS, WEIGHTS["negative"], lower=1.0), epsilon=np.inf, unit=1.0)
     assert low.matrix([0]).max() == 8 * 1.0

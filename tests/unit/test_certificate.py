@@ -65,7 +65,7 @@ def test_calibrated_scales_are_safe_and_smallest(law, seed, epsilon):
 
 def test_a_strategy_above_its_budget_is_stopped_before_weights_are_read():
     net = named("grid")
-    strategy = plan(net.topology, epsilon=1.0, mechanism="input").strategy
+    strategy = plan(net.topology, epsilon=1.0, unit=1.0, mechanism="input").strategy
     cheat = replace(strategy, scales=strategy.scales - 1000)
 
     class Untouchable:
@@ -79,7 +79,7 @@ def test_a_strategy_above_its_budget_is_stopped_before_weights_are_read():
 def test_no_edges_cost_nothing_and_no_noise_costs_everything():
     empty = Exposure(0, np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64))
     assert certify(empty, np.empty(0, np.int64), Law.LAPLACE, 1, Budget(1.0)).epsilon == 0
-    strategy = plan(named("path").topology, epsilon=math.inf).strategy
+    strategy = plan(named("path").topology, epsilon=math.inf, unit=1.0).strategy
     assert strategy.certificate().epsilon == math.inf
     with pytest.raises(BudgetError):
         replace(strategy, budget=Budget(1e9)).certificate()
@@ -87,4 +87,4 @@ def test_no_edges_cost_nothing_and_no_noise_costs_everything():
 
 def test_noise_beyond_64_bits_is_refused():
     with pytest.raises(HushpathError, match="64 bits"):
-        plan(named("path").topology, epsilon=1e-12)
+        plan(named("path").topology, epsilon=1e-12, unit=1.0, law="laplace")

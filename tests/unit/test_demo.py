@@ -11,13 +11,14 @@ import pytest
 
 import hushpath
 from hushpath.demo import trips as demo_trips
-from hushpath.demo.city import SIZE, make_city
+from hushpath.demo.city import PLANNED, SIZE, TRIPS, make_city
 from hushpath.demo.report import write_report
 from hushpath.demo.setting import Setting
 from hushpath.demo.story import run_demo
 from hushpath.demo.streets import ARTERIAL, KINDS, LANDMARKS, SIDE, lay_out
 from hushpath.demo.trips import LARGEST_DELAY, LEAST_PLANNED, STRETCH, UNIT, Trips, travel_times
 from hushpath.evaluation import compare
+from hushpath.measure import Measurements
 from hushpath.noise import simulation
 from hushpath.planning import plan
 from hushpath.statement import NOT_PRIVATE
@@ -111,8 +112,9 @@ def test_too_few_planned_reports_are_refused(city):
 
 
 def test_planned_reports_do_not_depend_on_the_trips(city):
-    again = demo_trips.planned_reports(city.streets, 4_000, 2017)
+    again = demo_trips.planned_reports(city.streets, PLANNED * 160, 2017)
     np.testing.assert_array_equal(again, city.planned)
+    np.testing.assert_array_equal(make_city(size=160, trips=900).planned, city.planned)
 
 
 def test_trips_report_a_connected_stretch(city):
@@ -186,12 +188,50 @@ def test_the_story_runs_end_to_end(demo):
     json.dumps(numbers, allow_nan=False)
     assert numbers["statement"]["private"] is True
     assert numbers["statement"]["epsilon"] <= 1.0
+    assert numbers["statement"]["cautions"] == numbers["plan"]["cautions"] == []  # no false alarm
     assert numbers["evaluation"]["marking"].startswith(NOT_PRIVATE)
     assert [line[:2] for line in said if line[0] != " "] == [f"{i}." for i in range(1, 9)]
     assert {path.name for path in out.iterdir()} == {
         "city.hush", "city.csv", "city.nodes.csv", "report.html", "report-public.html"
     }  # fmt: skip
     assert hushpath.load(out / "city.hush").distance("market", "airport") == numbers["answers"][0]["distance"]
+
+
+def test_what_is_public_depends_on_the_trips_by_the_released_numbers_alone(tmp_path, monkeypatch):
+    """Other trips, another number of them, the same noisy numbers: every public artefact is the same, byte by byte."""
+
+    def release_of_fixed_numbers(network, **budget):
+        strategy = plan(network.topology, **budget).strategy
+        numbers = simulation(7).integers(2**20, 2**24, strategy.num_values)
+        return hushpath.Release(Measurements(strategy, numbers, "vector", private=True))
+
+    monkeypatch.setattr("hushpath.demo.story.release", release_of_fixed_numbers)
+    seen = {}
+    for trips in (4_000, 1_357):
+        said, out = [], tmp_path / str(trips)
+        monkeypatch.chdir(tmp_path)
+        numbers = run_demo(out, say=said.append, size=160, trips=trips)
+        own = {numbers.pop(key) is None for key in ("evaluation", "seconds", "files")}
+        assert own == {False}
+        seen[trips] = (
+            (out / "report-public.html").read_bytes(),
+            (out / "city.hush").read_bytes(),
+            (out / "city.nodes.csv").read_bytes(),
+            json.dumps(numbers, sort_keys=True),
+            "\n".join(line for line in said if NOT_PRIVATE not in line).replace(str(out), "OUT"),
+        )
+        assert (out / "report.html").read_bytes()
+    assert seen[4_000] == seen[1_357]
+    one, two = ((tmp_path / str(trips) / "report.html").read_bytes() for trips in seen)
+    assert one != two  # the owner's page does show the truth, so the comparison can fail
+
+
+def test_the_number_of_trips_is_told_to_nobody(demo, city):
+    numbers, said, out = demo
+    public = (out / "report-public.html").read_text(encoding="utf-8")
+    text = re.sub(r'src="data:[^"]*"', "", public) + json.dumps(numbers) + "".join(said) + repr(city) + repr(city.trips)
+    assert not re.search(r"(?<![\d.])4[\s,.\u202f\u00a0]?000(?!\d)", text)
+    assert SIZE * PLANNED != TRIPS  # the public plan does not give it away either
 
 
 def test_the_written_network_is_the_one_released(demo, city):
@@ -282,7 +322,7 @@ def test_a_report_of_any_release(tmp_path, law):
 
 def test_a_map_with_unreachable_parts(tmp_path):
     net = hushpath.Network.build([1, 2, 3, 4], [0, 2], [1, 3], [1.0, 2.0], coordinates=[[0, 0], [1, 0], [0, 1], [1, 1]])
-    write_report(tmp_path / "two.html", net.topology, hushpath.release(net, epsilon=1.0), None)
+    write_report(tmp_path / "two.html", net.topology, hushpath.release(net, epsilon=1.0, unit=1.0), None)
     assert (tmp_path / "two.html").read_text(encoding="utf-8").count("<img") == 1
 
 

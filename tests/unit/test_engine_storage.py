@@ -19,7 +19,7 @@ from hushpath.export import write_matrix
 def rel():
     ends = grid_ends(8, 9)
     net = build(72, ends, np.random.default_rng(0).uniform(1, 9, len(ends)))
-    return hushpath.release(net, epsilon=1.0, mechanism="input", seed=1)
+    return hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=1)
 
 
 def test_saved_and_mapped(rel, tmp_path):
@@ -41,7 +41,7 @@ def test_an_index_of_another_release_is_refused_or_left_alone(rel, tmp_path):
     rel.save(tmp_path / "x.hush", index=True)
     ends = grid_ends(8, 9)
     net = build(72, ends, np.random.default_rng(0).uniform(1, 9, len(ends)))
-    other = hushpath.release(net, epsilon=1.0, mechanism="input", seed=2)
+    other = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=2)
     with pytest.raises(hushpath.HushpathError, match="belongs to another release"):
         other.load_index(tmp_path / "x.hushx")
     other.save(tmp_path / "x.hush")
@@ -114,12 +114,12 @@ def test_without_a_folder_to_remember_in_an_index_serves_its_own_process(rel, tm
 
 def test_releases_that_are_looked_up_have_no_index(rel):
     net = build(3, [(0, 1), (1, 2)], [1.0, 2.0])
-    table = hushpath.release(net, epsilon=1.0, mechanism="all-pairs", seed=1)
+    table = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="all-pairs", seed=1)
     assert table.index is None
     for ask in (table.build_index, lambda: table.load_index("x.hushx")):
         with pytest.raises(hushpath.HushpathError, match="index"):
             ask()
-    literal = hushpath.release(net, epsilon=1.0, mechanism="separator", levels="adjacent", seed=1)
+    literal = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="separator", levels="adjacent", seed=1)
     assert literal.index is None
     with pytest.raises(hushpath.HushpathError, match="levels='all'"):
         literal.build_index()

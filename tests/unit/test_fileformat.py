@@ -18,7 +18,7 @@ from hushpath.errors import CannotError, FileFormatError
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "x.hush"
-    hushpath.release(named("grid"), epsilon=1.0).save(path)
+    hushpath.release(named("grid"), epsilon=1.0, unit=1.0).save(path)
     return path
 
 
@@ -27,7 +27,7 @@ def test_labels_coordinates_and_bounds_survive(tmp_path):
         ["a", "ünï", "日本", "x y", "🙂"], [0, 1, 2], [1, 2, 3], [1, 2, 3],
         upper=[5, np.inf, 7], lower=[0, 1, 0], coordinates=np.arange(10).reshape(5, 2),
     )  # fmt: skip
-    rel = hushpath.release(net, epsilon=1.0)
+    rel = hushpath.release(net, epsilon=1.0, unit=1.0)
     rel.save(tmp_path / "x.hush")
     topology = hushpath.load(tmp_path / "x.hush").topology
     assert topology.labels == net.topology.labels
@@ -106,13 +106,13 @@ def test_an_interrupted_write_leaves_the_old_file(file, monkeypatch):
     before = file.read_bytes()
     monkeypatch.setattr(os, "replace", lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        hushpath.release(named("grid"), epsilon=1.0).save(file)
+        hushpath.release(named("grid"), epsilon=1.0, unit=1.0).save(file)
     assert file.read_bytes() == before
     assert [p.name for p in file.parent.iterdir()] == [file.name]
 
 
 def test_a_folder_that_does_not_exist(tmp_path):
-    rel = hushpath.release(named("path"), epsilon=1.0)
+    rel = hushpath.release(named("path"), epsilon=1.0, unit=1.0)
     with pytest.raises(CannotError, match="cannot write"):
         rel.save(tmp_path / "no" / "x.hush")
 
@@ -121,6 +121,6 @@ def test_file_size_does_not_depend_on_weights(tmp_path):
     sizes = set()
     for i, weights in enumerate([np.zeros(49), np.full(49, 1e9), np.random.default_rng(0).random(49)]):
         net = build(50, [(j, j + 1) for j in range(49)], weights)
-        hushpath.release(net, epsilon=1.0).save(tmp_path / f"{i}.hush")
+        hushpath.release(net, epsilon=1.0, unit=1.0).save(tmp_path / f"{i}.hush")
         sizes.add((tmp_path / f"{i}.hush").stat().st_size)
     assert len(sizes) == 1

@@ -54,7 +54,7 @@ def test_adversarial_weights_are_the_worst_for_input_perturbation():
     for kind in ("uniform", "lognormal", "correlated", "adversarial"):
         drawn = weigh(ground, kind, 3)
         net = Network.build(range(ground.num_nodes), *ground.ends.T, drawn.values)
-        made = release(net, epsilon=2.0, max_weight=drawn.bound, mechanism="input", seed=1)
+        made = release(net, epsilon=2.0, unit=1.0, max_weight=drawn.bound, mechanism="input", seed=1)
         relative[kind] = evaluate(net, made).relative_error
     assert max(relative, key=relative.get) == "adversarial"
 

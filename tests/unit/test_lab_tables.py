@@ -116,7 +116,7 @@ def test_the_grid_shape_is_that_of_a_real_strategy(side):
     tails = np.concatenate([at[:, :-1].ravel(), at[:-1].ravel()])
     heads = np.concatenate([at[:, 1:].ravel(), at[1:].ravel()])
     net = Network.build(range(side * side), tails, heads, np.ones(len(tails)))
-    real = plan(net.topology, epsilon=1.0, max_weight=2.0, mechanism="separator", law="gaussian").strategy
+    real = plan(net.topology, epsilon=1.0, unit=1.0, max_weight=2.0, mechanism="separator", law="gaussian").strategy
     ratio = error_bound(real, table1.GAMMA).total / table1.separator_bound(
         table1.Setting(side * side, 2.0, 1.0, 1e-6), grid=True
     )

@@ -11,8 +11,14 @@ import typer
 
 Epsilon = Annotated[float, typer.Option("--epsilon", help="Privacy budget; smaller is more private. inf: NOT PRIVATE.")]
 Delta = Annotated[float, typer.Option("--delta", help="Chance of a worse loss than epsilon; 0 for pure privacy.")]
-Unit = Annotated[float, typer.Option("--unit", help="How far one protected unit can move all weights in total.")]
+Unit = Annotated[
+    float | None,
+    typer.Option("--unit", help="Required: how far one protected unit, e.g. a person, can move all weights in total."),
+]
 MaxWeight = Annotated[float | None, typer.Option("--max-weight", help="Public bound; larger weights are clipped.")]
+Population = Annotated[
+    int | None, typer.Option("--population", help="Public number of protected units, to judge delta.")
+]
 MechanismName = Annotated[str, typer.Option("--mechanism", help="See `hushpath plan`; auto: smallest predicted error.")]
 LawName = Annotated[str, typer.Option("--law", help="auto, laplace or gaussian.")]
 Directed = Annotated[bool, typer.Option("--directed", help="Each row is a one-way arc.")]
@@ -46,6 +52,16 @@ def bound(text: str | None, default: float) -> str | float:
         return float(text)
     except ValueError:
         return text
+
+
+def the_unit(unit: float | None) -> float:
+    """The unit, which has no default; missing, it needs more words than "missing option"."""
+    from ..errors import OptionError
+    from ..planning import NO_UNIT
+
+    if unit is None:
+        raise OptionError(f"--{NO_UNIT}")
+    return unit
 
 
 def check_output(out: Path, *inputs: Path) -> None:

@@ -14,8 +14,9 @@ def command(
     network: Annotated[Path, typer.Argument(help="Edge list: .csv, .parquet or .graphml.")],
     epsilon: c.Epsilon,
     delta: c.Delta = 1e-6,
-    unit: c.Unit = 1.0,
+    unit: c.Unit = None,
     max_weight: c.MaxWeight = None,
+    population: c.Population = None,
     mechanism: c.MechanismName = "auto",
     law: c.LawName = "auto",
     directed: c.Directed = False,
@@ -32,6 +33,7 @@ def command(
     from ..progress import shown
     from ..readers import read_topology
 
+    unit = c.the_unit(unit)
     with shown():
         topology = read_topology(
             network, source=source, target=target, directed=directed, nodes=nodes,
@@ -39,7 +41,7 @@ def command(
         )  # fmt: skip
         made = plan(
             topology, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,
-            **c.mechanism_options(option),
+            population=population, **c.mechanism_options(option),
         )  # fmt: skip
     if json:
         c.print_json(made.as_dict())

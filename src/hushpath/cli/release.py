@@ -15,9 +15,10 @@ def command(
     out: Annotated[Path, typer.Option("-o", "--out", help="The release file to write, e.g. roads.hush.")],
     epsilon: c.Epsilon,
     delta: c.Delta = 1e-6,
-    unit: c.Unit = 1.0,
+    unit: c.Unit = None,
     weight: c.Weight = "weight",
     max_weight: c.MaxWeight = None,
+    population: c.Population = None,
     mechanism: c.MechanismName = "auto",
     law: c.LawName = "auto",
     directed: c.Directed = False,
@@ -39,6 +40,7 @@ def command(
 
     c.check_output(out, network)
     Budget(epsilon, delta)  # a wrong budget is said before the data are opened
+    unit = c.the_unit(unit)
     with shown():
         net = read_network(
             network, source=source, target=target, weight=weight, directed=directed, nodes=nodes,
@@ -46,7 +48,7 @@ def command(
         )  # fmt: skip
         made = release(
             net, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,
-            sampler=sampler, seed=seed, **c.mechanism_options(option),
+            sampler=sampler, seed=seed, population=population, **c.mechanism_options(option),
         )  # fmt: skip
         made.save(out)
     if json:

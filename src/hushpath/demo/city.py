@@ -1,8 +1,8 @@
 """The built-in city as its owner has it: public streets, private travel times, a stated privacy unit.
 
 Public: streets, their lengths, classes and free-flow times, the planned reports, and the bounds that follow
-from them (no street takes longer than ``max_weight``).  Private: the trips, and the travel times computed
-from them.  The unit is derived, with proof, in ``trips``.  The city is simulated and the same every time.
+from them (no street takes longer than ``max_weight``).  Private: the trips, how many there are, and the travel times
+computed from them.  The unit is derived, with proof, in ``trips``.  The city is simulated and the same every time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from .streets import KINDS, Streets, lay_out
 from .trips import LARGEST_DELAY, UNIT, Trips, planned_reports, simulate_trips, travel_times
 
 SIZE = 2_500
-TRIPS = 300_000
+PLANNED = 120  # trips per intersection, in the public model
+TRIPS = 297_431  # of the simulated day: private, as a real count would be
 SEED = 2016
 
 
@@ -95,6 +96,7 @@ class City:
 
 
 def make_city(size: int = SIZE, trips: int = TRIPS, seed: int = SEED) -> City:
-    """Generate a city of about ``size`` intersections with ``trips`` simulated trips."""
+    """Generate a city of about ``size`` corners and a private day of ``trips``; the public model sees only ``size``."""
     streets = lay_out(size, seed)
-    return City(streets, planned_reports(streets, trips, seed + 1), simulate_trips(streets, trips, seed + 2))
+    planned = planned_reports(streets, PLANNED * size, seed + 1)
+    return City(streets, planned, simulate_trips(streets, trips, seed + 2))

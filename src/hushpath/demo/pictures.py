@@ -45,7 +45,7 @@ def distance_map(
     water: Float | None = None,
     named: Sequence[int] = (),
 ) -> str:
-    """Draw the network coloured by private distance from one node.  Publishable."""
+    """Draw the network coloured by released distance from one node.  Publishable."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import LinearSegmentedColormap, Normalize
     from matplotlib.patheffects import withStroke
@@ -116,7 +116,7 @@ def true_against_private(comparison: Comparison, *, quantity: str, units: str) -
         xlim=(0, top),
         ylim=(0, top),
         xlabel=_axis(f"true {quantity}", units),
-        ylabel=_axis(f"private {quantity}", units),
+        ylabel=_axis(f"released {quantity}", units),
     )
     axes.set_aspect("equal")
     legend = axes.legend(loc="upper left", frameon=False, fontsize=12, markerscale=2.2, borderaxespad=0.2)

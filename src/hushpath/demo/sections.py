@@ -73,12 +73,12 @@ def _moved(chance: float, factor: float) -> float:
 
 
 def city_map(topology: Topology, release: Release, words: Setting) -> str:
-    """Draw private distances from one node, if nodes have places."""
+    """Draw released distances from one node, if nodes have places."""
     if topology.coordinates is None:
         return "<p>This network has no coordinates, so there is no map of it.</p>"
     origin = topology.index(words.origin) if words.origin is not None else 0
     name = topology.labels[origin]
-    label = f"private {words.quantity} from {name}" + (f" ({words.units})" if words.units else "")
+    label = f"released {words.quantity} from {name}" + (f" ({words.units})" if words.units else "")
     source = distance_map(
         topology,
         release.matrix([name])[0],
@@ -88,7 +88,7 @@ def city_map(topology: Topology, release: Release, words: Setting) -> str:
         water=words.water,
         named=topology.indices(words.named).tolist(),
     )
-    text = f"Each edge is coloured by the private {words.quantity} from the star"
+    text = f"Each edge is coloured by the released {words.quantity} from the star"
     text += ", as anybody can compute it from the release."
     text += " Thicker lines: main roads." if words.widths is not None else ""
     return f'<div class="map">{_figure(source, label, escape(text))}</div>'
@@ -101,7 +101,7 @@ def answers(release: Release, words: Setting) -> str:
         low, high = release.interval(a, b)
         interval = f"{short(low)} to {words.amount(high)}"
         rows.append(_row([(str(a), False), (str(b), False), (words.amount(value), True), (interval, True)]))
-    columns = [("from", False), ("to", False), (f"private {words.quantity}", True), ("90 % interval", True)]
+    columns = [("from", False), ("to", False), (f"released {words.quantity}", True), ("90 % interval", True)]
     return "<p>Answers cost no privacy: ask for as many as you like, for ever.</p>" + _table(columns, rows)
 
 
@@ -131,19 +131,19 @@ def truth(comparison: Comparison, plan: Plan | None, words: Setting) -> str:
     result = Evaluation.of(comparison)
     text = (
         f"Over {short(result.pairs)} pairs of nodes the true {words.quantity} is "
-        f"{words.amount(result.mean_distance)} on average; private answers are off by "
+        f"{words.amount(result.mean_distance)} on average; released answers are off by "
         f"{words.amount(result.mean_error)} ({100 * result.relative_error:.2g}\u00a0%) on average, "
         f"and 95\u00a0% of them by less than {words.amount(result.p95_error)}. "
         f"They are {words.amount(abs(result.bias))} too {'high' if result.bias > 0 else 'low'} on average."
     )
     scatter = true_against_private(comparison, quantity=words.quantity, units=words.units)
     hops = error_by_hops(comparison, plan, units=words.units)
-    first = f"<strong>{NOT_PRIVATE}.</strong> Private against true {escape(words.quantity)} of some pairs."
+    first = f"<strong>{NOT_PRIVATE}.</strong> Released against true {escape(words.quantity)} of some pairs."
     second = f"<strong>{NOT_PRIVATE}.</strong> Absolute error by number of hops: the mean, and the band that "
     second += "holds 95\u00a0% of the pairs."
     second += " The dashed line is what the plan predicted without looking." if plan is not None else ""
     return (
-        f'<p>{escape(text)}</p><div class="pair">{_figure(scatter, "true against private", first)}'
+        f'<p>{escape(text)}</p><div class="pair">{_figure(scatter, "true against released", first)}'
         f"{_figure(hops, 'error by number of hops', second)}</div>"
     )
 

@@ -20,7 +20,7 @@ from ..publish import release
 from ..statement import NOT_PRIVATE
 from .city import SIZE, TRIPS, City, make_city
 from .report import write_report
-from .setting import Setting, short
+from .setting import Setting
 from .streets import LANDMARKS
 from .trips import LARGEST_DELAY, LEAST_PLANNED, STRETCH
 
@@ -43,7 +43,7 @@ def run_demo(
     network, topology = city.network, city.network.topology
     say(
         f"1. A city of {topology.num_nodes:,} intersections and {topology.num_edges:,} streets. Its map is "
-        f"public; its travel times come from {trips:,} trips and are private."
+        "public; its travel times come from people's trips and are private."
     )
     say(f"2. The privacy unit is one trip: it moves all travel times together by at most {city.unit:g} s.")
     budget: dict[str, Any] = dict(epsilon=EPSILON, delta=DELTA, unit=city.unit, max_weight=city.max_weight)
@@ -75,7 +75,7 @@ def run_demo(
     write_report(public, topology, published, planned, title=TITLE, setting=words)
     say(f"8. Look at {report} (yours: it shows the truth too) or {public} (may be published).")
     return {
-        "city": {"intersections": topology.num_nodes, "streets": topology.num_edges, "trips": trips},
+        "city": {"intersections": topology.num_nodes, "streets": topology.num_edges},
         "plan": planned.as_dict(),
         "statement": published.statement.as_dict(),
         "answers": answers,
@@ -93,9 +93,8 @@ def setting(city: City) -> Setting:
     command = f"--unit {city.unit:g} --max-weight {city.max_weight:g}"
     return Setting(
         lead=(
-            f"{short(len(city.trips))} trips were simulated in a generated city. From the delays they "
-            "report, hushpath published the travel time between all intersections. The map is public, the "
-            "trips are not."
+            "A day of trips was simulated in a generated city. From the delays they report, hushpath released the "
+            "travel time between all intersections. The map is public; the trips, and how many there were, are not."
         ),
         quantity="travel time",
         units="s",

@@ -54,7 +54,7 @@ class Trips:
     delays: Float
 
     def __repr__(self) -> str:
-        return f"Trips({self.streets.shape[0]} trips, hidden)"
+        return "Trips(hidden)"
 
     def __len__(self) -> int:
         return len(self.streets)

@@ -95,7 +95,7 @@ def _setting(cell: Cell, network: Network, lengths: Float, bound: float) -> dict
 def _choice(cell: Cell, network: Network, bound: float) -> Candidate:
     """The better law of the mechanism, by the plan; refuses what is too large for a laboratory."""
     planned = plan(
-        network.topology, epsilon=cell.epsilon, delta=DELTA, max_weight=bound, mechanism=cell.mechanism
+        network.topology, epsilon=cell.epsilon, unit=1.0, delta=DELTA, max_weight=bound, mechanism=cell.mechanism
     ).choice  # fmt: skip
     if planned.numbers > cell.most:
         raise CannotError(f"{planned.numbers} numbers are more than the lab stores for one cell ({cell.most})")
@@ -108,7 +108,7 @@ def _one_release(cell: Cell, repeat: int, law: str) -> tuple[Comparison, Int, di
     topology = network.topology
     began = time.perf_counter()
     made = release(
-        network, epsilon=cell.epsilon, delta=DELTA, max_weight=bound, mechanism=cell.mechanism, law=law,
+        network, epsilon=cell.epsilon, unit=1.0, delta=DELTA, max_weight=bound, mechanism=cell.mechanism, law=law,
         seed=cell.seed_for("noise", cell.weights, cell.noise, cell.mechanism, repeat),
     )  # fmt: skip
     released = time.perf_counter() - began

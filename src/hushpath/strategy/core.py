@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Float, Int, frozen
-from ..errors import OptionError
+from ..errors import CannotError, OptionError
 from ..noise import Law
 from ..privacy.accounting import Budget
-from ..privacy.certificate import Certificate, Exposure, calibrate, certify
+from ..privacy.certificate import LARGEST_SCALE, Certificate, Exposure, calibrate, certify
 from ..topology import Topology
 from ..weights import Lattice
 from .blocks import Block
@@ -25,13 +25,21 @@ from .blocks import Block
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The public facts a mechanism may look at; ``law`` is known when a design is made."""
+    """The public facts a mechanism may look at; ``law`` is known when a design is made.
+
+    ``population`` is the number of protected units, where the owner declares it; it decides nothing, but a delta that
+    is too large for it is told to everybody (``cautions``).
+    """
 
     topology: Topology
     budget: Budget
     lattice: Lattice
     max_weight: float | None = None
     law: Law | None = None
+    population: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_population(self.population)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +73,7 @@ class Mechanism:
         exact: whether answers without noise are the distances; if not, ``bounds.error_bound`` says how far off.
         auto_limit: "auto" does not try it on networks with cycles and more nodes: it takes long and rarely wins there.
         pure: whether it was published for pure privacy, so that ``law="auto"`` means Laplace.
+        printed: the law that ``constants="paper"`` is printed for; ``None`` where it only chooses sizes and shares.
     """
 
     name: str
@@ -80,6 +89,15 @@ class Mechanism:
     exact: bool = True
     auto_limit: int = 10**9
     pure: bool = False
+    printed: Law | None = None
+
+    def laws(self, budget: Budget, options: Mapping[str, Any]) -> list[Law]:
+        """What ``law="auto"`` tries."""
+        if self.printed is not None and options.get("constants") == "paper":
+            return [self.printed]
+        if self.pure or budget.delta == 0:
+            return [Law.LAPLACE]
+        return [Law.LAPLACE, Law.GAUSSIAN]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +115,10 @@ class Strategy:
     max_weight: float | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
+    population: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_population(self.population)
 
     def __repr__(self) -> str:
         return f"Strategy({self.mechanism}, {self.law}, {self.num_values} numbers)"
@@ -127,20 +149,18 @@ def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Ma
     if unknown:
         takes = ", ".join(sorted({"law", *mechanism.options}))
         raise OptionError(f"mechanism {mechanism.name!r} has no option {unknown[0]!r}; it takes: {takes}")
-    if problem.topology.directed and not mechanism.directed:
-        raise OptionError(f"mechanism {mechanism.name!r} is for undirected networks: {mechanism.undirected_reason}")
-    if mechanism.needs_max_weight and problem.max_weight is None and not np.isfinite(problem.topology.upper).all():
+    check_fits(mechanism, problem, law)
+    if options.get("constants") == "paper" and mechanism.printed not in (law, None):
         raise OptionError(
-            f"mechanism {mechanism.name!r} needs max_weight, a public bound on every weight; it is never read from data"
+            f"constants='paper' of mechanism {mechanism.name!r} is printed for {mechanism.printed} noise, not {law}"
         )
-    if reason := mechanism.fits(problem):
-        raise OptionError(f"mechanism {mechanism.name!r} cannot run on this network: {reason}")
     design = mechanism.design(replace(problem, law=law), **options)
     exposure = Exposure.joined([block.exposure(problem.topology) for block in design.blocks])
-    if design.fixed and not problem.budget.unlimited:
-        scales = np.ceil(design.relative(law)).astype(np.int64)
-    else:
-        scales = calibrate(exposure, design.relative(law), law, problem.lattice.unit_steps, problem.budget)
+    with np.errstate(over="ignore"):  # noise beyond every bound is refused in words, not by a warning of numpy's
+        if design.fixed and not problem.budget.unlimited:
+            scales = _whole(design.relative(law))
+        else:
+            scales = calibrate(exposure, design.relative(law), law, problem.lattice.unit_steps, problem.budget)
     strategy = Strategy(
         mechanism=mechanism.name,
         decoder=mechanism.decoder,
@@ -153,6 +173,51 @@ def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Ma
         max_weight=problem.max_weight,
         options=dict(options),
         details=dict(design.details),
+        population=problem.population,
     )
     strategy.certificate()
+    check_measures(strategy)
     return strategy
+
+
+def check_fits(mechanism: Mechanism, problem: Problem, law: Law) -> None:
+    """Whether a mechanism can run at all; also asked of a strategy that comes from a file."""
+    if problem.topology.directed and not mechanism.directed:
+        raise OptionError(f"mechanism {mechanism.name!r} is for undirected networks: {mechanism.undirected_reason}")
+    if mechanism.needs_max_weight and problem.max_weight is None and not np.isfinite(problem.topology.upper).all():
+        raise OptionError(
+            f"mechanism {mechanism.name!r} needs max_weight, a public bound on every weight; it is never read from data"
+        )
+    check_law(law, problem.budget)
+    if reason := mechanism.fits(problem):
+        raise OptionError(f"mechanism {mechanism.name!r} cannot run on this network: {reason}")
+
+
+def check_measures(strategy: Strategy) -> None:
+    """Refuse a release that measures nothing where there is something to measure."""
+    if strategy.num_values == 0 and strategy.topology.num_edges > 0:
+        raise CannotError(
+            f"mechanism {strategy.mechanism!r} would measure no number here and answer 0 to every question; "
+            "use other options, another mechanism, a larger epsilon or a smaller unit"
+        )
+
+
+def check_law(law: Law, budget: Budget) -> None:
+    """Gaussian noise has no pure guarantee."""
+    if law is Law.GAUSSIAN and budget.delta == 0 and not budget.unlimited:
+        raise OptionError(
+            "gaussian noise needs delta above 0; for pure privacy use law='laplace' and constants of ours"
+        )
+
+
+def _check_population(population: int | None) -> None:
+    if population is not None and (isinstance(population, bool) or not isinstance(population, int) or population < 1):
+        raise OptionError(f"population must be a whole number of at least 1, got {str(population)[:40]!r}")
+
+
+def _whole(scales: Float) -> Int:
+    """Printed scales, rounded up to steps."""
+    wanted = np.maximum(np.ceil(scales), 1)
+    if not (wanted <= LARGEST_SCALE).all():
+        raise CannotError("the noise this needs does not fit in 64 bits; use a larger epsilon or a smaller network")
+    return np.asarray(wanted.astype(np.int64))

@@ -48,9 +48,13 @@ def design(problem: Problem, *, hops: int | None = None, constants: str = "tuned
     graph = Graph.of(problem.topology)
     grid = grid_coordinates(graph) if graph.num_edges > graph.num_nodes else None
     k = published_hops(problem, grid=grid is not None) if hops is None else hops
-    tried = [k >> i for i in range(k.bit_length())] if constants == "tuned" and hops is None else [k]
+    tuned = constants == "tuned" and hops is None
+    tried = [k >> i for i in range(k.bit_length() + 1)] if tuned else [k]
     everyone = np.arange(graph.num_nodes)
     covers = {k: k_cover(graph, everyone, k)[0] if grid is None else grid_cover(*grid, k) for k in tried}
+    if tuned:  # one node per component leaves nothing to measure; everybody is the last resort
+        components = int(problem.topology.components.max(initial=-1)) + 1
+        tried = [k for k in tried[:-1] if len(covers[k]) > components] or [0]
     k = min(tried, key=lambda k: _expected(problem, covers[k]))
     if len(covers[k]) > MOST_CHOSEN:
         raise OptionError(f"a cover within {k} hops has {len(covers[k])} nodes (at most {MOST_CHOSEN}); use more hops")

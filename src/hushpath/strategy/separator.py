@@ -64,7 +64,7 @@ def hierarchy_design(
     if constants == "paper":
         sigma, leaf_sigma = paper_sigma(problem, tree)
         details |= {"paper_sigma": sigma, "paper_leaf_sigma": leaf_sigma}
-        return Design((block,), lambda law: _paper_scales(problem, block, sigma, leaf_sigma, law), details, fixed=True)
+        return Design((block,), lambda law: _paper_scales(problem, block, sigma, leaf_sigma), details, fixed=True)
     return Design((block,), lambda law: shared_noise(block, law), details)
 
 
@@ -84,22 +84,22 @@ def shared_noise(block: HierarchyBlock, law: Law) -> Float:
 
 
 def paper_sigma(problem: Problem, tree: SeparatorTree) -> tuple[float, float]:
-    """The sigma of Algorithm 1, steps 2, 3 and 5, in units of weight, with the measured h, p and c.
+    """The sigma of Algorithm 1, steps 2, 3 and 5, in units of weight, with the measured h, p and c; 0 without noise.
 
     The square of epsilon' that the printed Gaussian lemma lacks is put back (docs/PAPER.md).
     """
     epsilon, delta = problem.budget.epsilon, problem.budget.delta
+    if problem.budget.unlimited:
+        return 0.0, 0.0
     facts = tree.facts()
     h, p, c = max(1, tree.depth), max(1, int(facts["hubs"])), max(1, int(facts["largest_leaf"]))
     delta_prime = delta / (4 * h)
-    epsilon_prime = epsilon / math.sqrt(4 * h * math.log(1 / delta_prime))
-    factor = math.sqrt(2 * math.log(1.25 / delta_prime)) / epsilon_prime * problem.lattice.unit
+    advanced = math.sqrt(4 * h * math.log(1 / delta_prime))  # epsilon / epsilon'
+    factor = math.sqrt(2 * math.log(1.25 / delta_prime)) * advanced * problem.lattice.unit / epsilon
     return p * factor, c * factor
 
 
-def _paper_scales(problem: Problem, block: HierarchyBlock, sigma: float, leaf_sigma: float, law: Law) -> Float:
-    if law is not Law.GAUSSIAN:
-        raise OptionError("constants='paper' is for gaussian noise; pure privacy has no printed constant")
+def _paper_scales(problem: Problem, block: HierarchyBlock, sigma: float, leaf_sigma: float) -> Float:
     steps = np.where(block.tree.is_leaf, leaf_sigma, sigma) / problem.lattice.granularity
     return np.concatenate([steps, np.full(len(block.leaf_edge_ids), leaf_sigma / problem.lattice.granularity)])
 
@@ -133,4 +133,5 @@ MECHANISM = Mechanism(
     undirected_reason="its separators split distances that are the same in both directions",
     auto_limit=30_000,
     misfit=misfit,
+    printed=Law.GAUSSIAN,
 )

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..decompose.decomposition import decomposition, family_of
 from ..errors import OptionError
+from ..noise import Law
 from ..topology import Topology
 from .core import Design, Mechanism, Problem
 from .hierarchy import HierarchyBlock
@@ -53,7 +54,8 @@ def paper_hops(problem: Problem, *, grid: bool) -> int:
     weight = float(np.max(problem.lattice.high, initial=1)) * problem.lattice.granularity / problem.lattice.unit
     if problem.budget.unlimited:
         return 1
-    wanted = n**0.25 / (weight * epsilon) ** 0.5 if grid else n ** (1 / 3) / (epsilon * weight) ** (2 / 3)
+    spent = max(weight * epsilon, 1e-100)  # a product of tiny numbers must not vanish
+    wanted = n**0.25 / spent**0.5 if grid else n ** (1 / 3) / spent ** (2 / 3)
     return max(1, min(round(float(wanted)), math.isqrt(n)))
 
 
@@ -74,4 +76,5 @@ MECHANISM = Mechanism(
     needs_max_weight=True,
     misfit=misfit,
     exact=False,
+    printed=Law.GAUSSIAN,
 )

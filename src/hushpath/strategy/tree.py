@@ -40,7 +40,7 @@ def design(problem: Problem, *, constants: str = "certified") -> Design:
     count = len(block.nodes)
     details = {"numbers_per_edge": _most_numbers(problem, block), "constants": constants}
     if constants == "paper":
-        return Design((block,), lambda law: _paper_scales(problem, law, count), details, fixed=True)
+        return Design((block,), lambda law: _paper_scales(problem, count), details, fixed=True)
     return Design((block,), lambda law: np.ones(count), details)
 
 
@@ -50,9 +50,7 @@ def _most_numbers(problem: Problem, block: AnchorBlock) -> int:
     return int(np.bincount(exposure.edge, minlength=1).max())
 
 
-def _paper_scales(problem: Problem, law: Law, count: int) -> Float:
-    if law is not Law.LAPLACE:
-        raise OptionError("constants='paper' is for laplace noise; the publication has no gaussian one")
+def _paper_scales(problem: Problem, count: int) -> Float:
     levels = max(1.0, math.log2(problem.topology.num_nodes))
     return np.full(count, levels * problem.lattice.unit_steps / problem.budget.epsilon)
 
@@ -74,4 +72,5 @@ MECHANISM = Mechanism(
     directed=False,
     undirected_reason="a tree is passed in both directions",
     fits=fits,
+    printed=Law.LAPLACE,
 )

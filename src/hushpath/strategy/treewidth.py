@@ -53,7 +53,7 @@ def design(problem: Problem, *, constants: str = "certified", width: int = MOST_
     block = HierarchyBlock(tree, leaf_edges=True)
     details = {**tree.facts(), "width": splitter.width, "constants": constants}
     if constants == "paper":
-        return Design((block,), lambda law: _paper_scales(problem, block, law), details, fixed=True)
+        return Design((block,), lambda law: _paper_scales(problem, block), details, fixed=True)
     return Design((block,), lambda law: even_over_levels(block, law), details)
 
 
@@ -64,9 +64,7 @@ def even_over_levels(block: HierarchyBlock, law: Law) -> Float:
     return all_of_them if law is Law.LAPLACE else np.sqrt(all_of_them)
 
 
-def _paper_scales(problem: Problem, block: HierarchyBlock, law: Law) -> Float:
-    if law is not Law.LAPLACE:
-        raise OptionError("constants='paper' is for laplace noise: the publication is about pure privacy")
+def _paper_scales(problem: Problem, block: HierarchyBlock) -> Float:
     p, q = block.shapes()
     pairs = max(1, int((p * (p - 1) // 2 + p * q).max(initial=1)))
     scale = (block.tree.depth + 1) * pairs * problem.lattice.unit_steps / problem.budget.epsilon
@@ -96,4 +94,5 @@ MECHANISM = Mechanism(
     fits=fits,
     misfit=misfit,
     pure=True,
+    printed=Law.LAPLACE,
 )

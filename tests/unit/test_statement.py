@@ -1,0 +1,156 @@
+"""What a release says of itself: cautions in plain words, from what a file holds and nothing else."""
+
+import json
+import math
+import warnings
+
+import numpy as np
+import pytest
+from named_graphs import build, delaunay_ends, fitted, grid_ends, named
+
+import hushpath
+from hushpath import HushpathWarning
+from hushpath.cautions import typical_distance
+from hushpath.errors import OptionError
+from hushpath.planning import plan
+from hushpath.statement import Statement
+from hushpath.strategy.registry import MECHANISMS
+
+SIDE = 12
+ENDS = grid_ends(SIDE, SIDE)
+
+
+def town(weight=100.0, **facts):
+    """A grid whose weights dwarf noise of size 1."""
+    return build(SIDE * SIDE, ENDS, np.full(len(ENDS), weight), **facts)
+
+
+def silently(net, **ask):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return hushpath.release(net, **{"unit": 1.0, "mechanism": "input", **ask})
+
+
+PROMISES = [
+    (dict(epsilon=1.0), None),
+    (dict(epsilon=10.0, law="laplace"), None),
+    (dict(epsilon=10.1, law="laplace"), "weak promise: any conclusion about a protected unit may become 2.4e"),
+    (dict(epsilon=50.5, law="laplace"), "promises almost nothing: any conclusion"),
+    (dict(epsilon=917.0, law="laplace"), r"e\^91\d(\.\d)? times as likely"),
+    (dict(epsilon=1.0, delta=0.5, law="gaussian"), "delta = 0.5 promises almost nothing"),
+    (dict(epsilon=1.0, delta=0.5, law="laplace"), None),  # spends no delta
+    (dict(epsilon=1.0, delta=1e-3, law="gaussian"), "delta = 0.001 is large"),
+    (dict(epsilon=1.0, delta=1e-4, law="gaussian"), None),
+    (dict(epsilon=1.0, delta=1e-3, law="gaussian", population=999), None),
+    (dict(epsilon=1.0, delta=1e-3, law="gaussian", population=1000), "not below 1 / 1,000 protected units"),
+    (dict(epsilon=1.0, delta=1e-6, law="gaussian", population=2_000_000), "far below 5e-07"),
+    (dict(epsilon=1.0, delta=1e-6, law="laplace", population=2_000_000), None),
+    (dict(epsilon=math.inf), None),  # NOT PRIVATE says it
+]
+
+
+@pytest.mark.parametrize(("ask", "says"), PROMISES, ids=str)
+def test_a_weak_promise_is_said_everywhere(ask, says, tmp_path):
+    net = town(weight=1e4)
+    ask = dict(unit=1.0, mechanism="input", **ask)
+    planned = plan(net.topology, **ask)
+    if says is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            rel = hushpath.release(net, **ask)
+        assert rel.statement.cautions == planned.cautions == ()
+        return
+    with pytest.warns(HushpathWarning, match=says) as caught:
+        rel = hushpath.release(net, **ask)
+    assert [str(warning.message) for warning in caught] == list(rel.statement.cautions) == list(planned.cautions)
+    assert caught[0].filename == __file__  # it points at the caller
+    (text,) = rel.statement.cautions
+    assert f"Caution: {text}." in str(rel.statement)
+    assert f"Caution: {text}." in str(planned)
+    assert rel.statement.as_dict()["cautions"] == planned.as_dict()["cautions"] == [text]
+    json.dumps(rel.statement.as_dict(), allow_nan=False)
+    rel.save(tmp_path / "x.hush")
+    loaded = hushpath.load(tmp_path / "x.hush")
+    assert loaded.statement == rel.statement
+    assert loaded.statement.population == ask.get("population")
+
+
+@pytest.mark.parametrize("population", [0, -1, 1.5, True, "many"])
+def test_population_is_a_whole_number(population):
+    with pytest.raises(OptionError, match="population must be a whole number"):
+        plan(town().topology, epsilon=1.0, unit=1.0, population=population)
+
+
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("directed", [False, True])
+def test_mostly_noise_is_said_where_it_is_and_only_there(mechanism, law, directed):
+    """Quiet where noise is a thousandth of the weights, loud where it is a hundred times as large."""
+    if directed and not MECHANISMS[mechanism].directed:
+        return
+    for weight, loud in ((1e6, False), (1e-3, True)):
+        net = fitted(town(weight, directed=directed), mechanism)
+        rel = silently(net, epsilon=1.0, mechanism=mechanism, law=law, max_weight=2 * weight)
+        said = [text for text in rel.statement.cautions if text.startswith("this is mostly noise")]
+        assert len(said) == loud, (weight, rel.statement.cautions)
+        planned = plan(net.topology, epsilon=1.0, unit=1.0, mechanism=mechanism, law=law, max_weight=2 * weight)
+        assert any("expect mostly noise" in text for text in planned.cautions) == loud
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("shape", ["grid", "tree", "planar", "pieces"])
+def test_the_typical_distance_is_about_right(mechanism, shape):
+    """Without noise the estimate is within a factor of three of the true mean; that is all a caution needs."""
+    rng = np.random.default_rng(3)
+    if shape == "planar":
+        ends, n = delaunay_ends(300), 300
+    elif shape == "tree":
+        ends, n = [(int(rng.integers(max(0, i - 8), i)), i) for i in range(1, 200)], 200
+    elif shape == "pieces":
+        ends, n = np.concatenate([ENDS, ENDS + SIDE * SIDE]), 2 * SIDE * SIDE + 5
+    else:
+        ends, n = ENDS, SIDE * SIDE
+    net = fitted(build(n, ends, rng.uniform(5, 15, len(ends))), mechanism)
+    try:
+        rel = silently(net, epsilon=math.inf, mechanism=mechanism, max_weight=15.0)
+    except OptionError:
+        assert mechanism == "treewidth"
+        return
+    true = hushpath.release(net, epsilon=math.inf, unit=1.0, mechanism="input").matrix()
+    mean = true[np.isfinite(true) & (true > 0)].mean()
+    assert mean / 3 < typical_distance(rel.measurements) < 3 * mean
+
+
+def test_loading_makes_cautions_anew_and_a_file_holds_none(tmp_path):
+    rel = silently(town(1e-3), epsilon=1.0)
+    assert rel.statement.cautions
+    rel.save(tmp_path / "x.hush")
+    assert hushpath.load(tmp_path / "x.hush").statement == rel.statement
+    assert b"mostly noise" not in (tmp_path / "x.hush").read_bytes()  # its size would depend on the numbers
+
+
+def test_what_is_not_private_says_that_and_nothing_else():
+    assert silently(town(1e-3), epsilon=1.0, seed=1).statement.cautions == ()
+    assert silently(town(1e-3), epsilon=math.inf).statement.cautions == ()
+
+
+def test_statements_of_older_files_have_no_population():
+    rel = silently(named("grid"), epsilon=1.0)
+    data = rel.statement.as_dict()
+    del data["population"], data["cautions"]
+    assert Statement.from_dict(data).population is None
+
+
+def test_the_city_is_told_when_its_unit_drowns_it(tmp_path):
+    """The finding: unit 192 with weights up to 60 chose a cover without numbers, and answered 0 everywhere."""
+    from hushpath.demo.city import make_city
+
+    city = make_city(400, 2000)
+    ask = dict(epsilon=1.0, max_weight=city.max_weight)
+    with pytest.warns(HushpathWarning, match="this is mostly noise"):
+        rel = hushpath.release(city.network, unit=192.0, **ask)
+    assert rel.statement.numbers > 0
+    assert rel.statement.epsilon > 0.9
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        hushpath.release(city.network, unit=city.unit, **ask)
