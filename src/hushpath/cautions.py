@@ -8,9 +8,9 @@ The promise (``of_promise``), from the certificate; docs/GUARANTEE.md explains t
 | epsilon | above 10: weak; above 50: promises almost nothing |
 | delta | 0.01 and above: promises almost nothing; at least 1 / population; above 1e-4 if no population was declared |
 
-The noise (``of_plan``, ``of_release``).  A typical answer carries ``predict.expected_noise``.  Against it stands a
+The noise (``of_plan``, ``of_release``).  A typical answer is off by ``predict.expected_error``.  Against it stands a
 typical distance: before the release, what the declared bounds allow, taking weights to be half of their bounds on
-average; afterwards, an estimate from the released numbers alone, which costs no privacy (post-processing).  Noise
+average; afterwards, an estimate from the released numbers alone, which costs no privacy (post-processing).  An error
 beyond half of that distance is "mostly noise".  Where a network has many cycles, shortest paths over noisy edges look
 for edges that came out low; then noise of twice the mean weight is as bad (on the city of the demonstration answers
 are off by 60 % there).
@@ -23,7 +23,7 @@ import math
 import numpy as np
 
 from .measure import Measurements
-from .predict import expected_noise, number_noise
+from .predict import expected_error, number_noise
 from .strategy.anchors import AnchorBlock, Forest
 from .strategy.blocks import CliqueBlock
 from .strategy.core import Strategy
@@ -74,10 +74,10 @@ def of_plan(strategy: Strategy) -> list[str]:
     if not declared or strategy.budget.unlimited or strategy.topology.num_edges == 0:
         return found
     typical = float(lattice.high.mean()) / 2 * lattice.granularity * float(few_hops(strategy.topology).mean())
-    noise = expected_noise(strategy)
-    if noise > MOSTLY * typical:
+    error = expected_error(strategy)
+    if error > MOSTLY * typical:
         found.append(
-            f"expect mostly noise: an answer carries noise of about {noise:.3g}, and a typical distance is about "
+            f"expect mostly noise: an answer is off by about {error:.3g}, and a typical distance is about "
             f"{typical:.3g} if weights are half of their bounds on average"
         )
     return found
@@ -89,10 +89,10 @@ def of_release(measurements: Measurements) -> tuple[str, ...]:
         return ()
     strategy, found = measurements.strategy, of_promise(measurements.strategy)
     if strategy.topology.num_edges:
-        noise, typical = expected_noise(strategy), typical_distance(measurements)
-        if noise > MOSTLY * typical or _lost_in_noise(measurements):
+        error, typical = expected_error(strategy), typical_distance(measurements)
+        if error > MOSTLY * typical or _lost_in_noise(measurements):
             found.append(
-                f"this is mostly noise: an answer carries noise of about {noise:.3g}, "
+                f"this is mostly noise: an answer is off by about {error:.3g}, "
                 f"and a typical distance, by the released numbers, is about {max(typical, 0.0):.3g}"
             )
     return tuple(found)

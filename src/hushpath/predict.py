@@ -39,10 +39,14 @@ def predicted_error(strategy: Strategy) -> tuple[float, float]:
     return float(mean), float(np.sqrt(np.mean((1.96 * spread) ** 2 + bias**2)))
 
 
-def expected_noise(strategy: Strategy) -> float:
-    """The noise of a typical answer, without bias and from fewer pairs: quick enough for every load of a file."""
-    spread, _ = _spread_and_bias(strategy, few_hops)
-    return MEAN_OF_STD * float(spread.mean()) * strategy.lattice.granularity if len(spread) else 0.0
+def expected_error(strategy: Strategy) -> float:
+    """How far a typical answer is off, from few pairs: quick enough for every load of a file.
+
+    Without the bias of minima, which a plan counts in full though little of it shows; but with the moves of a cover.
+    """
+    spread, bias = _spread_and_bias(strategy, few_hops)
+    error = np.hypot(MEAN_OF_STD * spread, bias if strategy.decoder == "cover" else 0.0)
+    return float(error.mean()) * strategy.lattice.granularity if len(error) else 0.0
 
 
 def number_noise(strategy: Strategy) -> Float:

@@ -96,3 +96,11 @@ def test_a_network_without_streets_has_nothing_to_measure_and_that_is_no_fault(m
     assert rel.statement.numbers == 0
     assert rel.distance(0, 0) == 0
     assert rel.distance(0, 1) == math.inf
+
+
+@pytest.mark.parametrize("name", ["grid", "path", "cycle", "star", "disconnected"])
+def test_a_tuned_cover_finds_something_to_measure(name):
+    """However large the noise: fewer hops, down to none, before it gives up."""
+    for law in ("laplace", "gaussian"):
+        ask = dict(epsilon=1e-3, unit=1e4, max_weight=2.0, mechanism="cover", law=law)
+        assert plan(named(name).topology, **ask).strategy.num_values > 0

@@ -147,10 +147,12 @@ def test_the_city_is_told_when_its_unit_drowns_it(tmp_path):
 
     city = make_city(400, 2000)
     ask = dict(epsilon=1.0, max_weight=city.max_weight)
-    with pytest.warns(HushpathWarning, match="this is mostly noise"):
-        rel = hushpath.release(city.network, unit=192.0, **ask)
-    assert rel.statement.numbers > 0
-    assert rel.statement.epsilon > 0.9
+    assert "expect mostly noise" in str(plan(city.network.topology, unit=192.0, **ask))
+    for _ in range(5):
+        with pytest.warns(HushpathWarning, match="this is mostly noise"):
+            rel = hushpath.release(city.network, unit=192.0, **ask)
+        assert rel.statement.numbers > 0
+        assert rel.statement.epsilon > 0.9
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         hushpath.release(city.network, unit=city.unit, **ask)
