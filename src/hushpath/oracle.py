@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +28,8 @@ from .errors import CannotError, InputError, OptionError
 from .fileformat import read_release, write_release
 from .measure import Measurements
 from .progress import steps
-from .statement import Statement
+from .signing import verified_digest, write_signed
+from .statement import NOT_PRIVATE, Statement
 from .topology import Label, Topology
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ class Release:
         return decoder_for(self.measurements)
 
     def __repr__(self) -> str:
-        mark = "" if self.statement.private else "NOT PRIVATE, "
+        mark = "" if self.statement.private else f"{NOT_PRIVATE}, "
         return f"Release({mark}{self.statement.mechanism}, {self.topology!r}, epsilon={self.statement.epsilon:.6g})"
 
     def distance(self, source: Label, target: Label) -> float:
@@ -130,7 +132,9 @@ class Release:
 
     def save_index(self, path: str | os.PathLike[str]) -> None:
         """Write the index, building it if it is not there (atomically; see docs/ENGINE.md)."""
-        save_index(path, self.build_index(), self.measurements)
+        index = self.build_index()
+        with _writing(path):
+            save_index(path, index, self.measurements)
 
     def load_index(self, path: str | os.PathLike[str]) -> None:
         """Map an index file; refuses one that is damaged or belongs to another release."""
@@ -145,15 +149,23 @@ class Release:
         return index
 
     def frame(self, sources: Sequence[Label] | None = None, targets: Sequence[Label] | None = None) -> pandas.DataFrame:
-        """Return ``matrix`` as a labelled table."""
+        """Return ``matrix`` as a labelled table.
+
+        What is NOT PRIVATE says so in ``attrs["marking"]`` and in the names of both axes, so that it is seen in what
+        pandas prints and written by ``to_csv`` and ``to_parquet``.
+        """
         import pandas as pd
 
-        labels = self.topology.labels
-        return pd.DataFrame(
+        labels, marking = self.topology.labels, self.statement.marking
+        mark = f" {NOT_PRIVATE}" if marking else ""
+        table = pd.DataFrame(
             self.matrix(sources, targets),
-            index=pd.Index(labels if sources is None else list(sources), name="source"),
-            columns=pd.Index(labels if targets is None else list(targets), name="target"),
+            index=pd.Index(labels if sources is None else list(sources), name=f"source{mark}"),
+            columns=pd.Index(labels if targets is None else list(targets), name=f"target{mark}"),
         )
+        if marking:
+            table.attrs["marking"] = marking
+        return table
 
     def interval(self, source: Label, target: Label, confidence: float = 0.9) -> tuple[float, float]:
         """Return a range meant to hold the true distance with the given probability (see docs/PITFALLS.md)."""
@@ -161,18 +173,32 @@ class Release:
             raise OptionError(f"confidence must be between 0 and 1, got {confidence}")
         return self._decoder.interval(self.topology.index(source), self.topology.index(target), confidence)
 
-    def save(self, path: str | os.PathLike[str], *, index: bool = False) -> None:
-        """Write the release file (atomically; see docs/FORMAT.md), with ``index`` also its index beside it."""
-        write_release(path, self.measurements, self.statement)
+    def save(
+        self, path: str | os.PathLike[str], *, index: bool = False, sign: str | os.PathLike[str] | None = None
+    ) -> None:
+        """Write the release file (atomically; see docs/FORMAT.md), with ``index`` also its index beside it.
+
+        ``sign`` names a private Ed25519 key (PEM): then ``roads.hush.sig`` is written with ``roads.hush``, or neither.
+        """
+        with _writing(path):
+            if sign is None:
+                write_release(path, self.measurements, self.statement)
+            else:
+                write_signed(path, sign, lambda place: write_release(place, self.measurements, self.statement))
         if index:
             self.save_index(index_path(path))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Release:
+    def load(cls, path: str | os.PathLike[str], *, verify: str | os.PathLike[str] | None = None) -> Release:
         """Read a release file, checking its digest and proving its certificate again.
 
         An index of this release lying beside it (``roads.hushx``) is mapped; one of another release is left alone.
+        ``verify`` names a public Ed25519 key (PEM): the file must be signed with its private half.  An index is not
+        signed, so it is left alone then.
         """
+        if verify is not None:
+            verified_digest(path, verify)
+            return cls(*read_release(path))
         release = cls(*read_release(path))
         beside = index_path(path)
         if beside.is_file() and beside != Path(path) and hasattr(release._decoder, "build_index"):
@@ -226,6 +252,19 @@ class Release:
         return self.topology.indices(left), self.topology.indices(right)
 
 
-def load(path: str | os.PathLike[str]) -> Release:
-    """Read a release file."""
-    return Release.load(path)
+def load(path: str | os.PathLike[str], *, verify: str | os.PathLike[str] | None = None) -> Release:
+    """Read a release file; with ``verify`` only if it is signed by the owner of this public key."""
+    return Release.load(path, verify=verify)
+
+
+@contextlib.contextmanager
+def _writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn safetensors' own error about a full disk, which has the system's number in its text, into ours."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except SafetensorError as error:
+        number = re.search(r"os error (\d+)", str(error))
+        reason = os.strerror(int(number[1])) if number else "the file could not be written"
+        raise CannotError(f"cannot write {path}: {reason}") from None

@@ -13,9 +13,9 @@ import hushpath
 
 PACKAGE = Path(hushpath.__file__).parent
 ORDER = [
-    "_version", "errors", "arrays", "progress", "topology", "weights", "network", "graphml", "readers", "lists",
-    "noise", "privacy", "kernels", "decompose", "strategy", "bounds", "exact", "measure",
-    "statement", "fileformat", "engine", "decode", "oracle", "export", "predict", "planning", "publish",
+    "_version", "compiled", "errors", "arrays", "progress", "topology", "weights", "network", "graphml", "readers",
+    "lists", "noise", "privacy", "kernels", "decompose", "strategy", "bounds", "exact", "measure",
+    "statement", "fileformat", "signing", "engine", "decode", "oracle", "export", "predict", "planning", "publish",
     "evaluation", "demo", "lab", "cli",
 ]  # fmt: skip
 

@@ -28,7 +28,7 @@ def call(capsys, *arguments):
     return code, out.out, out.err
 
 
-RELEASE = ["release", "roads.csv", "-o", "roads.hush", "--epsilon", "1", "--weight", "minutes"]
+RELEASE = ["release", "roads.csv", "-o", "roads.hush", "--epsilon", "1", "--unit", "1", "--weight", "minutes"]
 
 
 def test_the_whole_story(folder, capsys):
@@ -90,7 +90,7 @@ def test_matrices_agree_in_every_format(folder, capsys):
         assert table["source"].tolist() == ["n7"] * 30 + ["n2"] * 30
         assert np.array_equal(table["distance"].to_numpy().reshape(2, 30), expected.loc[["n7", "n2"]].to_numpy())
     code, out, err = call(capsys, "matrix", "roads.hush", "-o", "s.npy", "--targets", "some.txt", "--json")
-    assert json.loads(out) == {"file": "s.npy", "rows": 30, "columns": 2, "private": True}
+    assert json.loads(out) == {"file": "s.npy", "rows": 30, "columns": 2, "private": True, "warnings": []}
     assert np.array_equal(np.load("s.npy"), expected[["n7", "n2"]].to_numpy())
 
 

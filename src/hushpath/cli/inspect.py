@@ -12,17 +12,28 @@ from . import common as c
 
 def command(
     release: Annotated[Path, typer.Argument(help="A release file.")],
+    verify: c.Verify = None,
     json: c.Json = False,
 ) -> None:
     """Say in plain words what a release promises.  The certificate is proved again from the file."""
     from ..oracle import load
+    from ..signing import fingerprint, signature_path
 
-    rel = load(release)
+    rel = load(release, verify=verify)
+    beside, signer = signature_path(release), fingerprint(verify) if verify else None
     if json:
         topology = rel.topology
         c.print_json({
+            **c.privacy(rel.statement),
             "nodes": topology.num_nodes, "edges": topology.num_edges, "directed": topology.directed,
+            "signature": {"present": beside.is_file(), "verified": verify is not None, "key": signer},
             "statement": rel.statement.as_dict(),
         })  # fmt: skip
+        return
+    print(f"{rel.topology!r}\n{rel.statement}")
+    if signer:
+        print(f"Signature: valid, made with the key of fingerprint {signer}.")
+    elif beside.is_file():
+        print(f"Signature: {beside} is there but was NOT CHECKED; use --verify with the publisher's public key.")
     else:
-        print(f"{rel.topology!r}\n{rel.statement}")
+        print("Signature: none, so the file does not say who published it.")
