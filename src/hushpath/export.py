@@ -52,7 +52,12 @@ def write_matrix(
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
         raise OptionError(f"a matrix is written as {', '.join(FORMATS)}, not {suffix or 'a file without suffix'}")
-    shape = len(release.topology.indices(sources)), len(release.topology.indices(targets))
+    if long and suffix == ".npy":
+        raise OptionError("a .npy file is the plain matrix; long tables are written as .csv or .parquet")
+    columns = _asked(release, targets)
+    shape = len(release.topology.indices(sources)), len(columns)
+    if not long and suffix != ".npy" and len({"source", *map(str, columns)}) <= len(columns):
+        raise OptionError("two columns of the table would have the same name; name each target once, or use --long")
     need, free = shape[0] * shape[1] * np.dtype(dtype).itemsize, shutil.disk_usage(Path(path).absolute().parent).free
     if suffix == ".npy" and need > free:  # a memory map over a full disk would end the process
         raise CannotError(f"{shape[0]} x {shape[1]} distances take {need / 1e9:.3g} GB; {free / 1e9:.3g} GB are free")

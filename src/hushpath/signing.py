@@ -48,6 +48,8 @@ def make_keys(name: PathLike) -> tuple[Path, Path]:
     from cryptography.hazmat.primitives import serialization as s
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+    if not os.path.basename(os.fspath(name)):
+        raise OptionError(f"{os.fspath(name)!r} names no file; give the keys a name")
     private, public = Path(f"{os.fspath(name)}.key"), Path(f"{os.fspath(name)}.pub")
     for path in (private, public):
         if os.path.lexists(path):

@@ -126,7 +126,7 @@ def test_what_is_not_private_says_so_everywhere(folder, capsys, flag):
         (["release", "roads.csv"], 2, "Missing"),
         (["query", "absent.hush", "a", "b"], 2, "no file"),
         (["query", "roads.csv", "a", "b"], 2, "not a hushpath release"),
-        (["inspect", "."], 2, "no file"),
+        (["inspect", "."], 2, "is a folder"),
         (["frobnicate"], 2, "No such command"),
         (["plan", "roads.csv", "--epsilon", "much"], 2, "epsilon"),
         (["plan", "roads.csv", "--epsilon", "1", "--upper", "nosuch"], 2, "no column 'nosuch'"),

@@ -60,16 +60,26 @@ def bound(text: str | None, default: float) -> str | float:
         return text
 
 
+def check_inputs(*inputs: Path | None) -> None:
+    """Refuse what is there but is no file: reading a pipe or a device may wait, or go on, for ever."""
+    from ..errors import InputError
+
+    for given in inputs:
+        if given is not None and given.exists() and not given.is_file():
+            kind = "folder" if given.is_dir() else "pipe or a device"
+            raise InputError(f"{given} is a {kind}; name an ordinary file")
+
+
 def check_output(out: Path, *inputs: Path | None) -> None:
     """Refuse a place that cannot be written, or that holds an input, before any work is done."""
     from ..errors import CannotError, OptionError
 
-    if not out.name:
-        raise OptionError(f"{str(out)!r} is a folder; name a file")
     if any(given and out.exists() and given.exists() and out.samefile(given) for given in inputs):
         raise OptionError(f"{out} is an input of this command; write to another file")
     if out.is_dir():
         raise OptionError(f"{out} is a folder; name a file")
+    if out.is_symlink() and not out.exists():
+        raise OptionError(f"{out} is a link that leads nowhere; name another file")
     if out.exists() and not out.is_file():  # writing ends in a rename, which would put a file in place of a device
         raise OptionError(f"{out} is a device or a pipe; name an ordinary file")
     if not out.absolute().parent.is_dir():
@@ -80,13 +90,20 @@ def check_output(out: Path, *inputs: Path | None) -> None:
 
 def mechanism_options(pairs: list[str] | None) -> dict[str, Any]:
     """``NAME=VALUE`` texts as keyword options; values are JSON where they can be, text otherwise."""
-    from ..errors import OptionError
+    from inspect import signature
 
+    from ..errors import OptionError
+    from ..planning import plan
+    from ..publish import release
+
+    taken = {*signature(plan).parameters, *signature(release).parameters} - {"granularity", "options"}
     options: dict[str, Any] = {}
     for pair in pairs or []:
         name, equals, value = pair.partition("=")
         if not equals or not name.replace("-", "_").isidentifier():
             raise OptionError(f"an option is written NAME=VALUE, not {pair[:60]!r}")
+        if name.replace("-", "_") in taken:
+            raise OptionError(f"--option is for options of a mechanism, and {name} is not one")
         try:
             options[name.replace("-", "_")] = json.loads(value)
         except (ValueError, RecursionError):  # text, or a number or nesting that JSON readers refuse

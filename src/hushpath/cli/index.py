@@ -23,11 +23,12 @@ def command(
     from ..progress import shown
     from ..statement import NOT_PRIVATE
 
+    c.check_inputs(release)
     path = index_path(release) if out is None else out
     c.check_output(path, release, verify)
     with shown():
         rel = load(release, verify=verify)
-        index = rel.build_index(max_bytes=int(max_gb * 2**30))
+        index = rel.build_index(max_bytes=int(min(max_gb, 1e9) * 2**30))
         rel.save_index(path)
     c.print_marking(rel.statement)
     if json:

@@ -19,6 +19,7 @@ def command(
     from ..oracle import load
     from ..signing import fingerprint, signature_path
 
+    c.check_inputs(release)
     rel = load(release, verify=verify)
     beside, signer = signature_path(release), fingerprint(verify) if verify else None
     if json:

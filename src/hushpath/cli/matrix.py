@@ -27,6 +27,7 @@ def command(
     from ..progress import shown
     from ..statement import NOT_PRIVATE
 
+    c.check_inputs(release, sources, targets)
     c.check_output(out, release, sources, targets, verify)
     rel = load(release, verify=verify)
     rows, columns = (None if path is None else read_labels(path) for path in (sources, targets))

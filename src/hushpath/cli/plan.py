@@ -32,6 +32,7 @@ def command(
     from ..progress import shown
     from ..readers import read_topology
 
+    c.check_inputs(network, nodes)
     with shown():
         topology = read_topology(
             network, source=source, target=target, directed=directed, nodes=nodes,

@@ -28,6 +28,9 @@ def command(
 
     if (pairs is None) == (source is None or target is None) or (pairs is not None and source is not None):
         raise OptionError("give two nodes, or --pairs FILE")
+    if not 0 < confidence < 1:
+        raise OptionError(f"confidence must be between 0 and 1, got {confidence}")
+    c.check_inputs(release, pairs)
     rel = load(release, verify=verify)
     asked = [(str(source), str(target))] if pairs is None else read_pairs(pairs)
     answers = rel.distances(asked).tolist()

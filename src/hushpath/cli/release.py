@@ -41,6 +41,7 @@ def command(
     from ..readers import read_network
     from ..signing import check_signing_key, signature_path
 
+    c.check_inputs(network, nodes)
     c.check_output(out, network, nodes, sign)
     if out.exists() and not force:
         raise OptionError(

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..errors import HushpathWarning
 
-LONGEST = 600  # characters of a line; somebody may have named a node or a file with thousands
+LONGEST = 600  # characters of a line; somebody may have given a file or a node a name of thousands
 _heard: list[str] = []  # the warnings of the command that is running
 
 
@@ -27,7 +27,7 @@ def one_line(text: object) -> str:
     """Text as one line that a terminal shows and does not obey, whatever names it quotes."""
     words = " ".join(str(text).split())
     shown = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in words)
-    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 4]} ..."
+    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST // 2]} ... {shown[-LONGEST // 2 :]}"
 
 
 @contextmanager
