@@ -14,6 +14,7 @@ A file beside the matrix would be left behind by the first copy.  Parquet files 
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import os
 import shutil
@@ -68,7 +69,10 @@ def write_matrix(
         elif suffix == ".csv":
             _write_csv(release, temporary, sources, targets, long, dtype)
         else:
-            _write_parquet(release, temporary, sources, targets, long, dtype)
+            try:
+                _write_parquet(release, temporary, sources, targets, long, dtype)
+            except OSError as error:  # in the system's words, not Arrow's
+                raise OSError(error.errno, os.strerror(error.errno or errno.EIO)) from None
     return shape
 
 

@@ -189,19 +189,21 @@ class Release:
             self.save_index(index_path(path))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, verify: str | os.PathLike[str] | None = None) -> Release:
+    def load(
+        cls, path: str | os.PathLike[str], *, verify: str | os.PathLike[str] | None = None, index: bool = True
+    ) -> Release:
         """Read a release file, checking its digest and proving its certificate again.
 
-        An index of this release lying beside it (``roads.hushx``) is mapped; one of another release is left alone.
-        ``verify`` names a public Ed25519 key (PEM): the file must be signed with its private half.  An index is not
-        signed, so it is left alone then.
+        An index of this release lying beside it (``roads.hushx``) is mapped; one of another release is left alone, and
+        so is any without ``index``.  ``verify`` names a public Ed25519 key (PEM): the file must be signed with its
+        private half.  An index is not signed, so it is left alone then.
         """
         if verify is not None:
             verified_digest(path, verify)
-            return cls(*read_release(path))
         release = cls(*read_release(path))
         beside = index_path(path)
-        if beside.is_file() and beside != Path(path) and hasattr(release._decoder, "build_index"):
+        wanted = index and verify is None and hasattr(release._decoder, "build_index")
+        if wanted and beside.is_file() and beside != Path(path):
             with contextlib.suppress(ForeignIndexError):
                 release.load_index(beside)
         return release
@@ -252,9 +254,11 @@ class Release:
         return self.topology.indices(left), self.topology.indices(right)
 
 
-def load(path: str | os.PathLike[str], *, verify: str | os.PathLike[str] | None = None) -> Release:
+def load(
+    path: str | os.PathLike[str], *, verify: str | os.PathLike[str] | None = None, index: bool = True
+) -> Release:
     """Read a release file; with ``verify`` only if it is signed by the owner of this public key."""
-    return Release.load(path, verify=verify)
+    return Release.load(path, verify=verify, index=index)
 
 
 @contextlib.contextmanager

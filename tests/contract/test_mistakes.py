@@ -279,7 +279,7 @@ def shell(folder, command):
 def test_streams_that_cannot_be_written(folder):
     if Path("/dev/full").is_char_device():
         code, _, err = shell(folder, "$HUSH inspect roads.hush > /dev/full")
-        assert (code, err) == (1, "hushpath: cannot write the answer: No space left on device\n")
+        assert (code, err) == (1, "hushpath: cannot write: No space left on device\n")
     assert shell(folder, "$HUSH inspect roads.hush >&-") == (0, "", "")
     assert shell(folder, "$HUSH inspect absent.hush 2>&-") == (2, "", "")
     assert shell(folder, "$HUSH inspect absent.hush >&- 2>&-") == (2, "", "")

@@ -15,12 +15,20 @@ from typing import Any, NoReturn
 from . import voice
 
 INTERRUPTED = 130
+STOPPED = "interrupted; no half-written file is left"
 
 
 def main() -> None:
     """Run the command line and exit.  A polite kill cleans up like Ctrl-C does."""
     signal.signal(signal.SIGTERM, _stop)
-    sys.exit(run(sys.argv[1:]))
+    try:
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # while the program itself was still being loaded
+        code = voice.fail(STOPPED, INTERRUPTED, "Interrupted", as_json=False)
+    if code == INTERRUPTED:  # Python would end itself by SIGINT if the interrupt met an exec(), as imports use it
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
@@ -47,15 +55,13 @@ def run(arguments: list[str]) -> int:
         except typer.TyperException as error:
             return fail(f"{error.format_message()} (try --help)", 2, "UsageError")
         except (KeyboardInterrupt, typer.Abort):
-            return fail("interrupted; no half-written file is left", INTERRUPTED, "Interrupted")
+            return fail(STOPPED, INTERRUPTED, "Interrupted")
         except BrokenPipeError:  # the reader of a pipe went away, as `| head` does
             voice.give_up_output()
             return 0
         except OSError as error:  # a system's reason and at most a file name: never data
-            if error.filename is None:
-                voice.give_up_output()
-                return fail(f"cannot write the answer: {error.strerror or 'it was refused'}", 1, "CannotError")
-            return fail(f"{error.filename}: {error.strerror}", 1, "CannotError")
+            voice.flush_or_give_up()
+            return fail(f"{error.filename or 'cannot write'}: {error.strerror or 'refused'}", 1, "CannotError")
         except MemoryError:
             return fail("not enough memory for this request", 1, "CannotError")
         except Exception as error:

@@ -27,7 +27,7 @@ def command(
     path = index_path(release) if out is None else out
     c.check_output(path, release, verify)
     with shown():
-        rel = load(release, verify=verify)
+        rel = load(release, verify=verify, index=False)  # a damaged index can be replaced
         index = rel.build_index(max_bytes=int(min(max_gb, 1e9) * 2**30))
         rel.save_index(path)
     c.print_marking(rel.statement)

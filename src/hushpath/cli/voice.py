@@ -82,6 +82,14 @@ def ready() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def flush_or_give_up() -> None:
+    """Something could not be written; find out whether it was standard output."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        give_up_output()
+
+
 def give_up_output() -> None:
     """Nobody can be told anything more on standard output; Python must not try again when it exits."""
     with suppress(OSError, ValueError):
