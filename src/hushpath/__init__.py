@@ -7,7 +7,7 @@ The data flows one way, and the files read in that order:
     privacy                                sensitivity, certificate, accounting
     decompose, strategy, bounds            what to measure, with how much noise, and what is proved of it (public)
     exact, measure                         the one private step
-    statement, fileformat, signing         what is published, and by whom
+    statement, fileformat, keys, signing   what is published, and by whom
     engine, decode, oracle, export         any distance from it, for ever (public again)
     predict, planning, publish, evaluation predicted error; a release in one call; true error for the owner
     demo, lab, cli                         for people

@@ -15,8 +15,8 @@ PACKAGE = Path(hushpath.__file__).parent
 ORDER = [
     "_version", "compiled", "errors", "arrays", "progress", "topology", "weights", "network", "graphml", "readers",
     "lists", "noise", "privacy", "kernels", "decompose", "strategy", "bounds", "exact", "measure",
-    "statement", "fileformat", "signing", "engine", "decode", "oracle", "export", "predict", "planning", "publish",
-    "evaluation", "demo", "lab", "cli",
+    "statement", "fileformat", "keys", "signing", "engine", "decode", "oracle", "export", "predict", "planning",
+    "publish", "evaluation", "demo", "lab", "cli",
 ]  # fmt: skip
 
 

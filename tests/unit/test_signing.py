@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 import hushpath
-from hushpath import signing
+from hushpath import keys, signing
 from hushpath.cli import run
 from hushpath.errors import CannotError, FileFormatError, HushpathError, OptionError
 
@@ -25,15 +25,19 @@ def made():
 @pytest.fixture
 def folder(tmp_path, monkeypatch, made):
     monkeypatch.chdir(tmp_path)
-    signing.make_keys("me")
-    signing.make_keys("other")
+    keys.make_keys("me")
+    keys.make_keys("other")
     made.save("roads.hush", sign="me.key")
     return tmp_path
 
 
-def refused(match, **keys):
+def mark_of(path):
+    return keys.fingerprint(keys.public_key(path))
+
+
+def refused(match, **more):
     with pytest.raises(FileFormatError, match=match) as caught:
-        hushpath.load("roads.hush", **({"verify": "me.pub"} | keys))
+        hushpath.load("roads.hush", **({"verify": "me.pub"} | more))
     assert "\n" not in str(caught.value)
 
 
@@ -42,7 +46,7 @@ def test_signed_saved_verified_loaded(folder, made):
     assert sorted(os.listdir()) == ["me.key", "me.pub", "other.key", "other.pub", "roads.hush", "roads.hush.sig"]
     fields = json.loads((folder / "roads.hush.sig").read_text())
     assert (fields["format"], fields["version"], fields["algorithm"]) == ("hushpath-signature", 1, "Ed25519")
-    assert fields["key"] == signing.fingerprint("me.pub")
+    assert fields["key"] == mark_of("me.pub")
     assert stat.S_IMODE(os.stat("me.key").st_mode) == 0o600
 
 
@@ -70,6 +74,21 @@ def test_every_changed_byte_is_noticed(folder):
         refused("is not a signature of")
     (folder / "roads.hush").write_bytes(data + b"\0")
     refused("is not a signature of")
+
+
+@pytest.mark.xfail(strict=True, reason="read_release cannot yet be told the digest of the file it should read")
+def test_the_verified_bytes_are_the_loaded_bytes(folder, monkeypatch):
+    """A file that is exchanged between the two must not be loaded."""
+    from hushpath import oracle
+
+    def exchanged(path, *more, **options):
+        hushpath.release(NET, epsilon=1.0, unit=1.0).save(path)
+        return read(path, *more, **options)
+
+    read = oracle.read_release
+    monkeypatch.setattr(oracle, "read_release", exchanged)
+    with pytest.raises(FileFormatError):
+        hushpath.load("roads.hush", verify="me.pub")
 
 
 def test_another_key_another_file_no_signature(folder, made):
@@ -235,20 +254,20 @@ def test_keygen_never_overwrites(folder, capsys):
     assert not os.path.exists("half.key")
     assert run(["keygen", "no/such/folder/x"]) == 1
     assert run(["keygen", "new", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["fingerprint"] == signing.fingerprint("new.pub")
+    assert json.loads(capsys.readouterr().out)["fingerprint"] == mark_of("new.pub")
 
 
 def test_keygen_leaves_no_half_pair(folder, monkeypatch):
-    create = signing._create
+    create = keys._create
 
     def full(path, data, mode):
         if path.suffix == ".pub":
             raise CannotError("full")
         create(path, data, mode)
 
-    monkeypatch.setattr(signing, "_create", full)
+    monkeypatch.setattr(keys, "_create", full)
     with pytest.raises(CannotError):
-        signing.make_keys("new")
+        keys.make_keys("new")
     assert not os.path.exists("new.key")
 
 
@@ -263,7 +282,7 @@ def test_on_the_command_line(folder, capsys):
     assert run(["inspect", "signed.hush"]) == 0
     assert "NOT CHECKED" in capsys.readouterr().out
     assert run(["inspect", "signed.hush", "--verify", "me.pub"]) == 0
-    assert f"Signature: valid, made with the key of fingerprint {signing.fingerprint('me.pub')}." in (
+    assert f"Signature: valid, made with the key of fingerprint {mark_of('me.pub')}." in (
         capsys.readouterr().out
     )
     assert run(["inspect", "signed.hush", "--verify", "me.pub", "--json"]) == 0

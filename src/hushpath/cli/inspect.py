@@ -16,12 +16,13 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Say in plain words what a release promises.  The certificate is proved again from the file."""
+    from ..keys import fingerprint, public_key
     from ..oracle import load
-    from ..signing import fingerprint, signature_path
+    from ..signing import signature_path
 
     c.check_inputs(release)
     rel = load(release, verify=verify)
-    beside, signer = signature_path(release), fingerprint(verify) if verify else None
+    beside, signer = signature_path(release), fingerprint(public_key(verify)) if verify else None
     if json:
         topology = rel.topology
         c.print_json({

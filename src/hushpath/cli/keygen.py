@@ -14,10 +14,11 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Make an Ed25519 key pair for `release --sign` and `inspect --verify`."""
-    from ..signing import fingerprint, make_keys
+    from ..keys import fingerprint, make_keys, public_key
 
     private, public = make_keys(name)
+    mark = fingerprint(public_key(public))
     if json:
-        c.print_json({"private": str(private), "public": str(public), "fingerprint": fingerprint(public)})
+        c.print_json({"private": str(private), "public": str(public), "fingerprint": mark})
     else:
-        print(f"Secret key: {private}\nPublic key: {public}\nFingerprint: {fingerprint(public)}")
+        print(f"Secret key: {private}\nPublic key: {public}\nFingerprint: {mark}")

@@ -35,11 +35,12 @@ def command(
 ) -> None:
     """Release all distances of a network with differential privacy."""
     from ..errors import OptionError
+    from ..keys import private_key
     from ..privacy.accounting import Budget
     from ..progress import shown
     from ..publish import release
     from ..readers import read_network
-    from ..signing import check_signing_key, signature_path
+    from ..signing import signature_path
 
     c.check_inputs(network, nodes)
     c.check_output(out, network, nodes, sign)
@@ -49,7 +50,7 @@ def command(
             "name another file, or use --force"
         )
     if sign is not None:
-        check_signing_key(sign)
+        private_key(sign)  # a wrong key is said before the data are opened, as a wrong budget is
     Budget(epsilon, delta)  # a wrong budget is said before the data are opened
     with shown():
         net = read_network(
