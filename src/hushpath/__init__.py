@@ -7,7 +7,7 @@ The data flows one way, and the files read in that order:
     privacy                                sensitivity, certificate, accounting
     decompose, strategy, bounds, predict   what to measure, with how much noise; what is proved and expected (public)
     exact, measure                         the one private step
-    cautions, statement, fileformat        what is published, and what deserves a second look
+    cautions, statement, container, fileformat, keys, signing    what is published, and by whom
     engine, decode, oracle, export         any distance from it, for ever (public again)
     planning, publish, evaluation          the choice; a release in one call; true error for the owner
     demo, lab, cli                         for people
@@ -16,9 +16,11 @@ The data flows one way, and the files read in that order:
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._version import __version__
+from .compiled import settle
 
 if TYPE_CHECKING:
     from .errors import HushpathError, HushpathWarning
@@ -50,6 +52,9 @@ __all__ = [
     "HushpathError", "HushpathWarning", "Network", "Release", "Topology", "__version__", "evaluate", "load",
     "mechanisms", "plan", "read_network", "read_topology", "release",
 ]  # fmt: skip
+
+
+settle(Path(__file__).parent)  # here, because every kernel is imported after this
 
 
 def __getattr__(name: str) -> Any:

@@ -20,6 +20,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -77,8 +78,10 @@ def write(path: str | os.PathLike[str], kind: str, version: int, header: Mapping
     with replacing(path) as temporary:
         try:
             save_file(tensors, temporary, metadata={"hushpath": json.dumps(label)})
-        except SafetensorError as error:  # a full disk, for one
-            raise CannotError(f"cannot write {path}: {error}") from None
+        except SafetensorError as error:  # a full disk, say; the system's number is in the text
+            number = re.search(r"os error (\d+)", str(error))
+            reason = os.strerror(int(number[1])) if number else "the file could not be written"
+            raise CannotError(f"cannot write {path}: {reason}") from None
     return found
 
 
@@ -92,14 +95,22 @@ def contiguous(arrays: Arrays) -> dict[str, NDArray[Any]]:
     return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
 
-def read(path: str | os.PathLike[str], kind: str, version: int, *, mapped: bool = False) -> Container:
-    """Read or map a file of one kind and version; the caller decides when to ``check_digest``."""
+def read(
+    path: str | os.PathLike[str], kind: str, version: int, *, mapped: bool = False, sha256: str | None = None
+) -> Container:
+    """Read or map a file of one kind and version; the caller decides when to ``check_digest``.
+
+    With ``sha256`` the file as read, to the last byte, must have it.
+    """
     path = Path(path)
     if not path.is_file():
         raise FileFormatError(f"there is no file {path}")
     try:
         if not mapped:
-            content = np.frombuffer(path.read_bytes(), np.uint8)
+            data = path.read_bytes()
+            if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
+                raise FileFormatError(f"{path} was exchanged while its signature was verified")
+            content = np.frombuffer(data, np.uint8)
         elif path.stat().st_size:
             content = np.memmap(path, np.uint8, mode="c").view(np.ndarray)
         else:

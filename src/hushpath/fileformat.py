@@ -47,9 +47,14 @@ def fingerprint(measurements: Measurements, statement: Statement) -> str:
     return container.digest(container.header_text(header), container.contiguous(tensors))
 
 
-def read_release(path: str | os.PathLike[str]) -> tuple[Measurements, Statement, str]:
-    """Read, check the digest, prove every structure and compute the certificate again; also the fingerprint."""
-    found = container.read(path, FORMAT, VERSION)
+def read_release(
+    path: str | os.PathLike[str], *, sha256: str | None = None
+) -> tuple[Measurements, Statement, str]:
+    """Read, check the digest, prove every structure and compute the certificate again; also the fingerprint.
+
+    ``sha256`` is that of the file whose signature was verified: these bytes and no others are read.
+    """
+    found = container.read(path, FORMAT, VERSION, sha256=sha256)
     found.check_digest()
     try:
         return *_unpack(found.header, found.arrays), found.claimed_digest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 
 from .errors import InputError
@@ -19,10 +20,15 @@ def read_labels(path: Path) -> list[str]:
 
 def read_pairs(path: Path) -> list[tuple[str, str]]:
     """Return the columns ``source`` and ``target`` of a CSV file."""
-    rows = list(csv.DictReader(_text(path).splitlines(), strict=False))
+    try:
+        rows = list(csv.DictReader(io.StringIO(_text(path), newline=""), strict=True))
+    except csv.Error:
+        raise InputError(f"{path} is not a well-formed CSV file: a quote, a NUL or a very long field") from None
     if not rows or not {"source", "target"} <= set(rows[0]):
         raise InputError(f"{path} must be a CSV file with columns source, target and at least one row")
     for number, row in enumerate(rows, start=1):
+        if None in row:
+            raise InputError(f"{path}: row {number} has more fields than the header names columns")
         if not row["source"] or not row["target"]:
             raise InputError(f"{path}: row {number} does not name two nodes")
     return [(row["source"].strip(), row["target"].strip()) for row in rows]

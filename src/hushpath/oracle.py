@@ -27,7 +27,8 @@ from .errors import CannotError, FileFormatError, HushpathWarning, InputError, O
 from .fileformat import fingerprint, read_release, write_release
 from .measure import Measurements
 from .progress import steps
-from .statement import Statement
+from .signing import verified_digest, write_signed
+from .statement import NOT_PRIVATE, Statement
 from .topology import Label, Topology
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Release:
         return fingerprint(self.measurements, self.statement)
 
     def __repr__(self) -> str:
-        mark = "" if self.statement.private else "NOT PRIVATE, "
+        mark = "" if self.statement.private else f"{NOT_PRIVATE}, "
         return f"Release({mark}{self.statement.mechanism}, {self.topology!r}, epsilon={self.statement.epsilon:.6g})"
 
     def distance(self, source: Label, target: Label) -> float:
@@ -157,15 +158,23 @@ class Release:
         return index
 
     def frame(self, sources: Sequence[Label] | None = None, targets: Sequence[Label] | None = None) -> pandas.DataFrame:
-        """Return ``matrix`` as a labelled table; ``None`` means all nodes in canonical order."""
+        """Return ``matrix`` as a labelled table; ``None`` means all nodes in canonical order.
+
+        What is NOT PRIVATE says so in ``attrs["marking"]`` and in the names of both axes, so that it is seen in what
+        pandas prints and written by ``to_csv`` and ``to_parquet``.
+        """
         import pandas as pd
 
-        labels = self.topology.labels
-        return pd.DataFrame(
+        labels, marking = self.topology.labels, self.statement.marking
+        mark = f" {NOT_PRIVATE}" if marking else ""
+        table = pd.DataFrame(
             self.matrix(sources, targets),
-            index=pd.Index(labels if sources is None else list(sources), name="source"),
-            columns=pd.Index(labels if targets is None else list(targets), name="target"),
+            index=pd.Index(labels if sources is None else list(sources), name=f"source{mark}"),
+            columns=pd.Index(labels if targets is None else list(targets), name=f"target{mark}"),
         )
+        if marking:
+            table.attrs["marking"] = marking
+        return table
 
     def interval(self, source: Label, target: Label, confidence: float = 0.9) -> tuple[float, float]:
         """Return a range meant to hold the true distance with the given probability (see docs/PITFALLS.md)."""
@@ -173,22 +182,33 @@ class Release:
             raise OptionError(f"confidence must be between 0 and 1, got {confidence}")
         return self._decoder.interval(self.topology.index(source), self.topology.index(target), confidence)
 
-    def save(self, path: str | os.PathLike[str], *, index: bool = False) -> None:
-        """Write the release file (atomically; see docs/FORMAT.md), with ``index`` also its index beside it."""
-        write_release(path, self.measurements, self.statement)
+    def save(
+        self, path: str | os.PathLike[str], *, index: bool = False, sign: str | os.PathLike[str] | None = None
+    ) -> None:
+        """Write the release file (atomically; see docs/FORMAT.md), with ``index`` also its index beside it.
+
+        ``sign`` names a private Ed25519 key (PEM): then ``roads.hush.sig`` is written with ``roads.hush``, or neither.
+        """
+        if sign is None:
+            write_release(path, self.measurements, self.statement)
+        else:
+            write_signed(path, sign, lambda place: write_release(place, self.measurements, self.statement))
         if index:
             self.save_index(index_path(path))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Release:
+    def load(
+        cls, path: str | os.PathLike[str], *, verify: str | os.PathLike[str] | None = None, index: bool = True
+    ) -> Release:
         """Read a release file, checking its digest and proving its certificate again.
 
         An index of this release lying beside it (``roads.hushx``) is mapped if it was made here.  One of another
-        release is left alone; so, with a warning, is one that came from elsewhere or is damaged.
+        release is left alone; so, with a warning, is one that came from elsewhere or is damaged; so is any without
+        ``index``.  ``verify`` names a public Ed25519 key (PEM): the file must be signed with its private half.
         """
-        release = cls(*read_release(path))
+        release = cls(*read_release(path, sha256=None if verify is None else verified_digest(path, verify)))
         beside = index_path(path)
-        if beside.is_file() and beside != Path(path) and hasattr(release._decoder, "build_index"):
+        if index and beside.is_file() and beside != Path(path) and hasattr(release._decoder, "build_index"):
             try:
                 release.load_index(beside)
             except ForeignIndexError:
@@ -243,6 +263,8 @@ class Release:
         return self.topology.indices(left), self.topology.indices(right)
 
 
-def load(path: str | os.PathLike[str]) -> Release:
-    """Read a release file."""
-    return Release.load(path)
+def load(
+    path: str | os.PathLike[str], *, verify: str | os.PathLike[str] | None = None, index: bool = True
+) -> Release:
+    """Read a release file; with ``verify`` only if it is signed by the owner of this public key."""
+    return Release.load(path, verify=verify, index=index)

@@ -99,9 +99,15 @@ class Statement:
             cautions=of_release(measurements),
         )
 
+    @property
+    def marking(self) -> str:
+        """What must stand in everything written or printed from this release: nothing, or NOT PRIVATE and why."""
+        return "" if self.private else f"{NOT_PRIVATE}: {'; '.join(self.reasons)}"
+
     def as_dict(self) -> dict[str, Any]:
-        """Return plain JSON-ready values; infinity is written as the text "inf"."""
-        return {key: _plain(value) for key, value in asdict(self).items()}
+        """Return plain JSON-ready values; infinity is written as the text "inf".  A marking stands first."""
+        marking = {"marking": self.marking} if self.marking else {}
+        return {**marking, **{key: _plain(value) for key, value in asdict(self).items()}}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Statement:
@@ -119,7 +125,7 @@ class Statement:
     def __str__(self) -> str:
         lines = []
         if not self.private:
-            lines.append(f"{NOT_PRIVATE}: {'; '.join(self.reasons)}. For tests only; do not publish.")
+            lines.append(f"{self.marking}. For tests only; do not publish.")
         else:
             promise = f"epsilon = {self.epsilon:.6g}"
             promise += f", delta = {self.delta:.3g}" if self.delta else " (pure, delta = 0)"

@@ -13,10 +13,10 @@ import hushpath
 
 PACKAGE = Path(hushpath.__file__).parent
 ORDER = [
-    "_version", "errors", "arrays", "progress", "topology", "facts", "weights", "network", "graphml", "readers",
-    "lists", "noise", "privacy", "kernels", "decompose", "strategy", "bounds", "predict", "exact", "measure",
-    "cautions", "statement", "container", "fileformat", "engine", "decode", "oracle", "export", "planning", "publish",
-    "evaluation", "demo", "lab", "cli",
+    "_version", "compiled", "errors", "arrays", "progress", "topology", "facts", "weights", "network", "graphml",
+    "readers", "lists", "noise", "privacy", "kernels", "decompose", "strategy", "bounds", "predict", "exact", "measure",
+    "cautions", "statement", "container", "fileformat", "keys", "signing", "engine", "decode", "oracle", "export",
+    "planning", "publish", "evaluation", "demo", "lab", "cli",
 ]  # fmt: skip
 
 

@@ -90,7 +90,7 @@ def test_matrices_agree_in_every_format(folder, capsys):
         assert table["source"].tolist() == ["n7"] * 30 + ["n2"] * 30
         assert np.array_equal(table["distance"].to_numpy().reshape(2, 30), expected.loc[["n7", "n2"]].to_numpy())
     code, out, err = call(capsys, "matrix", "roads.hush", "-o", "s.npy", "--targets", "some.txt", "--json")
-    assert json.loads(out) == {"file": "s.npy", "rows": 30, "columns": 2, "private": True}
+    assert json.loads(out) == {"file": "s.npy", "rows": 30, "columns": 2, "private": True, "warnings": []}
     assert np.array_equal(np.load("s.npy"), expected[["n7", "n2"]].to_numpy())
 
 
@@ -128,7 +128,7 @@ def test_what_is_not_private_says_so_everywhere(folder, capsys, flag):
         (["release", "roads.csv"], 2, "Missing"),
         (["query", "absent.hush", "a", "b"], 2, "no file"),
         (["query", "roads.csv", "a", "b"], 2, "not a hushpath release"),
-        (["inspect", "."], 2, "no file"),
+        (["inspect", "."], 2, "is a folder"),
         (["frobnicate"], 2, "No such command"),
         (["plan", "roads.csv", "--epsilon", "much"], 2, "epsilon"),
         (["plan", "roads.csv", "--epsilon", "1"], 2, "--unit is missing"),
@@ -216,6 +216,60 @@ def test_as_a_program(folder):
     assert (done.returncode, done.stdout) == (2, "")
     for verb in ("demo", "plan", "release", "query", "matrix", "inspect", "evaluate"):
         assert run([verb, "--help"]) == 0
+
+
+def test_releasing_again_is_asked_for(folder, capsys):
+    """It spends the budget again, whatever becomes of the first file; other outputs are made from public files."""
+    assert call(capsys, *RELEASE, "--mechanism", "input")[0] == 0
+    before = (folder / "roads.hush").read_bytes()
+    code, out, err = call(capsys, *RELEASE)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "spends the budget again" in err
+    assert "--force" in err
+    assert (folder / "roads.hush").read_bytes() == before
+    assert call(capsys, *RELEASE, "--force", "--mechanism", "input")[0] == 0
+    assert (folder / "roads.hush").read_bytes() != before
+    for _ in range(2):
+        assert call(capsys, "matrix", "roads.hush", "-o", "m.csv")[0] == 0
+        assert call(capsys, "index", "roads.hush")[0] == 0
+    (folder / "roads.hushx").write_bytes(b"damaged")
+    assert call(capsys, "query", "roads.hush", "n0", "n1")[0] == 2
+    assert call(capsys, "index", "roads.hush")[0] == 0
+    assert call(capsys, "query", "roads.hush", "n0", "n1")[0] == 0
+
+
+def test_warnings_are_lines_and_json(folder, capsys, monkeypatch):
+    import warnings
+
+    import hushpath.readers
+
+    read = hushpath.readers.read_network
+
+    def warning(*args, **options):
+        for text in ("most rows\nhave their reverse", "3 loops were dropped", "3 loops were dropped"):
+            warnings.warn(text, hushpath.HushpathWarning, stacklevel=2)
+        return read(*args, **options)
+
+    monkeypatch.setattr(hushpath.readers, "read_network", warning)
+    lines = "hushpath: warning: most rows have their reverse\nhushpath: warning: 3 loops were dropped\n"
+    code, out, err = call(capsys, *RELEASE)
+    assert (code, err) == (0, lines)
+    assert "warning" not in out
+    code, out, err = call(capsys, *RELEASE, "--force", "--json")
+    assert (code, err) == (0, lines)
+    assert json.loads(out)["warnings"] == ["most rows have their reverse", "3 loops were dropped"]
+    code, out, err = call(capsys, *RELEASE, "--force", "--json", "--weight", "nosuch")  # before an error, too
+    assert (code, len(json.loads(out)["warnings"])) == (2, 2)
+    assert err.startswith(lines)
+    code, out, err = call(capsys, "inspect", "roads.hush", "--json")  # and forgotten by the next command
+    assert (err, json.loads(out)["warnings"]) == ("", [])
+
+
+def test_exit_codes_are_in_the_help(capsys):
+    code, out, _ = call(capsys, "--help")
+    assert code == 0
+    for words in ("0 done", "1 could not be done", "2 bad input", "130 interrupted"):
+        assert words in " ".join(out.split())
 
 
 def test_an_input_is_never_overwritten(folder, capsys):

@@ -145,12 +145,12 @@ def test_exports_in_single_precision(rel, tmp_path, indexed):
 
     expected = rel.matrix().astype(np.float32)
     write_matrix(rel, tmp_path / "m.npy", dtype=np.float32)
-    assert np.array_equal(np.load(tmp_path / "m.npy"), expected)
+    assert np.array_equal(np.load(tmp_path / "m.npy")["distance NOT PRIVATE"], expected)
     write_matrix(rel, tmp_path / "m.parquet", dtype=np.float32)
     table = pq.read_table(tmp_path / "m.parquet")
-    assert np.array_equal(np.stack([c.to_numpy() for c in table.columns[1:]], 1), expected)
+    assert np.array_equal(np.stack([c.to_numpy() for c in table.columns[2:]], 1), expected)
     write_matrix(rel, tmp_path / "m.csv", [0, 1], [2])
-    assert (tmp_path / "m.csv").read_text().splitlines()[1] == f"0,{rel.distance(0, 2)}"
+    assert (tmp_path / "m.csv").read_text().splitlines()[1] == f"NOT PRIVATE,0,{rel.distance(0, 2)}"
 
 
 def test_the_command_line(rel, tmp_path, capsys):
@@ -161,7 +161,7 @@ def test_the_command_line(rel, tmp_path, capsys):
     assert run(["index", str(tmp_path / "x.hush"), "-o", str(tmp_path / "y.hushx"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["nodes"] == 72
     assert run(["query", str(tmp_path / "x.hush"), "0", "71"]) == 0
-    assert float(capsys.readouterr().out) == pytest.approx(rel.distance(0, 71), rel=1e-5)
+    assert float(capsys.readouterr().out.split()[0]) == pytest.approx(rel.distance(0, 71), rel=1e-5)
     (tmp_path / "x.hushx").unlink()
     assert run(["index", str(tmp_path / "x.hush"), "--max-gb", "0"]) == 1
     assert "max_bytes" in capsys.readouterr().err

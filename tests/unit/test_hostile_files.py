@@ -15,6 +15,7 @@ from named_graphs import build, delaunay_ends, grid_ends, named
 from safetensors.numpy import save_file
 
 import hushpath
+from hushpath.cli import run
 from hushpath.decompose.tree import Lists, SeparatorTree
 from hushpath.errors import FileFormatError
 
@@ -436,3 +437,21 @@ def test_small_files_cannot_ask_for_much_memory(tmp_path, bomb):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, preexec_fn=limited, timeout=300)
     assert done.returncode == 1, done.stderr[-500:]
     assert done.stderr.startswith("refused: "), done.stderr[-500:]
+
+
+def test_inspect_says_what_a_file_cannot_prove(plain, capsys):
+    """Finding 2: values without any noise load as sound; no program can see that, so it is said in words."""
+    forged(plain, lambda header, arrays: arrays["values"].fill(0))
+    assert run(["inspect", str(plain)]) == 0
+    out = capsys.readouterr().out
+    assert "Not provable from any file: that this noise was really drawn" in out
+    assert run(["inspect", str(plain), "--json"]) == 0
+    assert "trust" in json.loads(capsys.readouterr().out)["not_proved"]
+
+
+def test_two_files_with_one_fingerprint_are_one_release(plain, tmp_path):
+    before = hushpath.load(plain)
+    changed = forged(plain, lambda header, arrays: arrays["values"].__iadd__(1), tmp_path / "y.hush")
+    assert hushpath.load(changed).fingerprint != before.fingerprint
+    before.save(tmp_path / "z.hush")
+    assert hushpath.load(tmp_path / "z.hush").fingerprint == before.fingerprint

@@ -57,7 +57,9 @@ def test_winners_name_the_smallest_error_and_whether_it_is_clear():
 
 
 def test_csv_has_one_line_a_row():
-    assert csv_text([{"a": 1, "b": "x,y"}, {"a": 2, "b": None}]) == 'a,b\n1,"x,y"\n2,\n'
+    assert csv_text([{"a": 1, "b": "x,y"}, {"a": 2, "b": None}]) == (
+        'NOT PRIVATE,a,b\nNOT PRIVATE,1,"x,y"\nNOT PRIVATE,2,\n'
+    )
 
 
 def test_theorems_in_words():

@@ -1,7 +1,8 @@
 """The command line: one file per verb; each parses, calls the library and prints.
 
-Every error is one line on standard error: exit code 2 for bad input, 1 for what could not be done, 130 when
-interrupted.  Nothing heavy is imported until a verb needs it, so that ``hushpath --help`` is quick.
+Every error is one line on standard error, and with ``--json`` also a document on standard output (see ``voice``).  Exit
+code 2 for bad input, 1 for what could not be done, 130 when interrupted.  Nothing heavy is imported until a verb needs
+it, so that ``hushpath --help`` is quick.
 """
 
 from __future__ import annotations
@@ -11,13 +12,23 @@ import signal
 import sys
 from typing import Any, NoReturn
 
+from . import voice
+
 INTERRUPTED = 130
+STOPPED = "interrupted; no half-written file is left"
 
 
 def main() -> None:
     """Run the command line and exit.  A polite kill cleans up like Ctrl-C does."""
     signal.signal(signal.SIGTERM, _stop)
-    sys.exit(run(sys.argv[1:]))
+    try:
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # while the program itself was still being loaded
+        code = voice.fail(STOPPED, INTERRUPTED, "Interrupted", as_json=False)
+    if code == INTERRUPTED:  # Python would end itself by SIGINT if the interrupt met an exec(), as imports use it
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
@@ -27,34 +38,42 @@ def run(arguments: list[str]) -> int:
     from ..errors import HushpathError
     from .app import app
 
-    try:
-        code = app(args=arguments, prog_name="hushpath", standalone_mode=False)
-        if code == INTERRUPTED:  # typer turns Ctrl-C into an exit code and returns it
-            raise KeyboardInterrupt
-        sys.stdout.flush()
-    except HushpathError as error:
-        return _fail(str(error), error.exit_code)
-    except typer.TyperException as error:
-        return _fail(f"{error.format_message()} (try --help)", 2)
-    except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted; no half-written file is left", INTERRUPTED)
-    except BrokenPipeError:  # the reader of a pipe went away, as `| head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except MemoryError:
-        return _fail("not enough memory for this request", 1)
-    except Exception as error:
-        # A bug of ours.  The message of an unforeseen exception could hold data, so only its type is shown.
-        if os.environ.get("HUSHPATH_DEBUG"):
-            raise
-        return _fail(f"internal error ({type(error).__name__}); set HUSHPATH_DEBUG=1 to see where", 1)
+    as_json = voice.wants_json(arguments)
+
+    def fail(message: object, code: int, kind: str) -> int:
+        return voice.fail(message, code, kind, as_json=as_json)
+
+    voice.ready()
+    with voice.listening():
+        try:
+            code = app(args=arguments, prog_name="hushpath", standalone_mode=False)
+            if code == INTERRUPTED:  # typer turns Ctrl-C into an exit code and returns it
+                raise KeyboardInterrupt
+            sys.stdout.flush()
+        except HushpathError as error:
+            return fail(error, error.exit_code, type(error).__name__)
+        except typer.TyperException as error:
+            return fail(f"{error.format_message()} (try --help)", 2, "UsageError")
+        except (KeyboardInterrupt, typer.Abort):
+            return fail(STOPPED, INTERRUPTED, "Interrupted")
+        except BrokenPipeError:  # the reader of a pipe went away, as `| head` does
+            voice.give_up_output()
+            return 0
+        except OSError as error:  # a system's reason and at most a file name: never data
+            voice.flush_or_give_up()
+            return fail(f"{error.filename or 'cannot write'}: {error.strerror or 'refused'}", 1, "CannotError")
+        except MemoryError:
+            return fail("not enough memory for this request", 1, "CannotError")
+        except Exception as error:
+            if "no locator available" in str(error):  # numba found no folder for compiled code; see compiled.py
+                return fail("no folder can be written to; name one in TMPDIR or NUMBA_CACHE_DIR", 1, "CannotError")
+            # A bug of ours.  The message of an unforeseen exception could hold data, so only its type is shown.
+            if os.environ.get("HUSHPATH_DEBUG"):
+                raise
+            kind = type(error).__name__
+            return fail(f"internal error ({kind}); set HUSHPATH_DEBUG=1 to see where", 1, "InternalError")
     return code if isinstance(code, int) else 0
 
 
 def _stop(number: int, frame: Any) -> NoReturn:  # noqa: ARG001 - what signal handlers are given
     raise KeyboardInterrupt
-
-
-def _fail(message: str, code: int) -> int:
-    print("hushpath: " + " ".join(message.split()), file=sys.stderr)
-    return code

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from . import demo, evaluate, index, inspect, lab, matrix, plan, query, release
+from . import demo, evaluate, index, inspect, keygen, lab, matrix, plan, query, release
 
 app = typer.Typer(
     name="hushpath",
     help="Publish all distances of a network without publishing anyone's data.",
-    epilog="Start with: hushpath demo",
+    epilog="Exit codes: 0 done, 1 could not be done, 2 bad input, 130 interrupted. Start with: hushpath demo",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -36,5 +36,5 @@ def _main(
     pass
 
 
-for verb in (demo, plan, release, index, query, matrix, inspect, evaluate, lab):
+for verb in (demo, plan, release, index, query, matrix, inspect, evaluate, keygen, lab):
     app.command(verb.__name__.rpartition(".")[2])(verb.command)

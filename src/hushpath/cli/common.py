@@ -5,9 +5,14 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from .voice import print_json as print_json
+
+if TYPE_CHECKING:
+    from ..statement import Statement
 
 Epsilon = Annotated[float, typer.Option("--epsilon", help="Privacy budget; smaller is more private. inf: NOT PRIVATE.")]
 Delta = Annotated[float, typer.Option("--delta", help="Chance of a worse loss than epsilon; 0 for pure privacy.")]
@@ -28,15 +33,22 @@ Weight = Annotated[str, typer.Option("--weight", help="Column of the private wei
 Lower = Annotated[str | None, typer.Option("--lower", help="Public lower bound: a number or a column.")]
 Upper = Annotated[str | None, typer.Option("--upper", help="Public upper bound: a number or a column.")]
 Nodes = Annotated[Path | None, typer.Option("--nodes", help="Node table with columns node, x, y.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, errors included, for machines.")]
+Verify = Annotated[Path | None, typer.Option("--verify", help="Only if signed with the key of this public key file.")]
 Options = Annotated[
     list[str] | None, typer.Option("--option", help="A mechanism's option as NAME=VALUE; may be repeated.")
 ]
 
 
-def print_json(data: Any) -> None:
-    """Print one JSON document; infinity is not JSON and must have been replaced."""
-    print(json.dumps(data, indent=2, allow_nan=False, default=str))
+def privacy(statement: Statement) -> dict[str, Any]:
+    """What a JSON document about a release begins with."""
+    return {"private": statement.private, **({"marking": statement.marking} if statement.marking else {})}
+
+
+def print_marking(statement: Statement) -> None:
+    """Say NOT PRIVATE and why on standard error, where it is seen even if the answer goes elsewhere."""
+    if statement.marking:
+        typer.echo(statement.marking, err=True)
 
 
 def finite(value: float) -> float | str:
@@ -64,14 +76,28 @@ def the_unit(unit: float | None) -> float:
     return unit
 
 
-def check_output(out: Path, *inputs: Path) -> None:
+def check_inputs(*inputs: Path | None) -> None:
+    """Refuse what is there but is no file: reading a pipe or a device may wait, or go on, for ever."""
+    from ..errors import InputError
+
+    for given in inputs:
+        if given is not None and given.exists() and not given.is_file():
+            kind = "folder" if given.is_dir() else "pipe or a device"
+            raise InputError(f"{given} is a {kind}; name an ordinary file")
+
+
+def check_output(out: Path, *inputs: Path | None) -> None:
     """Refuse a place that cannot be written, or that holds an input, before any work is done."""
     from ..errors import CannotError, OptionError
 
-    if any(out.exists() and given.exists() and out.samefile(given) for given in inputs):
+    if any(given and out.exists() and given.exists() and out.samefile(given) for given in inputs):
         raise OptionError(f"{out} is an input of this command; write to another file")
     if out.is_dir():
         raise OptionError(f"{out} is a folder; name a file")
+    if out.is_symlink() and not out.exists():
+        raise OptionError(f"{out} is a link that leads nowhere; name another file")
+    if out.exists() and not out.is_file():  # writing ends in a rename, which would put a file in place of a device
+        raise OptionError(f"{out} is a device or a pipe; name an ordinary file")
     if not out.absolute().parent.is_dir():
         raise CannotError(f"cannot write {out}: there is no folder {out.parent}")
     if not os.access(out.absolute().parent, os.W_OK):
@@ -80,15 +106,22 @@ def check_output(out: Path, *inputs: Path) -> None:
 
 def mechanism_options(pairs: list[str] | None) -> dict[str, Any]:
     """``NAME=VALUE`` texts as keyword options; values are JSON where they can be, text otherwise."""
-    from ..errors import OptionError
+    from inspect import signature
 
+    from ..errors import OptionError
+    from ..planning import plan
+    from ..publish import release
+
+    taken = {*signature(plan).parameters, *signature(release).parameters} - {"granularity", "options"}
     options: dict[str, Any] = {}
     for pair in pairs or []:
         name, equals, value = pair.partition("=")
         if not equals or not name.replace("-", "_").isidentifier():
             raise OptionError(f"an option is written NAME=VALUE, not {pair[:60]!r}")
+        if name.replace("-", "_") in taken:
+            raise OptionError(f"--option is for options of a mechanism, and {name} is not one")
         try:
             options[name.replace("-", "_")] = json.loads(value)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):  # text, or a number or nesting that JSON readers refuse
             options[name.replace("-", "_")] = value
     return options

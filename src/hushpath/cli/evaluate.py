@@ -27,6 +27,7 @@ def command(
     from ..progress import shown
     from ..readers import read_network
 
+    c.check_inputs(network, release, nodes)
     rel = load(release)
     with shown():
         net = read_network(network, source=source, target=target, weight=weight, directed=directed, nodes=nodes)

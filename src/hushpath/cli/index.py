@@ -14,19 +14,26 @@ def command(
     release: Annotated[Path, typer.Argument(help="A release file.")],
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Default: beside the release, as .hushx.")] = None,
     max_gb: Annotated[float, typer.Option("--max-gb", min=0.0, help="Refuse to build a larger index.")] = 4.0,
+    verify: c.Verify = None,
     json: c.Json = False,
 ) -> None:
     """Build the index of a release and write it beside it; `query` and `matrix` then use it."""
     from ..engine.storage import index_path
     from ..oracle import load
     from ..progress import shown
+    from ..statement import NOT_PRIVATE
 
+    c.check_inputs(release)
     path = index_path(release) if out is None else out
+    c.check_output(path, release, verify)
     with shown():
-        rel = load(release)
-        index = rel.build_index(max_bytes=int(max_gb * 2**30))
+        rel = load(release, verify=verify, index=False)  # a damaged index can be replaced
+        index = rel.build_index(max_bytes=int(min(max_gb, 1e9) * 2**30))
         rel.save_index(path)
+    c.print_marking(rel.statement)
     if json:
-        c.print_json({"file": str(path), "nodes": rel.topology.num_nodes, "bytes": index.nbytes})
+        facts = {"file": str(path), "nodes": rel.topology.num_nodes, "bytes": index.nbytes}
+        c.print_json({**c.privacy(rel.statement), **facts})
     else:
-        print(f"Index of {rel.topology.num_nodes} nodes ({index.nbytes / 2**20:.1f} MB) written to {path}.")
+        mark = f" {NOT_PRIVATE}" if rel.statement.marking else ""
+        print(f"Index of {rel.topology.num_nodes} nodes ({index.nbytes / 2**20:.1f} MB) written to {path}.{mark}")

@@ -10,19 +10,43 @@ import typer
 from . import common as c
 
 
+# A file can prove its structure, not its honesty.
+PROVED = "that its numbers fit its network, and that noise of the stated scales costs the stated epsilon and delta"
+NOT_PROVED = (
+    "that this noise was really drawn, from a secret source, and that the unit means what the publisher says; "
+    "that rests on trust in who published it"
+)
+
+
 def command(
     release: Annotated[Path, typer.Argument(help="A release file.")],
+    verify: c.Verify = None,
     json: c.Json = False,
 ) -> None:
     """Say in plain words what a release promises.  The certificate is proved again from the file."""
+    from ..keys import fingerprint, public_key
     from ..oracle import load
+    from ..signing import signature_path
 
-    rel = load(release)
+    c.check_inputs(release)
+    rel = load(release, verify=verify)
+    beside, signer = signature_path(release), fingerprint(public_key(verify)) if verify else None
     if json:
         topology = rel.topology
         c.print_json({
+            **c.privacy(rel.statement),
             "nodes": topology.num_nodes, "edges": topology.num_edges, "directed": topology.directed,
+            "fingerprint": rel.fingerprint, "proved": PROVED, "not_proved": NOT_PROVED,
+            "signature": {"present": beside.is_file(), "verified": verify is not None, "key": signer},
             "statement": rel.statement.as_dict(),
         })  # fmt: skip
+        return
+    print(f"{rel.topology!r}\n{rel.statement}")
+    print(f"Proved from this file: {PROVED}.\nNot provable from any file: {NOT_PROVED}.")
+    print(f"Fingerprint: {rel.fingerprint}")
+    if signer:
+        print(f"Signature: valid, made with the key of fingerprint {signer}.")
+    elif beside.is_file():
+        print(f"Signature: {beside} is there but was NOT CHECKED; use --verify with the publisher's public key.")
     else:
-        print(f"{rel.topology!r}\n{rel.statement}")
+        print("Signature: none, so the file does not say who published it.")

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from . import common as c
+
 
 def command(
     quick: Annotated[bool, typer.Option("--quick", help="A small run: minutes on two cores.")] = False,
@@ -29,6 +31,7 @@ def command(
     from ..lab.study import FULL, QUICK, Study, run_study
     from ..progress import shown
 
+    c.check_inputs(*(network or []))
     given = [f"--mechanism {name}" for name in mechanism or []] + [f"--class {name}" for name in kind or []]
     given += [f"--network {path.name} --weight {weight}" for path in network or []]
     study = Study(

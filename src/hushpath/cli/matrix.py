@@ -17,6 +17,7 @@ def command(
     targets: Annotated[Path | None, typer.Option("--targets", help="One node per line; else all, sorted.")] = None,
     long: Annotated[bool, typer.Option("--long", help="Columns source, target, distance.")] = False,
     float32: Annotated[bool, typer.Option("--float32", help="Half the size, seven digits.")] = False,
+    verify: c.Verify = None,
     json: c.Json = False,
 ) -> None:
     """Write a distance matrix; larger than memory is fine."""
@@ -24,15 +25,17 @@ def command(
     from ..lists import read_labels
     from ..oracle import load
     from ..progress import shown
+    from ..statement import NOT_PRIVATE
 
-    c.check_output(out, release)
-    rel = load(release)
+    c.check_inputs(release, sources, targets)
+    c.check_output(out, release, sources, targets, verify)
+    rel = load(release, verify=verify)
     rows, columns = (None if path is None else read_labels(path) for path in (sources, targets))
     with shown():
         shape = write_matrix(rel, out, rows, columns, long=long, dtype="float32" if float32 else "float64")
-    if not rel.statement.private:
-        typer.echo(f"NOT PRIVATE: {'; '.join(rel.statement.reasons)}", err=True)
+    c.print_marking(rel.statement)
     if json:
-        c.print_json({"file": str(out), "rows": shape[0], "columns": shape[1], "private": rel.statement.private})
+        c.print_json({**c.privacy(rel.statement), "file": str(out), "rows": shape[0], "columns": shape[1]})
     else:
-        print(f"{shape[0]} x {shape[1]} distances written to {out}.")
+        mark = f" {NOT_PRIVATE}" if rel.statement.marking else ""
+        print(f"{shape[0]} x {shape[1]} distances written to {out}.{mark}")

@@ -33,6 +33,7 @@ def command(
     from ..progress import shown
     from ..readers import read_topology
 
+    c.check_inputs(network, nodes)
     unit = c.the_unit(unit)
     with shown():
         topology = read_topology(

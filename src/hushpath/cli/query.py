@@ -17,40 +17,48 @@ def command(
     pairs: Annotated[Path | None, typer.Option("--pairs", help="CSV with columns source, target.")] = None,
     interval: Annotated[bool, typer.Option("--interval", help="Also a range for the true distance.")] = False,
     confidence: Annotated[float, typer.Option("--confidence", help="Of the interval.")] = 0.9,
+    verify: c.Verify = None,
     json: c.Json = False,
 ) -> None:
     """Ask a release for distances.  Free: asking costs no privacy."""
     from ..errors import OptionError
     from ..lists import read_pairs
     from ..oracle import load
+    from ..statement import NOT_PRIVATE
 
     if (pairs is None) == (source is None or target is None) or (pairs is not None and source is not None):
         raise OptionError("give two nodes, or --pairs FILE")
-    rel = load(release)
+    if not 0 < confidence < 1:
+        raise OptionError(f"confidence must be between 0 and 1, got {confidence}")
+    c.check_inputs(release, pairs)
+    rel = load(release, verify=verify)
     asked = [(str(source), str(target))] if pairs is None else read_pairs(pairs)
     answers = rel.distances(asked).tolist()
     ranges = [rel.interval(a, b, confidence) for a, b in asked] if interval else None
-    if not rel.statement.private:
-        typer.echo(f"NOT PRIVATE: {'; '.join(rel.statement.reasons)}", err=True)
+    mark = NOT_PRIVATE if rel.statement.marking else ""
+    c.print_marking(rel.statement)
     if json:
         rows = [{"source": a, "target": b, "distance": c.finite(d)} for (a, b), d in zip(asked, answers, strict=True)]
         for row, ends in zip(rows, ranges or [], strict=False):
             row["interval"] = [c.finite(end) for end in ends]  # type: ignore[assignment]
-        c.print_json({"private": rel.statement.private, "answers": rows})
+        c.print_json({**c.privacy(rel.statement), "answers": rows})
     elif pairs is None:
         line = f"{answers[0]:.6g}"
         if ranges:
             line += f"   ({100 * confidence:g} % interval {ranges[0][0]:.6g} to {ranges[0][1]:.6g})"
-        print(line)
+        print(f"{line}   {mark}" if mark else line)
     else:
-        _print_csv(asked, answers, ranges)
+        _print_csv([mark] if mark else [], asked, answers, ranges)
 
 
-def _print_csv(asked: list[tuple[str, str]], answers: list[float], ranges: list[tuple[float, float]] | None) -> None:
+def _print_csv(
+    mark: list[str], asked: list[tuple[str, str]], answers: list[float], ranges: list[tuple[float, float]] | None
+) -> None:
+    """Print a table; what is NOT PRIVATE has a first column that says so in every row, as ``matrix`` writes it."""
     import csv
     import sys
 
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(["source", "target", "distance", *(["low", "high"] if ranges else [])])
+    writer.writerow([*mark, "source", "target", "distance", *(["low", "high"] if ranges else [])])
     for i, (a, b) in enumerate(asked):
-        writer.writerow([a, b, answers[i], *(ranges[i] if ranges else [])])
+        writer.writerow([*mark, a, b, answers[i], *(ranges[i] if ranges else [])])

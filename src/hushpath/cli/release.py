@@ -30,15 +30,28 @@ def command(
     sampler: Annotated[str, typer.Option("--sampler", help="auto, opendp or vector.")] = "auto",
     seed: Annotated[int | None, typer.Option("--seed", help="For tests: reproducible and NOT PRIVATE.")] = None,
     option: c.Options = None,
+    sign: Annotated[Path | None, typer.Option("--sign", help="Sign with this private key; see `keygen`.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing release file.")] = False,
     json: c.Json = False,
 ) -> None:
     """Release all distances of a network with differential privacy."""
+    from ..errors import OptionError
+    from ..keys import private_key
     from ..privacy.accounting import Budget
     from ..progress import shown
     from ..publish import release
     from ..readers import read_network
+    from ..signing import signature_path
 
-    c.check_output(out, network)
+    c.check_inputs(network, nodes)
+    c.check_output(out, network, nodes, sign)
+    if out.exists() and not force:
+        raise OptionError(
+            f"{out} exists; releasing the same data again spends the budget again, even if this file is replaced: "
+            "name another file, or use --force"
+        )
+    if sign is not None:
+        private_key(sign)  # a wrong key is said before the data are opened, as a wrong budget is
     Budget(epsilon, delta)  # a wrong budget is said before the data are opened
     unit = c.the_unit(unit)
     with shown():
@@ -50,8 +63,11 @@ def command(
             net, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,
             sampler=sampler, seed=seed, population=population, **c.mechanism_options(option),
         )  # fmt: skip
-        made.save(out)
+        made.save(out, sign=sign)
     if json:
-        c.print_json({"file": str(out), "statement": made.statement.as_dict()})
+        signature = str(signature_path(out)) if sign else None
+        c.print_json({
+            **c.privacy(made.statement), "file": str(out), "signature": signature, "statement": made.statement.as_dict()
+        })  # fmt: skip
     else:
-        print(f"{made.statement}\nWritten to {out}.")
+        print(f"{made.statement}\nWritten to {out}{f', signed in {signature_path(out)}' if sign else ''}.")

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..statement import NOT_PRIVATE
 from .cells import MAIN_WEIGHTS
 from .theorems import theorem_exponent
 from .weights import OWN
@@ -152,11 +153,12 @@ def coverage(results: Sequence[Row]) -> list[Row]:
 
 
 def csv_text(rows: Sequence[Row]) -> str:
-    """Rows as CSV with the keys of the first one as columns."""
+    """Rows as CSV with the keys of the first one as columns, behind a first column that marks every row."""
     file = io.StringIO()
-    writer = csv.DictWriter(file, list(rows[0]) if rows else ["empty"], lineterminator="\n")
+    names = [NOT_PRIVATE, *(rows[0] if rows else ["empty"])]
+    writer = csv.DictWriter(file, names, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({NOT_PRIVATE: NOT_PRIVATE, **row} for row in rows)
     return file.getvalue()
 
 

@@ -1,0 +1,24 @@
+"""``hushpath keygen``: a pair of keys to sign releases with."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from . import common as c
+
+
+def command(
+    name: Annotated[str, typer.Argument(help="Writes NAME.key (keep it secret) and NAME.pub (give it to readers).")],
+    json: c.Json = False,
+) -> None:
+    """Make an Ed25519 key pair for `release --sign` and `inspect --verify`."""
+    from ..keys import fingerprint, make_keys, public_key
+
+    private, public = make_keys(name)
+    mark = fingerprint(public_key(public))
+    if json:
+        c.print_json({"private": str(private), "public": str(public), "fingerprint": mark})
+    else:
+        print(f"Secret key: {private}\nPublic key: {public}\nFingerprint: {mark}")

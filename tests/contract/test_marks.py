@@ -1,0 +1,127 @@
+"""NOT PRIVATE stands in every file written and everything printed from a release that is not private, and nowhere else.
+
+Every verb and every format is listed here; a new one fails the first two tests until it is.
+"""
+
+import json
+
+import numpy as np
+import pytest
+from named_graphs import grid_ends
+
+import hushpath
+from hushpath.cli import run
+from hushpath.cli.app import app
+from hushpath.export import FORMATS, write_matrix
+
+MARK = "NOT PRIVATE"
+NOT_NOISY = {"seeded": ["--seed", "1"], "no noise": ["--epsilon", "inf"]}
+# verb -> commands that print something about the release; "ask.csv" and "some.txt" name nodes
+PRINTS = {
+    "inspect": [["inspect", "r.hush"]],
+    "query": [
+        ["query", "r.hush", "n0", "n7"], ["query", "r.hush", "n0", "n7", "--interval"],
+        ["query", "r.hush", "--pairs", "ask.csv"], ["query", "r.hush", "--pairs", "ask.csv", "--interval"],
+    ],
+    "matrix": [["matrix", "r.hush", "-o", f"m{suffix}"] for suffix in FORMATS],
+    "index": [["index", "r.hush"]],
+    "release": [["release", "roads.csv", "-o", "again.hush", "--epsilon", "1", "--unit", "1", "--mechanism", "input"]],
+}  # fmt: skip
+ALWAYS = {"evaluate", "lab"}  # marked whatever the release: they show the truth
+NOTHING = {"plan", "keygen", "demo"}  # say nothing of a release, or (demo) make a private one and mark what is not
+TABLES = [(".csv", False), (".csv", True), (".parquet", False), (".parquet", True), (".npy", False)]
+
+
+@pytest.fixture(scope="module", params=["private", *NOT_NOISY])
+def place(request, tmp_path_factory):
+    """A folder with one release, and whether it is private."""
+    folder = tmp_path_factory.mktemp("marks")
+    rows = [f"n{a},n{b},5" for a, b in grid_ends(4, 5).tolist()]
+    (folder / "roads.csv").write_text("source,target,weight\n" + "\n".join(rows) + "\n")
+    (folder / "ask.csv").write_text("source,target\nn0,n7\nn3,n3\n")
+    more = NOT_NOISY.get(request.param, [])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert run([*PRINTS["release"][0], "-o", "r.hush", *more]) == 0
+        yield folder, request.param == "private", more
+
+
+def test_every_verb_is_listed():
+    verbs = {command.name for command in app.registered_commands}
+    assert verbs == set(PRINTS) | ALWAYS | NOTHING
+
+
+def test_every_format_is_listed():
+    assert {suffix for suffix, _ in TABLES} == set(FORMATS)
+
+
+@pytest.mark.parametrize("command", [c for commands in PRINTS.values() for c in commands], ids=" ".join)
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+def test_everything_printed(place, capsys, command, as_json):
+    _, private, more = place
+    extra = [*more, "--force"] if command[0] == "release" else []
+    assert run([*command, *extra, *(["--json"] if as_json else [])]) == 0
+    out = capsys.readouterr().out  # standard error may go elsewhere, so it does not count
+    assert (MARK in out) is not private
+    if as_json:
+        document = json.loads(out)
+        assert document["private"] is private
+        assert document.get("marking", "").startswith(MARK) is not private
+    elif "--pairs" in command and not private:
+        assert all(line.startswith(f"{MARK},") for line in out.splitlines())
+
+
+@pytest.mark.parametrize(("suffix", "long"), TABLES)
+def test_every_matrix(place, suffix, long):
+    folder, private, _ = place
+    path, rel = folder / f"matrix{long}{suffix}", hushpath.load("r.hush")
+    write_matrix(rel, path, long=long)
+    data = path.read_bytes()
+    assert (MARK.encode() in data) is not private
+    if suffix == ".csv":
+        lines = data.decode().splitlines()
+        assert len(lines) == (401 if long else 21)
+        assert all(line.startswith(f"{MARK},") is not private for line in lines)
+    elif suffix == ".npy":
+        array = np.load(path)
+        assert np.array_equal(array if private else array[f"distance {MARK}"], rel.matrix())
+    else:
+        import pyarrow.parquet as pq
+
+        table = pq.read_table(path)
+        facts = table.schema.metadata
+        assert json.loads(facts[b"hushpath.statement"])["private"] is private
+        assert (facts.get(b"hushpath.marking", b"").startswith(MARK.encode())) is not private
+        assert (table.column_names[0] == MARK) is not private
+        if not private:
+            assert set(table[MARK].to_pylist()) == {MARK}
+
+
+def test_the_release_file_and_what_python_shows(place):
+    folder, private, _ = place
+    rel = hushpath.load("r.hush")
+    frame = rel.frame(["n0", "n1"])
+    frame.to_csv("frame.csv")
+    frame.to_parquet("frame.parquet")
+    texts = [repr(rel), str(rel.statement), str(frame), json.dumps(rel.statement.as_dict())]
+    texts += [(folder / name).read_bytes().decode("latin1") for name in ("r.hush", "frame.csv", "frame.parquet")]
+    assert [MARK in text for text in texts] == [not private] * len(texts)
+    assert (MARK in frame.attrs.get("marking", "")) is not private
+
+
+def test_what_shows_the_truth_is_always_marked(place, capsys):
+    for more in ([], ["--json"]):
+        capsys.readouterr()
+        assert run(["evaluate", "roads.csv", "r.hush", *more]) == 0
+        assert MARK in capsys.readouterr().out
+
+
+def test_a_marking_cannot_be_taken_out_of_the_file(place):
+    """The marking in a file is for people; what the program says is proved again from the sampler and the budget."""
+    from hushpath.statement import Statement
+
+    _, private, _ = place
+    statement = hushpath.load("r.hush").statement
+    told = statement.as_dict()
+    told.pop("marking", None)
+    assert (Statement.from_dict(told).marking == "") is private
