@@ -31,5 +31,5 @@ def put_together(path, header, arrays, kind=FORMAT, **label):
 def forged(path, change, out=None, kind=FORMAT):
     """Write the file again after ``change(header, arrays)``, in place unless told otherwise."""
     header, arrays = taken_apart(path, kind)
-    header = change(header, arrays) or header
+    change(header, arrays)
     return put_together(path if out is None else out, header, arrays, kind)

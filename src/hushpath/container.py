@@ -243,6 +243,8 @@ def _sha256(raw: NDArray[np.uint8]) -> bytes:
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path beside ``path``; on success flush it to the disk and rename, else remove it."""
     target = Path(path)
+    if target.exists() and not target.is_file():  # a rename would put an ordinary file in place of a device
+        raise CannotError(f"cannot write {target}: it is there and is no ordinary file")
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     except OSError as error:

@@ -143,7 +143,7 @@ class Release:
 
     def save_index(self, path: str | os.PathLike[str]) -> None:
         """Write the index, building it if it is not there (atomically; see docs/ENGINE.md)."""
-        save_index(path, self.build_index(), self.fingerprint)
+        save_index(path, self.build_index(), self.fingerprint, self.statement.marking)
 
     def load_index(self, path: str | os.PathLike[str]) -> None:
         """Map an index file; refuses one that was not made here for this release, or has changed since."""

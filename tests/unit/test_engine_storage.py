@@ -34,6 +34,7 @@ def test_saved_and_mapped(rel, tmp_path):
     first = (tmp_path / "x.hushx").read_bytes()
     again.save_index(tmp_path / "y.hushx")
     assert (tmp_path / "y.hushx").read_bytes() == first
+    assert b"NOT PRIVATE" in first  # the release is seeded
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.hush", "x.hushx", "y.hushx"]
 
 

@@ -117,6 +117,15 @@ def test_a_folder_that_does_not_exist(tmp_path):
         rel.save(tmp_path / "no" / "x.hush")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_a_device_is_never_replaced(tmp_path):
+    """Renaming over /dev/null as root would put an ordinary file in its place."""
+    os.mkfifo(tmp_path / "x.hush")
+    with pytest.raises(CannotError, match="no ordinary file"):
+        hushpath.release(named("path"), epsilon=1.0, unit=1.0).save(tmp_path / "x.hush")
+    assert (tmp_path / "x.hush").is_fifo()
+
+
 def test_file_size_does_not_depend_on_weights(tmp_path):
     sizes = set()
     for i, weights in enumerate([np.zeros(49), np.full(49, 1e9), np.random.default_rng(0).random(49)]):

@@ -236,11 +236,14 @@ def test_nothing_is_left_when_the_signature_cannot_be_written(folder, made, monk
     assert sorted(os.listdir()) == before
 
 
-def test_an_index_beside_a_verified_release_is_left_alone(folder):
-    """Nobody signed it, and its numbers would be served under the publisher's name."""
+def test_a_foreign_index_beside_a_verified_release_is_left_alone(folder, monkeypatch):
+    """Nobody signed it, and its numbers would be served under the publisher's name; one made here is another matter."""
     hushpath.release(NET, epsilon=1.0, unit=1.0, mechanism="input").save("i.hush", sign="me.key", index=True)
-    assert hushpath.load("i.hush").index is not None
-    assert hushpath.load("i.hush", verify="me.pub").index is None
+    assert hushpath.load("i.hush", verify="me.pub").index is not None
+    monkeypatch.setenv("HUSHPATH_CACHE", str(folder / "somebody else"))
+    with pytest.warns(hushpath.HushpathWarning, match="was not made here"):
+        assert hushpath.load("i.hush", verify="me.pub").index is None
+    assert hushpath.load("i.hush", index=False).index is None
 
 
 def test_keygen_never_overwrites(folder, capsys):

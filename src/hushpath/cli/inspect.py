@@ -9,7 +9,6 @@ import typer
 
 from . import common as c
 
-
 # A file can prove its structure, not its honesty.
 PROVED = "that its numbers fit its network, and that noise of the stated scales costs the stated epsilon and delta"
 NOT_PROVED = (

@@ -37,8 +37,11 @@ def index_path(release: str | os.PathLike[str]) -> Path:
     return Path(release).with_suffix(SUFFIX)
 
 
-def save_index(path: str | os.PathLike[str], index: Index, release: str) -> None:
-    """Write the index of the release of this fingerprint, atomically, and remember that it was made here."""
+def save_index(path: str | os.PathLike[str], index: Index, release: str, marking: str = "") -> None:
+    """Write the index of the release of this fingerprint, atomically, and remember that it was made here.
+
+    ``marking`` says NOT PRIVATE if the release does.
+    """
     arrays: dict[str, NDArray[Any]] = {f"layout.{name}": array for name, array in index.layout.arrays().items()}
     arrays |= {"side_out": index.tables.side_out, "square_out": index.tables.square_out, "inner": index.tables.inner}
     if not index.tables.symmetric:
@@ -47,7 +50,7 @@ def save_index(path: str | os.PathLike[str], index: Index, release: str) -> None
         arrays["label_out"] = index.labels.out
         if not index.labels.shared:
             arrays["label_in"] = index.labels.into
-    header = {"release": release, "exact": index.exact, "granularity": index.granularity}
+    header = {"marking": marking, "release": release, "exact": index.exact, "granularity": index.granularity}
     known.remember(container.write(path, FORMAT, VERSION, header, arrays), Path(path))
 
 
