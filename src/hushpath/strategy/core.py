@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Float, Int, frozen
-from ..errors import OptionError
+from ..errors import BudgetError, OptionError
 from ..noise import Law
 from ..privacy.accounting import Budget
 from ..privacy.certificate import Certificate, Exposure, calibrate, certify
@@ -116,6 +116,9 @@ class Strategy:
 
     def certificate(self) -> Certificate:
         """Prove from public facts that the budget holds, or raise ``BudgetError``."""
+        cut, sizes = self.exposure.cut, self.group_sizes
+        if cut.shape != sizes.shape or ((cut == 0) & (sizes > 0)).any():
+            raise BudgetError("a group measures numbers that no cut counts")
         return certify(self.exposure, self.scales, self.law, self.lattice.unit_steps, self.budget)
 
 
