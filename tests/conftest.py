@@ -1,6 +1,14 @@
-"""Makes ``named_graphs`` importable from every test folder."""
+"""Makes ``named_graphs`` importable from every test folder, and prints what tests measured."""
 
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print every ``record_property("statistics", text)``: also those of worker processes."""
+    for report in terminalreporter.stats.get("passed", []):
+        for name, value in report.user_properties:
+            if name == "statistics":
+                terminalreporter.write_line(value)

@@ -108,8 +108,8 @@ def test_what_the_malformed_ones_below_are_made_of_is_sound():
 @pytest.mark.parametrize(
     "scales",
     [
-        [-10, 20], [10, -20], [-1, -1], [10.0, 20.0], [math.nan, 20.0], [10, math.inf], [True, True], [10], [10, 20, 30],
-        [[10, 20]], 10, [10, 2**52 + 1], ["10", "20"], [None, 20], [2**63, 2**63],
+        [-10, 20], [10, -20], [-1, -1], [10.0, 20.0], [math.nan, 20.0], [10, math.inf], [True, True], [10],
+        [10, 20, 30], [[10, 20]], 10, [10, 2**52 + 1], ["10", "20"], [None, 20], [2**63, 2**63],
     ],
 )  # fmt: skip
 def test_scales_that_are_not_one_whole_number_per_group_are_refused(scales, law):
@@ -152,7 +152,7 @@ def test_joined_groups_stay_apart():
     assert joined.edge.tolist() == [0, 1, 1, 2] * 3
 
 
-@pytest.mark.parametrize("relative", [[1.0, 0.0], [1.0, -1.0], [1.0, math.nan], [1.0, math.inf], [1.0], [1.0, 1.0, 1.0]])
+@pytest.mark.parametrize("relative", [[1.0, 0.0], [1.0, -1.0], [1.0, math.nan], [1.0, math.inf], [1.0], [1.0] * 3])
 def test_relative_scales_must_be_positive_and_one_per_group(relative):
     with pytest.raises(OptionError):
         calibrate(two_groups(), np.array(relative), Law.LAPLACE, 4, Budget(1.0))
