@@ -135,7 +135,7 @@ FAMILIES_ON = [
 COVERED_ON = [
     ("random tree", "tree"), ("forest", "tree"), ("corridor", "grid"), ("large grid", "grid"), ("wide grid", "grid"),
     ("k-tree", "treewidth"), ("corridor", "treewidth"), ("planar", "planar"), ("large planar", "planar"),
-    ("grid with parallel edges", "planar"), ("planar", "general"), ("general", "general"),
+    ("grid with parallel edges", "planar"), ("dense", "auto"), ("general", "general"),
     ("dense", "general"), ("components", "planar"), ("components", "general"), ("grid", "auto"),
 ]  # fmt: skip
 GRANULARITIES = [None, 2.0**-4, None, 2.0**-24, 1.0]
@@ -190,4 +190,8 @@ OTHERS = [
     ("random tree", "separator", {"constants": "paper", "leaves": "all-pairs"}),
     ("grid", "separator-cover", {"constants": "paper", "family": "planar", "hops": 1}),
     ("large grid", "separator-cover", {}), ("large planar", "separator", {}),
+    # Leaves too large for a dense table.
+    ("large planar", "separator", {"leaf_size": 149, "leaves": "all-pairs", "depth": 0}),
+    ("wide grid", "separator-cover", {"family": "grid", "depth": 1, "leaf_size": 20, "hops": 2, "leaves": "all-pairs"}),
+    ("large grid", "separator", {"depth": 0}),
 ]  # fmt: skip

@@ -116,7 +116,8 @@ FLOORS = {
 # lattice, whose rounding steps no pair uses up, brings it down).
 RATIOS = {
     "input": (0.99, 0.6), "all-pairs": (0.95, 0.4), "cover": (0.95, 0.6), "hubs": (0.9, 0.5),
-    "hubs-bounded": (0.9, 0.6), "tree": (0.99, 0.9), "treewidth": (0.6, 0.4), "separator": (0.75, 0.35), "separator-cover": (0.65, 0.25),
+    "hubs-bounded": (0.9, 0.6), "tree": (0.99, 0.9), "treewidth": (0.6, 0.4), "separator": (0.75, 0.35),
+    "separator-cover": (0.65, 0.25),
 }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from hushpath.errors import BudgetError, OptionError
 from hushpath.measure import measure
 from hushpath.noise import Law
 from hushpath.planning import plan
-from hushpath.privacy.accounting import Budget, zcdp_rho
+from hushpath.privacy.accounting import Budget, zcdp_epsilon, zcdp_rho
 from hushpath.privacy.certificate import Exposure, calibrate, certify
 
 
@@ -88,6 +88,28 @@ def test_no_edges_cost_nothing_and_no_noise_costs_everything():
 def test_noise_beyond_64_bits_is_refused():
     with pytest.raises(HushpathError, match="64 bits"):
         plan(named("path").topology, epsilon=1e-12, unit=1.0)
+
+
+@pytest.mark.parametrize("law", list(Law))
+def test_what_the_certificate_says_of_itself(law):
+    """Laplace noise is pure; Gaussian noise has the delta of the budget, and an epsilon converted for it."""
+    strategy = plan(named("grid").topology, epsilon=1.0, delta=1e-5, unit=1.0, mechanism="input", law=law).strategy
+    certificate = strategy.certificate()
+    if law is Law.LAPLACE:
+        assert (certificate.epsilon, certificate.delta) == (certificate.spent, 0.0)
+    else:
+        assert certificate.delta == 1e-5
+        assert certificate.epsilon == zcdp_epsilon(certificate.spent, 1e-5)
+    assert 0.999 <= certificate.epsilon <= 1.0
+
+
+def test_the_worst_edge_is_the_worst_and_the_unit_is_the_lattices():
+    exposure = two_groups()
+    certificate = certify(exposure, np.array([10, 20]), Law.LAPLACE, 4, Budget(2.0))
+    assert certificate.worst_edge == 1
+    strategy = plan(named("grid").topology, epsilon=1.0, unit=1.0, mechanism="input", law="laplace").strategy
+    steps = Fraction(strategy.lattice.unit_steps)
+    assert strategy.certificate().spent >= steps / int(strategy.scales.min())
 
 
 # --- nobody goes around the certificate --------------------------------------------------------------------
