@@ -3,7 +3,11 @@
 import sys
 from pathlib import Path
 
+from hypothesis import Phase, settings
+
 sys.path.insert(0, str(Path(__file__).parent))
+# For `make mutants`: that a test fails is enough there, nobody needs the smallest example.
+settings.register_profile("first-failure", phases=(Phase.explicit, Phase.generate))
 
 
 def pytest_terminal_summary(terminalreporter):
