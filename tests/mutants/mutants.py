@@ -6,7 +6,7 @@ that something changed, not that it is wrong.  ``test_mutants.py`` keeps the tab
 Left out because they are harmless, however wrong they look: ``k = (p + q) // 2`` in ``hub_cut`` and ``-log(delta)`` in
 ``zcdp_epsilon`` (both overstate the cost); one of the two clips in ``on_lattice`` (either alone clips); other *public*
 lengths for public edges; another choice between parallel edges (public, and still moved by at most a step a step);
-``floor(unit / granularity)`` in ``unit_steps`` (an edge that moves by ``r`` granularities crosses at most ``floor(r) + 1``
+``floor(unit / granularity)`` in ``unit_steps`` (an edge that moves by ``r`` steps crosses at most ``floor(r) + 1``
 lines, and there is one step for every edge); whatever ``calibrate`` returns (``build_strategy`` and ``measure`` certify
 it again, and raise).
 """
