@@ -1,11 +1,14 @@
-"""Makes the helper modules importable from every test folder, and gives each run a cache folder of its own."""
+"""Helper modules for every test folder, a cache folder of each run's own, and statistics of tests printed."""
 
 import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import Phase, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
+# For `make mutants`: that a test fails is enough there, nobody needs the smallest example.
+settings.register_profile("first-failure", phases=(Phase.explicit, Phase.generate))
 
 
 @pytest.fixture(autouse=True)
@@ -18,3 +21,11 @@ def pytest_configure(config):
     """Test networks have loops, parallel edges and much noise by design; what is said of that has tests of its own."""
     said = "(self-loops|parallel edges|both directions|max_weight .* declared upper bound|this is mostly noise)"
     config.addinivalue_line("filterwarnings", f"ignore:{said}:hushpath.errors.HushpathWarning")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print every ``record_property("statistics", text)``: also those of worker processes."""
+    for report in terminalreporter.stats.get("passed", []):
+        for name, value in report.user_properties:
+            if name == "statistics":
+                terminalreporter.write_line(value)

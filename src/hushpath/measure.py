@@ -51,7 +51,8 @@ def measure(strategy: Strategy, weights: PrivateWeights, sampler: Sampler) -> Me
         exact_numbers(block, strategy.topology, strategy.lattice, steps) for block in strategy.blocks
     ])  # fmt: skip
     noise = sampler.draw(strategy.law, np.repeat(strategy.scales, strategy.group_sizes))
-    assert exact.shape == noise.shape, "every number gets its own noise"
+    if noise.shape != exact.shape or noise.dtype != np.int64:
+        raise RuntimeError("every number needs a whole number of noise of its own")
     return Measurements(
         strategy=strategy,
         values=frozen(exact + noise, np.int64),

@@ -1,6 +1,7 @@
 """Our conversions against dp-accounting, Google's library: never below it, and close to it."""
 
 import math
+from decimal import Decimal, localcontext
 
 import pytest
 from dp_accounting import dp_event
@@ -49,6 +50,31 @@ def test_no_alpha_on_a_fine_grid_does_noticeably_better(rho, delta):
         for a in (1 + 10 ** (x / 20) for x in range(-120, 240))
     )
     assert zcdp_epsilon(rho, delta) <= max(best, 0) * (1 + 1e-9) + 1e-9
+
+
+def lowest_epsilon(rho, delta):
+    """The best that the formula gives over all alpha, in 60 digits."""
+    with localcontext() as context:
+        context.prec = 60
+        rho, delta, one = Decimal(rho), Decimal(delta), Decimal(1)
+
+        def bound(x):
+            alpha = 1 + x.exp()
+            return alpha * rho - (alpha * delta).ln() / (alpha - 1) + (one - 1 / alpha).ln()
+
+        low, high = Decimal(-14), Decimal(28)
+        for _ in range(120):
+            left, right = low + (high - low) / 3, high - (high - low) / 3
+            low, high = (low, right) if bound(left) <= bound(right) else (left, high)
+        return bound((low + high) / 2)
+
+
+@pytest.mark.parametrize("rho", [1e-7, 0.003, 0.0244, 0.5, 7.0, 300.0])
+@pytest.mark.parametrize("delta", [1e-12, 1e-6, 0.01])
+def test_epsilon_is_rounded_up(rho, delta):
+    """Never below the exact value, and above it by no more than the slack it is given."""
+    ours, exact = Decimal(zcdp_epsilon(rho, delta)), max(Decimal(0), lowest_epsilon(rho, delta))
+    assert exact <= ours <= exact + Decimal(2.0**-38) * (1 + exact)
 
 
 def test_edges_of_the_range():

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from named_graphs import named
 
 from hushpath import HushpathError
-from hushpath.errors import BudgetError
+from hushpath.errors import BudgetError, OptionError
 from hushpath.measure import measure
 from hushpath.noise import Law
 from hushpath.planning import plan
-from hushpath.privacy.accounting import Budget, zcdp_rho
+from hushpath.privacy.accounting import Budget, zcdp_epsilon, zcdp_rho
 from hushpath.privacy.certificate import Exposure, calibrate, certify
 
 
@@ -88,3 +88,115 @@ def test_no_edges_cost_nothing_and_no_noise_costs_everything():
 def test_noise_beyond_64_bits_is_refused():
     with pytest.raises(HushpathError, match="64 bits"):
         plan(named("path").topology, epsilon=1e-12, unit=1.0, law="laplace")
+
+
+@pytest.mark.parametrize("law", list(Law))
+def test_what_the_certificate_says_of_itself(law):
+    """Laplace noise is pure; Gaussian noise has the delta of the budget, and an epsilon converted for it."""
+    strategy = plan(named("grid").topology, epsilon=1.0, delta=1e-5, unit=1.0, mechanism="input", law=law).strategy
+    certificate = strategy.certificate()
+    if law is Law.LAPLACE:
+        assert (certificate.epsilon, certificate.delta) == (certificate.spent, 0.0)
+    else:
+        assert certificate.delta == 1e-5
+        assert certificate.epsilon == zcdp_epsilon(certificate.spent, 1e-5)
+    assert 0.999 <= certificate.epsilon <= 1.0
+
+
+def test_the_worst_edge_is_the_worst_and_the_unit_is_the_lattices():
+    exposure = two_groups()
+    certificate = certify(exposure, np.array([10, 20]), Law.LAPLACE, 4, Budget(2.0))
+    assert certificate.worst_edge == 1
+    strategy = plan(named("grid").topology, epsilon=1.0, unit=1.0, mechanism="input", law="laplace").strategy
+    steps = Fraction(strategy.lattice.unit_steps)
+    assert strategy.certificate().spent >= steps / int(strategy.scales.min())
+
+
+# --- nobody goes around the certificate --------------------------------------------------------------------
+
+
+def two_groups(**changed):
+    """Three edges, two groups of cut 2 and 5; edge 1 is in both."""
+    parts = {"num_edges": 3, "cut": [2, 5], "edge": [0, 1, 1, 2], "group": [0, 0, 1, 1], **changed}
+    return Exposure(parts["num_edges"], *(np.asarray(parts[name]) for name in ("cut", "edge", "group")))
+
+
+def test_what_the_malformed_ones_below_are_made_of_is_sound():
+    spent = certify(two_groups(), np.array([10, 20]), Law.LAPLACE, 4, Budget(2.0)).spent
+    assert spent == pytest.approx(2 * 4 / 10 + 5 * 4 / 20)
+
+
+@pytest.mark.parametrize("law", list(Law))
+@pytest.mark.parametrize(
+    "scales",
+    [
+        [-10, 20], [10, -20], [-1, -1], [10.0, 20.0], [math.nan, 20.0], [10, math.inf], [True, True], [10],
+        [10, 20, 30], [[10, 20]], 10, [10, 2**52 + 1], ["10", "20"], [None, 20], [2**63, 2**63],
+    ],
+)  # fmt: skip
+def test_scales_that_are_not_one_whole_number_per_group_are_refused(scales, law):
+    with pytest.raises(OptionError):
+        certify(two_groups(), np.asarray(scales), law, 4, Budget(math.inf, 1e-6))
+
+
+@pytest.mark.parametrize("law", list(Law))
+@pytest.mark.parametrize("steps", [0, -1, 1.0, math.nan, math.inf, True, None, "1"])
+def test_a_unit_below_one_whole_step_is_refused(steps, law):
+    with pytest.raises(OptionError, match="whole number of lattice steps"):
+        certify(two_groups(), np.array([10, 20]), law, steps, Budget(math.inf, 1e-6))
+    with pytest.raises(OptionError, match="whole number of lattice steps"):
+        calibrate(two_groups(), np.ones(2), law, steps, Budget(1.0, 1e-6))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"cut": [-1, 5]}, {"cut": [2.0, 5.0]}, {"cut": [math.nan, 5]}, {"cut": [[2, 5]]}, {"cut": [2]}, {"cut": []},
+        {"edge": [0, 1, 1, 3]}, {"edge": [0, 1, 1, -1]}, {"edge": [0, 1, 1]}, {"edge": [0.0, 1, 1, 2]},
+        {"group": [0, 0, 1, 2]}, {"group": [0, -1, 1, 1]}, {"group": [0]}, {"num_edges": 2}, {"num_edges": -3},
+        {"num_edges": 3.0}, {"num_edges": True},
+    ],
+)  # fmt: skip
+def test_an_exposure_out_of_range_cannot_be_made(changed):
+    with pytest.raises(OptionError):
+        two_groups(**changed)
+
+
+def test_exposures_of_different_networks_are_not_joined():
+    with pytest.raises(OptionError, match="different networks"):
+        Exposure.joined([two_groups(), two_groups(num_edges=4)])
+
+
+def test_joined_groups_stay_apart():
+    joined = Exposure.joined([two_groups(), two_groups(cut=[7, 11, 13]), two_groups()])
+    assert joined.cut.tolist() == [2, 5, 7, 11, 13, 2, 5]
+    assert joined.group.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 5, 5, 6, 6]
+    assert joined.edge.tolist() == [0, 1, 1, 2] * 3
+
+
+@pytest.mark.parametrize("relative", [[1.0, 0.0], [1.0, -1.0], [1.0, math.nan], [1.0, math.inf], [1.0], [1.0] * 3])
+def test_relative_scales_must_be_positive_and_one_per_group(relative):
+    with pytest.raises(OptionError):
+        calibrate(two_groups(), np.array(relative), Law.LAPLACE, 4, Budget(1.0))
+
+
+@pytest.mark.parametrize("law", list(Law))
+def test_one_group_without_noise_costs_infinity_even_if_no_edge_is_known_to_move_it(law):
+    for exposure in (two_groups(), two_groups(edge=[0], group=[0]), two_groups(edge=[], group=[])):
+        assert certify(exposure, np.array([10, 0]), law, 4, Budget(math.inf, 1e-6)).epsilon == math.inf
+        with pytest.raises(BudgetError):
+            certify(exposure, np.array([10, 0]), law, 4, Budget(1e300, 1e-6))
+    nothing_measured = two_groups(cut=[2, 0])
+    assert certify(nothing_measured, np.array([10, 0]), Law.LAPLACE, 4, Budget(1.0)).spent == pytest.approx(0.8)
+
+
+def test_a_block_that_hides_its_numbers_from_the_certificate_is_refused():
+    strategy = plan(named("grid").topology, epsilon=1.0, unit=1.0, mechanism="input", law="laplace").strategy
+    exposure = strategy.exposure
+
+    class Hiding(type(strategy.blocks[0])):
+        def exposure(self, topology):
+            return replace(exposure, cut=np.zeros_like(exposure.cut))
+
+    with pytest.raises(BudgetError, match="no cut counts"):
+        replace(strategy, blocks=(Hiding(),)).certificate()

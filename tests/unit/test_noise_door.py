@@ -1,7 +1,9 @@
 """The one door: who is chosen, what is refused, what is never repeated, and that no other door exists."""
 
 import ast
+import copy
 import multiprocessing
+import pickle
 import subprocess
 import sys
 import time
@@ -126,6 +128,42 @@ def test_threads_share_a_sampler_without_sharing_words():
         parts = list(pool.map(lambda _: sampler.draw(Law.LAPLACE, np.full(500, MAX_SCALE)), range(8)))
     alone = VectorSampler(Keystream(seed=1)).draw(Law.LAPLACE, np.full(4000, MAX_SCALE))
     assert np.array_equal(np.sort(np.concatenate(parts)), np.sort(alone))
+
+
+@pytest.mark.parametrize("seed", [None, 1])
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps, lambda s: copy.deepcopy({"in": [s]})])
+def test_a_vector_sampler_is_not_duplicated(duplicate, seed):
+    """A copy would read the left-over words again: the same noise twice."""
+    sampler = VectorSampler(Keystream(seed=seed))
+    sampler.draw(Law.LAPLACE, WIDE)
+    with pytest.raises(TypeError, match="would repeat its noise"):
+        duplicate(sampler)
+
+
+@pytest.mark.parametrize("choice", ["opendp", "vector"])
+def test_one_sampler_for_two_releases_draws_afresh(choice):
+    sampler = make_sampler(choice, size=50)
+    assert not np.array_equal(sampler.draw(Law.LAPLACE, WIDE), sampler.draw(Law.LAPLACE, WIDE))
+
+
+def test_nothing_of_an_opendp_sampler_is_worth_copying():
+    """It holds no state: a copy draws from the operating system, as the original does."""
+    sampler = make_sampler("opendp", size=50)
+    assert vars(sampler) == {}
+    assert not np.array_equal(copy.copy(sampler).draw(Law.LAPLACE, WIDE), sampler.draw(Law.LAPLACE, WIDE))
+
+
+@pytest.mark.parametrize("law", list(Law))
+def test_opendp_clamps_noise_at_the_ends_of_64_bits(law):
+    """What docs/proofs/noise.md relies on, shown at a scale we never allow.  False alarm: 0.94**400 < 1e-10."""
+    from hushpath.noise.opendp_sampler import _measurement
+
+    scale = 2**62 if law is Law.LAPLACE else 2**63
+    noise = np.asarray(_measurement(law, scale)(np.zeros(400, np.int64)))
+    ends = np.iinfo(np.int64)
+    assert noise.dtype == np.int64
+    assert (noise == ends.max).sum() >= 1
+    assert (noise == ends.min).sum() >= 1
 
 
 def _in_fork(sampler, queue):

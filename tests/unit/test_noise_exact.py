@@ -185,6 +185,16 @@ def test_largest_scale_with_the_longest_geometric_run_stays_in_int64():
     assert (MAX_SCALE - 1) + MAX_SCALE * exact.MOST_TURNS < 2**63
 
 
+@pytest.mark.parametrize("turns", [1, 25, 400, 2046])
+def test_tails_are_drawn_as_far_as_they_go(turns):
+    """Words that chance would never bring: U = 0, so many turns, and a sign.  Noise must reach 2046 scales out."""
+    success, failure = [0, 2**64 - 1], [2**64 - 1]  # of exp(-1): the first failure at k = 3, or at k = 2
+    words = np.array([0] + success * turns + failure + [2**63], np.uint64)
+    out = np.zeros(1, np.int64)
+    assert tuple(exact.fill(False, np.array([MAX_SCALE]), out, 0, words)) == (1, len(words))
+    assert out.tolist() == reference.draw_reference(Law.LAPLACE, [MAX_SCALE], words.tolist()) == [turns * MAX_SCALE]
+
+
 def code_of(source, monkeypatch):
     """LLVM code of every function of a kernel module, compiled anew (cached functions do not keep theirs)."""
     with monkeypatch.context() as patch:

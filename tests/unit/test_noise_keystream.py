@@ -49,9 +49,9 @@ def test_two_secret_streams_differ():
     assert not np.array_equal(Keystream().read(4), Keystream().read(4))
 
 
-@pytest.mark.parametrize("duplicate", [pickle.dumps, copy.deepcopy])
+@pytest.mark.parametrize("duplicate", [pickle.dumps, copy.copy, copy.deepcopy])
 def test_a_stream_cannot_be_duplicated(duplicate):
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="not copied or pickled"):
         duplicate(Keystream())
 
 

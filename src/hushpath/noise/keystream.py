@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from typing import NoReturn
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -29,7 +30,8 @@ class Keystream:
     Guarantees:
         * word i is bytes 8i .. 8i+7 of AES-256-CTR over zeros, counter from 0, little-endian;
         * the words do not depend on the sizes in which they are read;
-        * ``secret`` is True only for a key drawn here from the operating system.
+        * ``secret`` is True only for a key drawn here from the operating system;
+        * it is not copied, deep-copied or pickled (``__reduce__`` serves all three).
     """
 
     def __init__(self, *, seed: int | None = None) -> None:
@@ -37,7 +39,7 @@ class Keystream:
         self.secret = seed is None
         self.process = os.getpid()  # a fork copies the key: its users must notice
         key = os.urandom(32) if seed is None else seed_key(seed)
-        # Only the cipher keeps the key.  It can be neither copied nor pickled, so neither can the noise.
+        # Only the cipher keeps the key.
         self._cipher = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
 
     def read(self, count: int) -> NDArray[np.uint64]:
@@ -46,6 +48,9 @@ class Keystream:
             raise ValueError(f"count of words must be >= 0, got {count}")
         encrypted = self._cipher.update(bytes(8 * count))
         return np.frombuffer(encrypted, dtype="<u8").astype(np.uint64)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a keystream is not copied or pickled: it would hand out the same words twice")
 
 
 def seed_key(seed: int) -> bytes:

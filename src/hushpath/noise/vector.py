@@ -3,13 +3,15 @@
 Stage 4 of 6.  This file keeps the words in order; the laws and their proofs are in ``exact.py``.  What could
 go wrong here is not the shape of the noise but using it twice: values made from the same words are the same,
 and the difference of two releases would then show the data bare.  So words are read under a lock, those left
-over serve the next call, a forked copy refuses to work, and a sampler can be neither pickled nor deep-copied.
+over serve the next call, a forked copy refuses to work, and a sampler can be neither copied nor pickled.  One sampler
+may serve several releases: each gets fresh words.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +32,8 @@ class VectorSampler:
         * the values are a function of the keystream and of the sequence of (law, scale) asked for: neither
           buffer sizes nor the division into calls matter;
         * no word serves two values, whichever threads call;
-        * a secret stream is used by the process that opened it only.
+        * a secret stream is used by the process that opened it only;
+        * it is not copied, deep-copied or pickled: a copy would read the words left over a second time.
     """
 
     def __init__(self, stream: Keystream, *, chunk: int = CHUNK) -> None:
@@ -62,3 +65,6 @@ class VectorSampler:
         done, used = fill(law is Law.GAUSSIAN, scales, out, done, self._unread)
         self._unread = self._unread[used:]
         return done
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a noise sampler is not copied or pickled: the copy would repeat its noise")

@@ -9,6 +9,11 @@ Stage 3 of 6.  Reads no weights.  For scales ``s_g``, cut numbers ``c_g`` (``sen
 A unit spread over several edges never costs more than one edge taking it all: change one edge after the other and add
 up norms (docs/proofs/certificate.md).  There is no composition theorem to apply and nothing to add up by hand.
 Everything is rounded towards a larger cost.
+
+Guarantees (one test each, tests/unit/test_certificate.py): an ``Exposure`` cannot hold an edge, a group or a cut out of
+range; ``certify`` refuses scales that are not whole numbers of steps from 0 to 2**52, one per group, and a unit below
+one step; numbers without noise cost infinity.  The checks stand here, where the promise is made, so that neither a
+mechanism nor a file can go around them.
 """
 
 from __future__ import annotations
@@ -19,11 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Float, Int
-from ..errors import BudgetError, CannotError
-from ..noise import Law
+from ..errors import BudgetError, CannotError, OptionError
+from ..noise import MAX_SCALE, Law
+from ..noise.laws import checked_scales
 from .accounting import Budget, zcdp_epsilon, zcdp_rho
-
-LARGEST_SCALE = 2**52  # both samplers are exact up to here
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +39,29 @@ class Exposure:
     edge: Int
     group: Int
 
+    def __post_init__(self) -> None:
+        """Refuse what would make the sum over groups mean nothing."""
+        m = self.num_edges
+        if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or m < 0:
+            raise OptionError(f"an exposure needs the number of edges, got {m!r:.40}")
+        for name in ("cut", "edge", "group"):
+            array = np.asarray(getattr(self, name))
+            if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+                raise OptionError(f"{name} of an exposure must be a row of whole numbers, got {array.dtype}")
+            object.__setattr__(self, name, array.astype(np.int64, copy=False))
+        if len(self.edge) != len(self.group):
+            raise OptionError(f"an exposure pairs {len(self.edge)} edges with {len(self.group)} groups")
+        if self.cut.min(initial=0) < 0:
+            raise OptionError(f"a cut number cannot be negative, got {self.cut.min()}")
+        for name, ids, count in (("edge", self.edge, m), ("group", self.group, len(self.cut))):
+            if ids.min(initial=0) < 0 or ids.max(initial=-1) >= count:
+                raise OptionError(f"{name} of an exposure must lie in 0 .. {count - 1}")
+
     @classmethod
     def joined(cls, parts: list[Exposure]) -> Exposure:
         """Put the groups of several blocks behind each other."""
+        if len({part.num_edges for part in parts}) != 1:
+            raise OptionError("exposures of different networks cannot be joined")
         offsets = np.cumsum([0, *(len(part.cut) for part in parts)])
         return cls(
             parts[0].num_edges,
@@ -67,10 +91,11 @@ class Certificate:
 
 def certify(exposure: Exposure, scales: Int, law: Law, unit_steps: int, budget: Budget) -> Certificate:
     """Return the certificate, or raise ``BudgetError`` if it exceeds the budget."""
-    cost, worst = _worst_cost(exposure, np.asarray(scales, np.float64), law, unit_steps)
+    law, scales = Law(law), checked_scales(scales)
+    cost, worst = _worst_cost(exposure, scales.astype(np.float64), law, unit_steps)
     delta = 0.0 if law is Law.LAPLACE or math.isinf(cost) else budget.delta
     epsilon = cost if law is Law.LAPLACE else zcdp_epsilon(cost, budget.delta)
-    if epsilon > budget.epsilon:
+    if not epsilon <= budget.epsilon:
         raise BudgetError(f"the strategy costs epsilon {epsilon:.9g}, above the budget {budget.epsilon:.9g}")
     return Certificate(law, cost, epsilon, delta, worst)
 
@@ -84,11 +109,14 @@ def calibrate(exposure: Exposure, relative: Float, law: Law, unit_steps: int, bu
         raise CannotError(
             f"epsilon {budget.epsilon:g} with delta {budget.delta:g} leaves nothing to spend; use larger ones"
         )
+    relative = np.asarray(relative, np.float64)
+    if not (np.isfinite(relative) & (relative > 0)).all():
+        raise OptionError("relative noise scales must be positive finite numbers")
     cost, _ = _worst_cost(exposure, relative, law, unit_steps)
     factor = cost / allowed if law is Law.LAPLACE else math.sqrt(cost / allowed)
     while True:
         wanted = np.ceil(relative * factor)
-        if wanted.max(initial=0) > LARGEST_SCALE:
+        if wanted.max(initial=0) > MAX_SCALE:
             raise CannotError("the noise this needs does not fit in 64 bits; use a larger epsilon or a smaller network")
         scales = np.maximum(wanted, 1).astype(np.int64)
         try:
@@ -101,6 +129,12 @@ def calibrate(exposure: Exposure, relative: Float, law: Law, unit_steps: int, bu
 
 def _worst_cost(exposure: Exposure, scales: Float, law: Law, unit_steps: int) -> tuple[float, int]:
     """The cost of the worst edge, rounded up, and that edge."""
+    if scales.shape != exposure.cut.shape:
+        raise OptionError(f"{len(exposure.cut)} groups need a noise scale each, got {scales.shape}")
+    if isinstance(unit_steps, bool) or not isinstance(unit_steps, (int, np.integer)) or unit_steps < 1:
+        raise OptionError(f"a protected unit is a whole number of lattice steps, at least 1, got {unit_steps!r:.40}")
+    if ((scales == 0) & (exposure.cut > 0)).any():  # numbers without noise, even if no edge were known to move them
+        return math.inf, int(exposure.edge[0]) if len(exposure.edge) else -1
     if exposure.num_edges == 0 or len(exposure.edge) == 0:
         return 0.0, -1
     with np.errstate(divide="ignore", invalid="ignore"):  # no noise costs infinity; no numbers cost nothing

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Float, Int, frozen
-from ..errors import CannotError, OptionError
-from ..noise import Law
+from ..errors import BudgetError, CannotError, OptionError
+from ..noise import MAX_SCALE, Law
 from ..privacy.accounting import Budget
-from ..privacy.certificate import LARGEST_SCALE, Certificate, Exposure, calibrate, certify
+from ..privacy.certificate import Certificate, Exposure, calibrate, certify
 from ..topology import Topology
 from ..weights import Lattice
 from .blocks import Block
@@ -140,6 +140,9 @@ class Strategy:
 
     def certificate(self) -> Certificate:
         """Prove from public facts that the budget holds, or raise ``BudgetError``."""
+        cut, sizes = self.exposure.cut, self.group_sizes
+        if cut.shape != sizes.shape or ((cut == 0) & (sizes > 0)).any():
+            raise BudgetError("a group measures numbers that no cut counts")
         return certify(self.exposure, self.scales, self.law, self.lattice.unit_steps, self.budget)
 
 
@@ -218,6 +221,6 @@ def _check_population(population: int | None) -> None:
 def _whole(scales: Float) -> Int:
     """Printed scales, rounded up to steps."""
     wanted = np.maximum(np.ceil(scales), 1)
-    if not (wanted <= LARGEST_SCALE).all():
+    if not (wanted <= MAX_SCALE).all():
         raise CannotError("the noise this needs does not fit in 64 bits; use a larger epsilon or a smaller network")
     return np.asarray(wanted.astype(np.int64))

@@ -1,0 +1,278 @@
+"""Edits that would break privacy, one a line of thought: what, where, and which test should notice first.
+
+``run.py`` applies each to a copy of the package and wants a behavioural test to fail.  Stamps do not count: they say
+that something changed, not that it is wrong.  ``test_mutants.py`` keeps the table in step with the sources.
+
+Left out because they are harmless, however wrong they look: ``k = (p + q) // 2`` in ``hub_cut`` and ``-log(delta)`` in
+``zcdp_epsilon`` (both overstate the cost); one of the two clips in ``on_lattice`` (either alone clips); other *public*
+lengths for public edges; another choice between parallel edges (public, and still moved by at most a step a step);
+``floor(unit / granularity)`` in ``unit_steps`` (an edge that moves by ``r`` steps crosses at most ``floor(r) + 1``
+lines, and there is one step for every edge); whatever ``calibrate`` returns (``build_strategy`` and ``measure`` certify
+it again, and raise).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+CUT, CERTIFICATE, ACCOUNTING = (f"tests/unit/test_{name}.py" for name in ("sensitivity", "certificate", "accounting"))
+WEIGHTS, MEASURE, DOOR = (f"tests/unit/test_{name}.py" for name in ("weights", "measure", "noise_door"))
+EXACT, KEYSTREAM, LAWS = (f"tests/unit/test_noise_{name}.py" for name in ("exact", "keystream", "laws"))
+OPTIMISED, SAMPLES = "tests/contract/test_optimised.py", "tests/statistical/test_noise_samples.py"
+REPLAY, AUDIT = "tests/properties/test_neighbour_replay.py", "tests/audit"
+PUBLIC = "tests/properties/test_nothing_public_depends_on_weights.py"
+# The behavioural privacy tests, cheap ones first; never the stamps.
+EVERYTHING = [
+    CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, ACCOUNTING, REPLAY, SAMPLES,
+    AUDIT,
+]  # fmt: skip
+
+
+def replay_of(mechanism: str) -> str:
+    """The replay of one mechanism."""
+    return f"{REPLAY}::test_no_neighbour_costs_more_than_the_certificate[{mechanism}]"
+
+
+class Mutant(NamedTuple):
+    """One edit: ``old`` stands exactly once in ``file``; ``hint`` is the test to run first."""
+
+    file: str
+    old: str
+    new: str
+    why: str
+    hint: str
+
+
+HIERARCHY, BLOCKS, ANCHORS = (f"strategy/{name}.py" for name in ("hierarchy", "blocks", "anchors"))
+PROOF, SPENDING, BOUND = (f"privacy/{name}.py" for name in ("certificate", "accounting", "sensitivity"))
+CELLS, NUMBERS, LEAVES, TABLES = "exact/cells.py", "exact/__init__.py", "decompose/leaves.py", "kernels/hierarchy.py"
+LATTICE, CORE, STEP, BUILD = "weights.py", "strategy/core.py", "measure.py", "decompose/build.py"
+WORDS, SHAPES, VECTOR = "noise/keystream.py", "noise/exact.py", "noise/vector.py"
+OPENDP, LAW = "noise/opendp_sampler.py", "noise/laws.py"
+
+MUTANTS = [
+    # --- the cut lemma
+    Mutant(BOUND, "k * (p + q - k))", "k * (p + q - k) // 2)", "half of the pairs that an edge can move", CUT),
+    Mutant(BOUND, "np.minimum(p, (p + q) // 2)", "p", "pairs of hubs do not count", CUT),
+    Mutant(BOUND, "np.minimum(p, (p + q) // 2)", "np.minimum(p, (p + q) // 3)", "not the largest cut", CUT),
+    Mutant(BOUND, "k * (p + q - k))", "k * (p - k))", "the boundary does not count", CUT),
+    Mutant(BOUND, "    if directed:", "    if False:", "directed networks counted as undirected", CUT),
+    Mutant(BOUND, "p * (p - 1) + 2", "p * (p - 1) // 2 + 2", "ordered pairs counted once", CUT),
+    Mutant(BOUND, "2 * p * q", "p * q", "one of the two directions to the boundary", CUT),
+    Mutant(BOUND, "if (p < 0).any() or (q < 0).any():", "if False:", "negative shapes lower the cost", CUT),
+    # --- exposure of blocks
+    Mutant(BLOCKS, "np.ones(len(ids), np.int64), ids, ids)", "np.ones(len(ids), np.int64), ids[1:], ids[1:])",
+           "one edge's own number is not counted", replay_of("input")),
+    Mutant(BLOCKS, "np.flatnonzero(group_of_edge >= 0)", "np.flatnonzero(group_of_edge > 0)",
+           "edges of the first component are in no group", replay_of("hubs")),
+    Mutant(BLOCKS, "group_of_component[topology.components[group[0]]] = g",
+           "group_of_component[topology.components[group[0]]] = 0", "all components exposed to the first group",
+           replay_of("hubs")),
+    Mutant(BLOCKS, "directed=topology.directed)\n        group_of_component",
+           "directed=False)\n        group_of_component",
+           "a directed clique counted as undirected", replay_of("all-pairs")),
+    Mutant(BLOCKS, "cut = hub_cut([len(group) for group in groups], directed=topology.directed)",
+           "cut = hub_cut([(len(group) + 1) // 2 for group in groups], directed=topology.directed)",
+           "half of the hubs counted", replay_of("hubs")),
+    Mutant(BLOCKS, "cut = hub_cut([len(group) for group in groups], directed=False)",
+           "cut = hub_cut([(len(group) + 2) // 2 for group in groups], directed=False)",
+           "half of the local hubs counted", replay_of("hubs-bounded")),
+    Mutant(BLOCKS, "edge[known], at[known])", "edge[known][1:], at[known][1:])", "a cluster's edge is in no group",
+           replay_of("hubs-bounded")),
+    Mutant(BLOCKS, "edge[known], at[known])", "edge[known], np.zeros_like(at[known]))",
+           "all clusters are the first one",
+           replay_of("hubs-bounded")),
+    Mutant(BLOCKS, "keep = np.flatnonzero(self.cluster[tails] == self.cluster[arcs.heads])",
+           "keep = np.arange(len(tails))", "paths inside a cluster leave it", replay_of("hubs-bounded")),
+    # --- exposure of cells
+    Mutant(HIERARCHY, "edge[cell >= 0], cell[cell >= 0]", "edge[cell > 0], cell[cell > 0]", "no edge is in the root",
+           replay_of("separator")),
+    Mutant(HIERARCHY, "while len(edge):", "if len(edge):", "an edge is in its home only", replay_of("separator")),
+    Mutant(HIERARCHY, "np.arange(topology.num_edges), tree.home",
+           "np.arange(topology.num_edges), np.maximum(tree.parent[tree.home], 0)", "an edge is not in its home",
+           replay_of("separator")),
+    Mutant(HIERARCHY, "np.arange(topology.num_edges), tree.home",
+           "np.flatnonzero(tree.is_leaf[tree.home]), tree.home[tree.is_leaf[tree.home]]",
+           "edges inside separators are in no group", replay_of("separator")),
+    Mutant(HIERARCHY, "            cell = tree.parent[cell]\n",
+           "            cell = np.where(tree.parent[cell] < 0, -1, tree.parent[tree.parent[cell]])\n",
+           "every second ancestor is left out", replay_of("separator")),
+    Mutant(HIERARCHY, "[self.leaf_edge_ids], [tree.num_cells + np.arange(len(self.leaf_edge_ids))]",
+           "[self.leaf_edge_ids[:0]], [self.leaf_edge_ids[:0]]", "leaf edges' own numbers are not counted",
+           replay_of("treewidth")),
+    Mutant(HIERARCHY, "[tree.num_cells + np.arange(len(self.leaf_edge_ids))]", "[np.arange(len(self.leaf_edge_ids))]",
+           "leaf edges counted in the groups of cells", replay_of("treewidth")),
+    Mutant(HIERARCHY, "hub_cut(p, q, directed=False)", "hub_cut(p, directed=False) + (p * q > 0)",
+           "the boundary of a cell does not count", replay_of("separator")),
+    Mutant(HIERARCHY, "hub_cut(p, q, directed=False)", "hub_cut(np.minimum(p, 3), q, directed=False)",
+           "at most three hubs count", replay_of("separator")),
+    Mutant(HIERARCHY, "hub_cut(p, q, directed=False)", "hub_cut(p, np.minimum(q, 2), directed=False)",
+           "at most two boundary vertices count", replay_of("separator")),
+    Mutant(HIERARCHY, "hub_cut(p, q, directed=False)", "hub_cut(np.where(tree.is_leaf, 0, p), q, directed=False)",
+           "leaves cost nothing", replay_of("separator")),
+    Mutant(HIERARCHY, "        if topology.directed:", "        if False:", "cells of a directed network", MEASURE),
+    # --- exposure of anchors
+    Mutant(ANCHORS, "np.int64), edge, number)", "np.int64), edge[1:], number[1:])", "a path loses an edge",
+           replay_of("tree")),
+    Mutant("kernels/trees.py", "while v != top[i]:", "while v != top[i] and parent[v] != top[i]:",
+           "a path loses its last edge", replay_of("tree")),
+    Mutant(ANCHORS, "edge, number, True)\n", "edge, number, True)\n        number[:] = 0\n", "all paths are one number",
+           replay_of("tree")),
+    # --- joining and certifying
+    Mutant(PROOF, "part.group + at for part, at", "part.group for part, at", "groups of two blocks fall together",
+           CERTIFICATE),
+    Mutant(PROOF, "int(cost.argmax())", "int(cost.argmin())", "the best edge instead of the worst", CERTIFICATE),
+    Mutant(PROOF, "float(cost[worst] *", "float(cost.mean() *", "the mean edge instead of the worst", CERTIFICATE),
+    Mutant(PROOF, "(1 + (terms + 8) * 2.0**-52)", "(1 - (terms + 8) * 2.0**-52)", "rounded down", CERTIFICATE),
+    Mutant(PROOF, " * (1 + (terms + 8) * 2.0**-52)", "", "not rounded up", CERTIFICATE),
+    Mutant(PROOF, "ratio * ratio / 2)", "ratio * ratio / 4)", "half of rho", CERTIFICATE),
+    Mutant(PROOF, "ratio * ratio / 2)", "ratio / 2)", "rho without the square", CERTIFICATE),
+    Mutant(PROOF, "share = exposure.cut * (ratio", "share = np.sqrt(exposure.cut) * (ratio", "L2 where L1 belongs",
+           CERTIFICATE),
+    Mutant(PROOF, "ratio = float(unit_steps) / scales", "ratio = float(unit_steps) / (scales + 1)",
+           "noise one step wider than drawn", CERTIFICATE),
+    Mutant(PROOF, "np.where(exposure.cut == 0, 0.0, share)", "np.where(exposure.cut <= 1, 0.0, share)",
+           "groups of one number are free", CERTIFICATE),
+    Mutant(PROOF, "if not epsilon <= budget.epsilon:", "if not epsilon <= 1.01 * budget.epsilon:",
+           "a hundredth too much",
+           CERTIFICATE),
+    Mutant(PROOF, "else zcdp_epsilon(cost, budget.delta)", "else cost", "rho taken for epsilon", CERTIFICATE),
+    Mutant(PROOF, "delta = 0.0 if law is Law.LAPLACE or math.isinf(cost) else budget.delta", "delta = 0.0",
+           "Gaussian noise called pure", CERTIFICATE),
+    Mutant(PROOF, "if ((scales == 0) & (exposure.cut > 0)).any():", "if False:", "numbers without noise", CERTIFICATE),
+    Mutant(PROOF, "checked_scales(scales)\n", "np.asarray(scales)\n", "negative scales earn budget", CERTIFICATE),
+    Mutant(PROOF, "if scales.shape != exposure.cut.shape:", "if False:", "one scale for all groups", CERTIFICATE),
+    Mutant(PROOF, " or unit_steps < 1:", " or unit_steps < -9:", "a unit of nothing", CERTIFICATE),
+    Mutant(PROOF, "if self.cut.min(initial=0) < 0:", "if False:", "negative cuts earn budget", CERTIFICATE),
+    Mutant(PROOF, "if ids.min(initial=0) < 0 or ids.max(initial=-1) >= count:", "if False:",
+           "edges and groups that are not there", CERTIFICATE),
+    Mutant(CORE, "if cut.shape != sizes.shape or ((cut == 0) & (sizes > 0)).any():", "if False:",
+           "numbers that no cut counts", CERTIFICATE),
+    Mutant(CORE, "self.lattice.unit_steps, self.budget)", "1, self.budget)", "a step for a unit", CERTIFICATE),
+    Mutant(CORE, "joined([block.exposure(self.topology) for block in self.blocks])",
+           "joined([block.exposure(self.topology) for block in self.blocks[::-1]])",
+           "scales and groups in other orders",
+           replay_of("hubs")),
+    # --- accounting
+    Mutant(SPENDING, "-math.log(alpha * delta) / (alpha - 1)", "math.log(alpha * delta) / (alpha - 1)", "a sign",
+           ACCOUNTING),
+    Mutant(SPENDING, "-math.log(alpha * delta) / (alpha - 1)", "-math.log(alpha * delta) / alpha",
+           "alpha for alpha - 1",
+           ACCOUNTING),
+    Mutant(SPENDING, "            alpha * rho,", "            rho,", "the divergence of order one", ACCOUNTING),
+    Mutant(SPENDING, "math.log1p(-1 / alpha),", "2 * math.log1p(-1 / alpha),",
+           "the correction taken twice", ACCOUNTING),
+    Mutant(SPENDING, "sum(terms) + _SLACK", "sum(terms) - _SLACK", "epsilon rounded down", ACCOUNTING),
+    Mutant(SPENDING, "    return low\n", "    return high\n", "rho rounded up", ACCOUNTING),
+    Mutant(SPENDING, "        return math.inf\n", "        return 0.0\n",
+           "delta 0 makes Gaussian noise free", ACCOUNTING),
+    Mutant(SPENDING, "if not self.epsilon > 0:", "if self.epsilon < 0:", "a budget that is not a number", ACCOUNTING),
+    # --- the lattice
+    Mutant(LATTICE, "math.ceil(unit / granularity) + 2 * m - 1", "math.ceil(unit / granularity)", "rounding is free",
+           WEIGHTS),
+    Mutant(LATTICE, "+ 2 * m - 1", "+ m - 1", "the owner's numbers are taken for floats", WEIGHTS),
+    Mutant(LATTICE, "lattice.high * g) / g).astype(np.int64)", "lattice.high * g) / g * 2).astype(np.int64)",
+           "steps of half the granularity", WEIGHTS),
+    Mutant(LATTICE, "steps = np.floor(np.clip(", "steps = np.rint(np.clip(", "half steps jump two at once", WEIGHTS),
+    Mutant(LATTICE, "steps = np.floor(np.clip(self.__values, lattice.low * g, lattice.high * g) / g).astype(np.int64)\n"
+           "        return np.clip(steps, lattice.low, lattice.high)",
+           "steps = np.floor(self.__values / g).astype(np.int64)\n        return steps", "weights beyond the bounds",
+           WEIGHTS),
+    Mutant(LATTICE, "frozen(low, np.int64), frozen(high, np.int64))", "frozen(high, np.int64), frozen(low, np.int64))",
+           "bounds swapped", WEIGHTS),
+    Mutant(LATTICE, "ceiling = min(LARGEST_DISTANCE >> (n - 1).bit_length(), 2**53)", "ceiling = 2**61",
+           "distances overflow", WEIGHTS),
+    Mutant(LATTICE, "if math.frexp(granularity)[0] != 0.5:", "if False:",
+           "inexact division by the granularity", WEIGHTS),
+    Mutant(LATTICE, 'return "PrivateWeights(hidden)"', 'return f"PrivateWeights({self.__values})"', "printed", WEIGHTS),
+    # --- exact numbers
+    Mutant(CELLS, "lengths, public = steps, lattice.high", "lengths, public = steps, steps",
+           "public edges carry private weights", replay_of("separator-cover")),
+    Mutant(CELLS, "lengths, public = steps, lattice.high",
+           "lengths, public = steps, np.full_like(steps, steps.max(initial=0))", "public lengths read from the data",
+           replay_of("separator-cover")),
+    Mutant(LEAVES, "public_lengths[public]])", "lengths[public]])", "public edges carry private weights, in leaves",
+           replay_of("separator-cover")),
+    Mutant(LEAVES, "np.concatenate([length, length])[", "np.concatenate([length, 2 * length])[",
+           "large leaves count an edge twice in one direction", replay_of("separator")),
+    Mutant(CELLS, "steps[block.leaf_edge_ids]])", "2 * steps[block.leaf_edge_ids]])", "leaf edges move twice as far",
+           replay_of("treewidth")),
+    Mutant(CELLS, "np.where(pairs >= INFINITE, 0, pairs)", "np.where(pairs >= INFINITE, steps.sum(), pairs)",
+           "pairs that are not connected hold a private sum", replay_of("separator")),
+    Mutant(CELLS, "table[hubs[i], hubs[j]], ", "table[hubs[i], hubs[j]] * 2, ", "distances of hubs doubled",
+           replay_of("separator")),
+    Mutant(CELLS, "table[np.ix_(hubs, rest)].ravel()", "table[np.ix_(hubs, rest)].ravel() * 2",
+           "distances to the boundary doubled", replay_of("separator")),
+    Mutant(CELLS, "lengths[edges], full.chosen[cell],", "np.minimum(lengths[edges], steps.min()), full.chosen[cell],",
+           "one light edge anywhere moves every separator", replay_of("separator")),
+    Mutant(NUMBERS, "arcs = block.inner_arcs(topology)", "arcs = topology.arcs",
+           "clusters measured in the whole network",
+           replay_of("hubs-bounded")),
+    Mutant(NUMBERS, "table[table == UNREACHED] = 0", "table[table == UNREACHED] = lengths.sum()",
+           "unreachable pairs hold a private sum", replay_of("hubs-bounded")),
+    Mutant(NUMBERS, "np.append(steps, 0)[forest.edge]", "np.append(2 * steps, 0)[forest.edge]", "paths counted twice",
+           replay_of("tree")),
+    Mutant(NUMBERS, "height[block.nodes] - height[block.anchor[block.nodes]]", "height[block.nodes]",
+           "distances from the root instead of the anchor", replay_of("tree")),
+    Mutant(NUMBERS, "    return steps\n", "    return np.maximum(steps, np.roll(steps, 1))\n",
+           "an edge's number shows two",
+           replay_of("input")),
+    Mutant(TABLES, "w = min(table[a, b], lengths[e])", "w = min(table[a, b], 3 * lengths[e])",
+           "inner edges move three times",
+           replay_of("separator")),
+    Mutant(TABLES, "min(row[j], first + through[j])", "min(row[j], first + first + through[j])", "a leg counted twice",
+           replay_of("separator")),
+    Mutant(BUILD, "(private & ~inner)[mine]", "private[mine]", "inner edges stay private in both children",
+           replay_of("separator-cover")),
+    Mutant(BUILD, "if not separates(graph, split):", "if False:", "separators that do not separate", OPTIMISED),
+    # --- the private step
+    Mutant(STEP, "    strategy.certificate()\n", "", "nothing is certified", CERTIFICATE),
+    Mutant(STEP, "np.repeat(strategy.scales, strategy.group_sizes)",
+           "np.repeat(np.sort(strategy.scales), strategy.group_sizes)",
+           "scales of other groups", MEASURE),
+    Mutant(STEP, "np.repeat(strategy.scales, strategy.group_sizes)", "np.resize(strategy.scales, strategy.num_values)",
+           "scales in turn", MEASURE),
+    Mutant(STEP, "sampler.draw(strategy.law, np.repeat(strategy.scales, strategy.group_sizes))",
+           "np.repeat(sampler.draw(strategy.law, strategy.scales), strategy.group_sizes)",
+           "one noise for a whole group",
+           MEASURE),
+    Mutant(STEP, "sampler.draw(strategy.law,", 'sampler.draw("gaussian",', "the other law", MEASURE),
+    Mutant(STEP, "values=frozen(exact + noise, np.int64)", "values=frozen(exact, np.int64)", "no noise", MEASURE),
+    Mutant(STEP, "noise.shape != exact.shape or ", "", "one noise for all", MEASURE),
+    Mutant(STEP, " or noise.dtype != np.int64:", ":", "floating-point noise", MEASURE),
+    Mutant(STEP, "private=sampler.private and not strategy.budget.unlimited", "private=sampler.private",
+           "no noise called private", MEASURE),
+    Mutant(STEP, "private=sampler.private and not strategy.budget.unlimited", "private=not strategy.budget.unlimited",
+           "seeded noise called private", MEASURE),
+    # --- the noise
+    Mutant(VECTOR, "self._unread = self._unread[used:]", "self._unread = self._unread[used // 2 :]", "words used twice",
+           DOOR),
+    Mutant(VECTOR, "if self.private and os.getpid() != self._stream.process:", "if False:",
+           "a fork repeats noise", DOOR),
+    Mutant(VECTOR, 'raise TypeError("a noise sampler is not copied or pickled: the copy would repeat its noise")',
+           "return object.__reduce__(self)  # type: ignore[return-value]", "a copy repeats noise", DOOR),
+    Mutant(VECTOR, "        with self._lock:", "        if True:", "two threads use the same words", DOOR),
+    Mutant(VECTOR, "self.private = stream.secret", "self.private = True", "seeded noise called private", DOOR),
+    Mutant(VECTOR, "fill(law is Law.GAUSSIAN,", "fill(law is Law.LAPLACE,", "laws swapped", EXACT),
+    Mutant(WORDS, "os.urandom(32) if seed is None", "bytes(32) if seed is None",
+           "a key that everybody knows", KEYSTREAM),
+    Mutant(WORDS, "os.urandom(32) if seed is None", "os.urandom(2) * 16 if seed is None",
+           "a key of 16 bits", KEYSTREAM),
+    Mutant(WORDS, "self.secret = seed is None", "self.secret = not seed", "seed 0 called secret", KEYSTREAM),
+    Mutant(SHAPES, "_laplace(words, used, scales[i])", "_laplace(words, used, max(scales[i] - 1, 1))",
+           "the scale is one step too small", EXACT),
+    Mutant(SHAPES, "_gaussian(words, used, scales[i])", "_gaussian(words, used, max(scales[i] - 1, 1))",
+           "the Gaussian scale is one step too small", EXACT),
+    Mutant(SHAPES, "return i, used  #", "return i, words.size  #", "values that need few words are favoured", EXACT),
+    Mutant(SHAPES, "        if magnitude > 0:\n", "        if magnitude >= 0:\n", "zero weighs double", EXACT),
+    Mutant(SHAPES, "MOST_TURNS = 2046", "MOST_TURNS = 20", "tails cut off", EXACT),
+    Mutant(SHAPES, "        while low < unfair:", "        while low < 0 * unfair:",
+           "uniform numbers that are not", EXACT),
+    Mutant(OPENDP, "        if law is Law.LAPLACE:", "        if law is Law.GAUSSIAN:", "laws swapped", SAMPLES),
+    Mutant(OPENDP, 'dp.l1_distance(T="i64"), scale=float(scale))', 'dp.l1_distance(T="i64"), scale=0.97 * scale)',
+           "three in a hundred too little", SAMPLES),
+    Mutant(OPENDP, "out[entries] = np.asarray(noise, dtype=np.int64)",
+           "out[entries] = np.asarray(noise, dtype=np.int64)[0]",
+           "one noise for all of a scale", MEASURE),
+    Mutant(LAW, "if not 0 <= bad <= MAX_SCALE:", "if not 0 <= bad:", "scales beyond what is exact", DOOR),
+]  # fmt: skip
