@@ -20,11 +20,13 @@ WEIGHTS, MEASURE, DOOR = (f"tests/unit/test_{name}.py" for name in ("weights", "
 EXACT, KEYSTREAM, LAWS = (f"tests/unit/test_noise_{name}.py" for name in ("exact", "keystream", "laws"))
 OPTIMISED, SAMPLES = "tests/contract/test_optimised.py", "tests/statistical/test_noise_samples.py"
 REPLAY, AUDIT = "tests/properties/test_neighbour_replay.py", "tests/audit"
+HOSTILE, INDEX = "tests/unit/test_hostile_files.py", "tests/unit/test_engine_storage.py"
+ROWS = "tests/properties/test_row_order.py"
 PUBLIC = "tests/properties/test_nothing_public_depends_on_weights.py"
 # The behavioural privacy tests, cheap ones first; never the stamps.
 EVERYTHING = [
-    CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, ACCOUNTING, REPLAY, SAMPLES,
-    AUDIT,
+    CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, ACCOUNTING, INDEX, HOSTILE,
+    ROWS, REPLAY, SAMPLES, AUDIT,
 ]  # fmt: skip
 
 
@@ -48,7 +50,8 @@ PROOF, SPENDING, BOUND = (f"privacy/{name}.py" for name in ("certificate", "acco
 CELLS, NUMBERS, LEAVES, TABLES = "exact/cells.py", "exact/__init__.py", "decompose/leaves.py", "kernels/hierarchy.py"
 LATTICE, CORE, STEP, BUILD = "weights.py", "strategy/core.py", "measure.py", "decompose/build.py"
 WORDS, SHAPES, VECTOR = "noise/keystream.py", "noise/exact.py", "noise/vector.py"
-OPENDP, LAW = "noise/opendp_sampler.py", "noise/laws.py"
+OPENDP, LAW, AXIOMS, TOPOLOGY = "noise/opendp_sampler.py", "noise/laws.py", "kernels/axioms.py", "topology.py"
+FILE, STORAGE, CONTAINER = "fileformat.py", "engine/storage.py", "container.py"
 
 MUTANTS = [
     # --- the cut lemma
@@ -110,14 +113,29 @@ MUTANTS = [
            "at most two boundary vertices count", replay_of("separator")),
     Mutant(HIERARCHY, "hub_cut(p, q, directed=False)", "hub_cut(np.where(tree.is_leaf, 0, p), q, directed=False)",
            "leaves cost nothing", replay_of("separator")),
-    Mutant(HIERARCHY, "        if topology.directed:", "        if False:", "cells of a directed network", MEASURE),
+    Mutant(HIERARCHY, "if topology.directed:\n            raise OptionError", "if False:\n            raise OptionError",
+           "cells of a directed network", MEASURE),
     # --- exposure of anchors
     Mutant(ANCHORS, "np.int64), edge, number)", "np.int64), edge[1:], number[1:])", "a path loses an edge",
            replay_of("tree")),
     Mutant("kernels/trees.py", "while v != top[i]:", "while v != top[i] and parent[v] != top[i]:",
            "a path loses its last edge", replay_of("tree")),
-    Mutant(ANCHORS, "edge, number, True)\n", "edge, number, True)\n        number[:] = 0\n", "all paths are one number",
-           replay_of("tree")),
+    Mutant(ANCHORS, "        return Exposure(topology.num_edges, np.ones(len(nodes)",
+           "        number[:] = 0\n        return Exposure(topology.num_edges, np.ones(len(nodes)",
+           "all paths are one number", replay_of("tree")),
+    # --- who owns an edge
+    Mutant(AXIOMS, "if leaf or (s == SEPARATOR and t == SEPARATOR):", "if leaf or s == SEPARATOR or t == SEPARATOR:",
+           "edges that touch a separator stay above", replay_of("separator")),
+    Mutant(AXIOMS, "                home[e] = b\n", "                home[e] = b if leaf else 0\n",
+           "edges inside separators belong to the root", replay_of("separator")),
+    Mutant(AXIOMS, "                if min(s, t) == LEFT and max(s, t) == RIGHT:", "                if False:",
+           "edges across a separator", HOSTILE),
+    Mutant(AXIOMS, "if not (inside[tails[e]] >> side) & (inside[heads[e]] >> side) & 1:", "if False:",
+           "edges whose ends are elsewhere", HOSTILE),
+    Mutant(AXIOMS, "                    if state[v] == LEFT and side == 1:", "                    if False:",
+           "children that share a vertex", HOSTILE),
+    Mutant(AXIOMS, "    return 0 if last == len(separator) else TOO_FAR", "    return 0", "covers that do not cover",
+           HOSTILE),
     # --- joining and certifying
     Mutant(PROOF, "part.group + at for part, at", "part.group for part, at", "groups of two blocks fall together",
            CERTIFICATE),
@@ -175,11 +193,20 @@ MUTANTS = [
            "steps of half the granularity", WEIGHTS),
     Mutant(LATTICE, "steps = np.floor(np.clip(", "steps = np.rint(np.clip(", "half steps jump two at once", WEIGHTS),
     Mutant(LATTICE, "steps = np.floor(np.clip(self.__values, lattice.low * g, lattice.high * g) / g).astype(np.int64)\n"
-           "        return np.clip(steps, lattice.low, lattice.high)",
-           "steps = np.floor(self.__values / g).astype(np.int64)\n        return steps", "weights beyond the bounds",
-           WEIGHTS),
-    Mutant(LATTICE, "frozen(low, np.int64), frozen(high, np.int64))", "frozen(high, np.int64), frozen(low, np.int64))",
-           "bounds swapped", WEIGHTS),
+           "        steps = np.clip(steps, lattice.low, lattice.high)",
+           "steps = np.floor(self.__values / g).astype(np.int64)", "weights beyond the bounds", WEIGHTS),
+    Mutant(LATTICE, "frozen(low, np.int64), frozen(high, np.int64), topology.twins)",
+           "frozen(high, np.int64), frozen(low, np.int64), topology.twins)", "bounds swapped", WEIGHTS),
+    # --- the order of rows
+    Mutant(LATTICE, "        return steps[np.lexsort((steps, lattice.twins))]", "        return steps",
+           "twins in the order of rows", ROWS),
+    Mutant(LATTICE, "np.lexsort((steps, lattice.twins))", "np.argsort(steps)", "weights sorted across edges",
+           replay_of("input")),
+    Mutant(TOPOLOGY, "by = np.lexsort((high, low, tail * n + head))", "by = np.arange(len(tail))",
+           "edges in the order of rows", ROWS),
+    Mutant(TOPOLOGY, "order = _canonical_order(names)", "order = np.arange(n)", "nodes in the order of rows", ROWS),
+    Mutant(TOPOLOGY, "        if not directed:\n            tail, head = np.minimum",
+           "        if False:\n            tail, head = np.minimum", "ends in the order of rows", ROWS),
     Mutant(LATTICE, "ceiling = min(LARGEST_DISTANCE >> (n - 1).bit_length(), 2**53)", "ceiling = 2**61",
            "distances overflow", WEIGHTS),
     Mutant(LATTICE, "if math.frexp(granularity)[0] != 0.5:", "if False:",
@@ -222,8 +249,6 @@ MUTANTS = [
            replay_of("separator")),
     Mutant(TABLES, "min(row[j], first + through[j])", "min(row[j], first + first + through[j])", "a leg counted twice",
            replay_of("separator")),
-    Mutant(BUILD, "(private & ~inner)[mine]", "private[mine]", "inner edges stay private in both children",
-           replay_of("separator-cover")),
     Mutant(BUILD, "if not separates(graph, split):", "if False:", "separators that do not separate", OPTIMISED),
     # --- the private step
     Mutant(STEP, "    strategy.certificate()\n", "", "nothing is certified", CERTIFICATE),
@@ -244,6 +269,17 @@ MUTANTS = [
            "no noise called private", MEASURE),
     Mutant(STEP, "private=sampler.private and not strategy.budget.unlimited", "private=not strategy.budget.unlimited",
            "seeded noise called private", MEASURE),
+    # --- what a file may claim
+    Mutant(FILE, 'header["sampler"] in SECRET_SAMPLERS and not strategy.budget.unlimited', "True",
+           "a seeded release called private by its file", HOSTILE),
+    Mutant(FILE, "    if not _alike(_promise(proved), claimed):", "    if False:", "a statement of the file's own", HOSTILE),
+    Mutant(FILE, "((scales < 0) | (scales > MAX_SCALE)).any()", "False", "scales out of range", HOSTILE),
+    Mutant(STORAGE, "    if seen is None:", "    if False:", "an index of a stranger", INDEX),
+    Mutant(STORAGE, "    if not seen or seen != known.identity(found.path):", "    if not seen:",
+           "an index that was changed after it was made", INDEX),
+    Mutant(CONTAINER, "    if at != len(data):", "    if False:", "bytes that no digest covers", HOSTILE),
+    Mutant(CONTAINER, "if digest(self.header_text, self.arrays) != self.claimed_digest:", "if False:",
+           "a digest that nobody compares", INDEX),
     # --- the noise
     Mutant(VECTOR, "self._unread = self._unread[used:]", "self._unread = self._unread[used // 2 :]", "words used twice",
            DOOR),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Bool, Int
+from ..arrays import Int
 from ..progress import counting
 from ..topology import Topology
 from .cover import k_cover
@@ -37,24 +37,24 @@ def build_tree(
     hubs: list[Int] = []
     scratch = np.zeros(n, np.int64)
     settled = np.zeros(n, bool)  # in a separator or a leaf; for the progress bar
-    # (parent cell, level, V_b, edges, which of them are private): depth first, so children come after parents.
-    stack = [(-1, 0, np.arange(n), np.arange(topology.num_edges), np.ones(topology.num_edges, bool))]
+    # (parent cell, level, V_b, edges): depth first, so children come after parents.
+    stack = [(-1, 0, np.arange(n), np.arange(topology.num_edges))]
     with counting(n, "cutting cells") as advance:
         while stack:
-            mother, level, mine, edges, private = stack.pop()
+            mother, level, mine, edges = stack.pop()
             cell, cut = len(parent), None
             if len(mine) > leaf_size and (depth is None or level < depth):
                 scratch[mine] = np.arange(len(mine))
                 tails, heads = scratch[topology.tails[edges]], scratch[topology.heads[edges]]
                 graph = Graph.from_edges(len(mine), tails, heads, mine)
-                cut = _cut(graph, splitter, tails, heads, edges, private, keep_inner=hops > 0)
+                cut = _cut(graph, splitter, tails, heads, edges, keep_inner=hops > 0)
             chosen = centres = np.empty(0, np.int64)
             if cut is not None:
                 split, children = cut
                 chosen = centres = np.flatnonzero(split.side == SEPARATOR)
                 if hops:
                     centres = np.sort(split.centres if split.centres is not None else k_cover(graph, chosen, hops)[0])
-                stack += [(cell, level + 1, mine[inside], kept, still) for inside, kept, still in reversed(children)]
+                stack += [(cell, level + 1, mine[inside], kept) for inside, kept in reversed(children)]
             parent.append(mother)
             vertices.append(mine)
             separators.append(mine[chosen])
@@ -74,9 +74,9 @@ def build_tree(
 
 
 def _cut(
-    graph: Graph, splitter: Splitter, tails: Int, heads: Int, edges: Int, private: Bool, *, keep_inner: bool
-) -> tuple[Split, list[tuple[Int, Int, Bool]]] | None:
-    """Split one cell; return the separator and, per child, local vertices, edges and which stay private."""
+    graph: Graph, splitter: Splitter, tails: Int, heads: Int, edges: Int, *, keep_inner: bool
+) -> tuple[Split, list[tuple[Int, Int]]] | None:
+    """Split one cell; return the separator and, per child, local vertices and edges, private and public."""
     split = _fallen_apart(graph) or (splitter.split(graph) if graph.num_nodes >= 3 else None)
     if split is None:
         return None
@@ -96,7 +96,7 @@ def _cut(
         here = np.flatnonzero(inside)
         if not (split.side == side).any() or len(here) >= graph.num_nodes:
             return None
-        children.append((here, edges[mine], (private & ~inner)[mine]))
+        children.append((here, edges[mine]))
     return split, children
 
 
