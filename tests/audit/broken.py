@@ -12,7 +12,7 @@ from unittest import mock
 
 import numpy as np
 from cases import BUSH, corridor, path
-from experiment import UNIT, Case, Pipeline, answered, exact_vector, planned
+from subject import UNIT, Case, Pipeline, answered, exact_vector, planned
 
 from hushpath import Network
 from hushpath.exact import hierarchy_numbers
@@ -35,6 +35,7 @@ class Fault:
     case: Case
     pipeline: Pipeline
     seen_by: tuple[str, ...]
+    trials: int = 2000
 
 
 @dataclass(frozen=True)
@@ -114,10 +115,10 @@ def fixed_seed(strategy: Strategy, weights: PrivateWeights, sampler: Sampler) ->
 # -- what happens to the numbers ----------------------------------------------------------------------------------------
 
 
-def below_the_largest(strategy: Strategy, weights: PrivateWeights, sampler: Sampler) -> Measurements:
-    """After noise, clipped to the largest true number."""
-    drawn = measure(strategy, weights, sampler)
-    return replace(drawn, values=np.minimum(drawn.values, exact_vector(strategy, weights).max()))
+def in_the_true_range(strategy: Strategy, weights: PrivateWeights, sampler: Sampler) -> Measurements:
+    """After noise, clipped to the range of the true numbers."""
+    drawn, exact = measure(strategy, weights, sampler), exact_vector(strategy, weights)
+    return replace(drawn, values=np.clip(drawn.values, exact.min(), exact.max()))
 
 
 def until_positive(strategy: Strategy, weights: PrivateWeights, sampler: Sampler) -> Measurements:
@@ -194,35 +195,39 @@ def without_zeros(case: Case, net: Network) -> Strategy:
     return planned(case, Network.build(topology.labels, tails, heads, net.weights.reveal()[kept]))
 
 
-_INPUT = Case("input", "laplace", "path of 3", 3, path(3), copies=100)
-_BUSH = Case("separator", "laplace", "bush of 6", 6, BUSH, copies=4, options={"leaf_size": 2})
-_PAIRS = Case("all-pairs", "laplace", "path of 4", 4, path(4), copies=2)
-_COVER = Case("cover", "laplace", "path of 8", 8, path(8), options={"hops": 1})
-
-
 def _gaussian(case: Case) -> Case:
     return replace(case, law="gaussian", epsilon=3.0)
 
 
+_INPUT = Case("input", "laplace", "path of 3", 3, path(3), copies=100)
+_ALONE = replace(_INPUT, copies=1)  # for faults that would make copies depend on each other
+_BUSH = Case("separator", "laplace", "bush of 6", 6, BUSH, copies=8, options={"leaf_size": 2})
+_CELLS = replace(_gaussian(_BUSH), copies=1)
+_PAIRS = Case("all-pairs", "laplace", "path of 3", 3, path(3), copies=4)
+_COVER = Case("cover", "laplace", "path of 8", 8, path(8), options={"hops": 1})
+_HUBS = Case("hubs", "gaussian", "path of 6", 6, path(6), options={"hubs": 4}, epsilon=3.0)
+_DEEP = Case("separator-cover", "laplace", "corridor 6 x 4", 24, corridor(6, 4), options={"hops": 1, "leaf_size": 4})
+
 FAULTS = [
     Fault("half the noise", _INPUT, noisy(half), ("vector", "distances")),
     Fault("half the noise", _gaussian(_BUSH), noisy(half), ("vector",)),
-    Fault("one group without noise", replace(_INPUT, copies=1), noisy(silent_group), ("noise", "vector", "distances")),
-    Fault("one group without noise", replace(_gaussian(_BUSH), copies=1), noisy(silent_group), ("noise", "vector")),
+    Fault("one group without noise", _ALONE, noisy(silent_group), ("noise", "vector", "distances"), 400),
+    Fault("one group without noise", _CELLS, noisy(silent_group), ("noise", "vector"), 400),
     Fault("sensitivity off by two (cut)", _PAIRS, Pipeline(plan=halved_cut), ("replay", "vector")),
     Fault("sensitivity off by two (unit)", _gaussian(_BUSH), Pipeline(plan=halved_unit), ("replay", "vector")),
-    Fault("noise reused in two cells", replace(_INPUT, copies=1), noisy(reused), ("noise", "vector")),
-    Fault("noise reused in two cells", replace(_gaussian(_BUSH), copies=1), noisy(reused), ("noise",)),
-    Fault("decomposition from weights (cover)", _COVER, Pipeline(plan=busiest_nodes), ("structure",)),
-    Fault("decomposition from weights (depth)", _BUSH, Pipeline(plan=as_deep_as_the_data), ("structure",)),
+    Fault("noise reused in two cells", _ALONE, noisy(reused), ("noise", "vector"), 400),
+    Fault("noise reused in two cells", _CELLS, noisy(reused), ("noise", "vector"), 400),
+    Fault("decomposition from weights (cover)", _COVER, Pipeline(plan=busiest_nodes), ("structure",), 400),
+    Fault("decomposition from weights (depth)", _BUSH, Pipeline(plan=as_deep_as_the_data), ("structure",), 400),
     Fault("bounds read from data", _INPUT, Pipeline(plan=bounds_from_data), ("structure",)),
-    Fault("fixed seed", replace(_INPUT, copies=1), Pipeline(measure=fixed_seed), ("noise", "vector", "distances")),
+    Fault("fixed seed", _ALONE, Pipeline(measure=fixed_seed), ("noise", "vector", "distances"), 400),
     Fault("edges of weight zero vanish", _INPUT, Pipeline(plan=without_zeros), ("structure",)),
+    Fault("public edges take private weights", _DEEP, Pipeline(measure=private_public_edges), ("replay",), 200),
     Fault("noise with few digits", _INPUT, noisy(coarse), ("vector",)),
-    Fault("noise cut off at two scales", _INPUT, noisy(truncated), ("vector",)),
-    Fault("mean of four draws", _gaussian(_INPUT), noisy(averaged), ("vector",)),
-    Fault("noise on the wrong numbers", _BUSH, noisy(misaligned), ("vector",)),
-    Fault("clipped to the largest true number", replace(_INPUT, copies=1), Pipeline(measure=below_the_largest), ("vector",)),
-    Fault("drawn again until positive", replace(_INPUT, copies=1, weight=0.0), Pipeline(measure=until_positive), ("vector",)),
+    Fault("noise cut off at two scales", _INPUT, noisy(truncated), ("vector", "distances")),
+    Fault("mean of four draws", _gaussian(_INPUT), noisy(averaged), ("vector", "distances")),
+    Fault("noise on the wrong numbers", _HUBS, noisy(misaligned), ("vector",)),
+    Fault("clipped to the true range", _ALONE, Pipeline(measure=in_the_true_range), ("replay", "vector")),
+    Fault("drawn again until positive", replace(_ALONE, weight=0.0), Pipeline(measure=until_positive), ("replay",)),
     Fault("answers corrected by the truth", _PAIRS, Pipeline(answer=near_the_truth), ("distances",)),
 ]  # fmt: skip

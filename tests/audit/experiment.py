@@ -1,7 +1,4 @@
-"""One audited experiment: a network, two neighbours, many releases through the code under audit, five ways to object.
-
-A *pipeline* is the code under audit: ``plan``, ``measure`` and ``Release`` themselves unless something was broken on
-purpose.  Nothing here replaces or caches what they do.
+"""One audited experiment: two neighbours, many releases through the code under audit, five ways to object.
 
 Trials are cheap because networks are *tiled*: one network holds many copies of a small one, side by side, and the worst
 edge moves by the unit in every copy.  Copies share no edge, so no number depends on two copies (checked against the
@@ -19,106 +16,39 @@ What may object:
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from auditor import Claim, Finding, likelihood_ratio, linear, low_bits, one_number, strongest
+from subject import Case, Pipeline, exact_vector, published
 
-from hushpath import Network
-from hushpath.exact import exact_numbers
-from hushpath.measure import Measurements, measure
 from hushpath.noise import Law, Sampler, make_sampler
-from hushpath.oracle import Release
-from hushpath.planning import plan
 from hushpath.strategy.core import Strategy
-from hushpath.weights import PrivateWeights
 
-UNIT = 1.0
-MOVE = UNIT * (1 - 2.0**-10)  # an odd number of 1024ths: noise on a coarser lattice than the data would show
 FEW = 6  # releases that the noise check looks at
+CHECKS = "structure", "replay", "noise", "vector", "distances"
 
 
 @dataclass(frozen=True)
-class Case:
-    """What is audited: a mechanism with options on copies of a small network."""
+class Outcome:
+    """What each check found; a check that was not run, or could not be, found nothing."""
 
-    mechanism: str
-    law: str
-    shape: str
-    size: int
-    ends: tuple[tuple[int, int], ...]
-    weight: float = 50.0  # of every edge; far from the bounds, so that clipping hides nothing
-    copies: int = 1
-    directed: bool = False
-    options: Mapping[str, Any] = field(default_factory=dict)
-    lengths: Mapping[tuple[int, int], float] = field(default_factory=dict)  # of edges that differ
-    max_weight: float = 200.0
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    sampler: str = "vector-seeded"
-    name: str = ""
+    structure: str = ""
+    replay: float = 0.0
+    noise: str = ""
+    vector: Finding | None = None
+    distances: Finding | None = None
 
     @property
-    def title(self) -> str:
-        return self.name or " ".join([self.mechanism, *(f"{k}={v}" for k, v in self.options.items())])
-
-    def network(self, copies: int, changes: Mapping[tuple[int, int], float] | None = None) -> Network:
-        """Copies side by side; ``changes`` are added to edges in every copy."""
-        ends = np.array(self.ends, np.int64)
-        weights = [self.lengths.get(end, self.weight) + (changes or {}).get(end, 0.0) for end in self.ends]
-        shift = np.repeat(np.arange(copies) * self.size, len(ends))
-        tails, heads = (np.tile(column, copies) + shift for column in ends.T)
-        return Network.build(
-            range(copies * self.size), tails, heads, np.tile(weights, copies), directed=self.directed
-        )  # fmt: skip
-
-    def neighbours(self) -> list[dict[tuple[int, int], float]]:
-        """One edge takes the whole unit (nearly), up or down: the extreme points of what one unit can do."""
-        return [{end: sign * MOVE} for end in self.ends for sign in (1, -1)]
-
-
-def planned(case: Case, net: Network) -> Strategy:
-    """The strategy as hushpath plans it, from the public half of the network."""
-    return plan(
-        net.topology, epsilon=case.epsilon, delta=case.delta, unit=UNIT, max_weight=case.max_weight,
-        mechanism=case.mechanism, law=case.law, **case.options,
-    ).strategy  # fmt: skip
-
-
-def answered(measurements: Measurements, weights: PrivateWeights, pairs: np.ndarray) -> np.ndarray:  # noqa: ARG001
-    """Distances as anyone reads them from the release."""
-    return Release(measurements).distances(pairs, positions=True)
-
-
-@dataclass(frozen=True)
-class Pipeline:
-    """The code under audit."""
-
-    plan: Callable[[Case, Network], Strategy] = planned
-    measure: Callable[[Strategy, PrivateWeights, Sampler], Measurements] = measure
-    answer: Callable[[Measurements, PrivateWeights, np.ndarray], np.ndarray] = answered
-
-
-def exact_vector(strategy: Strategy, weights: PrivateWeights) -> np.ndarray:
-    """What the strategy says it measures."""
-    steps = weights.on_lattice(strategy.lattice)
-    return np.concatenate([exact_numbers(b, strategy.topology, strategy.lattice, steps) for b in strategy.blocks])
-
-
-def published(strategy: Strategy) -> str:
-    """A digest of everything in a release but the numbers."""
-    topology, lattice = strategy.topology, strategy.lattice
-    parts = [
-        strategy.mechanism, strategy.law, strategy.max_weight, sorted(strategy.details.items()), list(topology.labels),
-        lattice.granularity, lattice.unit_steps, *(a.tolist() for a in (
-            topology.tails, topology.heads, topology.lower, topology.upper, lattice.low, lattice.high, strategy.scales)),
-        *((b.kind, {k: v.tolist() for k, v in b.arrays().items()}) for b in strategy.blocks),
-    ]  # fmt: skip
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
+    def objections(self) -> tuple[str, ...]:
+        """The checks that object."""
+        beaten = [name for name in ("vector", "distances") if (found := getattr(self, name)) and found.refutes]
+        first = [("structure", bool(self.structure)), ("replay", self.replay > 1 + 1e-9), ("noise", bool(self.noise))]
+        return (*(name for name, wrong in first if wrong), *beaten)
 
 
 @dataclass
@@ -157,15 +87,26 @@ class Experiment:
 
     @cached_property
     def replay(self) -> float:
-        """The largest move of the numbers by a neighbour, as a share of what the certificate allows."""
-        strategy, rng = self.single, np.random.default_rng(self.seed)
+        """The largest move of the numbers by a neighbour, as a share of what the certificate allows.
+
+        Where one edge changes, of what it allows that edge: numbers that the edge cannot reach must not move at all.
+        """
+        strategy, case, rng = self.single, self.case, np.random.default_rng(self.seed)
+        topology, exposure, pure = strategy.topology, strategy.exposure, strategy.law is Law.LAPLACE
         scales = np.repeat(strategy.scales, strategy.group_sizes)
-        spread = [dict(zip(self.case.ends, d, strict=True)) for d in rng.dirichlet(np.ones(len(self.case.ends)), 4)]
+        price = strategy.lattice.unit_steps / strategy.scales
+        price = exposure.cut * (price if pure else price**2 / 2)
+        cost = np.bincount(exposure.edge, price[exposure.group], topology.num_edges)
+        edges = zip(topology.tails.tolist(), topology.heads.tolist(), cost.tolist(), strict=True)
+        allowed = {(u, v) if case.directed else (min(u, v), max(u, v)): one for u, v, one in edges}
+        spread = [dict(zip(case.ends, shares, strict=True)) for shares in rng.dirichlet(np.ones(len(case.ends)), 4)]
         start, largest = self._frozen({}), 0.0
-        for changes in [*self.case.neighbours(), *spread]:
+        for changes in [*case.neighbours(), *spread]:
             move = np.abs(self._frozen(changes) - start) / scales
-            largest = max(largest, move.sum() if strategy.law is Law.LAPLACE else (move**2).sum() / 2)
-        return float(largest / strategy.certificate().spent)
+            spent = move.sum() if pure else (move**2).sum() / 2
+            limit = allowed[next(iter(changes))] if len(changes) == 1 else strategy.certificate().spent
+            largest = max(largest, spent / limit if limit else (math.inf if spent else 0.0))
+        return float(largest)
 
     @cached_property
     def noise(self) -> str:
@@ -268,3 +209,14 @@ class Experiment:
         reachable = np.isfinite(zero[0])  # a public fact, and the same in every release
         return strongest({"linear": linear, "one distance": one_number}, zero[:, reachable], one[:, reachable],
                          Claim.of(self.strategy))  # fmt: skip
+
+    def outcome(self, trials: int, distance_trials: int, checks: tuple[str, ...] = CHECKS) -> Outcome:
+        """Run the checks.  If structures differ there is no common strategy, and nothing else to compare."""
+        if "structure" in checks and self.structure:
+            return Outcome(structure=self.structure)
+        return Outcome(
+            replay=self.replay if "replay" in checks else 0.0,
+            noise=self.noise if "noise" in checks else "",
+            vector=self.vector(trials) if "vector" in checks else None,
+            distances=self.distances(distance_trials) if "distances" in checks else None,
+        )
