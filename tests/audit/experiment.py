@@ -76,7 +76,8 @@ class Experiment:
         """An objection if anything published beside the numbers depends on weights."""
         case, digest = self.case, published(self.single)
         absurd = [dict.fromkeys(case.ends, shift) for shift in (-case.weight, 1e9)]
-        for changes in [*case.neighbours(), *absurd]:
+        some = case.neighbours()
+        for changes in [*some[:: 1 + len(some) // 24], *absurd]:
             if published(self.pipeline.plan(case, case.network(1, changes))) != digest:
                 return "differs between neighbours" if len(changes) == 1 else "differs with the weights"
         return ""
