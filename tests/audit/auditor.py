@@ -159,7 +159,9 @@ def _log_ratio(hits, alarms, trials, alpha):
 
 def _threshold(zero: np.ndarray, one: np.ndarray) -> Callable[..., Threshold]:
     """The event "statistic >= t" (or "< t", for the other direction) that bounds best in training."""
-    shares = np.concatenate([np.geomspace(0.002, 0.1, 12), np.linspace(0.12, 0.88, 39), 1 - np.geomspace(0.1, 0.002, 12)])
+    shares = np.concatenate(
+        [np.geomspace(0.002, 0.1, 12), np.linspace(0.12, 0.88, 39), 1 - np.geomspace(0.1, 0.002, 12)]
+    )
     cuts = np.unique(np.quantile(np.concatenate([zero, one]), shares, method="nearest"))
     n = len(zero)
     above_zero, above_one = (n - np.searchsorted(np.sort(side), cuts) for side in (zero, one))
@@ -174,8 +176,8 @@ def _threshold(zero: np.ndarray, one: np.ndarray) -> Callable[..., Threshold]:
     return judge
 
 
-def _pairing(zero: np.ndarray, one: np.ndarray) -> Callable[..., Pairing]:  # noqa: ARG001 - nothing to choose
-    """Pairs of the i-th trials; a tie is no win, which only lowers the bound."""
+def _pairing(zero: np.ndarray, one: np.ndarray) -> Callable[..., Pairing]:
+    """Pairs of the i-th trials: nothing to choose.  A tie is no win, which only lowers the bound."""
     return lambda zero, one: Pairing(int((one > zero).sum()), len(zero))
 
 
@@ -214,9 +216,9 @@ def low_bits(first: np.ndarray, second: np.ndarray) -> Fit:
         return np.where(numbers == 0, 63.0, np.log2(np.where(numbers == 0, 1.0, np.abs(lowest))))
 
     moved = first != second
-    return lambda zero, one: lambda values: (
-        zeros(values[:, moved] - second[moved]) - zeros(values[:, moved] - first[moved])
-    ).sum(axis=1)
+    return lambda zero, one: (
+        lambda values: (zeros(values[:, moved] - second[moved]) - zeros(values[:, moved] - first[moved])).sum(axis=1)
+    )
 
 
 def one_number(zero: np.ndarray, one: np.ndarray) -> Statistic:

@@ -1,7 +1,7 @@
 """Mechanisms broken on purpose, as wrappers around the code under audit.  Each must be caught; its sound twin must not.
 
-A *fault* is a case and a pipeline with one thing wrong.  The twin is the same case with hushpath's own pipeline, audited
-by the same auditor with the same settings.
+A *fault* is a case and a pipeline with one thing wrong.  The twin is the same case with hushpath's own pipeline,
+audited by the same auditor with the same settings.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from hushpath import Network
 from hushpath.exact import hierarchy_numbers
 from hushpath.measure import Measurements, measure
 from hushpath.noise import Law, Sampler, make_sampler
-from hushpath.planning import plan
 from hushpath.privacy.sensitivity import hub_cut
 from hushpath.strategy.blocks import CliqueBlock
 from hushpath.strategy.core import Strategy
@@ -60,11 +59,14 @@ class _Tampered:
 
 def noisy(change: Draw) -> Pipeline:
     """The real ``measure`` with tampered noise."""
-    return Pipeline(measure=lambda strategy, weights, sampler: measure(strategy, weights, _Tampered(
-        strategy, sampler, change)))  # fmt: skip
+
+    def tampered(strategy: Strategy, weights: PrivateWeights, sampler: Sampler) -> Measurements:
+        return measure(strategy, weights, _Tampered(strategy, sampler, change))
+
+    return Pipeline(measure=tampered)
 
 
-# -- noise --------------------------------------------------------------------------------------------------------------
+# -- noise -------------------------------------------------------------------------------------------------------------
 
 
 def half(strategy: Strategy, sampler: Sampler, law: Law, scales: np.ndarray) -> np.ndarray:
@@ -76,7 +78,8 @@ def silent_group(strategy: Strategy, sampler: Sampler, law: Law, scales: np.ndar
     exposure = strategy.exposure
     moved = exposure.group[exposure.edge == strategy.certificate().worst_edge]
     group = np.min(moved[exposure.cut[moved] > 0])
-    return sampler.draw(law, np.where(np.repeat(np.arange(len(strategy.scales)), strategy.group_sizes) == group, 0, scales))
+    of_number = np.repeat(np.arange(len(strategy.scales)), strategy.group_sizes)
+    return sampler.draw(law, np.where(of_number == group, 0, scales))
 
 
 def reused(strategy: Strategy, sampler: Sampler, law: Law, scales: np.ndarray) -> np.ndarray:
@@ -112,7 +115,7 @@ def fixed_seed(strategy: Strategy, weights: PrivateWeights, sampler: Sampler) ->
     return replace(drawn, sampler="vector", private=True)
 
 
-# -- what happens to the numbers ----------------------------------------------------------------------------------------
+# -- what happens to the numbers ---------------------------------------------------------------------------------------
 
 
 def in_the_true_range(strategy: Strategy, weights: PrivateWeights, sampler: Sampler) -> Measurements:
@@ -145,7 +148,7 @@ def near_the_truth(measurements: Measurements, weights: PrivateWeights, pairs: n
     return np.clip(answered(measurements, weights, pairs), truth - 3 * UNIT, truth + 3 * UNIT)
 
 
-# -- plans --------------------------------------------------------------------------------------------------------------
+# -- plans -------------------------------------------------------------------------------------------------------------
 
 
 def halved_cut(case: Case, net: Network) -> Strategy:
@@ -154,16 +157,16 @@ def halved_cut(case: Case, net: Network) -> Strategy:
     def wrong(*shapes, directed):
         return np.maximum(hub_cut(*shapes, directed=directed) // 2, 1)
 
-    with mock.patch("hushpath.strategy.blocks.hub_cut", wrong), mock.patch("hushpath.strategy.hierarchy.hub_cut", wrong):
+    with (
+        mock.patch("hushpath.strategy.blocks.hub_cut", wrong),
+        mock.patch("hushpath.strategy.hierarchy.hub_cut", wrong),
+    ):
         return planned(case, net)
 
 
 def halved_unit(case: Case, net: Network) -> Strategy:
     """Calibrated for half of the protected unit."""
-    return plan(
-        net.topology, epsilon=case.epsilon, delta=case.delta, unit=UNIT / 2, max_weight=case.max_weight,
-        mechanism=case.mechanism, law=case.law, **case.options,
-    ).strategy  # fmt: skip
+    return planned(case, net, unit=UNIT / 2)
 
 
 def busiest_nodes(case: Case, net: Network) -> Strategy:
@@ -205,16 +208,16 @@ _BUSH = Case("separator", "laplace", "bush of 6", 6, BUSH, copies=8, options={"l
 _CELLS = replace(_gaussian(_BUSH), copies=1)
 _PAIRS = Case("all-pairs", "laplace", "path of 3", 3, path(3), copies=4)
 _COVER = Case("cover", "laplace", "path of 8", 8, path(8), options={"hops": 1})
-_HUBS = Case("hubs", "gaussian", "path of 6", 6, path(6), options={"hubs": 4}, epsilon=3.0)
+_HUBS = Case("hubs", "gaussian", "path of 12", 12, path(12), options={"hubs": 5}, epsilon=3.0)
 _DEEP = Case("separator-cover", "laplace", "corridor 6 x 4", 24, corridor(6, 4), options={"hops": 1, "leaf_size": 4})
 
 FAULTS = [
     Fault("half the noise", _INPUT, noisy(half), ("vector", "distances")),
-    Fault("half the noise", _gaussian(_BUSH), noisy(half), ("vector",)),
+    Fault("half the noise", _gaussian(_BUSH), noisy(half), ("vector",), 1000),
     Fault("one group without noise", _ALONE, noisy(silent_group), ("noise", "vector", "distances"), 400),
     Fault("one group without noise", _CELLS, noisy(silent_group), ("noise", "vector"), 400),
     Fault("sensitivity off by two (cut)", _PAIRS, Pipeline(plan=halved_cut), ("replay", "vector")),
-    Fault("sensitivity off by two (unit)", _gaussian(_BUSH), Pipeline(plan=halved_unit), ("replay", "vector")),
+    Fault("sensitivity off by two (unit)", _gaussian(_BUSH), Pipeline(plan=halved_unit), ("replay", "vector"), 1000),
     Fault("noise reused in two cells", _ALONE, noisy(reused), ("noise", "vector"), 400),
     Fault("noise reused in two cells", _CELLS, noisy(reused), ("noise", "vector"), 400),
     Fault("decomposition from weights (cover)", _COVER, Pipeline(plan=busiest_nodes), ("structure",), 400),
@@ -226,8 +229,8 @@ FAULTS = [
     Fault("noise with few digits", _INPUT, noisy(coarse), ("vector",)),
     Fault("noise cut off at two scales", _INPUT, noisy(truncated), ("vector", "distances")),
     Fault("mean of four draws", _gaussian(_INPUT), noisy(averaged), ("vector", "distances")),
-    Fault("noise on the wrong numbers", _HUBS, noisy(misaligned), ("vector",)),
+    Fault("noise on the wrong numbers", _HUBS, noisy(misaligned), ("vector",), 1200),
     Fault("clipped to the true range", _ALONE, Pipeline(measure=in_the_true_range), ("replay", "vector")),
     Fault("drawn again until positive", replace(_ALONE, weight=0.0), Pipeline(measure=until_positive), ("replay",)),
-    Fault("answers corrected by the truth", _PAIRS, Pipeline(answer=near_the_truth), ("distances",)),
+    Fault("answers corrected by the truth", _PAIRS, Pipeline(answer=near_the_truth), ("distances",), 800),
 ]  # fmt: skip

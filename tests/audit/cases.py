@@ -1,14 +1,16 @@
 """The sound mechanisms that are audited, each on a network where its certificate is nearly attained.
 
-On a tree every edge is a bridge, so all measured pairs on its two sides move by the full unit.  The small ones here were
-found by looking for few moving numbers: the likelihood ratio of k Laplace numbers is largest only if all k fall right.
+On a tree every edge is a bridge, so all measured pairs on its two sides move by the full unit.  The small ones here
+were found by looking for few moving numbers: the likelihood ratio of k Laplace numbers is largest only if all k fall
+on the right side.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
-from subject import Case, Pipeline
+from subject import UNIT, Case, Pipeline
 
 import hushpath
 from hushpath import Network
@@ -90,9 +92,11 @@ def whole_release(case: Case) -> Pipeline:
     """The front door, ``hushpath.release``, planning and all, for every single release."""
 
     def measure(strategy: Strategy, weights: PrivateWeights, sampler: Sampler) -> Measurements:
-        return hushpath.release(
-            Network(strategy.topology, weights), epsilon=case.epsilon, delta=case.delta, unit=1.0,
-            max_weight=case.max_weight, mechanism=case.mechanism, law=case.law, sampler="vector", **case.options,
-        ).measurements  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", hushpath.HushpathWarning)
+            return hushpath.release(
+                Network(strategy.topology, weights), epsilon=case.epsilon, delta=case.delta, unit=UNIT,
+                max_weight=case.max_weight, mechanism=case.mechanism, law=case.law, sampler="vector", **case.options,
+            ).measurements  # fmt: skip
 
     return Pipeline(measure=measure)

@@ -7,13 +7,14 @@ purpose.  Nothing here replaces or caches what they do.
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from hushpath import Network
+from hushpath import HushpathWarning, Network
 from hushpath.exact import exact_numbers
 from hushpath.measure import Measurements, measure
 from hushpath.noise import Sampler
@@ -65,15 +66,17 @@ class Case:
         return [{end: sign * MOVE} for end in self.ends for sign in (1, -1)]
 
 
-def planned(case: Case, net: Network) -> Strategy:
+def planned(case: Case, net: Network, *, unit: float = UNIT) -> Strategy:
     """The strategy as hushpath plans it, from the public half of the network."""
-    return plan(
-        net.topology, epsilon=case.epsilon, delta=case.delta, unit=UNIT, max_weight=case.max_weight,
-        mechanism=case.mechanism, law=case.law, **case.options,
-    ).strategy  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HushpathWarning)  # these networks are small and odd: an audit has no user
+        return plan(
+            net.topology, epsilon=case.epsilon, delta=case.delta, unit=unit, max_weight=case.max_weight,
+            mechanism=case.mechanism, law=case.law, **case.options,
+        ).strategy  # fmt: skip
 
 
-def answered(measurements: Measurements, weights: PrivateWeights, pairs: np.ndarray) -> np.ndarray:  # noqa: ARG001
+def answered(measurements: Measurements, weights: PrivateWeights, pairs: np.ndarray) -> np.ndarray:
     """Distances as anyone reads them from the release."""
     return Release(measurements).distances(pairs, positions=True)
 
@@ -98,8 +101,8 @@ def published(strategy: Strategy) -> str:
     topology, lattice = strategy.topology, strategy.lattice
     parts = [
         strategy.mechanism, strategy.law, strategy.max_weight, sorted(strategy.details.items()), list(topology.labels),
-        lattice.granularity, lattice.unit_steps, *(a.tolist() for a in (
-            topology.tails, topology.heads, topology.lower, topology.upper, lattice.low, lattice.high, strategy.scales)),
+        lattice.granularity, lattice.unit_steps, lattice.low.tolist(), lattice.high.tolist(), strategy.scales.tolist(),
+        *(a.tolist() for a in (topology.tails, topology.heads, topology.lower, topology.upper)),
         *((b.kind, {k: v.tolist() for k, v in b.arrays().items()}) for b in strategy.blocks),
     ]  # fmt: skip
     return hashlib.sha256(repr(parts).encode()).hexdigest()

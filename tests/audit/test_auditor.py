@@ -1,7 +1,7 @@
 """The auditor itself: its bounds hold on mechanisms whose privacy is known exactly, and they are tight.
 
-Coverage: each known mechanism is audited RUNS times; a bound above the truth may happen in 5 % of them.  More than LIMIT
-bounds above the truth happen by chance with probability below 1e-3 if coverage is as promised (and seeds are fixed).
+Coverage: each known mechanism is audited RUNS times; a bound above the truth may happen in 5 % of them.  More than
+LIMIT bounds above the truth happen by chance with probability below 1e-3 if coverage is as promised (seeds are fixed).
 """
 
 import math
@@ -9,8 +9,20 @@ import math
 import numpy as np
 import pytest
 from auditor import (
-    CONFIDENCE, STRICT, Claim, Pairing, Threshold, gaussian_delta, gaussian_epsilon, high, likelihood_ratio, linear, low,
-    low_bits, one_number, strongest,
+    CONFIDENCE,
+    STRICT,
+    Claim,
+    Pairing,
+    Threshold,
+    gaussian_delta,
+    gaussian_epsilon,
+    high,
+    likelihood_ratio,
+    linear,
+    low,
+    low_bits,
+    one_number,
+    strongest,
 )  # fmt: skip
 from scipy.stats import binom
 
@@ -59,7 +71,7 @@ def test_a_claim_of_two_thirds_is_refuted(mechanism, law, loss, near):
 def test_choosing_among_many_useless_attacks_costs_no_confidence():
     """The negative control: thresholds and attacks chosen on the trials that bound would break the promise here."""
     rng, claim = np.random.default_rng(7), Claim(Law.LAPLACE, math.nan, 0.0, 0.0)
-    attacks = {str(i): (lambda i: lambda zero, one: lambda values: values[:, i])(i) for i in range(20)}
+    attacks = {str(i): lambda zero, one, i=i: lambda values: values[:, i] for i in range(20)}
     above = peeked = 0
     for _ in range(100):
         zero, one = rng.normal(size=(2, 400, 20))

@@ -25,7 +25,9 @@ def test_the_fault_is_caught(fault):
 
 @pytest.mark.parametrize("fault", FAULTS, ids=label)
 def test_its_sound_twin_is_not(fault):
-    same = next(i for i, f in enumerate(FAULTS) if (f.case, f.trials, f.seen_by) == (fault.case, fault.trials, fault.seen_by))
+    same = next(
+        i for i, f in enumerate(FAULTS) if (f.case, f.trials, f.seen_by) == (fault.case, fault.trials, fault.seen_by)
+    )
     assert twin(same, fault.seen_by).objections == ()
 
 

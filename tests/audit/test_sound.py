@@ -16,7 +16,7 @@ def label(case):
 
 
 def quick(case):
-    return 24_000 if case.copies >= 100 else 8_000
+    return 24_000 if case.copies >= 100 else 6_000
 
 
 @pytest.mark.parametrize("case", NAMED, ids=label)
@@ -37,7 +37,9 @@ def test_nothing_objects_to_any_mechanism(case):
 
 
 def test_every_mechanism_is_audited_under_both_laws():
-    assert {(c.mechanism, c.law) for c in NAMED + OTHERS} == {(m, law) for m in MECHANISMS for law in ("laplace", "gaussian")}
+    assert {(c.mechanism, c.law) for c in NAMED + OTHERS} == {
+        (m, law) for m in MECHANISMS for law in ("laplace", "gaussian")
+    }
 
 
 def test_the_front_door_is_as_private_as_its_parts():
@@ -48,7 +50,7 @@ def test_the_front_door_is_as_private_as_its_parts():
 
 
 def test_copies_are_independent_and_alike():
-    """What tiling rests on: each copy of the tiled network is the single network over again, with numbers of its own."""
+    """What tiling rests on: each copy is the single network over again, with numbers of its own."""
     case = Case("separator", "laplace", "bush of 6", 6, BUSH, copies=5, options={"leaf_size": 2})
     experiment = Experiment(case)
     _, kept, numbers = experiment.worst
