@@ -31,13 +31,13 @@ def counts(case: Case, named: bool, quick: bool) -> tuple[int, int]:
     if case.copies >= 100:
         return (24_000, 4_000) if quick else (100_000, 40_000)
     if named:
-        return (8_000, 400) if quick else (32_000, 6_000)
-    return (200, 80) if quick else (4_000, 800)
+        return (4_000, 400) if quick else (32_000, 6_000)
+    return (120, 80) if quick else (4_000, 800)
 
 
 def audit_sound(which: int, quick: bool) -> dict[str, Any]:
     case, named = SOUND[which]
-    return _row(case, Experiment(case), counts(case, named, quick), named)
+    return _row(case, Experiment(case), counts(case, named, quick), named and not quick)
 
 
 def audit_door(which: int, quick: bool) -> dict[str, Any]:
@@ -125,9 +125,7 @@ FAULT_COLUMNS = [
 def main(arguments: list[str] | None = None) -> int:
     """Run all audits in parallel, print the tables, say whether all is well."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument(
-        "--quick", action="store_true", help="as few trials as the tests: lower bounds, the same verdicts"
-    )
+    parser.add_argument("--quick", action="store_true", help="few trials: lower bounds, and no demand on ratios")
     parser.add_argument("--json", metavar="FILE", help="write all figures there")
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
     options = parser.parse_args(arguments)
@@ -147,7 +145,7 @@ def main(arguments: list[str] | None = None) -> int:
     passed = all(row["passed"] for row in ordered)
     print(f"Audited lower bounds on epsilon, {1 - CONFIDENCE:.0%} confidence each\n\n{table(sound, SOUND_COLUMNS)}\n")
     print(f"Broken on purpose\n\n{table(faults, FAULT_COLUMNS)}\n")
-    named = min(row["ratio"] for row in sound if row["named"])
+    named = min((row["ratio"] for row in sound if row["named"]), default=0.0)
     quiet, caught = sum(not r["objections"] for r in sound), sum(r["passed"] for r in faults)
     print(f"Sound: no objection to {quiet} of {len(sound)}; the named ones reach {named:.0%} of their claim or more.")
     print(f"Broken: {caught} of {len(faults)} caught by the checks that should see them, nothing against their twins.")

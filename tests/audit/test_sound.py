@@ -3,6 +3,8 @@
 ``report.py`` does the same with many more trials and with secret noise.  Noise is seeded here, so results are fixed.
 """
 
+from dataclasses import replace
+
 import pytest
 from cases import BUSH, NAMED, NEAR, OTHERS, path, whole_release
 from experiment import Experiment
@@ -15,24 +17,21 @@ def label(case):
     return f"{case.title}, {case.law}, {case.shape}, {case.epsilon:g}".replace(" ", "_")
 
 
-def quick(case):
-    return 24_000 if case.copies >= 100 else 6_000
-
-
 @pytest.mark.parametrize("case", NAMED, ids=label)
 def test_the_audit_comes_near_the_claim_and_stays_below(case):
-    experiment = Experiment(case)
+    fast = case.copies >= 100
+    experiment = Experiment(case if fast else replace(case, epsilon=3.0))  # at epsilon = 1: in the report
     assert case.mechanism != "separator" or experiment.depth >= 3
-    outcome = experiment.outcome(quick(case), 400)
+    outcome = experiment.outcome(40_000 if fast else 4_000, 400)
     assert outcome.objections == ()
     assert outcome.vector.epsilon > NEAR * outcome.vector.claim.epsilon
 
 
-@pytest.mark.parametrize("case", OTHERS, ids=label)
+@pytest.mark.parametrize("case", [case for case in OTHERS if case.size <= 32], ids=label)
 def test_nothing_objects_to_any_mechanism(case):
     experiment = Experiment(case)
-    checks = ("structure", "replay", "noise", "vector") + (("distances",) if case.law == "laplace" else ())
-    assert experiment.outcome(200, 80, checks).objections == ()
+    checks = ("structure", "replay", "noise", "vector") + (("distances",) if case.size <= 12 else ())
+    assert experiment.outcome(120, 80, checks).objections == ()
     assert experiment.replay > 0.3  # the neighbours that are tried come near what the certificate allows
 
 
