@@ -144,7 +144,7 @@ def strongest(attacks: Mapping[str, Fit], zero: np.ndarray, one: np.ndarray, cla
         statistic = fit(zero[:quarter], one[:quarter])
         seen = statistic(zero[quarter:half]), statistic(one[quarter:half])
         judge = gather(*seen)
-        trained = judge(*seen).loss()
+        trained = judge(*seen).loss(STRICT)  # a lucky tail must not win
         if best is None or trained > best[0]:
             best = trained, name, statistic, judge
     assert best is not None
@@ -165,8 +165,8 @@ def _threshold(zero: np.ndarray, one: np.ndarray) -> Callable[..., Threshold]:
     cuts = np.unique(np.quantile(np.concatenate([zero, one]), shares, method="nearest"))
     n = len(zero)
     above_zero, above_one = (n - np.searchsorted(np.sort(side), cuts) for side in (zero, one))
-    up = _log_ratio(above_one, above_zero, n, CONFIDENCE)
-    down = _log_ratio(n - above_zero, n - above_one, n, CONFIDENCE)
+    up = _log_ratio(above_one, above_zero, n, STRICT)
+    down = _log_ratio(n - above_zero, n - above_one, n, STRICT)
     at, upwards = int(np.argmax(np.maximum(up, down))), up.max() >= down.max()
 
     def judge(zero: np.ndarray, one: np.ndarray) -> Threshold:
