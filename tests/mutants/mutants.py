@@ -113,8 +113,8 @@ MUTANTS = [
            "at most two boundary vertices count", replay_of("separator")),
     Mutant(HIERARCHY, "hub_cut(p, q, directed=False)", "hub_cut(np.where(tree.is_leaf, 0, p), q, directed=False)",
            "leaves cost nothing", replay_of("separator")),
-    Mutant(HIERARCHY, "if topology.directed:\n            raise OptionError", "if False:\n            raise OptionError",
-           "cells of a directed network", MEASURE),
+    Mutant(HIERARCHY, "if topology.directed:\n            raise OptionError",
+           "if False:\n            raise OptionError", "cells of a directed network", MEASURE),
     # --- exposure of anchors
     Mutant(ANCHORS, "np.int64), edge, number)", "np.int64), edge[1:], number[1:])", "a path loses an edge",
            replay_of("tree")),
@@ -272,7 +272,8 @@ MUTANTS = [
     # --- what a file may claim
     Mutant(FILE, 'header["sampler"] in SECRET_SAMPLERS and not strategy.budget.unlimited', "True",
            "a seeded release called private by its file", HOSTILE),
-    Mutant(FILE, "    if not _alike(_promise(proved), claimed):", "    if False:", "a statement of the file's own", HOSTILE),
+    Mutant(FILE, "    if not _alike(_promise(proved), claimed):", "    if False:",
+           "a statement of the file's own", HOSTILE),
     Mutant(FILE, "((scales < 0) | (scales > MAX_SCALE)).any()", "False", "scales out of range", HOSTILE),
     Mutant(STORAGE, "    if seen is None:", "    if False:", "an index of a stranger", INDEX),
     Mutant(STORAGE, "    if not seen or seen != known.identity(found.path):", "    if not seen:",

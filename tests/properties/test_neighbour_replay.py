@@ -115,9 +115,9 @@ FLOORS = {
     },
     "treewidth": {"depth >= 3": 0.9, "leaf edges": 1.0, "family treewidth": 1.0},
 }  # fmt: skip
-# How close the worst pair came to what the certificate spends: the highest, and the median over telling strategies.  On a
-# coarse lattice no pair uses up the rounding steps that are paid for, and in a directed network a quarter of the ordered
-# pairs is all that one arc moves: how close they come tells nothing.
+# How close the worst pair came to what the certificate spends: the highest, and the median over telling strategies. On
+# a coarse lattice no pair uses up the rounding steps that are paid for, and in a directed network a quarter of the
+# ordered pairs is all that one arc moves: how close they come tells nothing.
 RATIOS = {
     "input": (0.99, 0.95), "all-pairs": (0.95, 0.9), "cover": (0.95, 0.9), "hubs": (0.9, 0.8),
     "hubs-bounded": (0.9, 0.8), "tree": (0.99, 0.95), "treewidth": (0.6, 0.5), "separator": (0.75, 0.5),
