@@ -33,6 +33,14 @@ boundscheck: $(READY)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/boundscheck $(BIN)/python -m pytest -n 2 \
 	  tests/unit tests/conformance/test_engine.py tests/conformance/test_separator.py tests/conformance/test_rivals.py tests/fuzz
 
+# Edits that would break privacy: a behavioural test must notice each.
+mutants: $(READY)
+	$(BIN)/python tests/mutants/run.py
+
+# Claimed and attacked epsilon of every mechanism, and mechanisms broken on purpose.
+audit: $(READY)
+	$(BIN)/python tests/audit/report.py
+
 bench: $(READY)
 	$(BIN)/python bench/engine.py
 

@@ -151,7 +151,7 @@ def test_parents_that_are_no_binary_tree(file, parent):
 
 
 @pytest.mark.parametrize(
-    "switches", [[2**62, 1, 0], [-1, 1, 0], [0, 2, 0], [0, 1, -1], [0, 1], [109, 1, 0], [0, 1, 0, 0]]
+    "switches", [[2**62, 1, 0], [-1, 1, 0], [0, 2, 0], [0, 1, -1], [0, 1], [2**31, 1, 0], [0, 1, 0, 0]]
 )
 def test_switches(file, switches):
     """Finding 4: a huge switch was a MemoryError."""

@@ -37,6 +37,9 @@ from ..kernels.axioms import AXIOMS, edge_homes
 from ..topology import Topology
 
 
+MOST_HOPS = 2**31
+
+
 @dataclass(frozen=True, eq=False)
 class Lists:
     """Many lists in one array: list ``i`` is ``items[start[i]:start[i + 1]]``."""
@@ -116,8 +119,8 @@ class SeparatorTree:
             raise FileFormatError("numbering: cells are not numbered from the root")
         if not np.isin(np.bincount(parent[1:], minlength=cells), (0, 2)).all():
             raise FileFormatError("numbering: cells do not form a binary tree")
-        if (hops > 0) != (hubs is not None) or not 0 <= hops <= n:
-            raise FileFormatError(f"covering: covers within {hops} hops do not fit {n} nodes")
+        if (hops > 0) != (hubs is not None) or not 0 <= hops < MOST_HOPS:
+            raise FileFormatError("covering: hubs and the hops within which they cover do not fit")
         chosen = separators if hubs is None else hubs
         for lists, name in ((vertices, "vertices"), (separators, "separators"), (chosen, "hubs")):
             lists.check(cells, n, name)

@@ -113,7 +113,7 @@ class HierarchyBlock:
         lists = ("vertices", "separators", *(["hubs"] if covered else []))
         names = [f"{name}.{part}" for name in lists for part in ("start", "items")]
         parent, switches, *flat = integer_arrays(arrays, "parent", "switches", *names)
-        if len(switches) != 3 or not 0 <= switches[0] <= topology.num_nodes or ((switches[1:] | 1) != 1).any():
+        if len(switches) != 3 or switches[0] < 0 or ((switches[1:] | 1) != 1).any():
             raise FileFormatError("its switches are not those of a tree of cells")
         hops, leaf_edges, adjacent = switches.tolist()
         vertices, separators, *hubs = (Lists(*flat[i : i + 2]) for i in range(0, len(flat), 2))

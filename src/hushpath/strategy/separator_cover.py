@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from ..decompose.decomposition import decomposition, family_of
+from ..decompose.tree import MOST_HOPS
 from ..errors import OptionError
 from ..noise import Law
 from ..topology import Topology
@@ -37,8 +38,8 @@ def design(
 ) -> Design:
     """Decompose with covers and propose what to measure."""
     check_options(constants=constants, levels=levels, leaves=leaves, depth=depth, leaf_size=leaf_size)
-    if hops is not None and (isinstance(hops, bool) or not isinstance(hops, int) or hops < 1):
-        raise OptionError(f"hops must be a whole number of at least 1, got {str(hops)[:40]!r}")
+    if hops is not None and (isinstance(hops, bool) or not isinstance(hops, int) or not 1 <= hops < MOST_HOPS):
+        raise OptionError(f"hops must be a whole number from 1 to {MOST_HOPS - 1}, got {str(hops)[:40]!r}")
     leaf_edges = leaves != "all-pairs"
     k = hops or paper_hops(problem, grid=family_of(problem.topology, family)[1] == "grid")
     tree, why = decomposition(
