@@ -36,7 +36,6 @@ from ..errors import FileFormatError
 from ..kernels.axioms import AXIOMS, edge_homes
 from ..topology import Topology
 
-
 MOST_HOPS = 2**31
 
 
