@@ -236,7 +236,7 @@ MUTANTS = [
            "clusters measured in the whole network",
            replay_of("hubs-bounded")),
     Mutant(NUMBERS, "table[table == UNREACHED] = 0", "table[table == UNREACHED] = lengths.sum()",
-           "unreachable pairs hold a private sum", replay_of("hubs-bounded")),
+           "unreachable pairs hold a private sum", replay_of("all-pairs")),
     Mutant(NUMBERS, "np.append(steps, 0)[forest.edge]", "np.append(2 * steps, 0)[forest.edge]", "paths counted twice",
            replay_of("tree")),
     Mutant(NUMBERS, "height[block.nodes] - height[block.anchor[block.nodes]]", "height[block.nodes]",

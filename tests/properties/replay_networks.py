@@ -86,6 +86,7 @@ NETWORKS = {
     "components": lambda: beside((36, grid_ends(6, 6)), (40, delaunay_ends(40, 9)), (12, random_tree(12, 1))),
     "small": lambda: (24, doubled(delaunay_ends(24, 2), 5)),
     "directed": lambda: (30, np.concatenate([random_graph(30, 60, 5), [(29, 0)]])),
+    "directed parts": lambda: beside((16, random_graph(16, 20, 6)), (12, np.sort(random_graph(12, 14, 7)))),
 }
 
 
@@ -94,7 +95,7 @@ def topology_named(name, bounds="wide"):
     n, ends = NETWORKS[name]()
     tails, heads = np.asarray(ends, np.int64).T
     lower = 0.0 if bounds == "wide" else 1.5
-    return Topology.build(range(n), tails, heads, directed=name == "directed", lower=lower)[0]
+    return Topology.build(range(n), tails, heads, directed=name.startswith("directed"), lower=lower)[0]
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,7 @@ PAPER_LAW = {"tree": Law.LAPLACE, "treewidth": Law.LAPLACE, "separator": Law.GAU
 OTHERS = [
     ("grid", "input", {}), ("directed", "input", {}), ("components", "input", {}),
     ("path", "all-pairs", {}), ("small", "all-pairs", {}), ("directed", "all-pairs", {}), ("forest", "all-pairs", {}),
+    ("directed parts", "all-pairs", {}), ("directed parts", "hubs", {"hubs": 14}),
     ("path", "cover", {"hops": 0}), ("grid", "cover", {"hops": 1}), ("planar", "cover", {"hops": 2}),
     ("components", "cover", {"hops": 3}), ("large grid", "cover", {"constants": "tuned"}),
     ("caterpillar", "cover", {"constants": "paper"}),

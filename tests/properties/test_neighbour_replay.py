@@ -35,7 +35,7 @@ class Statistics:
     pairs: int = 0
     seen: Counter = field(default_factory=Counter)
     ratios: list[float] = field(default_factory=list)
-    telling: list[float] = field(default_factory=list)
+    fine: list[float] = field(default_factory=list)
     tightest_group: float = 0.0
 
     def note(self, case, strategy):
@@ -70,7 +70,7 @@ class Statistics:
         seen = ", ".join(f"{name} {count}" for name, count in sorted(self.seen.items()) if count)
         return (
             f"{self.cases} strategies, {self.pairs} pairs of neighbours; {seen}; cost / spent: highest "
-            f"{max(self.ratios):.3f}, median of the telling strategies' highest {np.median(self.telling):.3f}; "
+            f"{max(self.ratios):.3f}, median over undirected networks on a fine lattice {np.median(self.fine):.3f}; "
             f"tightest group {self.tightest_group:.3f}"
         )
 
@@ -98,8 +98,8 @@ def replay(index, case, statistics):
         best = max(best, cost / spent)
         statistics.pairs += 1
     statistics.ratios.append(best)
-    if strategy.lattice.granularity < 2.0**-4 and not strategy.topology.directed:
-        statistics.telling.append(best)
+    if case.granularity is None and not case.topology.directed:
+        statistics.fine.append(best)
 
 
 # What the replay must reach, by mechanism: a floor for each share, and for the highest and the median ratio.
@@ -115,13 +115,12 @@ FLOORS = {
     },
     "treewidth": {"depth >= 3": 0.9, "leaf edges": 1.0, "family treewidth": 1.0},
 }  # fmt: skip
-# How close the worst pair came to what the certificate spends: the highest, and the median over telling strategies. On
-# a coarse lattice no pair uses up the rounding steps that are paid for, and in a directed network a quarter of the
-# ordered pairs is all that one arc moves: how close they come tells nothing.
+# How close the worst pair came to what the certificate spends: the highest, and the median over undirected networks on
+# a fine lattice.  (Nobody uses up the rounding steps of a coarse one, nor every ordered pair of a directed network.)
 RATIOS = {
-    "input": (0.99, 0.95), "all-pairs": (0.95, 0.9), "cover": (0.95, 0.9), "hubs": (0.9, 0.8),
-    "hubs-bounded": (0.9, 0.8), "tree": (0.99, 0.95), "treewidth": (0.6, 0.5), "separator": (0.75, 0.5),
-    "separator-cover": (0.65, 0.35),
+    "input": (0.99, 0.95), "all-pairs": (0.95, 0.6), "cover": (0.95, 0.8), "hubs": (0.95, 0.85),
+    "hubs-bounded": (0.95, 0.8), "tree": (0.99, 0.95), "treewidth": (0.6, 0.5), "separator": (0.8, 0.5),
+    "separator-cover": (0.7, 0.4),
 }  # fmt: skip
 
 
@@ -141,7 +140,7 @@ def test_no_neighbour_costs_more_than_the_certificate(mechanism, record_property
         assert statistics.seen["parallel edges"] >= 4
     highest, median = RATIOS[mechanism]
     assert max(statistics.ratios) >= highest, str(statistics)
-    assert np.median(statistics.telling) >= median, str(statistics)
+    assert np.median(statistics.fine) >= median, str(statistics)
 
 
 def test_every_option_of_every_mechanism_is_replayed():
