@@ -23,7 +23,7 @@ def settle(package: Path) -> None:
     given = os.environ.get(SETTING)
     if given and _writable(Path(given)):
         return
-    if all(_writable(package / room / "__pycache__") for room in ROOMS) or _writable(_users_cache()):
+    if all(_writable(package / room / "__pycache__") for room in ROOMS) or _writable(users_cache() / "numba"):
         return
     try:
         folder = _temporary()
@@ -41,11 +41,12 @@ def _writable(folder: Path) -> bool:
     return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
 
 
-def _users_cache() -> Path:
-    """The folder numba would use; one without a home has none (numba would make a folder called ``~``)."""
+def users_cache() -> Path:
+    """The user's cache folder, where numba looks too; one without a home has none (and none is made for it)."""
     home = os.path.expanduser("~")
-    cache = os.environ.get("XDG_CACHE_HOME") or (os.path.join(home, ".cache") if os.path.isdir(home) else os.devnull)
-    return Path(cache, "numba")
+    return Path(
+        os.environ.get("XDG_CACHE_HOME") or (os.path.join(home, ".cache") if os.path.isdir(home) else os.devnull)
+    )
 
 
 def _temporary() -> Path:

@@ -166,3 +166,16 @@ def test_the_command_line(rel, tmp_path, capsys):
     (tmp_path / "x.hushx").unlink()
     assert run(["index", str(tmp_path / "x.hush"), "--max-gb", "0"]) == 1
     assert "max_bytes" in capsys.readouterr().err
+
+
+def test_nobody_gets_a_home_made(rel, tmp_path, monkeypatch):
+    """In a container HOME may name a folder that is not there; remembering an index must not make it."""
+    for name in ("HUSHPATH_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    rel.save(tmp_path / "x.hush", index=True)
+    assert not (tmp_path / "nobody").exists()
+    (tmp_path / "nobody").mkdir()
+    rel.save_index(tmp_path / "x.hushx")
+    assert len(list((tmp_path / "nobody" / ".cache" / "hushpath" / "indexes").iterdir())) == 1
+    assert hushpath.load(tmp_path / "x.hush").index is not None

@@ -19,13 +19,15 @@ import os
 import re
 from pathlib import Path
 
+from ..compiled import users_cache
+
 DIGEST = re.compile(r"[0-9a-f]{64}")
 Identity = list[int]
 
 
 def remember(digest: str, file: Path) -> None:
     """Note that this file, of this digest, was made or hashed here."""
-    with contextlib.suppress(OSError, RuntimeError):  # RuntimeError: there is no home
+    with contextlib.suppress(OSError):
         folder = _folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         part = folder / f"{digest}.{os.getpid()}.part"
@@ -40,7 +42,7 @@ def recall(digest: str) -> Identity | None:
             return None
         seen = json.loads((_folder() / digest).read_text())
         return seen if isinstance(seen, list) else []
-    except (OSError, ValueError, RuntimeError):
+    except (OSError, ValueError):
         return None
 
 
@@ -54,5 +56,4 @@ def identity(file: Path) -> Identity:
 
 def _folder() -> Path:
     told = os.environ.get("HUSHPATH_CACHE")
-    base = Path(told) if told else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hushpath"
-    return base / "indexes"
+    return (Path(told) if told else users_cache() / "hushpath") / "indexes"
