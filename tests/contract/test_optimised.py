@@ -11,8 +11,6 @@ import hushpath
 
 PACKAGE = Path(hushpath.__file__).parent
 CRITICAL = ["measure.py", "weights.py", "privacy", "noise", "exact", "strategy", "kernels", "decompose"]
-# Its axioms are checked by whoever doubts a tree, and by the loader.
-ELSEWHERE = {"decompose/tree.py"}
 
 
 def asserts_in(text):
@@ -28,17 +26,13 @@ def files():
 def test_no_assert_where_privacy_or_memory_rests_on_it():
     seen = [path.relative_to(PACKAGE).as_posix() for path in files()]
     assert len(seen) > 40
-    found = [
-        name for name in seen if name not in ELSEWHERE and asserts_in((PACKAGE / name).read_text(encoding="utf-8"))
-    ]  # fmt: skip
+    found = [name for name in seen if asserts_in((PACKAGE / name).read_text(encoding="utf-8"))]
     assert found == []
 
 
 def test_other_asserts_only_tell_a_type():
     """Without them the next line fails as well, with an AttributeError: they are there for readers and mypy."""
     for path in PACKAGE.rglob("*.py"):
-        if path.relative_to(PACKAGE).as_posix() in ELSEWHERE:
-            continue
         for node in asserts_in(path.read_text(encoding="utf-8")):
             told = ast.unparse(node.test)
             assert told.startswith("isinstance(") or told.endswith(" is not None"), f"{path.name}: {told}"
