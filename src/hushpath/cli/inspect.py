@@ -42,7 +42,7 @@ def command(
         return
     print(f"{rel.topology!r}\n{rel.statement}")
     print(f"Proved from this file: {PROVED}.\nNot provable from any file: {NOT_PROVED}.")
-    print(f"Fingerprint: {rel.fingerprint}")
+    print(f"Fingerprint of the release: {rel.fingerprint}")
     if signer:
         print(f"Signature: valid, made with the key of fingerprint {signer}.")
     elif beside.is_file():
