@@ -229,7 +229,7 @@ FAULTS = [
     Fault("noise with few digits", _INPUT, noisy(coarse), ("vector",)),
     Fault("noise cut off at two scales", _INPUT, noisy(truncated), ("vector", "distances")),
     Fault("mean of four draws", _gaussian(_INPUT), noisy(averaged), ("vector", "distances")),
-    Fault("noise on the wrong numbers", _HUBS, noisy(misaligned), ("vector",), 1200),
+    Fault("noise on the wrong numbers", _HUBS, noisy(misaligned), ("vector",), 2000),
     Fault("clipped to the true range", _ALONE, Pipeline(measure=in_the_true_range), ("replay", "vector")),
     Fault("drawn again until positive", replace(_ALONE, weight=0.0), Pipeline(measure=until_positive), ("replay",)),
     Fault("answers corrected by the truth", _PAIRS, Pipeline(answer=near_the_truth), ("distances",), 800),

@@ -22,7 +22,7 @@ def test_the_audit_comes_near_the_claim_and_stays_below(case):
     fast = case.copies >= 100
     experiment = Experiment(case if fast else replace(case, epsilon=3.0))  # at epsilon = 1: in the report
     assert case.mechanism != "separator" or experiment.depth >= 3
-    outcome = experiment.outcome(40_000 if fast else 4_000, 400)
+    outcome = experiment.outcome(100_000 if fast else 4_000, 400)
     assert outcome.objections == ()
     assert outcome.vector.epsilon > NEAR * outcome.vector.claim.epsilon
 
