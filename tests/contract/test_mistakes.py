@@ -84,7 +84,7 @@ MISTAKES = [
         ("", "is a folder"), ("fifo.csv", "is a pipe"), ("/dev/zero", "a device"), (LONG + ".csv", "too long"),
         (NEWLINE + ".csv", "No such file"), (BYTES + ".csv", "No such file"), (TURNED + ".csv", "No such file"),
     ),
-    *_option("--epsilon", *((v, "greater than 0") for v in ("0", "-1", "nan", "-inf", "1e-400")), ("1e-300", "64 bits"),
+    *_option("--epsilon", *((v, "greater than 0") for v in ("0", "-1", "nan", "-inf", "1e-400")),
              *((v, NO_NUMBER) for v in ("abc", "", "1,5", "½"))),
     *_option("--delta", *((v, "delta must be") for v in ("1", "2", "-1", "nan", "inf")), ("x", NO_NUMBER)),
     *_option("--unit", *((v, "unit must") for v in ("0", "-1", "nan", "inf", "1e-320", "1e308")), ("x", NO_NUMBER)),
@@ -238,6 +238,8 @@ def test_a_mistake_gets_one_clear_line(folder, capsys, mistake):
     arguments, says = mistake
     before = _state(folder)
     code = run(arguments)
+    after = _state(folder)
+    (folder / "new.hush").unlink(missing_ok=True)  # one failure should not make the next tests fail
     out, err = capsys.readouterr()
     assert code in (1, 2)
     assert out == ""
@@ -249,7 +251,7 @@ def test_a_mistake_gets_one_clear_line(folder, capsys, mistake):
     assert says in err
     for word in ("internal error", "Traceback", "Error(", "HUSHPATH_DEBUG", "None"):
         assert word not in err
-    assert _state(folder) == before
+    assert after == before
 
 
 @pytest.mark.parametrize("mistake", [m for m in MISTAKES if m[0][0] != "lab"][::4], ids=_shown)
