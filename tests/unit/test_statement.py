@@ -6,14 +6,13 @@ import warnings
 
 import numpy as np
 import pytest
-from named_graphs import build, delaunay_ends, fitted, grid_ends, named
+from named_graphs import build, delaunay_ends, fitted, grid_ends
 
 import hushpath
 from hushpath import HushpathWarning
 from hushpath.cautions import typical_distance
 from hushpath.errors import OptionError
 from hushpath.planning import plan
-from hushpath.statement import Statement
 from hushpath.strategy.registry import MECHANISMS
 
 SIDE = 12
@@ -132,13 +131,6 @@ def test_loading_makes_cautions_anew_and_a_file_holds_none(tmp_path):
 def test_what_is_not_private_says_that_and_nothing_else():
     assert silently(town(1e-3), epsilon=1.0, seed=1).statement.cautions == ()
     assert silently(town(1e-3), epsilon=math.inf).statement.cautions == ()
-
-
-def test_statements_of_older_files_have_no_population():
-    rel = silently(named("grid"), epsilon=1.0)
-    data = rel.statement.as_dict()
-    del data["population"], data["cautions"]
-    assert Statement.from_dict(data).population is None
 
 
 def test_the_city_is_told_when_its_unit_drowns_it(tmp_path):
