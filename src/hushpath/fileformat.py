@@ -206,8 +206,9 @@ def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -
             raise FileFormatError(f"it measures {str(kind)[:40]!r}, which this version does not know")
     if kinds != DECODERS[mechanism.decoder] or header["decoder"] != mechanism.decoder:
         raise FileFormatError("its decoder does not fit what it measured")
-    statement = Statement.from_dict(header["statement"])
-    budget, law = Budget(statement.budget_epsilon, statement.budget_delta), Law(header["law"])
+    claimed, law = header["statement"], Law(header["law"])
+    epsilon = claimed.get("budget_epsilon")
+    budget = Budget(math.inf if epsilon == "inf" else epsilon, claimed.get("budget_delta"))
     lattice = Lattice.build(
         topology, unit=header["unit"], max_weight=header["max_weight"], granularity=header["granularity"]
     )
@@ -239,7 +240,7 @@ def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -
         max_weight=header["max_weight"],
         options=header["options"],
         details=header["details"],
-        population=statement.population,
+        population=claimed.get("population"),
     )
     if scales.shape != strategy.group_sizes.shape or ((scales < 0) | (scales > MAX_SCALE)).any():
         raise FileFormatError("its noise scales do not fit its strategy")

@@ -149,7 +149,9 @@ class Release:
         """Map an index file; refuses one that was not made here for this release, or has changed since."""
         if getattr(self._decoder, "build_index", None) is None:
             raise CannotError(f"a release by {self.statement.mechanism!r} has no index")
-        self._decoder.index = load_index(path, self.fingerprint, self.topology.num_nodes)  # type: ignore[attr-defined]
+        granularity = self.measurements.strategy.lattice.granularity
+        found = load_index(path, self.fingerprint, self.topology.num_nodes, granularity)
+        self._decoder.index = found  # type: ignore[attr-defined]
 
     def prepared(self, rows: int) -> Index | None:
         """Get ready for this many rows: the index if there is one or if so many rows are worth its tables."""

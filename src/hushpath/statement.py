@@ -13,7 +13,6 @@ from typing import Any
 
 from ._version import __version__
 from .cautions import of_release
-from .errors import FileFormatError
 from .measure import Measurements
 from .noise import Law, std
 
@@ -108,19 +107,6 @@ class Statement:
         """Return plain JSON-ready values; infinity is written as the text "inf".  A marking stands first."""
         marking = {"marking": self.marking} if self.marking else {}
         return {**marking, **{key: _plain(value) for key, value in asdict(self).items()}}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Statement:
-        """The inverse of ``as_dict``, but for the cautions: they are advice, which every reader works out anew."""
-        known = dict(data) | {"cautions": ()}
-        try:
-            fields: dict[str, Any] = {
-                key: math.inf if known[key] == "inf" else known[key] for key in cls.__dataclass_fields__
-            }
-        except KeyError as missing:
-            raise FileFormatError(f"the statement lacks {missing.args[0]!r}") from None
-        fields["reasons"], fields["noise"] = tuple(fields["reasons"]), tuple(fields["noise"])
-        return cls(**fields)
 
     def __str__(self) -> str:
         lines = []

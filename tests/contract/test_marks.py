@@ -7,6 +7,7 @@ import json
 
 import numpy as np
 import pytest
+from forging import put_together, taken_apart
 from named_graphs import grid_ends
 
 import hushpath
@@ -116,12 +117,16 @@ def test_what_shows_the_truth_is_always_marked(place, capsys):
         assert MARK in capsys.readouterr().out
 
 
-def test_a_marking_cannot_be_taken_out_of_the_file(place):
+def test_a_marking_cannot_be_taken_out_of_the_file(place, tmp_path):
     """The marking in a file is for people; what the program says is proved again from the sampler and the budget."""
-    from hushpath.statement import Statement
-
-    _, private, _ = place
-    statement = hushpath.load("r.hush").statement
-    told = statement.as_dict()
-    told.pop("marking", None)
-    assert (Statement.from_dict(told).marking == "") is private
+    folder, private, _ = place
+    header, arrays = taken_apart(folder / "r.hush")
+    assert (MARK in header["statement"].get("marking", "")) is not private
+    if not private:
+        for field, value in (("marking", None), ("private", True), ("reasons", [])):
+            changed = {**header["statement"], field: value}
+            if value is None:
+                del changed[field]
+            put_together(tmp_path / "r.hush", {**header, "statement": changed}, arrays)
+            with pytest.raises(hushpath.HushpathError, match="promises something else"):
+                hushpath.load(tmp_path / "r.hush")

@@ -50,11 +50,11 @@ def save_index(path: str | os.PathLike[str], index: Index, release: str, marking
         arrays["label_out"] = index.labels.out
         if not index.labels.shared:
             arrays["label_in"] = index.labels.into
-    header = {"marking": marking, "release": release, "exact": index.exact, "granularity": index.granularity}
+    header = {"marking": marking, "release": release, "exact": index.exact}
     known.remember(container.write(path, FORMAT, VERSION, header, arrays), Path(path))
 
 
-def load_index(path: str | os.PathLike[str], release: str, num_nodes: int) -> Index:
+def load_index(path: str | os.PathLike[str], release: str, num_nodes: int, granularity: float) -> Index:
     """Map an index file that was made here for this release; refuse any other."""
     found = container.read(path, FORMAT, VERSION, mapped=True)
     header = found.header
@@ -71,7 +71,7 @@ def load_index(path: str | os.PathLike[str], release: str, num_nodes: int) -> In
         layout.check()
         if layout.num_nodes != num_nodes:
             raise FileFormatError("it has another number of nodes")
-        return _assembled(layout, found.arrays, bool(header["exact"]), float(header["granularity"]))
+        return _assembled(layout, found.arrays, bool(header["exact"]), granularity)
     except FileFormatError as error:
         raise FileFormatError(f"{path} is not a sound index: {error}") from None
     except Exception:

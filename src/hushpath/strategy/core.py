@@ -214,7 +214,8 @@ def check_law(law: Law, budget: Budget) -> None:
 
 
 def _check_population(population: int | None) -> None:
-    if population is not None and (isinstance(population, bool) or not isinstance(population, int) or population < 1):
+    whole = isinstance(population, int) and not isinstance(population, bool)
+    if population is not None and not (whole and 1 <= population < 2**63):
         raise OptionError(f"population must be a whole number of at least 1, got {str(population)[:40]!r}")
 
 
