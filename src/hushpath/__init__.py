@@ -2,15 +2,16 @@
 
 The data flows one way, and the files read in that order:
 
-    topology, facts, weights, network, readers    what an owner has: a public graph, private weights
-    noise                                  the one door to randomness
-    privacy                                sensitivity, certificate, accounting
-    decompose, strategy, bounds, predict   what to measure, with how much noise; what is proved and expected (public)
-    exact, measure                         the one private step
-    cautions, statement, container, fileformat, keys, signing    what is published, and by whom
-    engine, decode, oracle, export         any distance from it, for ever (public again)
-    planning, publish, evaluation          the choice; a release in one call; true error for the owner
-    demo, lab, cli                         for people
+    topology, facts, weights, network, readers  what an owner has: a public graph, private weights
+    noise                                       the one door to randomness
+    privacy                                     sensitivity, certificate, accounting
+    decompose, strategy, bounds, predict        what to measure, with how much noise; proved and expected error (public)
+    exact, measure                              the one private step
+    cautions, statement                         what is promised, and what deserves a second look
+    container, fileformat, keys, signing        what is published, and by whom
+    engine, decode, oracle, export              any distance from it, for ever (public again)
+    planning, publish, evaluation               the choice; a release in one call; true error for the owner
+    demo, lab, cli                              for people
 """
 
 from __future__ import annotations
