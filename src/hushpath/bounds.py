@@ -110,7 +110,8 @@ def hierarchy_bound(strategy: Strategy, gamma: float) -> Bound:
     if tree.hops:
         detour = 4 * tree.hops * strategy.lattice.largest_weight * max(1, tree.depth)
     if block.adjacent:  # what the printed recursion proves (docs/PAPER.md)
-        answer, detour = answer * 2.0 ** (tree.depth // 2), detour * 2.0 ** (tree.depth // 2)
+        doubled = 2.0 ** min(tree.depth // 2, 1000)
+        answer, detour = answer * doubled, detour * doubled
     return Bound(answer + rounding, detour)
 
 

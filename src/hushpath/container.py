@@ -51,6 +51,7 @@ class Container:
     header_text: str
     arrays: dict[str, NDArray[Any]]
     claimed_digest: str
+    opened: os.stat_result
 
     @property
     def header(self) -> dict[str, Any]:
@@ -106,21 +107,23 @@ def read(
     if not path.is_file():
         raise FileFormatError(f"there is no file {path}")
     try:
-        if not mapped:
-            data = path.read_bytes()
-            if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
-                raise FileFormatError(f"{path} was exchanged while its signature was verified")
-            content = np.frombuffer(data, np.uint8)
-        elif path.stat().st_size:
-            content = np.memmap(path, np.uint8, mode="c").view(np.ndarray)
-        else:
-            content = np.empty(0, np.uint8)
+        with open(path, "rb") as file:  # once: a name may lead to another file the next time
+            opened = os.fstat(file.fileno())
+            if mapped and opened.st_size:
+                content = np.memmap(file, np.uint8, mode="c").view(np.ndarray)
+            else:
+                data = file.read()
+                if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
+                    raise FileFormatError(f"{path} was exchanged while its signature was verified")
+                content = np.frombuffer(data, np.uint8)
     except OSError as error:
         raise CannotError(f"cannot read {path}: {error.strerror or error}") from None
-    return parsed(content, path, kind, version)
+    return _parsed(content, path, kind, version, opened)
 
 
-def parsed(content: NDArray[np.uint8], path: Path, kind: str, version: int) -> Container:
+def _parsed(
+    content: NDArray[np.uint8], path: Path, kind: str, version: int, opened: os.stat_result
+) -> Container:
     """The parts of a file, each proved to lie inside it."""
     size = len(content)
     length = int.from_bytes(content[:8].tobytes(), "little")
@@ -139,7 +142,8 @@ def parsed(content: NDArray[np.uint8], path: Path, kind: str, version: int) -> C
     texts = label.get("header"), label.get("digest")
     if set(label) != {"format", "version", "header", "digest"} or not all(isinstance(text, str) for text in texts):
         _damaged(path)
-    return Container(path, texts[0], _views(content[8 + length :], head, path), texts[1])  # type: ignore[arg-type]
+    views = _views(content[8 + length :], head, path)
+    return Container(path, texts[0], views, texts[1], opened)  # type: ignore[arg-type]
 
 
 def _views(data: NDArray[np.uint8], facts: dict[str, Any], path: Path) -> dict[str, NDArray[Any]]:
@@ -243,12 +247,13 @@ def _sha256(raw: NDArray[np.uint8]) -> bytes:
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path beside ``path``; on success flush it to the disk and rename, else remove it."""
     target = Path(path)
-    if target.exists() and not target.is_file():  # a rename would put an ordinary file in place of a device
+    if os.path.exists(target) and not target.is_file():  # a rename would put an ordinary file in place of a device
         raise CannotError(f"cannot write {target}: it is there and is no ordinary file")
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    except OSError as error:
-        raise CannotError(f"cannot write {target}: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or error
+        raise CannotError(f"cannot write {str(target)!r}: {reason}") from None
     os.close(handle)
     temporary = Path(name)
     try:

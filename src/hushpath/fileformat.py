@@ -56,8 +56,11 @@ def read_release(
     """
     found = container.read(path, FORMAT, VERSION, sha256=sha256)
     found.check_digest()
+    header = found.header
+    if container.header_text(header) != found.header_text:  # one content, one text: one fingerprint
+        raise FileFormatError(f"{path} is not a sound release: its header is not written as hushpath writes it")
     try:
-        return *_unpack(found.header, found.arrays), found.claimed_digest
+        return *_unpack(header, found.arrays), found.claimed_digest
     except HushpathError as error:
         raise FileFormatError(f"{path} is not a sound release: {error}") from None
     except Exception:  # a net under the checks below; that nothing falls into it is what the fuzzer looks for
@@ -213,9 +216,9 @@ def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -
         topology, unit=header["unit"], max_weight=header["max_weight"], granularity=header["granularity"]
     )
     check_fits(mechanism, Problem(topology, budget, lattice, header["max_weight"], law), law)
+    labels = ("labels",) if "topology.labels" in tensors else ("labels.text", "labels.ends")
     known = {"strategy.scales", "values"} | {
-        f"topology.{name}"
-        for name in ("tails", "heads", "lower", "upper", "coordinates", "labels", "labels.text", "labels.ends")
+        f"topology.{name}" for name in ("tails", "heads", "lower", "upper", "coordinates", *labels)
     }
     blocks = []
     for i, kind in enumerate(kinds):

@@ -10,8 +10,7 @@ Releases of edge weights and of separator shortcuts can have an index (docs/ENGI
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,8 +21,8 @@ from .arrays import Float, Int
 from .decode import Decoder, decoder_for
 from .engine import Index
 from .engine.index import MAX_BYTES
-from .engine.storage import ForeignIndexError, index_path, load_index, save_index
-from .errors import CannotError, FileFormatError, HushpathWarning, InputError, OptionError
+from .engine.storage import index_path, load_index, save_index
+from .errors import CannotError, FileFormatError, InputError, OptionError, warn
 from .fileformat import fingerprint, read_release, write_release
 from .measure import Measurements
 from .progress import steps
@@ -180,8 +179,7 @@ class Release:
 
     def interval(self, source: Label, target: Label, confidence: float = 0.9) -> tuple[float, float]:
         """Return a range meant to hold the true distance with the given probability (see docs/PITFALLS.md)."""
-        if not 0 < confidence < 1:
-            raise OptionError(f"confidence must be between 0 and 1, got {confidence}")
+        check_confidence(confidence)
         return self._decoder.interval(self.topology.index(source), self.topology.index(target), confidence)
 
     def save(
@@ -205,18 +203,16 @@ class Release:
         """Read a release file, checking its digest and proving its certificate again.
 
         An index of this release lying beside it (``roads.hushx``) is mapped if it was made here.  One of another
-        release is left alone; so, with a warning, is one that came from elsewhere or is damaged; so is any without
-        ``index``.  ``verify`` names a public Ed25519 key (PEM): the file must be signed with its private half.
+        release, from elsewhere or damaged is left alone with a warning, and any without ``index``.
+        ``verify`` names a public Ed25519 key (PEM): the file must be signed with its private half.
         """
         release = cls(*read_release(path, sha256=None if verify is None else verified_digest(path, verify)))
         beside = index_path(path)
         if index and beside.is_file() and beside != Path(path) and hasattr(release._decoder, "build_index"):
             try:
                 release.load_index(beside)
-            except ForeignIndexError:
-                pass
             except FileFormatError as error:
-                warnings.warn(str(error), HushpathWarning, stacklevel=2)
+                warn(str(error))
         return release
 
     def rows(self, sources: Int) -> Float:
@@ -258,7 +254,7 @@ class Release:
             columns: Iterator[Any] = iter(values.T.tolist())
             left, right = next(columns), next(columns)
         else:
-            values = list(values)
+            values = list(values) if isinstance(values, Iterable) else [values]
             if any(isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2 for pair in values):
                 raise InputError("each pair must hold two labels: (source, target)")
             left, right = [pair[0] for pair in values], [pair[1] for pair in values]
@@ -270,3 +266,9 @@ def load(
 ) -> Release:
     """Read a release file; with ``verify`` only if it is signed by the owner of this public key."""
     return Release.load(path, verify=verify, index=index)
+
+
+def check_confidence(confidence: float) -> None:
+    """A probability whose tails are not lost in rounding."""
+    if not isinstance(confidence, (int, float, np.number)) or not 0 < 1 - confidence < 1 or (1 + confidence) / 2 == 1:
+        raise OptionError(f"confidence must be a number between 0 and 1, got {str(confidence)[:40]}")

@@ -42,6 +42,8 @@ def needs_unit(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
 
     @wraps(function)
     def asked(*args: Asked.args, **kwargs: Asked.kwargs) -> Answer:
+        if len(args) > 1:
+            raise OptionError(f"{function.__name__} takes epsilon, unit and the rest by name: epsilon=1.0, unit=3.0")
         if kwargs.get("unit") is None:
             raise OptionError(NO_UNIT)
         return function(*args, **kwargs)
@@ -174,6 +176,8 @@ def plan(
     **options: Any,
 ) -> Plan:
     """Build every candidate strategy, predict its error and put the best first.  Reads no weights."""
+    if not isinstance(topology, Topology):
+        raise OptionError(f"plan takes a topology, such as net.topology, not {type(topology).__name__}")
     budget = Budget(epsilon, delta)
     lattice = Lattice.build(topology, unit=unit, max_weight=max_weight, granularity=granularity)
     warn_of_bounds(topology, max_weight)

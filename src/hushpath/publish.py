@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-from .errors import HushpathWarning
+from .errors import OptionError, warn
 from .measure import measure
 from .network import Network
 from .noise import make_sampler
@@ -47,6 +46,8 @@ def release(
 
     What deserves a second look (``statement.cautions``) is also emitted as ``HushpathWarning``.
     """
+    if not isinstance(network, Network):
+        raise OptionError(f"release takes a Network, such as read_network returns, not {type(network).__name__}")
     chosen = plan(
         network.topology, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight,
         mechanism=mechanism, law=law, granularity=granularity, population=population, **options,
@@ -55,7 +56,7 @@ def release(
     source = make_sampler(sampler, seed=seed, size=strategy.num_values)  # type: ignore[arg-type]
     made = Release(measure(strategy, network.weights, source))
     for caution in made.statement.cautions:
-        warnings.warn(caution, HushpathWarning, stacklevel=3)  # the caller of release, behind needs_unit
+        warn(caution)
     return made
 
 

@@ -203,12 +203,13 @@ class Topology:
             found = self._position.get(label)
             if found is None and canonical_integer(label):
                 found = self._position.get(int(label))
-        elif isinstance(label, (int, np.integer)) and not isinstance(label, bool):
+        elif isinstance(label, (int, np.integer)) and not isinstance(label, bool) and -(2**63) <= label < 2**63:
             found = self._position.get(int(label))
             if found is None:
                 found = self._position.get(str(int(label)))
         if found is None:
-            raise InputError(f"no node is called {str(label)[:60]!r}")
+            shown = str(label)[:60] if not isinstance(label, int) or abs(label) < 2**63 else "a very large number"
+            raise InputError(f"no node is called {shown!r}")
         return found
 
     def indices(self, labels: Sequence[Label] | None) -> Int:
@@ -217,6 +218,8 @@ class Topology:
             return np.arange(self.num_nodes)
         if isinstance(labels, str):
             raise InputError("give a list of labels, not one text")
+        if not isinstance(labels, Iterable):
+            raise InputError(f"give a list of labels, not {type(labels).__name__}")
         wanted = list(labels)
         position = self._position
         plain = set(map(type, wanted)) <= {type(self.labels[0])} and all(map(position.__contains__, wanted))

@@ -47,14 +47,12 @@ class Lattice:
     Attributes:
         granularity: length of one lattice step, a power of two.
         unit: how far one protected unit can move the weights in total (L1).
-        unit_steps: the same in lattice steps, rounding included.
         low, high: the lattice weight of each edge is clipped to this range.
         twins: the group of each edge; edges of one group are alike in everything public (``Topology.twins``).
     """
 
     granularity: float
     unit: float
-    unit_steps: int
     low: Int
     high: Int
     twins: Int
@@ -99,8 +97,12 @@ class Lattice:
         top = ceiling * granularity
         high = np.floor(np.minimum(upper, top) / granularity).astype(np.int64)
         low = np.minimum(np.floor(np.minimum(topology.lower, top) / granularity).astype(np.int64), high)
-        steps = math.ceil(unit / granularity) + 2 * m - 1
-        return cls(granularity, unit, steps, frozen(low, np.int64), frozen(high, np.int64), topology.twins)
+        return cls(granularity, unit, frozen(low, np.int64), frozen(high, np.int64), topology.twins)
+
+    @property
+    def unit_steps(self) -> int:
+        """The unit in lattice steps, rounding included; derived, so that it cannot disagree with the unit."""
+        return math.ceil(self.unit / self.granularity) + 2 * max(len(self.low), 1) - 1
 
     @property
     def largest_weight(self) -> float:

@@ -83,7 +83,7 @@ def case(seeds, campaign, number, folder):
 
 def attempt_trusting(release):
     """As if the index had been made here: its numbers are then served, whatever they are."""
-    recall, known.recall, remember, known.remember = known.recall, lambda digest: [], known.remember, lambda *a: None
+    recall, known.recall, remember, known.remember = known.recall, lambda digest: [], known.remember, lambda *a: True
     try:
         return attempt(release)
     except Finding as finding:

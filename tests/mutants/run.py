@@ -72,6 +72,8 @@ class Worker:
         try:
             for names in [[mutant.hint]] if hint_only else [[mutant.hint], EVERYTHING]:
                 code, output = self.tests(names, own_cache="njit" in text)
+                if code < 0:
+                    return f"{names[0]} (crashed by signal {-code})"
                 if code not in (0, 1, 2):
                     raise RuntimeError(f"pytest could not run {names}: {output[-2000:]}")
                 if code:

@@ -4,14 +4,15 @@ import json
 
 import numpy as np
 import pytest
-from forging import forged
+from forging import forged, put_together, taken_apart
 from named_graphs import build, grid_ends
 
 import hushpath
 from hushpath import HushpathWarning
 from hushpath.cli import run
-from hushpath.container import Container
-from hushpath.engine.storage import FORMAT, index_path
+from hushpath.container import Container, read
+from hushpath.engine import known
+from hushpath.engine.storage import FORMAT, VERSION, index_path
 from hushpath.export import write_matrix
 
 
@@ -46,7 +47,8 @@ def test_an_index_of_another_release_is_refused_or_left_alone(rel, tmp_path):
     with pytest.raises(hushpath.HushpathError, match="belongs to another release"):
         other.load_index(tmp_path / "x.hushx")
     other.save(tmp_path / "x.hush")
-    assert hushpath.load(tmp_path / "x.hush").index is None
+    with pytest.warns(HushpathWarning, match="belongs to another release"):
+        assert hushpath.load(tmp_path / "x.hush").index is None
 
 
 def test_no_damaged_byte_gets_through(rel, tmp_path):
@@ -96,18 +98,45 @@ def test_an_index_is_hashed_when_its_file_has_changed_and_only_then(rel, tmp_pat
     hashed = []
     check = Container.check_digest
     monkeypatch.setattr(Container, "check_digest", lambda self: (hashed.append(self.path.suffix), check(self)))
-    hushpath.load(tmp_path / "x.hush")
-    assert hashed == [".hush"]
+    for _ in range(2):
+        hushpath.load(tmp_path / "x.hush")
+    assert hashed == [".hush", ".hushx", ".hush"]
     (tmp_path / "x.hushx").write_bytes((tmp_path / "x.hushx").read_bytes())  # the same bytes at another time
     for _ in range(2):
         assert hushpath.load(tmp_path / "x.hush").index is not None
-    assert hashed == [".hush", ".hush", ".hushx", ".hush"]
+    assert hashed == [".hush", ".hushx", ".hush", ".hush", ".hushx", ".hush"]
+
+
+def test_a_name_that_leads_elsewhere_the_next_moment(rel, tmp_path, monkeypatch):
+    """A link that is flipped between opening and looking must not lend a forged file the record of a genuine one."""
+    rel.save(tmp_path / "x.hush", index=True)
+    genuine, forgery = tmp_path / "genuine.hushx", tmp_path / "forgery.hushx"
+    (tmp_path / "x.hushx").rename(genuine)
+    digest = read(genuine, FORMAT, VERSION).claimed_digest
+    header, arrays = taken_apart(genuine, FORMAT)
+    halve(header, arrays)
+    put_together(forgery, header, arrays, FORMAT, digest=digest)
+    (tmp_path / "x.hushx").symlink_to(genuine)
+    assert hushpath.load(tmp_path / "x.hush").index is not None  # hashed and remembered
+    recall = known.recall
+
+    def flipped(digest):
+        (tmp_path / "x.hushx").unlink()
+        (tmp_path / "x.hushx").symlink_to(genuine)
+        return recall(digest)
+
+    (tmp_path / "x.hushx").unlink()
+    (tmp_path / "x.hushx").symlink_to(forgery)
+    monkeypatch.setattr(known, "recall", flipped)
+    with pytest.raises(hushpath.HushpathError, match="digest does not match"):
+        rel.load_index(tmp_path / "x.hushx")
 
 
 def test_without_a_folder_to_remember_in_an_index_serves_its_own_process(rel, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HUSHPATH_CACHE", str(tmp_path / "file"))
-    rel.save(tmp_path / "x.hush", index=True)
+    with pytest.warns(HushpathWarning, match="cannot be remembered"):
+        rel.save(tmp_path / "x.hush", index=True)
     assert rel.index is not None
     with pytest.warns(HushpathWarning, match="was not made here"):
         assert hushpath.load(tmp_path / "x.hush").index is None
@@ -173,7 +202,8 @@ def test_nobody_gets_a_home_made(rel, tmp_path, monkeypatch):
     for name in ("HUSHPATH_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
-    rel.save(tmp_path / "x.hush", index=True)
+    with pytest.warns(HushpathWarning, match="set HUSHPATH_CACHE"):
+        rel.save(tmp_path / "x.hush", index=True)
     assert not (tmp_path / "nobody").exists()
     (tmp_path / "nobody").mkdir()
     rel.save_index(tmp_path / "x.hushx")

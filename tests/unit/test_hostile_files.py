@@ -464,3 +464,22 @@ def test_two_files_with_one_fingerprint_are_one_release(plain, tmp_path):
     assert hushpath.load(changed).fingerprint != before.fingerprint
     before.save(tmp_path / "z.hush")
     assert hushpath.load(tmp_path / "z.hush").fingerprint == before.fingerprint
+
+
+def test_only_one_kind_of_labels(plain):
+    forged(plain, lambda header, arrays: arrays.update({"topology.labels": np.arange(4)}))
+    refused(plain, "does not belong")
+
+
+def test_one_content_has_one_text(plain):
+    header, arrays = taken_apart(plain)
+    put_together(plain, json.dumps(header, indent=1), arrays)
+    refused(plain, "not written as hushpath writes it")
+
+
+@pytest.mark.parametrize("value", [2**63 - 1, -(2**63), 2**53 + 1, 0])
+def test_intervals_of_extreme_values(plain, value):
+    """A cast beyond 64 bits was a RuntimeWarning (an error here) and a wrong interval."""
+    forged(plain, lambda header, arrays: arrays["values"].fill(value))
+    low, high = hushpath.load(plain).interval("a", "d")
+    assert 0 <= low <= high

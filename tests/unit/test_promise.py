@@ -23,3 +23,26 @@ def test_unit_has_no_default_and_the_error_says_how_to_think(given):
         unit = inspect.signature(function).parameters["unit"]
         assert unit.default is inspect.Parameter.empty
         assert unit.kind is inspect.Parameter.KEYWORD_ONLY
+
+
+def test_wrong_objects_and_places_get_one_line():
+    net = named("path")
+    for call, says in (
+        (lambda: hushpath.plan(net, epsilon=1.0, unit=1.0), "net.topology"),
+        (lambda: hushpath.release(net.topology, epsilon=1.0, unit=1.0), "takes a Network"),
+        (lambda: hushpath.release("roads.csv", epsilon=1.0, unit=1.0), "read_network"),
+        (lambda: hushpath.release(net, 1.0, 3.0), "by name"),
+    ):
+        with pytest.raises(OptionError, match=says):
+            call()
+
+
+def test_questions_of_the_wrong_kind_get_one_line():
+    rel = hushpath.release(named("path"), epsilon=1.0, unit=1.0, seed=1)
+    for ask in (
+        lambda: rel.matrix(5), lambda: rel.distances(None), lambda: rel.distance(10**5000, 1),
+        lambda: rel.interval(1, 2, "x"), lambda: rel.interval(1, 2, 0.9999999999999999),
+        lambda: rel.interval(1, 2, 1e-320), lambda: rel.save("a\0b"),
+    ):  # fmt: skip
+        with pytest.raises(hushpath.HushpathError):
+            ask()

@@ -41,7 +41,8 @@ def command(
         })  # fmt: skip
         return
     print(f"{rel.topology!r}\n{rel.statement}")
-    print(f"Proved from this file: {PROVED}.\nNot provable from any file: {NOT_PROVED}.")
+    if rel.statement.private:
+        print(f"Proved from this file: {PROVED}.\nNot provable from any file: {NOT_PROVED}.")
     print(f"Fingerprint of the release: {rel.fingerprint}")
     if signer:
         print(f"Signature: valid, made with the key of fingerprint {signer}.")

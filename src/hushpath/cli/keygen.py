@@ -19,6 +19,6 @@ def command(
     private, public = make_keys(name)
     mark = fingerprint(public_key(public))
     if json:
-        c.print_json({"private": str(private), "public": str(public), "fingerprint": mark})
+        c.print_json({"secret_key": str(private), "public_key": str(public), "fingerprint": mark})
     else:
         print(f"Secret key: {private}\nPublic key: {public}\nFingerprint: {mark}")

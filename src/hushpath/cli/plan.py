@@ -26,14 +26,18 @@ def command(
     upper: c.Upper = None,
     nodes: c.Nodes = None,
     option: c.Options = None,
+    weight: Annotated[str | None, typer.Option("--weight", help="Of `release`; never read here.")] = None,
     json: c.Json = False,
 ) -> None:
     """Show every mechanism's predicted error and the choice.  Reads no weights."""
+    from ..network import bounds_are_public
     from ..planning import plan
     from ..progress import shown
     from ..readers import read_topology
 
     c.check_inputs(network, nodes)
+    if weight is not None:
+        bounds_are_public(weight, c.bound(lower, 0.0), c.bound(upper, float("inf")))
     unit = c.the_unit(unit)
     with shown():
         topology = read_topology(

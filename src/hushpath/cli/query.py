@@ -23,13 +23,12 @@ def command(
     """Ask a release for distances.  Free: asking costs no privacy."""
     from ..errors import OptionError
     from ..lists import read_pairs
-    from ..oracle import load
+    from ..oracle import check_confidence, load
     from ..statement import NOT_PRIVATE
 
     if (pairs is None) == (source is None or target is None) or (pairs is not None and source is not None):
         raise OptionError("give two nodes, or --pairs FILE")
-    if not 0 < confidence < 1:
-        raise OptionError(f"confidence must be between 0 and 1, got {confidence}")
+    check_confidence(confidence)
     c.check_inputs(release, pairs)
     rel = load(release, verify=verify)
     asked = [(str(source), str(target))] if pairs is None else read_pairs(pairs)

@@ -45,6 +45,8 @@ def command(
 
     c.check_inputs(network, nodes)
     c.check_output(out, network, nodes, sign)
+    if sign is not None:
+        c.check_output(signature_path(out), network, nodes, sign)
     if out.exists() and not force:
         raise OptionError(
             f"{out} exists; releasing the same data again spends the budget again, even if this file is replaced: "
@@ -64,6 +66,8 @@ def command(
             sampler=sampler, seed=seed, population=population, **c.mechanism_options(option),
         )  # fmt: skip
         made.save(out, sign=sign)
+        if sign is None:
+            signature_path(out).unlink(missing_ok=True)  # of the release that was replaced: it fits no longer
     if json:
         signature = str(signature_path(out)) if sign else None
         c.print_json({

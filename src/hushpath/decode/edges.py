@@ -124,9 +124,8 @@ class EdgeDecoder:
         noise = float(np.mean([std(strategy.law, int(scale)) ** 2 for scale in np.unique(strategy.scales)]))
         spread, middle = float(np.var(self.values)), float(np.mean(self.values))
         shrink = math.sqrt(max(spread - noise, 0.0) / spread) if spread > 0 else 1.0
-        stand_in = middle + shrink * (self.values - middle)
+        stand_in = np.clip(middle + shrink * (self.values - middle), strategy.lattice.low, strategy.lattice.high)
         base = answer_for(np.rint(stand_in).astype(np.int64))
-        stand_in = np.clip(stand_in, strategy.lattice.low, strategy.lattice.high)
         moves = [
             answer_for(np.rint(stand_in + draw(0.0, strategy.scales)).astype(np.int64)) - base
             for _ in range(REPLICATES)

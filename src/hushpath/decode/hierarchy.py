@@ -216,4 +216,5 @@ def hierarchy_decoder(measurements: Measurements) -> HierarchyDecoder:
         raise CannotError(
             f"levels='adjacent' is read literally, for up to {LiteralDecoder.MOST_NODES} nodes; use levels='all'"
         )
+    refuse_above(MAX_BYTES // 4, 8 * int((block.tree.vertices.sizes() ** 2).sum()))
     return LiteralDecoder(measurements)

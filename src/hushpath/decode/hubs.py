@@ -18,6 +18,7 @@ from ..measure import Measurements
 from ..strategy.blocks import CliqueBlock, ClusterBlock
 from ..strategy.hubs import hop_limit
 from ..strategy.hubs_bounded import walk_limits
+from ..topology import Arcs
 from ..weights import LARGEST_DISTANCE
 from .table import reached
 
@@ -70,17 +71,14 @@ class HubDecoder:
         inner, groups = block.inner_arcs(self.topology), block.groups(self.topology)
         lattice = self.strategy.lattice
         lengths = np.clip(self.values[: self.topology.num_edges], lattice.low, lattice.high)[inner.edges]
-        ones, reach = np.ones(len(inner.heads), np.int64), np.empty((1, self.topology.num_nodes), np.int64)
+        part = _parts(inner)  # balls are connected; a file may hold other clusters
         at = len(self.values) - int(block.group_sizes(self.topology).sum())
         tables = []
         for group in groups:
             p = len(group)
             table = _square(self.values[at : at + p * (p - 1) // 2], p, directed=False)
             at += p * (p - 1) // 2
-            distances_from(inner, ones, group[:1], reach)
-            lost = reach[0, group] == UNREACHED  # balls are connected; a file may hold other clusters
-            table[lost[:, None] | lost[None, :]] = UNREACHED
-            np.fill_diagonal(table, 0)
+            table[part[group][:, None] != part[group]] = UNREACHED
             tables.append(table.ravel())
         hub_start = np.concatenate([[0], np.cumsum([len(group) for group in groups])]).astype(np.int64)
         table_start = np.concatenate([[0], np.cumsum([len(table) for table in tables])]).astype(np.int64)
@@ -139,6 +137,16 @@ class HubDecoder:
             return answer, answer
         bound = error_bound(self.strategy, 1 - confidence)
         return max(0.0, answer - bound.noise - bound.detour), answer + bound.noise + bound.below
+
+
+def _parts(arcs: Arcs) -> Int:
+    """The number of each node's connected part along these arcs."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(arcs.start) - 1
+    graph = csr_array((np.ones(len(arcs.heads), np.int8), arcs.heads, arcs.start), shape=(n, n))
+    return np.asarray(connected_components(graph, directed=False)[1], np.int64)
 
 
 def _square(numbers: Int, p: int, *, directed: bool) -> Int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -21,13 +22,11 @@ class LeafGraphs:
 
     Attributes:
         edges_by_home: the private edges of each cell that no child holds; for a leaf, all its private edges.
-        public: public edges of each leaf; empty in the plain flavour.
     """
 
     tree: SeparatorTree
     topology: Topology
     edges_by_home: Lists
-    public: Lists
 
     @classmethod
     def of(cls, tree: SeparatorTree, topology: Topology) -> LeafGraphs:
@@ -35,24 +34,42 @@ class LeafGraphs:
         order = np.argsort(tree.home, kind="stable")
         start = np.zeros(tree.num_cells + 1, np.int64)
         np.cumsum(np.bincount(tree.home, minlength=tree.num_cells), out=start[1:])
-        public = [np.empty(0, np.int64)] * tree.num_cells
-        if tree.hops:
-            arcs, inside = topology.arcs, np.zeros(topology.num_nodes, bool)
-            for leaf in np.flatnonzero(tree.is_leaf).tolist():
-                mine = tree.vertices[leaf]
-                inside[mine] = True
-                edges = np.unique(np.concatenate([arcs.edges[arcs.start[v] : arcs.start[v + 1]] for v in mine]))
-                both = inside[topology.tails[edges]] & inside[topology.heads[edges]]
-                public[leaf] = edges[both & (tree.home[edges] != leaf)]
-                inside[mine] = False
-        return cls(tree, topology, Lists(start, order), Lists.of(public))
+        return cls(tree, topology, Lists(start, order))
+
+    @cached_property
+    def _simple(self) -> Arcs:
+        """Arcs of the network without parallel ones: of each pair the edge of the smallest upper bound."""
+        topology = self.topology
+        pair = topology.tails * topology.num_nodes + topology.heads
+        order = np.lexsort((topology.upper, pair))
+        edges = order[np.flatnonzero(np.diff(pair[order], prepend=-1))]
+        source = np.concatenate([topology.tails[edges], topology.heads[edges]])
+        target = np.concatenate([topology.heads[edges], topology.tails[edges]])
+        by = np.argsort(source, kind="stable")
+        start = np.searchsorted(source[by], np.arange(topology.num_nodes + 1)).astype(np.int64)
+        return Arcs(start, target[by], np.concatenate([edges, edges])[by])
+
+    def public(self, leaf: int) -> Int:
+        """Public edges of a leaf: those between its vertices that are private elsewhere, one for each pair.
+
+        Parallel edges are private in the same cell, and of public ones only the shortest matters.  Made anew for each
+        leaf: covered leaves overlap, and all their public edges together may be far more than the network has.
+        """
+        if not self.tree.hops:
+            return np.empty(0, np.int64)
+        arcs, mine = self._simple, self.tree.vertices[leaf]
+        first, count = arcs.start[mine], np.diff(arcs.start)[mine]
+        at = np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
+        tail, head, edge = np.repeat(mine, count), arcs.heads[at], arcs.edges[at]
+        place = np.minimum(np.searchsorted(mine, head), len(mine) - 1)
+        return np.asarray(edge[(tail < head) & (mine[place] == head) & (self.tree.home[edge] != leaf)])
 
     def distances(self, leaf: int, lengths: Int, public_lengths: Int, sources: Int | None = None) -> Int:
         """Distances inside a leaf, rows for ``sources`` (positions in the leaf; all if ``None``).
 
         ``INFINITE`` where the leaf does not connect a pair.  Lengths are per edge of the network.
         """
-        mine, private, public = self.tree.vertices[leaf], self.edges_by_home[leaf], self.public[leaf]
+        mine, private, public = self.tree.vertices[leaf], self.edges_by_home[leaf], self.public(leaf)
         edges = np.concatenate([private, public])
         tails = np.searchsorted(mine, self.topology.tails[edges])
         heads = np.searchsorted(mine, self.topology.heads[edges])

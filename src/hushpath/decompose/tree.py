@@ -37,6 +37,7 @@ from ..kernels.axioms import AXIOMS, edge_homes
 from ..topology import Topology
 
 MOST_HOPS = 2**31
+MOST_LEVELS = 64  # on average over the edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +133,9 @@ class SeparatorTree:
         )  # fmt: skip
         if axiom:
             raise FileFormatError(f"{AXIOMS[axiom]} (cell {cell})")
+        # Every edge is listed with every cell above it; separators halve cells, so these lists are short.
+        if int((tree.level[home] + 1).sum()) > max(MOST_LEVELS * topology.num_edges, 2**22):
+            raise FileFormatError(f"numbering: edges lie in more than {MOST_LEVELS} cells on average")
         return replace(tree, home=frozen(home, np.int64))
 
     @property

@@ -234,6 +234,6 @@ def refuse_above(limit: int, needed: int) -> None:
     """Refuse before memory is asked for."""
     if needed > limit:
         raise CannotError(
-            f"the index would take {needed / 2**30:.1f} GB, more than max_bytes ({limit / 2**30:.1f} GB); "
+            f"the tables would take {needed / 2**30:.3g} GB, more than max_bytes allows ({limit / 2**30:.3g} GB); "
             "the network has no small separators, or give a larger limit"
         )

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import container
-from ..errors import FileFormatError
+from ..errors import FileFormatError, warn
 from . import known
 from .index import Index
 from .labels import Labels, label_rows
@@ -26,10 +26,6 @@ from .tables import Tables
 FORMAT = "hushpath-index"
 VERSION = 2
 SUFFIX = ".hushx"
-
-
-class ForeignIndexError(FileFormatError):
-    """The index belongs to another release."""
 
 
 def index_path(release: str | os.PathLike[str]) -> Path:
@@ -51,7 +47,13 @@ def save_index(path: str | os.PathLike[str], index: Index, release: str, marking
         if not index.labels.shared:
             arrays["label_in"] = index.labels.into
     header = {"marking": marking, "release": release, "exact": index.exact}
-    known.remember(container.write(path, FORMAT, VERSION, header, arrays), Path(path))
+    # Nothing is said of the file itself: between writing and looking somebody may exchange it. It is hashed once, when
+    # it is opened for the first time.
+    if not known.remember(container.write(path, FORMAT, VERSION, header, arrays), []):
+        warn(
+            f"{path} was written, but that cannot be remembered in {known.folder()}, so it will not be used; set "
+            "HUSHPATH_CACHE to a folder that can be written"
+        )
 
 
 def load_index(path: str | os.PathLike[str], release: str, num_nodes: int, granularity: float) -> Index:
@@ -59,13 +61,16 @@ def load_index(path: str | os.PathLike[str], release: str, num_nodes: int, granu
     found = container.read(path, FORMAT, VERSION, mapped=True)
     header = found.header
     if header.get("release") != release:
-        raise ForeignIndexError(f"{path} belongs to another release; build it again with: hushpath index")
+        raise FileFormatError(f"{path} belongs to another release, so it is not used; build it with: hushpath index")
     seen = known.recall(found.claimed_digest)
     if seen is None:
-        raise FileFormatError(f"{path} was not made here, so its numbers are not used; build it with: hushpath index")
-    if not seen or seen != known.identity(found.path):
+        raise FileFormatError(
+            f"{path} was not made here (there is no record in {known.folder()}), so its numbers are not used; "
+            "build it with: hushpath index"
+        )
+    if not seen or seen != known.identity(found.opened):
         found.check_digest()
-        known.remember(found.claimed_digest, found.path)
+        known.remember(found.claimed_digest, known.identity(found.opened))
     try:
         layout = Layout(**{field.name: _structure(found.arrays, field.name) for field in fields(Layout)})
         layout.check()

@@ -13,7 +13,8 @@ the sources).  There is no default seed and no global state: a sampler is made f
     opendp    given   -                 refused: OpenDP takes no seed
 
 ``name`` and ``private`` go into the privacy statement of the release.  ``private`` comes from the source of
-randomness itself, so that no caller can set it.
+randomness itself: no option sets it.  (Whoever writes a sampler of their own and calls ``measure`` with it is on their
+own.)
 """
 
 from __future__ import annotations

@@ -48,7 +48,9 @@ class Exposure:
             array = np.asarray(getattr(self, name))
             if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
                 raise OptionError(f"{name} of an exposure must be a row of whole numbers, got {array.dtype}")
-            object.__setattr__(self, name, array.astype(np.int64, copy=False))
+            array = array.astype(np.int64, copy=False).view()
+            array.setflags(write=False)  # what was checked is what is summed
+            object.__setattr__(self, name, array)
         if len(self.edge) != len(self.group):
             raise OptionError(f"an exposure pairs {len(self.edge)} edges with {len(self.group)} groups")
         if self.cut.min(initial=0) < 0:
@@ -131,7 +133,7 @@ def _worst_cost(exposure: Exposure, scales: Float, law: Law, unit_steps: int) ->
     """The cost of the worst edge, rounded up, and that edge."""
     if scales.shape != exposure.cut.shape:
         raise OptionError(f"{len(exposure.cut)} groups need a noise scale each, got {scales.shape}")
-    if isinstance(unit_steps, bool) or not isinstance(unit_steps, (int, np.integer)) or unit_steps < 1:
+    if isinstance(unit_steps, bool) or not isinstance(unit_steps, (int, np.integer)) or not 1 <= unit_steps < 2**63:
         raise OptionError(f"a protected unit is a whole number of lattice steps, at least 1, got {unit_steps!r:.40}")
     if ((scales == 0) & (exposure.cut > 0)).any():  # numbers without noise, even if no edge were known to move them
         return math.inf, int(exposure.edge[0]) if len(exposure.edge) else -1

@@ -24,6 +24,7 @@ from ..arrays import Float, Int
 from ..decompose.cover import k_cover
 from ..decompose.graph import Graph
 from ..decompose.separators.grid import grid_coordinates
+from ..decompose.tree import MOST_HOPS
 from ..errors import OptionError
 from ..kernels.hops import nearest_chosen
 from ..noise import Law
@@ -43,8 +44,8 @@ def design(problem: Problem, *, hops: int | None = None, constants: str = "tuned
     """Choose Z and measure all its pairs; each component gets the least noise it needs."""
     if constants not in ("tuned", "paper"):
         raise OptionError(f"constants must be one of tuned, paper, got {str(constants)[:40]!r}")
-    if hops is not None and (isinstance(hops, bool) or not isinstance(hops, int) or hops < 0):
-        raise OptionError(f"hops must be a whole number of at least 0, got {str(hops)[:40]!r}")
+    if hops is not None and (isinstance(hops, bool) or not isinstance(hops, int) or not 0 <= hops < MOST_HOPS):
+        raise OptionError(f"hops must be a whole number from 0 to {MOST_HOPS - 1}, got {str(hops)[:40]!r}")
     graph = Graph.of(problem.topology)
     grid = grid_coordinates(graph) if graph.num_edges > graph.num_nodes else None
     k = published_hops(problem, grid=grid is not None) if hops is None else hops

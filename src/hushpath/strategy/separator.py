@@ -49,7 +49,7 @@ def design(
     leaf_size: int | None = None,
 ) -> Design:
     """Decompose and propose what to measure."""
-    check_options(constants=constants, levels=levels, leaves=leaves, depth=depth, leaf_size=leaf_size)
+    check_options(family=family, constants=constants, levels=levels, leaves=leaves, depth=depth, leaf_size=leaf_size)
     leaf_edges = leaves != "all-pairs"
     tree, why = decomposition(problem.topology, family, leaf_size=leaf_size or LEAF_SIZE[leaf_edges], depth=depth)
     return hierarchy_design(problem, tree, why, constants=constants, levels=levels, leaf_edges=leaf_edges)
@@ -104,8 +104,12 @@ def _paper_scales(problem: Problem, block: HierarchyBlock, sigma: float, leaf_si
     return np.concatenate([steps, np.full(len(block.leaf_edge_ids), leaf_sigma / problem.lattice.granularity)])
 
 
-def check_options(*, constants: str, levels: str, leaves: str, depth: int | None, leaf_size: int | None) -> None:
+def check_options(
+    *, family: str, constants: str, levels: str, leaves: str, depth: int | None, leaf_size: int | None
+) -> None:
     """Refuse what no version of the algorithm has."""
+    if not isinstance(family, str):
+        raise OptionError(f"there is no separator family {str(family)[:40]!r}")
     for name, value, choices in (
         ("constants", constants, ("certified", "paper")),
         ("levels", levels, ("all", "adjacent")),

@@ -37,7 +37,7 @@ def design(
     hops: int | None = None,
 ) -> Design:
     """Decompose with covers and propose what to measure."""
-    check_options(constants=constants, levels=levels, leaves=leaves, depth=depth, leaf_size=leaf_size)
+    check_options(family=family, constants=constants, levels=levels, leaves=leaves, depth=depth, leaf_size=leaf_size)
     if hops is not None and (isinstance(hops, bool) or not isinstance(hops, int) or not 1 <= hops < MOST_HOPS):
         raise OptionError(f"hops must be a whole number from 1 to {MOST_HOPS - 1}, got {str(hops)[:40]!r}")
     leaf_edges = leaves != "all-pairs"

@@ -1,0 +1,117 @@
+"""Small files that once asked for gigabytes or minutes: each is loaded and asked in a process of its own and weighed.
+
+Made with our own code from structures that obey every axiom but that no mechanism would ever propose.
+"""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from hushpath.decompose.tree import Lists, SeparatorTree
+from hushpath.errors import FileFormatError
+from hushpath.measure import Measurements
+from hushpath.noise import Law
+from hushpath.oracle import Release
+from hushpath.privacy.accounting import Budget
+from hushpath.strategy.blocks import CliqueBlock, ClusterBlock, EdgeBlock
+from hushpath.strategy.core import Strategy
+from hushpath.strategy.hierarchy import HierarchyBlock
+from hushpath.topology import Topology
+from hushpath.weights import Lattice
+
+MOST_MEGABYTES = 900  # Python, numba and scipy take some 250 of them
+ASK = """
+import resource, sys, hushpath
+try:
+    rel = hushpath.load(sys.argv[1])
+    labels = rel.topology.labels
+    rel.distance(labels[0], labels[-1])
+except hushpath.HushpathError as error:
+    print(f"refused: {error}")
+print("MB", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000)
+"""
+
+
+def packed(lists):
+    return Lists.of([np.asarray(one, np.int64) for one in lists])
+
+
+def saved(path, topology, mechanism, decoder, blocks):
+    """A release of nothing but zeros over these blocks."""
+    groups = sum(len(block.group_sizes(topology)) for block in blocks)
+    strategy = Strategy(
+        mechanism, decoder, topology, Lattice.build(topology, unit=1.0, max_weight=10.0), Budget(1e9), Law.LAPLACE,
+        blocks, np.full(groups, 2**30), 10.0,
+    )  # fmt: skip
+    Release(Measurements(strategy, np.zeros(strategy.num_values, np.int64), "vector", True)).save(path)
+
+
+def public_edges(path):
+    """Thousands of parallel edges inside every separator of thousands of leaves."""
+    leaves, count = 2048, 12_000
+    n = leaves + 2
+    tails, heads = np.append(np.zeros(count, int), 0), np.append(np.ones(count, int), 2)
+    parent, vertices, split, queue = [-1], [np.arange(n)], set(), [(0, 2, n)]
+    for cell, first, last in queue:
+        if last - first > 1:
+            split.add(cell)
+            for a, b in ((first, (first + last) // 2), ((first + last) // 2, last)):
+                queue.append((len(parent), a, b))
+                parent.append(cell)
+                vertices.append(np.append([0, 1], np.arange(a, b)))
+    topology, _ = Topology.build(range(n), tails, heads, upper=10.0)
+    tree = SeparatorTree.proved(
+        topology, parent=np.array(parent), vertices=packed(vertices), hops=1,
+        separators=packed([[0, 1] if cell in split else [] for cell in range(len(parent))]),
+        hubs=packed([[0] if cell in split else [] for cell in range(len(parent))]),
+    )  # fmt: skip
+    saved(path, topology, "separator-cover", "hierarchy", (HierarchyBlock(tree, True),))
+
+
+def literal_tables(path):
+    """Large leaves that are nearly the same, read by the decoder that keeps whole tables."""
+    core, count = np.arange(2900), 26
+    extra = np.arange(2900, 2900 + count + 1)
+    n = len(core) + len(extra)
+    topology, _ = Topology.build(range(n), np.zeros(2900, int), np.append(np.arange(1, 2900), 2900), upper=10.0)
+    chain = [np.append(core, extra[i:]) for i in range(count)]
+    leaves = [np.append(core, extra[i]) for i in range(count + 1)]
+    tree = SeparatorTree.proved(
+        topology, parent=np.array([-1, *range(count - 1), *range(count), count - 1]), hops=1,
+        vertices=packed([*chain, *leaves]), separators=packed([core] * count + [[]] * (count + 1)),
+        hubs=packed([core[:1]] * count + [[]] * (count + 1)),
+    )  # fmt: skip
+    saved(path, topology, "separator-cover", "hierarchy", (HierarchyBlock(tree, True, True),))
+
+
+def lonely_clusters(path):
+    """As many clusters as nodes."""
+    n = 22_000
+    topology, _ = Topology.build(range(n), np.arange(n - 1), np.arange(1, n), upper=10.0)
+    blocks = EdgeBlock(), CliqueBlock.on(np.array([0])), ClusterBlock.on(np.arange(n), np.arange(n))
+    saved(path, topology, "hubs-bounded", "hubs-bounded", blocks)
+
+
+@pytest.mark.parametrize("bomb", [public_edges, literal_tables, lonely_clusters])
+def test_a_small_file_stays_small(tmp_path, bomb):
+    bomb(tmp_path / "x.hush")
+    assert (tmp_path / "x.hush").stat().st_size < 2.5e6
+    done = subprocess.run(
+        [sys.executable, "-c", ASK, str(tmp_path / "x.hush")], capture_output=True, text=True, timeout=120
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-500:]
+    assert int(done.stdout.split()[-1]) < MOST_MEGABYTES, done.stdout
+
+
+def test_edges_below_hundreds_of_cells():
+    """Every edge is listed with each cell above it: a chain of cells would make that the square of the file."""
+    depth, count = 400, 36_000
+    n = depth + 2
+    topology, _ = Topology.build(range(n), np.full(count, n - 2), np.full(count, n - 1))
+    vertices = [*(np.arange(i, n) for i in range(depth)), *([i] for i in range(depth)), [n - 2, n - 1]]
+    nothing = packed([[]] * len(vertices))
+    parent = np.array([-1, *range(depth - 1), *range(depth), depth - 1])
+    with pytest.raises(FileFormatError, match="more than 64 cells"):
+        SeparatorTree.proved(topology, parent=parent, vertices=packed(vertices), separators=nothing)
