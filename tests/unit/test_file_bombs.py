@@ -88,7 +88,7 @@ def literal_tables(path):
 
 def lonely_clusters(path):
     """As many clusters as nodes."""
-    n = 22_000
+    n = 6_000
     topology, _ = Topology.build(range(n), np.arange(n - 1), np.arange(1, n), upper=10.0)
     blocks = EdgeBlock(), CliqueBlock.on(np.array([0])), ClusterBlock.on(np.arange(n), np.arange(n))
     saved(path, topology, "hubs-bounded", "hubs-bounded", blocks)
