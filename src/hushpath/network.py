@@ -266,14 +266,19 @@ def choose_columns(have: Sequence[Any], what: str, needed: Sequence[str], option
             # A file without a header line would show its first row here, with a weight in it.
             if any(isinstance(c, str) and not re.match(r"(?!nan$|inf)[^\W\d]", c, re.I) for c in have):
                 raise NetworkError(f"{what} has no column {name!r}; does its first line name the columns?")
-            listed = ", ".join(repr(c)[:40] for c in list(have)[:12]) + (", ..." if len(have) > 12 else "")
-            hint = ""
+            listed = ", ".join(_short(c) for c in list(have)[:12]) + (", ..." if len(have) > 12 else "")
+            hint = "; source, target and weight (--source, ...) name columns" if what == "the edge list" else ""
             if len(have) == 1 and isinstance(have[0], str) and re.search(r"[;\t|]", have[0]):
                 hint = " - save it with commas between columns (or tabs, as .tsv) and points in decimals"
             raise NetworkError(f"{what} has no column {name!r}; it has: {listed or 'none'}{hint}")
         if list(have).count(name) > 1:
             raise NetworkError(f"{what} has two columns called {name!r}")
     return wanted
+
+
+def _short(name: Any) -> str:
+    shown = repr(name)
+    return shown if len(shown) <= 40 else f"{shown[:36]}...'"
 
 
 def _frame_columns(

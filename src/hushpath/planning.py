@@ -141,7 +141,8 @@ class Plan:
         ]
         for c in self.candidates:
             if c.strategy is None:
-                lines.append(f"{c.mechanism:<18}not possible: {c.reason}")
+                untried = c.reason.startswith("not tried")
+                lines.append(f"{c.mechanism:<18}{'' if untried else 'not possible: '}{c.reason}")
             else:
                 lines.append(
                     f"{c.mechanism:<18}{c.law!s:<10}{c.mean_error:>12.4g}{c.p95_error:>12.4g}{c.bound:>12.4g}"
@@ -150,8 +151,9 @@ class Plan:
         lines += [
             "",
             f"Choice: {self.why}",
-            "Mean error and 95 % are predicted from public facts. Long routes come out low and worse than predicted",
-            f"where noise is comparable with weights (docs/PITFALLS.md). All below: proved, probability {1 - GAMMA:g}.",
+            "Mean error and 95 % are predicted from public facts. Where noise is comparable with weights, long routes",
+            "are worse than predicted: too low where many are nearly equal, too high where few are (docs/PITFALLS.md).",
+            f"All below: no answer is off by more, proved for the worst case, with probability {1 - GAMMA:g}.",
         ]
         if self.problem.max_weight is None:
             lines.append(
