@@ -16,8 +16,8 @@ AXIOMS = (
     "cover: a child holds a vertex that its parent does not",
     "separation: two children share a vertex that is not in the separator",
     "cover: a vertex is in neither child",
-    "ownership: an edge leaves its cell",
-    "separation: an edge joins the two sides of a separator",
+    "separation: an edge lies in neither child",
+    "separation: a public edge joins the two sides of a separator",
     "covering: a hub is not in the separator",
     "covering: a separator vertex is in one child only",
     "covering: a separator vertex is too far from any hub",
@@ -75,13 +75,9 @@ def edge_homes(
         while e >= 0:
             later, s, t = following[e], state[tails[e]], state[heads[e]]
             if leaf or (s == SEPARATOR and t == SEPARATOR):
-                if s == ABSENT or t == ABSENT:
-                    return home, LEAVES, b
                 home[e] = b
             else:
-                side = max(s, t) - LEFT
-                if min(s, t) == LEFT and max(s, t) == RIGHT:
-                    return home, JOINED, b
+                side = max(s, t) - LEFT  # of an end off the separator; the other end must be in that child as well
                 if not (inside[tails[e]] >> side) & (inside[heads[e]] >> side) & 1:
                     return home, LEAVES, b
                 c = children[b, side]
