@@ -5,6 +5,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from cases import BUSH, NAMED, NEAR, OTHERS, path, whole_release
 from experiment import Experiment
@@ -60,6 +61,8 @@ def test_copies_are_independent_and_alike():
 
 def test_copies_that_share_a_number_are_refused():
     experiment = Experiment(Case("input", "laplace", "path of 3", 3, path(3), copies=2))
-    experiment.strategy.exposure.group[:] = 0  # as if the first number depended on all edges
+    exposure = experiment.strategy.exposure
+    all_on_one = replace(exposure, group=np.zeros_like(exposure.group))  # as if the first number depended on all edges
+    experiment.strategy.__dict__["exposure"] = all_on_one
     with pytest.raises(AssertionError, match="share"):
         _ = experiment.worst
