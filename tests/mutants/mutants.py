@@ -271,10 +271,9 @@ MUTANTS = [
            "seeded noise called private", MEASURE),
     # --- what a file may claim
     Mutant(FILE, 'header["sampler"] in SECRET_SAMPLERS and not strategy.budget.unlimited', "True",
-           "a seeded release called private by its file", HOSTILE),
+           "a seeded release called private by its file", INDEX),
     Mutant(FILE, "    if not _alike(_promise(proved), claimed):", "    if False:",
            "a statement of the file's own", HOSTILE),
-    Mutant(FILE, "((scales < 0) | (scales > MAX_SCALE)).any()", "False", "scales out of range", HOSTILE),
     Mutant(STORAGE, "    if seen is None:", "    if False:", "an index of a stranger", INDEX),
     Mutant(STORAGE, "    if not seen or seen != known.identity(found.opened):", "    if not seen:",
            "an index that was changed after it was made", INDEX),
