@@ -56,7 +56,7 @@ class Container:
     @property
     def header(self) -> dict[str, Any]:
         """The header as an object."""
-        header = strict_json(self.header_text, self.path)
+        header = _json(self.header_text, self.path)
         if not isinstance(header, dict):
             _damaged(self.path)
         return header
@@ -129,13 +129,13 @@ def _parsed(
     length = int.from_bytes(content[:8].tobytes(), "little")
     if size < 8 or length % 8 or not 2 <= length <= min(size - 8, LARGEST_HEADER):  # arrays lie on words
         _damaged(path)
-    head = strict_json(content[8 : 8 + length].tobytes(), path)
+    head = _json(content[8 : 8 + length].tobytes(), path)
     if not isinstance(head, dict):
         _damaged(path)
     metadata = head.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not isinstance(metadata.get("hushpath"), str):
         raise FileFormatError(f"{path} is not a {kind.replace('-', ' ')}")
-    label = strict_json(metadata["hushpath"], path)
+    label = _json(metadata["hushpath"], path)
     if not isinstance(label, dict) or label.get("format") != kind:
         raise FileFormatError(f"{path} is not a {kind.replace('-', ' ')}")
     _check_version(label.get("version"), version, path)
@@ -196,11 +196,18 @@ def _check_version(version: Any, known: int, path: Path) -> None:
         )
 
 
-def strict_json(text: str | bytes, path: Path) -> Any:
-    """JSON without NaN, infinity and doubled keys; deep nesting is refused, not followed."""
+def strict_json(text: str | bytes) -> Any:
+    """JSON without NaN, infinity and doubled keys, so that no two readers see different things; else ``ValueError``."""
     try:
         return json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_distinct)
-    except (ValueError, RecursionError):  # UnicodeDecodeError and JSONDecodeError are ValueErrors
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _json(text: str | bytes, path: Path) -> Any:
+    try:
+        return strict_json(text)
+    except ValueError:  # UnicodeDecodeError and JSONDecodeError are ValueErrors
         _damaged(path)
 
 

@@ -18,9 +18,9 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from .container import replacing
+from .container import replacing, strict_json
 from .errors import CannotError, FileFormatError, InputError
 from .keys import PathLike, fingerprint, private_key, public_key, small_file
 
@@ -103,8 +103,8 @@ def _parsed(path: Path) -> tuple[str, bytes]:
     """The fingerprint and the signature in a signature file; anything but the exact form is refused."""
     broken = FileFormatError(f"{path} is damaged or not a hushpath signature")
     try:
-        fields = json.loads(small_file(path, LARGEST, FileFormatError).decode("ascii"), object_pairs_hook=_once)
-    except (ValueError, RecursionError):
+        fields = strict_json(small_file(path, LARGEST, FileFormatError).decode("ascii"))
+    except ValueError:
         raise broken from None
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
         raise broken
@@ -122,13 +122,6 @@ def _parsed(path: Path) -> tuple[str, bytes]:
     if len(signature) != 64 or base64.b64encode(signature).decode() != text:
         raise broken
     return key, signature
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object in which no key comes twice, so that no two readers can see different things."""
-    if len(dict(pairs)) != len(pairs):
-        raise ValueError("a key comes twice")
-    return dict(pairs)
 
 
 def _digest(path: PathLike) -> str:

@@ -1,6 +1,7 @@
 """Small files that once asked for gigabytes or minutes: each is loaded and asked in a process of its own and weighed.
 
-Made with our own code from structures that obey every axiom but that no mechanism would ever propose.
+The first three are forged and must be refused.  The others are made with our own code from structures that obey every
+axiom but that no mechanism would ever propose.
 """
 
 import subprocess
@@ -8,7 +9,9 @@ import sys
 
 import numpy as np
 import pytest
+from forging import forged
 
+import hushpath
 from hushpath.decompose.tree import Lists, SeparatorTree
 from hushpath.errors import FileFormatError
 from hushpath.measure import Measurements
@@ -33,6 +36,29 @@ except hushpath.HushpathError as error:
 status = open("/proc/self/status").read()  # getrusage would count what the parent had before this process began
 print("MB", int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) // 1000)
 """
+
+
+def anchors(path):
+    """1 MB that wanted more than 4 GB: a path, everybody anchored at its end, so n^2/2 edges of paths."""
+    n = 30_000
+    net = hushpath.Network.build(range(n), np.arange(n - 1), np.arange(1, n), np.ones(n - 1))
+    hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="tree", seed=1).save(path)
+    forged(path, lambda header, arrays: arrays["block0.anchor"].__setitem__(slice(1, None), 0))
+
+
+def labels(path):
+    """Every label the whole text."""
+    net = hushpath.Network.build([f"{i:020}" for i in range(20_000)], [0], [1], [1.0])
+    hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=1).save(path)
+    forged(path, lambda header, arrays: arrays["topology.labels.ends"].fill(400_000))
+
+
+def hubs(path):
+    """As many hubs as nodes, each alone in its component: no number measured, a table of n^2."""
+    net = hushpath.Network.build(range(40_000), [0], [1], [1.0], directed=True)
+    hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="hubs", hubs=1, seed=1).save(path)
+    everybody = {"block1.vertices": np.arange(2, 40_000), "strategy.scales": np.full(39_999, 10**9)}
+    forged(path, lambda header, arrays: arrays.update(everybody))
 
 
 def packed(lists):
@@ -96,7 +122,7 @@ def lonely_clusters(path):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
-@pytest.mark.parametrize("bomb", [public_edges, literal_tables, lonely_clusters])
+@pytest.mark.parametrize("bomb", [anchors, labels, hubs, public_edges, literal_tables, lonely_clusters])
 def test_a_small_file_stays_small(tmp_path, bomb):
     bomb(tmp_path / "x.hush")
     assert (tmp_path / "x.hush").stat().st_size < 2.5e6
@@ -105,6 +131,8 @@ def test_a_small_file_stays_small(tmp_path, bomb):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-500:]
     assert int(done.stdout.split()[-1]) < MOST_MEGABYTES, done.stdout
+    if bomb in (anchors, labels, hubs):
+        assert done.stdout.startswith("refused: "), done.stdout
 
 
 def test_edges_below_hundreds_of_cells():

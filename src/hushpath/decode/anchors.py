@@ -15,7 +15,7 @@ from ..arrays import Float, Int
 from ..kernels.paths import UNREACHED, in_threads
 from ..kernels.trees import tree_pairs, tree_rows
 from ..measure import Measurements
-from ..noise import std
+from ..predict import number_noise
 from ..strategy.anchors import AnchorBlock, Forest
 
 
@@ -70,9 +70,7 @@ class AnchorDecoder:
         if source == target or step[0] == UNREACHED:
             return (0.0, 0.0) if source == target else (np.inf, np.inf)
         lattice = self.strategy.lattice
-        scales, which = np.unique(self.strategy.scales, return_inverse=True)
-        noise = np.array([std(self.strategy.law, int(scale)) for scale in scales])[which]
-        variance = self.block.variances(noise, self.forest, *ends)[0]
+        variance = self.block.variances(number_noise(self.strategy), self.forest, *ends)[0]
         reach = NormalDist().inv_cdf((1 + confidence) / 2) * float(np.sqrt(variance)) * lattice.granularity
         answer = float(step[0]) * lattice.granularity
         return max(0.0, answer - reach), max(0.0, answer + reach)
