@@ -20,9 +20,9 @@ from scipy.spatial import Delaunay
 
 from hushpath import Network
 from hushpath.decompose.decomposition import decomposition
-from hushpath.measure import measure
+from hushpath.measure.door import measure
 from hushpath.noise import make_sampler
-from hushpath.planning import plan
+from hushpath.publish.plan import plan
 
 
 def network(n, ends, seed=0):
@@ -61,8 +61,8 @@ def partial_k_tree(n, k, keep=0.7, seed=0):
 
 def decomposed(net, family):
     start = time.perf_counter()
-    tree, _ = decomposition(net.topology, family, leaf_size=8)
-    return tree, time.perf_counter() - start
+    hierarchy, _ = decomposition(net.topology, family, leaf_size=8)
+    return hierarchy, time.perf_counter() - start
 
 
 def main():
@@ -83,10 +83,10 @@ def main():
     ]
     decomposed(delaunay(500), "general"), decomposed(delaunay(500), "planar")  # compile
     for name, net, family, bound in cases:
-        tree, seconds = decomposed(net, family)
-        facts = tree.facts()
+        hierarchy, seconds = decomposed(net, family)
+        facts = hierarchy.facts()
         row = {
-            "network": name, "nodes": net.topology.num_nodes, "family": family, "top": len(tree.separators[0]),
+            "network": name, "nodes": net.topology.num_nodes, "family": family, "top": len(hierarchy.separators[0]),
             "largest": facts["p"], "bound": round(bound, 1), "seconds": round(seconds, 1), "depth": facts["depth"],
         }  # fmt: skip
         result["separators"].append(row)

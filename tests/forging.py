@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import save_file
 
-from hushpath import container
-from hushpath.engine import storage
-from hushpath.fileformat import FORMAT, VERSION
+from hushpath.cells import storage
+from hushpath.files import container
+from hushpath.publish.file import FORMAT, VERSION
 
 KINDS = {FORMAT: VERSION, storage.FORMAT: storage.VERSION}
 

@@ -1,17 +1,24 @@
 """hushpath: publish all distances of a network without publishing anyone's data.
 
-The data flows one way, and the files read in that order:
+The data flows one way, through the rooms of this house in this order:
 
-    topology, facts, weights, network, readers  what an owner has: a public graph, private weights
-    noise                                       the one door to randomness
-    privacy                                     sensitivity, certificate, accounting
-    decompose, strategy, bounds, predict        what to measure, with how much noise; proved and expected error (public)
-    exact, measure                              the one private step
-    cautions, statement                         what is promised, and what deserves a second look
-    container, fileformat, keys, signing        what is published, and by whom
-    engine, decode, oracle, export              any distance from it, for ever (public again)
-    planning, publish, evaluation               the choice; a release in one call; true error for the owner
-    demo, lab, cli                              for people
+    data       what an owner has: a public graph, private weights
+    files      arrays in a file, keys and signatures
+    noise      the one door to randomness
+    privacy    what a release costs, proved from public facts
+    kernels    compiled loops without options, each with a slow twin
+    cells      a hierarchy of cells, its tables and the index over it
+    decompose  how a network falls into cells
+    blocks     the kinds of measurement, one file each
+    strategy   what to measure, with how much noise: one file per mechanism
+    measure    the one private step
+    decode     answers from measurements, one file per decoder
+    publish    plan, release, file; every question one may ask
+    demo       the story on a built-in city
+    lab        every mechanism side by side
+    cli        one file per verb
+
+Errors, arrays, compiled code and progress bars lie beside them; docs/ARCHITECTURE.md draws the house.
 """
 
 from __future__ import annotations
@@ -24,29 +31,29 @@ from ._version import __version__
 from .compiled import settle
 
 if TYPE_CHECKING:
+    from .data.network import Network
+    from .data.readers import read_network, read_topology
+    from .data.topology import Topology
     from .errors import HushpathError, HushpathWarning
-    from .evaluation import evaluate
-    from .network import Network
-    from .oracle import Release, load
-    from .planning import plan
-    from .publish import mechanisms, release
-    from .readers import read_network, read_topology
-    from .topology import Topology
+    from .publish.evaluate import evaluate
+    from .publish.oracle import Release, load
+    from .publish.plan import plan
+    from .publish.release import mechanisms, release
 
 # Imported on first use: `hushpath --help` must not pay for numerical libraries.
 _HOME = {
     "HushpathError": "errors",
     "HushpathWarning": "errors",
-    "Network": "network",
-    "Release": "oracle",
-    "Topology": "topology",
-    "evaluate": "evaluation",
-    "load": "oracle",
-    "mechanisms": "publish",
-    "plan": "planning",
-    "read_network": "readers",
-    "read_topology": "readers",
-    "release": "publish",
+    "Network": "data.network",
+    "Release": "publish.oracle",
+    "Topology": "data.topology",
+    "evaluate": "publish.evaluate",
+    "load": "publish.oracle",
+    "mechanisms": "publish.release",
+    "plan": "publish.plan",
+    "read_network": "data.readers",
+    "read_topology": "data.readers",
+    "release": "publish.release",
 }
 
 __all__ = [

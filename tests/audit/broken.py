@@ -15,13 +15,13 @@ from cases import BUSH, corridor, path
 from subject import UNIT, Case, Pipeline, answered, exact_vector, planned
 
 from hushpath import Network
-from hushpath.exact import hierarchy_numbers
-from hushpath.measure import Measurements, measure
+from hushpath.blocks.core import CliqueBlock
+from hushpath.data.weights import PrivateWeights
+from hushpath.measure.door import Measurements, measure
+from hushpath.measure.numbers import hierarchy_numbers
 from hushpath.noise import Law, Sampler, make_sampler
 from hushpath.privacy.sensitivity import hub_cut
-from hushpath.strategy.blocks import CliqueBlock
 from hushpath.strategy.core import Strategy
-from hushpath.weights import PrivateWeights
 
 Draw = Callable[[Strategy, Sampler, Law, np.ndarray], np.ndarray]
 
@@ -137,7 +137,7 @@ def private_public_edges(strategy: Strategy, weights: PrivateWeights, sampler: S
     def tampered(block, topology, lattice, steps):
         return hierarchy_numbers(block, topology, replace(lattice, high=steps), steps)
 
-    with mock.patch("hushpath.exact.hierarchy_numbers", tampered):
+    with mock.patch("hushpath.measure.numbers.hierarchy_numbers", tampered):
         return measure(strategy, weights, sampler)
 
 
@@ -158,8 +158,8 @@ def halved_cut(case: Case, net: Network) -> Strategy:
         return np.maximum(hub_cut(*shapes, directed=directed) // 2, 1)
 
     with (
-        mock.patch("hushpath.strategy.blocks.hub_cut", wrong),
-        mock.patch("hushpath.strategy.hierarchy.hub_cut", wrong),
+        mock.patch("hushpath.blocks.core.hub_cut", wrong),
+        mock.patch("hushpath.blocks.hierarchy.hub_cut", wrong),
     ):
         return planned(case, net)
 

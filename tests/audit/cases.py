@@ -14,10 +14,10 @@ from subject import UNIT, Case, Pipeline
 
 import hushpath
 from hushpath import Network
-from hushpath.measure import Measurements
+from hushpath.data.weights import PrivateWeights
+from hushpath.measure.door import Measurements
 from hushpath.noise import Sampler
 from hushpath.strategy.core import Strategy
-from hushpath.weights import PrivateWeights
 
 
 def path(n: int) -> tuple[tuple[int, int], ...]:

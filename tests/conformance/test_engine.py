@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from named_graphs import ALL, SMALL, build, delaunay_ends, exact_distances, grid_ends, named, random_network
 
 import hushpath
+from hushpath.cells.index import Index
 from hushpath.decode.edges import EdgeDecoder
-from hushpath.engine.index import Index
 from hushpath.kernels.hierarchy import INFINITE
 
 
@@ -62,16 +62,16 @@ def test_separator_releases_answer_as_the_integer_kernels_do(name, mechanism):
 
 def integer_matrix(decoder, sources):
     """The same answers by the kernels of docs/proofs/separator.md, in 64-bit integers, leaf by leaf."""
-    tree, frame = decoder.tree, decoder.block.frame
-    home = tree.vertex_home
+    hierarchy, frame = decoder.hierarchy, decoder.block.frame
+    home = hierarchy.vertex_home
     order = np.argsort(home, kind="stable")
-    own_start = np.searchsorted(home[order], np.arange(tree.num_cells + 1))
+    own_start = np.searchsorted(home[order], np.arange(hierarchy.num_cells + 1))
     row = np.zeros(len(home), np.int64)
     for v, cell in enumerate(home.tolist()):
-        row[v] = np.searchsorted(tree.vertices[cell] if tree.is_leaf[cell] else tree.hubs[cell], v)
+        row[v] = np.searchsorted(hierarchy.vertices[cell] if hierarchy.is_leaf[cell] else hierarchy.hubs[cell], v)
     longest = frame.members.sizes().copy()
-    for cell in range(1, tree.num_cells):
-        longest[cell] += longest[tree.parent[cell]]
+    for cell in range(1, hierarchy.num_cells):
+        longest[cell] += longest[hierarchy.parent[cell]]
     room = int(longest.max())
     steps = np.empty((len(sources), len(home)), np.int64)
     row_estimates(sources, home, row, decoder._tables, room, frame.members.start, own_start, order, steps)
@@ -83,9 +83,9 @@ def integer_matrix(decoder, sources):
     off_diagonal = pairs[0] != pairs[1]
     assert np.array_equal(some[off_diagonal], steps[pairs[0], pairs[1]][off_diagonal])
     for i, s in enumerate(sources.tolist()):
-        if tree.is_leaf[home[s]]:
+        if hierarchy.is_leaf[home[s]]:
             mates = np.flatnonzero(home == home[s])
-            table, mine = decoder._leaf_tables[int(home[s])], tree.vertices[home[s]]
+            table, mine = decoder._leaf_tables[int(home[s])], hierarchy.vertices[home[s]]
             inside = table[np.searchsorted(mine, s), np.searchsorted(mine, mates)]
             steps[i, mates] = np.minimum(steps[i, mates], inside)
         steps[i, s] = 0

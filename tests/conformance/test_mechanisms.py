@@ -5,7 +5,7 @@ import pytest
 from named_graphs import ALL, SMALL, exact_distances, fitted, named
 
 import hushpath
-from hushpath.bounds import error_bound
+from hushpath.decode.bounds import error_bound
 from hushpath.strategy.registry import MECHANISMS
 
 EXACT = [name for name in MECHANISMS if MECHANISMS[name].exact]

@@ -10,7 +10,7 @@ import hushpath
 from hushpath import HushpathError
 from hushpath.errors import BudgetError, CannotError, OptionError
 from hushpath.noise import Law
-from hushpath.planning import plan
+from hushpath.publish.plan import plan
 from hushpath.strategy.registry import MECHANISMS
 
 CONSTANTS = {name: (None, "paper") if "constants" in m.options else (None,) for name, m in MECHANISMS.items()}

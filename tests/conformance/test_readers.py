@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 
+from hushpath.data.network import Network
+from hushpath.data.readers import read_network, read_topology
 from hushpath.errors import CannotError, NetworkError, OptionError
-from hushpath.network import Network
-from hushpath.readers import read_network, read_topology
 
 # A loop (dropped), a weight of 17 digits, a zero, a huge and a tiny one; the last node is isolated.
 EDGES = [(0, 1, 0.1 + 0.2), (1, 2, 0.0), (0, 2, 1e300), (3, 3, 5.0), (2, 3, 5e-324), (4, 0, 7.0)]

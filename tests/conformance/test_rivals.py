@@ -10,11 +10,11 @@ from named_graphs import build, delaunay_ends, exact_distances, grid_ends, named
 
 import hushpath
 from hushpath import HushpathError
-from hushpath.bounds import error_bound
-from hushpath.exact import exact_numbers
+from hushpath.blocks.anchors import AnchorBlock, Forest
+from hushpath.decode.bounds import error_bound
+from hushpath.measure.numbers import exact_numbers
 from hushpath.noise import Law
-from hushpath.planning import plan
-from hushpath.strategy.anchors import AnchorBlock, Forest
+from hushpath.publish.plan import plan
 
 W = 20.0
 GAMMA = 0.1

@@ -12,8 +12,8 @@ from named_graphs import build, delaunay_ends, exact_distances, grid_ends, named
 
 import hushpath
 from hushpath import HushpathError
-from hushpath.bounds import edge_bound, hierarchy_bound, table_bound
-from hushpath.strategy.hierarchy import HierarchyBlock
+from hushpath.blocks.hierarchy import HierarchyBlock
+from hushpath.decode.bounds import edge_bound, hierarchy_bound, table_bound
 
 W = 6.0
 
@@ -26,7 +26,7 @@ def true_distances(net, rel):
 def tree_of(rel):
     (block,) = rel.measurements.strategy.blocks
     assert isinstance(block, HierarchyBlock)
-    return block.tree
+    return block.hierarchy
 
 
 def network_of(family, rng):
@@ -113,9 +113,9 @@ def test_on_a_path_it_is_the_binary_tree_mechanism():
     rel = hushpath.release(net, epsilon=np.inf, unit=1.0, mechanism="separator", leaf_size=3)
     intervals = []
     block = rel.measurements.strategy.blocks[0]
-    for cell in range(block.tree.num_cells):
-        if not block.tree.is_leaf[cell]:
-            (hub,) = block.tree.hubs[cell].tolist()
+    for cell in range(block.hierarchy.num_cells):
+        if not block.hierarchy.is_leaf[cell]:
+            (hub,) = block.hierarchy.hubs[cell].tolist()
             members = block.frame.members[cell]
             intervals += [tuple(sorted((hub, int(v)))) for v in members[block.frame.rest[cell]]]
     intervals += [

@@ -2,22 +2,19 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from layers import backward_imports
+from layers import backward_imports, order_of, rooms
 
 import hushpath
 
 PACKAGE = Path(hushpath.__file__).parent
-ORDER = [
-    "_version", "compiled", "errors", "arrays", "progress", "topology", "facts", "weights", "network", "graphml",
-    "readers", "lists", "noise", "privacy", "kernels", "decompose", "strategy", "bounds", "predict", "exact", "measure",
-    "cautions", "statement", "container", "fileformat", "keys", "signing", "engine", "decode", "oracle", "export",
-    "planning", "publish", "evaluation", "demo", "lab", "cli",
-]  # fmt: skip
+PAGE = (PACKAGE.parent.parent / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
+ORDER = order_of(PAGE)
 
 
 def sources():
@@ -38,32 +35,49 @@ def test_imports_follow_the_data():
     assert backward_imports(PACKAGE, ORDER) == []
 
 
+def test_rooms_are_the_folders_and_their_files():
+    listed = rooms(PAGE)
+    folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert set(listed) - {"."} == folders
+    for room, (files, _) in listed.items():
+        inside = PACKAGE if room == "." else PACKAGE / room
+        there = {path.stem for path in inside.glob("*.py") if path.stem not in ("__init__", "__main__")}
+        there |= {path.parent.name for path in inside.glob("*/__init__.py")} if room != "." else set()
+        assert not files or set(files) == there, room
+
+
+def test_the_package_tells_the_same_story():
+    for room, (_, text) in rooms(PAGE).items():
+        if room != ".":
+            assert re.search(rf"^    {room} +{re.escape(text)}$", hushpath.__doc__, re.M), room
+
+
 def test_the_order_checker_can_fail(tmp_path):
     package = tmp_path / "pkg"
     (package / "query").mkdir(parents=True)
     (package / "graph.py").write_text("from .query import engine\n")
     (package / "query" / "engine.py").write_text("from ..stray import x\nimport pkg.graph\n")
     assert backward_imports(package, ["graph", "query"]) == [
-        "graph imports the later stage query",
-        "query imports stray, which is not in the declared order",
+        "graph imports the later stage query.engine",
+        "query.engine imports stray, which is not in the declared order",
     ]
 
 
 def test_weights_are_opened_in_one_private_and_one_owner_only_place():
-    assert users_of("on_lattice") == {"measure.py"}
-    assert users_of("reveal") == {"evaluation.py"}
+    assert users_of("on_lattice") == {"measure/door.py"}
+    assert users_of("reveal") == {"publish/evaluate.py"}
     assert users_of("_PrivateWeights__values") == set()
 
 
 def test_exact_numbers_are_computed_for_measure_only():
     importers = {name for name, text in sources().items() if "exact_numbers" in text}
-    assert importers == {"exact/__init__.py", "measure.py"}
+    assert importers == {"measure/numbers.py", "measure/door.py"}
 
 
 def test_noise_is_drawn_in_measure_only():
-    assert users_of("draw") <= {"measure.py"}
+    assert users_of("draw") <= {"measure/door.py"}
     makers = {name for name, text in sources().items() if "make_sampler" in text}
-    assert makers <= {"noise/__init__.py", "noise/samplers.py", "publish.py"}
+    assert makers <= {"noise/__init__.py", "noise/samplers.py", "publish/release.py"}
 
 
 @pytest.mark.parametrize(
@@ -93,7 +107,7 @@ def _without_docstrings(tree):
 
 
 def test_the_audited_core_stays_short():
-    text = (PACKAGE / "measure.py").read_text()
+    text = (PACKAGE / "measure/door.py").read_text()
     assert len(text.splitlines()) < 120
 
 
@@ -122,7 +136,7 @@ def test_public_names():
 @pytest.mark.parametrize("first", ["release", "plan", "evaluate", "load"])
 def test_names_are_functions_whatever_is_imported_first(first):
     code = (
-        f"import hushpath; hushpath.{first}; import hushpath.planning, hushpath.evaluation, hushpath.publish; "
+        f"import hushpath; hushpath.{first}; from hushpath.publish import evaluate, oracle, plan, release; "
         "assert all(callable(getattr(hushpath, n)) for n in ('plan', 'release', 'evaluate', 'load'))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -13,7 +13,7 @@ from named_graphs import grid_ends
 import hushpath
 from hushpath.cli import run
 from hushpath.cli.app import app
-from hushpath.export import FORMATS, write_matrix
+from hushpath.publish.export import FORMATS, write_matrix
 
 MARK = "NOT PRIVATE"
 NOT_NOISY = {"seeded": ["--seed", "1"], "no noise": ["--epsilon", "inf"]}

@@ -10,7 +10,7 @@ import pytest
 import hushpath
 
 PACKAGE = Path(hushpath.__file__).parent
-CRITICAL = ["measure.py", "weights.py", "privacy", "noise", "exact", "strategy", "kernels", "decompose"]
+CRITICAL = ["measure/door.py", "data/weights.py", "privacy", "noise", "exact", "strategy", "kernels", "decompose"]
 
 
 def asserts_in(text):
@@ -63,7 +63,7 @@ CASES = {
                 side = np.full(graph.num_nodes, LEFT, np.int8)
                 side[::2] = RIGHT
                 return Split(side)
-        refused(lambda: build_tree(net.topology, Wrong(), leaf_size=4), RuntimeError)
+        refused(lambda: build_hierarchy(net.topology, Wrong(), leaf_size=4), RuntimeError)
     """,
     "negative scales": """
         refused(lambda: replace(strategy, scales=-strategy.scales).certificate(), OptionError)
@@ -85,12 +85,12 @@ PRELUDE = """
 from dataclasses import replace
 import numpy as np
 from hushpath import Network
-from hushpath.decompose.build import build_tree
+from hushpath.decompose.build import build_hierarchy
 from hushpath.decompose.graph import LEFT, RIGHT, Split
 from hushpath.errors import BudgetError, OptionError
-from hushpath.measure import measure
+from hushpath.measure.door import measure
 from hushpath.noise import make_sampler
-from hushpath.planning import plan
+from hushpath.publish.plan import plan
 
 def refused(action, error):
     try:

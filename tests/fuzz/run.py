@@ -30,8 +30,8 @@ from exercise import Finding, answers, attempt
 from forging import put_together, taken_apart
 
 import hushpath
-from hushpath import fileformat
-from hushpath.engine import known, storage
+from hushpath.cells import known, storage
+from hushpath.publish import file as fileformat
 
 CORPUS = Path(__file__).parent / "corpus"
 CAMPAIGNS = ("structured", "structured index", "raw", "raw index")

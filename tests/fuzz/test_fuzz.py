@@ -15,7 +15,7 @@ from exercise import Finding, answers, attempt
 from forging import forged
 
 import hushpath
-from hushpath.engine import known, storage
+from hushpath.cells import known, storage
 
 HERE = Path(__file__).parent
 

@@ -45,13 +45,13 @@ class Mutant(NamedTuple):
     hint: str
 
 
-HIERARCHY, BLOCKS, ANCHORS = (f"strategy/{name}.py" for name in ("hierarchy", "blocks", "anchors"))
+HIERARCHY, BLOCKS, ANCHORS = (f"blocks/{name}.py" for name in ("hierarchy", "core", "anchors"))
 PROOF, SPENDING, BOUND = (f"privacy/{name}.py" for name in ("certificate", "accounting", "sensitivity"))
-CELLS, NUMBERS, LEAVES, TABLES = "exact/cells.py", "exact/__init__.py", "decompose/leaves.py", "kernels/hierarchy.py"
-LATTICE, CORE, STEP, BUILD = "weights.py", "strategy/core.py", "measure.py", "decompose/build.py"
+CELLS, NUMBERS, LEAVES, TABLES = "measure/cells.py", "measure/numbers.py", "cells/leaves.py", "kernels/hierarchy.py"
+LATTICE, CORE, STEP, BUILD = "data/weights.py", "strategy/core.py", "measure/door.py", "decompose/build.py"
 WORDS, SHAPES, VECTOR = "noise/keystream.py", "noise/exact.py", "noise/vector.py"
-OPENDP, LAW, AXIOMS, TOPOLOGY = "noise/opendp_sampler.py", "noise/laws.py", "kernels/axioms.py", "topology.py"
-FILE, STORAGE, CONTAINER = "fileformat.py", "engine/storage.py", "container.py"
+OPENDP, LAW, AXIOMS, TOPOLOGY = "noise/opendp_sampler.py", "noise/laws.py", "kernels/axioms.py", "data/topology.py"
+FILE, STORAGE, CONTAINER = "publish/file.py", "cells/storage.py", "files/container.py"
 
 MUTANTS = [
     # --- the cut lemma
@@ -91,19 +91,20 @@ MUTANTS = [
     Mutant(HIERARCHY, "edge[cell >= 0], cell[cell >= 0]", "edge[cell > 0], cell[cell > 0]", "no edge is in the root",
            replay_of("separator")),
     Mutant(HIERARCHY, "while len(edge):", "if len(edge):", "an edge is in its home only", replay_of("separator")),
-    Mutant(HIERARCHY, "np.arange(topology.num_edges), tree.home",
-           "np.arange(topology.num_edges), np.maximum(tree.parent[tree.home], 0)", "an edge is not in its home",
-           replay_of("separator")),
-    Mutant(HIERARCHY, "np.arange(topology.num_edges), tree.home",
-           "np.flatnonzero(tree.is_leaf[tree.home]), tree.home[tree.is_leaf[tree.home]]",
+    Mutant(HIERARCHY, "np.arange(topology.num_edges), hierarchy.home",
+           "np.arange(topology.num_edges), np.maximum(hierarchy.parent[hierarchy.home], 0)",
+           "an edge is not in its home", replay_of("separator")),
+    Mutant(HIERARCHY, "np.arange(topology.num_edges), hierarchy.home",
+           "np.flatnonzero(hierarchy.is_leaf[hierarchy.home]), hierarchy.home[hierarchy.is_leaf[hierarchy.home]]",
            "edges inside separators are in no group", replay_of("separator")),
-    Mutant(HIERARCHY, "            cell = tree.parent[cell]\n",
-           "            cell = np.where(tree.parent[cell] < 0, -1, tree.parent[tree.parent[cell]])\n",
+    Mutant(HIERARCHY, "            cell = hierarchy.parent[cell]\n",
+           "            cell = np.where(hierarchy.parent[cell] < 0, -1, hierarchy.parent[hierarchy.parent[cell]])\n",
            "every second ancestor is left out", replay_of("separator")),
-    Mutant(HIERARCHY, "[self.leaf_edge_ids], [tree.num_cells + np.arange(len(self.leaf_edge_ids))]",
+    Mutant(HIERARCHY, "[self.leaf_edge_ids], [hierarchy.num_cells + np.arange(len(self.leaf_edge_ids))]",
            "[self.leaf_edge_ids[:0]], [self.leaf_edge_ids[:0]]", "leaf edges' own numbers are not counted",
            replay_of("treewidth")),
-    Mutant(HIERARCHY, "[tree.num_cells + np.arange(len(self.leaf_edge_ids))]", "[np.arange(len(self.leaf_edge_ids))]",
+    Mutant(HIERARCHY, "[hierarchy.num_cells + np.arange(len(self.leaf_edge_ids))]",
+           "[np.arange(len(self.leaf_edge_ids))]",
            "leaf edges counted in the groups of cells", replay_of("treewidth")),
     Mutant(HIERARCHY, "hub_cut(p, q, directed=False)", "hub_cut(p, directed=False) + (p * q > 0)",
            "the boundary of a cell does not count", replay_of("separator")),
@@ -111,14 +112,14 @@ MUTANTS = [
            "at most three hubs count", replay_of("separator")),
     Mutant(HIERARCHY, "hub_cut(p, q, directed=False)", "hub_cut(p, np.minimum(q, 2), directed=False)",
            "at most two boundary vertices count", replay_of("separator")),
-    Mutant(HIERARCHY, "hub_cut(p, q, directed=False)", "hub_cut(np.where(tree.is_leaf, 0, p), q, directed=False)",
+    Mutant(HIERARCHY, "hub_cut(p, q, directed=False)", "hub_cut(np.where(hierarchy.is_leaf, 0, p), q, directed=False)",
            "leaves cost nothing", replay_of("separator")),
     Mutant(HIERARCHY, "if topology.directed:\n            raise OptionError",
            "if False:\n            raise OptionError", "cells of a directed network", MEASURE),
     # --- exposure of anchors
     Mutant(ANCHORS, "np.int64), edge, number)", "np.int64), edge[1:], number[1:])", "a path loses an edge",
            replay_of("tree")),
-    Mutant("kernels/trees.py", "while v != top[i]:", "while v != top[i] and parent[v] != top[i]:",
+    Mutant("kernels/forests.py", "while v != top[i]:", "while v != top[i] and parent[v] != top[i]:",
            "a path loses its last edge", replay_of("tree")),
     Mutant(ANCHORS, "        return Exposure(topology.num_edges, np.ones(len(nodes)",
            "        number[:] = 0\n        return Exposure(topology.num_edges, np.ones(len(nodes)",

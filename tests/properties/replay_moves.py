@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from replay_networks import MOST, UNIT
 
-from hushpath.exact import exact_numbers
+from hushpath.blocks.hierarchy import HierarchyBlock
+from hushpath.data.weights import PrivateWeights
+from hushpath.measure.numbers import exact_numbers
 from hushpath.noise import Law
-from hushpath.strategy.hierarchy import HierarchyBlock
-from hushpath.weights import PrivateWeights
 
 HAIR = 2.0**-32
 BALL = UNIT * (1 - 2.0**-30)  # so that rounding does not leave the ball
@@ -30,7 +30,7 @@ def hierarchy_of(strategy):
 def inner_edges(strategy):
     """Edges inside separators: their home is a cell that is split."""
     block = hierarchy_of(strategy)
-    return np.flatnonzero(~block.tree.is_leaf[block.tree.home]) if block else np.empty(0, np.int64)
+    return np.flatnonzero(~block.hierarchy.is_leaf[block.hierarchy.home]) if block else np.empty(0, np.int64)
 
 
 def edges_to_push(strategy, rng):
@@ -38,7 +38,7 @@ def edges_to_push(strategy, rng):
     m, chosen = strategy.topology.num_edges, [strategy.certificate().worst_edge, central_edge(strategy, rng)]
     block = hierarchy_of(strategy)
     if block:
-        level, inner = block.tree.level[block.tree.home], inner_edges(strategy)
+        level, inner = block.hierarchy.level[block.hierarchy.home], inner_edges(strategy)
         if len(inner):
             chosen += [int(inner[level[inner].argmin()]), int(rng.choice(inner))]
         chosen += [int(rng.choice(np.flatnonzero(level == level.max()))), int(level.argmin())]
@@ -146,7 +146,7 @@ def edges_of_its_cell(strategy, edge):
     block = hierarchy_of(strategy)
     if block is None:
         return np.arange(strategy.topology.num_edges)
-    return np.flatnonzero(block.tree.home == block.tree.home[edge])
+    return np.flatnonzero(block.hierarchy.home == block.hierarchy.home[edge])
 
 
 class Meter:

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from named_graphs import delaunay_ends, grid_ends
 
+from hushpath.data.topology import Topology
+from hushpath.data.weights import Lattice
 from hushpath.noise import Law
 from hushpath.privacy.accounting import Budget
 from hushpath.strategy.core import Problem, build_strategy
 from hushpath.strategy.registry import MECHANISMS
-from hushpath.topology import Topology
-from hushpath.weights import Lattice
 
 UNIT = 1.0
 MOST = 64.0  # the declared largest weight

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from hushpath.data.network import Network
+from hushpath.data.readers import read_network, read_topology
 from hushpath.errors import HushpathError
-from hushpath.network import Network
-from hushpath.readers import read_network, read_topology
 
 SUFFIXES = [".csv", ".csv.gz", ".tsv", ".txt", ".parquet", ".graphml", ".graphml.gz"]
 many = settings(max_examples=250, deadline=None, derandomize=True)

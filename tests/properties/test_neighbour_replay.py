@@ -21,7 +21,7 @@ from replay_networks import MOST, UNIT, all_cases
 
 from hushpath.decompose.families import FAMILIES
 from hushpath.noise import Law
-from hushpath.planning import plan
+from hushpath.publish.plan import plan
 from hushpath.strategy.registry import MECHANISMS
 
 CASES = all_cases()
@@ -48,18 +48,18 @@ class Statistics:
         block = hierarchy_of(strategy)
         if block is None:
             return
-        tree = block.tree
+        hierarchy = block.hierarchy
         for name, reached in (
-            ("depth >= 3", tree.depth >= 3),
-            ("depth >= 5", tree.depth >= 5),
-            (">= 4 hubs in a cell", tree.hubs.sizes().max() >= 4),
+            ("depth >= 3", hierarchy.depth >= 3),
+            ("depth >= 5", hierarchy.depth >= 5),
+            (">= 4 hubs in a cell", hierarchy.hubs.sizes().max() >= 4),
             ("inner separator edges", len(inner_edges(strategy)) > 0),
-            ("all three", tree.depth >= 5 and tree.hubs.sizes().max() >= 4 and len(inner_edges(strategy)) > 0),
-            ("covers that leave vertices out", tree.hubs.sizes().sum() < tree.separators.sizes().sum()),
+            ("all three", hierarchy.depth >= 5 and hierarchy.hubs.sizes().max() >= 4 and len(inner_edges(strategy))),
+            ("covers that leave vertices out", hierarchy.hubs.sizes().sum() < hierarchy.separators.sizes().sum()),
             ("leaf edges" if block.leaf_edges else "all-pairs leaves", True),
             ("adjacent levels" if block.adjacent else "all levels", True),
-            (f"family {tree.family}", True),
-            (f"hops {tree.hops}", tree.hops > 0),
+            (f"family {hierarchy.family}", True),
+            (f"hops {hierarchy.hops}", hierarchy.hops > 0),
         ):  # fmt: skip
             self.seen[name] += bool(reached)
 

@@ -14,12 +14,12 @@ import pytest
 from named_graphs import build, fitted, grid_ends
 
 import hushpath
-from hushpath.cautions import of_release
-from hushpath.measure import measure
+from hushpath.data.weights import PrivateWeights
+from hushpath.measure.door import measure
 from hushpath.noise import make_sampler
-from hushpath.planning import plan
+from hushpath.publish.cautions import of_release
+from hushpath.publish.plan import plan
 from hushpath.strategy.registry import MECHANISMS
-from hushpath.weights import PrivateWeights
 
 PACKAGE = str(Path(hushpath.__file__).parent)
 ENDS = grid_ends(5, 5)

@@ -16,7 +16,7 @@ from scipy.stats import spearmanr
 
 import hushpath
 from hushpath import Network
-from hushpath.evaluation import compare
+from hushpath.publish.evaluate import compare
 from hushpath.strategy.registry import MECHANISMS
 
 COLUMNS = ["source", "target", "weight", "low", "high"]

@@ -12,11 +12,11 @@ from named_graphs import named
 
 from hushpath import HushpathError
 from hushpath.errors import BudgetError, OptionError
-from hushpath.measure import measure
+from hushpath.measure.door import measure
 from hushpath.noise import Law
-from hushpath.planning import plan
 from hushpath.privacy.accounting import Budget, zcdp_epsilon, zcdp_rho
 from hushpath.privacy.certificate import Exposure, calibrate, certify
+from hushpath.publish.plan import plan
 
 
 def random_exposure(rng):

@@ -17,11 +17,11 @@ from hushpath.demo.setting import Setting
 from hushpath.demo.story import run_demo
 from hushpath.demo.streets import ARTERIAL, KINDS, LANDMARKS, SIDE, lay_out
 from hushpath.demo.trips import LARGEST_DELAY, LEAST_PLANNED, STRETCH, UNIT, Trips, travel_times
-from hushpath.evaluation import compare
-from hushpath.measure import Measurements
+from hushpath.measure.door import Measurements
 from hushpath.noise import simulation
-from hushpath.planning import plan
-from hushpath.statement import NOT_PRIVATE
+from hushpath.publish.evaluate import compare
+from hushpath.publish.plan import plan
+from hushpath.publish.statement import NOT_PRIVATE
 
 TOLERANCE = 1e-9  # rounding of floats, see the module's docstring
 

@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from named_graphs import build, exact_distances, grid_ends, named, random_network
 
+from hushpath.cells.hierarchy import Hierarchy, Lists
+from hushpath.cells.index import Index
+from hushpath.cells.labels import build_labels
+from hushpath.cells.layout import Layout
+from hushpath.cells.tables import tables_from_edges
 from hushpath.decompose.decomposition import decomposition
-from hushpath.decompose.tree import Lists, SeparatorTree
-from hushpath.engine.index import Index
-from hushpath.engine.labels import build_labels
-from hushpath.engine.layout import Layout
-from hushpath.engine.tables import tables_from_edges
 from hushpath.errors import CannotError, FileFormatError
 from hushpath.kernels.labels import climb, common_columns
 from hushpath.kernels.reference import climb_reference, pair_reference, preorder_reference, slots_reference
@@ -20,11 +20,11 @@ from hushpath.kernels.tables import preorder
 
 def made(net, leaf_size=3, seed=0, exact=True):
     topology = net.topology
-    tree, _ = decomposition(topology, leaf_size=leaf_size)
+    hierarchy, _ = decomposition(topology, leaf_size=leaf_size)
     lengths = np.random.default_rng(seed).integers(0, 50, topology.num_edges).astype(float)
-    layout = Layout.of(tree)
-    tables = tables_from_edges(layout, tree, topology, lengths)
-    return Index(layout, tables, 1.0, exact), tree, lengths
+    layout = Layout.of(hierarchy)
+    tables = tables_from_edges(layout, hierarchy, topology, lengths)
+    return Index(layout, tables, 1.0, exact), hierarchy, lengths
 
 
 def grid():
@@ -39,11 +39,11 @@ NETWORKS = {"grid": grid, "directed": lambda: named("directed"), "disconnected":
 @given(st.integers(0, 2**32 - 1))
 def test_layout_of_random_networks(seed):
     net = random_network(np.random.default_rng(seed), most_nodes=40)
-    index, tree, _ = made(net, leaf_size=2)
+    index, hierarchy, _ = made(net, leaf_size=2)
     layout = index.layout
     layout.check()
-    at, end = preorder(tree.parent)
-    assert (at.tolist(), end.tolist()) == preorder_reference(tree.parent)
+    at, end = preorder(hierarchy.parent)
+    assert (at.tolist(), end.tolist()) == preorder_reference(hierarchy.parent)
     expected = slots_reference(layout.parent, layout.hub_start, layout.hubs, layout.bound_start, layout.bound)
     assert layout.slot.tolist() == expected
     assert np.array_equal(layout.hubs[layout.slot], layout.bound)
@@ -53,22 +53,22 @@ def test_layout_of_random_networks(seed):
         layout.own.items[(layout.own.start[layout.home] + layout.row)[~split]], np.flatnonzero(~split)
     )
     for level, cells in enumerate(layout.levels):
-        assert np.array_equal(np.sort(layout.cells[cells]), np.flatnonzero(tree.level == level))
+        assert np.array_equal(np.sort(layout.cells[cells]), np.flatnonzero(hierarchy.level == level))
 
 
 def test_cells_in_another_order_give_the_same_answers():
     net = grid()
-    index, tree, lengths = made(net)
+    index, hierarchy, lengths = made(net)
     # Number cells level by level: still parents first, no longer preorder.
-    order = np.argsort(tree.level, kind="stable")
+    order = np.argsort(hierarchy.level, kind="stable")
     back = np.argsort(order)
-    parent = tree.parent[order]
-    other = SeparatorTree.proved(
+    parent = hierarchy.parent[order]
+    other = Hierarchy.proved(
         net.topology, parent=np.where(parent >= 0, back[parent], -1),
-        vertices=Lists.of([tree.vertices[i] for i in order]),
-        separators=Lists.of([tree.separators[i] for i in order]),
+        vertices=Lists.of([hierarchy.vertices[i] for i in order]),
+        separators=Lists.of([hierarchy.separators[i] for i in order]),
     )  # fmt: skip
-    assert np.array_equal(other.home, back[tree.home])
+    assert np.array_equal(other.home, back[hierarchy.home])
     again = Index.from_edges(other, net.topology, lengths, 1.0)
     out = np.empty((2, 42, 42))
     for one, matrix in zip((index, again), out, strict=True):
@@ -80,12 +80,12 @@ def test_cells_in_another_order_give_the_same_answers():
 def test_tables_are_distances_inside_cells(name):
     net = NETWORKS[name]()
     topology = net.topology
-    index, tree, lengths = made(net)
+    index, hierarchy, lengths = made(net)
     layout, tables = index.layout, index.tables
     side, square, inner = layout.starts
     for at in range(layout.num_cells):
-        below = {c for c in range(tree.num_cells) if at <= np.flatnonzero(layout.cells == c)[0] < layout.last[at]}
-        inside = np.where(np.isin(tree.home, list(below)), lengths, np.inf)
+        below = {c for c in range(hierarchy.num_cells) if at <= np.flatnonzero(layout.cells == c)[0] < layout.last[at]}
+        inside = np.where(np.isin(hierarchy.home, list(below)), lengths, np.inf)
         keep = np.flatnonzero(np.isfinite(inside))
         ends = np.stack([topology.tails[keep], topology.heads[keep]], 1)
         graph = build(topology.num_nodes, ends, np.ones(len(keep)), directed=topology.directed)
@@ -149,20 +149,20 @@ def test_labels_climbs_and_answers_against_their_twins(name, exact):
 
 
 def test_common_columns_are_those_of_the_cells_above_both():
-    index, tree, _ = made(grid())
+    index, hierarchy, _ = made(grid())
     layout = index.layout
     for a in range(layout.num_cells):
         for b in range(layout.num_cells):
             both = [c for c in range(layout.num_cells) if c <= min(a, b) and max(a, b) < layout.last[c]]
-            hubs = sum(len(tree.hubs[layout.cells[c]]) for c in both)
+            hubs = sum(len(hierarchy.hubs[layout.cells[c]]) for c in both)
             assert common_columns(a, b, layout.parent, layout.hub_start, layout.col) == hubs
 
 
 def test_an_index_larger_than_allowed_is_refused():
     net = grid()
-    index, tree, lengths = made(net)
+    index, hierarchy, lengths = made(net)
     with pytest.raises(CannotError, match="more than max_bytes"):
-        Index.from_edges(tree, net.topology, lengths, 1.0, max_bytes=100)
+        Index.from_edges(hierarchy, net.topology, lengths, 1.0, max_bytes=100)
     with pytest.raises(CannotError, match="more than max_bytes"):
         index.with_labels(max_bytes=100)
     assert "without labels" in repr(index)

@@ -9,11 +9,11 @@ from named_graphs import build, grid_ends
 
 import hushpath
 from hushpath import HushpathWarning
+from hushpath.cells import known
+from hushpath.cells.storage import FORMAT, VERSION, index_path
 from hushpath.cli import run
-from hushpath.container import Container, read
-from hushpath.engine import known
-from hushpath.engine.storage import FORMAT, VERSION, index_path
-from hushpath.export import write_matrix
+from hushpath.files.container import Container, read
+from hushpath.publish.export import write_matrix
 
 
 @pytest.fixture

@@ -12,17 +12,17 @@ import pytest
 from forging import forged
 
 import hushpath
-from hushpath.decompose.tree import Lists, SeparatorTree
+from hushpath.blocks.core import CliqueBlock, ClusterBlock, EdgeBlock
+from hushpath.blocks.hierarchy import HierarchyBlock
+from hushpath.cells.hierarchy import Hierarchy, Lists
+from hushpath.data.topology import Topology
+from hushpath.data.weights import Lattice
 from hushpath.errors import FileFormatError
-from hushpath.measure import Measurements
+from hushpath.measure.door import Measurements
 from hushpath.noise import Law
-from hushpath.oracle import Release
 from hushpath.privacy.accounting import Budget
-from hushpath.strategy.blocks import CliqueBlock, ClusterBlock, EdgeBlock
+from hushpath.publish.oracle import Release
 from hushpath.strategy.core import Strategy
-from hushpath.strategy.hierarchy import HierarchyBlock
-from hushpath.topology import Topology
-from hushpath.weights import Lattice
 
 MOST_MEGABYTES = 900  # Python, numba and scipy take some 250 of them
 ASK = """
@@ -89,7 +89,7 @@ def public_edges(path):
                 parent.append(cell)
                 vertices.append(np.append([0, 1], np.arange(a, b)))
     topology, _ = Topology.build(range(n), tails, heads, upper=10.0)
-    tree = SeparatorTree.proved(
+    tree = Hierarchy.proved(
         topology, parent=np.array(parent), vertices=packed(vertices), hops=1,
         separators=packed([[0, 1] if cell in split else [] for cell in range(len(parent))]),
         hubs=packed([[0] if cell in split else [] for cell in range(len(parent))]),
@@ -105,7 +105,7 @@ def literal_tables(path):
     topology, _ = Topology.build(range(n), np.zeros(2900, int), np.append(np.arange(1, 2900), 2900), upper=10.0)
     chain = [np.append(core, extra[i:]) for i in range(count)]
     leaves = [np.append(core, extra[i]) for i in range(count + 1)]
-    tree = SeparatorTree.proved(
+    tree = Hierarchy.proved(
         topology, parent=np.array([-1, *range(count - 1), *range(count), count - 1]), hops=1,
         vertices=packed([*chain, *leaves]), separators=packed([core] * count + [[]] * (count + 1)),
         hubs=packed([core[:1]] * count + [[]] * (count + 1)),
@@ -144,4 +144,4 @@ def test_edges_below_hundreds_of_cells():
     nothing = packed([[]] * len(vertices))
     parent = np.array([-1, *range(depth - 1), *range(depth), depth - 1])
     with pytest.raises(FileFormatError, match="more than 64 cells"):
-        SeparatorTree.proved(topology, parent=parent, vertices=packed(vertices), separators=nothing)
+        Hierarchy.proved(topology, parent=parent, vertices=packed(vertices), separators=nothing)

@@ -11,8 +11,8 @@ from named_graphs import build, delaunay_ends, grid_ends, named
 from safetensors.numpy import save_file
 
 import hushpath
+from hushpath.cells.hierarchy import Hierarchy, Lists
 from hushpath.cli import run
-from hushpath.decompose.tree import Lists, SeparatorTree
 from hushpath.errors import FileFormatError
 
 GRID = {"epsilon": 10.0, "unit": 1.0, "max_weight": 50.0}
@@ -188,24 +188,24 @@ def test_the_proof_agrees_with_its_slow_twin(seed):
     options = {} if seed % 2 else {"hops": 2}
     name = "separator" if seed % 2 else "separator-cover"
     rel = hushpath.release(net, mechanism=name, epsilon=1.0, unit=1.0, max_weight=9.0, leaf_size=3, seed=1, **options)
-    tree = rel.measurements.strategy.blocks[0].tree
-    axioms_reference.check(tree, net.topology)
+    hierarchy = rel.measurements.strategy.blocks[0].hierarchy
+    axioms_reference.check(hierarchy, net.topology)
     accepted = 0
     for _ in range(300):
         parts = {
-            name: [np.array(one) for one in getattr(tree, name)] for name in ("vertices", "separators", "hubs")
+            name: [np.array(one) for one in getattr(hierarchy, name)] for name in ("vertices", "separators", "hubs")
         }  # fmt: skip
         for _ in range(int(rng.integers(1, 3))):
-            name = rng.choice(["vertices", "separators", "hubs"][: 3 if tree.hops else 2])
-            cell = int(rng.integers(0, tree.num_cells))
+            name = rng.choice(["vertices", "separators", "hubs"][: 3 if hierarchy.hops else 2])
+            cell = int(rng.integers(0, hierarchy.num_cells))
             vertex = rng.integers(0, 40, 1)
             change = np.setdiff1d if rng.random() < 0.5 else np.union1d
             parts[name][cell] = change(parts[name][cell], vertex)
         packed = {name: Lists.of(value) for name, value in parts.items()}
-        if not tree.hops:
+        if not hierarchy.hops:
             del packed["hubs"]
         try:
-            again = SeparatorTree.proved(net.topology, parent=tree.parent, hops=tree.hops, **packed)
+            again = Hierarchy.proved(net.topology, parent=hierarchy.parent, hops=hierarchy.hops, **packed)
         except FileFormatError:
             continue
         accepted += 1

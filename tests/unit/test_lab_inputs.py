@@ -5,15 +5,15 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from hushpath.data.network import Network
 from hushpath.errors import NetworkError, OptionError
-from hushpath.evaluation import evaluate
 from hushpath.lab.cells import FULL, QUICK, code_digest, make_cells
 from hushpath.lab.files import load_own, own_network
 from hushpath.lab.networks import CLASSES, make_ground
 from hushpath.lab.trial import _weighed
 from hushpath.lab.weights import KINDS, weigh
-from hushpath.network import Network
-from hushpath.publish import release
+from hushpath.publish.evaluate import evaluate
+from hushpath.publish.release import release
 from hushpath.strategy.registry import MECHANISMS
 
 

@@ -6,17 +6,17 @@ import math
 import numpy as np
 import pytest
 
+from hushpath.data.network import Network
 from hushpath.lab import table1
 from hushpath.lab.canvas import apart, colour, mark
 from hushpath.lab.store import Store
 from hushpath.lab.tables import at_zero, csv_text, exponent, exponents, winners
 from hushpath.lab.theorems import power, theorem_exponent
-from hushpath.network import Network
 from hushpath.noise import Law
-from hushpath.planning import plan
 from hushpath.privacy.accounting import Budget
 from hushpath.privacy.certificate import Exposure, calibrate
 from hushpath.privacy.sensitivity import hub_cut
+from hushpath.publish.plan import plan
 from hushpath.strategy.registry import MECHANISMS
 
 
@@ -112,7 +112,7 @@ def test_level_scales_are_those_calibrate_finds():
 
 @pytest.mark.parametrize("side", [16, 32])
 def test_the_grid_shape_is_that_of_a_real_strategy(side):
-    from hushpath.bounds import error_bound
+    from hushpath.decode.bounds import error_bound
 
     at = np.arange(side * side).reshape(side, side)
     tails = np.concatenate([at[:, :-1].ravel(), at[:-1].ravel()])

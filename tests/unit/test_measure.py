@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from named_graphs import build, grid_ends, named
 
+from hushpath.blocks.hierarchy import HierarchyBlock
 from hushpath.errors import BudgetError, HushpathError
-from hushpath.exact import exact_numbers
-from hushpath.measure import measure
+from hushpath.measure.door import measure
+from hushpath.measure.numbers import exact_numbers
 from hushpath.noise import Law, make_sampler
-from hushpath.planning import plan
-from hushpath.strategy.hierarchy import HierarchyBlock
+from hushpath.publish.plan import plan
 
 ENDS = grid_ends(6, 7)
 NET = build(42, ENDS, np.linspace(1, 9, len(ENDS)))
@@ -116,6 +116,6 @@ def test_sums_beyond_64_bits_wrap():
 
 def test_cells_of_a_directed_network_are_refused():
     """The cut lemma is about undirected networks: the block itself says so, whatever mechanism made it."""
-    tree = next(b.tree for b in strategy_of("separator").blocks if isinstance(b, HierarchyBlock))
+    hierarchy = next(b.hierarchy for b in strategy_of("separator").blocks if isinstance(b, HierarchyBlock))
     with pytest.raises(HushpathError, match="undirected"):
-        HierarchyBlock(tree, leaf_edges=True).exposure(named("directed").topology)
+        HierarchyBlock(hierarchy, leaf_edges=True).exposure(named("directed").topology)

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from hushpath.data.network import Network, choose_columns, numbers
 from hushpath.errors import NetworkError
-from hushpath.network import Network, choose_columns, numbers
 
 SECRET = 98765.25
 

@@ -10,9 +10,9 @@ from named_graphs import build, delaunay_ends, fitted, grid_ends
 
 import hushpath
 from hushpath import HushpathWarning
-from hushpath.cautions import typical_distance
 from hushpath.errors import OptionError
-from hushpath.planning import plan
+from hushpath.publish.cautions import typical_distance
+from hushpath.publish.plan import plan
 from hushpath.strategy.registry import MECHANISMS
 
 SIDE = 12

@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from hushpath.data.topology import MAX_LABEL_LENGTH, Topology, canonical_integer, clean_labels, plain_labels
 from hushpath.errors import InputError, NetworkError
-from hushpath.topology import MAX_LABEL_LENGTH, Topology, canonical_integer, clean_labels, plain_labels
 
 
 def path(labels=("a", "b", "c"), **options):

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from hushpath.data.network import Network
+from hushpath.data.topology import Topology
+from hushpath.data.weights import LARGEST_DISTANCE, ROUNDING_SHARE, Lattice, PrivateWeights
 from hushpath.errors import NetworkError, OptionError
-from hushpath.network import Network
-from hushpath.topology import Topology
-from hushpath.weights import LARGEST_DISTANCE, ROUNDING_SHARE, Lattice, PrivateWeights
 
 SECRET = 123.456
 

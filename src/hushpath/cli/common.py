@@ -12,7 +12,7 @@ import typer
 from .voice import print_json as print_json
 
 if TYPE_CHECKING:
-    from ..statement import Statement
+    from ..publish.statement import Statement
 
 Epsilon = Annotated[float, typer.Option("--epsilon", help="Privacy budget; smaller is more private. inf: NOT PRIVATE.")]
 Delta = Annotated[float, typer.Option("--delta", help="Chance of a worse loss than epsilon; 0 for pure privacy.")]
@@ -69,7 +69,7 @@ def bound(text: str | None, default: float) -> str | float:
 def the_unit(unit: float | None) -> float:
     """The unit, which has no default; missing, it needs more words than "missing option"."""
     from ..errors import OptionError
-    from ..planning import NO_UNIT
+    from ..publish.plan import NO_UNIT
 
     if unit is None:
         raise OptionError(f"--{NO_UNIT}")
@@ -109,8 +109,8 @@ def mechanism_options(pairs: list[str] | None) -> dict[str, Any]:
     from inspect import signature
 
     from ..errors import OptionError
-    from ..planning import plan
-    from ..publish import release
+    from ..publish.plan import plan
+    from ..publish.release import release
 
     taken = {*signature(plan).parameters, *signature(release).parameters} - {"granularity", "options"}
     options: dict[str, Any] = {}

@@ -22,10 +22,10 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Compare a release with the truth.  NOT PRIVATE: keep the output to yourself."""
-    from ..evaluation import evaluate
-    from ..oracle import load
+    from ..data.readers import read_network
     from ..progress import shown
-    from ..readers import read_network
+    from ..publish.evaluate import evaluate
+    from ..publish.oracle import load
 
     c.check_inputs(network, release, nodes)
     rel = load(release)

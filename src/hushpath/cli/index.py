@@ -18,10 +18,10 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Build the index of a release and write it beside it; `query` and `matrix` then use it."""
-    from ..engine.storage import index_path
-    from ..oracle import load
+    from ..cells.storage import index_path
     from ..progress import shown
-    from ..statement import NOT_PRIVATE
+    from ..publish.oracle import load
+    from ..publish.statement import NOT_PRIVATE
 
     c.check_inputs(release)
     path = index_path(release) if out is None else out

@@ -23,9 +23,9 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Say in plain words what a release promises.  The certificate is proved again from the file."""
-    from ..keys import fingerprint, public_key
-    from ..oracle import load
-    from ..signing import signature_path
+    from ..files.keys import fingerprint, public_key
+    from ..files.signing import signature_path
+    from ..publish.oracle import load
 
     c.check_inputs(release)
     rel = load(release, verify=verify)

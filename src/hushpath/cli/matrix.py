@@ -21,11 +21,11 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Write a distance matrix; larger than memory is fine."""
-    from ..export import write_matrix
-    from ..lists import read_labels
-    from ..oracle import load
     from ..progress import shown
-    from ..statement import NOT_PRIVATE
+    from ..publish.export import write_matrix
+    from ..publish.oracle import load
+    from ..publish.statement import NOT_PRIVATE
+    from .asked import read_labels
 
     c.check_inputs(release, sources, targets)
     c.check_output(out, release, sources, targets, verify)

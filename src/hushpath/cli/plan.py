@@ -30,10 +30,10 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Show every mechanism's predicted error and the choice.  Reads no weights."""
-    from ..network import bounds_are_public
-    from ..planning import plan
+    from ..data.network import bounds_are_public
+    from ..data.readers import read_topology
     from ..progress import shown
-    from ..readers import read_topology
+    from ..publish.plan import plan
 
     c.check_inputs(network, nodes)
     if weight is not None:

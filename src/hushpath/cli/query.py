@@ -22,9 +22,9 @@ def command(
 ) -> None:
     """Ask a release for distances.  Free: asking costs no privacy."""
     from ..errors import OptionError
-    from ..lists import read_pairs
-    from ..oracle import check_confidence, load
-    from ..statement import NOT_PRIVATE
+    from ..publish.oracle import check_confidence, load
+    from ..publish.statement import NOT_PRIVATE
+    from .asked import read_pairs
 
     if (pairs is None) == (source is None or target is None) or (pairs is not None and source is not None):
         raise OptionError("give two nodes, or --pairs FILE")

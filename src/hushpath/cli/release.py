@@ -35,13 +35,13 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Release all distances of a network with differential privacy."""
+    from ..data.readers import read_network
     from ..errors import OptionError
-    from ..keys import private_key
+    from ..files.keys import private_key
+    from ..files.signing import signature_path
     from ..privacy.accounting import Budget
     from ..progress import shown
-    from ..publish import release
-    from ..readers import read_network
-    from ..signing import signature_path
+    from ..publish.release import release
 
     c.check_inputs(network, nodes)
     c.check_output(out, network, nodes, sign)

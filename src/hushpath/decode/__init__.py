@@ -10,7 +10,7 @@ from typing import Protocol
 
 from ..arrays import Float, Int
 from ..errors import FileFormatError
-from ..measure import Measurements
+from ..measure.door import Measurements
 
 
 class Decoder(Protocol):

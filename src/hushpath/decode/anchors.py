@@ -12,11 +12,11 @@ from statistics import NormalDist
 import numpy as np
 
 from ..arrays import Float, Int
+from ..blocks.anchors import AnchorBlock, Forest
+from ..kernels.forests import tree_pairs, tree_rows
 from ..kernels.paths import UNREACHED, in_threads
-from ..kernels.trees import tree_pairs, tree_rows
-from ..measure import Measurements
-from ..predict import number_noise
-from ..strategy.anchors import AnchorBlock, Forest
+from ..measure.door import Measurements
+from .predict import number_noise
 
 
 class AnchorDecoder:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Bool, Float, Int
+from ..blocks.core import CliqueBlock
 from ..kernels.hops import nearest_chosen
-from ..measure import Measurements
+from ..measure.door import Measurements
 from ..noise import quantile
-from ..strategy.blocks import CliqueBlock
 from .table import TableDecoder
 
 

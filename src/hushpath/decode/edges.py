@@ -12,13 +12,13 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Float, Int
+from ..cells import Index
+from ..cells.index import MAX_BYTES
+from ..cells.layout import Layout
+from ..cells.tables import row_work, table_bytes, table_work
 from ..decompose.decomposition import decomposition
-from ..engine import Index
-from ..engine.index import MAX_BYTES
-from ..engine.layout import Layout
-from ..engine.tables import row_work, table_bytes, table_work
 from ..kernels.paths import distances_from
-from ..measure import Measurements
+from ..measure.door import Measurements
 from ..noise import Law, simulation, std
 
 REPLICATES = 199
@@ -62,8 +62,8 @@ class EdgeDecoder:
         worth_a_try = rows >= WORTH_AN_INDEX and arcs <= MOST_ARCS_PER_NODE * self.topology.num_nodes
         if self.index is None and worth_a_try and not self._tried:
             self._tried = True
-            tree, _ = decomposition(self.topology, leaf_size=LEAF_SIZE)
-            layout = Layout.of(tree)
+            hierarchy, _ = decomposition(self.topology, leaf_size=LEAF_SIZE)
+            layout = Layout.of(hierarchy)
             fits = table_bytes(layout, symmetric=not self.topology.directed) <= MAX_BYTES // 4
             if fits and table_work(layout) / rows + row_work(layout) < ADDITIONS_PER_ARC * arcs:
                 self.index = self._indexed(labels=False, max_bytes=MAX_BYTES)
@@ -72,8 +72,10 @@ class EdgeDecoder:
     def _indexed(self, *, labels: bool, max_bytes: int) -> Index:
         lattice = self.strategy.lattice
         steps = np.clip(self.values, lattice.low, lattice.high).astype(np.float64)
-        tree, _ = decomposition(self.topology, leaf_size=LEAF_SIZE)
-        return Index.from_edges(tree, self.topology, steps, lattice.granularity, labels=labels, max_bytes=max_bytes)
+        hierarchy, _ = decomposition(self.topology, leaf_size=LEAF_SIZE)
+        return Index.from_edges(
+            hierarchy, self.topology, steps, lattice.granularity, labels=labels, max_bytes=max_bytes
+        )
 
     def rows(self, sources: Int, out: Float) -> None:
         """One row per source, straight into ``out``."""

@@ -11,20 +11,20 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Bool, Float, Int
-from ..bounds import hierarchy_bound
-from ..decompose.leaves import DENSE, LeafGraphs
-from ..decompose.tree import Lists
-from ..engine import Index
-from ..engine.index import MAX_BYTES, refuse_above
-from ..engine.labels import label_bytes
-from ..engine.layout import Layout
-from ..engine.tables import Tables, table_bytes
+from ..blocks.hierarchy import HierarchyBlock
+from ..cells import Index
+from ..cells.hierarchy import Lists
+from ..cells.index import MAX_BYTES, refuse_above
+from ..cells.labels import label_bytes
+from ..cells.layout import Layout
+from ..cells.leaves import DENSE, LeafGraphs
+from ..cells.tables import Tables, table_bytes
+from ..data.weights import LARGEST_DISTANCE
 from ..errors import CannotError
 from ..kernels.hierarchy import INFINITE
-from ..measure import Measurements
+from ..measure.door import Measurements
 from ..progress import steps
-from ..strategy.hierarchy import HierarchyBlock
-from ..weights import LARGEST_DISTANCE
+from .bounds import hierarchy_bound
 
 LABELS_FROM = 20  # one pair per so many nodes is worth making labels, if they take less than
 LABELS_UP_TO = 2**30  # bytes
@@ -37,7 +37,7 @@ class HierarchyDecoder:
         strategy = measurements.strategy
         (block,) = strategy.blocks
         assert isinstance(block, HierarchyBlock)
-        self.strategy, self.topology, self.block, self.tree = strategy, strategy.topology, block, block.tree
+        self.strategy, self.topology, self.block, self.hierarchy = strategy, strategy.topology, block, block.hierarchy
         values = np.clip(measurements.values, -LARGEST_DISTANCE, LARGEST_DISTANCE)
         sizes = block.group_sizes(self.topology)
         self.groups = Lists(np.concatenate([[0], np.cumsum(sizes)]), values)
@@ -47,15 +47,15 @@ class HierarchyDecoder:
             measurements.values[len(values) - len(block.leaf_edge_ids) :],
             lattice.low[block.leaf_edge_ids], lattice.high[block.leaf_edge_ids],
         )  # fmt: skip
-        self.leaves = LeafGraphs.of(self.tree, self.topology)
+        self.leaves = LeafGraphs.of(self.hierarchy, self.topology)
 
     @cached_property
     def _leaf_tables(self) -> dict[int, Int]:
         """Noisy distances inside each leaf: whole if it is small or was measured whole, else to its boundary only."""
         tables: dict[int, Int] = {}
         frame = self.block.frame
-        for leaf in steps(np.flatnonzero(self.tree.is_leaf).tolist(), "preparing leaves"):
-            size = len(self.tree.vertices[leaf])
+        for leaf in steps(np.flatnonzero(self.hierarchy.is_leaf).tolist(), "preparing leaves"):
+            size = len(self.hierarchy.vertices[leaf])
             if not self.block.leaf_edges:
                 tables[leaf] = self._measured_leaf(leaf, size)
             elif size <= DENSE:
@@ -77,12 +77,12 @@ class HierarchyDecoder:
     @cached_property
     def _tables(self) -> tuple[Int, ...]:
         """Everything the kernels need, flat: shortcuts of split cells, leaf rows to the boundary."""
-        tree, frame = self.tree, self.block.frame
+        hierarchy, frame = self.hierarchy, self.block.frame
         parts: list[Int] = []
-        for cell in range(tree.num_cells):
-            if tree.is_leaf[cell]:
+        for cell in range(hierarchy.num_cells):
+            if hierarchy.is_leaf[cell]:
                 table = self._leaf_tables[cell]
-                whole = table.shape[1] == len(tree.vertices[cell]) and table.shape[0] == table.shape[1]
+                whole = table.shape[1] == len(hierarchy.vertices[cell]) and table.shape[0] == table.shape[1]
                 parts.append((table[:, frame.boundary[cell]] if whole else table).ravel())
                 continue
             hubs, members, rest = frame.chosen[cell], len(frame.members[cell]), frame.rest[cell]
@@ -98,7 +98,7 @@ class HierarchyDecoder:
             parts.append(table.ravel())
         start = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
         flat = (
-            tree.parent, tree.is_leaf, frame.members.sizes(), frame.chosen.start, frame.chosen.items,
+            hierarchy.parent, hierarchy.is_leaf, frame.members.sizes(), frame.chosen.start, frame.chosen.items,
             frame.boundary.start, frame.boundary.items, frame.boundary_above.start, frame.boundary_above.items,
             start, np.concatenate(parts),
         )  # fmt: skip
@@ -107,8 +107,8 @@ class HierarchyDecoder:
     @cached_property
     def _whole(self) -> Bool:
         """Leaves (by cell) whose table is there in full; in larger ones distances are searched when asked for."""
-        size = self.tree.vertices.sizes()
-        return self.tree.is_leaf & ((size <= DENSE) | (not self.block.leaf_edges))
+        size = self.hierarchy.vertices.sizes()
+        return self.hierarchy.is_leaf & ((size <= DENSE) | (not self.block.leaf_edges))
 
     @property
     def index(self) -> Index | None:
@@ -121,7 +121,7 @@ class HierarchyDecoder:
 
     @cached_property
     def _index(self) -> Index:
-        layout = Layout.of(self.tree, self._whole)
+        layout = Layout.of(self.hierarchy, self._whole)
         refuse_above(MAX_BYTES, table_bytes(layout, symmetric=True))
         tables = Tables.empty(layout, symmetric=True)
         side, square, inner = layout.starts
@@ -129,13 +129,13 @@ class HierarchyDecoder:
         start, table = self._tables[-2], self._tables[-1]
         for at, cell in enumerate(layout.cells.tolist()):
             flat, own = table[start[cell] : start[cell + 1]], layout.own[at]
-            if not self.tree.is_leaf[cell]:
+            if not self.hierarchy.is_leaf[cell]:
                 both = flat.reshape(len(frame.chosen[cell]), len(frame.members[cell]))
                 tables.square_out[square[at] : square[at + 1]] = _steps(both[:, frame.chosen[cell]])
                 tables.side_out[side[at] : side[at + 1]] = _steps(both[:, frame.boundary[cell]])
                 continue
-            rows = np.searchsorted(self.tree.vertices[cell], own)
-            to_boundary = flat.reshape(len(self.tree.vertices[cell]), len(frame.boundary[cell]))
+            rows = np.searchsorted(self.hierarchy.vertices[cell], own)
+            to_boundary = flat.reshape(len(self.hierarchy.vertices[cell]), len(frame.boundary[cell]))
             tables.side_out[side[at] : side[at + 1]] = _steps(to_boundary[rows])
             if self._whole[cell]:
                 tables.inner[inner[at] : inner[at + 1]] = _steps(self._leaf_tables[cell][np.ix_(rows, rows)])
@@ -149,14 +149,14 @@ class HierarchyDecoder:
 
     def index_for(self, rows: int) -> Index | None:  # noqa: ARG002 - the tables are there for any number of rows
         """The index, unless some leaf must be searched as well."""
-        return self.index if self._whole[self.tree.is_leaf].all() else None
+        return self.index if self._whole[self.hierarchy.is_leaf].all() else None
 
     def rows(self, sources: Int, out: Float) -> None:
         """Push estimates down the tree from each source; large leaves are searched."""
         self._index.rows(sources, out)
         for i in np.flatnonzero(self._searched[sources]).tolist():
             source = int(sources[i])
-            mates = np.flatnonzero(self.tree.vertex_home == self.tree.vertex_home[source])
+            mates = np.flatnonzero(self.hierarchy.vertex_home == self.hierarchy.vertex_home[source])
             out[i, mates] = np.minimum(out[i, mates], self._floats(self._inside(source, mates)))
 
     def pairs(self, sources: Int, targets: Int) -> Float:
@@ -167,7 +167,7 @@ class HierarchyDecoder:
             if label_bytes(index.layout, shared=shared) <= LABELS_UP_TO:
                 index.with_labels()
         answer = index.pairs(sources, targets)
-        home = self.tree.vertex_home
+        home = self.hierarchy.vertex_home
         for i in np.flatnonzero(self._searched[sources] & (home[sources] == home[targets])).tolist():
             inside = self._floats(self._inside(int(sources[i]), targets[i : i + 1]))
             answer[i] = min(answer[i], float(inside[0]))
@@ -176,12 +176,12 @@ class HierarchyDecoder:
     @cached_property
     def _searched(self) -> Bool:
         """Vertices whose home is a leaf too large for a table."""
-        return np.asarray((self.tree.is_leaf & ~self._whole)[self.tree.vertex_home])
+        return np.asarray((self.hierarchy.is_leaf & ~self._whole)[self.hierarchy.vertex_home])
 
     def _inside(self, source: int, targets: Int) -> Int:
         """Distances inside a large leaf."""
-        leaf = int(self.tree.vertex_home[source])
-        mine = self.tree.vertices[leaf]
+        leaf = int(self.hierarchy.vertex_home[source])
+        mine = self.hierarchy.vertices[leaf]
         at, to = np.searchsorted(mine, [source]), np.searchsorted(mine, targets)
         return np.asarray(self.leaves.distances(leaf, self.noisy_edges, self.noisy_edges, at)[0, to])
 
@@ -216,5 +216,5 @@ def hierarchy_decoder(measurements: Measurements) -> HierarchyDecoder:
         raise CannotError(
             f"levels='adjacent' is read literally, for up to {LiteralDecoder.MOST_NODES} nodes; use levels='all'"
         )
-    refuse_above(MAX_BYTES // 4, 8 * int((block.tree.vertices.sizes() ** 2).sum()))
+    refuse_above(MAX_BYTES // 4, 8 * int((block.hierarchy.vertices.sizes() ** 2).sum()))
     return LiteralDecoder(measurements)

@@ -11,15 +11,15 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Float, Int
-from ..bounds import error_bound
+from ..blocks.core import CliqueBlock, ClusterBlock
+from ..data.topology import Arcs
+from ..data.weights import LARGEST_DISTANCE
 from ..kernels.hops import FAR, UNREACHED, hub_rows
 from ..kernels.paths import distances_from, in_threads
-from ..measure import Measurements
-from ..strategy.blocks import CliqueBlock, ClusterBlock
+from ..measure.door import Measurements
 from ..strategy.hubs import hop_limit
 from ..strategy.hubs_bounded import walk_limits
-from ..topology import Arcs
-from ..weights import LARGEST_DISTANCE
+from .bounds import error_bound
 from .table import reached
 
 

@@ -27,16 +27,16 @@ class LiteralDecoder(HierarchyDecoder):
     @cached_property
     def matrix(self) -> Int:
         """Algorithm 3: Recursive-APSD(T, G, (s, t), 0) for every pair."""
-        tree = self.tree
+        hierarchy = self.hierarchy
         zero: dict[int, Int] = {}
         one: dict[int, Int] = {}
-        for cell in range(tree.num_cells - 1, -1, -1):
-            if tree.is_leaf[cell]:
+        for cell in range(hierarchy.num_cells - 1, -1, -1):
+            if hierarchy.is_leaf[cell]:
                 zero[cell] = self._whole_leaf(cell)  # step 5 of Algorithm 1, step 1 of Algorithm 2
                 one[cell] = zero[cell][:, self.block.frame.boundary[cell]]
             else:
                 zero[cell], one[cell] = self._split_cell(cell, zero, one)
-                for child in tree.children[cell].tolist():
+                for child in hierarchy.children[cell].tolist():
                     del zero[child], one[child]
         return zero[0]
 
@@ -47,15 +47,15 @@ class LiteralDecoder(HierarchyDecoder):
 
     def _split_cell(self, cell: int, zero: dict[int, Int], one: dict[int, Int]) -> tuple[Int, Int]:
         """Steps 2 and 3 of Algorithm 2 for every pair of one cell."""
-        tree, frame, vertices = self.tree, self.block.frame, self.tree.vertices[cell]
-        hubs = tree.hubs[cell]
+        hierarchy, frame, vertices = self.hierarchy, self.block.frame, self.hierarchy.vertices[cell]
+        hubs = hierarchy.hubs[cell]
         shortcuts = self._shortcuts(cell)  # hubs x members: d_b within S_b and from S_b to the parent's separator
         within, to_parent = shortcuts[:, frame.chosen[cell]], shortcuts[:, frame.boundary[cell]]
         n, p = len(vertices), len(hubs)
         to_hub = np.full((n, p), INFINITE, np.int64)  # d_{b a}(s, z): the calls with k + 1
         same_side = np.full((n, n), INFINITE, np.int64)  # d_{b a}(s, t) where one child holds both
-        for child in tree.children[cell].tolist():
-            inside = np.searchsorted(vertices, tree.vertices[child])
+        for child in hierarchy.children[cell].tolist():
+            inside = np.searchsorted(vertices, hierarchy.vertices[child])
             present = np.searchsorted(hubs, self.block.boundary[child])
             to_hub[np.ix_(inside, present)] = np.minimum(to_hub[np.ix_(inside, present)], one[child])
             square = np.ix_(inside, inside)
@@ -76,7 +76,7 @@ class LiteralDecoder(HierarchyDecoder):
     def _shortcuts(self, cell: int) -> Int:
         start, table = self._tables[-2], self._tables[-1]
         members = len(self.block.frame.members[cell])
-        return table[start[cell] : start[cell + 1]].reshape(len(self.tree.hubs[cell]), members)
+        return table[start[cell] : start[cell + 1]].reshape(len(self.hierarchy.hubs[cell]), members)
 
     def rows(self, sources: Int, out: Float) -> None:
         """Rows of the matrix."""

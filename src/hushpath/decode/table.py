@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..arrays import Bool, Float, Int
+from ..blocks.core import CliqueBlock
+from ..data.topology import Topology
 from ..kernels.paths import UNREACHED, distances_from
-from ..measure import Measurements
+from ..measure.door import Measurements
 from ..noise import quantile
-from ..strategy.blocks import CliqueBlock
-from ..topology import Topology
 
 
 class TableDecoder:

@@ -8,15 +8,15 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Int
+from ..cells.hierarchy import Hierarchy, Lists
+from ..data.topology import Topology
 from ..progress import counting
-from ..topology import Topology
 from .cover import k_cover
 from .graph import LEFT, RIGHT, SEPARATOR, Graph, Split, Splitter, separates
 from .separators.centroid import pack_components
-from .tree import Lists, SeparatorTree
 
 
-def build_tree(
+def build_hierarchy(
     topology: Topology,
     splitter: Splitter,
     *,
@@ -24,7 +24,7 @@ def build_tree(
     depth: int | None = None,
     hops: int = 0,
     family: str = "",
-) -> SeparatorTree:
+) -> Hierarchy:
     """Cut cells of more than ``leaf_size`` vertices until level ``depth`` (no limit if ``None``).
 
     ``hops > 0`` builds the covered flavour: separators keep their inner edges as public ones below, and hubs are
@@ -62,7 +62,7 @@ def build_tree(
             done = mine if cut is None else mine[chosen]
             advance(int((~settled[done]).sum()))
             settled[done] = True
-    return SeparatorTree.proved(
+    return Hierarchy.proved(
         topology,
         parent=np.array(parent, np.int64),
         vertices=Lists.of(vertices),

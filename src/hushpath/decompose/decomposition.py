@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..topology import Topology
-from .build import build_tree
+from ..cells.hierarchy import Hierarchy
+from ..data.topology import Topology
+from .build import build_hierarchy
 from .families import choose_family
 from .graph import Graph, Split, Splitter
-from .tree import SeparatorTree
 
 KEPT = 4  # a tree of 100 000 vertices takes some 30 MB
 
@@ -26,7 +26,7 @@ def family_of(topology: Topology, family: str) -> tuple[Splitter, str, str]:
 @lru_cache(maxsize=KEPT)
 def decomposition(
     topology: Topology, family: str = "auto", *, leaf_size: int, depth: int | None = None, hops: int = 0
-) -> tuple[SeparatorTree, str]:
+) -> tuple[Hierarchy, str]:
     """The tree of cells, and one or two sentences for people on how it was made.
 
     With ``hops > 1`` on planar and general networks the Covering Lemma is used: hop clusters are contracted, the rest
@@ -38,7 +38,7 @@ def decomposition(
 
         splitter = _FirstThatSplits(Contraction(hops), splitter)
         why += f" Hop clusters of radius {hops} are contracted first (Covering Lemma)."
-    return build_tree(topology, splitter, leaf_size=leaf_size, depth=depth, hops=hops, family=name), why
+    return build_hierarchy(topology, splitter, leaf_size=leaf_size, depth=depth, hops=hops, family=name), why
 
 
 class _FirstThatSplits:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Int
-from ..topology import Topology
+from ..data.topology import Topology
 
 SEPARATOR, LEFT, RIGHT = 0, 1, 2
 

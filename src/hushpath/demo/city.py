@@ -14,9 +14,9 @@ from functools import cached_property
 from pathlib import Path
 
 from ..arrays import Float, Int
-from ..network import Network
-from ..topology import Topology
-from ..weights import PrivateWeights
+from ..data.network import Network
+from ..data.topology import Topology
+from ..data.weights import PrivateWeights
 from .streets import KINDS, Streets, lay_out
 from .trips import LARGEST_DELAY, UNIT, Trips, planned_reports, simulate_trips, travel_times
 

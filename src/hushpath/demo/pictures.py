@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import Float
-from ..evaluation import Comparison
-from ..planning import Plan
-from ..predict import MEAN_OF_STD
-from ..statement import NOT_PRIVATE
-from ..topology import Topology
+from ..data.topology import Topology
+from ..decode.predict import MEAN_OF_STD
+from ..publish.evaluate import Comparison
+from ..publish.plan import Plan
+from ..publish.statement import NOT_PRIVATE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,11 +13,11 @@ from pathlib import Path
 from string import Template
 
 from .._version import __version__
-from ..evaluation import Comparison
-from ..oracle import Release
-from ..planning import Plan
-from ..statement import NOT_PRIVATE, Statement
-from ..topology import Topology
+from ..data.topology import Topology
+from ..publish.evaluate import Comparison
+from ..publish.oracle import Release
+from ..publish.plan import Plan
+from ..publish.statement import NOT_PRIVATE, Statement
 from . import sections
 from .setting import Setting, short
 

@@ -9,11 +9,11 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from ..evaluation import Comparison, Evaluation
-from ..oracle import Release
-from ..planning import Plan
-from ..statement import NOT_PRIVATE, Statement
-from ..topology import Topology
+from ..data.topology import Topology
+from ..publish.evaluate import Comparison, Evaluation
+from ..publish.oracle import Release
+from ..publish.plan import Plan
+from ..publish.statement import NOT_PRIVATE, Statement
 from .pictures import distance_map, error_by_hops, true_against_private
 from .setting import Setting, short
 

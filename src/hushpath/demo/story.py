@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import CannotError
-from ..evaluation import Evaluation, compare
-from ..oracle import Release, load
-from ..planning import plan
-from ..publish import release
-from ..statement import NOT_PRIVATE
+from ..publish.evaluate import Evaluation, compare
+from ..publish.oracle import Release, load
+from ..publish.plan import plan
+from ..publish.release import release
+from ..publish.statement import NOT_PRIVATE
 from .city import SIZE, TRIPS, City, make_city
 from .report import write_report
 from .setting import Setting

@@ -16,7 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..arrays import Int
-from ..topology import Arcs
+from ..data.topology import Arcs
 
 UNREACHED = np.iinfo(np.int64).max
 THREADS = min(8, os.cpu_count() or 1)

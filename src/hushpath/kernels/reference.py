@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..topology import Arcs
+from ..data.topology import Arcs
 from .paths import UNREACHED
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from ..arrays import Float
+from ..data.network import Network, numbers
+from ..data.readers import read_network
+from ..data.topology import Topology
+from ..data.weights import PrivateWeights
 from ..errors import NetworkError, OptionError
-from ..network import Network, numbers
-from ..readers import read_network
-from ..topology import Topology
-from ..weights import PrivateWeights
 
 TABLES = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 MOST_NODES = 20_000  # a cell on a larger one would take minutes

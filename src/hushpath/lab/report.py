@@ -11,7 +11,7 @@ from string import Template
 from .._version import __version__
 from ..demo.setting import short
 from ..errors import CannotError
-from ..statement import NOT_PRIVATE
+from ..publish.statement import NOT_PRIVATE
 from ..strategy.registry import MECHANISMS
 from . import pages
 from .cells import DELTA, MAIN_WEIGHTS

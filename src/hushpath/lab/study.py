@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CannotError, OptionError
-from ..statement import NOT_PRIVATE
+from ..publish.statement import NOT_PRIVATE
 from .cells import FULL, QUICK, Scope, make_cells
 from .files import own_network
 from .report import Findings, find, write_pictures, write_report, write_tables

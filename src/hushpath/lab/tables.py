@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..statement import NOT_PRIVATE
+from ..publish.statement import NOT_PRIVATE
 from .cells import MAIN_WEIGHTS
 from .theorems import theorem_exponent
 from .weights import OWN

@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Float, Int
-from ..bounds import error_bound
+from ..data.network import Network
+from ..data.topology import Topology
+from ..data.weights import PrivateWeights
+from ..decode.bounds import error_bound
 from ..errors import CannotError, OptionError
-from ..evaluation import Comparison, Evaluation, compare
 from ..kernels.paths import distances_from
-from ..network import Network
 from ..noise import simulation
-from ..oracle import Release
-from ..planning import Candidate, plan
-from ..publish import release
-from ..statement import NOT_PRIVATE
-from ..topology import Topology
-from ..weights import PrivateWeights
+from ..publish.evaluate import Comparison, Evaluation, compare
+from ..publish.oracle import Release
+from ..publish.plan import Candidate, plan
+from ..publish.release import release
+from ..publish.statement import NOT_PRIVATE
 from .cells import DELTA, Cell
 from .files import load_own
 from .networks import make_ground

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..blocks.core import CliqueBlock
+from ..data.topology import Topology
 from ..noise import Law
-from ..topology import Topology
-from .blocks import CliqueBlock
 from .core import Design, Mechanism, Problem
 
 MOST_NODES = 20_000  # 1.6 GB of measurements

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Float, Int, frozen
+from ..blocks.core import Block
+from ..data.topology import Topology
+from ..data.weights import Lattice
 from ..errors import BudgetError, CannotError, OptionError
 from ..noise import MAX_SCALE, Law
 from ..privacy.accounting import Budget
 from ..privacy.certificate import Certificate, Exposure, calibrate, certify
-from ..topology import Topology
-from ..weights import Lattice
-from .blocks import Block
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,16 +21,16 @@ from functools import lru_cache
 import numpy as np
 
 from ..arrays import Float, Int
+from ..blocks.core import CliqueBlock
+from ..cells.hierarchy import MOST_HOPS
+from ..data.topology import Topology
 from ..decompose.cover import k_cover
 from ..decompose.graph import Graph
 from ..decompose.separators.grid import grid_coordinates
-from ..decompose.tree import MOST_HOPS
 from ..errors import OptionError
 from ..kernels.hops import nearest_chosen
 from ..noise import Law
 from ..privacy.accounting import zcdp_rho
-from ..topology import Topology
-from .blocks import CliqueBlock
 from .core import Design, Mechanism, Problem
 
 MOST_NODES = 200_000  # a shortest-path search per node of Z

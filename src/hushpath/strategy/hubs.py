@@ -25,11 +25,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..arrays import Float, Int
+from ..blocks.core import Block, CliqueBlock, EdgeBlock
+from ..data.topology import Topology
 from ..errors import OptionError
 from ..noise import Law, simulation
 from ..privacy.sensitivity import hub_cut
-from ..topology import Topology
-from .blocks import Block, CliqueBlock, EdgeBlock
 from .core import Design, Mechanism, Problem
 from .samples import hop_histogram
 

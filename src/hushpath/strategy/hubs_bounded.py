@@ -28,12 +28,12 @@ import math
 import numpy as np
 
 from ..arrays import Int
+from ..blocks.core import CliqueBlock, ClusterBlock, EdgeBlock
+from ..data.topology import Topology
 from ..kernels.hops import carve_balls, crowded, nearest_chosen
 from ..kernels.paths import distances_from
 from ..noise import Law, simulation
 from ..privacy.sensitivity import hub_cut
-from ..topology import Topology
-from .blocks import CliqueBlock, ClusterBlock, EdgeBlock
 from .core import Design, Mechanism, Problem
 from .hubs import (
     check_options,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .blocks import EdgeBlock
+from ..blocks.core import EdgeBlock
 from .core import Design, Mechanism, Problem
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from ..blocks.anchors import AnchorBlock
+from ..blocks.core import Block, CliqueBlock, ClusterBlock, EdgeBlock
+from ..blocks.hierarchy import HierarchyBlock
 from ..errors import OptionError
 from . import all_pairs, cover, hubs, hubs_bounded, input, separator, separator_cover, tree, treewidth
-from .anchors import AnchorBlock
-from .blocks import Block, CliqueBlock, ClusterBlock, EdgeBlock
 from .core import Mechanism
-from .hierarchy import HierarchyBlock
 
 BLOCKS: dict[str, type[Block]] = {
     block.kind: block for block in (EdgeBlock, CliqueBlock, ClusterBlock, AnchorBlock, HierarchyBlock)

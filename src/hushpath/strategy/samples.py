@@ -10,9 +10,9 @@ from functools import lru_cache
 import numpy as np
 
 from ..arrays import Float
+from ..data.topology import Topology
 from ..kernels.hops import nearest_chosen
 from ..kernels.paths import UNREACHED, distances_from
-from ..topology import Topology
 
 SAMPLED_NUMBERS = 2**22
 FEW = 3

@@ -25,14 +25,14 @@ import math
 import numpy as np
 
 from ..arrays import Float
+from ..blocks.hierarchy import HierarchyBlock
+from ..cells.hierarchy import Hierarchy
+from ..data.topology import Topology
 from ..decompose.decomposition import decomposition
-from ..decompose.tree import SeparatorTree
 from ..errors import OptionError
 from ..noise import Law
 from ..privacy.sensitivity import hub_cut
-from ..topology import Topology
 from .core import Design, Mechanism, Problem
-from .hierarchy import HierarchyBlock
 
 OPTIONS = frozenset({"family", "constants", "levels", "leaves", "depth", "leaf_size"})
 LEAF_SIZE = {True: 8, False: 4}  # with leaf edges / with all pairs
@@ -51,18 +51,18 @@ def design(
     """Decompose and propose what to measure."""
     check_options(family=family, constants=constants, levels=levels, leaves=leaves, depth=depth, leaf_size=leaf_size)
     leaf_edges = leaves != "all-pairs"
-    tree, why = decomposition(problem.topology, family, leaf_size=leaf_size or LEAF_SIZE[leaf_edges], depth=depth)
-    return hierarchy_design(problem, tree, why, constants=constants, levels=levels, leaf_edges=leaf_edges)
+    hierarchy, why = decomposition(problem.topology, family, leaf_size=leaf_size or LEAF_SIZE[leaf_edges], depth=depth)
+    return hierarchy_design(problem, hierarchy, why, constants=constants, levels=levels, leaf_edges=leaf_edges)
 
 
 def hierarchy_design(
-    problem: Problem, tree: SeparatorTree, why: str, *, constants: str, levels: str, leaf_edges: bool
+    problem: Problem, hierarchy: Hierarchy, why: str, *, constants: str, levels: str, leaf_edges: bool
 ) -> Design:
     """What to measure over a tree, and how noise is shared; also for ``separator-cover``."""
-    block = HierarchyBlock(tree, leaf_edges=leaf_edges, adjacent=levels == "adjacent")
-    details = {**tree.facts(), "why": why, "constants": constants, "levels": levels}
+    block = HierarchyBlock(hierarchy, leaf_edges=leaf_edges, adjacent=levels == "adjacent")
+    details = {**hierarchy.facts(), "why": why, "constants": constants, "levels": levels}
     if constants == "paper":
-        sigma, leaf_sigma = paper_sigma(problem, tree)
+        sigma, leaf_sigma = paper_sigma(problem, hierarchy)
         details |= {"paper_sigma": sigma, "paper_leaf_sigma": leaf_sigma}
         return Design((block,), lambda law: _paper_scales(problem, block, sigma, leaf_sigma), details, fixed=True)
     return Design((block,), lambda law: shared_noise(block, law), details)
@@ -78,12 +78,12 @@ def shared_noise(block: HierarchyBlock, law: Law) -> Float:
     cut = hub_cut(p, q, directed=False).astype(np.float64)
     edges = len(block.leaf_edge_ids)
     uses = np.full(len(cut), 2.0)
-    leaf_hops = np.sqrt(block.tree.vertices.sizes()[block.tree.home[block.leaf_edge_ids]])
+    leaf_hops = np.sqrt(block.hierarchy.vertices.sizes()[block.hierarchy.home[block.leaf_edge_ids]])
     ratio = np.concatenate([np.maximum(cut, 1.0) / uses, np.ones(edges) / (2 * leaf_hops)])
     return ratio**0.25 if law is Law.GAUSSIAN else ratio ** (1 / 3)
 
 
-def paper_sigma(problem: Problem, tree: SeparatorTree) -> tuple[float, float]:
+def paper_sigma(problem: Problem, hierarchy: Hierarchy) -> tuple[float, float]:
     """The sigma of Algorithm 1, steps 2, 3 and 5, in units of weight, with the measured h, p and c; 0 without noise.
 
     The square of epsilon' that the printed Gaussian lemma lacks is put back (docs/PAPER.md).
@@ -91,8 +91,8 @@ def paper_sigma(problem: Problem, tree: SeparatorTree) -> tuple[float, float]:
     epsilon, delta = problem.budget.epsilon, problem.budget.delta
     if problem.budget.unlimited:
         return 0.0, 0.0
-    facts = tree.facts()
-    h, p, c = max(1, tree.depth), max(1, int(facts["hubs"])), max(1, int(facts["largest_leaf"]))
+    facts = hierarchy.facts()
+    h, p, c = max(1, hierarchy.depth), max(1, int(facts["hubs"])), max(1, int(facts["largest_leaf"]))
     delta_prime = delta / (4 * h)
     advanced = math.sqrt(4 * h * math.log(1 / delta_prime))  # epsilon / epsilon'
     factor = math.sqrt(2 * math.log(1.25 / delta_prime)) * advanced * problem.lattice.unit / epsilon
@@ -100,7 +100,7 @@ def paper_sigma(problem: Problem, tree: SeparatorTree) -> tuple[float, float]:
 
 
 def _paper_scales(problem: Problem, block: HierarchyBlock, sigma: float, leaf_sigma: float) -> Float:
-    steps = np.where(block.tree.is_leaf, leaf_sigma, sigma) / problem.lattice.granularity
+    steps = np.where(block.hierarchy.is_leaf, leaf_sigma, sigma) / problem.lattice.granularity
     return np.concatenate([steps, np.full(len(block.leaf_edge_ids), leaf_sigma / problem.lattice.granularity)])
 
 
@@ -124,7 +124,7 @@ def check_options(
 
 def misfit(topology: Topology, blocks: tuple[HierarchyBlock]) -> str | None:
     """Hubs are whole separators here."""
-    return "its hubs are covers" if blocks[0].tree.hops else None
+    return "its hubs are covers" if blocks[0].hierarchy.hops else None
 
 
 MECHANISM = Mechanism(

@@ -15,13 +15,13 @@ import math
 
 import numpy as np
 
+from ..blocks.hierarchy import HierarchyBlock
+from ..cells.hierarchy import MOST_HOPS
+from ..data.topology import Topology
 from ..decompose.decomposition import decomposition, family_of
-from ..decompose.tree import MOST_HOPS
 from ..errors import OptionError
 from ..noise import Law
-from ..topology import Topology
 from .core import Design, Mechanism, Problem
-from .hierarchy import HierarchyBlock
 from .separator import LEAF_SIZE, OPTIONS, check_options, hierarchy_design
 
 
@@ -42,10 +42,10 @@ def design(
         raise OptionError(f"hops must be a whole number from 1 to {MOST_HOPS - 1}, got {str(hops)[:40]!r}")
     leaf_edges = leaves != "all-pairs"
     k = hops or paper_hops(problem, grid=family_of(problem.topology, family)[1] == "grid")
-    tree, why = decomposition(
+    hierarchy, why = decomposition(
         problem.topology, family, leaf_size=leaf_size or LEAF_SIZE[leaf_edges], depth=depth, hops=k
     )
-    made = hierarchy_design(problem, tree, why, constants=constants, levels=levels, leaf_edges=leaf_edges)
+    made = hierarchy_design(problem, hierarchy, why, constants=constants, levels=levels, leaf_edges=leaf_edges)
     return Design(made.blocks, made.relative, {**made.details, "k": k}, fixed=made.fixed)
 
 
@@ -62,7 +62,7 @@ def paper_hops(problem: Problem, *, grid: bool) -> int:
 
 def misfit(topology: Topology, blocks: tuple[HierarchyBlock]) -> str | None:
     """Hubs are covers here."""
-    return None if blocks[0].tree.hops else "its hubs are not covers"
+    return None if blocks[0].hierarchy.hops else "its hubs are not covers"
 
 
 MECHANISM = Mechanism(

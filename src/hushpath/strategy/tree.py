@@ -26,9 +26,9 @@ import math
 import numpy as np
 
 from ..arrays import Float
+from ..blocks.anchors import AnchorBlock, is_forest
 from ..errors import OptionError
 from ..noise import Law
-from .anchors import AnchorBlock, is_forest
 from .core import Design, Mechanism, Problem
 
 

@@ -19,15 +19,15 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Float
-from ..decompose.build import build_tree
+from ..blocks.hierarchy import HierarchyBlock
+from ..data.topology import Topology
+from ..decompose.build import build_hierarchy
 from ..decompose.graph import Graph
 from ..decompose.separators.bags import Bags
 from ..errors import OptionError
 from ..noise import Law
 from ..privacy.sensitivity import hub_cut
-from ..topology import Topology
 from .core import Design, Mechanism, Problem
-from .hierarchy import HierarchyBlock
 from .separator import LEAF_SIZE
 
 MOST_NODES = 100_000  # finding a tree decomposition takes a minute beyond
@@ -47,11 +47,11 @@ def design(problem: Problem, *, constants: str = "certified", width: int = MOST_
             f"mechanism 'treewidth' cannot run on this network: no tree decomposition of width {width} "
             "or less was found"
         ) from None
-    tree = build_tree(
+    hierarchy = build_hierarchy(
         problem.topology, splitter, leaf_size=max(splitter.width + 1, LEAF_SIZE[True]), family="treewidth"
     )
-    block = HierarchyBlock(tree, leaf_edges=True)
-    details = {**tree.facts(), "width": splitter.width, "constants": constants}
+    block = HierarchyBlock(hierarchy, leaf_edges=True)
+    details = {**hierarchy.facts(), "width": splitter.width, "constants": constants}
     if constants == "paper":
         return Design((block,), lambda law: _paper_scales(problem, block), details, fixed=True)
     return Design((block,), lambda law: even_over_levels(block, law), details)
@@ -67,7 +67,7 @@ def even_over_levels(block: HierarchyBlock, law: Law) -> Float:
 def _paper_scales(problem: Problem, block: HierarchyBlock) -> Float:
     p, q = block.shapes()
     pairs = max(1, int((p * (p - 1) // 2 + p * q).max(initial=1)))
-    scale = (block.tree.depth + 1) * pairs * problem.lattice.unit_steps / problem.budget.epsilon
+    scale = (block.hierarchy.depth + 1) * pairs * problem.lattice.unit_steps / problem.budget.epsilon
     return np.full(len(p) + len(block.leaf_edge_ids), float(scale))
 
 
@@ -80,7 +80,7 @@ def fits(problem: Problem) -> str | None:
 def misfit(topology: Topology, blocks: tuple[HierarchyBlock]) -> str | None:
     """Whole bags of all levels, and leaves edge by edge."""
     (block,) = blocks
-    return None if block.leaf_edges and not block.adjacent and not block.tree.hops else "its cells are not bags"
+    return None if block.leaf_edges and not block.adjacent and not block.hierarchy.hops else "its cells are not bags"
 
 
 MECHANISM = Mechanism(

@@ -1,0 +1,1 @@
+"""The kinds of measurement: one file each, public facts only."""

@@ -1,0 +1,117 @@
+"""The index file (``roads.hushx`` beside ``roads.hush``): flat arrays, mapped instead of read.
+
+A mapped index is ready at once and takes memory only for what is asked.  Its digest covers every number in it and the
+digest of its release, and only an index that was made here is served (``known``): so every number served was computed
+by this program from this release.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import FileFormatError, warn
+from ..files import container
+from . import known
+from .index import Index
+from .labels import Labels, label_rows
+from .layout import Layout
+from .tables import Tables
+
+FORMAT = "hushpath-index"
+VERSION = 2
+SUFFIX = ".hushx"
+
+
+def index_path(release: str | os.PathLike[str]) -> Path:
+    """Where the index of a release file lies unless told otherwise."""
+    return Path(release).with_suffix(SUFFIX)
+
+
+def save_index(path: str | os.PathLike[str], index: Index, release: str, marking: str = "") -> None:
+    """Write the index of the release of this fingerprint, atomically, and remember that it was made here.
+
+    ``marking`` says NOT PRIVATE if the release does.
+    """
+    arrays: dict[str, NDArray[Any]] = {f"layout.{name}": array for name, array in index.layout.arrays().items()}
+    arrays |= {"side_out": index.tables.side_out, "square_out": index.tables.square_out, "inner": index.tables.inner}
+    if not index.tables.symmetric:
+        arrays |= {"side_in": index.tables.side_in, "square_in": index.tables.square_in}
+    if index.labels is not None:
+        arrays["label_out"] = index.labels.out
+        if not index.labels.shared:
+            arrays["label_in"] = index.labels.into
+    header = {"marking": marking, "release": release, "exact": index.exact}
+    # Nothing is said of the file itself: between writing and looking somebody may exchange it. It is hashed once, when
+    # it is opened for the first time.
+    if not known.remember(container.write(path, FORMAT, VERSION, header, arrays), []):
+        warn(
+            f"{path} was written, but that cannot be remembered in {known.folder()}, so it will not be used; set "
+            "HUSHPATH_CACHE to a folder that can be written"
+        )
+
+
+def load_index(path: str | os.PathLike[str], release: str, num_nodes: int, granularity: float) -> Index:
+    """Map an index file that was made here for this release; refuse any other."""
+    found = container.read(path, FORMAT, VERSION, mapped=True)
+    header = found.header
+    if header.get("release") != release:
+        raise FileFormatError(f"{path} belongs to another release, so it is not used; build it with: hushpath index")
+    seen = known.recall(found.claimed_digest)
+    if seen is None:
+        raise FileFormatError(
+            f"{path} was not made here (there is no record in {known.folder()}), so its numbers are not used; "
+            "build it with: hushpath index"
+        )
+    if not seen or seen != known.identity(found.opened):
+        found.check_digest()
+        known.remember(found.claimed_digest, known.identity(found.opened))
+    try:
+        layout = Layout(**{field.name: _structure(found.arrays, field.name) for field in fields(Layout)})
+        layout.check()
+        if layout.num_nodes != num_nodes:
+            raise FileFormatError("it has another number of nodes")
+        return _assembled(layout, found.arrays, bool(header["exact"]), granularity)
+    except FileFormatError as error:
+        raise FileFormatError(f"{path} is not a sound index: {error}") from None
+    except Exception:
+        raise FileFormatError(f"{path} is not a sound index: its parts do not fit together") from None
+
+
+def _assembled(layout: Layout, numbers: dict[str, NDArray[Any]], exact: bool, granularity: float) -> Index:
+    side, square, inner = (int(start[-1]) for start in layout.starts)
+    out, square_out = _sized(numbers, "side_out", side), _sized(numbers, "square_out", square)
+    into, square_in = out, square_out
+    if "side_in" in numbers:
+        into, square_in = _sized(numbers, "side_in", side), _sized(numbers, "square_in", square)
+    tables = Tables(out, into, square_out, square_in, _sized(numbers, "inner", inner))
+    labels = None
+    if "label_out" in numbers:
+        row_start, row_of = label_rows(layout)
+        label_out = _sized(numbers, "label_out", int(row_start[-1]))
+        shared = "label_in" not in numbers
+        if shared != (exact and tables.symmetric):
+            raise FileFormatError("its labels are of the wrong kind")
+        label_in = label_out if shared else _sized(numbers, "label_in", int(row_start[-1]))
+        labels = Labels(row_start, row_of, label_out, label_in)
+    return Index(layout, tables, granularity, exact, labels)
+
+
+def _structure(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
+    """A copy, because whoever changes the file later must not lead a kernel astray; these arrays are small."""
+    array = np.array(arrays[f"layout.{name}"])
+    if array.ndim != 1 or array.dtype != (np.bool_ if name == "has_inner" else np.int64):
+        raise FileFormatError(f"array {name!r} has the wrong type or shape")
+    return array
+
+
+def _sized(numbers: dict[str, NDArray[Any]], name: str, size: int) -> NDArray[Any]:
+    array = numbers[name]
+    if array.shape != (size,) or array.dtype != np.float64:
+        raise FileFormatError(f"{name} has {array.size} numbers where {size} belong")
+    return array

@@ -1,0 +1,312 @@
+"""The public half of a network: nodes, edges, coordinates and declared bounds, but no weights.
+
+Stage 1 of 6:  *topology* -> strategy -> measure -> release -> decode -> answer.
+
+How odd inputs are treated (one way each, here and nowhere else):
+
+| input | treatment |
+|---|---|
+| parallel edges | kept: each has its own private weight; a distance uses the shortest of them |
+| self-loops | dropped with their weight: no shortest path uses one; counted in ``dropped_loops`` |
+| isolated nodes, several components | kept; unreachable pairs are at distance infinity, which is public |
+| labels | all integers, or all text; a mix becomes text; anything else (float, tuple, empty) is refused |
+| order of rows | forgotten: it may follow the weights, and everything here is published |
+
+Canonical order.  Nodes are sorted by label (integers by value, text by code point).  An undirected edge runs
+from its lower position to its higher one.  Edges are sorted by tail, head, lower and upper bound.  What is left
+are *twins*: edges alike in all of these.  Nothing public tells them apart, so ``weights`` sorts their weights
+among themselves, and a release depends on which rows a file has, never on their order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arrays import Float, Int, frozen
+from ..errors import InputError, NetworkError
+
+Label = int | str
+MAX_LABEL_LENGTH = 1_000
+CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+
+
+class Arcs(NamedTuple):
+    """Outgoing arcs of every node: ``heads[start[v]:start[v+1]]``, each with the id of its edge."""
+
+    start: Int
+    heads: Int
+    edges: Int
+
+
+@dataclass(frozen=True, eq=False)
+class Topology:
+    """A public graph: frozen arrays, cheap to share, safe to print.
+
+    Attributes:
+        labels: one label per node, all ``int`` or all ``str``, in canonical order.
+        tails, heads: the two ends of each edge as node positions; for directed graphs the arc tail -> head.
+        directed: whether each edge may be used in one direction only.
+        lower, upper: public bounds of each weight; ``upper`` is ``inf`` where none was declared.
+        coordinates: ``(n, 2)`` positions for drawing, or ``None``.
+        dropped_loops: how many self-loops the input had.
+    """
+
+    labels: tuple[Label, ...]
+    tails: Int
+    heads: Int
+    directed: bool
+    lower: Float
+    upper: Float
+    coordinates: Float | None = None
+    dropped_loops: int = 0
+
+    @classmethod
+    def build(
+        cls,
+        labels: Iterable[Any],
+        tails: ArrayLike,
+        heads: ArrayLike,
+        *,
+        directed: bool = False,
+        lower: ArrayLike = 0.0,
+        upper: ArrayLike = np.inf,
+        coordinates: ArrayLike | None = None,
+        dropped_loops: int = 0,
+    ) -> tuple[Topology, Int]:
+        """Validate once at the door; return the topology in canonical order and the input row of each of its edges.
+
+        The second value lets a caller bring weights into the order of the edges: self-loops are gone.
+        """
+        names = clean_labels(labels)
+        n = len(names)
+        tail, head = _positions(tails), _positions(heads)
+        if len(tail) != len(head):
+            raise NetworkError(f"an edge has two ends, but there are {len(tail)} tails and {len(head)} heads")
+        for end in (tail, head):
+            outside = np.flatnonzero((end < 0) | (end >= n))
+            if outside.size:
+                row = int(outside[0])
+                raise NetworkError(f"edge {row + 1} names node position {int(end[row])}, but the network has {n} nodes")
+        m, keep = len(tail), np.flatnonzero(tail != head)
+        low, high = _bound(lower, m, "lower")[keep], _bound(upper, m, "upper")[keep]
+        if (low < 0).any() or not np.isfinite(low).all():
+            raise NetworkError("a lower bound must be a finite number that is not negative")
+        crossed = np.flatnonzero(low > high)
+        if crossed.size:
+            row = int(crossed[0])
+            raise NetworkError(
+                f"edge {int(keep[row]) + 1} has lower bound {low[row]:g} above its upper bound {high[row]:g}"
+            )
+        order = _canonical_order(names)
+        position = np.empty(n, np.int64)
+        position[order] = np.arange(n)
+        xy = None
+        if coordinates is not None:
+            xy = _floats(coordinates, "coordinates")
+            if xy.shape != (n, 2):
+                raise NetworkError(f"coordinates must be an array of {n} rows and 2 columns, not {xy.shape}")
+            if not np.isfinite(xy).all():
+                raise NetworkError("coordinates must be finite numbers; leave them out if some are unknown")
+            xy = frozen(xy[order], np.float64)
+        tail, head = position[tail[keep]], position[head[keep]]
+        if not directed:
+            tail, head = np.minimum(tail, head), np.maximum(tail, head)
+        by = np.lexsort((high, low, tail * n + head))
+        topology = cls(
+            labels=tuple(map(names.__getitem__, order.tolist())),
+            tails=frozen(tail[by], np.int64),
+            heads=frozen(head[by], np.int64),
+            directed=bool(directed),
+            lower=frozen(low[by], np.float64),
+            upper=frozen(high[by], np.float64),
+            coordinates=xy,
+            dropped_loops=dropped_loops + m - len(keep),
+        )
+        return topology, keep[by]
+
+    @classmethod
+    def restore(cls, labels: Sequence[Any], tails: ArrayLike, heads: ArrayLike, **public: Any) -> Topology:
+        """Build again what ``build`` made, from a file; refuse a loop or another order, which would move positions."""
+        topology, kept = cls.build(labels, tails, heads, **public)
+        if not (
+            topology.labels == tuple(labels)
+            and np.array_equal(topology.tails, np.ravel(tails))
+            and np.array_equal(topology.heads, np.ravel(heads))
+            and np.array_equal(kept, np.arange(len(kept)))
+        ):
+            raise NetworkError("nodes and edges are not in canonical order")
+        return topology
+
+    @property
+    def num_nodes(self) -> int:
+        """How many nodes."""
+        return len(self.labels)
+
+    @property
+    def num_edges(self) -> int:
+        """How many edges (arcs, if directed), parallel ones counted each."""
+        return len(self.tails)
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        return f"Topology({self.num_nodes} nodes, {self.num_edges} edges, {kind})"
+
+    @cached_property
+    def arcs(self) -> Arcs:
+        """Adjacency in compressed rows; an undirected edge appears at both of its ends."""
+        ids = np.arange(self.num_edges)
+        if self.directed:
+            source, target, edge = self.tails, self.heads, ids
+        else:
+            source = np.concatenate([self.tails, self.heads])
+            target = np.concatenate([self.heads, self.tails])
+            edge = np.concatenate([ids, ids])
+        order = np.argsort(source, kind="stable")
+        start = np.zeros(self.num_nodes + 1, np.int64)
+        np.cumsum(np.bincount(source, minlength=self.num_nodes), out=start[1:])
+        return Arcs(frozen(start, np.int64), frozen(target[order], np.int64), frozen(edge[order], np.int64))
+
+    @cached_property
+    def twins(self) -> Int:
+        """The number of each edge's group of twins: edges with the same ends and bounds, which lie side by side."""
+        first = np.zeros(self.num_edges, np.bool_)
+        for fact in (self.tails, self.heads, self.lower, self.upper):
+            first[1:] |= fact[1:] != fact[:-1]
+        return frozen(np.cumsum(first), np.int64)
+
+    @cached_property
+    def components(self) -> Int:
+        """The number of each node's (weakly) connected component, numbered by first node."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        n = self.num_nodes
+        graph = coo_array((np.ones(self.num_edges), (self.tails, self.heads)), shape=(n, n))
+        return frozen(connected_components(graph, directed=True, connection="weak")[1], np.int64)
+
+    @cached_property
+    def _position(self) -> dict[Label, int]:
+        return {label: i for i, label in enumerate(self.labels)}
+
+    def index(self, label: Label) -> int:
+        """Return the position of a label; 17 and "17" find each other, "017" and 17.0 find neither."""
+        found = None
+        if isinstance(label, str):
+            found = self._position.get(label)
+            if found is None and canonical_integer(label):
+                found = self._position.get(int(label))
+        elif isinstance(label, (int, np.integer)) and not isinstance(label, bool) and -(2**63) <= label < 2**63:
+            found = self._position.get(int(label))
+            if found is None:
+                found = self._position.get(str(int(label)))
+        if found is None:
+            shown = str(label)[:60] if not isinstance(label, int) or abs(label) < 2**63 else "a very large number"
+            raise InputError(f"no node is called {shown!r}")
+        return found
+
+    def indices(self, labels: Sequence[Label] | None) -> Int:
+        """Return the positions of many labels; ``None`` means every node in canonical order."""
+        if labels is None:
+            return np.arange(self.num_nodes)
+        if isinstance(labels, str):
+            raise InputError("give a list of labels, not one text")
+        if not isinstance(labels, Iterable):
+            raise InputError(f"give a list of labels, not {type(labels).__name__}")
+        wanted = list(labels)
+        position = self._position
+        plain = set(map(type, wanted)) <= {type(self.labels[0])} and all(map(position.__contains__, wanted))
+        find = position.__getitem__ if plain else self.index
+        return np.fromiter(map(find, wanted), np.int64, count=len(wanted))
+
+
+def clean_labels(labels: Iterable[Any]) -> tuple[Label, ...]:
+    """Return labels as all ``int`` or all ``str``; refuse what is neither, empty or doubled."""
+    names = plain_labels(labels)
+    if not names:
+        raise NetworkError("the network has no nodes")
+    if len(set(names)) != len(names):
+        twice, _ = Counter(names).most_common(1)[0]
+        raise NetworkError(f"two nodes are called {str(twice)[:60]!r}")
+    return tuple(names)
+
+
+def plain_labels(labels: Iterable[Any]) -> list[Label]:
+    """Return labels as all ``int`` or all ``str``, in the same order; one label may come many times."""
+    raw = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    text, whole, kinds = False, False, set(map(type, raw))
+    for kind in kinds:
+        is_text = issubclass(kind, str)
+        if not is_text and (kind is bool or not issubclass(kind, (int, np.integer))):
+            raise NetworkError(
+                f"labels must be integers or text, not {kind.__name__}; convert them first, e.g. with str()"
+            )
+        text, whole = text or is_text, whole or not is_text
+    if not text:
+        if raw and not -(2**63) <= min(raw) <= max(raw) < 2**63:
+            raise NetworkError("an integer label must fit in 64 bits; write it as text instead")
+        return raw if kinds == {int} else list(map(int, raw))
+    if whole:
+        try:
+            raw = [str(label) if isinstance(label, str) else str(int(label)) for label in raw]
+        except ValueError:  # Python refuses to print integers of thousands of digits
+            raise NetworkError("an integer label must fit in 64 bits; write it as text instead") from None
+    lengths = set(map(len, raw))
+    for length in (min(lengths), max(lengths)):
+        if not 1 <= length <= MAX_LABEL_LENGTH:
+            raise NetworkError(f"a text label must have 1 to {MAX_LABEL_LENGTH} characters, one has {length}")
+    try:
+        "".join(raw).encode()
+    except UnicodeEncodeError:
+        raise NetworkError("a text label is not valid unicode") from None
+    return raw if kinds == {str} else list(map(str, raw))
+
+
+def canonical_integer(text: str) -> bool:
+    """Whether text is a 64-bit integer as Python prints it: "17" and "-3", not "017", "+3", "-0" or "1e3"."""
+    return (
+        CANONICAL_INTEGER.fullmatch(text) is not None
+        and (len(text) < 19 or (len(text) <= 20 and -(2**63) <= int(text) < 2**63))
+    )  # fmt: skip
+
+
+def _positions(ends: ArrayLike) -> Int:
+    """Edge ends as integers; a fraction or a missing value is refused, not truncated."""
+    out = np.asarray(ends)
+    if out.size and out.dtype.kind not in "iu":
+        raise NetworkError(f"edge ends must be node positions (integers), not {out.dtype}")
+    return out.astype(np.int64).ravel()
+
+
+def _floats(values: ArrayLike, what: str) -> Float:
+    """Public numbers as floats; no other exception than ours leaves."""
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise NetworkError(f"{what} must be numbers") from None
+
+
+def _bound(value: ArrayLike, m: int, name: str) -> Float:
+    """One public bound per edge from a scalar or an array."""
+    out = _floats(value, f"{name} bounds")
+    if out.ndim == 0:
+        out = np.full(m, float(out))
+    if out.shape != (m,):
+        raise NetworkError(f"{name} bounds must be one number or one per edge ({m}), not {out.shape}")
+    if np.isnan(out).any():
+        raise NetworkError(f"a {name} bound is missing or not a number")
+    return out + 0.0  # -0.0 becomes 0.0: twins must not differ in a bit of the file
+
+
+def _canonical_order(names: Sequence[Label]) -> Int:
+    """The positions of labels, sorted: integers by value, text by code point."""
+    if isinstance(names[0], int):
+        return np.argsort(np.array(names, np.int64))
+    return np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)

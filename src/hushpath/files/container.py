@@ -1,0 +1,283 @@
+"""Flat arrays and a JSON header in one file: what ``.hush`` and ``.hushx`` have in common (docs/FORMAT.md).
+
+Written with the safetensors library.  Read by the code below, because a file may come from anybody: nothing is
+allocated beyond the file's own length, every array is a view of its bytes, and whatever is not exactly as it should be
+is a ``FileFormatError``.
+
+| in the file | rule |
+|---|---|
+| header | at most ``LARGEST_HEADER`` bytes of strict JSON: no NaN, no Infinity, no key twice |
+| arrays | at most ``MOST_ARRAYS``, of the ``TYPES`` below, in one or two dimensions; together the rest of the file |
+| label | format, version, header text and digest, nothing else |
+
+The digest finds damage.  It proves nothing about who wrote the file: whoever changes one can repair its digest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import CannotError, FileFormatError
+
+LARGEST_HEADER = 2**20
+MOST_ARRAYS = 256
+PIECE = 2**24  # bytes hashed at a time, in parallel
+TYPES: dict[str, np.dtype[Any]] = {
+    "I64": np.dtype("<i8"), "F64": np.dtype("<f8"), "U8": np.dtype("u1"), "BOOL": np.dtype("?"),
+}  # fmt: skip
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Container:
+    """The parts of one file, as it claims them; ``check_digest`` compares claim and content."""
+
+    path: Path
+    header_text: str
+    arrays: dict[str, NDArray[Any]]
+    claimed_digest: str
+    opened: os.stat_result
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """The header as an object."""
+        header = _json(self.header_text, self.path)
+        if not isinstance(header, dict):
+            _damaged(self.path)
+        return header
+
+    def check_digest(self) -> None:
+        """Read every byte once and refuse the file if its digest does not match."""
+        if digest(self.header_text, self.arrays) != self.claimed_digest:
+            raise FileFormatError(f"{self.path} is damaged: its digest does not match its content")
+
+
+def write(path: str | os.PathLike[str], kind: str, version: int, header: Mapping[str, Any], arrays: Arrays) -> str:
+    """Write atomically and return the digest: the path holds the complete file or is untouched."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import save_file
+
+    text, tensors = header_text(header), contiguous(arrays)
+    found = digest(text, tensors)
+    # One metadata entry: safetensors keeps several in random order, and equal releases should be equal files.
+    label = {"format": kind, "version": version, "digest": found, "header": text}
+    with replacing(path) as temporary:
+        try:
+            save_file(tensors, temporary, metadata={"hushpath": json.dumps(label)})
+        except SafetensorError as error:  # a full disk, say; the system's number is in the text
+            number = re.search(r"os error (\d+)", str(error))
+            reason = os.strerror(int(number[1])) if number else "the file could not be written"
+            raise CannotError(f"cannot write {path}: {reason}") from None
+    return found
+
+
+def header_text(header: Mapping[str, Any]) -> str:
+    """The header as the file holds it: the same facts give the same text."""
+    return json.dumps(header, sort_keys=True, allow_nan=False)
+
+
+def contiguous(arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """Arrays as they lie in the file."""
+    return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+
+
+def read(
+    path: str | os.PathLike[str], kind: str, version: int, *, mapped: bool = False, sha256: str | None = None
+) -> Container:
+    """Read or map a file of one kind and version; the caller decides when to ``check_digest``.
+
+    With ``sha256`` the file as read, to the last byte, must have it.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileFormatError(f"there is no file {path}")
+    try:
+        with open(path, "rb") as file:  # once: a name may lead to another file the next time
+            opened = os.fstat(file.fileno())
+            if mapped and opened.st_size:
+                content = np.memmap(file, np.uint8, mode="c").view(np.ndarray)
+            else:
+                data = file.read()
+                if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
+                    raise FileFormatError(f"{path} was exchanged while its signature was verified")
+                content = np.frombuffer(data, np.uint8)
+    except OSError as error:
+        raise CannotError(f"cannot read {path}: {error.strerror or error}") from None
+    return _parsed(content, path, kind, version, opened)
+
+
+def _parsed(
+    content: NDArray[np.uint8], path: Path, kind: str, version: int, opened: os.stat_result
+) -> Container:
+    """The parts of a file, each proved to lie inside it."""
+    size = len(content)
+    length = int.from_bytes(content[:8].tobytes(), "little")
+    if size < 8 or length % 8 or not 2 <= length <= min(size - 8, LARGEST_HEADER):  # arrays lie on words
+        _damaged(path)
+    head = _json(content[8 : 8 + length].tobytes(), path)
+    if not isinstance(head, dict):
+        _damaged(path)
+    metadata = head.pop("__metadata__", {})
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("hushpath"), str):
+        raise FileFormatError(f"{path} is not a {kind.replace('-', ' ')}")
+    label = _json(metadata["hushpath"], path)
+    if not isinstance(label, dict) or label.get("format") != kind:
+        raise FileFormatError(f"{path} is not a {kind.replace('-', ' ')}")
+    _check_version(label.get("version"), version, path)
+    texts = label.get("header"), label.get("digest")
+    if set(label) != {"format", "version", "header", "digest"} or not all(isinstance(text, str) for text in texts):
+        _damaged(path)
+    views = _views(content[8 + length :], head, path)
+    return Container(path, texts[0], views, texts[1], opened)  # type: ignore[arg-type]
+
+
+def _views(data: NDArray[np.uint8], facts: dict[str, Any], path: Path) -> dict[str, NDArray[Any]]:
+    """Views of the arrays; together they cover the data once, without gaps."""
+    if len(facts) > MOST_ARRAYS:
+        _damaged(path)
+    found: dict[int, list[tuple[str, NDArray[Any]]]] = {}
+    for name, fact in facts.items():
+        if not isinstance(fact, dict) or set(fact) != {"dtype", "shape", "data_offsets"}:
+            _damaged(path)
+        kind, shape, offsets = fact["dtype"], fact["shape"], fact["data_offsets"]
+        if not isinstance(kind, str) or kind not in TYPES:
+            _damaged(path)
+        if not _whole_numbers(shape, 1, 2) or not _whole_numbers(offsets, 2, 2):
+            _damaged(path)
+        begin, end = offsets
+        if not begin <= end <= len(data) or math.prod(shape) * TYPES[kind].itemsize != end - begin:
+            _damaged(path)
+        if begin % TYPES[kind].itemsize or (kind == "BOOL" and (data[begin:end] > 1).any()):
+            _damaged(path)
+        found.setdefault(begin, []).append((name, data[begin:end].view(TYPES[kind]).reshape(shape)))
+    at = 0
+    for begin in sorted(found):
+        # Of several arrays that begin together, all but one are empty.
+        if begin != at:
+            _damaged(path)
+        at += sum(array.nbytes for _, array in found[begin])
+    if at != len(data):
+        _damaged(path)
+    return {name: array for arrays in found.values() for name, array in arrays}
+
+
+def _whole_numbers(values: Any, least: int, most: int) -> bool:
+    return (
+        isinstance(values, list)
+        and least <= len(values) <= most
+        and all(type(value) is int and 0 <= value < 2**62 for value in values)
+    )
+
+
+def _check_version(version: Any, known: int, path: Path) -> None:
+    if type(version) is not int or not 1 <= version < 2**31:
+        _damaged(path)
+    if version > known:
+        raise FileFormatError(f"{path} has format version {version}; this one reads {known}: upgrade hushpath")
+    if version < known:
+        raise FileFormatError(
+            f"{path} has format version {version}, which published the order of rows and is no longer read; "
+            "make it again with this version"
+        )
+
+
+def strict_json(text: str | bytes) -> Any:
+    """JSON without NaN, infinity and doubled keys, so that no two readers see different things; else ``ValueError``."""
+    try:
+        return json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_distinct)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _json(text: str | bytes, path: Path) -> Any:
+    try:
+        return strict_json(text)
+    except ValueError:  # UnicodeDecodeError and JSONDecodeError are ValueErrors
+        _damaged(path)
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(word)
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _refuse(digits)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
+        _refuse("a key twice")
+    return dict(pairs)
+
+
+def _damaged(path: Path) -> NoReturn:
+    raise FileFormatError(f"{path} is damaged, cut short or not a hushpath release or index")
+
+
+def digest(header: str, arrays: Arrays) -> str:
+    """SHA-256 over the header and, by name, each array's name, type, shape and the SHA-256 of each of its pieces.
+
+    Pieces are hashed in parallel (hashlib lets go of the interpreter), so that gigabytes take as long as reading them.
+    """
+    sha = hashlib.sha256(header.encode())
+    with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+        for name in sorted(arrays):
+            array = arrays[name]
+            raw = array.reshape(-1).view(np.uint8) if array.size else np.empty(0, np.uint8)
+            sha.update(f"\n{name} {array.dtype.str} {array.shape}\n".encode())
+            for piece in pool.map(_sha256, (raw[at : at + PIECE] for at in range(0, len(raw), PIECE))):
+                sha.update(piece)
+    return sha.hexdigest()
+
+
+def _sha256(raw: NDArray[np.uint8]) -> bytes:
+    return hashlib.sha256(raw.data).digest()
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary path beside ``path``; on success flush it to the disk and rename, else remove it."""
+    target = Path(path)
+    if os.path.exists(target) and not target.is_file():  # a rename would put an ordinary file in place of a device
+        raise CannotError(f"cannot write {target}: it is there and is no ordinary file")
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or error
+        raise CannotError(f"cannot write {str(target)!r}: {reason}") from None
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        with open(temporary, "rb+") as file:
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)  # mkstemp is for the owner alone; a release is an ordinary file
+        os.replace(temporary, target)
+        with contextlib.suppress(OSError):  # not every platform can flush a directory
+            folder = os.open(target.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+    except OSError as error:
+        raise CannotError(f"cannot write {target}: {error.strerror or error}") from None
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,132 @@
+"""Who published a file: detached Ed25519 signatures, ``roads.hush.sig`` beside ``roads.hush``.
+
+Stage 5 of 6.  The digest inside a release finds damage, not malice: whoever changes the file computes it
+again.  A signature says that the holder of a key published exactly these bytes.  It says nothing about whether the
+noise was drawn honestly: that rests on trust in the publisher.
+
+What is signed is a context string and the SHA-256 of the whole file, so that a signature made here means nothing
+elsewhere and one made elsewhere means nothing here.  A signature file is hostile input.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import CannotError, FileFormatError, InputError
+from .container import replacing, strict_json
+from .keys import PathLike, fingerprint, private_key, public_key, small_file
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+FORMAT = "hushpath-signature"
+VERSION = 1
+ALGORITHM = "Ed25519"
+SUFFIX = ".sig"
+CONTEXT = b"hushpath file signature, version 1\0"  # fixed length before a digest of fixed length: one reading only
+LARGEST = 2**12  # bytes; a real one has some hundred
+
+
+def signature_path(path: PathLike) -> Path:
+    """Where the signature of a file lies."""
+    return Path(f"{os.fspath(path)}{SUFFIX}")
+
+
+def write_signed(path: PathLike, key: PathLike, write: Callable[[Path], object]) -> None:
+    """Let ``write`` make the file and sign it; both appear, or neither does.
+
+    The signature goes first: should the file then not follow, it is taken back, and an older file at this path is
+    left unsigned rather than with a signature that does not fit.
+    """
+    private, beside = private_key(key), signature_path(path)
+    if beside.is_dir():
+        raise CannotError(f"cannot write {beside}: it is a folder")
+    placed = False
+    try:
+        with replacing(path) as temporary:
+            try:
+                write(temporary)
+            except CannotError as error:  # it knows the file by its temporary name
+                raise CannotError(str(error).replace(str(temporary), str(path))) from None
+            text = _signature(private, _digest(temporary))
+            with replacing(beside) as draft:
+                draft.write_text(text, encoding="ascii")
+            placed = True
+    except BaseException:
+        if placed:
+            beside.unlink(missing_ok=True)
+        raise
+
+
+def verified_digest(path: PathLike, key: PathLike) -> str:
+    """Return the SHA-256 of the file, in hexadecimal, if its signature is valid for this public key.
+
+    Raises:
+        FileFormatError: if there is no signature, or it is not one, or it is of another file or by another key.
+        InputError: if the key cannot be used.
+    """
+    from cryptography.exceptions import InvalidSignature
+
+    public, beside = public_key(key), signature_path(path)
+    if not os.path.lexists(beside):
+        if not Path(path).is_file():
+            raise FileFormatError(f"there is no file {path}")
+        raise FileFormatError(f"{path} is not signed: there is no file {beside}")
+    signer, signature = _parsed(beside)
+    if signer != fingerprint(public):
+        raise FileFormatError(f"{path} was signed with another key than {key} (its fingerprint begins {signer[:16]})")
+    digest = _digest(path)
+    try:
+        public.verify(signature, CONTEXT + bytes.fromhex(digest))
+    except InvalidSignature:
+        raise FileFormatError(f"{beside} is not a signature of {path}: one of them was changed or exchanged") from None
+    return digest
+
+
+def _signature(key: Ed25519PrivateKey, digest: str) -> str:
+    fields = {
+        "format": FORMAT, "version": VERSION, "algorithm": ALGORITHM, "key": fingerprint(key.public_key()),
+        "signature": base64.b64encode(key.sign(CONTEXT + bytes.fromhex(digest))).decode(),
+    }  # fmt: skip
+    return json.dumps(fields, indent=1) + "\n"
+
+
+def _parsed(path: Path) -> tuple[str, bytes]:
+    """The fingerprint and the signature in a signature file; anything but the exact form is refused."""
+    broken = FileFormatError(f"{path} is damaged or not a hushpath signature")
+    try:
+        fields = strict_json(small_file(path, LARGEST, FileFormatError).decode("ascii"))
+    except ValueError:
+        raise broken from None
+    if not isinstance(fields, dict) or fields.get("format") != FORMAT:
+        raise broken
+    version, algorithm, key, text = (fields.get(name) for name in ("version", "algorithm", "key", "signature"))
+    if type(version) is int and version > VERSION:
+        raise FileFormatError(f"{path} was written by a newer version: upgrade hushpath")
+    if type(version) is not int or version != VERSION or algorithm != ALGORITHM or len(fields) != 5:
+        raise broken
+    if not isinstance(key, str) or not re.fullmatch(r"[0-9a-f]{64}", key) or not isinstance(text, str):
+        raise broken
+    try:
+        signature = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise broken from None
+    if len(signature) != 64 or base64.b64encode(signature).decode() != text:
+        raise broken
+    return key, signature
+
+
+def _digest(path: PathLike) -> str:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None

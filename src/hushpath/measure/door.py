@@ -1,0 +1,61 @@
+"""The one private step: exact local distances plus noise.  Everything else in hushpath is public.
+
+Stage 4 of 6.  This is the only code that sees private weights and noise together; read it in one sitting.
+
+Why the result may be published:
+    1. ``strategy.certificate()`` proves from public facts that noise of these scales meets the budget for every
+       pair of neighbouring weights, or raises before a weight is read.
+    2. Weights become integers on a public lattice, by clipping, rounding down, and sorting those of edges that nothing
+       public tells apart (docs/proofs/lattice.md).
+    3. The exact numbers move by no more than the certificate assumes (docs/proofs/cut_lemma.md), and how many there
+       are depends on the public strategy alone.
+    4. The sampler is exact and independent of the data; integer addition wraps at 64 bits, which is a function of
+       the true sum and so costs no privacy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Int, concatenated, frozen
+from ..data.weights import PrivateWeights
+from ..noise import Sampler
+from ..strategy.core import Strategy
+from .numbers import exact_numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """Noisy numbers, safe to publish as far as ``strategy.certificate()`` and the sampler go.
+
+    Attributes:
+        strategy: the public strategy that was measured.
+        values: one lattice number per measured distance, in the order of the strategy's groups.
+        sampler: the name of the sampler that drew the noise.
+        private: whether the noise was secret (a seeded sampler's is not) and present at all.
+    """
+
+    strategy: Strategy
+    values: Int
+    sampler: str
+    private: bool
+
+
+def measure(strategy: Strategy, weights: PrivateWeights, sampler: Sampler) -> Measurements:
+    """Measure every number of the strategy once, with fresh noise from the sampler."""
+    strategy.certificate()
+    steps = weights.on_lattice(strategy.lattice)
+    exact = concatenated([
+        exact_numbers(block, strategy.topology, strategy.lattice, steps) for block in strategy.blocks
+    ])  # fmt: skip
+    noise = sampler.draw(strategy.law, np.repeat(strategy.scales, strategy.group_sizes))
+    if noise.shape != exact.shape or noise.dtype != np.int64:
+        raise RuntimeError("every number needs a whole number of noise of its own")
+    return Measurements(
+        strategy=strategy,
+        values=frozen(exact + noise, np.int64),
+        sampler=sampler.name,
+        private=sampler.private and not strategy.budget.unlimited,
+    )

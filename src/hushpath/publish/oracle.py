@@ -1,0 +1,274 @@
+"""A release: noisy measurements with their statement, and every question one may ask of them.
+
+Stage 6 of 6.  All answers are public.  Labels come in, numbers go out; whoever asks millions of questions may name
+nodes by position (``positions=True``), because finding labels would take longer than answering.
+
+Releases of edge weights and of separator shortcuts can have an index (docs/ENGINE.md): ``build_index`` makes it,
+``save(path, index=True)`` or ``save_index`` writes it beside the release, ``load`` finds it there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arrays import Float, Int
+from ..cells import Index
+from ..cells.index import MAX_BYTES
+from ..cells.storage import index_path, load_index, save_index
+from ..data.topology import Label, Topology
+from ..decode import Decoder, decoder_for
+from ..errors import CannotError, FileFormatError, InputError, OptionError, warn
+from ..files.signing import verified_digest, write_signed
+from ..measure.door import Measurements
+from ..progress import steps
+from .file import fingerprint, read_release, write_release
+from .statement import NOT_PRIVATE, Statement
+
+if TYPE_CHECKING:
+    import pandas
+
+CHUNK_NUMBERS = 2**22  # 32 MB of answers at a time
+
+
+class Release:
+    """Everything that was published: ask it for any distance, for ever."""
+
+    def __init__(
+        self, measurements: Measurements, statement: Statement | None = None, fingerprint: str | None = None
+    ) -> None:
+        self.measurements = measurements
+        self.statement = statement or Statement.of(measurements)
+        if fingerprint is not None:  # of the file it was read from, whose digest was checked
+            self.fingerprint = fingerprint
+
+    @property
+    def topology(self) -> Topology:
+        """The public network."""
+        return self.measurements.strategy.topology
+
+    @cached_property
+    def _decoder(self) -> Decoder:
+        return decoder_for(self.measurements)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of everything in the release: two releases with the same fingerprint give the same answers."""
+        return fingerprint(self.measurements, self.statement)
+
+    def __repr__(self) -> str:
+        mark = "" if self.statement.private else f"{NOT_PRIVATE}, "
+        return f"Release({mark}{self.statement.mechanism}, {self.topology!r}, epsilon={self.statement.epsilon:.6g})"
+
+    def distance(self, source: Label, target: Label) -> float:
+        """Return one distance: 0 from a node to itself, ``inf`` if unreachable (a public fact)."""
+        return float(self.distances([(source, target)])[0])
+
+    def distances(self, pairs: Any, *, positions: bool = False) -> Float:
+        """Return the distance of each pair of labels (a list of pairs, or an array of two columns).
+
+        With ``positions`` the pairs are positions in ``topology.labels``: an array of integers with two columns.
+        """
+        if positions:
+            ends = self._checked_positions(pairs)
+            if ends.ndim != 2 or ends.shape[1] != 2:
+                raise InputError(f"pairs must have two columns, not shape {ends.shape}")
+            sources, targets = np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1])
+        else:
+            sources, targets = self._positions(pairs)
+        return self._decoder.pairs(sources, targets)
+
+    def matrix(
+        self,
+        sources: Any = None,
+        targets: Any = None,
+        *,
+        out: Any = None,
+        dtype: Any = np.float64,
+        positions: bool = False,
+    ) -> Any:
+        """Return distances from each source (row) to each target (column), in the order asked for.
+
+        ``None`` means all nodes in canonical order: that of ``topology.labels``, sorted, not that of any input file.
+
+        Memory beyond the output is bounded.  ``out`` may be a writable array (a ``numpy`` memory map, say) of
+        ``float64`` or ``float32``; without it ``dtype`` chooses.  With ``positions`` nodes are given by position
+        in ``topology.labels``.
+        """
+        rows, columns = self._nodes(sources, positions), self._nodes(targets, positions)
+        shape = len(rows), len(columns)
+        answer = np.empty(shape, dtype) if out is None else out
+        if answer.shape != shape:
+            raise OptionError(f"out has shape {answer.shape}, but {shape[0]} x {shape[1]} distances were asked for")
+        if answer.dtype not in (np.float64, np.float32):
+            raise OptionError(f"distances are float64 or float32, not {answer.dtype}")
+        index = self.prepared(len(rows))
+        whole = None if targets is None else columns
+        if index is not None and answer.flags.c_contiguous:
+            index.matrix(rows, whole, np.asarray(answer))
+            return answer
+        straight = targets is None and answer.dtype == np.float64 and answer.flags.c_contiguous
+        for part in steps(self.chunks(len(rows)), "distances"):
+            if straight:
+                self._decoder.rows(rows[part], answer[part])
+            else:
+                answer[part] = self.rows(rows[part])[:, columns]
+        return answer
+
+    @property
+    def index(self) -> Index | None:
+        """The index, if there is one."""
+        index: Index | None = getattr(self._decoder, "index", None)
+        return index
+
+    def build_index(self, *, max_bytes: int = MAX_BYTES) -> Index:
+        """Build the index (docs/ENGINE.md): every later answer comes from it, the same to the last bit, but faster.
+
+        Raises:
+            CannotError: if it would take more than ``max_bytes``, or if the release answers by other means.
+        """
+        build = getattr(self._decoder, "build_index", None)
+        if build is None:
+            raise CannotError(
+                f"a release by {self.statement.mechanism!r} is looked up, not searched: no index is needed"
+            )
+        index: Index = build(max_bytes)
+        return index
+
+    def save_index(self, path: str | os.PathLike[str]) -> None:
+        """Write the index, building it if it is not there (atomically; see docs/ENGINE.md)."""
+        save_index(path, self.build_index(), self.fingerprint, self.statement.marking)
+
+    def load_index(self, path: str | os.PathLike[str]) -> None:
+        """Map an index file; refuses one that was not made here for this release, or has changed since."""
+        if getattr(self._decoder, "build_index", None) is None:
+            raise CannotError(f"a release by {self.statement.mechanism!r} has no index")
+        granularity = self.measurements.strategy.lattice.granularity
+        found = load_index(path, self.fingerprint, self.topology.num_nodes, granularity)
+        self._decoder.index = found  # type: ignore[attr-defined]
+
+    def prepared(self, rows: int) -> Index | None:
+        """Get ready for this many rows: the index if there is one or if so many rows are worth its tables."""
+        index_for = getattr(self._decoder, "index_for", None)
+        index: Index | None = index_for(rows) if index_for is not None else None
+        return index
+
+    def frame(self, sources: Sequence[Label] | None = None, targets: Sequence[Label] | None = None) -> pandas.DataFrame:
+        """Return ``matrix`` as a labelled table; ``None`` means all nodes in canonical order.
+
+        What is NOT PRIVATE says so in ``attrs["marking"]`` and in the names of both axes, so that it is seen in what
+        pandas prints and written by ``to_csv`` and ``to_parquet``.
+        """
+        import pandas as pd
+
+        labels, marking = self.topology.labels, self.statement.marking
+        mark = f" {NOT_PRIVATE}" if marking else ""
+        table = pd.DataFrame(
+            self.matrix(sources, targets),
+            index=pd.Index(labels if sources is None else list(sources), name=f"source{mark}"),
+            columns=pd.Index(labels if targets is None else list(targets), name=f"target{mark}"),
+        )
+        if marking:
+            table.attrs["marking"] = marking
+        return table
+
+    def interval(self, source: Label, target: Label, confidence: float = 0.9) -> tuple[float, float]:
+        """Return a range meant to hold the true distance with the given probability (see docs/PITFALLS.md)."""
+        check_confidence(confidence)
+        return self._decoder.interval(self.topology.index(source), self.topology.index(target), confidence)
+
+    def save(
+        self, path: str | os.PathLike[str], *, index: bool = False, sign: str | os.PathLike[str] | None = None
+    ) -> None:
+        """Write the release file (atomically; see docs/FORMAT.md), with ``index`` also its index beside it.
+
+        ``sign`` names a private Ed25519 key (PEM): then ``roads.hush.sig`` is written with ``roads.hush``, or neither.
+        """
+        if sign is None:
+            write_release(path, self.measurements, self.statement)
+        else:
+            write_signed(path, sign, lambda place: write_release(place, self.measurements, self.statement))
+        if index:
+            self.save_index(index_path(path))
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], *, verify: str | os.PathLike[str] | None = None, index: bool = True
+    ) -> Release:
+        """Read a release file, checking its digest and proving its certificate again.
+
+        An index of this release lying beside it (``roads.hushx``) is mapped if it was made here.  One of another
+        release, from elsewhere or damaged is left alone with a warning, and any without ``index``.
+        ``verify`` names a public Ed25519 key (PEM): the file must be signed with its private half.
+        """
+        release = cls(*read_release(path, sha256=None if verify is None else verified_digest(path, verify)))
+        beside = index_path(path)
+        if index and beside.is_file() and beside != Path(path) and hasattr(release._decoder, "build_index"):
+            try:
+                release.load_index(beside)
+            except FileFormatError as error:
+                warn(str(error))
+        return release
+
+    def rows(self, sources: Int) -> Float:
+        """Full rows by node *position*: the building block of everything larger."""
+        out = np.empty((len(sources), self.topology.num_nodes))
+        self._decoder.rows(sources, out)
+        return out
+
+    def chunks(self, count: int) -> list[slice]:
+        """Slices of ``range(count)`` whose full rows fit in a bounded buffer."""
+        rows = max(1, CHUNK_NUMBERS // max(self.topology.num_nodes, 1))
+        return [slice(at, min(at + rows, count)) for at in range(0, count, rows)]
+
+    def _nodes(self, nodes: Any, positions: bool) -> Int:
+        """Positions of the nodes asked for."""
+        if nodes is None or not positions:
+            return self.topology.indices(nodes)
+        found = self._checked_positions(nodes)
+        if found.ndim != 1:
+            raise InputError(f"node positions must be a plain list, not of shape {found.shape}")
+        return found
+
+    def _checked_positions(self, nodes: Any) -> Int:
+        found = np.asarray(nodes)
+        if found.size == 0:
+            found = found.astype(np.int64)
+        if found.dtype.kind not in "iu":
+            raise InputError(f"node positions are integers, not {found.dtype}")
+        n = self.topology.num_nodes
+        if found.size and (int(found.min()) < 0 or int(found.max()) >= n):
+            raise InputError(f"node positions run from 0 to {n - 1}")
+        return np.ascontiguousarray(found, np.int64)
+
+    def _positions(self, pairs: Any) -> tuple[Int, Int]:
+        values = pairs.to_numpy() if hasattr(pairs, "to_numpy") else pairs
+        if isinstance(values, np.ndarray):
+            if values.ndim != 2 or values.shape[1] != 2:
+                raise InputError(f"pairs must have two columns, not shape {values.shape}")
+            columns: Iterator[Any] = iter(values.T.tolist())
+            left, right = next(columns), next(columns)
+        else:
+            values = list(values) if isinstance(values, Iterable) else [values]
+            if any(isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2 for pair in values):
+                raise InputError("each pair must hold two labels: (source, target)")
+            left, right = [pair[0] for pair in values], [pair[1] for pair in values]
+        return self.topology.indices(left), self.topology.indices(right)
+
+
+def load(
+    path: str | os.PathLike[str], *, verify: str | os.PathLike[str] | None = None, index: bool = True
+) -> Release:
+    """Read a release file; with ``verify`` only if it is signed by the owner of this public key."""
+    return Release.load(path, verify=verify, index=index)
+
+
+def check_confidence(confidence: float) -> None:
+    """A probability whose tails are not lost in rounding."""
+    if not isinstance(confidence, (int, float, np.number)) or not 0 < 1 - confidence < 1 or (1 + confidence) / 2 == 1:
+        raise OptionError(f"confidence must be a number between 0 and 1, got {str(confidence)[:40]}")

@@ -1,0 +1,244 @@
+"""Which mechanism, and what error to expect: from public facts only.
+
+A plan builds the calibrated strategy of every mechanism that fits, under every law it may use, and predicts the
+error of each over pairs of nodes drawn evenly.  It reads no weights, so a plan may be made, printed and published
+before the data exist.
+
+How errors are predicted: ``predict``.  What is proved about them: ``bounds``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from ..data.facts import warn_of_bounds
+from ..data.topology import Topology
+from ..data.weights import Lattice
+from ..decode.bounds import error_bound
+from ..decode.predict import predicted_error
+from ..errors import CannotError, HushpathError, OptionError
+from ..noise import Law, std
+from ..privacy.accounting import Budget
+from ..progress import steps
+from ..strategy.core import Mechanism, Problem, Strategy, build_strategy, check_law
+from ..strategy.registry import MECHANISMS, mechanism_named
+from .cautions import of_plan
+
+GAMMA = 0.05  # the chance that proved bounds are given away
+NO_UNIT = (
+    "unit is missing: the most that ALL weights together can move (changes added up, in the weights' own measure) when "
+    "the data of one protected unit, e.g. all trips of one person, are taken out; see docs/GUARANTEE.md, Choosing unit"
+)
+Asked = ParamSpec("Asked")
+Answer = TypeVar("Answer")
+
+
+def needs_unit(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
+    """Refuse a call without ``unit`` in words that help: who is protected is not ours to guess."""
+
+    @wraps(function)
+    def asked(*args: Asked.args, **kwargs: Asked.kwargs) -> Answer:
+        if len(args) > 1:
+            raise OptionError(f"{function.__name__} takes epsilon, unit and the rest by name: epsilon=1.0, unit=3.0")
+        if kwargs.get("unit") is None:
+            raise OptionError(NO_UNIT)
+        return function(*args, **kwargs)
+
+    return asked
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One mechanism under one law, with its predicted error, or the public reason why it is out."""
+
+    mechanism: str
+    law: Law | None
+    mean_error: float
+    p95_error: float
+    bound: float
+    noise: float
+    numbers: int
+    strategy: Strategy | None = None
+    reason: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "mechanism": self.mechanism,
+            "law": self.law and str(self.law),
+            "mean_error": self.mean_error if self.strategy else None,
+            "p95_error": self.p95_error if self.strategy else None,
+            "bound": self.bound if self.strategy else None,
+            "noise": self.noise if self.strategy else None,
+            "numbers": self.numbers,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The candidates, best first, and the choice."""
+
+    topology: Topology
+    problem: Problem
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def choice(self) -> Candidate:
+        """The candidate with the smallest predicted mean error."""
+        return self.candidates[0]
+
+    @property
+    def strategy(self) -> Strategy:
+        """The strategy to measure."""
+        assert self.choice.strategy is not None
+        return self.choice.strategy
+
+    @property
+    def why(self) -> str:
+        """The choice in one sentence."""
+        best = self.choice
+        others = [c for c in self.candidates[1:] if c.strategy is not None]
+        text = f"{best.mechanism} with {best.law} noise has the smallest predicted mean error, {best.mean_error:.4g}"
+        return text + (
+            f" (next: {others[0].mechanism}, {others[0].law}, {others[0].mean_error:.4g})." if others else "."
+        )
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What deserves a second look before anything is measured."""
+        return tuple(of_plan(self.strategy))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        lattice, budget = self.problem.lattice, self.problem.budget
+        return {
+            "nodes": self.topology.num_nodes,
+            "edges": self.topology.num_edges,
+            "directed": self.topology.directed,
+            "epsilon": "inf" if budget.unlimited else budget.epsilon,
+            "delta": budget.delta,
+            "unit": lattice.unit,
+            "largest_weight": lattice.largest_weight,
+            "population": self.problem.population,
+            "cautions": list(self.cautions),
+            "choice": {"mechanism": self.choice.mechanism, "law": str(self.choice.law), "why": self.why},
+            "candidates": [candidate.as_dict() for candidate in self.candidates],
+        }
+
+    def __str__(self) -> str:
+        budget = self.problem.budget
+        lines = [
+            f"{self.topology!r}, epsilon = {budget.epsilon:g}, delta = {budget.delta:g}, "
+            f"unit = {self.problem.lattice.unit:g}. No weight was read.",
+            "",
+            f"{'mechanism':<18}{'law':<10}{'mean error':>12}{'95 % below':>12}{'all below':>12}"
+            f"{'noise':>12}{'numbers':>12}",
+        ]
+        for c in self.candidates:
+            if c.strategy is None:
+                untried = c.reason.startswith("not tried")
+                lines.append(f"{c.mechanism:<18}{'' if untried else 'not possible: '}{c.reason}")
+            else:
+                lines.append(
+                    f"{c.mechanism:<18}{c.law!s:<10}{c.mean_error:>12.4g}{c.p95_error:>12.4g}{c.bound:>12.4g}"
+                    f"{c.noise:>12.4g}{c.numbers:>12}"
+                )
+        lines += [
+            "",
+            f"Choice: {self.why}",
+            "Mean error and 95 % are predicted from public facts. Where noise is comparable with weights, long routes",
+            "are worse than predicted: too low where many are nearly equal, too high where few are (docs/PITFALLS.md).",
+            f"All below: no answer is off by more, proved for the worst case, with probability {1 - GAMMA:g}.",
+        ]
+        if self.problem.max_weight is None:
+            lines.append(
+                f"No max_weight is declared: weights above {self.problem.lattice.largest_weight:.4g} are clipped."
+            )
+        lines += [f"Caution: {caution}." for caution in self.cautions]
+        return "\n".join(lines)
+
+
+@needs_unit
+def plan(
+    topology: Topology,
+    *,
+    epsilon: float,
+    delta: float = 1e-6,
+    unit: float,
+    max_weight: float | None = None,
+    mechanism: str = "auto",
+    law: str = "auto",
+    granularity: float | None = None,
+    population: int | None = None,
+    **options: Any,
+) -> Plan:
+    """Build every candidate strategy, predict its error and put the best first.  Reads no weights."""
+    if not isinstance(topology, Topology):
+        raise OptionError(f"plan takes a topology, such as net.topology, not {type(topology).__name__}")
+    budget = Budget(epsilon, delta)
+    lattice = Lattice.build(topology, unit=unit, max_weight=max_weight, granularity=granularity)
+    warn_of_bounds(topology, max_weight)
+    problem = Problem(topology, budget, lattice, max_weight, population=population)
+    if law not in ("auto", *Law):
+        raise OptionError(f"law must be auto, laplace or gaussian, got {str(law)[:40]!r}")
+    asked = None if law == "auto" else Law(law)
+    if asked is not None:
+        check_law(asked, budget)
+    if mechanism != "auto":
+        candidates = _tried(mechanism_named(mechanism), problem, asked, options)
+    else:
+        if options:
+            raise OptionError(f"option {sorted(options)[0]!r} needs a mechanism by name, not 'auto'")
+        candidates = [
+            candidate
+            for name in steps(list(MECHANISMS), "planning")
+            for candidate in _possible(MECHANISMS[name], problem, asked)
+        ]
+    possible = sorted((c for c in candidates if c.strategy is not None), key=lambda c: c.mean_error)
+    if not possible:
+        raise CannotError(f"no mechanism fits; {candidates[0].mechanism}: {candidates[0].reason}")
+    return Plan(topology, problem, (*possible, *(c for c in candidates if c.strategy is None)))
+
+
+def _tried(mechanism: Mechanism, problem: Problem, asked: Law | None, options: Mapping[str, Any]) -> list[Candidate]:
+    """One mechanism under the law asked for, or under each law it may use; raises if none will do."""
+    laws = [asked] if asked is not None else mechanism.laws(problem.budget, options)
+    made: list[Candidate] = []
+    refusal: HushpathError | None = None
+    for law in laws:
+        try:
+            made.append(_candidate(mechanism, problem, law, options))
+        except (OptionError, CannotError) as error:
+            refusal = refusal or error
+    if refusal is not None and not made:
+        raise refusal
+    return made
+
+
+def _possible(mechanism: Mechanism, problem: Problem, asked: Law | None) -> list[Candidate]:
+    """Candidates of one mechanism, or one that says why there are none."""
+    topology = problem.topology
+    if topology.num_nodes > mechanism.auto_limit and topology.num_edges >= topology.num_nodes:
+        return [_impossible(mechanism, f"not tried by auto beyond {mechanism.auto_limit} nodes with cycles; name it")]
+    try:
+        return _tried(mechanism, problem, asked, {})
+    except (OptionError, CannotError) as error:
+        return [_impossible(mechanism, str(error))]
+
+
+def _impossible(mechanism: Mechanism, reason: str) -> Candidate:
+    return Candidate(mechanism.name, None, math.inf, math.inf, math.inf, math.inf, 0, None, reason)
+
+
+def _candidate(mechanism: Mechanism, problem: Problem, law: Law, options: Mapping[str, Any]) -> Candidate:
+    strategy = build_strategy(mechanism, problem, law, options)
+    mean, p95 = predicted_error(strategy)
+    scales = strategy.scales
+    noise = std(law, int(scales.max())) * problem.lattice.granularity if len(scales) else 0.0
+    bound = error_bound(strategy, GAMMA).total
+    return Candidate(mechanism.name, law, mean, p95, bound, noise, strategy.num_values, strategy)

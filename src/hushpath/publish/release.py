@@ -1,0 +1,66 @@
+"""From a network to a release in one call: plan, certify, measure, state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..data.network import Network
+from ..errors import OptionError, warn
+from ..measure.door import measure
+from ..noise import make_sampler
+from ..strategy.registry import MECHANISMS
+from .oracle import Release
+from .plan import needs_unit, plan
+
+
+@needs_unit
+def release(
+    network: Network,
+    *,
+    epsilon: float,
+    delta: float = 1e-6,
+    unit: float,
+    max_weight: float | None = None,
+    mechanism: str = "auto",
+    law: str = "auto",
+    sampler: str = "auto",
+    seed: int | None = None,
+    granularity: float | None = None,
+    population: int | None = None,
+    **options: Any,
+) -> Release:
+    """Measure a network once, with differential privacy, and return what may be published.
+
+    Args:
+        network: public topology and private weights.
+        epsilon, delta: the budget.  ``delta=0`` asks for pure privacy; ``epsilon=inf`` adds no noise: NOT PRIVATE.
+        unit: how far one protected unit can move all weights together (L1), in their own measure; yours to declare.
+        max_weight: a public bound on every weight; larger weights are clipped to it, silently.
+        mechanism: a name from ``hushpath.mechanisms()``, or "auto" for the smallest predicted error.
+        law: "auto", "laplace" or "gaussian".
+        sampler: "auto", "opendp" or "vector"; the statement says which was used.
+        seed: makes a release reproducible, for tests: NOT PRIVATE.
+        granularity: length of a lattice step, a power of two; chosen from public facts when not given.
+        population: about how many protected units there are: public, declared, never counted in the data.
+        options: what the mechanism takes.
+
+    What deserves a second look (``statement.cautions``) is also emitted as ``HushpathWarning``.
+    """
+    if not isinstance(network, Network):
+        raise OptionError(f"release takes a Network, such as read_network returns, not {type(network).__name__}")
+    chosen = plan(
+        network.topology, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight,
+        mechanism=mechanism, law=law, granularity=granularity, population=population, **options,
+    )  # fmt: skip
+    strategy = chosen.strategy
+    source = make_sampler(sampler, seed=seed, size=strategy.num_values)  # type: ignore[arg-type]
+    made = Release(measure(strategy, network.weights, source))
+    for caution in made.statement.cautions:
+        warn(caution)
+    return made
+
+
+def mechanisms() -> dict[str, str]:
+    """Return the mechanisms by name with one line each."""
+    listed = {name: mechanism.summary for name, mechanism in MECHANISMS.items()}
+    return {**listed, "auto": "the mechanism and law with the smallest predicted error, from public facts"}

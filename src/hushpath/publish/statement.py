@@ -1,0 +1,148 @@
+"""What a release promises, for people and for machines.
+
+Stage 5 of 6.  A statement is made once, from the certificate and the sampler, travels inside the file and is printed
+wherever the release is.  Whatever is not private says so first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from .._version import __version__
+from ..measure.door import Measurements
+from ..noise import Law, std
+from .cautions import of_release
+
+NOT_PRIVATE = "NOT PRIVATE"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The promise of one release.
+
+    Attributes:
+        private: whether the promise holds at all.
+        reasons: why it does not (no noise, known seed); empty if private.
+        epsilon, delta: certified differential privacy, rounded up; never above the budget.
+        budget_epsilon, budget_delta: what the owner allowed.
+        unit: how far one protected unit can move the weights in total (L1); this defines neighbours.
+        mechanism, law: what was measured, and under which noise.
+        spent: the certificate in its own currency: epsilon (laplace) or rho of zCDP (gaussian).
+        worst_edge: public id of an edge where the cost is highest.
+        noise: standard deviation of the least and the most noisy number, in units of the weights.
+        granularity: length of one lattice step.
+        largest_weight: weights above this were clipped to it.
+        numbers: how many noisy numbers were measured.
+        sampler: which exact sampler drew the noise.
+        details: public facts a mechanism adds (sizes, levels, parameters chosen).
+        version: the hushpath that made it.
+        population: the number of protected units, if the owner declared it.
+        cautions: what deserves a second look (``cautions``); advice, worked out anew by every reader.
+    """
+
+    private: bool
+    reasons: tuple[str, ...]
+    epsilon: float
+    delta: float
+    budget_epsilon: float
+    budget_delta: float
+    unit: float
+    mechanism: str
+    law: str
+    spent: float
+    worst_edge: int
+    noise: tuple[float, float]
+    granularity: float
+    largest_weight: float
+    numbers: int
+    sampler: str
+    details: Mapping[str, Any]
+    version: str
+    population: int | None = None
+    cautions: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, measurements: Measurements) -> Statement:
+        """State what these measurements promise."""
+        strategy, certificate = measurements.strategy, measurements.strategy.certificate()
+        reasons = []
+        if strategy.budget.unlimited:
+            reasons.append("epsilon is infinite, so no noise was added")
+        elif not measurements.private:
+            reasons.append("the noise was drawn from a known seed")
+        lattice, scales = strategy.lattice, strategy.scales
+        ends = (int(scales.min()), int(scales.max())) if len(scales) else (0, 0)
+        return cls(
+            private=measurements.private,
+            reasons=tuple(reasons),
+            epsilon=certificate.epsilon,
+            delta=certificate.delta,
+            budget_epsilon=strategy.budget.epsilon,
+            budget_delta=strategy.budget.delta,
+            unit=lattice.unit,
+            mechanism=strategy.mechanism,
+            law=str(strategy.law),
+            spent=certificate.spent,
+            worst_edge=certificate.worst_edge,
+            noise=(std(strategy.law, ends[0]) * lattice.granularity, std(strategy.law, ends[1]) * lattice.granularity),
+            granularity=lattice.granularity,
+            largest_weight=lattice.largest_weight,
+            numbers=strategy.num_values,
+            sampler=measurements.sampler,
+            details=dict(strategy.details),
+            version=__version__,
+            population=strategy.population,
+            cautions=of_release(measurements),
+        )
+
+    @property
+    def marking(self) -> str:
+        """What must stand in everything written or printed from this release: nothing, or NOT PRIVATE and why."""
+        return "" if self.private else f"{NOT_PRIVATE}: {'; '.join(self.reasons)}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain JSON-ready values; infinity is written as the text "inf".  A marking stands first."""
+        marking = {"marking": self.marking} if self.marking else {}
+        return {**marking, **{key: _plain(value) for key, value in asdict(self).items()}}
+
+    def __str__(self) -> str:
+        lines = []
+        if not self.private:
+            lines.append(f"{self.marking}. For tests only; do not publish.")
+        else:
+            promise = f"epsilon = {self.epsilon:.6g}"
+            promise += f", delta = {self.delta:.3g}" if self.delta else " (pure, delta = 0)"
+            lines += [
+                f"Differentially private with {promise}.",
+                f"Protected: any change of the edge weights that adds up to at most {self.unit:g} "
+                "over all edges together.",
+                "Public: the topology, the declared bounds and every parameter. Answers may be asked without limit.",
+            ]
+        low, high = self.noise
+        spread = f"{low:.4g}" if math.isclose(low, high, rel_tol=1e-9) else f"{low:.4g} to {high:.4g}"
+        currency = "epsilon" if self.law == Law.LAPLACE else "rho (zCDP)"
+        lines += [
+            f"Mechanism {self.mechanism}: {self.numbers} numbers with exact discrete {self.law.capitalize()} noise, "
+            f"standard deviation {spread}.",
+            f"Certificate: {currency} = {self.spent:.6g}, highest at edge {self.worst_edge}; "
+            f"budget epsilon = {self.budget_epsilon:g}, delta = {self.budget_delta:g}.",
+            f"Each weight was clipped to its public bounds (at most {self.largest_weight:g}) and rounded down to steps "
+            f"of {self.granularity:.3g}; "
+            f"sampler: {self.sampler}.",
+            *(f"Caution: {caution}." for caution in self.cautions),
+        ]
+        return "\n".join(lines)
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no infinity and no tuples."""
+    if isinstance(value, float) and math.isinf(value):
+        return "inf"
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return value
