@@ -133,7 +133,7 @@ def bench(name):
     weights = np.random.default_rng(1).uniform(1, 60, len(ends))
     net = hushpath.Network.build(range(n), ends[:, 0], ends[:, 1], weights)
     rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", max_weight=60.0, seed=1)
-    arcs, lengths = rel.topology.arcs, rel._decoder.lengths
+    arcs, lengths = rel.topology.arcs, rel.decoder.lengths
     matrix = csr_array((lengths, arcs.heads, arcs.start), shape=(n, n))
     rng = np.random.default_rng(2)
     row = {"graph": name, "nodes": n, "edges": len(ends)}
@@ -209,7 +209,7 @@ def bench_file(rel):
         path = Path(folder) / "x.hushx"
         saving, _ = timed(lambda: rel.save_index(path))
         fresh = hushpath.Release(rel.measurements)
-        fresh._decoder  # noqa: B018 - made before the clock starts
+        fresh.decoder  # noqa: B018 - made before the clock starts
         loading, _ = timed(lambda: fresh.load_index(path))
         first, _ = timed(lambda: fresh.distance(0, 1))
     return {"save_index_s": saving, "load_index_s": loading, "first_answer_s": first}
@@ -235,7 +235,7 @@ def others(rel, matrix, sample, expected):
 def networkit(rel, sample, expected):
     import networkit as nk
 
-    topology, lengths = rel.topology, rel._decoder._lengths(rel._decoder.values)
+    topology, lengths = rel.topology, rel.decoder._lengths(rel.decoder.values)
     weight = np.empty(topology.num_edges)
     weight[topology.arcs.edges] = lengths
     data = (weight, (topology.tails, topology.heads))
@@ -252,7 +252,7 @@ def routingkit(rel, sample, expected):
 
     arcs, layout = rel.topology.arcs, rel.index.layout
     tails = np.repeat(np.arange(rel.topology.num_nodes), np.diff(arcs.start)).tolist()
-    weights = np.rint(rel._decoder.lengths * 1000).astype(np.int64).tolist()
+    weights = np.rint(rel.decoder.lengths * 1000).astype(np.int64).tolist()
     build, cch = timed(lambda: rk.CCH(layout.own.items[::-1].tolist(), tails, arcs.heads.tolist(), False))
     customise, metric = timed(lambda: rk.CCHMetric(cch, weights))
     targets = np.random.default_rng(3).integers(0, rel.topology.num_nodes, 1000)

@@ -62,7 +62,7 @@ def main():
         start = time.perf_counter()
         release = hushpath.load(hush)
         loading = time.perf_counter() - start
-        decoder = release._decoder
+        decoder = release.decoder
         arcs = release.topology.arcs
         matrix = csr_array((decoder.lengths, arcs.heads, arcs.start), shape=(NODES, NODES))
         release.rows(np.array([0]))  # compile

@@ -8,9 +8,6 @@ from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import Delaunay
 
 from hushpath import Network
-from hushpath.data.weights import Lattice
-from hushpath.privacy.accounting import Budget
-from hushpath.strategy.core import Problem
 from hushpath.strategy.registry import MECHANISMS
 
 
@@ -92,8 +89,7 @@ def exact_distances(topology, lengths, sources=None):
 
 def fitted(net, mechanism):
     """The network, or its spanning forest if the mechanism refuses the network itself (it is for trees then)."""
-    problem = Problem(net.topology, Budget(1.0), Lattice.build(net.topology, unit=1.0, max_weight=None))
-    return spanning_forest(net) if MECHANISMS[mechanism].fits(problem) else net
+    return spanning_forest(net) if MECHANISMS[mechanism].fits(net.topology) else net
 
 
 def spanning_forest(net):

@@ -76,7 +76,7 @@ class Claim:
 
     @classmethod
     def of(cls, strategy: Strategy) -> Claim:
-        certificate = strategy.certificate()
+        certificate = strategy.certificate
         pure = strategy.law is Law.LAPLACE
         loss = certificate.spent if pure else math.sqrt(2 * certificate.spent)
         return cls(strategy.law, certificate.epsilon, certificate.delta, loss)

@@ -15,7 +15,7 @@ from cases import BUSH, corridor, path
 from subject import UNIT, Case, Pipeline, answered, exact_vector, planned
 
 from hushpath import Network
-from hushpath.blocks.core import CliqueBlock
+from hushpath.blocks import CliqueBlock
 from hushpath.data.weights import PrivateWeights
 from hushpath.measure.door import Measurements, measure
 from hushpath.measure.numbers import hierarchy_numbers
@@ -76,7 +76,7 @@ def half(strategy: Strategy, sampler: Sampler, law: Law, scales: np.ndarray) -> 
 def silent_group(strategy: Strategy, sampler: Sampler, law: Law, scales: np.ndarray) -> np.ndarray:
     """The first group that the worst edge moves gets no noise."""
     exposure = strategy.exposure
-    moved = exposure.group[exposure.edge == strategy.certificate().worst_edge]
+    moved = exposure.group[exposure.edge == strategy.certificate.worst_edge]
     group = np.min(moved[exposure.cut[moved] > 0])
     of_number = np.repeat(np.arange(len(strategy.scales)), strategy.group_sizes)
     return sampler.draw(law, np.where(of_number == group, 0, scales))
@@ -158,7 +158,7 @@ def halved_cut(case: Case, net: Network) -> Strategy:
         return np.maximum(hub_cut(*shapes, directed=directed) // 2, 1)
 
     with (
-        mock.patch("hushpath.blocks.core.hub_cut", wrong),
+        mock.patch("hushpath.blocks.pairs.hub_cut", wrong),
         mock.patch("hushpath.blocks.hierarchy.hub_cut", wrong),
     ):
         return planned(case, net)
@@ -176,7 +176,7 @@ def busiest_nodes(case: Case, net: Network) -> Strategy:
         topology.heads, weights, topology.num_nodes
     )
     count = len(honest.blocks[0].vertices)
-    return replace(honest, blocks=(CliqueBlock.on(np.argsort(-load, kind="stable")[:count]),))
+    return replace(honest, blocks=(CliqueBlock.on(topology, np.argsort(-load, kind="stable")[:count]),))
 
 
 def as_deep_as_the_data(case: Case, net: Network) -> Strategy:

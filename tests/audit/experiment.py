@@ -105,7 +105,7 @@ class Experiment:
         for changes in [*case.neighbours(), *spread]:
             move = np.abs(self._frozen(changes) - start) / scales
             spent = move.sum() if pure else (move**2).sum() / 2
-            limit = allowed[next(iter(changes))] if len(changes) == 1 else strategy.certificate().spent
+            limit = allowed[next(iter(changes))] if len(changes) == 1 else strategy.certificate.spent
             largest = max(largest, spent / limit if limit else (math.inf if spent else 0.0))
         return float(largest)
 

@@ -93,14 +93,15 @@ class Pipeline:
 def exact_vector(strategy: Strategy, weights: PrivateWeights) -> np.ndarray:
     """What the strategy says it measures."""
     steps = weights.on_lattice(strategy.lattice)
-    return np.concatenate([exact_numbers(b, strategy.topology, strategy.lattice, steps) for b in strategy.blocks])
+    return np.concatenate([exact_numbers(b, strategy.lattice, steps) for b in strategy.blocks])
 
 
 def published(strategy: Strategy) -> str:
     """A digest of everything in a release but the numbers."""
     topology, lattice = strategy.topology, strategy.lattice
     parts = [
-        strategy.mechanism, strategy.law, strategy.max_weight, sorted(strategy.details.items()), list(topology.labels),
+        strategy.mechanism, strategy.law, strategy.terms.max_weight, sorted(strategy.details.items()),
+        list(topology.labels),
         lattice.granularity, lattice.unit_steps, lattice.low.tolist(), lattice.high.tolist(), strategy.scales.tolist(),
         *(a.tolist() for a in (topology.tails, topology.heads, topology.lower, topology.upper)),
         *((b.kind, {k: v.tolist() for k, v in b.arrays().items()}) for b in strategy.blocks),

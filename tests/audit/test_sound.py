@@ -56,7 +56,7 @@ def test_copies_are_independent_and_alike():
     _, kept, numbers = experiment.worst
     assert kept.tolist() == list(range(5))
     assert len(set(numbers.ravel().tolist())) == numbers.size == 5 * experiment.single.num_values
-    assert experiment.strategy.certificate().epsilon == pytest.approx(experiment.single.certificate().epsilon, rel=0.01)
+    assert experiment.strategy.certificate.epsilon == pytest.approx(experiment.single.certificate.epsilon, rel=0.01)
 
 
 def test_copies_that_share_a_number_are_refused():

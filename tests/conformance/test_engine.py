@@ -54,7 +54,7 @@ def test_input_releases_answer_as_scipy_does(name):
 def test_separator_releases_answer_as_the_integer_kernels_do(name, mechanism):
     rel = hushpath.release(named(name), epsilon=1.0, unit=1.0, mechanism=mechanism, seed=1, max_weight=20.0)
     n = rel.topology.num_nodes
-    expected = integer_matrix(rel._decoder, np.arange(n))
+    expected = integer_matrix(rel.decoder, np.arange(n))
     every_way(rel, np.random.default_rng(0), expected)
     rel.build_index()
     every_way(rel, np.random.default_rng(1), expected)
@@ -114,8 +114,8 @@ def test_random_networks_by_climbing_and_by_labels(seed, leaves, leaf_size):
     )
     n = net.topology.num_nodes
     pairs = rng.integers(0, n, (3, 2))
-    climbed = rel._decoder.index.pairs(pairs[:, 0].copy(), pairs[:, 1].copy())
-    without = integer_matrix(rel._decoder, np.arange(n))
+    climbed = rel.decoder.index.pairs(pairs[:, 0].copy(), pairs[:, 1].copy())
+    without = integer_matrix(rel.decoder, np.arange(n))
     assert np.array_equal(climbed, without[pairs[:, 0], pairs[:, 1]])
     rel.build_index()
     every_way(rel, rng, without)
@@ -193,6 +193,7 @@ def test_many_rows_build_tables_by_themselves(monkeypatch):
     for name, value in (("MAX_BYTES", 4), ("ADDITIONS_PER_ARC", 1), ("MOST_ARCS_PER_NODE", 1)):
         with monkeypatch.context() as patch:
             patch.setattr(f"hushpath.decode.edges.{name}", value)
-            without = EdgeDecoder(rel.measurements)  # too large, too slow or too dense: Dijkstra, without a word
+            # too large, too slow or too dense: Dijkstra, without a word
+            without = EdgeDecoder(rel.measurements, rel.decoder.estimator)
             assert without.index_for(1600) is None
             assert without.index_for(1600) is None

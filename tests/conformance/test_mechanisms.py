@@ -5,11 +5,11 @@ import pytest
 from named_graphs import ALL, SMALL, exact_distances, fitted, named
 
 import hushpath
-from hushpath.decode.bounds import error_bound
+from hushpath.decode.predict import error_bound
 from hushpath.strategy.registry import MECHANISMS
 
-EXACT = [name for name in MECHANISMS if MECHANISMS[name].exact]
-INEXACT = [name for name in MECHANISMS if not MECHANISMS[name].exact]
+EXACT = [name for name in MECHANISMS if MECHANISMS[name].lossless]
+INEXACT = [name for name in MECHANISMS if not MECHANISMS[name].lossless]
 
 
 def release_or_skip(net, **options):

@@ -41,7 +41,7 @@ def test_a_strategy_or_one_line(mechanism, constants, law, delta, epsilon):
         assert not impure
         assert made.num_values > 0
         assert made.scales.min() >= (0 if math.isinf(epsilon) else 1)
-        assert made.certificate().epsilon <= epsilon
+        assert made.certificate.epsilon <= epsilon
         assert printed in (made.law, None)
 
 

@@ -10,8 +10,8 @@ from named_graphs import build, delaunay_ends, exact_distances, grid_ends, named
 
 import hushpath
 from hushpath import HushpathError
-from hushpath.blocks.anchors import AnchorBlock, Forest
-from hushpath.decode.bounds import error_bound
+from hushpath.blocks.anchors import AnchorBlock
+from hushpath.decode.predict import error_bound
 from hushpath.measure.numbers import exact_numbers
 from hushpath.noise import Law
 from hushpath.publish.plan import plan
@@ -119,11 +119,11 @@ def test_published_hubs_cost_no_neighbour_more_than_the_certificate(mechanism, l
             ends = np.stack([net.topology.tails, net.topology.heads], 1)
             steps = build(net.topology.num_nodes, ends, weights).weights.on_lattice(strategy.lattice)
             return np.concatenate(
-                [exact_numbers(block, net.topology, strategy.lattice, steps) for block in strategy.blocks]
+                [exact_numbers(block, strategy.lattice, steps) for block in strategy.blocks]
             )
 
         scales, base = np.repeat(strategy.scales, strategy.group_sizes), numbers(weights)
-        spent = strategy.certificate().spent
+        spent = strategy.certificate.spent
         for edge in range(topology.num_edges):
             grown = weights.copy()
             grown[edge] += 1.0
@@ -205,7 +205,7 @@ def test_range_queries_are_distances_on_a_path():
     block = strategy.blocks[0]
     noise = np.ones(len(block.nodes))
     pairs = np.random.default_rng(1).integers(0, n, (200, 2))
-    most = block.variances(noise, Forest.of(net.topology), *pairs.T.copy()).max()
+    most = block.variances(noise, *pairs.T.copy()).max()
     assert most <= 4 * math.log2(n)  # numbers in one answer; a way over edges has up to n
 
 
@@ -217,7 +217,7 @@ def test_anchors_halve_and_nothing_is_measured_twice():
         net = spanning_forest(random_network(rng, most_nodes=60, directed=False))
         topology = net.topology
         block = AnchorBlock.of(topology)
-        exposure = block.exposure(topology)
+        exposure = block.exposure
         each = np.bincount(exposure.edge, minlength=topology.num_edges)
         assert len(block.nodes) == topology.num_edges
         sizes = np.bincount(topology.components)[topology.components[topology.tails]]

@@ -13,7 +13,8 @@ from named_graphs import build, delaunay_ends, exact_distances, grid_ends, named
 import hushpath
 from hushpath import HushpathError
 from hushpath.blocks.hierarchy import HierarchyBlock
-from hushpath.decode.bounds import edge_bound, hierarchy_bound, table_bound
+from hushpath.decode.edges import edge_bound
+from hushpath.decode.predict import error_bound
 
 W = 6.0
 
@@ -96,7 +97,7 @@ def test_without_noise_covers_stay_within_their_detour(family):
         reachable = np.isfinite(expected)
         assert np.array_equal(np.isfinite(answer), reachable)
         error = (answer - np.where(reachable, expected, 0))[reachable]
-        bound = hierarchy_bound(rel.measurements.strategy, 0.5)
+        bound = error_bound(rel.measurements.strategy, 0.5)
         assert error.min(initial=0.0) >= 0
         assert error.max(initial=0.0) <= bound.detour
 
@@ -154,7 +155,7 @@ def test_the_realised_maximum_stays_below_the_bound(options, law):
             if mechanism == "input":
                 bound = edge_bound(strategy, gamma, hops=net.topology.num_nodes - 1)
             else:
-                bound = table_bound(strategy, gamma) if mechanism == "all-pairs" else hierarchy_bound(strategy, gamma)
+                bound = error_bound(strategy, gamma)
             error = rel.matrix() - exact_distances(net.topology, net.weights.reveal())
             failures += bool(error.min() < -bound.noise or error.max() > bound.total)
     assert failures < 15
@@ -165,7 +166,7 @@ def test_the_bound_can_fail():
     net = named("path")
     rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="all-pairs", law="laplace", seed=0)
     error = np.abs(rel.matrix() - exact_distances(net.topology, net.weights.reveal())).max()
-    assert error > table_bound(rel.measurements.strategy, 0.1).total / 10
+    assert error > error_bound(rel.measurements.strategy, 0.1).total / 10
 
 
 def test_paper_constants_are_certified_far_below_the_budget():

@@ -66,7 +66,7 @@ CASES = {
         refused(lambda: build_hierarchy(net.topology, Wrong(), leaf_size=4), RuntimeError)
     """,
     "negative scales": """
-        refused(lambda: replace(strategy, scales=-strategy.scales).certificate(), OptionError)
+        refused(lambda: replace(strategy, scales=-strategy.scales).certificate, OptionError)
         refused(lambda: measure(replace(strategy, scales=-strategy.scales), net.weights, sampler), OptionError)
     """,
     "less noise than the budget needs": """

@@ -35,7 +35,7 @@ def inner_edges(strategy):
 
 def edges_to_push(strategy, rng):
     """The certificate's worst edge, the most central of those as bad, inner edges, one near the root, one deep, any."""
-    m, chosen = strategy.topology.num_edges, [strategy.certificate().worst_edge, central_edge(strategy, rng)]
+    m, chosen = strategy.topology.num_edges, [strategy.certificate.worst_edge, central_edge(strategy, rng)]
     block = hierarchy_of(strategy)
     if block:
         level, inner = block.hierarchy.level[block.hierarchy.home], inner_edges(strategy)
@@ -135,7 +135,7 @@ def pushes(strategy, rng):
     yield Push("lines", lines, lines - hair)
     both = lines - hair * rng.integers(0, 2, m)
     other = np.where(both < lines, lines, lines - hair)
-    other[strategy.certificate().worst_edge] += UNIT / 2
+    other[strategy.certificate.worst_edge] += UNIT / 2
     yield Push("lines", both, other)
     everywhere = rng.dirichlet(np.full(m, 0.3)) * rng.choice([-1.0, 1.0], m) * BALL
     yield Push("everywhere", flat, flat + everywhere)
@@ -166,7 +166,7 @@ class Meter:
         found = self._known.pop(key, None)
         if found is None:
             steps = self.steps(weights)
-            found = np.concatenate([exact_numbers(block, s.topology, s.lattice, steps) for block in s.blocks])
+            found = np.concatenate([exact_numbers(block, s.lattice, steps) for block in s.blocks])
         self._known[key] = found
         if len(self._known) > 4:
             self._known.pop(next(iter(self._known)))

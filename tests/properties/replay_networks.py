@@ -14,11 +14,10 @@ import numpy as np
 from named_graphs import delaunay_ends, grid_ends
 
 from hushpath.data.topology import Topology
-from hushpath.data.weights import Lattice
 from hushpath.noise import Law
-from hushpath.privacy.accounting import Budget
 from hushpath.strategy.core import Problem, build_strategy
 from hushpath.strategy.registry import MECHANISMS
+from hushpath.strategy.terms import Terms
 
 UNIT = 1.0
 MOST = 64.0  # the declared largest weight
@@ -114,9 +113,9 @@ class Case:
         return topology_named(self.network, self.bounds)
 
     def strategy(self):
-        lattice = Lattice.build(self.topology, unit=UNIT, max_weight=MOST, granularity=self.granularity)
-        budget = Budget(4.0 if self.options.get("constants") == "paper" else 1.0, 1e-6)
-        problem = Problem(self.topology, budget, lattice, MOST)
+        epsilon = 4.0 if self.options.get("constants") == "paper" else 1.0
+        terms = Terms(epsilon, 1e-6, UNIT, max_weight=MOST, granularity=self.granularity)
+        problem = Problem.of(self.topology, terms)
         return build_strategy(MECHANISMS[self.mechanism], problem, self.law, self.options)
 
     def __str__(self):

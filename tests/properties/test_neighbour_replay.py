@@ -78,7 +78,7 @@ class Statistics:
 def replay(index, case, statistics):
     """Push one strategy everywhere; note how close it came."""
     rng, strategy = np.random.default_rng([13, index]), case.strategy()
-    spent, meter, best = strategy.certificate().spent, Meter(strategy), 0.0
+    spent, meter, best = strategy.certificate.spent, Meter(strategy), 0.0
     statistics.note(case, strategy)
     cut = strategy.exposure.cut
     for push in pushes(strategy, rng):
@@ -167,7 +167,7 @@ def test_small_random_networks(mechanism, law):
         strategy = plan(
             topology, epsilon=1.0, unit=UNIT, max_weight=MOST, mechanism=mechanism, law=law, granularity=granularity
         ).strategy  # fmt: skip
-        meter, spent = Meter(strategy), strategy.certificate().spent
+        meter, spent = Meter(strategy), strategy.certificate.spent
         weights = rng.integers(0, 6, topology.num_edges) * rng.choice([1.0, 0.25, 0.375])
         for edge in range(topology.num_edges):
             push = one_edge(weights, edge, rng.choice([-1.0, 1.0]))
@@ -197,7 +197,7 @@ def test_the_certificate_is_attained_within_a_factor_of_two_somewhere(mechanism,
     # On a path each edge is a bridge, so every pair across it moves: the cut lemma is tight there.
     topology = named("path").topology
     strategy = plan(topology, epsilon=1.0, unit=UNIT, max_weight=50.0, mechanism=mechanism, law=law).strategy
-    spent = strategy.certificate().spent
+    spent = strategy.certificate.spent
     assert spent / 2 <= worst_single_edge(strategy) <= spent * (1 + 1e-12)
 
 
@@ -209,7 +209,7 @@ def test_half_the_noise_would_be_caught(mechanism):
             strategy = case.strategy()
             meter = Meter(replace(strategy, scales=strategy.scales // 2))
             pairs = pushes(strategy, np.random.default_rng([13, index]))
-            if any(meter.cost(meter.moves(push)) > strategy.certificate().spent for push in pairs):
+            if any(meter.cost(meter.moves(push)) > strategy.certificate.spent for push in pairs):
                 return
     pytest.fail("half the noise went unnoticed")
 
@@ -219,9 +219,9 @@ def test_an_edge_that_moves_a_group_it_is_not_in_would_be_caught():
     case = next(case for case in CASES if case.mechanism == "separator" and case.network == "grid")
     strategy = case.strategy()
     meter, exposure = Meter(strategy), strategy.exposure
-    push = one_edge(np.full(exposure.num_edges, 5.0), strategy.certificate().worst_edge, -1.0)
+    push = one_edge(np.full(exposure.num_edges, 5.0), strategy.certificate.worst_edge, -1.0)
     moves = meter.moves(push)
-    mine = np.flatnonzero(exposure.edge == strategy.certificate().worst_edge)
+    mine = np.flatnonzero(exposure.edge == strategy.certificate.worst_edge)
     assert len(mine) >= 4
     caught = 0
     for forgotten in mine:

@@ -17,6 +17,7 @@ from hushpath.noise import Law
 from hushpath.privacy.accounting import Budget, zcdp_epsilon, zcdp_rho
 from hushpath.privacy.certificate import Exposure, calibrate, certify
 from hushpath.publish.plan import plan
+from hushpath.strategy.terms import Terms
 
 
 def random_exposure(rng):
@@ -80,9 +81,9 @@ def test_no_edges_cost_nothing_and_no_noise_costs_everything():
     empty = Exposure(0, np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64))
     assert certify(empty, np.empty(0, np.int64), Law.LAPLACE, 1, Budget(1.0)).epsilon == 0
     strategy = plan(named("path").topology, epsilon=math.inf, unit=1.0).strategy
-    assert strategy.certificate().epsilon == math.inf
+    assert strategy.certificate.epsilon == math.inf
     with pytest.raises(BudgetError):
-        replace(strategy, budget=Budget(1e9)).certificate()
+        _ = replace(strategy, terms=Terms(1e9, 0.0, 1.0)).certificate
 
 
 def test_noise_beyond_64_bits_is_refused():
@@ -94,7 +95,7 @@ def test_noise_beyond_64_bits_is_refused():
 def test_what_the_certificate_says_of_itself(law):
     """Laplace noise is pure; Gaussian noise has the delta of the budget, and an epsilon converted for it."""
     strategy = plan(named("grid").topology, epsilon=1.0, delta=1e-5, unit=1.0, mechanism="input", law=law).strategy
-    certificate = strategy.certificate()
+    certificate = strategy.certificate
     if law is Law.LAPLACE:
         assert (certificate.epsilon, certificate.delta) == (certificate.spent, 0.0)
     else:
@@ -109,7 +110,7 @@ def test_the_worst_edge_is_the_worst_and_the_unit_is_the_lattices():
     assert certificate.worst_edge == 1
     strategy = plan(named("grid").topology, epsilon=1.0, unit=1.0, mechanism="input", law="laplace").strategy
     steps = Fraction(strategy.lattice.unit_steps)
-    assert strategy.certificate().spent >= steps / int(strategy.scales.min())
+    assert strategy.certificate.spent >= steps / int(strategy.scales.min())
 
 
 # --- nobody goes around the certificate --------------------------------------------------------------------
@@ -195,8 +196,18 @@ def test_a_block_that_hides_its_numbers_from_the_certificate_is_refused():
     exposure = strategy.exposure
 
     class Hiding(type(strategy.blocks[0])):
-        def exposure(self, topology):
+        @property
+        def exposure(self):
             return replace(exposure, cut=np.zeros_like(exposure.cut))
 
     with pytest.raises(BudgetError, match="no cut counts"):
-        replace(strategy, blocks=(Hiding(),)).certificate()
+        _ = replace(strategy, blocks=(Hiding(strategy.topology),)).certificate
+
+
+def test_a_block_of_another_network_is_refused():
+    """Its exposure would speak of other edges than those whose weights are measured."""
+    one = named("grid").topology
+    strategy = plan(one, epsilon=1.0, unit=1.0, mechanism="input", law="laplace").strategy
+    with pytest.raises(BudgetError, match="another network"):
+        _ = replace(strategy, blocks=(type(strategy.blocks[0])(replace(one)),)).certificate
+

@@ -12,17 +12,16 @@ import pytest
 from forging import forged
 
 import hushpath
-from hushpath.blocks.core import CliqueBlock, ClusterBlock, EdgeBlock
+from hushpath.blocks import CliqueBlock, ClusterBlock, EdgeBlock
 from hushpath.blocks.hierarchy import HierarchyBlock
 from hushpath.cells.hierarchy import Hierarchy, Lists
 from hushpath.data.topology import Topology
-from hushpath.data.weights import Lattice
 from hushpath.errors import FileFormatError
 from hushpath.measure.door import Measurements
 from hushpath.noise import Law
-from hushpath.privacy.accounting import Budget
 from hushpath.publish.oracle import Release
 from hushpath.strategy.core import Strategy
+from hushpath.strategy.terms import Terms
 
 MOST_MEGABYTES = 900  # Python, numba and scipy take some 250 of them
 ASK = """
@@ -65,13 +64,12 @@ def packed(lists):
     return Lists.of([np.asarray(one, np.int64) for one in lists])
 
 
-def saved(path, topology, mechanism, decoder, blocks):
+def saved(path, topology, mechanism, blocks):
     """A release of nothing but zeros over these blocks."""
-    groups = sum(len(block.group_sizes(topology)) for block in blocks)
+    groups, terms = sum(len(block.group_sizes) for block in blocks), Terms(1e9, 0.0, 1.0, max_weight=10.0)
     strategy = Strategy(
-        mechanism, decoder, topology, Lattice.build(topology, unit=1.0, max_weight=10.0), Budget(1e9), Law.LAPLACE,
-        blocks, np.full(groups, 2**30), 10.0,
-    )  # fmt: skip
+        mechanism, topology, terms, terms.lattice(topology), Law.LAPLACE, blocks, np.full(groups, 2**30)
+    )
     Release(Measurements(strategy, np.zeros(strategy.num_values, np.int64), "vector", True)).save(path)
 
 
@@ -94,7 +92,7 @@ def public_edges(path):
         separators=packed([[0, 1] if cell in split else [] for cell in range(len(parent))]),
         hubs=packed([[0] if cell in split else [] for cell in range(len(parent))]),
     )  # fmt: skip
-    saved(path, topology, "separator-cover", "hierarchy", (HierarchyBlock(tree, True),))
+    saved(path, topology, "separator-cover", (HierarchyBlock(topology, tree, True),))
 
 
 def literal_tables(path):
@@ -110,15 +108,15 @@ def literal_tables(path):
         vertices=packed([*chain, *leaves]), separators=packed([core] * count + [[]] * (count + 1)),
         hubs=packed([core[:1]] * count + [[]] * (count + 1)),
     )  # fmt: skip
-    saved(path, topology, "separator-cover", "hierarchy", (HierarchyBlock(tree, True, True),))
+    saved(path, topology, "separator-cover", (HierarchyBlock(topology, tree, True, True),))
 
 
 def lonely_clusters(path):
     """As many clusters as nodes."""
     n = 6_000
     topology, _ = Topology.build(range(n), np.arange(n - 1), np.arange(1, n), upper=10.0)
-    blocks = EdgeBlock(), CliqueBlock.on(np.array([0])), ClusterBlock.on(np.arange(n), np.arange(n))
-    saved(path, topology, "hubs-bounded", "hubs-bounded", blocks)
+    clusters = ClusterBlock.on(topology, np.arange(n), np.arange(n))
+    saved(path, topology, "hubs-bounded", (EdgeBlock(topology), CliqueBlock.on(topology, np.array([0])), clusters))
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")

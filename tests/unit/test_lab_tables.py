@@ -112,7 +112,7 @@ def test_level_scales_are_those_calibrate_finds():
 
 @pytest.mark.parametrize("side", [16, 32])
 def test_the_grid_shape_is_that_of_a_real_strategy(side):
-    from hushpath.decode.bounds import error_bound
+    from hushpath.decode.predict import error_bound
 
     at = np.arange(side * side).reshape(side, side)
     tails = np.concatenate([at[:, :-1].ravel(), at[:-1].ravel()])

@@ -27,7 +27,7 @@ def strategy_of(mechanism="hubs", law="laplace", **options):
 
 def exact_of(strategy):
     steps = NET.weights.on_lattice(strategy.lattice)
-    return np.concatenate([exact_numbers(b, strategy.topology, strategy.lattice, steps) for b in strategy.blocks])
+    return np.concatenate([exact_numbers(b, strategy.lattice, steps) for b in strategy.blocks])
 
 
 class Recorder:
@@ -118,4 +118,4 @@ def test_cells_of_a_directed_network_are_refused():
     """The cut lemma is about undirected networks: the block itself says so, whatever mechanism made it."""
     hierarchy = next(b.hierarchy for b in strategy_of("separator").blocks if isinstance(b, HierarchyBlock))
     with pytest.raises(HushpathError, match="undirected"):
-        HierarchyBlock(hierarchy, leaf_edges=True).exposure(named("directed").topology)
+        _ = HierarchyBlock(named("directed").topology, hierarchy, leaf_edges=True).exposure

@@ -1,1 +1,26 @@
-"""The kinds of measurement: one file each, public facts only."""
+"""The kinds of measurement: one file each, public facts only.  A closed set: each is reviewed code with a proof.
+
+| block | one group per | numbers in a group |
+|---|---|---|
+| ``EdgeBlock`` | edge | its weight |
+| ``CliqueBlock`` | component | distances in the whole network between its chosen vertices |
+| ``ClusterBlock`` | cluster of a partition of the nodes | distances inside the cluster between its chosen vertices |
+| ``AnchorBlock`` | node of a forest | its distance from an ancestor |
+| ``HierarchyBlock`` | cell of a hierarchy, leaf edge | distances inside the cell between hubs |
+"""
+
+from __future__ import annotations
+
+from .anchors import AnchorBlock
+from .core import Block
+from .edges import EdgeBlock
+from .hierarchy import HierarchyBlock
+from .pairs import CliqueBlock, ClusterBlock, PairBlock
+
+BLOCKS: dict[str, type[Block]] = {
+    block.kind: block for block in (EdgeBlock, CliqueBlock, ClusterBlock, AnchorBlock, HierarchyBlock)
+}
+
+__all__ = [
+    "BLOCKS", "AnchorBlock", "Block", "CliqueBlock", "ClusterBlock", "EdgeBlock", "HierarchyBlock", "PairBlock",
+]  # fmt: skip

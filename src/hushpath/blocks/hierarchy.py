@@ -1,6 +1,6 @@
 """Local distances over a tree of cells: the block that Algorithms 1 and 4 measure.
 
-Stage 3 of 6.  One group per split cell ``b``: distances inside G_b between all its hubs, and from each hub to each
+One group per split cell ``b``: distances inside G_b between all its hubs, and from each hub to each
 boundary vertex (``levels="all"``: every ancestor's hubs still present; ``"adjacent"``: the parent's only, as printed
 in the paper).  Leaves are measured as all pairs, one group per leaf, or as edges, one group per edge.
 
@@ -10,10 +10,9 @@ vertices that are not hubs.  A leaf: pairs ``i < j`` row by row.  After all cell
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,15 +24,16 @@ from ..data.topology import Topology
 from ..errors import FileFormatError, OptionError
 from ..privacy.certificate import Exposure
 from ..privacy.sensitivity import hub_cut
-from .core import integer_arrays
+from .core import Arrays, Block, integer_arrays
+from .samples import few_hops
 
 
 @dataclass(frozen=True, eq=False)
-class HierarchyBlock:
+class HierarchyBlock(Block):
     """Hub-to-hub and hub-to-boundary distances of every cell, and the leaves.
 
     Attributes:
-        tree: the decomposition.
+        hierarchy: the cells.
         leaf_edges: measure leaf edges; otherwise all pairs of each leaf.
         adjacent: measure only the parent's hubs as boundary (the literal Algorithm 1).
     """
@@ -61,8 +61,8 @@ class HierarchyBlock:
         return frame(self.hierarchy, self.hierarchy.hubs, self.boundary)
 
     @cached_property
-    def leaf_edge_ids(self) -> Int:
-        """Edges that are measured one by one."""
+    def edges(self) -> Int:
+        """Leaf edges, where leaves are measured as edges."""
         return np.flatnonzero(self.hierarchy.is_leaf[self.hierarchy.home]) if self.leaf_edges else np.empty(0, np.int64)
 
     def shapes(self) -> tuple[Int, Int]:
@@ -73,19 +73,22 @@ class HierarchyBlock:
         q = np.where(hierarchy.is_leaf, 0, self.frame.rest.sizes())
         return p, q
 
-    def group_sizes(self, topology: Topology) -> Int:
+    @cached_property
+    def group_sizes(self) -> Int:
         """All pairs of hubs and hubs times boundary per cell, then one per leaf edge."""
         p, q = self.shapes()
-        return np.concatenate([p * (p - 1) // 2 + p * q, np.ones(len(self.leaf_edge_ids), np.int64)])
+        return np.concatenate([p * (p - 1) // 2 + p * q, np.ones(len(self.edges), np.int64)])
 
-    def exposure(self, topology: Topology) -> Exposure:
+    @cached_property
+    def exposure(self) -> Exposure:
         """An edge moves the groups of its home cell and of every cell above it, and its own number in a leaf."""
+        topology = self.topology
         if topology.directed:
             raise OptionError("cells of a separator tree are measured in undirected networks only")
         hierarchy = self.hierarchy
         p, q = self.shapes()
-        cut = np.concatenate([hub_cut(p, q, directed=False), np.ones(len(self.leaf_edge_ids), np.int64)])
-        edges, groups = [self.leaf_edge_ids], [hierarchy.num_cells + np.arange(len(self.leaf_edge_ids))]
+        cut = np.concatenate([hub_cut(p, q, directed=False), np.ones(len(self.edges), np.int64)])
+        edges, groups = [self.edges], [hierarchy.num_cells + np.arange(len(self.edges))]
         edge, cell = np.arange(topology.num_edges), hierarchy.home
         while len(edge):
             edges.append(edge)
@@ -93,6 +96,15 @@ class HierarchyBlock:
             cell = hierarchy.parent[cell]
             edge, cell = edge[cell >= 0], cell[cell >= 0]
         return Exposure(topology.num_edges, cut, np.concatenate(edges), np.concatenate(groups))
+
+    def typical(self, numbers: Int) -> float:
+        """The mean distance across the largest cell that was measured; else as for edges."""
+        sizes, cells = self.group_sizes, self.hierarchy.num_cells
+        large = np.where(sizes[:cells] > 0, self.hierarchy.vertices.sizes(), 0)
+        if not large.any():
+            return float(numbers.mean()) * float(few_hops(self.topology).mean())
+        begin = int(sizes[: int(large.argmax())].sum())
+        return float(numbers[begin : begin + int(sizes[large.argmax()])].mean())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The tree as flat arrays and three switches; who owns which edge follows from them."""
@@ -105,7 +117,7 @@ class HierarchyBlock:
         return {"parent": hierarchy.parent, "switches": switches, **flat}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], topology: Topology) -> HierarchyBlock:
+    def from_arrays(cls, arrays: Arrays, topology: Topology) -> Self:
         """The inverse of ``arrays``; the tree is proved against the topology."""
         if topology.directed:
             raise FileFormatError("a tree of cells is measured in undirected networks only")
@@ -121,4 +133,4 @@ class HierarchyBlock:
             topology, parent=parent, vertices=vertices, separators=separators, hubs=hubs[0] if covered else None,
             hops=hops,
         )  # fmt: skip
-        return cls(hierarchy, bool(leaf_edges), bool(adjacent))
+        return cls(topology, hierarchy, bool(leaf_edges), bool(adjacent))

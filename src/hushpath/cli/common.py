@@ -35,6 +35,10 @@ Upper = Annotated[str | None, typer.Option("--upper", help="Public upper bound: 
 Nodes = Annotated[Path | None, typer.Option("--nodes", help="Node table with columns node, x, y.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, errors included, for machines.")]
 Verify = Annotated[Path | None, typer.Option("--verify", help="Only if signed with the key of this public key file.")]
+DecoderName = Annotated[str, typer.Option("--decoder", help="How to read the release; `inspect` lists the choices.")]
+EstimatorName = Annotated[
+    str, typer.Option("--estimator", help="How edge weights are estimated, where paths are searched.")
+]
 Options = Annotated[
     list[str] | None, typer.Option("--option", help="A mechanism's option as NAME=VALUE; may be repeated.")
 ]
@@ -69,7 +73,7 @@ def bound(text: str | None, default: float) -> str | float:
 def the_unit(unit: float | None) -> float:
     """The unit, which has no default; missing, it needs more words than "missing option"."""
     from ..errors import OptionError
-    from ..publish.plan import NO_UNIT
+    from ..strategy.terms import NO_UNIT
 
     if unit is None:
         raise OptionError(f"--{NO_UNIT}")

@@ -19,6 +19,8 @@ def command(
     target: c.Target = "target",
     nodes: c.Nodes = None,
     sources: Annotated[int, typer.Option("--sources", min=1, help="Compare from this many nodes to all.")] = 64,
+    decoder: c.DecoderName = "auto",
+    estimator: c.EstimatorName = "auto",
     json: c.Json = False,
 ) -> None:
     """Compare a release with the truth.  NOT PRIVATE: keep the output to yourself."""
@@ -28,7 +30,7 @@ def command(
     from ..publish.oracle import load
 
     c.check_inputs(network, release, nodes)
-    rel = load(release)
+    rel = load(release, decoder=decoder, estimator=estimator)
     with shown():
         net = read_network(network, source=source, target=target, weight=weight, directed=directed, nodes=nodes)
         result = evaluate(net, rel, sources=sources)

@@ -14,6 +14,8 @@ def command(
     release: Annotated[Path, typer.Argument(help="A release file.")],
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Default: beside the release, as .hushx.")] = None,
     max_gb: Annotated[float, typer.Option("--max-gb", min=0.0, help="Refuse to build a larger index.")] = 4.0,
+    decoder: c.DecoderName = "auto",
+    estimator: c.EstimatorName = "auto",
     verify: c.Verify = None,
     json: c.Json = False,
 ) -> None:
@@ -27,7 +29,8 @@ def command(
     path = index_path(release) if out is None else out
     c.check_output(path, release, verify)
     with shown():
-        rel = load(release, verify=verify, index=False)  # a damaged index can be replaced
+        # without the index that lies there: a damaged one can be replaced
+        rel = load(release, verify=verify, index=False, decoder=decoder, estimator=estimator)
         index = rel.build_index(max_bytes=int(min(max_gb, 1e9) * 2**30))
         rel.save_index(path)
     c.print_marking(rel.statement)

@@ -23,6 +23,8 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Say in plain words what a release promises.  The certificate is proved again from the file."""
+    from ..decode.registry import decoders_for
+    from ..estimate import ESTIMATORS, estimator_named
     from ..files.keys import fingerprint, public_key
     from ..files.signing import signature_path
     from ..publish.oracle import load
@@ -30,6 +32,9 @@ def command(
     c.check_inputs(release)
     rel = load(release, verify=verify)
     beside, signer = signature_path(release), fingerprint(public_key(verify)) if verify else None
+    strategy = rel.measurements.strategy
+    default, *others = decoders_for(strategy)
+    usual = estimator_named("auto", strategy) if default.searches else None
     if json:
         topology = rel.topology
         c.print_json({
@@ -37,12 +42,18 @@ def command(
             "nodes": topology.num_nodes, "edges": topology.num_edges, "directed": topology.directed,
             "fingerprint": rel.fingerprint, "proved": PROVED, "not_proved": NOT_PROVED,
             "signature": {"present": beside.is_file(), "verified": verify is not None, "key": signer},
+            "decoders": [default.name, *(other.name for other in others)],
+            "estimators": [usual.name, *(name for name in ESTIMATORS if name != usual.name)] if usual else [],
             "statement": rel.statement.as_dict(),
         })  # fmt: skip
         return
     print(f"{rel.topology!r}\n{rel.statement}")
     if rel.statement.private:
         print(f"Proved from this file: {PROVED}.\nNot provable from any file: {NOT_PROVED}.")
+    weights = f", with weights by estimator {usual.name} ({usual.summary})" if usual else ""
+    print(f"Read by decoder {default.name} ({default.summary}){weights}.")
+    if others:
+        print("Can also be read by: " + "; ".join(f"{other.name} ({other.summary})" for other in others) + ".")
     print(f"Fingerprint of the release: {rel.fingerprint}")
     if signer:
         print(f"Signature: valid, made with the key of fingerprint {signer}.")

@@ -17,6 +17,8 @@ def command(
     targets: Annotated[Path | None, typer.Option("--targets", help="One node per line; else all, sorted.")] = None,
     long: Annotated[bool, typer.Option("--long", help="Columns source, target, distance.")] = False,
     float32: Annotated[bool, typer.Option("--float32", help="Half the size, seven digits.")] = False,
+    decoder: c.DecoderName = "auto",
+    estimator: c.EstimatorName = "auto",
     verify: c.Verify = None,
     json: c.Json = False,
 ) -> None:
@@ -29,7 +31,7 @@ def command(
 
     c.check_inputs(release, sources, targets)
     c.check_output(out, release, sources, targets, verify)
-    rel = load(release, verify=verify)
+    rel = load(release, verify=verify, decoder=decoder, estimator=estimator)
     rows, columns = (None if path is None else read_labels(path) for path in (sources, targets))
     with shown():
         shape = write_matrix(rel, out, rows, columns, long=long, dtype="float32" if float32 else "float64")

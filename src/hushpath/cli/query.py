@@ -17,6 +17,8 @@ def command(
     pairs: Annotated[Path | None, typer.Option("--pairs", help="CSV with columns source, target.")] = None,
     interval: Annotated[bool, typer.Option("--interval", help="Also a range for the true distance.")] = False,
     confidence: Annotated[float, typer.Option("--confidence", help="Of the interval.")] = 0.9,
+    decoder: c.DecoderName = "auto",
+    estimator: c.EstimatorName = "auto",
     verify: c.Verify = None,
     json: c.Json = False,
 ) -> None:
@@ -30,7 +32,7 @@ def command(
         raise OptionError("give two nodes, or --pairs FILE")
     check_confidence(confidence)
     c.check_inputs(release, pairs)
-    rel = load(release, verify=verify)
+    rel = load(release, verify=verify, decoder=decoder, estimator=estimator)
     asked = [(str(source), str(target))] if pairs is None else read_pairs(pairs)
     answers = rel.distances(asked).tolist()
     ranges = [rel.interval(a, b, confidence) for a, b in asked] if interval else None

@@ -155,6 +155,14 @@ class Topology:
         """How many edges (arcs, if directed), parallel ones counted each."""
         return len(self.tails)
 
+    def is_same(self, other: Topology, *, bounds: bool = True) -> bool:
+        """Whether two topologies have the same nodes and edges and, if asked, bounds."""
+        names = ("tails", "heads", *(("lower", "upper") if bounds else ()))
+        return self is other or (
+            (self.labels, self.directed) == (other.labels, other.directed)
+            and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
+        )
+
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
         return f"Topology({self.num_nodes} nodes, {self.num_edges} edges, {kind})"

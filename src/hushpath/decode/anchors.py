@@ -1,7 +1,7 @@
 """Distances in a forest: sums of numbers along anchors, up to the meeting point and down again.
 
-A distance is linear in the numbers, so nothing is clipped but the final answer, at 0: clipping on the way would
-only add bias.
+A distance is linear in the numbers, so nothing is clipped but the final answer, at 0: clipping on the way would only
+add bias.
 """
 
 from __future__ import annotations
@@ -12,65 +12,83 @@ from statistics import NormalDist
 import numpy as np
 
 from ..arrays import Float, Int
-from ..blocks.anchors import AnchorBlock, Forest
+from ..blocks import AnchorBlock
 from ..kernels.forests import tree_pairs, tree_rows
 from ..kernels.paths import UNREACHED, in_threads
-from ..measure.door import Measurements
-from .predict import number_noise
+from ..strategy.core import Strategy
+from .core import Bound, Decoder, Hops, Prediction, noise_limits, number_noise
 
 
-class AnchorDecoder:
-    """Answers for an ``AnchorBlock``."""
+class AnchorDecoder(Decoder):
+    """Sums along anchors."""
 
-    def __init__(self, measurements: Measurements) -> None:
-        self.strategy = measurements.strategy
-        self.topology = measurements.strategy.topology
-        self.values = measurements.values
-        (block,) = self.strategy.blocks
-        assert isinstance(block, AnchorBlock)
-        self.block, self.forest = block, Forest.of(self.topology)
+    name = "anchors"
+    summary = "sums of numbers along the ancestors in a tree"
+    blocks = (AnchorBlock,)
+
+    @staticmethod
+    def bound(strategy: Strategy, gamma: float) -> Bound:
+        """Sealfon 2016: a root distance adds up the numbers along its anchors, an answer at most four such sums."""
+        block = strategy.block(AnchorBlock)
+        limits = np.zeros(strategy.topology.num_nodes)
+        limits[block.nodes] = noise_limits(strategy, gamma)
+        along = np.zeros_like(limits)
+        for v in block.forest.order.tolist():
+            along[v] = (along[block.anchor[v]] if block.anchor[v] >= 0 else 0.0) + limits[v]
+        return Bound(4 * float(along.max()) + strategy.lattice.granularity * strategy.topology.num_nodes)
+
+    @staticmethod
+    def predict(strategy: Strategy, hops: Hops) -> Prediction:  # noqa: ARG004 - samples its own
+        """The exact variance of each sampled pair; answers are linear, so there is no bias."""
+        n, noise = strategy.topology.num_nodes, number_noise(strategy)
+        sources = np.unique(np.linspace(0, n - 1, min(n, 4096)).astype(np.int64))
+        shifts = {1 + len(sources) // 7, 1 + len(sources) // 3, len(sources) // 2}
+        block = strategy.block(AnchorBlock)
+        variance = np.concatenate([block.variances(noise, sources, np.roll(sources, shift)) for shift in shifts])
+        return Prediction(np.sqrt(variance[variance > 0]))
+
+    @cached_property
+    def block(self) -> AnchorBlock:
+        """What was measured."""
+        return self.strategy.block(AnchorBlock)
 
     @cached_property
     def height(self) -> Int:
         """Noisy distance of each node from the root of its tree."""
-        return self.block.heights(self.values, self.forest)
+        return self.block.heights(self.measurements.values)
 
     def rows(self, sources: Int, out: Float) -> None:
         """One sweep over the forest per source."""
-        height, forest = self.height, self.forest
+        height, forest = self.height, self.block.forest
 
         def run(part: slice) -> None:
             step = np.empty((len(sources[part]), self.topology.num_nodes), np.int64)
             tree_rows(forest.order, forest.parent, height, sources[part], UNREACHED, step)
-            out[part] = self._floats(step)
+            out[part] = self._floats(np.maximum(step, 0))
 
         in_threads(run, len(sources))
 
     def pairs(self, sources: Int, targets: Int) -> Float:
         """Climb from both ends of each pair."""
-        step = np.empty(len(sources), np.int64)
-        tree_pairs(
-            self.forest.parent, self.forest.depth, self.forest.head, self.height, sources, targets, UNREACHED, step
-        )
-        return self._floats(step)
+        return self._floats(np.maximum(self._sums(sources, targets), 0))
+
+    def _sums(self, sources: Int, targets: Int) -> Int:
+        step, forest = np.empty(len(sources), np.int64), self.block.forest
+        tree_pairs(forest.parent, forest.depth, forest.head, self.height, sources, targets, UNREACHED, step)
+        return step
 
     def _floats(self, step: Int) -> Float:
-        answer = self.strategy.lattice.floats(np.maximum(step, 0))
-        answer[step == UNREACHED] = np.inf
-        return answer
+        return np.where(step == UNREACHED, np.inf, self.lattice.floats(step))
 
-    def interval(self, source: int, target: int, confidence: float) -> tuple[float, float]:
-        """The answer plus and minus a quantile of its noise: a sum of known variance, taken as normal.
+    def centre(self, source: Int, target: Int, answer: float) -> float:  # noqa: ARG002
+        """The sum before it was clipped at zero."""
+        return float(self._floats(self._sums(source, target))[0])
+
+    def reach(self, source: int, target: int, confidence: float) -> tuple[float, float]:
+        """A quantile of the noise: a sum of known variance, taken as normal.
 
         The sum has few terms, so under Laplace noise the normal quantile is a little short beyond 95 %.
         """
-        ends = np.array([source]), np.array([target])
-        step = np.empty(1, np.int64)
-        tree_pairs(self.forest.parent, self.forest.depth, self.forest.head, self.height, *ends, UNREACHED, step)
-        if source == target or step[0] == UNREACHED:
-            return (0.0, 0.0) if source == target else (np.inf, np.inf)
-        lattice = self.strategy.lattice
-        variance = self.block.variances(number_noise(self.strategy), self.forest, *ends)[0]
-        reach = NormalDist().inv_cdf((1 + confidence) / 2) * float(np.sqrt(variance)) * lattice.granularity
-        answer = float(step[0]) * lattice.granularity
-        return max(0.0, answer - reach), max(0.0, answer + reach)
+        variance = self.block.variances(number_noise(self.strategy), np.array([source]), np.array([target]))[0]
+        reach = NormalDist().inv_cdf((1 + confidence) / 2) * float(np.sqrt(variance)) * self.lattice.granularity
+        return reach, reach

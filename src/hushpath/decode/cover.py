@@ -4,52 +4,65 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Bool, Float, Int
-from ..blocks.core import CliqueBlock
+from ..arrays import Float, Int
+from ..blocks import CliqueBlock
+from ..estimate import Estimator
 from ..kernels.hops import nearest_chosen
-from ..measure.door import Measurements
-from ..noise import quantile
+from ..measure import Measurements
+from ..strategy.core import Strategy
+from ..strategy.cover import move_errors
+from .core import Bound, Hops, PairDecoder, Prediction, largest_noise
 from .table import TableDecoder
 
 
-class CoverDecoder:
-    """A look-up per pair of nearest cover nodes, for one ``CliqueBlock``."""
+class CoverDecoder(PairDecoder):
+    """A look-up per pair of nearest chosen nodes."""
 
-    def __init__(self, measurements: Measurements) -> None:
-        self.strategy = measurements.strategy
-        self.topology = measurements.strategy.topology
-        block = self.strategy.blocks[0]
-        assert isinstance(block, CliqueBlock)
+    name = "cover"
+    summary = "both ends move to the nearest chosen node; that pair was measured"
+    blocks = (CliqueBlock,)
+
+    def __init__(self, measurements: Measurements, estimator: Estimator) -> None:
+        super().__init__(measurements, estimator)
         arcs = self.topology.arcs
-        self.owner, self.hops = nearest_chosen(arcs.start, arcs.heads, block.vertices)
-        self.table = TableDecoder(measurements)
+        self.owner, self.hops = nearest_chosen(arcs.start, arcs.heads, self.strategy.block(CliqueBlock).vertices)
+        self.table = TableDecoder(measurements, estimator)
+
+    @classmethod
+    def reads(cls, strategy: Strategy) -> bool:
+        """Near in both directions, by bounded weights, and someone near everybody."""
+        topology = strategy.topology
+        if not super().reads(strategy) or topology.directed or not strategy.terms.bound_every_weight(topology):
+            return False
+        chosen = topology.components[strategy.block(CliqueBlock).vertices]
+        return len(np.unique(chosen)) > int(topology.components.max(initial=-1))
+
+    @staticmethod
+    def bound(strategy: Strategy, gamma: float) -> Bound:
+        """Sealfon 2016: one number, and at most the largest weight for each hop of the two moves, up or down."""
+        arcs = strategy.topology.arcs
+        hops = nearest_chosen(arcs.start, arcs.heads, strategy.block(CliqueBlock).vertices)[1]
+        moves = 2 * int(hops.max(initial=0)) * strategy.lattice.largest_weight
+        return Bound(TableDecoder.bound(strategy, gamma).noise, moves, moves)
+
+    @staticmethod
+    def predict(strategy: Strategy, hops: Hops) -> Prediction:  # noqa: ARG004 - counts its own
+        """One number, and two moves of known hops."""
+        chosen, largest = strategy.block(CliqueBlock).vertices, float(strategy.lattice.high.max(initial=0))
+        moves = move_errors(strategy.topology, chosen, largest)
+        return Prediction(np.full(len(moves), largest_noise(strategy, CliqueBlock)[0]), moved=moves)
 
     def pairs(self, sources: Int, targets: Int) -> Float:
-        """The number of the nearest cover nodes; 0 if they are the same."""
+        """The number of the nearest chosen nodes; 0 if they are the same."""
         answer = self.table.pairs(self.owner[sources], self.owner[targets])
-        answer[self._apart(sources, targets)] = np.inf
+        component = self.topology.components
+        answer[component[sources] != component[targets]] = np.inf  # no path joins them: a public fact
         answer[sources == targets] = 0.0
         return answer
 
-    def rows(self, sources: Int, out: Float) -> None:
-        """Look up one row after the other."""
-        everyone = np.arange(self.topology.num_nodes)
-        for i, source in enumerate(sources.tolist()):
-            out[i] = self.pairs(np.full(len(everyone), source), everyone)
-
-    def interval(self, source: int, target: int, confidence: float) -> tuple[float, float]:
-        """The answer plus and minus the quantile of its noise and the largest weight of every hop of the two moves."""
-        answer = float(self.pairs(np.array([source]), np.array([target]))[0])
-        if source == target or not np.isfinite(answer):
-            return answer, answer
-        lattice = self.strategy.lattice
-        reach = float(self.hops[source] + self.hops[target]) * lattice.largest_weight
+    def reach(self, source: int, target: int, confidence: float) -> tuple[float, float]:
+        """The quantile of one noise, and the largest weight for every hop of the two moves."""
+        reach = float(self.hops[source] + self.hops[target]) * self.lattice.largest_weight
         if self.owner[source] != self.owner[target]:
-            scale = int(self.table.scale[self.owner[source]])
-            reach += quantile(self.strategy.law, scale, (1 + confidence) / 2) * lattice.granularity
-        return max(0.0, answer - reach), answer + reach
-
-    def _apart(self, sources: Int, targets: Int) -> Bool:
-        """Pairs that no path joins: a public fact."""
-        component = self.topology.components
-        return np.asarray(component[sources] != component[targets])
+            reach += self.table.reach(int(self.owner[source]), int(self.owner[target]), confidence)[0]
+        return reach, reach

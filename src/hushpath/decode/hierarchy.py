@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Bool, Float, Int
-from ..blocks.hierarchy import HierarchyBlock
+from ..blocks import HierarchyBlock
 from ..cells import Index
 from ..cells.hierarchy import Lists
 from ..cells.index import MAX_BYTES, refuse_above
@@ -20,34 +20,95 @@ from ..cells.layout import Layout
 from ..cells.leaves import DENSE, LeafGraphs
 from ..cells.tables import Tables, table_bytes
 from ..data.weights import LARGEST_DISTANCE
-from ..errors import CannotError
+from ..estimate import Estimator
 from ..kernels.hierarchy import INFINITE
-from ..measure.door import Measurements
+from ..measure import Measurements
 from ..progress import steps
-from .bounds import hierarchy_bound
+from ..strategy.core import Strategy
+from .core import Bound, Decoder, Hops, Prediction, noise_limits, number_noise
 
 LABELS_FROM = 20  # one pair per so many nodes is worth making labels, if they take less than
 LABELS_UP_TO = 2**30  # bytes
 
 
-class HierarchyDecoder:
-    """Answers for a ``HierarchyBlock`` with boundaries of all levels."""
+class HierarchyDecoder(Decoder):
+    """One shortcut a level up, one where the ends meet, one a level down."""
 
-    def __init__(self, measurements: Measurements) -> None:
-        strategy = measurements.strategy
-        (block,) = strategy.blocks
-        assert isinstance(block, HierarchyBlock)
-        self.strategy, self.topology, self.block, self.hierarchy = strategy, strategy.topology, block, block.hierarchy
+    name = "hierarchy"
+    summary = "one measured shortcut a level up the cells, one across, one a level down"
+    blocks = (HierarchyBlock,)
+    searches = indexed = True
+
+    def __init__(self, measurements: Measurements, estimator: Estimator) -> None:
+        super().__init__(measurements, estimator)
+        self.block = block = self.strategy.block(HierarchyBlock)
+        self.hierarchy = block.hierarchy
         values = np.clip(measurements.values, -LARGEST_DISTANCE, LARGEST_DISTANCE)
-        sizes = block.group_sizes(self.topology)
+        sizes = block.group_sizes
         self.groups = Lists(np.concatenate([[0], np.cumsum(sizes)]), values)
-        lattice = strategy.lattice
-        self.noisy_edges = np.array(lattice.high)  # public edges are as long as they may be
-        self.noisy_edges[block.leaf_edge_ids] = np.clip(
-            measurements.values[len(values) - len(block.leaf_edge_ids) :],
-            lattice.low[block.leaf_edge_ids], lattice.high[block.leaf_edge_ids],
-        )  # fmt: skip
         self.leaves = LeafGraphs.of(self.hierarchy, self.topology)
+
+    @classmethod
+    def reads(cls, strategy: Strategy) -> bool:
+        """Boundaries of all levels; adjacent ones alone need the printed recursion (``literal``)."""
+        return super().reads(strategy) and strategy.block(HierarchyBlock).adjacent == (cls.name == "literal")
+
+    @staticmethod
+    def bound(strategy: Strategy, gamma: float) -> Bound:
+        """Theorems 16 to 18: one shortcut a level up, one where the ends meet, one a level down.
+
+        err(leaf) = its noise (times the edges of a path through it, if edges were measured); a climb to cell b costs
+        up(b) = max over children up(child) + noise(b); an answer costs at most max over b of the two largest climbs
+        below b plus noise(b).  Covered flavour: 4 k W per level at most (docs/proofs/separator.md, section 6).
+        """
+        block = strategy.block(HierarchyBlock)
+        hierarchy, limits = block.hierarchy, noise_limits(strategy, gamma)
+        cells = hierarchy.num_cells
+        climb, edge_limit, answer = np.zeros(cells), np.zeros(cells), 0.0
+        np.maximum.at(edge_limit, hierarchy.home[block.edges], limits[cells:])
+        sizes = hierarchy.vertices.sizes()
+        for cell in range(cells - 1, -1, -1):
+            if hierarchy.is_leaf[cell]:
+                climb[cell] = edge_limit[cell] * (sizes[cell] - 1) if block.leaf_edges else limits[cell]
+                answer = max(answer, float(climb[cell]))
+                continue
+            left, right = hierarchy.children[cell]
+            here = limits[cell] if len(hierarchy.hubs[cell]) else 0.0
+            below = max(climb[left], climb[right])
+            answer = max(answer, float(2 * below + here))
+            climb[cell] = below + here
+        rounding = strategy.lattice.granularity * strategy.topology.num_nodes
+        detour = 0.0
+        if hierarchy.hops:
+            detour = 4 * hierarchy.hops * strategy.lattice.largest_weight * max(1, hierarchy.depth)
+        if block.adjacent:  # what the printed recursion proves (docs/PAPER.md)
+            doubled = 2.0 ** min(hierarchy.depth // 2, 1000)
+            answer, detour = answer * doubled, detour * doubled
+        return Bound(answer + rounding, detour)
+
+    @staticmethod
+    def predict(strategy: Strategy, hops: Hops) -> Prediction:  # noqa: ARG004 - samples its own
+        """Climb to the root and down again: variances add up, and each minimum over p noisy paths comes out low.
+
+        The minimum of p normals lies about sqrt(2 ln p) standard deviations below their mean; it is counted in full,
+        as if all paths were equally long, so the prediction errs on the cautious side.
+        """
+        block, noise = strategy.block(HierarchyBlock), number_noise(strategy)
+        hierarchy, cells = block.hierarchy, block.hierarchy.num_cells
+        measured = hierarchy.hubs.sizes() + (not block.leaf_edges) * hierarchy.is_leaf > 0
+        variance = np.where(measured, noise[:cells], 0) ** 2
+        bias = np.sqrt(variance * 2 * np.log(np.maximum(hierarchy.hubs.sizes(), 1)))
+        if len(block.edges):
+            leaf = hierarchy.home[block.edges]
+            np.maximum.at(variance, leaf, noise[cells:] ** 2 * np.sqrt(hierarchy.vertices.sizes()[leaf]))
+        for cell in range(1, cells):
+            variance[cell] += variance[hierarchy.parent[cell]]
+            bias[cell] += bias[hierarchy.parent[cell]]
+        n = strategy.topology.num_nodes
+        home = hierarchy.vertex_home[np.unique(np.linspace(0, n - 1, min(n, 4096)).astype(np.int64))]
+        other = np.roll(home, len(home) // 2)
+        detour = hierarchy.hops * float(strategy.lattice.high.max(initial=0))  # covers: typically about k W in all
+        return Prediction(np.sqrt(variance[home] + variance[other]), minima=bias[home] + bias[other] + detour)
 
     @cached_property
     def _leaf_tables(self) -> dict[int, Int]:
@@ -59,10 +120,10 @@ class HierarchyDecoder:
             if not self.block.leaf_edges:
                 tables[leaf] = self._measured_leaf(leaf, size)
             elif size <= DENSE:
-                tables[leaf] = self.leaves.distances(leaf, self.noisy_edges, self.noisy_edges)
+                tables[leaf] = self.leaves.distances(leaf, self.weights, self.weights)
             else:
                 boundary = frame.boundary[leaf]
-                rows = self.leaves.distances(leaf, self.noisy_edges, self.noisy_edges, boundary)
+                rows = self.leaves.distances(leaf, self.weights, self.weights, boundary)
                 tables[leaf] = np.ascontiguousarray(rows.T)
         return tables
 
@@ -110,17 +171,9 @@ class HierarchyDecoder:
         size = self.hierarchy.vertices.sizes()
         return self.hierarchy.is_leaf & ((size <= DENSE) | (not self.block.leaf_edges))
 
-    @property
-    def index(self) -> Index | None:
-        """The measured tables in the form every answer comes from; labels are made when they pay."""
-        return None if self.block.adjacent else self._index
-
-    @index.setter
-    def index(self, index: Index) -> None:
-        self._index = index
-
     @cached_property
-    def _index(self) -> Index:
+    def index(self) -> Index:  # type: ignore[override]
+        """The measured tables in the form every answer comes from; labels are made when they pay."""
         layout = Layout.of(self.hierarchy, self._whole)
         refuse_above(MAX_BYTES, table_bytes(layout, symmetric=True))
         tables = Tables.empty(layout, symmetric=True)
@@ -143,9 +196,7 @@ class HierarchyDecoder:
 
     def build_index(self, max_bytes: int = MAX_BYTES) -> Index:
         """Make the labels of all vertices."""
-        if self.block.adjacent:
-            raise CannotError("levels='adjacent' is read literally and has no index; use levels='all'")
-        return self._index.with_labels(max_bytes)
+        return self.index.with_labels(max_bytes)
 
     def index_for(self, rows: int) -> Index | None:  # noqa: ARG002 - the tables are there for any number of rows
         """The index, unless some leaf must be searched as well."""
@@ -153,7 +204,7 @@ class HierarchyDecoder:
 
     def rows(self, sources: Int, out: Float) -> None:
         """Push estimates down the tree from each source; large leaves are searched."""
-        self._index.rows(sources, out)
+        self.index.rows(sources, out)
         for i in np.flatnonzero(self._searched[sources]).tolist():
             source = int(sources[i])
             mates = np.flatnonzero(self.hierarchy.vertex_home == self.hierarchy.vertex_home[source])
@@ -161,7 +212,7 @@ class HierarchyDecoder:
 
     def pairs(self, sources: Int, targets: Int) -> Float:
         """Climb from both ends of a few pairs; meet labels for many."""
-        index = self._index
+        index = self.index
         if index.labels is None and len(sources) * LABELS_FROM > self.topology.num_nodes:
             shared = index.exact and index.tables.symmetric
             if label_bytes(index.layout, shared=shared) <= LABELS_UP_TO:
@@ -183,38 +234,14 @@ class HierarchyDecoder:
         leaf = int(self.hierarchy.vertex_home[source])
         mine = self.hierarchy.vertices[leaf]
         at, to = np.searchsorted(mine, [source]), np.searchsorted(mine, targets)
-        return np.asarray(self.leaves.distances(leaf, self.noisy_edges, self.noisy_edges, at)[0, to])
+        return np.asarray(self.leaves.distances(leaf, self.weights, self.weights, at)[0, to])
 
     def _floats(self, step: Int) -> Float:
         answer = self.strategy.lattice.floats(np.maximum(step, 0))
         answer[step >= INFINITE] = np.inf
         return answer
 
-    def interval(self, source: int, target: int, confidence: float) -> tuple[float, float]:
-        """The answer plus and minus the proved bound: holds at once for all pairs, so it is wide for any one."""
-        answer = float(self.pairs(np.array([source]), np.array([target]))[0])
-        if source == target or not np.isfinite(answer):
-            return answer, answer
-        bound = hierarchy_bound(self.strategy, 1 - confidence)
-        return max(0.0, answer - bound.noise - bound.detour), answer + bound.noise
-
 
 def _steps(table: Int) -> Float:
     """Lattice numbers as the engine keeps them."""
     return np.where(table >= INFINITE, np.inf, table).ravel()
-
-
-def hierarchy_decoder(measurements: Measurements) -> HierarchyDecoder:
-    """The decoder for the measured boundaries: all levels, or the literal recursion for adjacent ones."""
-    (block,) = measurements.strategy.blocks
-    assert isinstance(block, HierarchyBlock)
-    if not block.adjacent:
-        return HierarchyDecoder(measurements)
-    from .literal import LiteralDecoder
-
-    if measurements.strategy.topology.num_nodes > LiteralDecoder.MOST_NODES:
-        raise CannotError(
-            f"levels='adjacent' is read literally, for up to {LiteralDecoder.MOST_NODES} nodes; use levels='all'"
-        )
-    refuse_above(MAX_BYTES // 4, 8 * int((block.hierarchy.vertices.sizes() ** 2).sum()))
-    return LiteralDecoder(measurements)

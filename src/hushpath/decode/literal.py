@@ -15,14 +15,40 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Float, Int
+from ..cells import Index
+from ..cells.index import MAX_BYTES, refuse_above
+from ..errors import CannotError
+from ..estimate import Estimator
 from ..kernels.hierarchy import INFINITE
+from ..measure import Measurements
 from .hierarchy import HierarchyDecoder
+
+MOST_NODES = 3000
 
 
 class LiteralDecoder(HierarchyDecoder):
     """All pairs at once, cell by cell from the leaves up."""
 
-    MOST_NODES = 3000
+    name = "literal"
+    summary = "the recursion as the paper prints it, for levels='adjacent'"
+    in_files = "hierarchy"
+    indexed = False
+
+    def __init__(self, measurements: Measurements, estimator: Estimator) -> None:
+        super().__init__(measurements, estimator)
+        if self.topology.num_nodes > MOST_NODES:
+            raise CannotError(f"levels='adjacent' is read literally, for up to {MOST_NODES} nodes; use levels='all'")
+        refuse_above(MAX_BYTES // 4, 8 * int((self.hierarchy.vertices.sizes() ** 2).sum()))
+
+    index = None  # type: ignore[assignment]
+
+    def build_index(self, max_bytes: int = MAX_BYTES) -> Index:  # noqa: ARG002
+        """There is none."""
+        raise CannotError("levels='adjacent' is read literally and has no index; use levels='all'")
+
+    def index_for(self, rows: int) -> Index | None:  # noqa: ARG002
+        """There is none."""
+        return None
 
     @cached_property
     def matrix(self) -> Int:
@@ -43,7 +69,7 @@ class LiteralDecoder(HierarchyDecoder):
     def _whole_leaf(self, leaf: int) -> Int:
         if not self.block.leaf_edges:
             return self._leaf_tables[leaf]
-        return self.leaves.distances(leaf, self.noisy_edges, self.noisy_edges)
+        return self.leaves.distances(leaf, self.weights, self.weights)
 
     def _split_cell(self, cell: int, zero: dict[int, Int], one: dict[int, Int]) -> tuple[Int, Int]:
         """Steps 2 and 3 of Algorithm 2 for every pair of one cell."""

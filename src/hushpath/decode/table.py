@@ -7,30 +7,51 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..arrays import Bool, Float, Int
-from ..blocks.core import CliqueBlock
+from ..blocks import CliqueBlock
 from ..data.topology import Topology
+from ..estimate import Estimator
 from ..kernels.paths import UNREACHED, distances_from
-from ..measure.door import Measurements
+from ..measure import Measurements
 from ..noise import quantile
+from ..strategy.core import Strategy
+from .core import ROWS_AT_ONCE, Bound, Hops, PairDecoder, Prediction, largest_limits, number_noise
 
 
-class TableDecoder:
-    """A look-up per pair, for one ``CliqueBlock`` over all nodes."""
+class TableDecoder(PairDecoder):
+    """A look-up per pair of nodes."""
 
-    def __init__(self, measurements: Measurements) -> None:
-        self.strategy = measurements.strategy
-        self.topology = measurements.strategy.topology
-        self.values = measurements.values
-        block = self.strategy.blocks[0]
-        assert isinstance(block, CliqueBlock)
+    name = "table"
+    summary = "every distance was measured; look it up"
+    blocks = (CliqueBlock,)
+
+    def __init__(self, measurements: Measurements, estimator: Estimator) -> None:
+        super().__init__(measurements, estimator)
+        block, strategy = self.strategy.block(CliqueBlock), self.strategy
+        self.values = measurements.of(CliqueBlock)
         n = self.topology.num_nodes
         self.size, self.offset, self.inside, self.scale = (np.zeros(n, np.int64) for _ in range(4))
-        offset = 0
-        sizes = block.group_sizes(self.topology)
-        for group, numbers, scale in zip(block.groups(self.topology), sizes, self.strategy.scales, strict=True):
+        offset, scales = 0, strategy.scales[strategy.groups_of(CliqueBlock)]
+        for group, numbers, scale in zip(block.groups, block.group_sizes, scales, strict=True):
             self.size[group], self.offset[group], self.inside[group] = len(group), offset, np.arange(len(group))
             self.scale[group] = scale
             offset += int(numbers)
+
+    @classmethod
+    def reads(cls, strategy: Strategy) -> bool:
+        """Every node must have been measured."""
+        return super().reads(strategy) and len(strategy.block(CliqueBlock).vertices) == strategy.topology.num_nodes
+
+    @staticmethod
+    def bound(strategy: Strategy, gamma: float) -> Bound:
+        """One number per answer."""
+        (limit,) = largest_limits(strategy, gamma, CliqueBlock)
+        return Bound(limit + strategy.lattice.granularity * strategy.topology.num_nodes)
+
+    @staticmethod
+    def predict(strategy: Strategy, hops: Hops) -> Prediction:  # noqa: ARG004 - the same for every pair
+        """The noise of one number."""
+        noise = number_noise(strategy)[strategy.groups_of(CliqueBlock)]
+        return Prediction(np.repeat(noise, np.minimum(strategy.block(CliqueBlock).group_sizes, 1000)))
 
     def pairs(self, sources: Int, targets: Int) -> Float:
         """Return the measured number of each pair, never below zero."""
@@ -56,28 +77,22 @@ class TableDecoder:
             i, j = np.minimum(self.inside[s], self.inside[t]), np.maximum(self.inside[s], self.inside[t])
             p = self.size[s]
             at = self.offset[s] + i * p - i * (i + 1) // 2 + j - i - 1
-        answer[asked] = self.strategy.lattice.floats(self.values[at])
+        answer[asked] = self.lattice.floats(self.values[at])
         return answer
 
-    def rows(self, sources: Int, out: Float) -> None:
-        """Look up one row after the other."""
-        everyone = np.arange(self.topology.num_nodes)
-        for i, source in enumerate(sources):
-            out[i] = self.pairs(np.full(len(everyone), source), everyone)
+    def centre(self, source: Int, target: Int, answer: float) -> float:  # noqa: ARG002
+        """The number before it was clipped at zero."""
+        return float(self._measured(source, target)[0])
 
-    def interval(self, source: int, target: int, confidence: float) -> tuple[float, float]:
-        """The answer plus and minus the quantile of its noise: exact, but for the clipping at zero."""
-        answer = float(self._measured(np.array([source]), np.array([target]))[0])
-        if source == target or not np.isfinite(answer):
-            return answer, answer
-        lattice = self.strategy.lattice
-        reach = quantile(self.strategy.law, int(self.scale[source]), (1 + confidence) / 2) * lattice.granularity
-        return max(0.0, answer - reach), max(0.0, answer + reach)
+    def reach(self, source: int, target: int, confidence: float) -> tuple[float, float]:  # noqa: ARG002
+        """The quantile of one noise: exact, but for the clipping at zero."""
+        reach = quantile(self.strategy.law, int(self.scale[source]), (1 + confidence) / 2) * self.lattice.granularity
+        return reach, reach
 
 
 def reached(topology: Topology, sources: Int) -> Iterator[tuple[slice, Bool]]:
     """Which nodes a path leads to from each source, a few full rows at a time: a public fact."""
-    ones, rows = np.ones(len(topology.arcs.heads), np.int64), max(1, 2**22 // topology.num_nodes)
+    ones, rows = np.ones(len(topology.arcs.heads), np.int64), max(1, ROWS_AT_ONCE // topology.num_nodes)
     for first in range(0, len(sources), rows):
         part = slice(first, min(first + rows, len(sources)))
         hops = np.empty((part.stop - first, topology.num_nodes), np.int64)

@@ -15,7 +15,9 @@ import numpy as np
 
 from ..arrays import Float
 from ..data.topology import Topology
+from ..decode.edges import EdgeDecoder
 from ..decode.predict import MEAN_OF_STD
+from ..decode.registry import default_decoder
 from ..publish.evaluate import Comparison
 from ..publish.plan import Plan
 from ..publish.statement import NOT_PRIVATE
@@ -156,7 +158,7 @@ def error_by_hops(comparison: Comparison, plan: Plan | None, *, units: str) -> s
 def predicted_by_hops(plan: Plan, hops: Float) -> Float:
     """Mean error the plan expects at a hop count: growing with the root of it, or the same for all."""
     choice = plan.choice
-    if plan.strategy.decoder == "edges":
+    if default_decoder(plan.strategy) is EdgeDecoder:
         return np.asarray(MEAN_OF_STD * choice.noise * np.sqrt(hops))
     return np.full(len(hops), choice.mean_error)
 

@@ -18,7 +18,7 @@ from ..arrays import Float, Int
 from ..data.network import Network
 from ..data.topology import Topology
 from ..data.weights import PrivateWeights
-from ..decode.bounds import error_bound
+from ..decode.predict import error_bound
 from ..errors import CannotError, OptionError
 from ..kernels.paths import distances_from
 from ..noise import simulation

@@ -1,6 +1,6 @@
 """Exact distances of every cell of a separator tree, bottom-up.
 
-Stage 4 of 6.  Private: takes lattice weights.  A leaf's table is computed from its edges; a split cell's from the
+Private: takes lattice weights.  A leaf's table is computed from its edges; a split cell's from the
 boundary tables of its children and the edges inside its separator, by min-plus elimination over the separator
 (``joined_table``).  On planar graphs that is O(n^1.5) in all, instead of a shortest-path tree per separator vertex.
 """
@@ -13,15 +13,14 @@ from ..arrays import Int, concatenated
 from ..blocks.hierarchy import HierarchyBlock
 from ..cells.frame import frame
 from ..cells.leaves import LeafGraphs
-from ..data.topology import Topology
 from ..data.weights import Lattice
 from ..kernels.hierarchy import INFINITE, joined_table
 from ..progress import steps as progress_steps
 
 
-def hierarchy_numbers(block: HierarchyBlock, topology: Topology, lattice: Lattice, steps: Int) -> Int:
+def hierarchy_numbers(block: HierarchyBlock, lattice: Lattice, steps: Int) -> Int:
     """Return the block's numbers in its order: cell by cell, then leaf edges."""
-    hierarchy = block.hierarchy
+    hierarchy, topology = block.hierarchy, block.topology
     full = frame(hierarchy, hierarchy.separators, hierarchy.separator_boundary)
     leaves = LeafGraphs.of(hierarchy, topology)
     # In the covered flavour edges inside separators stay below as public edges of their largest length.
@@ -55,4 +54,4 @@ def hierarchy_numbers(block: HierarchyBlock, topology: Topology, lattice: Lattic
         rest = position[block.frame.members[cell][block.frame.rest[cell]]]
         i, j = np.triu_indices(len(hubs), 1)
         numbers[cell] = np.concatenate([table[hubs[i], hubs[j]], table[np.ix_(hubs, rest)].ravel()])
-    return concatenated([*numbers, steps[block.leaf_edge_ids]])
+    return concatenated([*numbers, steps[block.edges]])

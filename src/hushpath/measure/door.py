@@ -1,9 +1,9 @@
 """The one private step: exact local distances plus noise.  Everything else in hushpath is public.
 
-Stage 4 of 6.  This is the only code that sees private weights and noise together; read it in one sitting.
+This is the only code that sees private weights and noise together; read it in one sitting.
 
 Why the result may be published:
-    1. ``strategy.certificate()`` proves from public facts that noise of these scales meets the budget for every
+    1. ``strategy.certificate`` proves from public facts that noise of these scales meets the budget for every
        pair of neighbouring weights, or raises before a weight is read.
     2. Weights become integers on a public lattice, by clipping, rounding down, and sorting those of edges that nothing
        public tells apart (docs/proofs/lattice.md).
@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Int, concatenated, frozen
+from ..blocks import Block
 from ..data.weights import PrivateWeights
 from ..noise import Sampler
 from ..strategy.core import Strategy
@@ -28,7 +29,7 @@ from .numbers import exact_numbers
 
 @dataclass(frozen=True, eq=False)
 class Measurements:
-    """Noisy numbers, safe to publish as far as ``strategy.certificate()`` and the sampler go.
+    """Noisy numbers, safe to publish as far as ``strategy.certificate`` and the sampler go.
 
     Attributes:
         strategy: the public strategy that was measured.
@@ -42,14 +43,16 @@ class Measurements:
     sampler: str
     private: bool
 
+    def of(self, kind: type[Block]) -> Int:
+        """The numbers of the block of this kind."""
+        return self.values[self.strategy.numbers_of(kind)]
+
 
 def measure(strategy: Strategy, weights: PrivateWeights, sampler: Sampler) -> Measurements:
     """Measure every number of the strategy once, with fresh noise from the sampler."""
-    strategy.certificate()
+    _ = strategy.certificate  # raises if the budget does not hold
     steps = weights.on_lattice(strategy.lattice)
-    exact = concatenated([
-        exact_numbers(block, strategy.topology, strategy.lattice, steps) for block in strategy.blocks
-    ])  # fmt: skip
+    exact = concatenated([exact_numbers(block, strategy.lattice, steps) for block in strategy.blocks])
     noise = sampler.draw(strategy.law, np.repeat(strategy.scales, strategy.group_sizes))
     if noise.shape != exact.shape or noise.dtype != np.int64:
         raise RuntimeError("every number needs a whole number of noise of its own")

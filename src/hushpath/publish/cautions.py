@@ -1,6 +1,6 @@
 """Public facts about a promise or a release that deserve a second look, in plain words.
 
-Stage 5 of 6.  Nothing is stopped: an owner may have reasons.  What is said here is said at release time, stands in the
+Nothing is stopped: an owner may have reasons.  What is said here is said at release time, stands in the
 statement, and is worked out anew by whoever reads the file, from what the file holds.
 
 The promise (``of_promise``), from the certificate; docs/GUARANTEE.md explains the thresholds.
@@ -20,15 +20,12 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from ..blocks.anchors import AnchorBlock, Forest
-from ..blocks.core import CliqueBlock
-from ..blocks.hierarchy import HierarchyBlock
-from ..decode.predict import expected_error, number_noise
-from ..measure.door import Measurements
+from ..blocks import EdgeBlock
+from ..blocks.samples import few_hops
+from ..decode.core import number_noise
+from ..decode.predict import expected_error
+from ..measure import Measurements
 from ..strategy.core import Strategy
-from ..strategy.samples import FEW, few_hops
 
 WEAK_EPSILON, VOID_EPSILON = 10.0, 50.0
 LARGE_DELTA, VOID_DELTA = 1e-4, 0.01
@@ -40,7 +37,7 @@ def of_promise(strategy: Strategy) -> list[str]:
     """What is weak about the promise itself."""
     if strategy.budget.unlimited:
         return []  # NOT PRIVATE, and marked so everywhere
-    certificate, population = strategy.certificate(), strategy.population
+    certificate, population = strategy.certificate, strategy.terms.population
     epsilon, delta, found = certificate.epsilon, certificate.delta, []
     if epsilon > VOID_EPSILON:
         found.append(
@@ -70,7 +67,7 @@ def of_promise(strategy: Strategy) -> list[str]:
 def of_plan(strategy: Strategy) -> list[str]:
     """What can be known before any weight is read."""
     found, lattice = of_promise(strategy), strategy.lattice
-    declared = strategy.max_weight is not None or np.isfinite(strategy.topology.upper).all()
+    declared = strategy.terms.bound_every_weight(strategy.topology)
     if not declared or strategy.budget.unlimited or strategy.topology.num_edges == 0:
         return found
     typical = float(lattice.high.mean()) / 2 * lattice.granularity * float(few_hops(strategy.topology).mean())
@@ -99,30 +96,17 @@ def of_release(measurements: Measurements) -> tuple[str, ...]:
 
 
 def typical_distance(measurements: Measurements) -> float:
-    """About how far two nodes are, from the released numbers; may come out negative where noise rules."""
-    strategy, topology = measurements.strategy, measurements.strategy.topology
-    block, sizes = strategy.blocks[0], strategy.blocks[0].group_sizes(strategy.topology)
-    numbers = measurements.values[: int(sizes.sum())] * strategy.lattice.granularity
-    if isinstance(block, AnchorBlock):
-        heights = block.heights(measurements.values, Forest.of(topology)) * strategy.lattice.granularity
-        return float(heights.mean())
-    if isinstance(block, CliqueBlock):
-        reached = len(few_hops(topology)) / (FEW * (topology.num_nodes - 1)) if topology.directed else 1.0
-        return float(numbers.mean()) / min(1.0, reached)  # pairs that cannot be reached hold noise only
-    if isinstance(block, HierarchyBlock):
-        cells = block.hierarchy.num_cells
-        large = np.where(sizes[:cells] > 0, block.hierarchy.vertices.sizes(), 0)
-        if large.any():  # distances across the largest cell that was measured
-            cell = int(large.argmax())
-            begin = int(sizes[:cell].sum())
-            return float(numbers[begin : begin + int(sizes[cell])].mean())
-    return float(numbers.mean()) * float(few_hops(topology).mean())
+    """About how far two nodes are, from the numbers of the first block; may come out negative where noise rules."""
+    strategy = measurements.strategy
+    first = strategy.blocks[0]
+    return first.typical(measurements.of(type(first))) * strategy.lattice.granularity
 
 
 def _lost_in_noise(measurements: Measurements) -> bool:
     """Whether shortest paths over noisy edges follow the noise rather than the weights."""
     strategy, topology = measurements.strategy, measurements.strategy.topology
-    if strategy.decoder != "edges" or topology.num_edges < MANY_CYCLES * topology.num_nodes:
+    if {type(block) for block in strategy.blocks} != {EdgeBlock}:
         return False
-    mean = float(measurements.values.mean())
-    return float(number_noise(strategy).max()) > 2 * mean
+    if topology.num_edges < MANY_CYCLES * topology.num_nodes:
+        return False
+    return float(number_noise(strategy).max()) > 2 * float(measurements.values.mean())

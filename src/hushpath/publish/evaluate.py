@@ -76,11 +76,7 @@ class Evaluation:
 def compare(network: Network, release: Release, *, sources: int = 64) -> Comparison:
     """Compare from a sample of sources (all, if there are no more) to every node they reach."""
     topology = network.topology
-    mine = (topology.tails, topology.heads, topology.labels, topology.directed)
-    theirs = release.topology
-    if mine[2:] != (theirs.labels, theirs.directed) or not (
-        np.array_equal(mine[0], theirs.tails) and np.array_equal(mine[1], theirs.heads)
-    ):
+    if not topology.is_same(release.topology, bounds=False):
         raise InputError("the release was made from another topology than this network")
     n = topology.num_nodes
     chosen = np.arange(n) if n <= sources else np.sort(simulation(0).choice(n, sources, replace=False))

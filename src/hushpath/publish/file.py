@@ -1,6 +1,6 @@
 """The release file: what it holds, and what is proved when one is read (docs/FORMAT.md).
 
-Stage 5 of 6.  Nothing private is in it and nothing in it is executed.  A file is meant to be passed around, so it is
+Nothing private is in it and nothing in it is executed.  A file is meant to be passed around, so it is
 hostile until proved: every structure is checked against the topology before anything uses it, who owns which edge and
 what the release costs are computed here and never taken from the file, and every failure is a ``FileFormatError``.
 
@@ -19,15 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import frozen
+from ..blocks import BLOCKS
 from ..data.topology import MAX_LABEL_LENGTH, Topology
-from ..data.weights import Lattice
+from ..decode.core import Decoder
+from ..decode.registry import DECODERS, default_decoder
 from ..errors import FileFormatError, HushpathError
 from ..files import container
-from ..measure.door import Measurements
+from ..measure import Measurements
 from ..noise import SAMPLERS, SECRET_SAMPLERS, Law
-from ..privacy.accounting import Budget
 from ..strategy.core import Problem, Strategy, check_fits, check_measures
-from ..strategy.registry import BLOCKS, DECODERS, MECHANISMS
+from ..strategy.registry import MECHANISMS
+from ..strategy.terms import Terms
 from .statement import Statement
 
 FORMAT = "hushpath-release"
@@ -92,17 +94,21 @@ def _pack(measurements: Measurements, statement: Statement) -> tuple[dict[str, A
         "directed": topology.directed,
         "dropped_loops": topology.dropped_loops,
         "mechanism": strategy.mechanism,
-        "decoder": strategy.decoder,
+        "decoder": _name_in_files(default_decoder(strategy)),
         "law": str(strategy.law),
         "blocks": [block.kind for block in strategy.blocks],
         "options": dict(strategy.options),
         "details": dict(strategy.details),
         "unit": strategy.lattice.unit,
         "granularity": strategy.lattice.granularity,
-        "max_weight": strategy.max_weight,
+        "max_weight": strategy.terms.max_weight,
         "sampler": measurements.sampler,
     }
     return header, tensors
+
+
+def _name_in_files(decoder: type[Decoder]) -> str:
+    return decoder.in_files or decoder.name
 
 
 def _promise(statement: Statement) -> dict[str, Any]:
@@ -207,15 +213,21 @@ def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -
     for kind in kinds:
         if not isinstance(kind, str) or kind not in BLOCKS:
             raise FileFormatError(f"it measures {str(kind)[:40]!r}, which this version does not know")
-    if kinds != DECODERS[mechanism.decoder] or header["decoder"] != mechanism.decoder:
+    readers = {_name_in_files(decoder) for decoder in DECODERS.values() if decoder.blocks == mechanism.measures}
+    if kinds != tuple(block.kind for block in mechanism.measures) or header["decoder"] not in readers:
         raise FileFormatError("its decoder does not fit what it measured")
     claimed, law = header["statement"], Law(header["law"])
     epsilon = claimed.get("budget_epsilon")
-    budget = Budget(math.inf if epsilon == "inf" else epsilon, claimed.get("budget_delta"))
-    lattice = Lattice.build(
-        topology, unit=header["unit"], max_weight=header["max_weight"], granularity=header["granularity"]
+    terms = Terms(
+        epsilon=math.inf if epsilon == "inf" else epsilon,
+        delta=claimed.get("budget_delta"),
+        unit=header["unit"],
+        max_weight=header["max_weight"],
+        granularity=header["granularity"],
+        population=claimed.get("population"),
     )
-    check_fits(mechanism, Problem(topology, budget, lattice, header["max_weight"], law), law)
+    problem = Problem.of(topology, terms, law)
+    check_fits(mechanism, problem, law)
     labels = ("labels",) if "topology.labels" in tensors else ("labels.text", "labels.ends")
     known = {"strategy.scales", "values"} | {
         f"topology.{name}" for name in ("tails", "heads", "lower", "upper", "coordinates", *labels)
@@ -228,23 +240,20 @@ def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -
         blocks.append(BLOCKS[kind].from_arrays(arrays, topology))
     if set(tensors) - known:
         raise FileFormatError(f"it has an array {sorted(set(tensors) - known)[0][:40]!r} that does not belong to it")
-    if reason := mechanism.misfit(topology, tuple(blocks)):
-        raise FileFormatError(f"it cannot have been made by {mechanism.name!r}: {reason}")
     scales = _row(tensors, "strategy.scales", np.int64)
     strategy = Strategy(
         mechanism=mechanism.name,
-        decoder=mechanism.decoder,
         topology=topology,
-        lattice=lattice,
-        budget=budget,
+        terms=terms,
+        lattice=problem.lattice,
         law=law,
         blocks=tuple(blocks),
         scales=frozen(scales, np.int64),
-        max_weight=header["max_weight"],
         options=header["options"],
         details=header["details"],
-        population=claimed.get("population"),
     )
+    if reason := mechanism.misfit(strategy):
+        raise FileFormatError(f"it cannot have been made by {mechanism.name!r}: {reason}")
     if scales.shape != strategy.group_sizes.shape:  # their range is the certificate's business
         raise FileFormatError("its noise scales do not fit its strategy")
     check_measures(strategy)

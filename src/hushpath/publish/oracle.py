@@ -1,7 +1,10 @@
 """A release: noisy measurements with their statement, and every question one may ask of them.
 
-Stage 6 of 6.  All answers are public.  Labels come in, numbers go out; whoever asks millions of questions may name
+All answers are public.  Labels come in, numbers go out; whoever asks millions of questions may name
 nodes by position (``positions=True``), because finding labels would take longer than answering.
+
+How measurements are read is no part of the release: ``read`` gives the same release with another decoder or
+estimator, and costs nothing.
 
 Releases of edge weights and of separator shortcuts can have an index (docs/ENGINE.md): ``build_index`` makes it,
 ``save(path, index=True)`` or ``save_index`` writes it beside the release, ``load`` finds it there.
@@ -22,10 +25,12 @@ from ..cells import Index
 from ..cells.index import MAX_BYTES
 from ..cells.storage import index_path, load_index, save_index
 from ..data.topology import Label, Topology
-from ..decode import Decoder, decoder_for
+from ..decode.core import Decoder
+from ..decode.registry import default_decoder, read
 from ..errors import CannotError, FileFormatError, InputError, OptionError, warn
+from ..estimate import estimator_named
 from ..files.signing import verified_digest, write_signed
-from ..measure.door import Measurements
+from ..measure import Measurements
 from ..progress import steps
 from .file import fingerprint, read_release, write_release
 from .statement import NOT_PRIVATE, Statement
@@ -40,9 +45,16 @@ class Release:
     """Everything that was published: ask it for any distance, for ever."""
 
     def __init__(
-        self, measurements: Measurements, statement: Statement | None = None, fingerprint: str | None = None
+        self,
+        measurements: Measurements,
+        statement: Statement | None = None,
+        fingerprint: str | None = None,
+        *,
+        decoder: str = "auto",
+        estimator: str = "auto",
     ) -> None:
         self.measurements = measurements
+        self._asked = decoder, estimator
         self.statement = statement or Statement.of(measurements)
         if fingerprint is not None:  # of the file it was read from, whose digest was checked
             self.fingerprint = fingerprint
@@ -52,9 +64,20 @@ class Release:
         """The public network."""
         return self.measurements.strategy.topology
 
+    def read(self, decoder: str = "auto", estimator: str = "auto") -> Release:
+        """The same release, read in another way: free, and as often as one likes.
+
+        ``decoder`` is one of those that ``hushpath inspect`` lists; ``estimator`` says how edge weights are estimated
+        where the decoder searches paths over them.  "auto" is the default: chosen from public facts alone.
+        """
+        other = Release(self.measurements, self.statement, self.fingerprint, decoder=decoder, estimator=estimator)
+        _ = other.decoder  # says now what cannot be read so
+        return other
+
     @cached_property
-    def _decoder(self) -> Decoder:
-        return decoder_for(self.measurements)
+    def decoder(self) -> Decoder:
+        """How the measurements are read."""
+        return read(self.measurements, *self._asked)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -81,7 +104,7 @@ class Release:
             sources, targets = np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1])
         else:
             sources, targets = self._positions(pairs)
-        return self._decoder.pairs(sources, targets)
+        return self.decoder.pairs(sources, targets)
 
     def matrix(
         self,
@@ -115,7 +138,7 @@ class Release:
         straight = targets is None and answer.dtype == np.float64 and answer.flags.c_contiguous
         for part in steps(self.chunks(len(rows)), "distances"):
             if straight:
-                self._decoder.rows(rows[part], answer[part])
+                self.decoder.rows(rows[part], answer[part])
             else:
                 answer[part] = self.rows(rows[part])[:, columns]
         return answer
@@ -123,8 +146,7 @@ class Release:
     @property
     def index(self) -> Index | None:
         """The index, if there is one."""
-        index: Index | None = getattr(self._decoder, "index", None)
-        return index
+        return self.decoder.index
 
     def build_index(self, *, max_bytes: int = MAX_BYTES) -> Index:
         """Build the index (docs/ENGINE.md): every later answer comes from it, the same to the last bit, but faster.
@@ -132,31 +154,30 @@ class Release:
         Raises:
             CannotError: if it would take more than ``max_bytes``, or if the release answers by other means.
         """
-        build = getattr(self._decoder, "build_index", None)
-        if build is None:
-            raise CannotError(
-                f"a release by {self.statement.mechanism!r} is looked up, not searched: no index is needed"
-            )
-        index: Index = build(max_bytes)
-        return index
+        return self.decoder.build_index(max_bytes)
 
     def save_index(self, path: str | os.PathLike[str]) -> None:
         """Write the index, building it if it is not there (atomically; see docs/ENGINE.md)."""
-        save_index(path, self.build_index(), self.fingerprint, self.statement.marking)
+        save_index(path, self.build_index(), self._index_of, self.statement.marking)
+
+    @property
+    def _index_of(self) -> str:
+        """What an index belongs to: the release and, unless it is the default, the way it is read."""
+        strategy, decoder = self.measurements.strategy, self.decoder
+        usual = default_decoder(strategy).name, estimator_named("auto", strategy).name
+        mine = decoder.name, decoder.estimator.name
+        return self.fingerprint if mine == usual else " ".join([self.fingerprint, *mine])
 
     def load_index(self, path: str | os.PathLike[str]) -> None:
         """Map an index file; refuses one that was not made here for this release, or has changed since."""
-        if getattr(self._decoder, "build_index", None) is None:
+        if not self.decoder.indexed:
             raise CannotError(f"a release by {self.statement.mechanism!r} has no index")
         granularity = self.measurements.strategy.lattice.granularity
-        found = load_index(path, self.fingerprint, self.topology.num_nodes, granularity)
-        self._decoder.index = found  # type: ignore[attr-defined]
+        self.decoder.index = load_index(path, self._index_of, self.topology.num_nodes, granularity)
 
     def prepared(self, rows: int) -> Index | None:
         """Get ready for this many rows: the index if there is one or if so many rows are worth its tables."""
-        index_for = getattr(self._decoder, "index_for", None)
-        index: Index | None = index_for(rows) if index_for is not None else None
-        return index
+        return self.decoder.index_for(rows)
 
     def frame(self, sources: Sequence[Label] | None = None, targets: Sequence[Label] | None = None) -> pandas.DataFrame:
         """Return ``matrix`` as a labelled table; ``None`` means all nodes in canonical order.
@@ -180,7 +201,7 @@ class Release:
     def interval(self, source: Label, target: Label, confidence: float = 0.9) -> tuple[float, float]:
         """Return a range meant to hold the true distance with the given probability (see docs/PITFALLS.md)."""
         check_confidence(confidence)
-        return self._decoder.interval(self.topology.index(source), self.topology.index(target), confidence)
+        return self.decoder.interval(self.topology.index(source), self.topology.index(target), confidence)
 
     def save(
         self, path: str | os.PathLike[str], *, index: bool = False, sign: str | os.PathLike[str] | None = None
@@ -198,17 +219,25 @@ class Release:
 
     @classmethod
     def load(
-        cls, path: str | os.PathLike[str], *, verify: str | os.PathLike[str] | None = None, index: bool = True
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        verify: str | os.PathLike[str] | None = None,
+        index: bool = True,
+        decoder: str = "auto",
+        estimator: str = "auto",
     ) -> Release:
         """Read a release file, checking its digest and proving its certificate again.
 
         An index of this release lying beside it (``roads.hushx``) is mapped if it was made here.  One of another
         release, from elsewhere or damaged is left alone with a warning, and any without ``index``.
         ``verify`` names a public Ed25519 key (PEM): the file must be signed with its private half.
+        ``decoder`` and ``estimator`` as in ``read``.
         """
-        release = cls(*read_release(path, sha256=None if verify is None else verified_digest(path, verify)))
+        found = read_release(path, sha256=None if verify is None else verified_digest(path, verify))
+        release = cls(*found, decoder=decoder, estimator=estimator)
         beside = index_path(path)
-        if index and beside.is_file() and beside != Path(path) and hasattr(release._decoder, "build_index"):
+        if index and beside.is_file() and beside != Path(path) and release.decoder.indexed:
             try:
                 release.load_index(beside)
             except FileFormatError as error:
@@ -218,7 +247,7 @@ class Release:
     def rows(self, sources: Int) -> Float:
         """Full rows by node *position*: the building block of everything larger."""
         out = np.empty((len(sources), self.topology.num_nodes))
-        self._decoder.rows(sources, out)
+        self.decoder.rows(sources, out)
         return out
 
     def chunks(self, count: int) -> list[slice]:
@@ -262,10 +291,15 @@ class Release:
 
 
 def load(
-    path: str | os.PathLike[str], *, verify: str | os.PathLike[str] | None = None, index: bool = True
+    path: str | os.PathLike[str],
+    *,
+    verify: str | os.PathLike[str] | None = None,
+    index: bool = True,
+    decoder: str = "auto",
+    estimator: str = "auto",
 ) -> Release:
-    """Read a release file; with ``verify`` only if it is signed by the owner of this public key."""
-    return Release.load(path, verify=verify, index=index)
+    """Read a release file; with ``verify`` only if it is signed by the owner of this public key (``Release.load``)."""
+    return Release.load(path, verify=verify, index=index, decoder=decoder, estimator=estimator)
 
 
 def check_confidence(confidence: float) -> None:

@@ -4,7 +4,7 @@ A plan builds the calibrated strategy of every mechanism that fits, under every 
 error of each over pairs of nodes drawn evenly.  It reads no weights, so a plan may be made, printed and published
 before the data exist.
 
-How errors are predicted: ``predict``.  What is proved about them: ``bounds``.
+How errors are predicted and what is proved about them: ``decode``.
 """
 
 from __future__ import annotations
@@ -17,35 +17,27 @@ from typing import Any, ParamSpec, TypeVar
 
 from ..data.facts import warn_of_bounds
 from ..data.topology import Topology
-from ..data.weights import Lattice
-from ..decode.bounds import error_bound
-from ..decode.predict import predicted_error
+from ..decode.predict import error_bound, predicted_error
 from ..errors import CannotError, HushpathError, OptionError
 from ..noise import Law, std
-from ..privacy.accounting import Budget
 from ..progress import steps
 from ..strategy.core import Mechanism, Problem, Strategy, build_strategy, check_law
 from ..strategy.registry import MECHANISMS, mechanism_named
+from ..strategy.terms import Terms
 from .cautions import of_plan
 
 GAMMA = 0.05  # the chance that proved bounds are given away
-NO_UNIT = (
-    "unit is missing: the most that ALL weights together can move (changes added up, in the weights' own measure) when "
-    "the data of one protected unit, e.g. all trips of one person, are taken out; see docs/GUARANTEE.md, Choosing unit"
-)
 Asked = ParamSpec("Asked")
 Answer = TypeVar("Answer")
 
 
-def needs_unit(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
-    """Refuse a call without ``unit`` in words that help: who is protected is not ours to guess."""
+def by_name(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
+    """Refuse a second positional argument in words that help."""
 
     @wraps(function)
     def asked(*args: Asked.args, **kwargs: Asked.kwargs) -> Answer:
         if len(args) > 1:
             raise OptionError(f"{function.__name__} takes epsilon, unit and the rest by name: epsilon=1.0, unit=3.0")
-        if kwargs.get("unit") is None:
-            raise OptionError(NO_UNIT)
         return function(*args, **kwargs)
 
     return asked
@@ -84,7 +76,7 @@ class Plan:
     """The candidates, best first, and the choice."""
 
     topology: Topology
-    problem: Problem
+    terms: Terms
     candidates: tuple[Candidate, ...]
 
     @property
@@ -115,7 +107,7 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        lattice, budget = self.problem.lattice, self.problem.budget
+        lattice, budget = self.strategy.lattice, self.terms.budget
         return {
             "nodes": self.topology.num_nodes,
             "edges": self.topology.num_edges,
@@ -124,17 +116,17 @@ class Plan:
             "delta": budget.delta,
             "unit": lattice.unit,
             "largest_weight": lattice.largest_weight,
-            "population": self.problem.population,
+            "population": self.terms.population,
             "cautions": list(self.cautions),
             "choice": {"mechanism": self.choice.mechanism, "law": str(self.choice.law), "why": self.why},
             "candidates": [candidate.as_dict() for candidate in self.candidates],
         }
 
     def __str__(self) -> str:
-        budget = self.problem.budget
+        budget = self.terms.budget
         lines = [
             f"{self.topology!r}, epsilon = {budget.epsilon:g}, delta = {budget.delta:g}, "
-            f"unit = {self.problem.lattice.unit:g}. No weight was read.",
+            f"unit = {self.strategy.lattice.unit:g}. No weight was read.",
             "",
             f"{'mechanism':<18}{'law':<10}{'mean error':>12}{'95 % below':>12}{'all below':>12}"
             f"{'noise':>12}{'numbers':>12}",
@@ -155,21 +147,21 @@ class Plan:
             "are worse than predicted: too low where many are nearly equal, too high where few are (docs/PITFALLS.md).",
             f"All below: no answer is off by more, proved for the worst case, with probability {1 - GAMMA:g}.",
         ]
-        if self.problem.max_weight is None:
+        if self.terms.max_weight is None:
             lines.append(
-                f"No max_weight is declared: weights above {self.problem.lattice.largest_weight:.4g} are clipped."
+                f"No max_weight is declared: weights above {self.strategy.lattice.largest_weight:.4g} are clipped."
             )
         lines += [f"Caution: {caution}." for caution in self.cautions]
         return "\n".join(lines)
 
 
-@needs_unit
+@by_name
 def plan(
     topology: Topology,
     *,
-    epsilon: float,
+    epsilon: float | None = None,
     delta: float = 1e-6,
-    unit: float,
+    unit: float | None = None,
     max_weight: float | None = None,
     mechanism: str = "auto",
     law: str = "auto",
@@ -177,18 +169,25 @@ def plan(
     population: int | None = None,
     **options: Any,
 ) -> Plan:
-    """Build every candidate strategy, predict its error and put the best first.  Reads no weights."""
+    """Build every candidate strategy, predict its error and put the best first.  Reads no weights.
+
+    Arguments as in ``hushpath.release``.
+    """
+    terms = Terms.declared(epsilon, delta, unit, max_weight, granularity, population)
+    return planned(topology, terms, mechanism, law, options)
+
+
+def planned(topology: Topology, terms: Terms, mechanism: str, law: str, options: Mapping[str, Any]) -> Plan:
+    """The plan for these terms."""
     if not isinstance(topology, Topology):
         raise OptionError(f"plan takes a topology, such as net.topology, not {type(topology).__name__}")
-    budget = Budget(epsilon, delta)
-    lattice = Lattice.build(topology, unit=unit, max_weight=max_weight, granularity=granularity)
-    warn_of_bounds(topology, max_weight)
-    problem = Problem(topology, budget, lattice, max_weight, population=population)
+    problem = Problem.of(topology, terms)
+    warn_of_bounds(topology, terms.max_weight)
     if law not in ("auto", *Law):
         raise OptionError(f"law must be auto, laplace or gaussian, got {str(law)[:40]!r}")
     asked = None if law == "auto" else Law(law)
     if asked is not None:
-        check_law(asked, budget)
+        check_law(asked, terms.budget)
     if mechanism != "auto":
         candidates = _tried(mechanism_named(mechanism), problem, asked, options)
     else:
@@ -202,7 +201,7 @@ def plan(
     possible = sorted((c for c in candidates if c.strategy is not None), key=lambda c: c.mean_error)
     if not possible:
         raise CannotError(f"no mechanism fits; {candidates[0].mechanism}: {candidates[0].reason}")
-    return Plan(topology, problem, (*possible, *(c for c in candidates if c.strategy is None)))
+    return Plan(topology, terms, (*possible, *(c for c in candidates if c.strategy is None)))
 
 
 def _tried(mechanism: Mechanism, problem: Problem, asked: Law | None, options: Mapping[str, Any]) -> list[Candidate]:

@@ -6,20 +6,21 @@ from typing import Any
 
 from ..data.network import Network
 from ..errors import OptionError, warn
-from ..measure.door import measure
+from ..measure import measure
 from ..noise import make_sampler
 from ..strategy.registry import MECHANISMS
+from ..strategy.terms import Terms
 from .oracle import Release
-from .plan import needs_unit, plan
+from .plan import Plan, by_name, planned
 
 
-@needs_unit
+@by_name
 def release(
     network: Network,
     *,
-    epsilon: float,
+    epsilon: float | None = None,
     delta: float = 1e-6,
-    unit: float,
+    unit: float | None = None,
     max_weight: float | None = None,
     mechanism: str = "auto",
     law: str = "auto",
@@ -27,6 +28,7 @@ def release(
     seed: int | None = None,
     granularity: float | None = None,
     population: int | None = None,
+    plan: Plan | None = None,
     **options: Any,
 ) -> Release:
     """Measure a network once, with differential privacy, and return what may be published.
@@ -42,17 +44,22 @@ def release(
         seed: makes a release reproducible, for tests: NOT PRIVATE.
         granularity: length of a lattice step, a power of two; chosen from public facts when not given.
         population: about how many protected units there are: public, declared, never counted in the data.
+        plan: what ``hushpath.plan`` made for this network: its choice is measured as it stands.  It holds everything
+            above but ``sampler`` and ``seed``, so none of that may be given with it.
         options: what the mechanism takes.
 
     What deserves a second look (``statement.cautions``) is also emitted as ``HushpathWarning``.
     """
     if not isinstance(network, Network):
         raise OptionError(f"release takes a Network, such as read_network returns, not {type(network).__name__}")
-    chosen = plan(
-        network.topology, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight,
-        mechanism=mechanism, law=law, granularity=granularity, population=population, **options,
-    )  # fmt: skip
-    strategy = chosen.strategy
+    terms = (epsilon, delta, unit, max_weight, granularity, population)
+    if plan is None:
+        plan = planned(network.topology, Terms.declared(*terms), mechanism, law, options)
+    elif terms != (None, 1e-6, None, None, None, None) or (mechanism, law) != ("auto", "auto") or options:
+        raise OptionError("a plan holds epsilon, unit and the rest: give it alone, with sampler or seed at most")
+    elif not isinstance(plan, Plan) or not plan.topology.is_same(network.topology):
+        raise OptionError("the plan was made for another topology than this network's")
+    strategy = plan.strategy
     source = make_sampler(sampler, seed=seed, size=strategy.num_values)  # type: ignore[arg-type]
     made = Release(measure(strategy, network.weights, source))
     for caution in made.statement.cautions:

@@ -1,6 +1,6 @@
 """What a release promises, for people and for machines.
 
-Stage 5 of 6.  A statement is made once, from the certificate and the sampler, travels inside the file and is printed
+A statement is made once, from the certificate and the sampler, travels inside the file and is printed
 wherever the release is.  Whatever is not private says so first.
 """
 
@@ -67,7 +67,7 @@ class Statement:
     @classmethod
     def of(cls, measurements: Measurements) -> Statement:
         """State what these measurements promise."""
-        strategy, certificate = measurements.strategy, measurements.strategy.certificate()
+        strategy, certificate = measurements.strategy, measurements.strategy.certificate
         reasons = []
         if strategy.budget.unlimited:
             reasons.append("epsilon is infinite, so no noise was added")
@@ -94,7 +94,7 @@ class Statement:
             sampler=measurements.sampler,
             details=dict(strategy.details),
             version=__version__,
-            population=strategy.population,
+            population=strategy.terms.population,
             cautions=of_release(measurements),
         )
 

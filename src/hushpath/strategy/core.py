@@ -1,7 +1,8 @@
 """A strategy: which local distances, under which law, with how much noise.  Public from end to end.
 
-Stage 3 of 6.  A mechanism looks at public facts (``Problem``) and proposes blocks with relative noise scales
-(``Design``).  Calibration turns that into a ``Strategy`` whose certificate fits the budget, before any weight is read.
+A mechanism looks at public facts (``Problem``) and proposes blocks with relative noise scales (``Design``).
+Calibration turns that into a ``Strategy`` whose certificate fits the budget, before any weight is read.  How its
+measurements are read later is no part of it: reading is free (``decode``).
 """
 
 from __future__ import annotations
@@ -9,37 +10,42 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from itertools import accumulate
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..arrays import Float, Int, frozen
-from ..blocks.core import Block
+from ..blocks import Block
 from ..data.topology import Topology
 from ..data.weights import Lattice
 from ..errors import BudgetError, CannotError, OptionError
 from ..noise import MAX_SCALE, Law
 from ..privacy.accounting import Budget
 from ..privacy.certificate import Certificate, Exposure, calibrate, certify
+from .terms import Terms
+
+Kind = TypeVar("Kind", bound=Block)
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The public facts a mechanism may look at; ``law`` is known when a design is made.
-
-    ``population`` is the number of protected units, where the owner declares it; it decides nothing, but a delta that
-    is too large for it is told to everybody (``cautions``).
-    """
+    """The public facts a mechanism may look at; ``law`` is known when a design is made."""
 
     topology: Topology
-    budget: Budget
+    terms: Terms
     lattice: Lattice
-    max_weight: float | None = None
     law: Law | None = None
-    population: int | None = None
 
-    def __post_init__(self) -> None:
-        _check_population(self.population)
+    @classmethod
+    def of(cls, topology: Topology, terms: Terms, law: Law | None = None) -> Problem:
+        """What these terms mean for this network."""
+        return cls(topology, terms, terms.lattice(topology), law)
+
+    @property
+    def budget(self) -> Budget:
+        """What may be spent."""
+        return self.terms.budget
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +69,15 @@ class Mechanism:
     Attributes:
         name, summary: as ``hushpath.mechanisms()`` lists them.
         design: public facts and options to a design.
-        decoder: which decoder answers from its measurements.
+        measures: the kinds of block its designs have, in order.
         options: names of the options it takes besides ``law``.
         directed: whether it works on directed networks.
         undirected_reason: why not, in words for the error message.
         needs_max_weight: whether it is meaningless without a public bound on weights.
+        most_nodes: it takes too long, or too much room, on larger networks.
         fits: a public reason why it cannot run on this network, or ``None``.
-        misfit: a public reason why these blocks, found in a file, cannot be what it measures, or ``None``.
-        exact: whether answers without noise are the distances; if not, ``bounds.error_bound`` says how far off.
+        misfit: a public reason why a strategy found in a file cannot be its own, or ``None``.
+        lossless: whether answers without noise are the distances; if not, its decoder's bound says how far off.
         auto_limit: "auto" does not try it on networks with cycles and more nodes: it takes long and rarely wins there.
         pure: whether it was published for pure privacy, so that ``law="auto"`` means Laplace.
         printed: the law that ``constants="paper"`` is printed for; ``None`` where it only chooses sizes and shares.
@@ -79,14 +86,15 @@ class Mechanism:
     name: str
     summary: str
     design: Callable[..., Design]
-    decoder: str
+    measures: tuple[type[Block], ...]
     options: frozenset[str] = frozenset()
     directed: bool = True
     undirected_reason: str = ""
     needs_max_weight: bool = False
-    fits: Callable[[Problem], str | None] = lambda problem: None
-    misfit: Callable[[Topology, tuple[Any, ...]], str | None] = lambda topology, blocks: None
-    exact: bool = True
+    most_nodes: int = 10**9
+    fits: Callable[[Topology], str | None] = lambda topology: None
+    misfit: Callable[[Strategy], str | None] = lambda strategy: None
+    lossless: bool = True
     auto_limit: int = 10**9
     pure: bool = False
     printed: Law | None = None
@@ -105,45 +113,68 @@ class Strategy:
     """Blocks of local distances with a noise scale (in lattice steps) for every group."""
 
     mechanism: str
-    decoder: str
     topology: Topology
+    terms: Terms
     lattice: Lattice
-    budget: Budget
     law: Law
     blocks: tuple[Block, ...]
     scales: Int
-    max_weight: float | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
-    population: int | None = None
-
-    def __post_init__(self) -> None:
-        _check_population(self.population)
 
     def __repr__(self) -> str:
         return f"Strategy({self.mechanism}, {self.law}, {self.num_values} numbers)"
 
+    @property
+    def budget(self) -> Budget:
+        """What may be spent."""
+        return self.terms.budget
+
     @cached_property
     def exposure(self) -> Exposure:
         """Which groups each edge can move, over all blocks."""
-        return Exposure.joined([block.exposure(self.topology) for block in self.blocks])
+        return Exposure.joined([block.exposure for block in self.blocks])
 
     @cached_property
     def group_sizes(self) -> Int:
         """How many numbers each group holds, over all blocks."""
-        return np.concatenate([block.group_sizes(self.topology) for block in self.blocks])
+        return np.concatenate([block.group_sizes for block in self.blocks])
 
     @property
     def num_values(self) -> int:
         """How many numbers are measured."""
         return int(self.group_sizes.sum())
 
+    @cached_property
     def certificate(self) -> Certificate:
-        """Prove from public facts that the budget holds, or raise ``BudgetError``."""
+        """The proof from public facts that the budget holds, made once; ``BudgetError`` if it does not."""
+        if any(block.topology is not self.topology for block in self.blocks):
+            raise BudgetError("a block counts the edges of another network")
         cut, sizes = self.exposure.cut, self.group_sizes
         if cut.shape != sizes.shape or ((cut == 0) & (sizes > 0)).any():
             raise BudgetError("a group measures numbers that no cut counts")
         return certify(self.exposure, self.scales, self.law, self.lattice.unit_steps, self.budget)
+
+    def has(self, kind: type[Block]) -> bool:
+        """Whether a block of this kind is measured."""
+        return any(isinstance(block, kind) for block in self.blocks)
+
+    def block(self, kind: type[Kind]) -> Kind:
+        """The block of this kind."""
+        return next(block for block in self.blocks if isinstance(block, kind))
+
+    def groups_of(self, kind: type[Block]) -> slice:
+        """Where that block's groups stand among all groups."""
+        return self._span(kind, [len(block.group_sizes) for block in self.blocks])
+
+    def numbers_of(self, kind: type[Block]) -> slice:
+        """Where that block's numbers stand among all numbers."""
+        return self._span(kind, [int(block.group_sizes.sum()) for block in self.blocks])
+
+    def _span(self, kind: type[Block], sizes: list[int]) -> slice:
+        at = self.blocks.index(self.block(kind))
+        start = [0, *accumulate(sizes)]
+        return slice(start[at], start[at + 1])
 
 
 def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Mapping[str, Any]) -> Strategy:
@@ -158,7 +189,7 @@ def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Ma
             f"constants='paper' of mechanism {mechanism.name!r} is printed for {mechanism.printed} noise, not {law}"
         )
     design = mechanism.design(replace(problem, law=law), **options)
-    exposure = Exposure.joined([block.exposure(problem.topology) for block in design.blocks])
+    exposure = Exposure.joined([block.exposure for block in design.blocks])
     with np.errstate(over="ignore"):  # noise beyond every bound is refused in words, not by a warning of numpy's
         if design.fixed and not problem.budget.unlimited:
             scales = _whole(design.relative(law))
@@ -166,33 +197,34 @@ def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Ma
             scales = calibrate(exposure, design.relative(law), law, problem.lattice.unit_steps, problem.budget)
     strategy = Strategy(
         mechanism=mechanism.name,
-        decoder=mechanism.decoder,
         topology=problem.topology,
+        terms=problem.terms,
         lattice=problem.lattice,
-        budget=problem.budget,
         law=law,
         blocks=design.blocks,
         scales=frozen(scales, np.int64),
-        max_weight=problem.max_weight,
         options=dict(options),
         details=dict(design.details),
-        population=problem.population,
     )
-    strategy.certificate()
+    _ = strategy.certificate
     check_measures(strategy)
     return strategy
 
 
 def check_fits(mechanism: Mechanism, problem: Problem, law: Law) -> None:
     """Whether a mechanism can run at all; also asked of a strategy that comes from a file."""
-    if problem.topology.directed and not mechanism.directed:
+    topology = problem.topology
+    if topology.directed and not mechanism.directed:
         raise OptionError(f"mechanism {mechanism.name!r} is for undirected networks: {mechanism.undirected_reason}")
-    if mechanism.needs_max_weight and problem.max_weight is None and not np.isfinite(problem.topology.upper).all():
+    if mechanism.needs_max_weight and not problem.terms.bound_every_weight(topology):
         raise OptionError(
             f"mechanism {mechanism.name!r} needs max_weight, a public bound on every weight; it is never read from data"
         )
     check_law(law, problem.budget)
-    if reason := mechanism.fits(problem):
+    reason = mechanism.fits(topology)
+    if topology.num_nodes > mechanism.most_nodes:
+        reason = f"it has {topology.num_nodes} nodes (at most {mechanism.most_nodes})"
+    if reason:
         raise OptionError(f"mechanism {mechanism.name!r} cannot run on this network: {reason}")
 
 
@@ -211,12 +243,6 @@ def check_law(law: Law, budget: Budget) -> None:
         raise OptionError(
             "gaussian noise needs delta above 0; for pure privacy use law='laplace' and constants of ours"
         )
-
-
-def _check_population(population: int | None) -> None:
-    whole = isinstance(population, int) and not isinstance(population, bool)
-    if population is not None and not (whole and 1 <= population < 2**63):
-        raise OptionError(f"population must be a whole number of at least 1, got {str(population)[:40]!r}")
 
 
 def _whole(scales: Float) -> Int:

@@ -3,7 +3,7 @@
 A k-cover Z is a set of nodes such that everyone is within k hops of one.  All distances between nodes of Z are
 measured; the answer to (s, t) is the number of (z(s), z(t)), where z(v) is the node of Z fewest hops away.  It errs
 by the noise of one number and by at most W per hop of the two moves: 2kW at most, in both directions.  If z(s) = z(t)
-the answer is 0, which is within the same 2kW.  Bound: ``bounds.cover_bound``.
+the answer is 0, which is within the same 2kW.  Bound: ``decode.cover``.
 
 Choices.  Z is found by Meir and Moon's argument (``decompose.cover``), at most 1 + s/(k+1) nodes of a component of s.
 On a full grid Z is regular, one node per block, about n^(1/3) of them, as Sealfon does.  The published k balances the
@@ -21,7 +21,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..arrays import Float, Int
-from ..blocks.core import CliqueBlock
+from ..blocks import CliqueBlock
 from ..cells.hierarchy import MOST_HOPS
 from ..data.topology import Topology
 from ..decompose.cover import k_cover
@@ -31,7 +31,7 @@ from ..errors import OptionError
 from ..kernels.hops import nearest_chosen
 from ..noise import Law
 from ..privacy.accounting import zcdp_rho
-from .core import Design, Mechanism, Problem
+from .core import Design, Mechanism, Problem, Strategy
 
 MOST_NODES = 200_000  # a shortest-path search per node of Z
 MOST_CHOSEN = 20_000  # 1.6 GB of measurements
@@ -59,8 +59,8 @@ def design(problem: Problem, *, hops: int | None = None, constants: str = "tuned
     k = min(tried, key=lambda k: _expected(problem, covers[k]))
     if len(covers[k]) > MOST_CHOSEN:
         raise OptionError(f"a cover within {k} hops has {len(covers[k])} nodes (at most {MOST_CHOSEN}); use more hops")
-    block = CliqueBlock.on(covers[k])
-    cut = np.maximum(block.exposure(problem.topology).cut, 1).astype(np.float64)
+    block = CliqueBlock.on(problem.topology, covers[k])
+    cut = np.maximum(block.exposure.cut, 1).astype(np.float64)
     details = {"k": k, "chosen": len(covers[k]), "grid": grid is not None, "constants": constants}
     return Design((block,), lambda law: cut if law is Law.LAPLACE else np.sqrt(cut), details)
 
@@ -104,15 +104,9 @@ def grid_cover(rows: Int, columns: Int, hops: int) -> Int:
     return np.flatnonzero((rows == middle[0]) & (columns == middle[1]))
 
 
-def fits(problem: Problem) -> str | None:
-    """Large networks take too long to measure."""
-    n = problem.topology.num_nodes
-    return f"it has {n} nodes (at most {MOST_NODES})" if n > MOST_NODES else None
-
-
-def misfit(topology: Topology, blocks: tuple[CliqueBlock]) -> str | None:
+def misfit(strategy: Strategy) -> str | None:
     """Every node must find a chosen one, and the table of pairs must fit."""
-    chosen = blocks[0].vertices
+    chosen, topology = strategy.block(CliqueBlock).vertices, strategy.topology
     if len(np.unique(topology.components[chosen])) <= topology.components.max():
         return "a component has no chosen node"
     return f"it has {len(chosen)} chosen nodes (at most {MOST_CHOSEN})" if len(chosen) > MOST_CHOSEN else None
@@ -122,12 +116,12 @@ MECHANISM = Mechanism(
     name="cover",
     summary="noisy distances between the nodes of a k-hop cover, for bounded weights (Sealfon 2016)",
     design=design,
-    decoder="cover",
+    measures=(CliqueBlock,),
     options=frozenset({"hops", "constants"}),
     directed=False,
     undirected_reason="a node and its nearest cover node must be near in both directions",
     needs_max_weight=True,
-    fits=fits,
+    most_nodes=MOST_NODES,
     misfit=misfit,
-    exact=False,
+    lossless=False,
 )

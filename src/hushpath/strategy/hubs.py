@@ -4,7 +4,7 @@ A random set of H nodes meets every shortest path of k = (n/H) ln(n^2/miss) hops
 the at most n^2 fixed sets of k nodes is avoided with probability at most (1 - k/n)^H <= exp(-kH/n).  Measured are all
 edges and all distances between hubs.  An answer is the least of: at most k noisy edges to a hub, one number between
 hubs, at most k noisy edges; or noisy edges alone.  So it adds up at most 2k + 1 noises instead of n: O~(sqrt(n)/eps)
-with sqrt(n) hubs (approximate privacy), O~(n^(2/3)/eps) with n^(1/3) (pure).  Bound: ``bounds.hub_bound``.
+with sqrt(n) hubs (approximate privacy), O~(n^(2/3)/eps) with n^(1/3) (pure).  Bound: ``decode.hubs``.
 
 Hubs are drawn with *public* randomness (``hub_seed``), from the number of nodes alone: they may be published and cost
 no privacy.  The chance ``MISS`` is over that draw; weights are thought to be fixed before it.
@@ -25,13 +25,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..arrays import Float, Int
-from ..blocks.core import Block, CliqueBlock, EdgeBlock
-from ..data.topology import Topology
+from ..blocks import Block, CliqueBlock, EdgeBlock
+from ..blocks.samples import hop_histogram
 from ..errors import OptionError
 from ..noise import Law, simulation
 from ..privacy.sensitivity import hub_cut
-from .core import Design, Mechanism, Problem
-from .samples import hop_histogram
+from .core import Design, Mechanism, Problem, Strategy
 
 MISS = 1e-3
 MOST_NODES = 50_000  # a row takes a tenth of a second there
@@ -51,10 +50,10 @@ def design(problem: Problem, *, hubs: int | None = None, hub_seed: int = 0, cons
         count, share = min(
             ((h, a) for h in tried for a in SHARES), key=lambda option: _expected(problem, *option)
         )  # fmt: skip
-    blocks = EdgeBlock(), CliqueBlock.on(draw_hubs(n, count, hub_seed))
+    blocks = EdgeBlock(problem.topology), CliqueBlock.on(problem.topology, draw_hubs(n, count, hub_seed))
     refuse_too_many(blocks[1])
     details = {"hubs": count, "hop_limit": hop_limit(n, count), "edge_share": share, "constants": constants}
-    return Design(blocks, lambda law: relative_scales(problem.topology, blocks, law, (share, 1 - share)), details)
+    return Design(blocks, lambda law: relative_scales(blocks, law, (share, 1 - share)), details)
 
 
 def published_hubs(problem: Problem) -> int:
@@ -86,11 +85,11 @@ def shared(law: Law, cuts: Iterable[int], shares: Iterable[float]) -> list[float
     return [(max(cut, 1) / max(share, 1e-9)) ** root for cut, share in zip(cuts, shares, strict=True)]
 
 
-def relative_scales(topology: Topology, blocks: Sequence[Block], law: Law, shares: Sequence[float]) -> Float:
+def relative_scales(blocks: Sequence[Block], law: Law, shares: Sequence[float]) -> Float:
     """Scales under which each block costs an edge its share, group by group."""
     parts = []
     for block, share in zip(blocks, shares, strict=True):
-        cut = block.exposure(topology).cut.tolist()
+        cut = block.exposure.cut.tolist()
         parts.append(np.array(shared(law, cut, [share] * len(cut)), np.float64))
     return np.concatenate(parts)
 
@@ -126,21 +125,15 @@ def check_options(*, constants: str, hub_seed: int, hubs: int | None) -> None:
             raise OptionError(f"{name} must be a whole number of at least {least}, got {str(number)[:40]!r}")
 
 
-def fits(problem: Problem) -> str | None:
-    """Large networks take too long to answer."""
-    n = problem.topology.num_nodes
-    return f"it has {n} nodes (at most {MOST_NODES})" if n > MOST_NODES else None
-
-
 def refuse_too_many(clique: CliqueBlock) -> None:
     """The table between hubs must fit in memory."""
     if len(clique.vertices) > MOST_HUBS:
         raise OptionError(f"{len(clique.vertices)} hubs are too many (at most {MOST_HUBS})")
 
 
-def misfit(topology: Topology, blocks: tuple[EdgeBlock, CliqueBlock]) -> str | None:
+def misfit(strategy: Strategy) -> str | None:
     """The same for blocks from a file."""
-    refuse_too_many(blocks[1])
+    refuse_too_many(strategy.block(CliqueBlock))
     return None
 
 
@@ -148,8 +141,8 @@ MECHANISM = Mechanism(
     name="hubs",
     summary="noisy edges and noisy distances between random hubs (Fan, Li and Li 2022; Chen et al. 2023)",
     design=design,
-    decoder="hubs",
+    measures=(EdgeBlock, CliqueBlock),
     options=frozenset({"hubs", "hub_seed", "constants"}),
-    fits=fits,
+    most_nodes=MOST_NODES,
     misfit=misfit,
 )

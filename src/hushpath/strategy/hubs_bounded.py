@@ -17,7 +17,7 @@ smaller, local hubs are also left out, shares are varied, and the smallest predi
 printed numbers would be vacuous: hundreds of hubs need noise beyond the diameter of most networks.
 
 Every public random choice comes from ``hub_seed``.  Moving to a hub needs no extra edges: a noisy edge is clipped to
-W, so walking there costs at most W a hop.  Hence the bound ``bounds.bounded_hub_bound`` holds for every hub set:
+W, so walking there costs at most W a hop.  Hence the bound of ``decode.hubs_bounded`` holds for every hub set:
 nobody is more than r hops from a hub, and 4rW is all that an answer loses beside noise.
 """
 
@@ -28,26 +28,25 @@ import math
 import numpy as np
 
 from ..arrays import Int
-from ..blocks.core import CliqueBlock, ClusterBlock, EdgeBlock
+from ..blocks import CliqueBlock, ClusterBlock, EdgeBlock
+from ..blocks.samples import hop_histogram
 from ..data.topology import Topology
 from ..kernels.hops import carve_balls, crowded, nearest_chosen
 from ..kernels.paths import distances_from
 from ..noise import Law, simulation
 from ..privacy.sensitivity import hub_cut
-from .core import Design, Mechanism, Problem
+from .core import Design, Mechanism, Problem, Strategy
 from .hubs import (
+    MOST_NODES,
     check_options,
     draw_hubs,
     fewer,
-    fits,
     hop_limit,
-    misfit,
     pair_errors,
     refuse_too_many,
     relative_scales,
     shared,
 )  # fmt: skip
-from .samples import hop_histogram
 
 POWER = math.sqrt(2) - 1
 SHARES = (
@@ -80,7 +79,7 @@ def design(problem: Problem, *, hubs: int | None = None, hub_seed: int = 0, cons
         "hubs": len(blocks[1].vertices), "radius": radius, "local_hubs": len(blocks[2].vertices),
         "shares": list(shares), "constants": constants,
     }  # fmt: skip
-    return Design(blocks, lambda law: relative_scales(problem.topology, blocks, law, shares), details)
+    return Design(blocks, lambda law: relative_scales(blocks, law, shares), details)
 
 
 def _blocks(
@@ -92,7 +91,7 @@ def _blocks(
     first_of_each = np.unique(topology.components, return_index=True)[1]
     drawn = np.concatenate([draw_hubs(n, hubs, seed), middles])
     lonely = np.setdiff1d(topology.components, topology.components[drawn])
-    clique = CliqueBlock.on(np.concatenate([drawn, first_of_each[lonely]]))
+    clique = CliqueBlock.on(topology, np.concatenate([drawn, first_of_each[lonely]]))
     rng = simulation(seed + 1)
     order, radii = rng.permutation(n), np.minimum(rng.geometric(min(1.0, 2 / (radius + 1)), n), radius)
     cluster: Int = carve_balls(arcs.start, arcs.heads, order, radii) if local else np.zeros(n, np.int64)
@@ -103,7 +102,7 @@ def _blocks(
         size = np.bincount(cluster)
         place = turn - (np.cumsum(size) - size)[cluster]  # 0, 1, ... inside each cluster, in random order
         chosen = np.flatnonzero((place < np.ceil(np.sqrt(size))[cluster]) & (size[cluster] > 2))
-    return EdgeBlock(), clique, ClusterBlock.on(cluster, chosen)
+    return EdgeBlock(topology), clique, ClusterBlock.on(topology, cluster, chosen)
 
 
 def walk_limits(topology: Topology, hubs: Int, block: ClusterBlock) -> tuple[int, int, int]:
@@ -149,16 +148,22 @@ def _expected(problem: Problem, radius: int, ball: int, hubs: int, shares: tuple
     return float(np.hypot(spread, bias) @ share_of)
 
 
+def misfit(strategy: Strategy) -> str | None:
+    """As for hubs; and predictions need the radius of the clusters."""
+    refuse_too_many(strategy.block(CliqueBlock))
+    return None if isinstance(strategy.details.get("radius"), int) else "it does not say how large its clusters are"
+
+
 MECHANISM = Mechanism(
     name="hubs-bounded",
     summary="hubs, crowded places and hubs inside random clusters, for bounded weights (Chen et al. 2023)",
     design=design,
-    decoder="hubs-bounded",
+    measures=(EdgeBlock, CliqueBlock, ClusterBlock),
     options=frozenset({"hubs", "hub_seed", "constants"}),
     directed=False,
     undirected_reason="a node and its nearest hub must be near in both directions",
     needs_max_weight=True,
-    fits=fits,
+    most_nodes=MOST_NODES,
     misfit=misfit,
-    exact=False,
+    lossless=False,
 )

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..blocks.core import EdgeBlock
+from ..blocks import EdgeBlock
 from .core import Design, Mechanism, Problem
 
 
 def design(problem: Problem) -> Design:
     """Measure every edge, the same noise on each."""
-    return Design((EdgeBlock(),), lambda law: np.ones(problem.topology.num_edges))
+    return Design((EdgeBlock(problem.topology),), lambda law: np.ones(problem.topology.num_edges))
 
 
 MECHANISM = Mechanism(
     name="input",
     summary="noise on every edge weight, answers by shortest paths over the noisy weights (Sealfon 2016)",
     design=design,
-    decoder="edges",
+    measures=(EdgeBlock,),
 )

@@ -1,30 +1,24 @@
-"""The mechanisms and the kinds of block by name."""
+"""The mechanisms by name: one line each."""
 
 from __future__ import annotations
 
-from ..blocks.anchors import AnchorBlock
-from ..blocks.core import Block, CliqueBlock, ClusterBlock, EdgeBlock
-from ..blocks.hierarchy import HierarchyBlock
 from ..errors import OptionError
 from . import all_pairs, cover, hubs, hubs_bounded, input, separator, separator_cover, tree, treewidth
 from .core import Mechanism
 
-BLOCKS: dict[str, type[Block]] = {
-    block.kind: block for block in (EdgeBlock, CliqueBlock, ClusterBlock, AnchorBlock, HierarchyBlock)
-}
-# Which blocks each decoder reads.
-DECODERS: dict[str, tuple[str, ...]] = {
-    "edges": ("edges",),
-    "table": ("clique",),
-    "cover": ("clique",),
-    "hubs": ("edges", "clique"),
-    "hubs-bounded": ("edges", "clique", "clusters"),
-    "anchors": ("anchors",),
-    "hierarchy": ("hierarchy",),
-}
 MECHANISMS: dict[str, Mechanism] = {
     module.MECHANISM.name: module.MECHANISM
-    for module in (input, all_pairs, cover, hubs, hubs_bounded, tree, treewidth, separator, separator_cover)
+    for module in (
+        input,
+        all_pairs,
+        cover,
+        hubs,
+        hubs_bounded,
+        tree,
+        treewidth,
+        separator,
+        separator_cover,
+    )
 }
 
 

@@ -2,7 +2,7 @@
 
 A tree of cells, each split by a small separator; measured are distances inside each cell between separator vertices
 and from them to the separators of cells above.  An answer climbs from one end to a common cell and descends to the
-other, one shortcut a level.  Bound: docs/PAPER.md and ``hushpath.bounds``.
+other, one shortcut a level.  Bound: docs/PAPER.md and ``decode.hierarchy``.
 
 ``constants="certified"`` (ours) shares the noise between cells so that the predicted error is smallest and lets the
 certificate find the smallest safe scales.  ``constants="paper"`` takes the sigma printed in Algorithm 1, and the
@@ -27,12 +27,11 @@ import numpy as np
 from ..arrays import Float
 from ..blocks.hierarchy import HierarchyBlock
 from ..cells.hierarchy import Hierarchy
-from ..data.topology import Topology
 from ..decompose.decomposition import decomposition
 from ..errors import OptionError
 from ..noise import Law
 from ..privacy.sensitivity import hub_cut
-from .core import Design, Mechanism, Problem
+from .core import Design, Mechanism, Problem, Strategy
 
 OPTIONS = frozenset({"family", "constants", "levels", "leaves", "depth", "leaf_size"})
 LEAF_SIZE = {True: 8, False: 4}  # with leaf edges / with all pairs
@@ -59,7 +58,7 @@ def hierarchy_design(
     problem: Problem, hierarchy: Hierarchy, why: str, *, constants: str, levels: str, leaf_edges: bool
 ) -> Design:
     """What to measure over a tree, and how noise is shared; also for ``separator-cover``."""
-    block = HierarchyBlock(hierarchy, leaf_edges=leaf_edges, adjacent=levels == "adjacent")
+    block = HierarchyBlock(problem.topology, hierarchy, leaf_edges=leaf_edges, adjacent=levels == "adjacent")
     details = {**hierarchy.facts(), "why": why, "constants": constants, "levels": levels}
     if constants == "paper":
         sigma, leaf_sigma = paper_sigma(problem, hierarchy)
@@ -76,9 +75,9 @@ def shared_noise(block: HierarchyBlock, law: Law) -> Float:
     """
     p, q = block.shapes()
     cut = hub_cut(p, q, directed=False).astype(np.float64)
-    edges = len(block.leaf_edge_ids)
+    edges = len(block.edges)
     uses = np.full(len(cut), 2.0)
-    leaf_hops = np.sqrt(block.hierarchy.vertices.sizes()[block.hierarchy.home[block.leaf_edge_ids]])
+    leaf_hops = np.sqrt(block.hierarchy.vertices.sizes()[block.hierarchy.home[block.edges]])
     ratio = np.concatenate([np.maximum(cut, 1.0) / uses, np.ones(edges) / (2 * leaf_hops)])
     return ratio**0.25 if law is Law.GAUSSIAN else ratio ** (1 / 3)
 
@@ -101,7 +100,7 @@ def paper_sigma(problem: Problem, hierarchy: Hierarchy) -> tuple[float, float]:
 
 def _paper_scales(problem: Problem, block: HierarchyBlock, sigma: float, leaf_sigma: float) -> Float:
     steps = np.where(block.hierarchy.is_leaf, leaf_sigma, sigma) / problem.lattice.granularity
-    return np.concatenate([steps, np.full(len(block.leaf_edge_ids), leaf_sigma / problem.lattice.granularity)])
+    return np.concatenate([steps, np.full(len(block.edges), leaf_sigma / problem.lattice.granularity)])
 
 
 def check_options(
@@ -122,16 +121,16 @@ def check_options(
             raise OptionError(f"{name} must be a whole number of at least {least}, got {str(number)[:40]!r}")
 
 
-def misfit(topology: Topology, blocks: tuple[HierarchyBlock]) -> str | None:
+def misfit(strategy: Strategy) -> str | None:
     """Hubs are whole separators here."""
-    return "its hubs are covers" if blocks[0].hierarchy.hops else None
+    return "its hubs are covers" if strategy.block(HierarchyBlock).hierarchy.hops else None
 
 
 MECHANISM = Mechanism(
     name="separator",
     summary="recursive separators with noisy shortcuts (Dinitz et al., Algorithms 1-3)",
     design=design,
-    decoder="hierarchy",
+    measures=(HierarchyBlock,),
     options=OPTIONS,
     directed=False,
     undirected_reason="its separators split distances that are the same in both directions",

@@ -17,11 +17,10 @@ import numpy as np
 
 from ..blocks.hierarchy import HierarchyBlock
 from ..cells.hierarchy import MOST_HOPS
-from ..data.topology import Topology
 from ..decompose.decomposition import decomposition, family_of
 from ..errors import OptionError
 from ..noise import Law
-from .core import Design, Mechanism, Problem
+from .core import Design, Mechanism, Problem, Strategy
 from .separator import LEAF_SIZE, OPTIONS, check_options, hierarchy_design
 
 
@@ -60,22 +59,22 @@ def paper_hops(problem: Problem, *, grid: bool) -> int:
     return max(1, min(round(float(wanted)), math.isqrt(n)))
 
 
-def misfit(topology: Topology, blocks: tuple[HierarchyBlock]) -> str | None:
+def misfit(strategy: Strategy) -> str | None:
     """Hubs are covers here."""
-    return None if blocks[0].hierarchy.hops else "its hubs are not covers"
+    return None if strategy.block(HierarchyBlock).hierarchy.hops else "its hubs are not covers"
 
 
 MECHANISM = Mechanism(
     name="separator-cover",
     summary="the same between k-hop covers of the separators, for bounded weights (Dinitz et al., Algorithm 4)",
     design=design,
-    decoder="hierarchy",
+    measures=(HierarchyBlock,),
     options=OPTIONS | {"hops"},
     directed=False,
     undirected_reason="its separators split distances that are the same in both directions",
     auto_limit=30_000,
     needs_max_weight=True,
     misfit=misfit,
-    exact=False,
+    lossless=False,
     printed=Law.GAUSSIAN,
 )

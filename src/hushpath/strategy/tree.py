@@ -27,6 +27,7 @@ import numpy as np
 
 from ..arrays import Float
 from ..blocks.anchors import AnchorBlock, is_forest
+from ..data.topology import Topology
 from ..errors import OptionError
 from ..noise import Law
 from .core import Design, Mechanism, Problem
@@ -38,16 +39,15 @@ def design(problem: Problem, *, constants: str = "certified") -> Design:
         raise OptionError(f"constants must be one of certified, paper, got {str(constants)[:40]!r}")
     block = AnchorBlock.of(problem.topology)
     count = len(block.nodes)
-    details = {"numbers_per_edge": _most_numbers(problem, block), "constants": constants}
+    details = {"numbers_per_edge": _most_numbers(block), "constants": constants}
     if constants == "paper":
         return Design((block,), lambda law: _paper_scales(problem, count), details, fixed=True)
     return Design((block,), lambda law: np.ones(count), details)
 
 
-def _most_numbers(problem: Problem, block: AnchorBlock) -> int:
+def _most_numbers(block: AnchorBlock) -> int:
     """The largest number of paths one edge is on; at most log2(n)."""
-    exposure = block.exposure(problem.topology)
-    return int(np.bincount(exposure.edge, minlength=1).max())
+    return int(np.bincount(block.exposure.edge, minlength=1).max())
 
 
 def _paper_scales(problem: Problem, count: int) -> Float:
@@ -55,9 +55,8 @@ def _paper_scales(problem: Problem, count: int) -> Float:
     return np.full(count, levels * problem.lattice.unit_steps / problem.budget.epsilon)
 
 
-def fits(problem: Problem) -> str | None:
+def fits(topology: Topology) -> str | None:
     """Only networks without cycles."""
-    topology = problem.topology
     if is_forest(topology):
         return None
     return f"it is for trees, and {topology.num_edges} edges on {topology.num_nodes} nodes close a cycle"
@@ -67,7 +66,7 @@ MECHANISM = Mechanism(
     name="tree",
     summary="centroid recursion on a tree, sums of a few noisy distances (Sealfon 2016)",
     design=design,
-    decoder="anchors",
+    measures=(AnchorBlock,),
     options=frozenset({"constants"}),
     directed=False,
     undirected_reason="a tree is passed in both directions",

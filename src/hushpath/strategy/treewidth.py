@@ -20,14 +20,13 @@ import numpy as np
 
 from ..arrays import Float
 from ..blocks.hierarchy import HierarchyBlock
-from ..data.topology import Topology
 from ..decompose.build import build_hierarchy
 from ..decompose.graph import Graph
 from ..decompose.separators.bags import Bags
 from ..errors import OptionError
 from ..noise import Law
 from ..privacy.sensitivity import hub_cut
-from .core import Design, Mechanism, Problem
+from .core import Design, Mechanism, Problem, Strategy
 from .separator import LEAF_SIZE
 
 MOST_NODES = 100_000  # finding a tree decomposition takes a minute beyond
@@ -50,7 +49,7 @@ def design(problem: Problem, *, constants: str = "certified", width: int = MOST_
     hierarchy = build_hierarchy(
         problem.topology, splitter, leaf_size=max(splitter.width + 1, LEAF_SIZE[True]), family="treewidth"
     )
-    block = HierarchyBlock(hierarchy, leaf_edges=True)
+    block = HierarchyBlock(problem.topology, hierarchy, leaf_edges=True)
     details = {**hierarchy.facts(), "width": splitter.width, "constants": constants}
     if constants == "paper":
         return Design((block,), lambda law: _paper_scales(problem, block), details, fixed=True)
@@ -60,7 +59,7 @@ def design(problem: Problem, *, constants: str = "certified", width: int = MOST_
 def even_over_levels(block: HierarchyBlock, law: Law) -> Float:
     """Relative scales under which every group costs an edge in its cell the same."""
     cut = np.maximum(hub_cut(*block.shapes(), directed=False), 1).astype(np.float64)
-    all_of_them = np.concatenate([cut, np.ones(len(block.leaf_edge_ids))])
+    all_of_them = np.concatenate([cut, np.ones(len(block.edges))])
     return all_of_them if law is Law.LAPLACE else np.sqrt(all_of_them)
 
 
@@ -68,18 +67,12 @@ def _paper_scales(problem: Problem, block: HierarchyBlock) -> Float:
     p, q = block.shapes()
     pairs = max(1, int((p * (p - 1) // 2 + p * q).max(initial=1)))
     scale = (block.hierarchy.depth + 1) * pairs * problem.lattice.unit_steps / problem.budget.epsilon
-    return np.full(len(p) + len(block.leaf_edge_ids), float(scale))
+    return np.full(len(p) + len(block.edges), float(scale))
 
 
-def fits(problem: Problem) -> str | None:
-    """Large networks take too long to decompose."""
-    n = problem.topology.num_nodes
-    return f"it has {n} nodes (at most {MOST_NODES})" if n > MOST_NODES else None
-
-
-def misfit(topology: Topology, blocks: tuple[HierarchyBlock]) -> str | None:
+def misfit(strategy: Strategy) -> str | None:
     """Whole bags of all levels, and leaves edge by edge."""
-    (block,) = blocks
+    block = strategy.block(HierarchyBlock)
     return None if block.leaf_edges and not block.adjacent and not block.hierarchy.hops else "its cells are not bags"
 
 
@@ -87,11 +80,11 @@ MECHANISM = Mechanism(
     name="treewidth",
     summary="recursion on the bags of a tree decomposition, pure privacy by default (Ebrahimi et al. 2023)",
     design=design,
-    decoder="hierarchy",
+    measures=(HierarchyBlock,),
     options=frozenset({"constants", "width"}),
     directed=False,
     undirected_reason="its bags split distances that are the same in both directions",
-    fits=fits,
+    most_nodes=MOST_NODES,
     misfit=misfit,
     pure=True,
     printed=Law.LAPLACE,

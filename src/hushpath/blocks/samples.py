@@ -1,6 +1,6 @@
 """A public sample of pairs with their hop counts: what predictions and tuning are made of.
 
-Stage 3 of 6.  Reads no weights.
+Reads no weights.
 """
 
 from __future__ import annotations

@@ -1,0 +1,212 @@
+"""What a decoder is: one way to read a release.
+
+Public post-processing: a decoder sees measurements only, so nothing it does can cost privacy, and one release can be
+read in several ways.  Each decoder is one class in one file that says what it reads, what it answers, what is proved
+about its error and what error to expect; ``registry`` lists them.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from ..arrays import Float, Int
+from ..blocks import Block
+from ..cells import Index
+from ..cells.index import MAX_BYTES
+from ..data.topology import Topology
+from ..errors import CannotError, OptionError
+from ..estimate import Estimator, NoisyEdges
+from ..measure import Measurements
+from ..noise import Law, std
+from ..strategy.core import Strategy
+
+Hops = Callable[[Topology], Float]
+ROWS_AT_ONCE = 2**22  # numbers in a buffer of full rows
+
+
+@dataclass(frozen=True)
+class Bound:
+    """But for gamma no answer errs by more than ``noise + below`` downwards, nor ``noise + detour`` upwards."""
+
+    noise: float
+    detour: float = 0.0
+    below: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """The bound on the absolute error."""
+        return self.noise + max(self.detour, self.below)
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """The error to expect for each of a public sample of pairs, in lattice steps.
+
+    Attributes:
+        spread: standard deviation.
+        moved: what an answer is off for sure, apart from noise.
+        minima: how far minima over noisy paths may come out low, counted in full though little of it shows.
+    """
+
+    spread: Float
+    moved: Float | float = 0.0
+    minima: Float | float = 0.0
+
+
+class Decoder(ABC):
+    """One way to read measurements; positions, not labels.
+
+    Class attributes:
+        name, summary: for people, and for ``Release.read``.
+        blocks: the kinds of block it needs; a release may hold others, which it leaves alone.
+        searches: whether it searches paths over edge weights, so that an estimator has something to say.
+        indexed: whether it can have an index.
+        in_files: its name in files, where that differs.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    blocks: ClassVar[tuple[type[Block], ...]]
+    searches: ClassVar[bool] = False
+    indexed: ClassVar[bool] = False
+    in_files: ClassVar[str] = ""
+    index: Index | None = None
+
+    def __init__(self, measurements: Measurements, estimator: Estimator) -> None:
+        self.measurements, self.estimator = measurements, estimator
+        self.strategy = measurements.strategy
+        self.topology, self.lattice = self.strategy.topology, self.strategy.lattice
+
+    def __str__(self) -> str:
+        how = f"decoder {self.name} ({self.summary})"
+        return how + (f", estimator {self.estimator.name} ({self.estimator.summary})" if self.searches else "")
+
+    @classmethod
+    def reads(cls, strategy: Strategy) -> bool:
+        """Whether it can answer from what this strategy measures."""
+        return all(strategy.has(kind) for kind in cls.blocks)
+
+    @staticmethod
+    @abstractmethod
+    def bound(strategy: Strategy, gamma: float) -> Bound:
+        """What is proved for all pairs at once, with probability ``1 - gamma``."""
+
+    @staticmethod
+    @abstractmethod
+    def predict(strategy: Strategy, hops: Hops) -> Prediction:
+        """What to expect, from public facts; ``hops`` samples pairs of nodes."""
+
+    @abstractmethod
+    def rows(self, sources: Int, out: Float) -> None:
+        """Fill ``out[i]`` with the distances from ``sources[i]`` to every node."""
+
+    @abstractmethod
+    def pairs(self, sources: Int, targets: Int) -> Float:
+        """Return the distance of each pair."""
+
+    def interval(self, source: int, target: int, confidence: float) -> tuple[float, float]:
+        """Return a range meant to hold the true distance with the given probability."""
+        ends = np.array([source]), np.array([target])
+        answer = float(self.pairs(*ends)[0])
+        if source == target or not np.isfinite(answer):
+            return answer, answer
+        centre, (below, above) = self.centre(*ends, answer), self.reach(source, target, confidence)
+        return max(0.0, centre - below), max(0.0, centre + above)
+
+    def centre(self, source: Int, target: Int, answer: float) -> float:  # noqa: ARG002 - for those that clip answers
+        """The middle of an interval: the answer, before it was clipped at 0 where that is known."""
+        return answer
+
+    def reach(self, source: int, target: int, confidence: float) -> tuple[float, float]:  # noqa: ARG002
+        """How far the truth may lie below and above: the proved bound, for all pairs at once, so wide for any one."""
+        bound = self.bound(self.strategy, 1 - confidence)
+        return bound.noise + bound.detour, bound.noise + bound.below
+
+    def build_index(self, max_bytes: int = MAX_BYTES) -> Index:  # noqa: ARG002
+        """Build the index; from then on every answer comes from it."""
+        raise CannotError(f"decoder {self.name!r} looks answers up, or searches its own way: no index is needed")
+
+    def index_for(self, rows: int) -> Index | None:  # noqa: ARG002
+        """The index, if there is one or if this many rows are worth making it."""
+        return None
+
+    @cached_property
+    def noisy(self) -> NoisyEdges:
+        """The edge weights that were measured."""
+        return NoisyEdges.of(self.measurements)
+
+    @cached_property
+    def weights(self) -> Int:
+        """The estimated weight of every edge, in lattice steps."""
+        return self.estimator.weights(self.noisy)
+
+
+class RowDecoder(Decoder):
+    """Answers pairs from full rows, one per distinct source; of undirected pairs the rarer end is the source."""
+
+    def pairs(self, sources: Int, targets: Int) -> Float:
+        """One search per distinct source."""
+        if not self.topology.directed and len(np.unique(targets)) < len(np.unique(sources)):
+            sources, targets = targets, sources
+        answer, n = np.empty(len(sources)), self.topology.num_nodes
+        distinct, which = np.unique(sources, return_inverse=True)
+        rows = max(1, ROWS_AT_ONCE // n)
+        for first in range(0, len(distinct), rows):
+            chunk = distinct[first : first + rows]
+            out = np.empty((len(chunk), n))
+            self.search(chunk, out, int(targets[0]) if len(sources) == 1 else -1)
+            mine = np.flatnonzero((which >= first) & (which < first + rows))
+            answer[mine] = out[which[mine] - first, targets[mine]]
+        return answer
+
+    def search(self, sources: Int, out: Float, target: int) -> None:  # noqa: ARG002
+        """Rows for ``pairs``; a search may stop at ``target``, if that is a node."""
+        self.rows(sources, out)
+
+
+class PairDecoder(Decoder):
+    """Answers full rows pair by pair."""
+
+    def rows(self, sources: Int, out: Float) -> None:
+        """Look up one row after the other."""
+        everyone = np.arange(self.topology.num_nodes)
+        for i, source in enumerate(sources.tolist()):
+            out[i] = self.pairs(np.full(len(everyone), source), everyone)
+
+
+def noise_limits(strategy: Strategy, gamma: float) -> Float:
+    """One limit per group, in units of weight: with probability 1 - gamma no number exceeds its group's limit.
+
+    A union bound over all numbers.  Laplace: P(|X| >= z) <= 2 e^(-z/b) / (1 + e^(-1/b)) <= 2 e^(-z/b); Gaussian: <=
+    2 e^(-z^2 / (2 s^2)) (discrete Gaussians are subgaussian with their own scale: Canonne, Kamath and Steinke 2020).
+    """
+    if not 0 < gamma < 1:
+        raise OptionError(f"gamma must be between 0 and 1, got {gamma}")
+    tail = math.log(2 * max(strategy.num_values, 1) / gamma)
+    factor = tail if strategy.law is Law.LAPLACE else math.sqrt(2 * tail)
+    return np.asarray(strategy.scales * (factor * strategy.lattice.granularity), np.float64)
+
+
+def largest_limits(strategy: Strategy, gamma: float, *kinds: type[Block]) -> list[float]:
+    """The largest limit of each of these blocks."""
+    limits = noise_limits(strategy, gamma)
+    return [float(limits[strategy.groups_of(kind)].max(initial=0.0)) for kind in kinds]
+
+
+def number_noise(strategy: Strategy) -> Float:
+    """The standard deviation of a number of each group, in lattice steps."""
+    scales, which = np.unique(strategy.scales, return_inverse=True)
+    return np.array([std(strategy.law, int(scale)) for scale in scales], np.float64)[which]
+
+
+def largest_noise(strategy: Strategy, *kinds: type[Block]) -> list[float]:
+    """The largest standard deviation in each of these blocks."""
+    noise = number_noise(strategy)
+    return [float(noise[strategy.groups_of(kind)].max(initial=0.0)) for kind in kinds]

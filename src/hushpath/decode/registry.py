@@ -1,0 +1,60 @@
+"""The decoders by name: one line each, and the first that reads a release is its default."""
+
+from __future__ import annotations
+
+from ..errors import CannotError, OptionError
+from ..estimate import estimator_named
+from ..measure import Measurements
+from ..strategy.core import Strategy
+from .anchors import AnchorDecoder
+from .core import Decoder
+from .cover import CoverDecoder
+from .edges import EdgeDecoder
+from .hierarchy import HierarchyDecoder
+from .hubs import HubDecoder
+from .hubs_bounded import BoundedHubDecoder
+from .literal import LiteralDecoder
+from .table import TableDecoder
+
+DECODERS: dict[str, type[Decoder]] = {
+    decoder.name: decoder
+    for decoder in (
+        HierarchyDecoder,
+        LiteralDecoder,
+        AnchorDecoder,
+        BoundedHubDecoder,
+        HubDecoder,
+        EdgeDecoder,
+        TableDecoder,
+        CoverDecoder,
+    )
+}
+
+
+def decoders_for(strategy: Strategy) -> list[type[Decoder]]:
+    """Every decoder that can answer from what a strategy measures, the default first."""
+    return [decoder for decoder in DECODERS.values() if decoder.reads(strategy)]
+
+
+def default_decoder(strategy: Strategy) -> type[Decoder]:
+    """The decoder that is used unless another is asked for: by public facts alone."""
+    for decoder in DECODERS.values():
+        if decoder.reads(strategy):
+            return decoder
+    raise CannotError(f"no decoder reads what {strategy.mechanism!r} measures")
+
+
+def read(measurements: Measurements, decoder: str = "auto", estimator: str = "auto") -> Decoder:
+    """Read measurements by default, or as asked."""
+    strategy = measurements.strategy
+    chosen = default_decoder(strategy)
+    if decoder != "auto":
+        if decoder not in DECODERS:
+            raise OptionError(f"no decoder is called {str(decoder)[:40]!r}; choose from: {', '.join(DECODERS)}, auto")
+        chosen = DECODERS[decoder]
+        if not chosen.reads(strategy):
+            able = ", ".join(one.name for one in decoders_for(strategy))
+            raise OptionError(f"decoder {decoder!r} cannot read a release by {strategy.mechanism!r}; these can: {able}")
+    if estimator != "auto" and not chosen.searches:
+        raise OptionError(f"decoder {chosen.name!r} searches no edge weights, so an estimator has nothing to say")
+    return chosen(measurements, estimator_named(estimator, strategy))

@@ -1,0 +1,27 @@
+"""From noisy measurements to the weights that are searched: one file per estimator, one line here."""
+
+from __future__ import annotations
+
+from ..errors import OptionError
+from ..strategy.core import Strategy
+from . import clip
+from .core import Estimator, NoisyEdges
+
+ESTIMATORS: dict[str, Estimator] = {
+    module.ESTIMATOR.name: module.ESTIMATOR
+    for module in (
+        clip,
+    )
+}  # fmt: skip
+
+
+def estimator_named(name: str, strategy: Strategy) -> Estimator:
+    """Return an estimator; "auto": the first that suits what was measured."""
+    if name == "auto":
+        return next(estimator for estimator in ESTIMATORS.values() if estimator.suits(strategy))
+    if name not in ESTIMATORS:
+        raise OptionError(f"no estimator is called {str(name)[:40]!r}; choose from: {', '.join(ESTIMATORS)}, auto")
+    return ESTIMATORS[name]
+
+
+__all__ = ["ESTIMATORS", "Estimator", "NoisyEdges", "estimator_named"]

@@ -1,0 +1,71 @@
+"""The terms of a release: everything its owner declares, in one object.  Public from end to end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..data.topology import Topology
+from ..data.weights import Lattice
+from ..errors import OptionError
+from ..privacy.accounting import Budget
+
+NO_UNIT = (
+    "unit is missing: the most that ALL weights together can move (changes added up, in the weights' own measure) when "
+    "the data of one protected unit, e.g. all trips of one person, are taken out; see docs/GUARANTEE.md, Choosing unit"
+)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What is promised, to whom, and within which public bounds.
+
+    Attributes:
+        epsilon, delta: the budget.  ``delta=0`` asks for pure privacy; ``epsilon=inf`` adds no noise: NOT PRIVATE.
+        unit: how far one protected unit can move all weights together (L1), in their own measure.
+        max_weight: a public bound on every weight; larger weights are clipped to it, silently.
+        granularity: length of a lattice step, a power of two; chosen from public facts when not given.
+        population: about how many protected units there are.  It decides nothing, but a delta that is too large for it
+            is told to everybody (``publish.cautions``).
+    """
+
+    epsilon: float
+    delta: float
+    unit: float
+    max_weight: float | None = None
+    granularity: float | None = None
+    population: int | None = None
+
+    def __post_init__(self) -> None:
+        _ = self.budget
+        many = self.population
+        whole = isinstance(many, int) and not isinstance(many, bool)
+        if many is not None and not (whole and 1 <= many < 2**63):
+            raise OptionError(f"population must be a whole number of at least 1, got {str(many)[:40]!r}")
+
+    @classmethod
+    def declared(
+        cls, epsilon: float | None, delta: float, unit: float | None, max_weight: float | None = None,
+        granularity: float | None = None, population: int | None = None,
+    ) -> Terms:  # fmt: skip
+        """From what a caller gave; who is protected and how well has no default."""
+        if epsilon is None:
+            raise OptionError("epsilon is missing: the privacy budget, e.g. epsilon=1.0; see docs/GUARANTEE.md")
+        if unit is None:
+            raise OptionError(NO_UNIT)
+        return cls(epsilon, delta, unit, max_weight, granularity, population)
+
+    @cached_property
+    def budget(self) -> Budget:
+        """Epsilon and delta, checked."""
+        return Budget(self.epsilon, self.delta)
+
+    def lattice(self, topology: Topology) -> Lattice:
+        """The lattice on which the weights of a network are measured under these terms."""
+        return Lattice.build(topology, unit=self.unit, max_weight=self.max_weight, granularity=self.granularity)
+
+    def bound_every_weight(self, topology: Topology) -> bool:
+        """Whether an upper bound is declared for each weight."""
+        return self.max_weight is not None or bool(np.isfinite(topology.upper).all())

@@ -1,0 +1,192 @@
+"""Every decoder and every estimator, by being registered: what each way to read a release must keep."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from named_graphs import SMALL, exact_distances, fitted, named
+
+import hushpath
+from hushpath.blocks.samples import few_hops, sampled_hops
+from hushpath.decode.core import NoisyEdges
+from hushpath.decode.registry import DECODERS, decoders_for, default_decoder
+from hushpath.estimate import ESTIMATORS
+from hushpath.measure import Measurements
+from hushpath.noise import Law
+from hushpath.publish.oracle import Release
+from hushpath.strategy.registry import MECHANISMS
+
+NETWORKS = [name for name in SMALL if named(name).topology.num_nodes <= 40]
+LITERAL = {"separator": {"levels": "adjacent"}, "separator-cover": {"levels": "adjacent", "hops": 1}}
+
+
+@cache
+def releases():
+    """One release per network and mechanism (and per recursion, where there are two), with noise and without."""
+    made = []
+    for name in NETWORKS:
+        for mechanism in MECHANISMS:
+            for options in ({}, LITERAL.get(mechanism)):
+                for epsilon in (1.0, np.inf):
+                    net = fitted(named(name), mechanism)
+                    if options is None or (net.topology.directed and not MECHANISMS[mechanism].directed):
+                        continue
+                    asked = dict(epsilon=epsilon, unit=1.0, max_weight=20.0, seed=7, mechanism=mechanism, **options)
+                    made.append((net, hushpath.release(net, **asked)))
+    return made
+
+
+def readings(decoder):
+    """Every release that this decoder reads."""
+    found = [(net, rel) for net, rel in releases() if DECODERS[decoder].reads(rel.measurements.strategy)]
+    assert found, f"no release here is read by decoder {decoder!r}: add a network or a mechanism that measures for it"
+    return [(net, rel, rel.read(decoder=decoder)) for net, rel in found]
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_answers_are_a_metric_that_knows_who_is_joined(decoder):
+    for net, rel, read in readings(decoder):
+        answers, n = read.matrix(), net.topology.num_nodes
+        assert (np.diag(answers) == 0).all()
+        assert (answers >= 0).all()
+        apart = np.isinf(exact_distances(net.topology, np.ones(net.topology.num_edges)))
+        assert np.array_equal(np.isinf(answers), apart)
+        if not net.topology.directed:
+            assert np.array_equal(answers, answers.T)
+        pairs = np.argwhere(np.ones((n, n), bool))[:: max(1, n * n // 60)]
+        assert np.array_equal(read.distances(pairs, positions=True), answers[tuple(pairs.T)])
+        assert rel.measurements is read.measurements
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_the_proved_bound_holds_without_noise_and_with_it(decoder):
+    outside = total = 0
+    for net, rel, read in readings(decoder):
+        strategy = rel.measurements.strategy
+        true = exact_distances(net.topology, net.weights.on_lattice(strategy.lattice) * strategy.lattice.granularity)
+        joined = np.isfinite(true)
+        error = read.matrix()[joined] - true[joined]
+        bound = DECODERS[decoder].bound(strategy, 0.05)
+        inside = (error <= bound.noise + bound.detour + 1e-9) & (error >= -bound.noise - bound.below - 1e-9)
+        if strategy.budget.unlimited:
+            assert inside.all()
+            if MECHANISMS[strategy.mechanism].lossless and DECODERS[decoder] is default_decoder(strategy):
+                assert np.array_equal(read.matrix()[joined], true[joined])
+        else:
+            outside, total = outside + (not inside.all()), total + 1
+    assert total
+    assert outside <= 0.05 * total + 3 * np.sqrt(0.05 * total)  # each bound may fail with probability 0.05
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_predictions_come_from_public_facts_and_are_zero_without_noise(decoder):
+    for _, rel, _ in readings(decoder):
+        strategy = rel.measurements.strategy
+        for hops in (few_hops, sampled_hops):
+            expected = DECODERS[decoder].predict(strategy, hops)
+            assert np.isfinite(expected.spread).all()
+            assert (expected.spread >= 0).all()
+            assert (np.asarray(expected.moved) >= 0).all()
+            assert (np.asarray(expected.minima) >= 0).all()
+            assert not strategy.budget.unlimited or not expected.spread.any()
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_intervals_surround_the_answer(decoder):
+    for net, _, read in readings(decoder)[::3]:
+        labels = net.topology.labels
+        for a, b in ((labels[0], labels[-1]), (labels[0], labels[min(1, len(labels) - 1)])):
+            low, high = read.interval(a, b)
+            assert 0 <= low <= read.distance(a, b) <= high or np.isinf(low)
+        assert read.interval(labels[0], labels[0]) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("decoder", [name for name in DECODERS if DECODERS[name].indexed])
+def test_the_index_answers_as_the_decoder_does(decoder, tmp_path):
+    for i, (_, rel, read) in enumerate(readings(decoder)[::4]):
+        before = read.matrix()
+        read.save_index(tmp_path / f"{i}.hushx")
+        assert np.array_equal(read.matrix(), before)
+        again = rel.read(decoder=decoder)
+        again.load_index(tmp_path / f"{i}.hushx")
+        assert np.array_equal(again.matrix(), before)
+        if DECODERS[decoder] is not default_decoder(rel.measurements.strategy) and rel.decoder.indexed:
+            with pytest.raises(hushpath.HushpathError, match="another"):
+                rel.load_index(tmp_path / f"{i}.hushx")
+
+
+def test_the_default_is_the_first_that_reads_and_every_release_has_one():
+    for _, rel in releases():
+        able = decoders_for(rel.measurements.strategy)
+        assert rel.decoder.name == able[0].name == rel.read().decoder.name
+        assert np.array_equal(rel.read(decoder=able[0].name).matrix(), rel.matrix())
+
+
+def test_what_cannot_be_read_so_is_refused_in_words():
+    net = named("grid")
+    rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input")
+    for asked, words in (
+        (dict(decoder="anchors"), "cannot read a release by 'input'; these can: edges"),
+        (dict(decoder="nobody"), "no decoder is called 'nobody'; choose from: hierarchy"),
+        (dict(estimator="nobody"), "no estimator is called 'nobody'; choose from: clip"),
+    ):
+        with pytest.raises(hushpath.HushpathError, match=words):
+            rel.read(**asked)
+    table = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="all-pairs")
+    with pytest.raises(hushpath.HushpathError, match="searches no edge weights"):
+        table.read(estimator="clip")
+
+
+# --- estimators ------------------------------------------------------------------------------------------------------
+
+
+def noisy_edges():
+    for _, rel in releases():
+        noisy = NoisyEdges.of(rel.measurements)
+        if len(noisy.edges):
+            yield rel, noisy
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_estimated_weights_are_whole_steps_within_public_bounds(estimator):
+    for rel, noisy in noisy_edges():
+        before = noisy.values.copy()
+        weights = ESTIMATORS[estimator].weights(noisy)
+        assert weights.dtype == np.int64
+        assert weights.shape == (rel.topology.num_edges,)
+        assert (noisy.lattice.low <= weights).all()
+        assert (weights <= noisy.lattice.high).all()
+        assert np.array_equal(noisy.values, before)
+        assert np.array_equal(ESTIMATORS[estimator].weights(noisy), weights)  # nothing is drawn at random
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_without_noise_there_is_nothing_to_estimate(estimator):
+    seen = 0
+    for rel, noisy in noisy_edges():
+        if rel.measurements.strategy.budget.unlimited:
+            seen += 1
+            assert np.array_equal(ESTIMATORS[estimator].weights(noisy)[noisy.edges], noisy.values)
+    assert seen
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_wild_noise_breaks_no_estimator(estimator):
+    rel = hushpath.release(named("grid"), epsilon=1.0, unit=1.0, mechanism="input", max_weight=20.0, seed=1)
+    for extreme in (-(2**62), 0, 2**62):
+        values = np.full_like(rel.measurements.values, extreme)
+        wild = Release(Measurements(rel.measurements.strategy, values, "vector-seeded", False))
+        answers = wild.read(estimator=estimator).matrix()
+        assert (answers >= 0).all()
+        assert np.isfinite(answers).all()
+
+
+def test_noisy_edges_know_their_noise():
+    for rel, noisy in noisy_edges():
+        strategy = rel.measurements.strategy
+        assert noisy.law is Law(strategy.law)
+        assert len(noisy.edges) == len(noisy.values) == len(noisy.scales) == len(noisy.noise)
+        assert set(noisy.scales.tolist()) <= set(strategy.scales.tolist())
+        block = next(block for block in strategy.blocks if len(block.edges))
+        last = strategy.numbers_of(type(block)).stop
+        assert np.array_equal(noisy.values, rel.measurements.values[last - len(noisy.edges) : last])
