@@ -12,7 +12,8 @@ The data flows one way, through the rooms of this house in this order:
     blocks     the kinds of measurement, one file each
     strategy   what to measure, with how much noise: one file per mechanism
     measure    the one private step
-    decode     answers from measurements, one file per decoder
+    estimate   from noisy numbers to the weights that are searched: one file per estimator
+    decode     answers from measurements, one file per decoder: reads, answers, bound, prediction
     publish    plan, release, file; every question one may ask
     demo       the story on a built-in city
     lab        every mechanism side by side

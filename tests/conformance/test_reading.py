@@ -8,9 +8,9 @@ from named_graphs import SMALL, exact_distances, fitted, named
 
 import hushpath
 from hushpath.blocks.samples import few_hops, sampled_hops
-from hushpath.decode.core import NoisyEdges
 from hushpath.decode.registry import DECODERS, decoders_for, default_decoder
-from hushpath.estimate import ESTIMATORS
+from hushpath.estimate.core import NoisyEdges
+from hushpath.estimate.registry import ESTIMATORS
 from hushpath.measure import Measurements
 from hushpath.noise import Law
 from hushpath.publish.oracle import Release

@@ -136,15 +136,15 @@ def test_published_hubs_cost_no_neighbour_more_than_the_certificate(mechanism, l
 
 
 def test_a_hop_limit_is_a_limit():
-    """Negative control of the kernel: ways of more arcs are not found, ways of as many are."""
-    from hushpath.kernels.hops import UNREACHED, extend
+    """Negative control of the kernel: paths of more arcs are not found, paths of as many are."""
+    from hushpath.kernels.walks import UNREACHED, Lengths, Room, extend
 
     arcs = path(6).topology.arcs
-    room = tuple(np.empty(6, np.int64) for _ in range(4))
+    arcs, room = Lengths(arcs.start, arcs.heads, np.ones(10, np.int64)), Room(*np.empty((5, 6), np.int64))
     for limit in range(7):
         reach = np.full(6, UNREACHED)
         reach[0] = 0
-        changed = extend(arcs.start, arcs.heads, np.ones(10, np.int64), limit, reach, room)
+        changed = extend(arcs, limit, reach, room)
         assert changed == (limit > 0)
         assert np.array_equal(np.flatnonzero(reach < UNREACHED), np.arange(min(limit, 5) + 1))
 

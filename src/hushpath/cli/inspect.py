@@ -24,7 +24,7 @@ def command(
 ) -> None:
     """Say in plain words what a release promises.  The certificate is proved again from the file."""
     from ..decode.registry import decoders_for
-    from ..estimate import ESTIMATORS, estimator_named
+    from ..estimate.registry import ESTIMATORS, estimator_named
     from ..files.keys import fingerprint, public_key
     from ..files.signing import signature_path
     from ..publish.oracle import load

@@ -22,7 +22,7 @@ from ..cells import Index
 from ..cells.index import MAX_BYTES
 from ..data.topology import Topology
 from ..errors import CannotError, OptionError
-from ..estimate import Estimator, NoisyEdges
+from ..estimate.core import Estimator, NoisyEdges
 from ..measure import Measurements
 from ..noise import Law, std
 from ..strategy.core import Strategy

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..blocks import CliqueBlock
-from ..estimate import Estimator
+from ..estimate.core import Estimator
 from ..kernels.hops import nearest_chosen
 from ..measure import Measurements
 from ..strategy.core import Strategy

@@ -20,7 +20,7 @@ from ..cells.layout import Layout
 from ..cells.leaves import DENSE, LeafGraphs
 from ..cells.tables import Tables, table_bytes
 from ..data.weights import LARGEST_DISTANCE
-from ..estimate import Estimator
+from ..estimate.core import Estimator
 from ..kernels.hierarchy import INFINITE
 from ..measure import Measurements
 from ..progress import steps

@@ -18,7 +18,7 @@ from ..arrays import Float, Int
 from ..cells import Index
 from ..cells.index import MAX_BYTES, refuse_above
 from ..errors import CannotError
-from ..estimate import Estimator
+from ..estimate.core import Estimator
 from ..kernels.hierarchy import INFINITE
 from ..measure import Measurements
 from .hierarchy import HierarchyDecoder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import CannotError, OptionError
-from ..estimate import estimator_named
+from ..estimate.registry import estimator_named
 from ..measure import Measurements
 from ..strategy.core import Strategy
 from .anchors import AnchorDecoder

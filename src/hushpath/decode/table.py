@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Bool, Float, Int
 from ..blocks import CliqueBlock
 from ..data.topology import Topology
-from ..estimate import Estimator
+from ..estimate.core import Estimator
 from ..kernels.paths import UNREACHED, distances_from
 from ..measure import Measurements
 from ..noise import quantile

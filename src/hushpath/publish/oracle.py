@@ -28,7 +28,7 @@ from ..data.topology import Label, Topology
 from ..decode.core import Decoder
 from ..decode.registry import default_decoder, read
 from ..errors import CannotError, FileFormatError, InputError, OptionError, warn
-from ..estimate import estimator_named
+from ..estimate.registry import estimator_named
 from ..files.signing import verified_digest, write_signed
 from ..measure import Measurements
 from ..progress import steps
