@@ -119,7 +119,7 @@ def _hops(found: Findings) -> str:
     text = "Mean absolute error by the number of hops between the two nodes, on the largest network of each class."
     return section(
         "Error against hops",
-        "<p>Noise on edges adds up along the way; a shortcut costs the same however long it is.</p>",
+        "<p>Noise on edges adds up along the path; a shortcut costs the same however long it is.</p>",
         _picture(found, "hops", "hops", text),
     )
 

@@ -72,9 +72,7 @@ def distance_map(
             str(topology.labels[node]), (x, y), (7 if east else -7, 5), textcoords="offset points", zorder=5,
             ha="left" if east else "right", fontsize=12, color=INK, path_effects=halo,
         )  # fmt: skip
-    axes.plot(
-        *places[origin], "*", color=ORANGE, markersize=21, markeredgecolor="white", markeredgewidth=1.5, zorder=6
-    )
+    axes.plot(*places[origin], "*", color=ORANGE, markersize=21, markeredgecolor="white", markeredgewidth=1.5, zorder=6)
     axes.annotate(
         str(topology.labels[origin]), places[origin], (11, 8), textcoords="offset points", zorder=6,
         fontsize=13, fontweight="bold", color=INK, path_effects=halo,
