@@ -8,8 +8,8 @@ import pytest
 import hushpath.lab.trial
 from hushpath.cli import run
 from hushpath.errors import CannotError
-from hushpath.lab.cells import Scope, make_cells
-from hushpath.lab.runner import run_cells
+from hushpath.lab.cases import Scope, make_cases
+from hushpath.lab.runner import run_cases
 from hushpath.lab.study import Study, run_study
 from hushpath.lab.tables import final_table
 
@@ -29,8 +29,8 @@ def timeless(rows):
 
 
 def table(folder, *, jobs=0, **filters):
-    cells = make_cells(TINY, seed=0, **{**dict(classes=CLASSES), **filters})
-    return timeless(final_table(run_cells(cells, folder / "results.jsonl", jobs=jobs)))
+    cases = make_cases(TINY, seed=0, **{**dict(classes=CLASSES), **filters})
+    return timeless(final_table(run_cases(cases, folder / "results.jsonl", jobs=jobs)))
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +68,8 @@ def test_a_killed_run_continues_to_the_same_table(tiny, tmp_path, monkeypatch):
     assert not half.endswith(b"\n")
     (tmp_path / "results.jsonl").write_bytes(half)
     measured = []
-    inner = hushpath.lab.trial.run_cell
-    monkeypatch.setattr(hushpath.lab.trial, "run_cell", lambda cell: measured.append(cell) or inner(cell))
+    inner = hushpath.lab.trial.run_case
+    monkeypatch.setattr(hushpath.lab.trial, "run_case", lambda case: measured.append(case) or inner(case))
     expected = timeless(tiny[1]["results"])
     assert table(tmp_path) == expected
     assert len(measured) == len(expected) - half.count(b"\n")
@@ -119,14 +119,14 @@ def test_an_edge_list_of_the_users(tmp_path):
 
 
 def test_a_bug_in_one_mechanism_is_a_row_and_not_the_end(tmp_path, monkeypatch):
-    inner = hushpath.lab.trial.run_cell
+    inner = hushpath.lab.trial.run_case
 
-    def broken(cell):
-        if cell.mechanism == "separator":
+    def broken(case):
+        if case.mechanism == "separator":
             raise IndexError("secret 31337")
-        return inner(cell)
+        return inner(case)
 
-    monkeypatch.setattr(hushpath.lab.trial, "run_cell", broken)
+    monkeypatch.setattr(hushpath.lab.trial, "run_case", broken)
     with pytest.raises(CannotError, match="cells failed, the first: separator on path") as caught:
         run_tiny(tmp_path, classes=("path",), mechanisms=("input", "separator"))
     assert "31337" not in str(caught.value)

@@ -12,8 +12,6 @@ import pytest
 import hushpath
 from hushpath.demo import trips as demo_trips
 from hushpath.demo.city import PLANNED, SIZE, TRIPS, make_city
-from hushpath.demo.report import write_report
-from hushpath.demo.setting import Setting
 from hushpath.demo.story import run_demo
 from hushpath.demo.streets import ARTERIAL, KINDS, LANDMARKS, SIDE, lay_out
 from hushpath.demo.trips import LARGEST_DELAY, LEAST_PLANNED, STRETCH, UNIT, Trips, travel_times
@@ -294,39 +292,6 @@ def test_no_true_weight_is_in_a_report(demo, city):
         shown = set(re.findall(r"\d+\.\d{4,}", text))
         for weight in city.network.weights.reveal():
             assert not shown & {repr(float(weight)), f"{weight:.4f}", f"{weight:.5f}"}
-
-
-@pytest.mark.parametrize("law", ["laplace", "gaussian"])
-def test_a_report_of_any_release(tmp_path, law):
-    net = hushpath.Network.build(["<a>", "b", "c", "d"], [0, 1, 0], [1, 2, 2], [1.0, 2.0, 3.0])  # d is isolated
-    made = hushpath.release(net, epsilon=1.0, unit=1.0, law=law, seed=3)
-    planned = plan(net.topology, epsilon=1.0, unit=1.0, law=law)
-    file = tmp_path / "any.html"
-    write_report(
-        file,
-        net.topology,
-        made,
-        planned,
-        compare(net, made),
-        title="A & B",
-        setting=Setting(pairs=[("<a>", "b")]),
-    )
-    page = file.read_text(encoding="utf-8")
-    assert "A &amp; B" in page
-    assert "&lt;a&gt;" in page
-    assert "no coordinates" in page
-    assert page.index(f"{NOT_PRIVATE}: the noise was drawn from a known seed") < page.index("<section")
-    tags = dict(re.findall(r'<span class="tag">([^<]*)</span><h2>([^<]*)</h2>', page)[i][::-1] for i in range(5))
-    publishable = {heading for heading, tag in tags.items() if tag == "May be published"}
-    assert publishable == {"How the mechanism was chosen"}  # a seeded release may not be published
-    write_report(file, net.topology, made, None)
-    assert "How the mechanism was chosen" not in file.read_text(encoding="utf-8")
-
-
-def test_a_map_with_unreachable_parts(tmp_path):
-    net = hushpath.Network.build([1, 2, 3, 4], [0, 2], [1, 3], [1.0, 2.0], coordinates=[[0, 0], [1, 0], [0, 1], [1, 1]])
-    write_report(tmp_path / "two.html", net.topology, hushpath.release(net, epsilon=1.0, unit=1.0), None)
-    assert (tmp_path / "two.html").read_text(encoding="utf-8").count("<img") == 1
 
 
 def test_a_folder_that_cannot_be_made_is_one_clear_line(tmp_path):

@@ -1,4 +1,4 @@
-"""Networks, weights, cells and edge lists of the laboratory."""
+"""Networks, weights, cases and edge lists of the laboratory."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,8 @@ from scipy.sparse.csgraph import connected_components
 
 from hushpath.data.network import Network
 from hushpath.errors import NetworkError, OptionError
-from hushpath.lab.cells import FULL, QUICK, code_digest, make_cells
-from hushpath.lab.files import load_own, own_network
+from hushpath.lab.cases import FULL, QUICK, code_digest, make_cases
+from hushpath.lab.edge_lists import load_own, own_network
 from hushpath.lab.networks import CLASSES, make_ground
 from hushpath.lab.trial import _weighed
 from hushpath.lab.weights import KINDS, weigh
@@ -59,43 +59,43 @@ def test_adversarial_weights_are_the_worst_for_input_perturbation():
     assert max(relative, key=relative.get) == "adversarial"
 
 
-def test_cells_cover_the_registry_and_have_ids_of_their_own():
-    cells = make_cells(QUICK, seed=0)
-    assert {cell.mechanism for cell in cells} == set(MECHANISMS)
-    assert {cell.network for cell in cells} == set(CLASSES)
-    assert len({cell.id for cell in cells}) == len(cells)
-    assert not {cell.id for cell in make_cells(QUICK, seed=1)} & {cell.id for cell in cells}
-    assert {cell.weights for cell in cells} == set(KINDS)
-    noises = {cell.noise for cell in make_cells(FULL, seed=0)}
+def test_cases_cover_the_registry_and_have_ids_of_their_own():
+    cases = make_cases(QUICK, seed=0)
+    assert {case.mechanism for case in cases} == set(MECHANISMS)
+    assert {case.network for case in cases} == set(CLASSES)
+    assert len({case.id for case in cases}) == len(cases)
+    assert not {case.id for case in make_cases(QUICK, seed=1)} & {case.id for case in cases}
+    assert {case.weights for case in cases} == set(KINDS)
+    noises = {case.noise for case in make_cases(FULL, seed=0)}
     assert (min(noises), max(noises)) == (0.05, 3.0)
-    one = cells[0]
+    one = cases[0]
     assert one.epsilon * one.noise == pytest.approx(2**0.5)
 
 
 def test_an_id_changes_with_the_code_that_makes_the_result(tmp_path):
     (tmp_path / "lab").mkdir()
     (tmp_path / "noise.py").write_text("a = 1\n")
-    (tmp_path / "lab" / "pages.py").write_text("b = 1\n")
+    (tmp_path / "lab" / "page.py").write_text("b = 1\n")
     before = code_digest(tmp_path)
-    (tmp_path / "lab" / "pages.py").write_text("b = 2\n")
+    (tmp_path / "lab" / "page.py").write_text("b = 2\n")
     assert code_digest(tmp_path) == before  # shows results only
     (tmp_path / "noise.py").write_text("a = 2\n")
     assert code_digest(tmp_path) != before
-    assert code_digest() in make_cells(QUICK, seed=0)[0].id
+    assert code_digest() in make_cases(QUICK, seed=0)[0].id
 
 
 def test_filters_keep_the_order_of_the_registry():
-    cells = make_cells(QUICK, seed=0, mechanisms=["separator", "input", "input"], classes=["grid", "path"])
-    assert [cell.mechanism for cell in cells[:2]] == ["input", "separator"]
-    assert list(dict.fromkeys(cell.network for cell in cells)) == ["path", "grid"]
+    cases = make_cases(QUICK, seed=0, mechanisms=["separator", "input", "input"], classes=["grid", "path"])
+    assert [case.mechanism for case in cases[:2]] == ["input", "separator"]
+    assert list(dict.fromkeys(case.network for case in cases)) == ["path", "grid"]
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: make_cells(QUICK, seed=0, mechanisms=["magic"]),
-        lambda: make_cells(QUICK, seed=0, classes=["torus"]),
-        lambda: make_cells(QUICK, seed=-1),
+        lambda: make_cases(QUICK, seed=0, mechanisms=["magic"]),
+        lambda: make_cases(QUICK, seed=0, classes=["torus"]),
+        lambda: make_cases(QUICK, seed=-1),
         lambda: make_ground("torus", 100, 0),
         lambda: make_ground("grid", 4, 0),
         lambda: weigh(make_ground("grid", 100, 0), "heavy", 0),
@@ -107,11 +107,11 @@ def test_mistakes_are_option_errors(call):
 
 
 @pytest.mark.parametrize("name", ["grid", "metro"])
-def test_lengths_of_a_cell_are_in_the_order_of_its_edges(name):
-    cell = make_cells(QUICK, seed=1, classes=[name])[0]
-    network, lengths, _ = _weighed(cell, 0)
-    ground = make_ground(cell.network, cell.size, cell.seed_for("shape"))
-    drawn = weigh(ground, cell.weights, cell.seed_for("weights", cell.weights, 0)).values
+def test_lengths_of_a_case_are_in_the_order_of_its_edges(name):
+    case = make_cases(QUICK, seed=1, classes=[name])[0]
+    network, lengths, _ = _weighed(case, 0)
+    ground = make_ground(case.network, case.size, case.seed_for("shape"))
+    drawn = weigh(ground, case.weights, case.seed_for("weights", case.weights, 0)).values
     by_ends = {frozenset(ends): w for ends, w in zip(ground.ends.tolist(), drawn.tolist(), strict=True)}
     topology = network.topology
     ends = zip(topology.tails.tolist(), topology.heads.tolist(), strict=True)

@@ -8,7 +8,7 @@ import pytest
 
 from hushpath.data.network import Network
 from hushpath.lab import table1
-from hushpath.lab.canvas import apart, colour, mark
+from hushpath.lab.pictures import apart
 from hushpath.lab.store import Store
 from hushpath.lab.tables import at_zero, csv_text, exponent, exponents, winners
 from hushpath.lab.theorems import power, theorem_exponent
@@ -17,7 +17,6 @@ from hushpath.privacy.accounting import Budget
 from hushpath.privacy.certificate import Exposure, calibrate
 from hushpath.privacy.sensitivity import hub_cut
 from hushpath.publish.plan import plan
-from hushpath.strategy.registry import MECHANISMS
 
 
 def row(**values):
@@ -67,11 +66,6 @@ def test_theorems_in_words():
     assert power(1 / 3, drawn=True) == "$n^{1/3}$"
     assert theorem_exponent("separator-cover", "grid") == 0.25
     assert theorem_exponent("a mechanism of tomorrow", "grid") is None
-
-
-def test_every_mechanism_has_a_colour_and_a_mark_of_its_own():
-    assert len({colour(name) for name in MECHANISMS}) == len(MECHANISMS)
-    assert len({mark(name) for name in MECHANISMS}) == len(MECHANISMS)
 
 
 def test_labels_are_moved_apart():

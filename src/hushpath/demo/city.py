@@ -76,16 +76,8 @@ class City:
         with edges.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(["source", "target", "seconds", "free_flow", "length_km", "class"])
-            rows = zip(
-                streets.tails,
-                streets.heads,
-                self._seconds,
-                streets.free_flow,
-                streets.lengths,
-                streets.kinds,
-                strict=True,
-            )
-            for a, b, seconds, free, length, kind in rows:
+            columns = streets.tails, streets.heads, self._seconds, streets.free_flow, streets.lengths, streets.kinds
+            for a, b, seconds, free, length, kind in zip(*columns, strict=True):
                 writer.writerow([streets.labels[a], streets.labels[b], repr(float(seconds)), free, length, KINDS[kind]])
         with nodes.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)

@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import CannotError
 from ..publish.evaluate import Evaluation, compare
-from ..publish.oracle import Release, load
+from ..publish.oracle import load
 from ..publish.plan import plan
 from ..publish.release import release
 from ..publish.statement import NOT_PRIVATE
+from ..report.page import make_folder
+from ..report.release import write_report
+from ..report.sections import ask
+from ..report.setting import Setting
 from .city import SIZE, TRIPS, City, make_city
-from .report import write_report
-from .setting import Setting
 from .streets import LANDMARKS
 from .trips import LARGEST_DELAY, LEAST_PLANNED, STRETCH
 
@@ -35,10 +36,7 @@ def run_demo(
     """Run the demonstration into folder ``out``; return its numbers, ready for JSON."""
     began = time.perf_counter()
     out = Path(out)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CannotError(f"cannot make the folder {out}: {error.strerror}") from None
+    make_folder(out)
     city = make_city(size, trips)
     network, topology = city.network, city.network.topology
     say(
@@ -54,13 +52,10 @@ def run_demo(
     made.save(file)
     say(f"4. Released once, with epsilon = {made.statement.epsilon:.4g}, into {file}, which may be published.")
     published = load(file)
-    answers = _answers(published)
+    answers = ask(published, PAIRS)
     say("5. Anybody can ask the file anything, as often as they like; answers cost no more privacy.")
-    for answer in answers:
-        say(
-            f"   {answer['source']} to {answer['target']}: {answer['distance']:.0f} s "
-            f"(90 % interval {answer['low']:.0f} to {answer['high']:.0f} s)"
-        )
+    for one in answers:
+        say(f"   {one.source} to {one.target}: {one.distance:.0f} s (90 % interval {one.low:.0f} to {one.high:.0f} s)")
     comparison = compare(network, published)
     result = Evaluation.of(comparison)
     say(
@@ -78,7 +73,7 @@ def run_demo(
         "city": {"intersections": topology.num_nodes, "streets": topology.num_edges},
         "plan": planned.as_dict(),
         "statement": published.statement.as_dict(),
-        "answers": answers,
+        "answers": [one._asdict() for one in answers],
         "evaluation": result.as_dict(),
         "files": {
             "release": str(file), "network": str(edges), "nodes": str(nodes),
@@ -140,12 +135,3 @@ def setting(city: City) -> Setting:
             ),
         ),
     )
-
-
-def _answers(published: Release) -> list[dict[str, Any]]:
-    """Ask the release a few questions."""
-    answers = []
-    for (source, target), distance in zip(PAIRS, published.distances(PAIRS), strict=True):
-        low, high = published.interval(source, target)
-        answers.append({"source": source, "target": target, "distance": float(distance), "low": low, "high": high})
-    return answers

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -53,29 +54,28 @@ def lay_out(size: int, seed: int) -> Streets:
     """Generate a connected city of about ``size`` intersections; the same seed gives the same city."""
     rng = simulation(seed)
     radius = 1.08 * SPACING * math.sqrt(size / math.pi)
-    main, roads, drawn = _main_roads(radius, rng)
-    places = np.concatenate([main, _quarters(radius, drawn, rng)])
-    ends = _neighbours(places)
+    main = _main_roads(radius, rng)
+    places = np.concatenate([main.corners, _quarters(radius, main.drawn, rng)])
     n = len(places)
-    kind = np.full(len(ends), SIDE)
-    kind_of = {tuple(sorted(road[:2])): road[2] for road in roads}
-    for row, (a, b) in enumerate(ends.tolist()):
-        kind[row] = kind_of.get((a, b), SIDE)
+    ends = triangulated(places)
     lengths = np.linalg.norm(places[ends[:, 0]] - places[ends[:, 1]], axis=1)
+    near = lengths < 2.5 * SPACING
+    ends, lengths = ends[near], lengths[near]
+    kind = np.array([main.kinds.get((a, b), SIDE) for a, b in ends.tolist()])
     south = places[:, 1] < _river(places[:, 0], radius)
     dry = (south[ends[:, 0]] == south[ends[:, 1]]) | (kind != SIDE)
     ends, kind, lengths = ends[dry], kind[dry], lengths[dry]
 
     # Main roads and a spanning tree of short streets always stay; of the rest, the short ones mostly do.
     cost = np.where(kind != SIDE, 1e-3, lengths * rng.uniform(1.0, 1.4, len(ends)))
-    tree = minimum_spanning_tree(coo_array((cost, (ends[:, 0], ends[:, 1])), shape=(n, n)).tocsr()).tocoo()
-    needed = np.isin(_key(ends, n), _key(np.sort(np.stack(tree.coords, axis=1), axis=1), n))
+    spanning = minimum_spanning_tree(coo_array((cost, (ends[:, 0], ends[:, 1])), shape=(n, n)).tocsr()).tocoo()
+    needed = np.isin(_key(ends, n), _key(np.sort(np.stack(spanning.coords, axis=1), axis=1), n))
     short = (lengths < 1.28 * SPACING) & (rng.random(len(ends)) > 0.14)
     keep = (kind != SIDE) | needed | short
     ends, kind, lengths = ends[keep], kind[keep], lengths[keep]
 
-    kept, position = _largest_part(ends, n)
-    inside = kept[ends[:, 0]]
+    kept = _largest_part(ends, n)
+    inside, position = kept[ends[:, 0]], np.cumsum(kept) - 1
     ends, kind, lengths = position[ends[inside]], kind[inside], lengths[inside]
     across = np.linspace(-1.25 * radius, 1.25 * radius, 200)
     return Streets(
@@ -100,8 +100,15 @@ def _outline(angle: Float, radius: float) -> Float:
     return radius * (1 + 0.07 * np.sin(3 * angle + 1) + 0.05 * np.sin(5 * angle))
 
 
-def _main_roads(radius: float, rng: np.random.Generator) -> tuple[Float, list[tuple[int, int, int]], Float]:
-    """Corners on main roads, the roads between them (from, to, kind), and a dense drawing of the lines."""
+class MainRoads(NamedTuple):
+    """Corners, the kind of road between two of them (smaller first), and a dense drawing of the lines."""
+
+    corners: Float
+    kinds: dict[tuple[int, int], int]
+    drawn: Float
+
+
+def _main_roads(radius: float, rng: np.random.Generator) -> MainRoads:
     lines: list[tuple[Float, int]] = []
     around = np.linspace(0, 2 * np.pi, 721)
     ring = 0.6 * radius * (1 + 0.05 * np.sin(2 * around + 0.5))
@@ -112,7 +119,7 @@ def _main_roads(radius: float, rng: np.random.Generator) -> tuple[Float, list[tu
         bend = turn + rng.uniform(-0.18, 0.18) * (out / radius) ** 2
         lines.append((np.stack([out * np.cos(bend), out * np.sin(bend)], axis=1), ARTERIAL))
     corners: list[Float] = []
-    roads: list[tuple[int, int, int]] = []
+    kinds: dict[tuple[int, int], int] = {}
     for line, kind in lines:
         along = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
         stops = np.linspace(0, along[-1], max(2, round(along[-1] / SPACING)) + 1)
@@ -124,8 +131,8 @@ def _main_roads(radius: float, rng: np.random.Generator) -> tuple[Float, list[tu
             else:
                 passed.append(len(corners))
                 corners.append(point)
-        roads += [(a, b, kind) for a, b in pairwise(passed) if a != b]
-    return np.array(corners), roads, np.concatenate([line for line, _ in lines])
+        kinds |= {(min(ends), max(ends)): kind for ends in pairwise(passed)}
+    return MainRoads(np.array(corners), kinds, np.concatenate([line for line, _ in lines]))
 
 
 def _quarters(radius: float, drawn: Float, rng: np.random.Generator) -> Float:
@@ -149,25 +156,22 @@ def _quarters(radius: float, drawn: Float, rng: np.random.Generator) -> Float:
     return np.delete(corners, np.unique(crowded.max(axis=1)) if len(crowded) else [], axis=0)
 
 
-def _neighbours(places: Float) -> Int:
+def triangulated(places: Float) -> Int:
     """Edges of the Delaunay triangulation, each once, smaller end first."""
     triangles = Delaunay(places).simplices
     ends = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [0, 2]]]), axis=1)
-    ends = np.unique(ends, axis=0)
-    away = np.linalg.norm(places[ends[:, 0]] - places[ends[:, 1]], axis=1)
-    return np.asarray(ends[away < 2.5 * SPACING], np.int64)
+    return np.unique(ends, axis=0).astype(np.int64)
 
 
 def _key(ends: Int, n: int) -> Int:
     return ends[:, 0].astype(np.int64) * n + ends[:, 1]
 
 
-def _largest_part(ends: Int, n: int) -> tuple[Bool, Int]:
-    """Which corners belong to the largest connected part, and their new positions."""
+def _largest_part(ends: Int, n: int) -> Bool:
+    """Which corners belong to the largest connected part."""
     graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
     part = connected_components(graph, directed=False)[1]
-    kept = part == np.bincount(part).argmax()
-    return kept, np.cumsum(kept) - 1
+    return np.asarray(part == np.bincount(part).argmax(), np.bool_)
 
 
 def _labels(places: Float, radius: float) -> tuple[str, ...]:

@@ -117,7 +117,7 @@ def _bridges(streets: Streets) -> Bool:
 
 
 def _stretches(streets: Streets, seconds: Float, wanted: Float, count: int, rng: np.random.Generator) -> Int:
-    """Route ``count`` trips along fastest ways; return the stretch each reports: (count, K), -1 fills up."""
+    """Route ``count`` trips along fastest paths; return the stretch each reports: (count, K), -1 fills up."""
     n = len(streets.places)
     ends = np.concatenate([streets.tails, streets.heads]), np.concatenate([streets.heads, streets.tails])
     arc = ends[0] * n + ends[1]
@@ -126,22 +126,22 @@ def _stretches(streets: Streets, seconds: Float, wanted: Float, count: int, rng:
     graph = csr_array((np.empty(len(arc)), np.divmod(sorted_arcs, n)), shape=(n, n))
     share = wanted / wanted.sum()
     origins = np.unique(np.linspace(0, n - 1, min(ORIGINS, n)).astype(np.int64))
-    trees = np.empty((len(origins), n), np.int64)
+    previous = np.empty((len(origins), n), np.int64)
     for row in steps(range(len(origins)), "routes"):  # each origin sees the streets a little differently
         graph.data[:] = (seconds * rng.lognormal(0, 0.15, len(seconds)))[street_of]
-        trees[row] = dijkstra(graph, indices=int(origins[row]), return_predecessors=True)[1]
-    # A trip starts at one of the origins and ends where people want to go; walk each tree from its end.
-    trip_tree = rng.choice(len(origins), count, p=share[origins] / share[origins].sum())
+        previous[row] = dijkstra(graph, indices=int(origins[row]), return_predecessors=True)[1]
+    # A trip starts at one of the origins and ends where people want to go; walk its path back from the end.
+    trip_origin = rng.choice(len(origins), count, p=share[origins] / share[origins].sum())
     trip_end = rng.choice(n, count, p=share)
     answer = np.full((count, STRETCH), -1, np.int64)
     blocks = [slice(i, min(i + 50_000, count)) for i in range(0, count, 50_000)]
     for block in steps(blocks, "trips"):
-        tree, end = trip_tree[block], trip_end[block]
-        hops = _walk(trees, tree, end)
+        origin, end = trip_origin[block], trip_end[block]
+        hops = _walk(previous, origin, end)
         skip = (rng.random(len(end)) * (np.maximum(hops - STRETCH, 0) + 1)).astype(np.int64)
-        node = _walk(trees, tree, end, skip)
+        node = _walk(previous, origin, end, skip)
         for column in range(STRETCH):
-            before = trees[tree, node]
+            before = previous[origin, node]
             on = np.flatnonzero(before >= 0)
             found = np.searchsorted(sorted_arcs, before[on] * n + node[on])
             answer[block][on, column] = street_of[found]
@@ -149,14 +149,14 @@ def _stretches(streets: Streets, seconds: Float, wanted: Float, count: int, rng:
     return answer
 
 
-def _walk(trees: Int, tree: Int, end: Int, skip: Int | None = None) -> Int:
-    """Walk from each end to the root: ``skip`` steps (returns where that leads) or all (returns how many)."""
+def _walk(previous: Int, origin: Int, end: Int, skip: Int | None = None) -> Int:
+    """Walk from each end to its origin: ``skip`` steps (returns where that leads) or all (returns how many)."""
     node, taken = end.copy(), np.zeros(len(end), np.int64)
     going = np.arange(len(end))
     while len(going):
         if skip is not None:
             going = going[taken[going] < skip[going]]
-        before = trees[tree[going], node[going]]
+        before = previous[origin[going], node[going]]
         going, before = going[before >= 0], before[before >= 0]
         node[going] = before
         taken[going] += 1

@@ -1,6 +1,6 @@
-"""Cells to results: what is stored is not measured again; the rest is, in worker processes.
+"""Cases to results: what is stored is not measured again; the rest is, in worker processes.
 
-The order in which cells finish depends on the machine; their results and the order of the final table do not.
+The order in which cases finish depends on the machine; their results and the order of the final table do not.
 Workers leave when the run that started them is gone, even if it was killed.
 """
 
@@ -16,23 +16,23 @@ from pathlib import Path
 from typing import Any
 
 from ..progress import counting
-from .cells import Cell
+from .cases import Case
 from .store import Store
-from .trial import guarded_cell
+from .trial import guarded_case
 
 
-def run_cells(cells: Sequence[Cell], results: Path, *, jobs: int = 0) -> list[dict[str, Any]]:
-    """Measure every cell that ``results`` does not hold yet; return one row per cell, in the order of ``cells``.
+def run_cases(cases: Sequence[Case], results: Path, *, jobs: int = 0) -> list[dict[str, Any]]:
+    """Measure every case that ``results`` does not hold yet; return one row per case, in the order of ``cases``.
 
     Args:
-        cells: what to measure.
+        cases: what to measure.
         results: the JSON lines file; created if it is not there.
         jobs: worker processes; 0 measures in this process.
     """
     with Store(results) as store:
-        missing = [cell for cell in cells if cell.id not in store.results]
-        with counting(len(cells), "measuring") as advance:
-            advance(len(cells) - len(missing))
+        missing = [case for case in cases if case.id not in store.results]
+        with counting(len(cases), "measuring") as advance:
+            advance(len(cases) - len(missing))
             failed = {}
             for row in _measured(missing, jobs):
                 if row.get("failed"):  # not kept: the next run tries again
@@ -40,17 +40,17 @@ def run_cells(cells: Sequence[Cell], results: Path, *, jobs: int = 0) -> list[di
                 else:
                     store.add(row)
                 advance(1)
-        return [failed.get(cell.id) or store.results[cell.id] for cell in cells]
+        return [failed.get(case.id) or store.results[case.id] for case in cases]
 
 
-def _measured(cells: Sequence[Cell], jobs: int) -> Iterator[dict[str, Any]]:
-    if jobs < 1 or not cells:
-        yield from map(guarded_cell, cells)
+def _measured(cases: Sequence[Case], jobs: int) -> Iterator[dict[str, Any]]:
+    if jobs < 1 or not cases:
+        yield from map(guarded_case, cases)
         return
     # Workers start afresh: a fork would copy whatever threads and locks the numerical libraries hold.
     context = multiprocessing.get_context("spawn")
-    with context.Pool(min(jobs, len(cells)), initializer=_leave_with, initargs=(os.getpid(),)) as pool:
-        yield from pool.imap_unordered(guarded_cell, cells)
+    with context.Pool(min(jobs, len(cases)), initializer=_leave_with, initargs=(os.getpid(),)) as pool:
+        yield from pool.imap_unordered(guarded_case, cases)
 
 
 def _leave_with(parent: int) -> None:

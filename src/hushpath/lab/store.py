@@ -1,6 +1,6 @@
-"""Finished cells in a file, one JSON line each, so that a killed run continues where it stopped.
+"""Finished cases in a file, one JSON line each, so that a killed run continues where it stopped.
 
-A line is appended, flushed and synced as soon as its cell is done.  A line that a kill cut short, or that is not a
+A line is appended, flushed and synced as soon as its case is done.  A line that a kill cut short, or that is not a
 result, is ignored on reading and cut off before the next append: it can only be the last one.
 """
 
@@ -16,7 +16,7 @@ from ..errors import CannotError
 
 
 class Store:
-    """Results by cell id; open it as a context."""
+    """Results by case id; open it as a context."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

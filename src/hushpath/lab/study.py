@@ -1,4 +1,4 @@
-"""A whole run of the laboratory: list the cells, measure what is missing, write tables, pictures and the report."""
+"""A whole run of the laboratory: list the cases, measure what is missing, write tables, pictures and the report."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from typing import Any
 
 from ..errors import CannotError, OptionError
 from ..publish.statement import NOT_PRIVATE
-from .cells import FULL, QUICK, Scope, make_cells
-from .files import own_network
-from .report import Findings, find, write_pictures, write_report, write_tables
-from .runner import run_cells
+from ..report.page import make_folder
+from .cases import FULL, QUICK, Scope, make_cases
+from .edge_lists import own_network
+from .findings import Findings, find, write_pictures, write_tables
+from .page import write_report
+from .runner import run_cases
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Study:
 
     Attributes:
         out: folder for results.jsonl, the tables and report.html.
-        scope: how large; see ``cells``.
+        scope: how large; see ``cases``.
         seed: of everything; the same seed gives the same table, apart from times.
         mechanisms, classes: only these; all, if empty.
         networks, weight: edge lists of the user's, and the column of their weights.
@@ -49,15 +51,14 @@ def run_study(study: Study, say: Callable[[str], object] = print) -> dict[str, A
     own = [own_network(path, study.weight) for path in study.networks]
     if len({one.name for one in own}) < len(own):
         raise OptionError("two networks have the same file name; the table could not tell them apart")
-    cells = make_cells(
-        study.scope, seed=study.seed, mechanisms=study.mechanisms, classes=study.classes, own=own
-    )  # fmt: skip
+    cases = make_cases(study.scope, seed=study.seed, mechanisms=study.mechanisms, classes=study.classes, own=own)
     for folder in (study.out, study.plots, study.json and study.json.parent):
-        _make(folder)
-    settings = len(cells) // max(1, len({cell.mechanism for cell in cells}))
+        if folder is not None:
+            make_folder(folder)
+    settings = len(cases) // max(1, len({case.mechanism for case in cases}))
     say(f"{NOT_PRIVATE}: the lab makes seeded releases and compares them with the truth.")
-    say(f"{len(cells)} cells ({settings} settings); finished ones are kept in {study.out / 'results.jsonl'}.")
-    results = run_cells(cells, study.out / "results.jsonl", jobs=study.jobs)
+    say(f"{len(cases)} cells ({settings} settings); finished ones are kept in {study.out / 'results.jsonl'}.")
+    results = run_cases(cases, study.out / "results.jsonl", jobs=study.jobs)
     found = find(results)
     write_tables(found, study.out)
     write_report(found, study.out / "report.html", study.command)
@@ -98,15 +99,6 @@ def highlights(found: Findings) -> list[str]:
         counts = sorted(((mine.count(name), name) for name in set(mine)), key=lambda pair: (-pair[0], pair[1]))
         lines.append(f"{network:<12} " + ", ".join(f"{name} wins {count} of {len(mine)}" for count, name in counts))
     return lines
-
-
-def _make(folder: Path | None) -> None:
-    if folder is None:
-        return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CannotError(f"cannot make the folder {folder}: {error.strerror}") from None
 
 
 __all__ = ["FULL", "QUICK", "Study", "run_study"]

@@ -49,7 +49,7 @@ class Setting:
 
 
 def level_bound(hubs: Int, boundary: Int, cells: Int, setting: Setting, detour: float = 0.0) -> float:
-    """The bound of ``bounds.hierarchy_bound`` for a tree whose cells are alike on every level (in units).
+    """The bound of ``bounds.hierarchy_bound`` for a hierarchy whose cells are alike on every level (in units).
 
     One edge meets one group of each level, so sum(cut / (2 s^2)) = rho; with s^2 = f^2 sqrt(cut / 2) this gives f.
     (A test compares with ``certificate.calibrate``.)
@@ -129,7 +129,7 @@ def hubs_bound(setting: Setting) -> float:
 
 
 def input_bound(setting: Setting) -> float:
-    """Sealfon's input perturbation: Laplace noise on every edge, n - 1 of them on a way at worst."""
+    """Sealfon's input perturbation: Laplace noise on every edge, n - 1 of them on a path at worst."""
     return (setting.n - 1) * math.log(2 * 3 * setting.n / GAMMA) / setting.epsilon
 
 

@@ -1,7 +1,7 @@
 """From results to tables: the one large table, and what follows from it; plain rows, ready for CSV and JSON.
 
 Beware of zero.  Answers are clipped at 0, so where noise drowns the distances a mechanism answers 0 nearly always, and
-its mean error is the mean distance: that grows like distances do and says nothing about the mechanism.  Such cells are
+its mean error is the mean distance: that grows like distances do and says nothing about the mechanism.  Such cases are
 marked ``at_zero`` and take no part in fitted exponents nor in comparisons with the plan.
 """
 
@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..publish.statement import NOT_PRIVATE
-from .cells import MAIN_WEIGHTS
+from ..strategy.registry import MECHANISMS
+from .cases import MAIN_WEIGHTS
 from .theorems import theorem_exponent
 from .weights import OWN
 
@@ -33,7 +34,7 @@ TIMES = ("release_seconds", "query_seconds")
 
 
 def final_table(results: Sequence[Row]) -> list[Row]:
-    """One flat row per cell; times last, as they alone differ between runs."""
+    """One flat row per case; times last, as they alone differ between runs."""
     return [
         {
             **{name: row.get(name) for name in COLUMNS},
@@ -129,7 +130,7 @@ def by_hops(results: Sequence[Row]) -> list[Row]:
 
 
 def coverage(results: Sequence[Row]) -> list[Row]:
-    """Measured coverage of the 90 % intervals and honesty of plan and bound, over all cells of a mechanism."""
+    """Measured coverage of the 90 % intervals and honesty of plan and bound, over all cases of a mechanism."""
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in measured(results):
         groups[row["mechanism"]].append(row)
@@ -160,6 +161,12 @@ def csv_text(rows: Sequence[Row]) -> str:
     writer.writeheader()
     writer.writerows({NOT_PRIVATE: NOT_PRIVATE, **row} for row in rows)
     return file.getvalue()
+
+
+def names_of(rows: Sequence[Row], key: str) -> list[str]:
+    """The values of a column in order of appearance; mechanisms in the order of the registry."""
+    found = list(dict.fromkeys(str(row[key]) for row in rows))
+    return [name for name in MECHANISMS if name in found] if key == "mechanism" else found
 
 
 def middle_noise(results: Sequence[Row]) -> float:

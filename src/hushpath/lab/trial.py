@@ -1,4 +1,4 @@
-"""One cell of the laboratory: seeded releases compared with the truth.  NOT PRIVATE: seeds are known, truth is used.
+"""One case of the laboratory: seeded releases compared with the truth.  NOT PRIVATE: seeds are known, truth is used.
 
 A mechanism that does not fit, or would store more numbers than a laboratory should, is skipped with its public
 reason.  Times are kept under ``times``, apart from everything that is the same on every run.
@@ -10,7 +10,7 @@ import math
 import time
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,8 +27,8 @@ from ..publish.oracle import Release
 from ..publish.plan import Candidate, plan
 from ..publish.release import release
 from ..publish.statement import NOT_PRIVATE
-from .cells import DELTA, Cell
-from .files import load_own
+from .cases import DELTA, Case
+from .edge_lists import load_own
 from .networks import make_ground
 from .weights import weigh
 
@@ -39,27 +39,43 @@ COVERED = 8  # pairs whose interval is checked, per release; fewer on large netw
 ASKED = 256  # pairs timed
 
 
-def guarded_cell(cell: Cell) -> dict[str, Any]:
-    """``run_cell``, but a bug in one mechanism is a row of the table and not the end of the run."""
+class Weighed(NamedTuple):
+    """A network, the same weights in the order of its edges, and their public bound.  NOT PRIVATE."""
+
+    network: Network
+    lengths: Float
+    bound: float
+
+
+class Repeat(NamedTuple):
+    """One seeded release: compared with the truth, its intervals checked (one 0 or 1 each), and timed."""
+
+    comparison: Comparison
+    covered: Int
+    times: dict[str, float]
+
+
+def guarded_case(case: Case) -> dict[str, Any]:
+    """``run_case``, but a bug in one mechanism is a row of the table and not the end of the run."""
     try:
-        return run_cell(cell)
+        return run_case(case)
     except Exception as error:
         why = f"failed: {type(error).__name__}"
-        return {**_setting(cell, *_weighed(cell, 0)), "skipped": why, "failed": True}
+        return {**_setting(case, _weighed(case, 0)), "skipped": why, "failed": True}
 
 
-def run_cell(cell: Cell) -> dict[str, Any]:
-    """Measure one cell and return plain values for JSON."""
-    network, lengths, bound = _weighed(cell, 0)
-    row = _setting(cell, network, lengths, bound)
+def run_case(case: Case) -> dict[str, Any]:
+    """Measure one case and return plain values for JSON."""
+    weighed = _weighed(case, 0)
+    row = _setting(case, weighed)
     try:
-        choice = _choice(cell, network, bound)
-        releases = [_one_release(cell, repeat, str(choice.law)) for repeat in range(cell.repeats)]
+        choice = _choice(case, weighed)
+        repeats = [_repeat(case, repeat, str(choice.law)) for repeat in range(case.repeats)]
     except (OptionError, CannotError) as error:
         return {**row, "skipped": str(error)}
     assert choice.strategy is not None
-    measured = [Evaluation.of(comparison) for comparison, _, _ in releases]
-    inside = np.concatenate([covered for _, covered, _ in releases])
+    measured = [Evaluation.of(one.comparison) for one in repeats]
+    inside = np.concatenate([one.covered for one in repeats])
     means = np.array([one.mean_error for one in measured])
     return {
         **row,
@@ -78,49 +94,49 @@ def run_cell(cell: Cell) -> dict[str, Any]:
         "bound": error_bound(choice.strategy, GAMMA).total,
         "covered": int(inside.sum()),
         "intervals": len(inside),
-        "by_hops": _by_hops([comparison for comparison, _, _ in releases]),
-        "times": {name: _mean(times[name] for _, _, times in releases) for name in releases[0][2]},
+        "by_hops": _by_hops([one.comparison for one in repeats]),
+        "times": {name: _mean(one.times[name] for one in repeats) for name in repeats[0].times},
     }
 
 
-def _setting(cell: Cell, network: Network, lengths: Float, bound: float) -> dict[str, Any]:
+def _setting(case: Case, weighed: Weighed) -> dict[str, Any]:
     """What was asked for."""
     return {
-        "id": cell.id, "marking": NOT_PRIVATE, "network": cell.network, "nodes": network.topology.num_nodes,
-        "edges": len(lengths), "weights": cell.weights, "noise": cell.noise, "epsilon": cell.epsilon,
-        "delta": DELTA, "max_weight": bound, "mechanism": cell.mechanism,
+        "id": case.id, "marking": NOT_PRIVATE, "network": case.network, "nodes": weighed.network.topology.num_nodes,
+        "edges": len(weighed.lengths), "weights": case.weights, "noise": case.noise, "epsilon": case.epsilon,
+        "delta": DELTA, "max_weight": weighed.bound, "mechanism": case.mechanism,
     }  # fmt: skip
 
 
-def _choice(cell: Cell, network: Network, bound: float) -> Candidate:
+def _choice(case: Case, weighed: Weighed) -> Candidate:
     """The better law of the mechanism, by the plan; refuses what is too large for a laboratory."""
     planned = plan(
-        network.topology, epsilon=cell.epsilon, unit=1.0, delta=DELTA, max_weight=bound, mechanism=cell.mechanism
+        weighed.network.topology, epsilon=case.epsilon, unit=1.0, delta=DELTA, max_weight=weighed.bound,
+        mechanism=case.mechanism,
     ).choice  # fmt: skip
-    if planned.numbers > cell.most:
-        raise CannotError(f"{planned.numbers} numbers are more than the lab stores for one cell ({cell.most})")
+    if planned.numbers > case.most:
+        raise CannotError(f"{planned.numbers} numbers are more than the lab stores for one cell ({case.most})")
     return planned
 
 
-def _one_release(cell: Cell, repeat: int, law: str) -> tuple[Comparison, Int, dict[str, float]]:
-    """One seeded release: compared, its intervals checked, and timed."""
-    network, lengths, bound = _weighed(cell, repeat)
+def _repeat(case: Case, repeat: int, law: str) -> Repeat:
+    network, lengths, bound = _weighed(case, repeat)
     topology = network.topology
     began = time.perf_counter()
     made = release(
-        network, epsilon=cell.epsilon, unit=1.0, delta=DELTA, max_weight=bound, mechanism=cell.mechanism, law=law,
-        seed=cell.seed_for("noise", cell.weights, cell.noise, cell.mechanism, repeat),
+        network, epsilon=case.epsilon, unit=1.0, delta=DELTA, max_weight=bound, mechanism=case.mechanism, law=law,
+        seed=case.seed_for("noise", case.weights, case.noise, case.mechanism, repeat),
     )  # fmt: skip
     released = time.perf_counter() - began
     comparison = compare(network, made, sources=SOURCES)
-    rng = simulation(cell.seed_for("pairs", repeat))
+    rng = simulation(case.seed_for("pairs", repeat))
     labels = topology.labels
     asked = [(labels[a], labels[b]) for a, b in rng.integers(0, topology.num_nodes, (ASKED, 2)).tolist()]
     began = time.perf_counter()
     made.distances(asked)
     answered = (time.perf_counter() - began) / ASKED
     covered = _intervals(made, lengths, rng)
-    return comparison, covered, {"release_seconds": released, "query_seconds": answered}
+    return Repeat(comparison, covered, {"release_seconds": released, "query_seconds": answered})
 
 
 def _intervals(made: Release, lengths: Float, rng: np.random.Generator) -> Int:
@@ -144,7 +160,7 @@ def _intervals(made: Release, lengths: Float, rng: np.random.Generator) -> Int:
 def _by_hops(comparisons: list[Comparison]) -> list[list[float]]:
     """Mean hops, mean error, bias and pairs in at most about 24 classes of hop counts, each half as wide again."""
     hops = np.concatenate([one.hops for one in comparisons])
-    move = np.concatenate([one.private - one.true for one in comparisons])
+    move = np.concatenate([one.released - one.true for one in comparisons])
     group = np.floor(np.log(hops) / math.log(1.5)).astype(np.int64)
     sums = [np.bincount(group, weights=column) for column in (np.ones(len(hops)), hops, np.abs(move), move)]
     there = np.flatnonzero(sums[0])
@@ -154,21 +170,21 @@ def _by_hops(comparisons: list[Comparison]) -> list[list[float]]:
 
 
 @lru_cache(maxsize=8)
-def _weighed_as(cell: Cell, repeat: int) -> tuple[Network, Float, float]:
-    if cell.file is not None:
-        return load_own(cell.file)
-    ground = make_ground(cell.network, cell.size, cell.seed_for("shape"))
-    weights = weigh(ground, cell.weights, cell.seed_for("weights", cell.weights, repeat))
+def _weighed_as(case: Case, repeat: int) -> Weighed:
+    if case.file is not None:
+        return Weighed(*load_own(case.file))
+    ground = make_ground(case.network, case.size, case.seed_for("shape"))
+    weights = weigh(ground, case.weights, case.seed_for("weights", case.weights, repeat))
     topology, kept = Topology.build(
         range(ground.num_nodes), ground.ends[:, 0], ground.ends[:, 1], coordinates=ground.places
     )
     lengths = weights.values[kept]
-    return Network(topology, PrivateWeights(lengths, num_rows=len(lengths))), lengths, weights.bound
+    return Weighed(Network(topology, PrivateWeights(lengths, num_rows=len(lengths))), lengths, weights.bound)
 
 
-def _weighed(cell: Cell, repeat: int) -> tuple[Network, Float, float]:
-    """The network of a cell with the weights of one repeat, those weights in the order of edges, and their bound."""
-    return _weighed_as(replace(cell, noise=1.0, mechanism="", repeats=0, most=0), repeat)  # one network for many cells
+def _weighed(case: Case, repeat: int) -> Weighed:
+    """The network of a case with the weights of one repeat."""
+    return _weighed_as(replace(case, noise=1.0, mechanism="", repeats=0, most=0), repeat)  # one network for many cases
 
 
 def _mean(values: Any) -> float:

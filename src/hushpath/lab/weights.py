@@ -3,9 +3,9 @@
 The noise of the laboratory is counted in median weights, so kinds can be compared.
 
 ``adversarial`` puts input perturbation at its worst: an edge costs 1 if it leads away from the far end of the network
-and next to nothing if it leads sideways.  So every way that never turns back is almost equally long, there are
+and next to nothing if it leads sideways.  So every path that never turns back is almost equally long, there are
 exponentially many of them where the network is thick, and a shortest path over noisy weights picks the luckiest.
-On a tree there is one way only and the kind is harmless.
+On a tree there is one path only and the kind is harmless.
 """
 
 from __future__ import annotations
@@ -49,14 +49,6 @@ def weigh(ground: Ground, kind: str, seed: int) -> Weighing:
     return Weighing(np.clip(values / middle, 0.0, bound), bound)
 
 
-def _uniform(ground: Ground, rng: np.random.Generator) -> Float:
-    return rng.uniform(0.0, 2.0, len(ground.ends))
-
-
-def _lognormal(ground: Ground, rng: np.random.Generator) -> Float:
-    return rng.lognormal(0.0, 0.6, len(ground.ends))
-
-
 def _correlated(ground: Ground, rng: np.random.Generator) -> Float:
     """A smooth random field over the plane, as congestion is: neighbours are alike."""
     middle = (ground.places[ground.ends[:, 0]] + ground.places[ground.ends[:, 1]]) / 2
@@ -64,10 +56,6 @@ def _correlated(ground: Ground, rng: np.random.Generator) -> Float:
     waves = rng.normal(0, 8 / extent, (2, WAVES))
     field = np.cos(middle @ waves + rng.uniform(0, 2 * np.pi, WAVES)) @ rng.normal(0, 1, WAVES)
     return np.asarray(np.exp(0.7 * field * np.sqrt(2 / WAVES)), np.float64)
-
-
-def _constant(ground: Ground, _: np.random.Generator) -> Float:
-    return np.ones(len(ground.ends))
 
 
 def _adversarial(ground: Ground, rng: np.random.Generator) -> Float:
@@ -84,11 +72,15 @@ def _adversarial(ground: Ground, rng: np.random.Generator) -> Float:
 
 
 KINDS: dict[str, tuple[str, float, Callable[[Ground, np.random.Generator], Float]]] = {
-    "uniform": ("between 0 and 2, independent", 2.0, _uniform),
-    "lognormal": ("skewed: a few large ones, independent", 8.0, _lognormal),
+    "uniform": ("between 0 and 2, independent", 2.0, lambda ground, rng: rng.uniform(0.0, 2.0, len(ground.ends))),
+    "lognormal": (
+        "skewed: a few large ones, independent",
+        8.0,
+        lambda ground, rng: rng.lognormal(0.0, 0.6, len(ground.ends)),
+    ),
     "correlated": ("neighbours are alike, as in congestion", 8.0, _correlated),
-    "constant": ("all the same", 2.0, _constant),
-    "adversarial": ("very many ways of almost the same length", 2.0, _adversarial),
+    "constant": ("all the same", 2.0, lambda ground, _: np.ones(len(ground.ends))),
+    "adversarial": ("very many paths of almost the same length", 2.0, _adversarial),
 }
 """Name, one line for people, public bound, and generator."""
 OWN = "own"  # the weights in an edge list the user names

@@ -22,10 +22,10 @@ from .statement import NOT_PRIVATE
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """True and private distances of the same pairs, side by side.  NOT PRIVATE."""
+    """True and released distances of the same pairs, side by side.  NOT PRIVATE."""
 
     true: Float
-    private: Float
+    released: Float
     hops: Int
 
 
@@ -44,7 +44,7 @@ class Evaluation:
     @classmethod
     def of(cls, comparison: Comparison) -> Evaluation:
         """Summarise a comparison."""
-        difference = comparison.private - comparison.true
+        difference = comparison.released - comparison.true
         error = np.abs(difference)
         mean = float(comparison.true.mean()) if len(error) else 0.0
         return cls(

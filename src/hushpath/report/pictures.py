@@ -1,4 +1,4 @@
-"""The pictures of a report, as PNG data addresses: one palette, labelled axes, nothing that is not needed.
+"""The pictures of a report of a release, as PNG bytes.
 
 ``distance_map`` and nothing else here is publishable: the other two draw the truth, say so inside the
 picture (a picture travels without its page), and take a ``Comparison``, which only the data owner can make.
@@ -6,8 +6,6 @@ picture (a picture travels without its page), and take a ``Comparison``, which o
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,17 +19,12 @@ from ..decode.registry import default_decoder
 from ..publish.evaluate import Comparison
 from ..publish.plan import Plan
 from ..publish.statement import NOT_PRIVATE
+from .canvas import BLUE, INK, ORANGE, WATER, blank, plain, png
+from .setting import Setting
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-INK, GREY, BLUE, ORANGE, WATER = (
-    "#222222",
-    "#767676",
-    "#0072b2",
-    "#d55e00",
-    "#dcebf5",
-)  # Okabe and Ito's, and neutrals
 PALETTE = "viridis"
 SCATTERED = 5_000
 LEAST_PAIRS = 25  # a hop count with fewer pairs says nothing
@@ -46,19 +39,20 @@ def distance_map(
     widths: Float | None = None,
     water: Float | None = None,
     named: Sequence[int] = (),
-) -> str:
+) -> bytes:
     """Draw the network coloured by released distance from one node.  Publishable."""
+    from matplotlib import colormaps
     from matplotlib.collections import LineCollection
     from matplotlib.colors import LinearSegmentedColormap, Normalize
     from matplotlib.patheffects import withStroke
 
     places = topology.coordinates
     assert places is not None
-    figure = _figure(6.4, 6.6)
+    figure = blank(6.4, 6.6)
     axes = figure.add_axes((0.0, 0.115, 1.0, 0.885))
     if water is not None:
         axes.plot(*water.T, color=WATER, linewidth=11, solid_capstyle="round", zorder=0)
-    colours = LinearSegmentedColormap.from_list("map", _colours(np.linspace(0.0, 0.92, 64)))
+    colours = LinearSegmentedColormap.from_list("map", list(colormaps[PALETTE](np.linspace(0.0, 0.92, 64))))
     value = (distances[topology.tails] + distances[topology.heads]) / 2
     seen = np.isfinite(value)
     top = float(value[seen].max(initial=0.0)) or 1.0
@@ -80,15 +74,7 @@ def distance_map(
             str(topology.labels[node]), (x, y), (7 if east else -7, 5), textcoords="offset points", zorder=5,
             ha="left" if east else "right", fontsize=12, color=INK, path_effects=halo,
         )  # fmt: skip
-    axes.plot(
-        *places[origin],
-        "*",
-        color=ORANGE,
-        markersize=21,
-        markeredgecolor="white",
-        markeredgewidth=1.5,
-        zorder=6,
-    )
+    axes.plot(*places[origin], "*", color=ORANGE, markersize=21, markeredgecolor="white", markeredgewidth=1.5, zorder=6)
     axes.annotate(
         str(topology.labels[origin]), places[origin], (11, 8), textcoords="offset points", zorder=6,
         fontsize=13, fontweight="bold", color=INK, path_effects=halo,
@@ -102,46 +88,40 @@ def distance_map(
     bar.outline.set_visible(False)
     bar.set_label(label, fontsize=12, color=INK)
     bar.ax.tick_params(labelsize=12, length=3, colors=INK)
-    return _address(figure)
+    return png(figure)
 
 
-def true_against_private(comparison: Comparison, *, quantity: str, units: str) -> str:
-    """Draw private against true distances of some pairs.  NOT PRIVATE."""
-    figure = _figure(6.0, 5.6)
-    axes = _owner_axes(figure)
+def true_against_released(comparison: Comparison, words: Setting) -> bytes:
+    """Draw released against true distances of some pairs.  NOT PRIVATE."""
+    figure, axes = _for_the_owner()
     some = slice(None, None, max(1, len(comparison.true) // SCATTERED))
-    true, private = comparison.true[some], comparison.private[some]
-    top = 1.03 * float(max(true.max(initial=0.0), private.max(initial=0.0), 1e-9))
-    axes.scatter(true, private, s=6, color=BLUE, alpha=0.35, linewidths=0, label="one pair of nodes")
+    true, released = comparison.true[some], comparison.released[some]
+    top = 1.03 * float(max(true.max(initial=0.0), released.max(initial=0.0), 1e-9))
+    axes.scatter(true, released, s=6, color=BLUE, alpha=0.35, linewidths=0, label="one pair of nodes")
     axes.plot([0, top], [0, top], color=INK, linewidth=1.3, label="no error")
-    axes.set(
-        xlim=(0, top),
-        ylim=(0, top),
-        xlabel=_axis(f"true {quantity}", units),
-        ylabel=_axis(f"released {quantity}", units),
-    )
+    axes.set(xlim=(0, top), ylim=(0, top))
+    axes.set_xlabel(words.measured(f"true {words.quantity}"))
+    axes.set_ylabel(words.measured(f"released {words.quantity}"))
     axes.set_aspect("equal")
     legend = axes.legend(loc="upper left", frameon=False, fontsize=12, markerscale=2.2, borderaxespad=0.2)
     for handle in legend.legend_handles:
         handle.set_alpha(1)
-    return _address(figure)
+    return png(figure)
 
 
-def error_by_hops(comparison: Comparison, plan: Plan | None, *, units: str) -> str:
+def error_by_hops(comparison: Comparison, plan: Plan | None, words: Setting) -> bytes:
     """Draw mean error and where 95 % of errors lie, by hop count, beside the plan.  NOT PRIVATE."""
-    figure = _figure(6.0, 5.6)
-    axes = _owner_axes(figure)
-    error = np.abs(comparison.private - comparison.true)
+    figure, axes = _for_the_owner()
+    error = np.abs(comparison.released - comparison.true)
     width = max(1, int(comparison.hops.max(initial=1)) // 60)
     group = comparison.hops // width
     least = max(LEAST_PAIRS, len(error) // 1_000)
     order = np.argsort(group, kind="stable")
-    cells = [cell for cell in np.split(order, np.flatnonzero(np.diff(group[order])) + 1) if len(cell) >= least]
-    if not cells:
-        cells = [order]
-    hops = np.array([comparison.hops[cell].mean() for cell in cells])
-    mean = np.array([error[cell].mean() for cell in cells])
-    low, high = np.array([np.quantile(error[cell], [0.025, 0.975]) for cell in cells]).T
+    groups = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
+    groups = [pairs for pairs in groups if len(pairs) >= least] or [order]
+    hops = np.array([comparison.hops[pairs].mean() for pairs in groups])
+    mean = np.array([error[pairs].mean() for pairs in groups])
+    low, high = np.array([np.quantile(error[pairs], [0.025, 0.975]) for pairs in groups]).T
     axes.fill_between(hops, low, high, color=BLUE, alpha=0.18, linewidth=0, label="95 % of the pairs")
     axes.plot(hops, mean, color=BLUE, linewidth=2.2, marker="o" if len(hops) == 1 else "", label="mean error")
     top = float(high.max())
@@ -150,9 +130,9 @@ def error_by_hops(comparison: Comparison, plan: Plan | None, *, units: str) -> s
         top = max(top, min(float(predicted.max()), 3 * top))
         axes.plot(hops, predicted, color=ORANGE, linewidth=2.2, linestyle=(0, (4, 2)), label="the plan's mean error")
     axes.set(xlim=(0, 1.02 * hops.max()), ylim=(0, 1.3 * top or 1.0), xlabel="hops between the two nodes")
-    axes.set_ylabel(_axis("absolute error", units))
+    axes.set_ylabel(words.measured("absolute error"))
     axes.legend(loc="upper left", frameon=False, fontsize=12, borderaxespad=0.2)
-    return _address(figure)
+    return png(figure)
 
 
 def predicted_by_hops(plan: Plan, hops: Float) -> Float:
@@ -163,51 +143,9 @@ def predicted_by_hops(plan: Plan, hops: Float) -> Float:
     return np.full(len(hops), choice.mean_error)
 
 
-def _axis(text: str, units: str) -> str:
-    return f"{text} ({units})" if units else text
-
-
-def _colours(at: Float) -> list[Any]:
-    from matplotlib import colormaps
-
-    return list(colormaps[PALETTE](at))
-
-
-def _figure(width: float, height: float) -> Figure:
-    """A figure that belongs to no window system, sized so that 12-point text is legible on a phone."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), dpi=200, facecolor="white")
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def _owner_axes(figure: Figure) -> Any:
-    """Axes of a picture that shows the truth, and says so."""
+def _for_the_owner() -> tuple[Figure, Any]:
+    """A figure that shows the truth and says so, and its axes."""
+    figure = blank(6.0, 5.6)
     axes = figure.add_axes((0.15, 0.125, 0.82, 0.8))
-    axes.set_title(
-        f"{NOT_PRIVATE}: for the data owner only",
-        fontsize=12,
-        color=ORANGE,
-        fontweight="bold",
-        loc="left",
-        pad=9,
-    )
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    for side in ("bottom", "left"):
-        axes.spines[side].set_color(GREY)
-    axes.tick_params(labelsize=12, colors=INK, length=3)
-    axes.xaxis.label.set(size=13, color=INK)
-    axes.yaxis.label.set(size=13, color=INK)
-    axes.grid(color="#e6e6e6", linewidth=0.8)
-    axes.set_axisbelow(True)
-    return axes
-
-
-def _address(figure: Figure) -> str:
-    """The picture as a data address, so that the page needs no other file."""
-    file = io.BytesIO()
-    figure.savefig(file, format="png", metadata={"Software": None})
-    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
+    plain(axes, f"{NOT_PRIVATE}: for the data owner only", text=12, hue=ORANGE)
+    return figure, axes

@@ -16,7 +16,7 @@ from ..data.weights import PrivateWeights
 from ..errors import NetworkError, OptionError
 
 TABLES = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
-MOST_NODES = 20_000  # a cell on a larger one would take minutes
+MOST_NODES = 20_000  # a case on a larger one would take minutes
 
 
 @dataclass(frozen=True)

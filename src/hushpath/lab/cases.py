@@ -1,9 +1,9 @@
-"""What the laboratory measures: cells of network x weights x noise x mechanism, each with an id of its own.
+"""What the laboratory measures: network x weights x noise x mechanism, each case with an id of its own.
 
 Noise is counted in median weights: at noise r, Laplace input perturbation adds a standard deviation of r to every
 weight, so epsilon = sqrt(2) / r for unit 1.  *Every* mechanism gets that epsilon, and the same delta.
 
-A cell's id holds everything its result depends on, a digest of the source included, so that a stored result is never
+A case's id holds everything its result depends on, a digest of the source included, so that a stored result is never
 reused after the code that made it has changed.  (Versions of numpy and the like are not in it.)
 """
 
@@ -12,24 +12,26 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import OptionError
 from ..strategy.registry import MECHANISMS, mechanism_named
-from .files import OwnNetwork
+from .edge_lists import OwnNetwork
 from .networks import CLASSES
 from .weights import KINDS, OWN
 
 DELTA = 1e-6
-SHOWING = {f"lab/{name}.py" for name in ("canvas", "pages", "phases", "pictures", "report", "tables", "theorems")}
+SHOWING = (
+    "cli/", "report/", "web/", "lab/findings.py", "lab/page.py", "lab/pictures.py", "lab/tables.py", "lab/theorems.py",
+)  # fmt: skip
 MAIN_WEIGHTS = "uniform"
 LONG = ("path", "caterpillar", "ladder", "thin-grid")  # hops grow with n, so large sizes are where it happens
-THICK = ("grid", "delaunay", "city")  # many ways between two nodes, so the kind of weights matters
+THICK = ("grid", "delaunay", "city")  # many paths between two nodes, so the kind of weights matters
 
 
 @dataclass(frozen=True)
-class Cell:
+class Case:
     """One measurement to make.
 
     Attributes:
@@ -68,7 +70,7 @@ class Cell:
         )
 
     def seed_for(self, *what: object) -> int:
-        """A seed for one purpose; cells that share a network share its shape and its weights."""
+        """A seed for one purpose; cases that share a network share its shape and its weights."""
         text = "/".join(str(part) for part in (self.network, self.size, self.seed, *what))
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
 
@@ -90,15 +92,15 @@ QUICK = Scope((64, 192, 576), (128, 512, 2048), (0.1, 0.5, 2.0), 192, (0.5,), 2,
 FULL = Scope((64, 256, 1024, 4096), (256, 1024, 4096, 16384), (0.05, 0.3, 1.0, 3.0), 1024, (0.3, 1.0), 3, 4_000_000)
 
 
-def make_cells(
+def make_cases(
     scope: Scope,
     *,
     seed: int,
     mechanisms: Sequence[str] = (),
     classes: Sequence[str] = (),
     own: Sequence[OwnNetwork] = (),
-) -> list[Cell]:
-    """List the cells of a run in the order of the final table."""
+) -> list[Case]:
+    """List the cases of a run in the order of the final table."""
     if seed < 0:
         raise OptionError(f"seed must be at least 0, got {seed}")
     names = [mechanism_named(name).name for name in mechanisms] or list(MECHANISMS)
@@ -107,13 +109,9 @@ def make_cells(
         if name not in CLASSES:
             raise OptionError(f"no network class is called {name[:40]!r}; choose from: {', '.join(CLASSES)}")
     wanted = [name for name in CLASSES if not classes or name in classes]
-    settings = [*_generated(scope, wanted), *_own(scope, own)]
-    code = code_digest()
-    return [
-        Cell(network, size, weights, noise, mechanism, scope.repeats, scope.most, seed, code, file)
-        for network, size, weights, noise, file in dict.fromkeys(settings)
-        for mechanism in names
-    ]
+    blank = Case("", 0, MAIN_WEIGHTS, 1.0, "", scope.repeats, scope.most, seed, code_digest())
+    without_mechanism = dict.fromkeys([*_generated(scope, wanted, blank), *_own(scope, own, blank)])
+    return [replace(case, mechanism=name) for case in without_mechanism for name in names]
 
 
 def code_digest(package: Path = Path(__file__).parents[1]) -> str:
@@ -121,26 +119,23 @@ def code_digest(package: Path = Path(__file__).parents[1]) -> str:
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         where = path.relative_to(package).as_posix()
-        if where not in SHOWING and not where.startswith(("cli/", "web/")):
+        if not where.startswith(SHOWING):
             digest.update(where.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:10]
 
 
-Setting = tuple[str, int, str, float, OwnNetwork | None]
-
-
-def _generated(scope: Scope, wanted: Sequence[str]) -> Iterator[Setting]:
+def _generated(scope: Scope, wanted: Sequence[str], blank: Case) -> Iterator[Case]:
     for name in wanted:
         for size in scope.long_sizes if name in LONG else scope.sizes:
             for noise in scope.noises:
-                yield name, size, MAIN_WEIGHTS, noise, None
+                yield replace(blank, network=name, size=size, noise=noise)
         if name in THICK:
             for weights in KINDS:
                 for noise in scope.weights_noises:
-                    yield name, scope.weights_size, weights, noise, None
+                    yield replace(blank, network=name, size=scope.weights_size, weights=weights, noise=noise)
 
 
-def _own(scope: Scope, own: Sequence[OwnNetwork]) -> Iterator[Setting]:
+def _own(scope: Scope, own: Sequence[OwnNetwork], blank: Case) -> Iterator[Case]:
     for file in own:
         for noise in scope.noises:
-            yield file.name, file.nodes, OWN, noise, file
+            yield replace(blank, network=file.name, size=file.nodes, weights=OWN, noise=noise, file=file)

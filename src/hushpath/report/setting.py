@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..arrays import Float
 from ..data.topology import Label
+from .page import short
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,11 @@ class Setting:
         """A number with its unit of measurement."""
         return f"{short(value)}\u00a0{self.units}".strip()
 
+    def measured(self, text: str) -> str:
+        """A quantity with what it is measured in."""
+        return f"{text} ({self.units})" if self.units else text
 
-def short(value: float) -> str:
-    """Four figures, thousands apart, powers of ten where it is huge."""
-    if abs(value) >= 1e7:
-        return f"{value:.2e}"
-    text = f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
-    return text.replace(",", "\u202f")
+    @property
+    def who(self) -> str:
+        """Who is protected, in words."""
+        return self.protected or "one protected unit"
