@@ -18,6 +18,7 @@ from hushpath.data.weights import PrivateWeights
 from hushpath.measure.door import Measurements
 from hushpath.noise import Sampler
 from hushpath.strategy.core import Strategy
+from hushpath.strategy.registry import MECHANISMS
 
 
 def path(n: int) -> tuple[tuple[int, int], ...]:
@@ -81,6 +82,13 @@ OTHERS = [
            options={"hops": 2, "levels": "adjacent", "leaves": "all-pairs"}),
     *_both("separator-cover", "path of 32", 32, path(32), 4, ("gaussian",), options={"constants": "paper"}),
 ]  # fmt: skip
+# A mechanism that is not named above is audited by being registered.
+OTHERS += [
+    case
+    for name in MECHANISMS
+    if name not in {case.mechanism for case in NAMED + OTHERS}
+    for case in _both(name, "path of 6", 6, path(6), 1)
+]
 SECRET = [  # whose noise cannot be repeated: in the report only
     *(replace(case, sampler=sampler, copies=40, name=f"{case.mechanism} by {sampler}") for case in NAMED[:2]
       for sampler in ("vector", "opendp")),

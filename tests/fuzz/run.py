@@ -28,6 +28,7 @@ sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
 import mutations
 from exercise import Finding, answers, attempt
 from forging import put_together, taken_apart
+from seeds import NEW, write_seed
 
 import hushpath
 from hushpath.cells import known, storage
@@ -43,7 +44,10 @@ class Seeds:
     """The corpus taken apart, once."""
 
     def __init__(self, folder=CORPUS):
-        self.releases = sorted(folder.glob("*.hush"))
+        new = Path(tempfile.mkdtemp())
+        for name in NEW:
+            write_seed(new, name)
+        self.releases = sorted([*folder.glob("*.hush"), *new.glob("*.hush")])
         self.indexes = sorted(folder.glob("*.hushx"))
         self.parts = {path: taken_apart(path) for path in self.releases}
         self.parts |= {path: taken_apart(path, storage.FORMAT) for path in self.indexes}

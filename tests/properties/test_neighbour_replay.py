@@ -138,7 +138,7 @@ def test_no_neighbour_costs_more_than_the_certificate(mechanism, record_property
         assert all(statistics.seen[f"family {family}"] >= 4 for family in FAMILIES), str(statistics)
         assert statistics.seen["components"] >= 4
         assert statistics.seen["parallel edges"] >= 4
-    highest, median = RATIOS[mechanism]
+    highest, median = RATIOS.get(mechanism, (0.3, 0.1))  # a newcomer may not be vacuous; give it floors of its own
     assert max(statistics.ratios) >= highest, str(statistics)
     assert np.median(statistics.fine) >= median, str(statistics)
 
