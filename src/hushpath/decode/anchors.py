@@ -92,3 +92,6 @@ class AnchorDecoder(Decoder):
         variance = self.block.variances(number_noise(self.strategy), np.array([source]), np.array([target]))[0]
         reach = NormalDist().inv_cdf((1 + confidence) / 2) * float(np.sqrt(variance)) * self.lattice.granularity
         return reach, reach
+
+
+DECODER = AnchorDecoder

@@ -66,3 +66,6 @@ class CoverDecoder(PairDecoder):
         if self.owner[source] != self.owner[target]:
             reach += self.table.reach(int(self.owner[source]), int(self.owner[target]), confidence)[0]
         return reach, reach
+
+
+DECODER = CoverDecoder

@@ -131,3 +131,6 @@ def edge_bound(strategy: Strategy, gamma: float, hops: int) -> Bound:
     """For a pair whose shortest paths, true and noisy, have at most this many edges."""
     (limit,) = largest_limits(strategy, gamma, EdgeBlock)
     return Bound(limit * hops + strategy.lattice.granularity * hops)
+
+
+DECODER = EdgeDecoder

@@ -245,3 +245,6 @@ class HierarchyDecoder(Decoder):
 def _steps(table: Int) -> Float:
     """Lattice numbers as the engine keeps them."""
     return np.where(table >= INFINITE, np.inf, table).ravel()
+
+
+DECODER = HierarchyDecoder

@@ -120,3 +120,6 @@ def _min_plus(a: Int, b: Int) -> Int:
         np.minimum(out, a[:, k : k + 1] + b[k], out=out)
     out[out > INFINITE // 2] = INFINITE  # a negative shortcut after "not connected" is still not connected
     return out
+
+
+DECODER = LiteralDecoder

@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from ..errors import CannotError, OptionError
 from ..estimate.registry import estimator_named
 from ..measure import Measurements
 from ..strategy.core import Strategy
-from .anchors import AnchorDecoder
 from .core import Decoder
-from .cover import CoverDecoder
-from .edges import EdgeDecoder
-from .hierarchy import HierarchyDecoder
-from .hubs import HubDecoder
-from .hubs_bounded import BoundedHubDecoder
-from .literal import LiteralDecoder
-from .table import TableDecoder
 
-DECODERS: dict[str, type[Decoder]] = {
-    decoder.name: decoder
-    for decoder in (
-        HierarchyDecoder,
-        LiteralDecoder,
-        AnchorDecoder,
-        BoundedHubDecoder,
-        HubDecoder,
-        EdgeDecoder,
-        TableDecoder,
-        CoverDecoder,
-    )
-}
+FILES = (
+    "hierarchy",
+    "literal",
+    "anchors",
+    "hubs_bounded",
+    "hubs",
+    "edges",
+    "table",
+    "cover",
+)
+_made: list[type[Decoder]] = [import_module(f"{__package__}.{file}").DECODER for file in FILES]
+DECODERS = {decoder.name: decoder for decoder in _made}
 
 
 def decoders_for(strategy: Strategy) -> list[type[Decoder]]:
     """Every decoder that can answer from what a strategy measures, the default first."""
-    return [decoder for decoder in DECODERS.values() if decoder.reads(strategy)]
+    return [decoder for decoder in _made if decoder.reads(strategy)]
 
 
 def default_decoder(strategy: Strategy) -> type[Decoder]:
     """The decoder that is used unless another is asked for: by public facts alone."""
-    for decoder in DECODERS.values():
+    for decoder in _made:
         if decoder.reads(strategy):
             return decoder
     raise CannotError(f"no decoder reads what {strategy.mechanism!r} measures")

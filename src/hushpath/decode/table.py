@@ -98,3 +98,6 @@ def reached(topology: Topology, sources: Int) -> Iterator[tuple[slice, Bool]]:
         hops = np.empty((part.stop - first, topology.num_nodes), np.int64)
         distances_from(topology.arcs, ones, sources[part], hops)
         yield part, hops != UNREACHED
+
+
+DECODER = TableDecoder

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from ..errors import OptionError
 from ..strategy.core import Strategy
-from . import clip
 from .core import Estimator
 
-ESTIMATORS: dict[str, Estimator] = {
-    module.ESTIMATOR.name: module.ESTIMATOR
-    for module in (
-        clip,
-    )
-}  # fmt: skip
+FILES = (
+    "clip",
+)  # fmt: skip
+_made: list[Estimator] = [import_module(f"{__package__}.{file}").ESTIMATOR for file in FILES]
+ESTIMATORS = {estimator.name: estimator for estimator in _made}
 
 
 def estimator_named(name: str, strategy: Strategy) -> Estimator:
     """Return an estimator; "auto": the first that suits what was measured."""
     if name == "auto":
-        return next(estimator for estimator in ESTIMATORS.values() if estimator.suits(strategy))
+        return next(estimator for estimator in _made if estimator.suits(strategy))
     if name not in ESTIMATORS:
         raise OptionError(f"no estimator is called {str(name)[:40]!r}; choose from: {', '.join(ESTIMATORS)}, auto")
     return ESTIMATORS[name]

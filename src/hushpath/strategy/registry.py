@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from ..errors import OptionError
-from . import all_pairs, cover, hubs, hubs_bounded, input, separator, separator_cover, tree, treewidth
 from .core import Mechanism
 
-MECHANISMS: dict[str, Mechanism] = {
-    module.MECHANISM.name: module.MECHANISM
-    for module in (
-        input,
-        all_pairs,
-        cover,
-        hubs,
-        hubs_bounded,
-        tree,
-        treewidth,
-        separator,
-        separator_cover,
-    )
-}
+FILES = (
+    "input",
+    "all_pairs",
+    "cover",
+    "hubs",
+    "hubs_bounded",
+    "tree",
+    "treewidth",
+    "separator",
+    "separator_cover",
+)
+_made: list[Mechanism] = [import_module(f"{__package__}.{file}").MECHANISM for file in FILES]
+MECHANISMS = {mechanism.name: mechanism for mechanism in _made}
 
 
 def mechanism_named(name: str) -> Mechanism:

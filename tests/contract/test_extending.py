@@ -1,0 +1,91 @@
+"""What it takes to add a mechanism, a decoder, an estimator: one file and one line, and the tests come along.
+
+The toys stand in docs/EXTENDING.md.  Each is added to a copy of the package; what was touched is counted, and the
+conformance tests of its kind run on the copy without being told about it.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hushpath
+
+ROOT = Path(__file__).parents[2]
+TOYS = dict(re.findall(r"```python (\S+\.py)\n(.*?)```", (ROOT / "docs" / "EXTENDING.md").read_text(), re.S))
+CONFORMANCE = {
+    "strategy/uneven.py": (
+        ("strategy/registry.py", '    "input",\n', '    "input",\n    "uneven",\n'),
+        ["uneven"],
+        ["conformance/test_mechanisms.py", "conformance/test_options.py", "properties/test_neighbour_replay.py",
+         "properties/test_nothing_public_depends_on_weights.py", "audit/test_sound.py", "unit/test_statement.py"],
+    ),
+    "decode/by_hops.py": (
+        ("decode/registry.py", '    "cover",\n', '    "cover",\n    "by_hops",\n'),
+        ["by-hops"],
+        ["conformance/test_reading.py"],
+    ),
+    "estimate/towards_mean.py": (
+        ("estimate/registry.py", '    "clip",\n', '    "clip",\n    "towards_mean",\n'),
+        ["towards-mean"],
+        ["conformance/test_reading.py"],
+    ),
+}  # fmt: skip
+
+
+def contents(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.py")}
+
+
+def copy_with(toy, folder):
+    """A copy of the package with one toy; compiled kernels come along, so that nothing is compiled again."""
+    package = folder / "hushpath"
+    shutil.copytree(Path(hushpath.__file__).parent, package)
+    before = contents(package)
+    registry, old, new = CONFORMANCE[toy][0]
+    (package / toy).write_text(TOYS[toy])
+    text = (package / registry).read_text()
+    assert text.count(old) == 1
+    (package / registry).write_text(text.replace(old, new))
+    after = contents(package)
+    touched = {str(path) for path in after if after[path] != before.get(path)}
+    return package, touched, {registry: len(new.splitlines()) - len(old.splitlines())}
+
+
+@pytest.mark.parametrize("toy", CONFORMANCE)
+def test_one_file_and_one_line(toy, tmp_path):
+    (registry, *_), names, tests = CONFORMANCE[toy]
+    package, touched, lines = copy_with(toy, tmp_path)
+    assert touched == {toy, registry}
+    assert lines == {registry: 1}
+    words = " or ".join(names)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", words, "-vv", "--no-header",
+         *(str(ROOT / "tests" / test) for test in tests)],
+        capture_output=True, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(package.parent)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+    for test in tests:  # each suite really ran on the newcomer
+        assert re.search(rf"{re.escape(Path(test).name)}\S*\[\S*{names[0]}\S*\] PASSED", done.stdout), test
+
+
+def test_every_toy_on_the_page_is_tried():
+    assert set(TOYS) == set(CONFORMANCE)
+
+
+def test_a_wrong_toy_is_noticed(tmp_path):
+    """The inherited tests can fail: a decoder that forgets a hop breaks the symmetry that all of them keep."""
+    package, *_ = copy_with("decode/by_hops.py", tmp_path)
+    wrong = (package / "decode/by_hops.py").read_text()
+    assert wrong.count("hops * mean)") == 1
+    (package / "decode/by_hops.py").write_text(wrong.replace("hops * mean)", "(hops + (sources[:, None] > 3)) * mean)"))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", "metric and by-hops",
+         str(ROOT / "tests/conformance/test_reading.py")],
+        capture_output=True, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(package.parent)},
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout[-2000:]
