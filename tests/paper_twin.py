@@ -87,5 +87,6 @@ def answers(measurements, sources, targets):
     strategy = measurements.strategy
     T, d_hat = shortcuts(measurements)
     ask = paper.recursion(T, d_hat, repaired=not strategy.blocks[0].adjacent)
-    steps = [[0 if s == t else max(ask("", s, t, 0), 0) for t in targets] for s in sources]
-    return np.array(steps, float).reshape(len(sources), len(targets)) * strategy.lattice.granularity
+    rows, columns = (np.asarray(some, int).tolist() for some in (sources, targets))
+    steps = [[0 if s == t else max(ask("", s, t, 0), 0) for t in columns] for s in rows]
+    return np.array(steps, float).reshape(len(rows), len(columns)) * strategy.lattice.granularity
