@@ -1,8 +1,8 @@
 """The index gives the answers of the release without it, bit for bit, whatever is asked."""
 
 import numpy as np
+import paper_twin
 import pytest
-from climbing import pair_estimates, row_estimates
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from named_graphs import ALL, SMALL, build, delaunay_ends, exact_distances, grid_ends, named, random_network
@@ -10,7 +10,6 @@ from named_graphs import ALL, SMALL, build, delaunay_ends, exact_distances, grid
 import hushpath
 from hushpath.cells.index import Index
 from hushpath.decode.edges import EdgeDecoder
-from hushpath.kernels.hierarchy import INFINITE
 
 
 def noisy_lengths(rel):
@@ -51,45 +50,14 @@ def test_input_releases_answer_as_scipy_does(name):
 
 @pytest.mark.parametrize("mechanism", ["separator", "separator-cover"])
 @pytest.mark.parametrize("name", [name for name in ALL if name != "directed"])
-def test_separator_releases_answer_as_the_integer_kernels_do(name, mechanism):
+def test_separator_releases_answer_as_the_paper_does(name, mechanism):
     rel = hushpath.release(named(name), epsilon=1.0, unit=1.0, mechanism=mechanism, seed=1, max_weight=20.0)
-    n = rel.topology.num_nodes
-    expected = integer_matrix(rel.decoder, np.arange(n))
+    n, expected = rel.topology.num_nodes, rel.matrix(positions=True)
+    some = np.unique(np.random.default_rng(2).integers(0, n, 60 if n < 200 else 12))
+    assert np.array_equal(expected[np.ix_(some, some)], paper_twin.answers(rel.measurements, some, some))
     every_way(rel, np.random.default_rng(0), expected)
     rel.build_index()
     every_way(rel, np.random.default_rng(1), expected)
-
-
-def integer_matrix(decoder, sources):
-    """The same answers by the kernels of docs/proofs/separator.md, in 64-bit integers, leaf by leaf."""
-    hierarchy, frame = decoder.hierarchy, decoder.block.frame
-    home = hierarchy.vertex_home
-    order = np.argsort(home, kind="stable")
-    own_start = np.searchsorted(home[order], np.arange(hierarchy.num_cells + 1))
-    row = np.zeros(len(home), np.int64)
-    for v, cell in enumerate(home.tolist()):
-        row[v] = np.searchsorted(hierarchy.vertices[cell] if hierarchy.is_leaf[cell] else hierarchy.hubs[cell], v)
-    longest = frame.members.sizes().copy()
-    for cell in range(1, hierarchy.num_cells):
-        longest[cell] += longest[hierarchy.parent[cell]]
-    room = int(longest.max())
-    steps = np.empty((len(sources), len(home)), np.int64)
-    row_estimates(sources, home, row, decoder._tables, room, frame.members.start, own_start, order, steps)
-    pairs = np.stack([np.tile(sources, 2), np.roll(np.tile(sources, 2), 3)])[:, : len(sources)]
-    some = np.empty(pairs.shape[1], np.int64)
-    pair_estimates(pairs[0], pairs[1], home, row, decoder._tables, room, some)
-    for numbers in (steps, some):  # a negative shortcut plus INFINITE is a little less than INFINITE
-        numbers[numbers > INFINITE // 2] = INFINITE
-    off_diagonal = pairs[0] != pairs[1]
-    assert np.array_equal(some[off_diagonal], steps[pairs[0], pairs[1]][off_diagonal])
-    for i, s in enumerate(sources.tolist()):
-        if hierarchy.is_leaf[home[s]]:
-            mates = np.flatnonzero(home == home[s])
-            table, mine = decoder._leaf_tables[int(home[s])], hierarchy.vertices[home[s]]
-            inside = table[np.searchsorted(mine, s), np.searchsorted(mine, mates)]
-            steps[i, mates] = np.minimum(steps[i, mates], inside)
-        steps[i, s] = 0
-    return np.where(steps >= INFINITE, np.inf, np.maximum(steps, 0) * decoder.strategy.lattice.granularity)
 
 
 @settings(max_examples=40, deadline=None)
@@ -115,7 +83,7 @@ def test_random_networks_by_climbing_and_by_labels(seed, leaves, leaf_size):
     n = net.topology.num_nodes
     pairs = rng.integers(0, n, (3, 2))
     climbed = rel.decoder.index.pairs(pairs[:, 0].copy(), pairs[:, 1].copy())
-    without = integer_matrix(rel.decoder, np.arange(n))
+    without = paper_twin.answers(rel.measurements, range(n), range(n))
     assert np.array_equal(climbed, without[pairs[:, 0], pairs[:, 1]])
     rel.build_index()
     every_way(rel, rng, without)
