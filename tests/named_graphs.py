@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import Delaunay
 
 from hushpath import Network
-from hushpath.data.weights import Lattice
+from hushpath.data.lattice import Lattice
 from hushpath.privacy.accounting import Budget
 from hushpath.strategy.core import Problem
 from hushpath.strategy.registry import MECHANISMS

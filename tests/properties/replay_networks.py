@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from named_graphs import delaunay_ends, grid_ends
 
+from hushpath.data.lattice import Lattice
 from hushpath.data.topology import Topology
-from hushpath.data.weights import Lattice
 from hushpath.noise import Law
 from hushpath.privacy.accounting import Budget
 from hushpath.strategy.core import Problem, build_strategy

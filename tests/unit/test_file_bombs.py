@@ -15,8 +15,8 @@ import hushpath
 from hushpath.blocks.core import CliqueBlock, ClusterBlock, EdgeBlock
 from hushpath.blocks.hierarchy import HierarchyBlock
 from hushpath.cells.hierarchy import Hierarchy, Lists
+from hushpath.data.lattice import Lattice
 from hushpath.data.topology import Topology
-from hushpath.data.weights import Lattice
 from hushpath.errors import FileFormatError
 from hushpath.measure.door import Measurements
 from hushpath.noise import Law

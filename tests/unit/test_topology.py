@@ -5,7 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from hushpath.data.topology import MAX_LABEL_LENGTH, Topology, canonical_integer, clean_labels, plain_labels
+from hushpath.data.labels import MAX_LABEL_LENGTH, canonical_integer, clean_labels, plain_labels
+from hushpath.data.topology import Topology
 from hushpath.errors import InputError, NetworkError
 
 
@@ -217,7 +218,7 @@ def test_a_label_of_the_longest_length_is_good():
 
 
 def test_plain_labels_may_repeat():
-    assert plain_labels(["a", 1, "a"]) == ["a", "1", "a"]
+    assert plain_labels(["a", 1, "a"]) == ("a", "1", "a")
 
 
 @pytest.mark.parametrize("text", ["0", "7", "-3", str(2**63 - 1), str(-(2**63)), "1234567890123456789"])

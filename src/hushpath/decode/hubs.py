@@ -12,8 +12,8 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..blocks.core import CliqueBlock, ClusterBlock
+from ..data.lattice import LARGEST_DISTANCE
 from ..data.topology import Arcs
-from ..data.weights import LARGEST_DISTANCE
 from ..kernels.hops import FAR, UNREACHED, hub_rows
 from ..kernels.paths import distances_from, in_threads
 from ..measure.door import Measurements

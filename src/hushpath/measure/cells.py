@@ -13,8 +13,8 @@ from ..arrays import Int, concatenated
 from ..blocks.hierarchy import HierarchyBlock
 from ..cells.frame import frame
 from ..cells.leaves import LeafGraphs
+from ..data.lattice import Lattice
 from ..data.topology import Topology
-from ..data.weights import Lattice
 from ..kernels.hierarchy import INFINITE, joined_table
 from ..progress import steps as progress_steps
 

@@ -15,8 +15,8 @@ from ..arrays import Int, concatenated
 from ..blocks.anchors import AnchorBlock, Forest
 from ..blocks.core import Block, CliqueBlock, ClusterBlock, EdgeBlock
 from ..blocks.hierarchy import HierarchyBlock
+from ..data.lattice import Lattice
 from ..data.topology import Arcs, Topology
-from ..data.weights import Lattice
 from ..kernels.forests import summed
 from ..kernels.paths import UNREACHED, distances_from
 from .cells import hierarchy_numbers

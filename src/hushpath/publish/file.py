@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import frozen
-from ..data.topology import MAX_LABEL_LENGTH, Topology
-from ..data.weights import Lattice
+from ..data.labels import MAX_LABEL_LENGTH
+from ..data.lattice import Lattice
+from ..data.topology import Topology
 from ..errors import FileFormatError, HushpathError
 from ..files import container
 from ..measure.door import Measurements

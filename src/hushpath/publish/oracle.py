@@ -21,7 +21,8 @@ from ..arrays import Float, Int
 from ..cells import Index
 from ..cells.index import MAX_BYTES
 from ..cells.storage import index_path, load_index, save_index
-from ..data.topology import Label, Topology
+from ..data.labels import Label
+from ..data.topology import Topology
 from ..decode import Decoder, decoder_for
 from ..errors import CannotError, FileFormatError, InputError, OptionError, warn
 from ..files.signing import verified_digest, write_signed

@@ -16,8 +16,8 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from ..data.facts import warn_of_bounds
+from ..data.lattice import Lattice
 from ..data.topology import Topology
-from ..data.weights import Lattice
 from ..decode.bounds import error_bound
 from ..decode.predict import predicted_error
 from ..errors import CannotError, HushpathError, OptionError

@@ -1,36 +1,43 @@
-"""GraphML as plain columns, read in one pass with the parser of the standard library.
+"""GraphML, read in one pass with the parser of the standard library.
 
-Stage 1 of 6, used by ``readers`` only.  networkx could read GraphML too, but it converts every attribute (so
-the public half could not be read without looking at weights), quotes values in its messages, and trusts
-entities.  Attributes are kept as text here; what they mean is decided in ``network``.
+networkx could read GraphML too, but it converts every attribute (so the public half could not be read without looking
+at weights), quotes values in its messages, and trusts entities.  Here attributes stay text and are called as columns
+of a table are; what they mean is decided in ``columns``.
 
 | in the file | treatment |
 |---|---|
 | ``edgedefault`` | required; an edge that says otherwise is refused |
+| ids and places of nodes | the node table, with ``x`` and ``y`` if every node has them |
 | ``<default>`` of a key | used where an edge or node has no value of its own |
 | attributes nobody asked for, foreign elements | skipped |
-| DOCTYPE, hyperedges, nested or several graphs | refused |
+| DOCTYPE, hyperedges, nested or several graphs | refused (a DOCTYPE is how a small file becomes a huge one) |
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import IO, Any
+from typing import IO
 from xml.parsers import expat
 
 from ...errors import NetworkError
-from ..network import choose_columns
+from ..columns import Columns, Table, choose_columns
+from .core import Reader
 
 NAMES = {"directed": True, "undirected": False}
 SAYS = {"true": True, "1": True, "false": False, "0": False}
 
 
-class GraphML:
+def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Table:
+    document = _Document(*needed)
+    document.read(raw)
+    return Table(document.edges, document.nodes, document.directed)
+
+
+class _Document:
     """The nodes, edges and wanted attributes of one GraphML document."""
 
-    def __init__(self, source: str, target: str, wanted: Sequence[str]) -> None:
-        self.nodes: dict[str, list[Any]] = {"node": [], "x": [], "y": []}
-        self.edges: dict[str, list[Any]] = {name: [] for name in (source, target, *wanted)}
+    def __init__(self, source: str, target: str, *wanted: str) -> None:
+        self.nodes: Columns = {"node": [], "x": [], "y": []}
+        self.edges: Columns = {name: [] for name in (source, target, *wanted)}
         self.directed = False
         self._ends, self._wanted = (source, target), list(dict.fromkeys(wanted))
         self._graphs = 0
@@ -133,3 +140,6 @@ class GraphML:
         elif tag == "edge":
             for name in self._wanted:
                 self.edges[name].append(self._values.get(name, self._defaults["edge"].get(name)))
+
+
+READER = Reader("graphml", "GraphML", (".graphml",), _read, whole=True)
