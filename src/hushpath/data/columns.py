@@ -22,6 +22,7 @@ from .facts import warn_of_rows
 from .labels import PlainLabels, plain_labels
 from .topology import Topology
 
+Bound = str | float  # a number for all edges, or the name of a column
 Columns = dict[str, list[Any]]
 NOT_NUMBERS = (bool, np.bool_, np.complexfloating, np.datetime64, np.timedelta64)
 
@@ -35,9 +36,7 @@ class Table:
     directed: bool | None = None  # None: it does not say
 
 
-def table_topology(
-    table: Table, source: str, target: str, *, lower: str | float = 0.0, upper: str | float = np.inf
-) -> tuple[Topology, Int]:
+def table_topology(table: Table, source: str, target: str, *, lower: Bound, upper: Bound) -> tuple[Topology, Int]:
     """Build the public half; the weight column need not be there (returns as ``Topology.build`` does)."""
     edges, nodes = table.columns, table.nodes
     m = len(edges[source])
@@ -61,7 +60,7 @@ def table_topology(
             stranger = str(labels[len(first)])[:60]
             raise NetworkError(f"node {stranger!r} is in the edge list but not in the node table")
         coordinates = np.stack([numbers(nodes[c], f"column {c!r} of the node table") for c in "xy"], axis=1)
-    position = {label: i for i, label in enumerate(labels)}
+    position = dict(zip(labels, range(len(labels)), strict=True))
     end = np.fromiter(map(position.__getitem__, named[len(first) :]), np.int64, count=2 * m)
     topology, kept = Topology.build(
         labels, end[0::2], end[1::2],
@@ -98,7 +97,7 @@ def number(value: Any) -> float:
         return np.nan
 
 
-def bounds_are_public(weight: str, *bounds: str | float) -> None:
+def bounds_are_public(weight: str, *bounds: Bound) -> None:
     """Refuse the private column as a public bound."""
     if weight in bounds:
         raise NetworkError(f"{weight!r} is the private weight, so it cannot be a public bound as well")

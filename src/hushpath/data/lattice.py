@@ -1,17 +1,15 @@
 """The integer lattice that private weights are measured on; every number of it is public.
 
-Stage 1 of 6.  Floating-point noise leaks, so weights are clipped to their public bounds, divided by a public
-granularity ``g`` that is a power of two (exact in binary) and rounded down to ``int64``.  From then on
-distances are exact integers.  If ``||w - w'||_1 <= unit`` with at most ``L`` edges changed, the lattice
-weights differ by
+Stage 1 of 6.  Floating-point noise leaks, so weights are clipped to their public bounds, divided by a public step ``g``
+that is a power of two (exact in binary) and rounded down to ``int64``: from then on distances are exact integers.  If
+``||w - w'||_1 <= unit`` with at most ``L`` edges changed, the lattice weights differ by
 
     sum_e |floor(w_e/g) - floor(w'_e/g)|  <=  ceil(unit/g) + 2 L - 1      (docs/proofs/lattice.md)
 
-where one of the two steps per edge pays for the rounding of the owner's real numbers to floats.
-
-We promise the whole L1 ball, so ``L`` is the number of edges, and choose ``g`` so fine that ``L`` steps are
-at most 1/256 of a unit: the promise for many edges costs under 0.8 % of noise and no further parameter.
-(Where the declared bounds would not fit 64 bits, ``g`` is coarser, and ``unit_steps`` says what that costs.)
+where one of the two steps per edge pays for the rounding of the owner's real numbers to floats.  We promise the whole
+L1 ball, so ``L`` is the number of edges, and choose ``g`` so fine that ``L`` steps are at most 1/256 of a unit: that
+costs under 0.8 % of noise and no further parameter.  (Where the declared bounds would not fit 64 bits, ``g`` is
+coarser, and ``unit_steps`` says what that costs.)
 """
 
 from __future__ import annotations
@@ -35,20 +33,13 @@ SMALLEST_UNIT, LARGEST_UNIT = 1e-100, 1e100
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """Where exact arithmetic happens; every field is public.
+    """Where exact arithmetic happens; every field is public."""
 
-    Attributes:
-        granularity: length of one lattice step, a power of two.
-        unit: how far one protected unit can move the weights in total (L1).
-        low, high: the lattice weight of each edge is clipped to this range.
-        twins: the group of each edge; edges of one group are alike in everything public (``Topology.twins``).
-    """
-
-    granularity: float
-    unit: float
-    low: Int
-    high: Int
-    twins: Int
+    granularity: float  # length of one lattice step, a power of two
+    unit: float  # how far one protected unit can move the weights in total (L1)
+    low: Int  # the lattice weight of each edge is clipped to what lies between this
+    high: Int  # and this
+    twins: Int  # the group of each edge: alike in everything public (Topology.twins)
 
     @classmethod
     def build(

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Float
 from ..errors import NetworkError
-from .columns import Columns, Table, bounds_are_public, choose_columns, number, numbers, table_topology
+from .columns import Bound, Columns, Table, bounds_are_public, choose_columns, number, numbers, table_topology
 from .facts import warn_of_rows
 from .topology import Topology
 from .weights import PrivateWeights
@@ -56,9 +56,7 @@ class Network:
         return cls(topology, PrivateWeights(weights, num_rows=np.asarray(tails).size, keep=kept))
 
     @classmethod
-    def from_table(
-        cls, table: Table, source: str, target: str, weight: str, *, lower: str | float, upper: str | float
-    ) -> Network:
+    def from_table(cls, table: Table, source: str, target: str, weight: str, *, lower: Bound, upper: Bound) -> Network:
         """Build from columns (the common end of ``from_pandas`` and of all files)."""
         topology, kept = table_topology(table, source, target, lower=lower, upper=upper)
         values = numbers(table.columns[weight], f"column {weight!r}")
@@ -66,7 +64,7 @@ class Network:
 
     @classmethod
     def from_networkx(
-        cls, graph: networkx.Graph, weight: str = "weight", *, lower: str | float = 0.0, upper: str | float = np.inf
+        cls, graph: networkx.Graph, weight: str = "weight", *, lower: Bound = 0.0, upper: Bound = np.inf
     ) -> Network:
         """Build from a networkx graph; directed and multigraphs are understood.
 
@@ -115,10 +113,10 @@ class Network:
 
         if not issparse(matrix):
             raise NetworkError("give a sparse matrix: a dense one cannot tell a zero weight from no edge")
-        if matrix.format not in KEEP_ZEROS:  # dia and bsr are padded with zeros, lil and dok drop an assigned one
-            raise NetworkError(
-                f"a {matrix.format} matrix cannot tell a zero weight from no edge; build it as coo or csr"
-            )
+        if (
+            form := matrix.format
+        ) not in KEEP_ZEROS:  # dia and bsr are padded with zeros, lil and dok drop an assigned one
+            raise NetworkError(f"a {form} matrix cannot tell a zero weight from no edge; build it as coo or csr")
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise NetworkError(f"the matrix must be square, not {' x '.join(map(str, matrix.shape))}")
         n = matrix.shape[0]
@@ -142,7 +140,7 @@ class Network:
     def from_pandas(
         cls, edges: pandas.DataFrame, *,
         source: str = "source", target: str = "target", weight: str = "weight", directed: bool = False,
-        lower: str | float = 0.0, upper: str | float = np.inf, nodes: pandas.DataFrame | None = None,
+        lower: Bound = 0.0, upper: Bound = np.inf, nodes: pandas.DataFrame | None = None,
     ) -> Network:  # fmt: skip
         """Build from an edge table.
 
@@ -180,8 +178,5 @@ def _networkx_coordinates(graph: networkx.Graph) -> list[tuple[float, float]] | 
             place = attributes["x"], attributes["y"]
         if not isinstance(place, (tuple, list, np.ndarray)) or len(place) != 2:
             return None
-        x, y = map(number, place)
-        if not (np.isfinite(x) and np.isfinite(y)):
-            return None
-        places.append((x, y))
-    return places or None
+        places.append((number(place[0]), number(place[1])))
+    return places if places and np.isfinite(places).all() else None

@@ -9,7 +9,6 @@ How odd inputs are treated (one way each, here and nowhere else):
 | parallel edges | kept: each has its own private weight; a distance uses the shortest of them |
 | self-loops | dropped with their weight: no shortest path uses one; counted in ``dropped_loops`` |
 | isolated nodes, several components | kept; unreachable pairs are at distance infinity, which is public |
-| labels | all integers, or all text; a mix becomes text; anything else (float, tuple, empty) is refused |
 | order of rows | forgotten: it may follow the weights, and everything here is published |
 
 Canonical order.  Nodes are sorted by label (integers by value, text by code point).  An undirected edge runs
@@ -43,35 +42,23 @@ class Arcs(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Topology:
-    """A public graph: frozen arrays, cheap to share, safe to print.
+    """A public graph: frozen arrays, cheap to share, safe to print."""
 
-    Attributes:
-        labels: one label per node, all ``int`` or all ``str``, in canonical order.
-        tails, heads: the two ends of each edge as node positions; for directed graphs the arc tail -> head.
-        directed: whether each edge may be used in one direction only.
-        lower, upper: public bounds of each weight; ``upper`` is ``inf`` where none was declared.
-        coordinates: ``(n, 2)`` positions for drawing, or ``None``.
-        dropped_loops: how many self-loops the input had.
-    """
-
-    labels: tuple[Label, ...]
-    tails: Int
-    heads: Int
-    directed: bool
-    lower: Float
-    upper: Float
-    coordinates: Float | None = None
-    dropped_loops: int = 0
+    labels: tuple[Label, ...]  # one per node, all int or all str, in canonical order
+    tails: Int  # of each edge one end, as a node position,
+    heads: Int  # and the other; for directed graphs the arc tail -> head
+    directed: bool  # whether each edge may be used in one direction only
+    lower: Float  # public bounds of each weight
+    upper: Float  # infinite where none was declared
+    coordinates: Float | None = None  # (n, 2) positions for drawing
+    dropped_loops: int = 0  # how many the input had
 
     @classmethod
     def build(
         cls, labels: Iterable[Any], tails: ArrayLike, heads: ArrayLike, *, directed: bool = False,
         lower: ArrayLike = 0.0, upper: ArrayLike = np.inf, coordinates: ArrayLike | None = None, dropped_loops: int = 0,
     ) -> tuple[Topology, Int]:  # fmt: skip
-        """Validate once at the door; return the topology in canonical order and the input row of each of its edges.
-
-        The second value lets a caller bring weights into the order of the edges: self-loops are gone.
-        """
+        """Validate once at the door; return the topology in canonical order and the input row of each of its edges."""
         names = clean_labels(labels)
         n = len(names)
         tail, head = _positions(tails), _positions(heads)
@@ -149,13 +136,10 @@ class Topology:
     @cached_property
     def arcs(self) -> Arcs:
         """Adjacency in compressed rows; an undirected edge appears at both of its ends."""
-        ids = np.arange(self.num_edges)
-        if self.directed:
-            source, target, edge = self.tails, self.heads, ids
-        else:
-            source = np.concatenate([self.tails, self.heads])
-            target = np.concatenate([self.heads, self.tails])
-            edge = np.concatenate([ids, ids])
+        sides = 1 if self.directed else 2
+        source = np.concatenate([self.tails, self.heads][:sides])
+        target = np.concatenate([self.heads, self.tails][:sides])
+        edge = np.tile(np.arange(self.num_edges), sides)
         order = np.argsort(source, kind="stable")
         start = np.zeros(self.num_nodes + 1, np.int64)
         np.cumsum(np.bincount(source, minlength=self.num_nodes), out=start[1:])

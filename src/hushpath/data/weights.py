@@ -16,8 +16,6 @@ from ..arrays import Float, Int, frozen
 from ..errors import NetworkError
 from .lattice import Lattice
 
-NOT_FINITE = "a weight is missing or not a finite number; mend the data first"
-
 
 class PrivateWeights:
     """One private weight per edge.  Holds them; shows nothing."""
@@ -27,12 +25,10 @@ class PrivateWeights:
     def __init__(self, values: ArrayLike, *, num_rows: int, keep: Int | None = None) -> None:
         """Take one weight per input row; ``keep`` names the rows that became edges (``Topology.build``)."""
         array = _floats(values)
-        if array is None:
-            raise NetworkError(NOT_FINITE)
-        if array.shape != (num_rows,):
+        if array is not None and array.shape != (num_rows,):
             raise NetworkError(f"one weight per edge is needed: {num_rows} edges, weights {array.shape}")
-        if not np.isfinite(array).all():
-            raise NetworkError(NOT_FINITE)
+        if array is None or not np.isfinite(array).all():
+            raise NetworkError("a weight is missing or not a finite number; mend the data first")
         self.__values: Float = frozen(array if keep is None else array[keep], np.float64)
 
     def on_lattice(self, lattice: Lattice) -> Int:
@@ -63,8 +59,7 @@ class PrivateWeights:
 def _floats(values: ArrayLike) -> Float | None:
     """Weights as floats, or ``None`` if one is no number.
 
-    What the conversion raises may quote the weight.  It ends here: raised inside ``except``, our own error would carry
-    it along as its context.
+    What the conversion raises may quote the weight, so it ends here and is no context of an error of ours.
     """
     try:
         array = np.ma.filled(values, np.nan) if np.ma.is_masked(values) else np.asarray(values)

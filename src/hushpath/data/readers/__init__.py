@@ -13,28 +13,20 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import NetworkError, OptionError
-from ..columns import Columns, Table, bounds_are_public, table_topology
+from ..columns import Bound, Columns, Table, bounds_are_public, table_topology
 from ..labels import canonical_integer
 from ..network import Network
 from ..topology import Topology
 from . import graphml, parquet, text
 from .core import FilePath, Reader, decoded, shown
 
-READERS = {
-    reader.name: reader
-    for reader in (
-        text.CSV,
-        text.TSV,
-        parquet.READER,
-        graphml.READER,
-    )
-}
+READERS = {reader.name: reader for reader in (text.CSV, text.TSV, parquet.READER, graphml.READER)}
 
 
 def read_network(
     path: FilePath, *,
     source: str = "source", target: str = "target", weight: str = "weight", directed: bool = False,
-    lower: str | float = 0.0, upper: str | float = np.inf, nodes: FilePath | None = None,
+    lower: Bound = 0.0, upper: Bound = np.inf, nodes: FilePath | None = None,
     format: str | None = None,  # noqa: A002 - the word people look for
 ) -> Network:  # fmt: skip
     """Read a network with its private weights.
@@ -44,14 +36,14 @@ def read_network(
     ``y``) that adds isolated nodes and places.  ``format`` overrides the suffix.
     """
     bounds_are_public(weight, lower, upper)
-    table = _read(path, [source, target], [weight, lower, upper], directed, nodes, format)
+    table = _read(path, [source, target, weight], [lower, upper], directed, nodes, format)
     return Network.from_table(table, source, target, weight, lower=lower, upper=upper)
 
 
 def read_topology(
     path: FilePath, *,
     source: str = "source", target: str = "target", directed: bool = False,
-    lower: str | float = 0.0, upper: str | float = np.inf, nodes: FilePath | None = None,
+    lower: Bound = 0.0, upper: Bound = np.inf, nodes: FilePath | None = None,
     format: str | None = None,  # noqa: A002
 ) -> Topology:  # fmt: skip
     """Read the public half only; arguments as in ``read_network``.  No weight is looked at."""
@@ -72,7 +64,7 @@ def reader_of(path: FilePath, kind: str | None = None) -> Reader:
     if not isinstance(path, (str, PathLike)) or not isinstance(fspath(path), str):
         raise NetworkError(f"a file is named by text or a Path, not by {type(path).__name__}")
     if kind is not None:
-        if kind not in READERS:
+        if kind not in list(READERS):
             raise OptionError(f"format {str(kind)[:40]!r} is unknown; there are: {', '.join(sorted(READERS))}")
         return READERS[kind]
     suffixes = {suffix: reader for reader in READERS.values() for suffix in reader.suffixes}
@@ -83,16 +75,17 @@ def reader_of(path: FilePath, kind: str | None = None) -> Reader:
 
 
 def _read(
-    path: FilePath, ends: list[str], more: list[str | float], directed: bool, nodes: FilePath | None, kind: str | None
+    path: FilePath, names: list[str], bounds: list[Bound], directed: bool, nodes: FilePath | None, kind: str | None
 ) -> Table:
-    """The columns of the edges and nodes in a file (and in its node table); numbers among ``more`` are no columns."""
-    named = [name for name in more if isinstance(name, str)]
-    if len({*ends, *named}) < 2 + len(set(named)):
+    """The columns of the edges and nodes in a file (and in its node table); a bound may be a column."""
+    needed = [*names, *(bound for bound in bounds if isinstance(bound, str))]
+    ends = needed[:2]
+    if len(set(needed)) < 2 + len(set(needed[2:])):
         raise OptionError("source, target, weight and bounds must name different columns")
     reader = reader_of(path, kind)
     if reader.whole and nodes is not None:
         raise OptionError(f"a {reader.title} file holds its own nodes; leave the node table out")
-    table = read_table(path, "the edge list", [*ends, *named], (), reader)
+    table = read_table(path, "the edge list", needed, (), reader)
     if directed and table.directed is False:
         raise NetworkError(f"{shown(path)} says that it is undirected; directed=True does not fit")
     columns, places = _settled(table.columns, ends, reader), table.nodes
@@ -108,10 +101,7 @@ def _read(
 
 
 def _settled(columns: Columns, labels: list[str], reader: Reader) -> Columns:
-    """Labels of formats without types: stripped, and a column of integers if each is written as one.
-
-    What comes out a mix becomes text again in ``plain_labels``, as it was written: canonical integers lose nothing.
-    """
+    """Labels without types: stripped, a column of integers if each is one; ``plain_labels`` makes a mix text again."""
     for name in () if reader.typed else labels:
         columns[name] = list(map(str.strip, columns[name]))
         if all(map(canonical_integer, set(columns[name]))):
