@@ -67,8 +67,8 @@ def binary_tree(G_b: Graph, cuts: Cuts, W: Graph | None = None, b: str = "") -> 
     if b not in cuts:
         return {b: Cell(G_b, set(), set())}
     S_b, *sides = cuts[b]  # Algorithm 1, step 1
-    assert set(G_b) == S_b.union(*sides), "S_b and the two sides are V_b"
-    assert not any(v in sides[1] for u in sides[0] for v in G_b[u]), "S_b separates the two sides"
+    if set(G_b) != S_b.union(*sides) or any(v in sides[1] for u in sides[0] for v in G_b[u]):
+        raise ValueError("S_b must separate its two sides, and the three be all of V_b")
     T = {b: Cell(G_b, S_b, S_b)}
     for a, side in zip("01", sides, strict=True):
         touching = {x for x in S_b if W is not None or any(v in side for v in G_b[x])}  # printed: all of S_b
@@ -148,7 +148,8 @@ def recursion(T: Cells, d_hat: Shortcuts, *, repaired: bool = True) -> Callable[
             inside = [recursive_apsd(ba, s, t, 0) for ba in sides(b, s) if ba in sides(b, t)]
             s_to, t_to = {x: to(b, s, x, k) for x in Z_b}, {y: to(b, t, y, k) for y in Z_b}
             return min(inside + [s_to[x] + d_hat[b, x, y] + t_to[y] for x in Z_b for y in Z_b], default=inf)
-        assert s in S_above[b] or t in S_above[b], "FAIL"  # Algorithm 2, step 3; never happens (Fact 32)
+        if s not in S_above[b] and t not in S_above[b]:
+            raise ValueError("FAIL")  # Algorithm 2, step 3; never happens (Fact 32)
         s, t = (s, t) if t in S_above[b] else (t, s)  # Algorithm 2, step 3: t is in S_b'
         onward = k + 1 if repaired else 0  # repair 2: t has shortcuts to the cells below as well; printed: 0
         inside = [recursive_apsd(ba, s, t, onward) for ba in sides(b, s) if t in T[ba].G]

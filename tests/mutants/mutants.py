@@ -48,9 +48,10 @@ class Mutant(NamedTuple):
 HIERARCHY, EDGES, PAIRS, ANCHORS = (f"blocks/{name}.py" for name in ("hierarchy", "edges", "pairs", "anchors"))
 PROOF, SPENDING, BOUND = (f"privacy/{name}.py" for name in ("certificate", "accounting", "sensitivity"))
 CELLS, NUMBERS, LEAVES, TABLES = "measure/cells.py", "measure/numbers.py", "cells/leaves.py", "kernels/hierarchy.py"
-LATTICE, CORE, STEP, BUILD = "data/weights.py", "strategy/core.py", "measure/door.py", "decompose/build.py"
+LATTICE, HIDDEN, TOPOLOGY = (f"data/{name}.py" for name in ("lattice", "weights", "topology"))
+CORE, STEP, BUILD = "strategy/core.py", "measure/door.py", "decompose/build.py"
 WORDS, SHAPES, VECTOR = "noise/keystream.py", "noise/exact.py", "noise/vector.py"
-OPENDP, LAW, AXIOMS, TOPOLOGY = "noise/opendp_sampler.py", "noise/laws.py", "kernels/axioms.py", "data/topology.py"
+OPENDP, LAW, AXIOMS = "noise/opendp_sampler.py", "noise/laws.py", "kernels/axioms.py"
 FILE, STORAGE, CONTAINER = "publish/file.py", "cells/storage.py", "files/container.py"
 
 MUTANTS = [
@@ -188,29 +189,29 @@ MUTANTS = [
            WEIGHTS),
     Mutant(LATTICE, "+ 2 * max(len(self.low), 1) - 1", "+ max(len(self.low), 1) - 1",
            "the owner's numbers are taken for floats", WEIGHTS),
-    Mutant(LATTICE, "lattice.high * g) / g).astype(np.int64)", "lattice.high * g) / g * 2).astype(np.int64)",
+    Mutant(HIDDEN, "lattice.high * g) / g).astype(np.int64)", "lattice.high * g) / g * 2).astype(np.int64)",
            "steps of half the granularity", WEIGHTS),
-    Mutant(LATTICE, "steps = np.floor(np.clip(", "steps = np.rint(np.clip(", "half steps jump two at once", WEIGHTS),
-    Mutant(LATTICE, "steps = np.floor(np.clip(self.__values, lattice.low * g, lattice.high * g) / g).astype(np.int64)\n"
+    Mutant(HIDDEN, "steps = np.floor(np.clip(", "steps = np.rint(np.clip(", "half steps jump two at once", WEIGHTS),
+    Mutant(HIDDEN, "steps = np.floor(np.clip(self.__values, lattice.low * g, lattice.high * g) / g).astype(np.int64)\n"
            "        steps = np.clip(steps, lattice.low, lattice.high)",
            "steps = np.floor(self.__values / g).astype(np.int64)", "weights beyond the bounds", WEIGHTS),
     Mutant(LATTICE, "frozen(low, np.int64), frozen(high, np.int64), topology.twins)",
            "frozen(high, np.int64), frozen(low, np.int64), topology.twins)", "bounds swapped", WEIGHTS),
     # --- the order of rows
-    Mutant(LATTICE, "        return steps[np.lexsort((steps, lattice.twins))]", "        return steps",
+    Mutant(HIDDEN, "        return steps[np.lexsort((steps, lattice.twins))]", "        return steps",
            "twins in the order of rows", ROWS),
-    Mutant(LATTICE, "np.lexsort((steps, lattice.twins))", "np.argsort(steps)", "weights sorted across edges",
+    Mutant(HIDDEN, "np.lexsort((steps, lattice.twins))", "np.argsort(steps)", "weights sorted across edges",
            replay_of("input")),
     Mutant(TOPOLOGY, "by = np.lexsort((high, low, tail * n + head))", "by = np.arange(len(tail))",
            "edges in the order of rows", ROWS),
-    Mutant(TOPOLOGY, "order = _canonical_order(names)", "order = np.arange(n)", "nodes in the order of rows", ROWS),
+    Mutant(TOPOLOGY, "order = canonical_order(names)", "order = np.arange(n)", "nodes in the order of rows", ROWS),
     Mutant(TOPOLOGY, "        if not directed:\n            tail, head = np.minimum",
            "        if False:\n            tail, head = np.minimum", "ends in the order of rows", ROWS),
     Mutant(LATTICE, "ceiling = min(LARGEST_DISTANCE >> (n - 1).bit_length(), 2**53)", "ceiling = 2**61",
            "distances overflow", WEIGHTS),
     Mutant(LATTICE, "if math.frexp(granularity)[0] != 0.5:", "if False:",
            "inexact division by the granularity", WEIGHTS),
-    Mutant(LATTICE, 'return "PrivateWeights(hidden)"', 'return f"PrivateWeights({self.__values})"', "printed", WEIGHTS),
+    Mutant(HIDDEN, 'return "PrivateWeights(hidden)"', 'return f"PrivateWeights({self.__values})"', "printed", WEIGHTS),
     # --- exact numbers
     Mutant(CELLS, "lengths, public = steps, lattice.high", "lengths, public = steps, steps",
            "public edges carry private weights", replay_of("separator-cover")),
@@ -221,7 +222,7 @@ MUTANTS = [
            replay_of("separator-cover")),
     Mutant(LEAVES, "np.concatenate([length, length])[", "np.concatenate([length, 2 * length])[",
            "large leaves count an edge twice in one direction", replay_of("separator")),
-    Mutant(CELLS, "steps[block.leaf_edge_ids]])", "2 * steps[block.leaf_edge_ids]])", "leaf edges move twice as far",
+    Mutant(CELLS, "steps[block.edges]])", "2 * steps[block.edges]])", "leaf edges move twice as far",
            replay_of("treewidth")),
     Mutant(CELLS, "np.where(pairs >= INFINITE, 0, pairs)", "np.where(pairs >= INFINITE, steps.sum(), pairs)",
            "pairs that are not connected hold a private sum", replay_of("separator")),

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hushpath.data.network import Network
-from hushpath.data.readers import read_network, read_topology
+from hushpath.data.readers import READERS, read_network, read_topology
 from hushpath.errors import HushpathError
 
-SUFFIXES = [".csv", ".csv.gz", ".tsv", ".txt", ".parquet", ".graphml", ".graphml.gz"]
+SUFFIXES = [suffix + packed for reader in READERS.values() for suffix in reader.suffixes for packed in ("", ".gz")]
 many = settings(max_examples=250, deadline=None, derandomize=True)
 few = settings(max_examples=80, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 

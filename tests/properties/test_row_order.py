@@ -4,18 +4,18 @@ An owner's file may be sorted by weight.  Whatever its order, the release is the
 through every reader and constructor, with parallel edges and with twins (edges that nothing public tells apart).
 """
 
-from xml.sax.saxutils import quoteattr
-
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from edge_files import graph_of, written
 from named_graphs import fitted
 from scipy import sparse
 from scipy.stats import spearmanr
 
 import hushpath
 from hushpath import Network
+from hushpath.data.readers import READERS
 from hushpath.publish.evaluate import compare
 from hushpath.strategy.registry import MECHANISMS
 
@@ -50,33 +50,12 @@ def shuffled(nodes, edges, seed, directed):
 BOUNDS = {"lower": "low", "upper": "high"}
 
 
-def from_csv(folder, nodes, edges, directed):
-    edges.to_csv(folder / "e.csv", index=False)
-    nodes.to_csv(folder / "n.csv", index=False)
-    return hushpath.read_network(folder / "e.csv", nodes=folder / "n.csv", directed=directed, **BOUNDS)
+def from_file(name):
+    def build(folder, nodes, edges, directed):
+        path, options = written(folder, name, edges, nodes, directed)
+        return hushpath.read_network(path, **options, **BOUNDS)
 
-
-def from_parquet(folder, nodes, edges, directed):
-    edges.to_parquet(folder / "e.parquet")
-    nodes.to_parquet(folder / "n.parquet")
-    return hushpath.read_network(folder / "e.parquet", nodes=folder / "n.parquet", directed=directed, **BOUNDS)
-
-
-def from_graphml(folder, nodes, edges, directed):
-    names = ["x", "y", "weight", "low", "high"]
-    keys = "".join(f'<key id="{name}" for="all" attr.name="{name}"/>' for name in names)
-
-    def data(row, some):
-        return "".join(f'<data key="{name}">{row[name]!r}</data>' for name in some)
-
-    body = [f"<node id={quoteattr(str(row['node']))}>{data(row, 'xy')}</node>" for row in nodes.to_dict("records")]
-    for row in edges.to_dict("records"):
-        ends = f"source={quoteattr(str(row['source']))} target={quoteattr(str(row['target']))}"
-        body.append(f"<edge {ends}>{data(row, names[2:])}</edge>")
-    kind = "directed" if directed else "undirected"
-    text = f'<graphml>{keys}<graph edgedefault="{kind}">{"".join(body)}</graph></graphml>'
-    (folder / "e.graphml").write_text(text)
-    return hushpath.read_network(folder / "e.graphml", **BOUNDS)
+    return build
 
 
 def from_pandas(_, nodes, edges, directed):
@@ -84,12 +63,7 @@ def from_pandas(_, nodes, edges, directed):
 
 
 def from_networkx(_, nodes, edges, directed):
-    graph = nx.MultiDiGraph() if directed else nx.MultiGraph()
-    for row in nodes.to_dict("records"):
-        graph.add_node(row.pop("node"), **row)
-    for row in edges.to_dict("records"):
-        graph.add_edge(row.pop("source"), row.pop("target"), **row)
-    return Network.from_networkx(graph, **BOUNDS)
+    return Network.from_networkx(graph_of(edges, nodes, directed), **BOUNDS)
 
 
 def from_scipy(form):
@@ -114,7 +88,7 @@ def from_positions(_, nodes, edges, directed):
 
 
 BUILDERS = {
-    "csv": from_csv, "parquet": from_parquet, "graphml": from_graphml, "pandas": from_pandas,
+    **{name: from_file(name + reader.suffixes[0]) for name, reader in READERS.items()}, "pandas": from_pandas,
     "networkx": from_networkx, "scipy coo": from_scipy("coo"), "build": from_positions,
 }  # fmt: skip
 

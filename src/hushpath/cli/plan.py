@@ -30,7 +30,7 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Show every mechanism's predicted error and the choice.  Reads no weights."""
-    from ..data.network import bounds_are_public
+    from ..data.columns import bounds_are_public
     from ..data.readers import read_topology
     from ..progress import shown
     from ..publish.plan import plan

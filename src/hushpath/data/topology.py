@@ -9,7 +9,6 @@ How odd inputs are treated (one way each, here and nowhere else):
 | parallel edges | kept: each has its own private weight; a distance uses the shortest of them |
 | self-loops | dropped with their weight: no shortest path uses one; counted in ``dropped_loops`` |
 | isolated nodes, several components | kept; unreachable pairs are at distance infinity, which is public |
-| labels | all integers, or all text; a mix becomes text; anything else (float, tuple, empty) is refused |
 | order of rows | forgotten: it may follow the weights, and everything here is published |
 
 Canonical order.  Nodes are sorted by label (integers by value, text by code point).  An undirected edge runs
@@ -20,8 +19,6 @@ among themselves, and a release depends on which rows a file has, never on their
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,10 +29,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Float, Int, frozen
 from ..errors import InputError, NetworkError
-
-Label = int | str
-MAX_LABEL_LENGTH = 1_000
-CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+from .labels import Label, canonical_integer, canonical_order, clean_labels
 
 
 class Arcs(NamedTuple):
@@ -48,43 +42,23 @@ class Arcs(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Topology:
-    """A public graph: frozen arrays, cheap to share, safe to print.
+    """A public graph: frozen arrays, cheap to share, safe to print."""
 
-    Attributes:
-        labels: one label per node, all ``int`` or all ``str``, in canonical order.
-        tails, heads: the two ends of each edge as node positions; for directed graphs the arc tail -> head.
-        directed: whether each edge may be used in one direction only.
-        lower, upper: public bounds of each weight; ``upper`` is ``inf`` where none was declared.
-        coordinates: ``(n, 2)`` positions for drawing, or ``None``.
-        dropped_loops: how many self-loops the input had.
-    """
-
-    labels: tuple[Label, ...]
-    tails: Int
-    heads: Int
-    directed: bool
-    lower: Float
-    upper: Float
-    coordinates: Float | None = None
-    dropped_loops: int = 0
+    labels: tuple[Label, ...]  # one per node, all int or all str, in canonical order
+    tails: Int  # of each edge one end, as a node position,
+    heads: Int  # and the other; for directed graphs the arc tail -> head
+    directed: bool  # whether each edge may be used in one direction only
+    lower: Float  # public bounds of each weight
+    upper: Float  # infinite where none was declared
+    coordinates: Float | None = None  # (n, 2) positions for drawing
+    dropped_loops: int = 0  # how many the input had
 
     @classmethod
     def build(
-        cls,
-        labels: Iterable[Any],
-        tails: ArrayLike,
-        heads: ArrayLike,
-        *,
-        directed: bool = False,
-        lower: ArrayLike = 0.0,
-        upper: ArrayLike = np.inf,
-        coordinates: ArrayLike | None = None,
-        dropped_loops: int = 0,
-    ) -> tuple[Topology, Int]:
-        """Validate once at the door; return the topology in canonical order and the input row of each of its edges.
-
-        The second value lets a caller bring weights into the order of the edges: self-loops are gone.
-        """
+        cls, labels: Iterable[Any], tails: ArrayLike, heads: ArrayLike, *, directed: bool = False,
+        lower: ArrayLike = 0.0, upper: ArrayLike = np.inf, coordinates: ArrayLike | None = None, dropped_loops: int = 0,
+    ) -> tuple[Topology, Int]:  # fmt: skip
+        """Validate once at the door; return the topology in canonical order and the input row of each of its edges."""
         names = clean_labels(labels)
         n = len(names)
         tail, head = _positions(tails), _positions(heads)
@@ -105,7 +79,7 @@ class Topology:
             raise NetworkError(
                 f"edge {int(keep[row]) + 1} has lower bound {low[row]:g} above its upper bound {high[row]:g}"
             )
-        order = _canonical_order(names)
+        order = canonical_order(names)
         position = np.empty(n, np.int64)
         position[order] = np.arange(n)
         xy = None
@@ -170,13 +144,10 @@ class Topology:
     @cached_property
     def arcs(self) -> Arcs:
         """Adjacency in compressed rows; an undirected edge appears at both of its ends."""
-        ids = np.arange(self.num_edges)
-        if self.directed:
-            source, target, edge = self.tails, self.heads, ids
-        else:
-            source = np.concatenate([self.tails, self.heads])
-            target = np.concatenate([self.heads, self.tails])
-            edge = np.concatenate([ids, ids])
+        sides = 1 if self.directed else 2
+        source = np.concatenate([self.tails, self.heads][:sides])
+        target = np.concatenate([self.heads, self.tails][:sides])
+        edge = np.tile(np.arange(self.num_edges), sides)
         order = np.argsort(source, kind="stable")
         start = np.zeros(self.num_nodes + 1, np.int64)
         np.cumsum(np.bincount(source, minlength=self.num_nodes), out=start[1:])
@@ -206,19 +177,16 @@ class Topology:
 
     def index(self, label: Label) -> int:
         """Return the position of a label; 17 and "17" find each other, "017" and 17.0 find neither."""
-        found = None
+        names: list[Label] = []
         if isinstance(label, str):
-            found = self._position.get(label)
-            if found is None and canonical_integer(label):
-                found = self._position.get(int(label))
+            names = [label, *([int(label)] if canonical_integer(label) else [])]
         elif isinstance(label, (int, np.integer)) and not isinstance(label, bool) and -(2**63) <= label < 2**63:
-            found = self._position.get(int(label))
-            if found is None:
-                found = self._position.get(str(int(label)))
-        if found is None:
-            shown = str(label)[:60] if not isinstance(label, int) or abs(label) < 2**63 else "a very large number"
-            raise InputError(f"no node is called {shown!r}")
-        return found
+            names = [int(label), str(int(label))]
+        for name in names:
+            if name in self._position:
+                return self._position[name]
+        shown = str(label)[:60] if not isinstance(label, int) or abs(label) < 2**63 else "a very large number"
+        raise InputError(f"no node is called {shown!r}")
 
     def indices(self, labels: Sequence[Label] | None) -> Int:
         """Return the positions of many labels; ``None`` means every node in canonical order."""
@@ -233,56 +201,6 @@ class Topology:
         plain = set(map(type, wanted)) <= {type(self.labels[0])} and all(map(position.__contains__, wanted))
         find = position.__getitem__ if plain else self.index
         return np.fromiter(map(find, wanted), np.int64, count=len(wanted))
-
-
-def clean_labels(labels: Iterable[Any]) -> tuple[Label, ...]:
-    """Return labels as all ``int`` or all ``str``; refuse what is neither, empty or doubled."""
-    names = plain_labels(labels)
-    if not names:
-        raise NetworkError("the network has no nodes")
-    if len(set(names)) != len(names):
-        twice, _ = Counter(names).most_common(1)[0]
-        raise NetworkError(f"two nodes are called {str(twice)[:60]!r}")
-    return tuple(names)
-
-
-def plain_labels(labels: Iterable[Any]) -> list[Label]:
-    """Return labels as all ``int`` or all ``str``, in the same order; one label may come many times."""
-    raw = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
-    text, whole, kinds = False, False, set(map(type, raw))
-    for kind in kinds:
-        is_text = issubclass(kind, str)
-        if not is_text and (kind is bool or not issubclass(kind, (int, np.integer))):
-            raise NetworkError(
-                f"labels must be integers or text, not {kind.__name__}; convert them first, e.g. with str()"
-            )
-        text, whole = text or is_text, whole or not is_text
-    if not text:
-        if raw and not -(2**63) <= min(raw) <= max(raw) < 2**63:
-            raise NetworkError("an integer label must fit in 64 bits; write it as text instead")
-        return raw if kinds == {int} else list(map(int, raw))
-    if whole:
-        try:
-            raw = [str(label) if isinstance(label, str) else str(int(label)) for label in raw]
-        except ValueError:  # Python refuses to print integers of thousands of digits
-            raise NetworkError("an integer label must fit in 64 bits; write it as text instead") from None
-    lengths = set(map(len, raw))
-    for length in (min(lengths), max(lengths)):
-        if not 1 <= length <= MAX_LABEL_LENGTH:
-            raise NetworkError(f"a text label must have 1 to {MAX_LABEL_LENGTH} characters, one has {length}")
-    try:
-        "".join(raw).encode()
-    except UnicodeEncodeError:
-        raise NetworkError("a text label is not valid unicode") from None
-    return raw if kinds == {str} else list(map(str, raw))
-
-
-def canonical_integer(text: str) -> bool:
-    """Whether text is a 64-bit integer as Python prints it: "17" and "-3", not "017", "+3", "-0" or "1e3"."""
-    return (
-        CANONICAL_INTEGER.fullmatch(text) is not None
-        and (len(text) < 19 or (len(text) <= 20 and -(2**63) <= int(text) < 2**63))
-    )  # fmt: skip
 
 
 def _positions(ends: ArrayLike) -> Int:
@@ -311,10 +229,3 @@ def _bound(value: ArrayLike, m: int, name: str) -> Float:
     if np.isnan(out).any():
         raise NetworkError(f"a {name} bound is missing or not a number")
     return out + 0.0  # -0.0 becomes 0.0: twins must not differ in a bit of the file
-
-
-def _canonical_order(names: Sequence[Label]) -> Int:
-    """The positions of labels, sorted: integers by value, text by code point."""
-    if isinstance(names[0], int):
-        return np.argsort(np.array(names, np.int64))
-    return np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)

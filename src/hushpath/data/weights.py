@@ -1,117 +1,20 @@
-"""The private half of a network: weights that print nothing, and the integer lattice they are measured on.
+"""The private half of a network: weights that print nothing.
 
 Stage 1 of 6.  ``PrivateWeights`` is opaque: it has no public field, prints nothing, cannot be iterated,
 compared or pickled.  Two methods open it, and a contract test lists who may call them: ``on_lattice``
-(``measure``) and ``reveal`` (``evaluation``, for the data owner, marked NOT PRIVATE).
-
-Lattice.  Floating-point noise leaks, so weights are clipped to their public bounds, divided by a public
-granularity ``g`` that is a power of two (exact in binary) and rounded down to ``int64``.  From then on
-distances are exact integers.  If ``||w - w'||_1 <= unit`` with at most ``L`` edges changed, the lattice
-weights differ by
-
-    sum_e |floor(w_e/g) - floor(w'_e/g)|  <=  ceil(unit/g) + 2 L - 1      (docs/proofs/lattice.md)
-
-where one of the two steps per edge pays for the rounding of the owner's real numbers to floats.
-
-We promise the whole L1 ball, so ``L`` is the number of edges, and choose ``g`` so fine that ``L`` steps are
-at most 1/256 of a unit: the promise for many edges costs under 0.8 % of noise and no further parameter.
-(Where the declared bounds would not fit 64 bits, ``g`` is coarser, and ``unit_steps`` says what that costs.)
+(``measure``) and ``reveal`` (``evaluate``, for the data owner, marked NOT PRIVATE).
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Float, Int, frozen
-from ..errors import NetworkError, OptionError
-from .topology import Topology
-
-# A simple path has fewer than n edges: with n * (largest lattice weight) up to 2**61, distances, and their sums with
-# the marker for "not connected" (2**62 - 1), never overflow.
-LARGEST_DISTANCE = 2**61
-ROUNDING_SHARE = 256
-# Beyond these a lattice step or the largest lattice weight would leave the range of a float.
-SMALLEST_UNIT, LARGEST_UNIT = 1e-100, 1e100
-NOT_FINITE = "a weight is missing or not a finite number; mend the data first"
-
-
-@dataclass(frozen=True, eq=False)
-class Lattice:
-    """Where exact arithmetic happens; every field is public.
-
-    Attributes:
-        granularity: length of one lattice step, a power of two.
-        unit: how far one protected unit can move the weights in total (L1).
-        low, high: the lattice weight of each edge is clipped to this range.
-        twins: the group of each edge; edges of one group are alike in everything public (``Topology.twins``).
-    """
-
-    granularity: float
-    unit: float
-    low: Int
-    high: Int
-    twins: Int
-
-    @classmethod
-    def build(
-        cls,
-        topology: Topology,
-        *,
-        unit: float,
-        max_weight: float | None = None,
-        granularity: float | None = None,
-    ) -> Lattice:
-        """Choose the granularity from public facts only and translate the public bounds into steps."""
-        unit = _positive(unit, "unit")
-        if not SMALLEST_UNIT <= unit <= LARGEST_UNIT:
-            raise OptionError(f"unit must lie between {SMALLEST_UNIT:g} and {LARGEST_UNIT:g}, got {unit:g}")
-        max_weight = None if max_weight is None else _positive(max_weight, "max_weight")
-        m, n = max(topology.num_edges, 1), max(topology.num_nodes, 2)
-        upper = topology.upper if max_weight is None else np.minimum(topology.upper, max_weight)
-        if (topology.lower > upper).any():
-            raise OptionError(f"max_weight {max_weight} is below the declared lower bound of an edge")
-        # At most LARGEST_DISTANCE / n, exact as a float, and so small that neighbouring floats are within a step.
-        ceiling = min(LARGEST_DISTANCE >> (n - 1).bit_length(), 2**53)
-        if granularity is None:
-            granularity = 2.0 ** math.floor(math.log2(unit / (ROUNDING_SHARE * m)))
-            declared = float(upper[np.isfinite(upper)].max(initial=0.0))
-            while declared > ceiling * granularity:
-                granularity *= 2
-            if granularity * m > unit:
-                raise OptionError(
-                    f"weights up to {declared:g} with unit {unit:g} need more than 64 bits on {n} nodes; "
-                    "declare a smaller max_weight or a larger unit"
-                )
-        else:
-            granularity = _positive(granularity, "granularity")
-            if math.frexp(granularity)[0] != 0.5:
-                raise OptionError(f"granularity must be a power of two, got {granularity:g}")
-            if not unit / ceiling <= granularity <= LARGEST_UNIT:
-                raise OptionError(f"granularity {granularity:g} does not fit unit {unit:g} in 64 bits on {n} nodes")
-        # Clip before dividing, so that no bound overflows; both roundings go down.
-        top = ceiling * granularity
-        high = np.floor(np.minimum(upper, top) / granularity).astype(np.int64)
-        low = np.minimum(np.floor(np.minimum(topology.lower, top) / granularity).astype(np.int64), high)
-        return cls(granularity, unit, frozen(low, np.int64), frozen(high, np.int64), topology.twins)
-
-    @property
-    def unit_steps(self) -> int:
-        """The unit in lattice steps, rounding included; derived, so that it cannot disagree with the unit."""
-        return math.ceil(self.unit / self.granularity) + 2 * max(len(self.low), 1) - 1
-
-    @property
-    def largest_weight(self) -> float:
-        """Weights above this are clipped to it (public; the declared bound, or what 64 bits allow)."""
-        return float(self.high.max(initial=0)) * self.granularity
-
-    def floats(self, steps: Int) -> Float:
-        """Return lattice numbers in the units of the weights."""
-        return np.asarray(steps * self.granularity, np.float64)
+from ..errors import NetworkError
+from .lattice import Lattice
 
 
 class PrivateWeights:
@@ -122,12 +25,10 @@ class PrivateWeights:
     def __init__(self, values: ArrayLike, *, num_rows: int, keep: Int | None = None) -> None:
         """Take one weight per input row; ``keep`` names the rows that became edges (``Topology.build``)."""
         array = _floats(values)
-        if array is None:
-            raise NetworkError(NOT_FINITE)
-        if array.shape != (num_rows,):
+        if array is not None and array.shape != (num_rows,):
             raise NetworkError(f"one weight per edge is needed: {num_rows} edges, weights {array.shape}")
-        if not np.isfinite(array).all():
-            raise NetworkError(NOT_FINITE)
+        if array is None or not np.isfinite(array).all():
+            raise NetworkError("a weight is missing or not a finite number; mend the data first")
         self.__values: Float = frozen(array if keep is None else array[keep], np.float64)
 
     def on_lattice(self, lattice: Lattice) -> Int:
@@ -158,8 +59,7 @@ class PrivateWeights:
 def _floats(values: ArrayLike) -> Float | None:
     """Weights as floats, or ``None`` if one is no number.
 
-    What the conversion raises may quote the weight.  It ends here: raised inside ``except``, our own error would carry
-    it along as its context.
+    What the conversion raises may quote the weight, so it ends here and is no context of an error of ours.
     """
     try:
         array = np.ma.filled(values, np.nan) if np.ma.is_masked(values) else np.asarray(values)
@@ -167,14 +67,3 @@ def _floats(values: ArrayLike) -> Float | None:
             return array.astype(np.float64) if array.dtype.kind in "iufO" else None
     except Exception:
         return None
-
-
-def _positive(value: float, name: str) -> float:
-    """A public argument as a positive finite float."""
-    try:
-        number = float(value) if isinstance(value, (int, float, np.integer, np.floating)) else math.nan
-    except OverflowError:
-        number = math.inf
-    if isinstance(value, bool) or not 0 < number < math.inf:
-        raise OptionError(f"{name} must be a positive finite number, got {value!r:.60}")
-    return number

@@ -19,7 +19,7 @@ from ..cells.labels import label_bytes
 from ..cells.layout import Layout
 from ..cells.leaves import DENSE, LeafGraphs
 from ..cells.tables import Tables, table_bytes
-from ..data.weights import LARGEST_DISTANCE
+from ..data.lattice import LARGEST_DISTANCE
 from ..estimate.core import Estimator
 from ..kernels.hierarchy import INFINITE
 from ..measure import Measurements

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..blocks import Block, CliqueBlock, EdgeBlock
+from ..data.lattice import LARGEST_DISTANCE
 from ..data.topology import Arcs
-from ..data.weights import LARGEST_DISTANCE
 from ..kernels.paths import distances_from, in_threads
 from ..kernels.walks import FAR, UNREACHED, Lengths, LocalHubs, Walks, hub_rows
 from ..strategy.core import Strategy

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..arrays import Int
 from ..blocks import CliqueBlock, ClusterBlock, EdgeBlock
+from ..data.lattice import LARGEST_DISTANCE
 from ..data.topology import Arcs
-from ..data.weights import LARGEST_DISTANCE
 from ..kernels.walks import UNREACHED, LocalHubs, Walks
 from ..strategy.core import Strategy
 from ..strategy.hubs_bounded import walk_limits

@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Float, Int
+from ..data.lattice import Lattice
 from ..data.topology import Topology
-from ..data.weights import Lattice
 from ..measure import Measurements
 from ..noise import Law, std
 from ..strategy.core import Strategy

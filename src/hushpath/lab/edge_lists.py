@@ -9,13 +9,15 @@ from pathlib import Path
 import numpy as np
 
 from ..arrays import Float
-from ..data.network import Network, numbers
-from ..data.readers import read_network
+from ..data.columns import numbers
+from ..data.network import Network
+from ..data.readers import read_network, read_table
+from ..data.readers.text import CSV, TSV
 from ..data.topology import Topology
 from ..data.weights import PrivateWeights
 from ..errors import NetworkError, OptionError
 
-TABLES = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+TABLES = (*CSV.suffixes, *TSV.suffixes)
 MOST_NODES = 20_000  # a case on a larger one would take minutes
 
 
@@ -45,13 +47,10 @@ def own_network(path: Path, column: str) -> OwnNetwork:
 
 def load_own(own: OwnNetwork) -> tuple[Network, Float, float]:
     """The network with weights of median 1, the same in the order of edges, and their largest as the public bound."""
-    import pandas as pd
-
-    path = Path(own.path)
-    table = pd.read_csv(path, sep=TABLES[path.suffix.lower()], dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    table.columns = pd.Index([str(name).strip() for name in table.columns])
-    ends, labels = pd.factorize(pd.concat([table["source"].str.strip(), table["target"].str.strip()]))
-    topology, kept = Topology.build(labels, ends[: len(table)], ends[len(table) :])
+    table = read_table(own.path, "the edge list", ["source", "target", own.column]).columns
+    ends = [label.strip() for label in (*table["source"], *table["target"])]
+    labels, position = np.unique(np.array(ends, object), return_inverse=True)
+    topology, kept = Topology.build(labels, *np.split(position, 2))
     values = np.maximum(numbers(table[own.column], f"column {own.column!r}"), 0.0)
     middle = float(np.median(values[kept]))
     if middle <= 0:

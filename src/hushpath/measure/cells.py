@@ -13,7 +13,7 @@ from ..arrays import Int, concatenated
 from ..blocks.hierarchy import HierarchyBlock
 from ..cells.frame import frame
 from ..cells.leaves import LeafGraphs
-from ..data.weights import Lattice
+from ..data.lattice import Lattice
 from ..kernels.hierarchy import INFINITE, joined_table
 from ..progress import steps as progress_steps
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arrays import Int, concatenated
 from ..blocks import AnchorBlock, Block, EdgeBlock, HierarchyBlock, PairBlock
-from ..data.weights import Lattice
+from ..data.lattice import Lattice
 from ..kernels.forests import summed
 from ..kernels.paths import UNREACHED, distances_from
 from .cells import hierarchy_numbers

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.topology import Label
+from ..data.labels import Label
 from ..errors import CannotError, OptionError
 from ..files.container import replacing
 from ..progress import steps

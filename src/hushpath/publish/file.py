@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from ..arrays import frozen
 from ..blocks import BLOCKS
-from ..data.topology import MAX_LABEL_LENGTH, Topology
+from ..data.labels import MAX_LABEL_LENGTH
+from ..data.topology import Topology
 from ..decode.core import Decoder
 from ..decode.registry import DECODERS, default_decoder
 from ..errors import FileFormatError, HushpathError

@@ -24,7 +24,8 @@ from ..arrays import Float, Int
 from ..cells import Index
 from ..cells.index import MAX_BYTES
 from ..cells.storage import index_path, load_index, save_index
-from ..data.topology import Label, Topology
+from ..data.labels import Label
+from ..data.topology import Topology
 from ..decode.core import Decoder
 from ..decode.registry import default_decoder, read
 from ..errors import CannotError, FileFormatError, InputError, OptionError, warn

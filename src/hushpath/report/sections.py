@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from html import escape
 from typing import NamedTuple
 
-from ..data.topology import Label, Topology
+from ..data.labels import Label
+from ..data.topology import Topology
 from ..publish.evaluate import Comparison, Evaluation
 from ..publish.oracle import Release
 from ..publish.plan import Plan

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..arrays import Float
-from ..data.topology import Label
+from ..data.labels import Label
 from .page import short
 
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from ..arrays import Float, Int, frozen
 from ..blocks import Block
+from ..data.lattice import Lattice
 from ..data.topology import Topology
-from ..data.weights import Lattice
 from ..errors import BudgetError, CannotError, OptionError
 from ..noise import MAX_SCALE, Law
 from ..privacy.accounting import Budget

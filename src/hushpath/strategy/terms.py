@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from ..data.lattice import Lattice
 from ..data.topology import Topology
-from ..data.weights import Lattice
 from ..errors import OptionError
 from ..privacy.accounting import Budget
 

@@ -1,135 +1,126 @@
-"""GraphML as plain columns, read in one pass with the parser of the standard library.
+"""GraphML, read in one pass with the parser of the standard library.
 
-Stage 1 of 6, used by ``readers`` only.  networkx could read GraphML too, but it converts every attribute (so
-the public half could not be read without looking at weights), quotes values in its messages, and trusts
-entities.  Attributes are kept as text here; what they mean is decided in ``network``.
+networkx could read GraphML too, but it converts every attribute (so the public half could not be read without looking
+at weights), quotes values in its messages, and trusts entities.  Here attributes stay text, as columns of a table do.
 
 | in the file | treatment |
 |---|---|
 | ``edgedefault`` | required; an edge that says otherwise is refused |
+| nodes | the node table, with ``x`` and ``y`` if every node has them |
 | ``<default>`` of a key | used where an edge or node has no value of its own |
 | attributes nobody asked for, foreign elements | skipped |
-| DOCTYPE, hyperedges, nested or several graphs | refused |
+| DOCTYPE, hyperedges, nested or several graphs | refused (a DOCTYPE is how a small file becomes a huge one) |
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import IO, Any
+from typing import IO
 from xml.parsers import expat
 
 from ...errors import NetworkError
-from ..network import choose_columns
+from ..columns import Columns, Table, choose_columns
+from .core import Reader
 
 NAMES = {"directed": True, "undirected": False}
 SAYS = {"true": True, "1": True, "false": False, "0": False}
 
 
-class GraphML:
-    """The nodes, edges and wanted attributes of one GraphML document."""
+def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Table:
+    document = _Document(*needed)
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.buffer_text = True
+    parser.StartDoctypeDeclHandler = document.doctype
+    parser.StartElementHandler = document.start
+    parser.EndElementHandler = document.end
+    parser.CharacterDataHandler = document.characters
+    broken = False
+    try:
+        parser.ParseFile(raw)
+    except (expat.ExpatError, LookupError, ValueError):  # the latter two: an unknown encoding is declared
+        broken = True
+    if broken:
+        raise NetworkError(f"the GraphML file is not well-formed XML near line {parser.ErrorLineNumber}")
+    if document.directed is None:
+        raise NetworkError("the file has no GraphML <graph>")
+    nodes, edges = document.tables["node"], document.tables["edge"]
+    if edges[needed[0]]:
+        choose_columns(sorted(set(document.names["edge"].values())), "the GraphML file", needed[2:])
+    if not nodes["node"] or None in nodes["x"] or None in nodes["y"]:
+        del nodes["x"], nodes["y"]
+    return Table(edges, nodes, document.directed)
 
-    def __init__(self, source: str, target: str, wanted: Sequence[str]) -> None:
-        self.nodes: dict[str, list[Any]] = {"node": [], "x": [], "y": []}
-        self.edges: dict[str, list[Any]] = {name: [] for name in (source, target, *wanted)}
-        self.directed = False
-        self._ends, self._wanted = (source, target), list(dict.fromkeys(wanted))
-        self._graphs = 0
-        # Of each kind of element: the name of a key by its id, and the default value of a name.
-        self._names: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
-        self._defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
-        self._open: list[str] = []  # the elements we are in
-        self._key: tuple[str, list[str]] = "", []  # the key being declared: its name, and the kinds it is for
-        self._values: dict[str, str] = {}  # of the node or edge we are in
-        self._into: str | None = None  # the name whose text we are collecting
-        self._text: list[str] = []
 
-    def read(self, raw: IO[bytes]) -> None:
-        """Fill the columns from a file."""
-        parser = expat.ParserCreate(namespace_separator=" ")
-        parser.buffer_text = True
-        parser.StartDoctypeDeclHandler = self._doctype
-        parser.StartElementHandler = self._start
-        parser.EndElementHandler = self._end
-        parser.CharacterDataHandler = self._characters
-        broken = False
-        try:
-            parser.ParseFile(raw)
-        except (expat.ExpatError, LookupError, ValueError):  # the latter two: an unknown encoding is declared
-            broken = True
-        if broken:
-            raise NetworkError(f"the GraphML file is not well-formed XML near line {parser.ErrorLineNumber}")
-        if not self._graphs:
-            raise NetworkError("the file has no GraphML <graph>")
-        if self.edges[self._ends[0]]:
-            choose_columns(sorted(set(self._names["edge"].values())), "the GraphML file", self._wanted)
-        if None in self.nodes["x"] or None in self.nodes["y"]:
-            del self.nodes["x"], self.nodes["y"]
+class _Document:
+    """The nodes, edges and wanted attributes of one GraphML document, as its elements start and end."""
 
-    def _doctype(self, *_: object) -> None:
+    def __init__(self, source: str, target: str, *wanted: str) -> None:
+        # Of nodes and of edges: columns from attributes of the element, from data, names of keys by id, their defaults.
+        self.own = {"node": {"node": "id"}, "edge": {source: "source", target: "target"}}
+        self.data = {"node": ["x", "y"], "edge": list(dict.fromkeys(wanted))}
+        self.tables: dict[str, Columns] = {k: {name: [] for name in (*self.own[k], *self.data[k])} for k in self.own}
+        self.names: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
+        self.defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
+        self.directed: bool | None = None
+        self.open: list[str] = []  # the elements we are in
+        self.key: tuple[str, list[str]] = "", []  # the key being declared: its name, and the kinds it is for
+        self.values: dict[str, str] = {}  # of the node or edge we are in
+        self.into: str | None = None  # the name whose text we are collecting
+        self.text: list[str] = []
+
+    def doctype(self, *_: object) -> None:
         raise NetworkError("the GraphML file has a DOCTYPE, which is refused: entities can blow it up")
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
+    def start(self, name: str, attributes: dict[str, str]) -> None:
         tag = name.rsplit(" ", 1)[-1]
-        inside = self._open[-1] if self._open else ""
+        inside = self.open[-1] if self.open else ""
         if inside in ("data", "default", "?"):
             tag = "?"  # foreign elements inside a value, or inside something unknown
-        self._open.append(tag)
+        self.open.append(tag)
         if inside == "" and tag != "graphml":
             raise NetworkError("the file is XML but not GraphML")
         if tag == "key":
-            what = attributes.get("for", "all")
-            kinds = [kind for kind in ("node", "edge") if what in (kind, "all")]
-            self._key = attributes.get("attr.name", attributes.get("id", "")), kinds
+            kinds = [kind for kind in self.tables if attributes.get("for", "all") in (kind, "all")]
+            self.key = attributes.get("attr.name", attributes.get("id", "")), kinds
             for kind in kinds:
-                self._names[kind][attributes.get("id", "")] = self._key[0]
+                self.names[kind][attributes.get("id", "")] = self.key[0]
         elif tag == "graph":
-            self._graphs += 1
-            if self._graphs > 1:
+            if self.directed is not None:
                 raise NetworkError("the GraphML file has several or nested graphs; give one")
-            if attributes.get("edgedefault") not in NAMES:
+            self.directed = NAMES.get(attributes.get("edgedefault", ""))
+            if self.directed is None:
                 raise NetworkError('the GraphML file must say edgedefault="directed" or "undirected"')
-            self.directed = NAMES[attributes["edgedefault"]]
-        elif tag == "node":
-            self.nodes["node"].append(self._needed(attributes, "node", "id"))
-            self._values = {}
-        elif tag == "edge":
-            for column, end in zip(self._ends, ("source", "target"), strict=True):
-                self.edges[column].append(self._needed(attributes, "edge", end))
-            if SAYS.get(attributes.get("directed", str(self.directed).lower())) is not self.directed:
+        elif tag in self.tables:
+            self.values = {}
+            for column, attribute in self.own[tag].items():
+                values = self.tables[tag][column]
+                if attribute not in attributes:
+                    raise NetworkError(f"{tag} {len(values) + 1} of the GraphML file has no {attribute!r}")
+                values.append(attributes[attribute])
+            if tag == "edge" and SAYS.get(attributes.get("directed", str(self.directed).lower())) is not self.directed:
                 raise NetworkError("the GraphML file mixes directed and undirected edges")
-            self._values = {}
         elif tag == "hyperedge":
             raise NetworkError("the GraphML file has hyperedges; an edge has two ends")
-        elif tag == "data" and inside in self._names:
-            self._into = self._names[inside].get(attributes.get("key", ""))
+        elif tag == "data" and inside in self.names:
+            self.into = self.names[inside].get(attributes.get("key", ""))
         elif tag == "default" and inside == "key":
-            self._into = self._key[0]
+            self.into = self.key[0]
         elif tag not in ("graphml", "data", "default"):
-            self._open[-1] = "?"
+            self.open[-1] = "?"
 
-    def _needed(self, attributes: dict[str, str], kind: str, name: str) -> str:
-        if name not in attributes:
-            count = len(self.nodes["node"] if kind == "node" else self.edges[self._ends[1]]) + 1
-            raise NetworkError(f"{kind} {count} of the GraphML file has no {name!r}")
-        return attributes[name]
+    def characters(self, text: str) -> None:
+        if self.into is not None and self.open[-1] in ("data", "default"):
+            self.text.append(text)
 
-    def _characters(self, text: str) -> None:
-        if self._into is not None and self._open[-1] in ("data", "default"):
-            self._text.append(text)
-
-    def _end(self, _: str) -> None:
-        tag = self._open.pop()
+    def end(self, _: str) -> None:
+        tag = self.open.pop()
         if tag in ("data", "default"):
-            value = "".join(self._text)
-            if self._into is not None and tag == "data":
-                self._values[self._into] = value
-            elif self._into is not None:
-                for kind in self._key[1]:
-                    self._defaults[kind][self._into] = value
-            self._into, self._text = None, []
-        elif tag == "node":
-            for name in ("x", "y"):
-                self.nodes[name].append(self._values.get(name, self._defaults["node"].get(name)))
-        elif tag == "edge":
-            for name in self._wanted:
-                self.edges[name].append(self._values.get(name, self._defaults["edge"].get(name)))
+            for values in [self.values] if tag == "data" else [self.defaults[kind] for kind in self.key[1]]:
+                if self.into is not None:
+                    values[self.into] = "".join(self.text)
+            self.into, self.text = None, []
+        elif tag in self.tables:
+            for name in self.data[tag]:
+                self.tables[tag][name].append(self.values.get(name, self.defaults[tag].get(name)))
+
+
+READERS = (Reader("graphml", "GraphML", (".graphml",), _read, whole=True),)

@@ -1,0 +1,126 @@
+"""Tables as plain columns, whatever they came in: which columns, which numbers, and the public half of a network.
+
+Stage 1 of 6.  Files (``readers``) and data frames (``network``) become columns first, and columns a topology here
+only, so formats cannot differ in meaning.
+
+Rows, edges and stored entries are counted from 1 in messages.  A message names the place of a weight that is
+not a number, never what stands there, and the exception holds no other one that does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Float, Int
+from ..errors import NetworkError
+from .facts import warn_of_rows
+from .labels import PlainLabels, plain_labels
+from .topology import Topology
+
+Bound = str | float  # a number for all edges, or the name of a column
+Columns = dict[str, list[Any]]
+NOT_NUMBERS = (bool, np.bool_, np.complexfloating, np.datetime64, np.timedelta64)
+
+
+@dataclass(frozen=True)
+class Table:
+    """An edge list (or a node table), and what else is known of the network."""
+
+    columns: Columns
+    nodes: Columns | None = None  # "node", and perhaps "x" and "y"
+    directed: bool | None = None  # None: it does not say
+
+
+def table_topology(table: Table, source: str, target: str, *, lower: Bound, upper: Bound) -> tuple[Topology, Int]:
+    """Build the public half; the weight column need not be there (returns as ``Topology.build`` does)."""
+    edges, nodes = table.columns, table.nodes
+    m = len(edges[source])
+    if not m and nodes is None:
+        raise NetworkError("the edge list is empty")
+    first = [] if nodes is None else nodes["node"]
+    for what, names in (("edge list", edges[source]), ("edge list", edges[target]), ("node table", first)):
+        if None in names or "" in names:
+            row = next(i for i, label in enumerate(names, 1) if label is None or label == "")
+            raise NetworkError(f"row {row} of the {what} has an empty node label")
+    ends: list[Any] = [None] * (2 * m)
+    ends[0::2], ends[1::2] = edges[source], edges[target]
+    named = plain_labels([*first, *ends])
+    labels = PlainLabels(dict.fromkeys(named))
+    if labels[: len(first)] != named[: len(first)]:
+        twice = next(label for i, label in enumerate(named) if label not in labels[i : i + 1])
+        raise NetworkError(f"the node table names {str(twice)[:60]!r} twice")
+    coordinates = None
+    if nodes is not None and {"x", "y"} <= set(nodes):
+        if len(labels) > len(first):
+            stranger = str(labels[len(first)])[:60]
+            raise NetworkError(f"node {stranger!r} is in the edge list but not in the node table")
+        coordinates = np.stack([numbers(nodes[c], f"column {c!r} of the node table") for c in "xy"], axis=1)
+    position = dict(zip(labels, range(len(labels)), strict=True))
+    end = np.fromiter(map(position.__getitem__, named[len(first) :]), np.int64, count=2 * m)
+    topology, kept = Topology.build(
+        labels, end[0::2], end[1::2],
+        directed=bool(table.directed),
+        lower=numbers(edges[lower], f"column {lower!r}") if isinstance(lower, str) else lower,
+        upper=numbers(edges[upper], f"column {upper!r}", infinite=True) if isinstance(upper, str) else upper,
+        coordinates=coordinates,
+    )  # fmt: skip
+    warn_of_rows(topology, end[0::2], end[1::2], "rows")
+    return topology, kept
+
+
+def numbers(values: Iterable[Any], what: str, item: str = "row", *, infinite: bool = False) -> Float:
+    """Return values as floats; say which item (from 1) is not a number, never what stands there."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+        with np.errstate(all="ignore"):  # a warning would depend on a weight
+            out = values.astype(np.float64)
+    else:
+        out = np.fromiter(map(number, values), np.float64)
+    bad = np.isnan(out) if infinite else ~np.isfinite(out)
+    if bad.any():
+        kind = "number" if infinite else "finite number"
+        raise NetworkError(f"{what}: {item} {int(bad.argmax()) + 1} is missing or not a {kind}")
+    return out
+
+
+def number(value: Any) -> float:
+    """One value as a float, or NaN: truth values, times and "1_000" are not numbers.  What it raises is not let out."""
+    if "_" in value if type(value) is str else isinstance(value, NOT_NUMBERS):
+        return np.nan
+    try:
+        return float(value)
+    except Exception:  # of any kind, from an object with its own idea of float(); it may quote the value
+        return np.nan
+
+
+def bounds_are_public(weight: str, *bounds: Bound) -> None:
+    """Refuse the private column as a public bound."""
+    if weight in bounds:
+        raise NetworkError(f"{weight!r} is the private weight, so it cannot be a public bound as well")
+
+
+def choose_columns(have: Sequence[Any], what: str, needed: Sequence[str], optional: Sequence[str] = ()) -> list[str]:
+    """Return the columns to read: the needed ones, and the optional ones if all are there."""
+    wanted = list(dict.fromkeys([*needed, *(optional if set(optional) <= set(have) else ())]))
+    for name in wanted:
+        if name not in have:
+            # A file without a header line would show its first row here, with a weight in it.
+            if any(isinstance(c, str) and not re.match(r"(?!nan$|inf)[^\W\d]", c, re.I) for c in have):
+                raise NetworkError(f"{what} has no column {name!r}; does its first line name the columns?")
+            listed = ", ".join(map(_short, have[:12])) + (", ..." if len(have) > 12 else "")
+            hint = "; source, target and weight (--source, ...) name columns" if what == "the edge list" else ""
+            if len(have) == 1 and isinstance(have[0], str) and re.search(r"[;\t|]", have[0]):
+                hint = " - save it with commas between columns (or tabs, as .tsv) and points in decimals"
+            raise NetworkError(f"{what} has no column {name!r}; it has: {listed or 'none'}{hint}")
+        if have.count(name) > 1:
+            raise NetworkError(f"{what} has two columns called {name!r}")
+    return wanted
+
+
+def _short(name: Any) -> str:
+    shown = repr(name)
+    return shown if len(shown) <= 40 else f"{shown[:36]}...'"

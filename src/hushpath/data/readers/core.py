@@ -1,0 +1,59 @@
+"""What a reader is, and how a file is opened: trouble becomes one line that quotes nothing.
+
+What parsers say is never passed on, because it may quote the data: not in our messages, and not as the context of our
+exceptions, so these are raised outside ``except``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+from ...errors import NetworkError
+from ..columns import Table
+
+T = TypeVar("T")
+FilePath = str | PathLike[str]
+# Bytes, what they are (for messages), needed and optional columns -> the needed ones, and the optional if all exist.
+Read = Callable[[IO[bytes], str, list[str], tuple[str, ...]], Table]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One format.  Labels without a type are text, stripped, and integers if *every* label of the network is one."""
+
+    name: str  # as an option
+    title: str  # in a sentence
+    suffixes: tuple[str, ...]  # each may have .gz after it
+    read: Read  # the first two needed columns of an edge list are the ends
+    typed: bool = False  # labels have the type and the spaces they stand with
+    whole: bool = False  # a file has its own nodes and its own direction, so it neither takes a node table nor is one
+
+
+def shown(path: FilePath) -> str:
+    """A path on one line, whatever is in it."""
+    return repr(fspath(path)[-200:])
+
+
+def decoded(path: FilePath, decode: Callable[[Any], T]) -> T:
+    """What ``decode`` makes of the bytes of a file."""
+    reason = ""
+    try:
+        raw = Path(path).open("rb")  # noqa: SIM115 - closed below
+    except (OSError, ValueError) as error:  # ValueError: a NUL or a surrogate in the name
+        reason = getattr(error, "strerror", None) or "not a usable name"
+    if reason:
+        raise NetworkError(f"cannot read {shown(path)}: {reason}")
+    with raw:
+        try:
+            return decode(gzip.open(raw) if fspath(path).lower().endswith(".gz") else raw)
+        except UnicodeDecodeError:  # it holds the bytes it could not read
+            trouble = "is not UTF-8 text"
+        except (OSError, EOFError, zlib.error):
+            trouble = "cannot be read to its end; is it whole?"
+    raise NetworkError(f"{shown(path)} {trouble}")

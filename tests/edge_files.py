@@ -1,0 +1,63 @@
+"""Files of every registered format, written from one pair of tables: what a reader needs to inherit the suites.
+
+A writer takes a path, an edge table (``source``, ``target`` and any other columns), a node table (``node``, ``x``,
+``y``) and whether the network is directed; it returns the options to read the file with.
+"""
+
+import gzip
+
+import networkx as nx
+import pytest
+
+from hushpath.data.readers import READERS
+
+FILES = [name + suffix + packed for name in READERS for suffix in READERS[name].suffixes for packed in ("", ".gz")]
+
+
+def delimited(separator):
+    def write(path, edges, nodes, directed):
+        table = path.with_name(f"nodes-{path.name}")
+        edges.to_csv(path, sep=separator, index=False)
+        nodes.to_csv(table, sep=separator, index=False)
+        return {"directed": directed, "nodes": table}
+
+    return write
+
+
+def parquet(path, edges, nodes, directed):
+    table = path.with_name(f"nodes-{path.name}")
+    edges.to_parquet(path)
+    nodes.to_parquet(table)
+    return {"directed": directed, "nodes": str(table)}
+
+
+def graphml(path, edges, nodes, directed):
+    nx.write_graphml(graph_of(edges, nodes, directed), path)
+    return {}
+
+
+WRITERS = {"csv": delimited(","), "tsv": delimited("\t"), "parquet": parquet, "graphml": graphml}
+
+
+def graph_of(edges, nodes, directed):
+    """The same tables as a networkx graph, isolated nodes and parallel edges included."""
+    graph = nx.MultiDiGraph() if directed else nx.MultiGraph()
+    for row in nodes.to_dict("records"):
+        graph.add_node(row.pop("node"), **row)
+    for row in edges.to_dict("records"):
+        graph.add_edge(row.pop("source"), row.pop("target"), **row)
+    return graph
+
+
+def written(folder, name, edges, nodes, directed=False):
+    """Write one of ``FILES``; return its path and the options to read it with."""
+    kind, _, ending = name.partition(".")
+    if kind not in WRITERS:
+        pytest.fail(f"the reader {kind!r} is registered, but WRITERS in tests/edge_files.py cannot write its files")
+    path = folder / f"edges.{ending.removesuffix('.gz')}"
+    options = WRITERS[kind](path, edges, nodes, directed)
+    if name.endswith(".gz"):
+        packed = path.with_name(path.name + ".gz")
+        packed.write_bytes(gzip.compress(path.read_bytes()))
+        path = packed
+    return path, options
