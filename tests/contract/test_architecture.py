@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,11 @@ def test_the_package_tells_the_same_story():
     for room, (_, text) in rooms(PAGE).items():
         if room != ".":
             assert re.search(rf"^    {room} +{re.escape(text)}$", hushpath.__doc__, re.M), room
+
+
+def test_the_picture_of_the_house_is_current():
+    drawn = runpy.run_path(str(PACKAGE.parent.parent / "docs" / "draw_house.py"))["drawn"]()
+    assert (PACKAGE.parent.parent / "docs" / "house.svg").read_text(encoding="utf-8") == drawn
 
 
 def test_the_order_checker_can_fail(tmp_path):
