@@ -1,4 +1,4 @@
-"""Local distances over a tree of cells: the block that Algorithms 1 and 4 measure.
+"""Local distances over a hierarchy of cells: the block that Algorithms 1 and 4 measure.
 
 Stage 3 of 6.  One group per split cell ``b``: distances inside G_b between all its hubs, and from each hub to each
 boundary vertex (``levels="all"``: every ancestor's hubs still present; ``"adjacent"``: the parent's only, as printed
@@ -18,11 +18,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Int
-from ..cells.frame import Frame, frame
+from ..arrays import Int, sealed
 from ..cells.hierarchy import Hierarchy, Lists
+from ..cells.layout import Layout
 from ..data.topology import Topology
 from ..errors import FileFormatError, OptionError
+from ..kernels.numbering import number_places
 from ..privacy.certificate import Exposure
 from ..privacy.sensitivity import hub_cut
 from .core import integer_arrays
@@ -33,7 +34,7 @@ class HierarchyBlock:
     """Hub-to-hub and hub-to-boundary distances of every cell, and the leaves.
 
     Attributes:
-        tree: the decomposition.
+        hierarchy: the decomposition.
         leaf_edges: measure leaf edges; otherwise all pairs of each leaf.
         adjacent: measure only the parent's hubs as boundary (the literal Algorithm 1).
     """
@@ -56,9 +57,28 @@ class HierarchyBlock:
         ])  # fmt: skip
 
     @cached_property
-    def frame(self) -> Frame:
-        """Positions of hubs and boundary in each cell's table."""
-        return frame(self.hierarchy, self.hierarchy.hubs, self.boundary)
+    def rows(self) -> Lists:
+        """The vertices of each cell between which all distances are measured: its hubs, or the vertices of a leaf."""
+        hierarchy, whole = self.hierarchy, self.hierarchy.is_leaf & (not self.leaf_edges)
+        return Lists.of([hierarchy.vertices[b] if whole[b] else hierarchy.hubs[b] for b in range(hierarchy.num_cells)])
+
+    @cached_property
+    def rest(self) -> Lists:
+        """The boundary vertices of each split cell that are not hubs: each hub is measured to them, too."""
+        hierarchy, n = self.hierarchy, self.hierarchy.num_nodes
+        cell, hub_cell = (np.repeat(np.arange(len(one)), one.sizes()) for one in (self.boundary, hierarchy.hubs))
+        again = np.isin(cell * n + self.boundary.items, hub_cell * n + hierarchy.hubs.items)
+        keep = ~again & ~hierarchy.is_leaf[cell]
+        return Lists(np.concatenate([[0], np.cumsum(keep)])[self.boundary.start], self.boundary.items[keep])
+
+    def places(self, layout: Layout, outer: Int | None = None) -> Int:
+        """Where its numbers but for leaf edges stand in the tables of a layout, behind each other (``cells.tables``).
+
+        ``outer`` says where the outer tables of leaves stand.  Numbers that no table holds have place -1.
+        """
+        rows, rest, nowhere = self.rows, self.rest, np.full(layout.num_cells, -1)
+        lists = (rows.start, rows.items, rest.start, rest.items, nowhere if outer is None else outer)
+        return np.asarray(number_places(layout.flat, *(sealed(array) for array in lists)))
 
     @cached_property
     def leaf_edge_ids(self) -> Int:
@@ -67,11 +87,7 @@ class HierarchyBlock:
 
     def shapes(self) -> tuple[Int, Int]:
         """Hubs and further boundary vertices of each cell's group: the p and q of the cut lemma."""
-        hierarchy, size = self.hierarchy, self.hierarchy.vertices.sizes()
-        leaf_hubs = np.zeros_like(size) if self.leaf_edges else size
-        p = np.where(hierarchy.is_leaf, leaf_hubs, hierarchy.hubs.sizes())
-        q = np.where(hierarchy.is_leaf, 0, self.frame.rest.sizes())
-        return p, q
+        return self.rows.sizes(), self.rest.sizes()
 
     def group_sizes(self, topology: Topology) -> Int:
         """All pairs of hubs and hubs times boundary per cell, then one per leaf edge."""

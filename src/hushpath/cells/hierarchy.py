@@ -198,11 +198,13 @@ class Hierarchy:
     @cached_property
     def vertex_home(self) -> Int:
         """The topmost cell in which a vertex is a hub, or its leaf if it never is one."""
+        return self.homes_of(self.hubs)
+
+    def homes_of(self, chosen: Lists) -> Int:
+        """The topmost cell that chose each vertex, or its (first) leaf if none did."""
         home = np.full(self.num_nodes, -1, np.int64)
-        for cell in range(self.num_cells):
-            chosen = self.vertices[cell] if self.is_leaf[cell] else self.hubs[cell]
-            fresh = chosen[home[chosen] < 0]
-            home[fresh] = cell
+        for cell in range(self.num_cells - 1, -1, -1):
+            home[self.vertices[cell] if self.is_leaf[cell] else chosen[cell]] = cell
         return home
 
     def facts(self) -> dict[str, Any]:
