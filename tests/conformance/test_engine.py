@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from climbing import pair_estimates, row_estimates
+from climbing import pair_estimates, row_estimates, shortcuts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from named_graphs import ALL, SMALL, build, delaunay_ends, exact_distances, grid_ends, named, random_network
@@ -10,7 +10,7 @@ from named_graphs import ALL, SMALL, build, delaunay_ends, exact_distances, grid
 import hushpath
 from hushpath.cells.index import Index
 from hushpath.decode.edges import EdgeDecoder
-from hushpath.kernels.hierarchy import INFINITE
+from hushpath.kernels.minplus import INFINITE
 
 
 def noisy_lengths(rel):
@@ -62,22 +62,23 @@ def test_separator_releases_answer_as_the_integer_kernels_do(name, mechanism):
 
 def integer_matrix(decoder, sources):
     """The same answers by the kernels of docs/proofs/separator.md, in 64-bit integers, leaf by leaf."""
-    hierarchy, frame = decoder.hierarchy, decoder.block.frame
+    hierarchy, (cells, leaves) = decoder.hierarchy, shortcuts(decoder)
     home = hierarchy.vertex_home
     order = np.argsort(home, kind="stable")
     own_start = np.searchsorted(home[order], np.arange(hierarchy.num_cells + 1))
     row = np.zeros(len(home), np.int64)
     for v, cell in enumerate(home.tolist()):
         row[v] = np.searchsorted(hierarchy.vertices[cell] if hierarchy.is_leaf[cell] else hierarchy.hubs[cell], v)
-    longest = frame.members.sizes().copy()
+    longest = cells.size.copy()
     for cell in range(1, hierarchy.num_cells):
         longest[cell] += longest[hierarchy.parent[cell]]
     room = int(longest.max())
     steps = np.empty((len(sources), len(home)), np.int64)
-    row_estimates(sources, home, row, decoder._tables, room, frame.members.start, own_start, order, steps)
+    members_start = np.concatenate([[0], np.cumsum(cells.size)])
+    row_estimates(sources, home, row, cells, room, members_start, own_start, order, steps)
     pairs = np.stack([np.tile(sources, 2), np.roll(np.tile(sources, 2), 3)])[:, : len(sources)]
     some = np.empty(pairs.shape[1], np.int64)
-    pair_estimates(pairs[0], pairs[1], home, row, decoder._tables, room, some)
+    pair_estimates(pairs[0], pairs[1], home, row, cells, room, some)
     for numbers in (steps, some):  # a negative shortcut plus INFINITE is a little less than INFINITE
         numbers[numbers > INFINITE // 2] = INFINITE
     off_diagonal = pairs[0] != pairs[1]
@@ -85,7 +86,7 @@ def integer_matrix(decoder, sources):
     for i, s in enumerate(sources.tolist()):
         if hierarchy.is_leaf[home[s]]:
             mates = np.flatnonzero(home == home[s])
-            table, mine = decoder._leaf_tables[int(home[s])], hierarchy.vertices[home[s]]
+            table, mine = leaves[int(home[s])], hierarchy.vertices[home[s]]
             inside = table[np.searchsorted(mine, s), np.searchsorted(mine, mates)]
             steps[i, mates] = np.minimum(steps[i, mates], inside)
         steps[i, s] = 0
