@@ -103,6 +103,54 @@ def test_without_noise_covers_stay_within_their_detour(family):
     holds()
 
 
+@pytest.mark.parametrize("hops", [0, 1, 2])
+@pytest.mark.parametrize("leaves", ["edges", "all-pairs"])
+def test_the_numbers_are_distances_inside_cells_in_the_written_order(leaves, hops):
+    """The order is that of the file (``blocks.hierarchy``); the distances are networkx's, cell by cell."""
+
+    @settings(max_examples=25, deadline=None, derandomize=True)
+    @given(st.integers(0, 2**32 - 1))
+    def holds(seed):
+        rng = np.random.default_rng(seed)
+        net = network_of(str(rng.choice(["tree", "grid", "planar", "general"])), rng)
+        options = dict(mechanism="separator-cover", hops=hops, max_weight=W) if hops else dict(mechanism="separator")
+        rel = hushpath.release(
+            net, epsilon=np.inf, unit=1.0, leaves=leaves, leaf_size=int(rng.integers(1, 9)),
+            levels=str(rng.choice(["all", "adjacent"])), **options,
+        )  # fmt: skip
+        strategy = rel.measurements.strategy
+        steps = net.weights.on_lattice(strategy.lattice)
+        expected = [
+            number
+            for cell in range(tree_of(rel).num_cells)
+            for number in numbers_of_cell(strategy.blocks[0], cell, net.topology, steps, strategy.lattice.high)
+        ]
+        assert rel.measurements.values.tolist() == [*expected, *steps[strategy.blocks[0].leaf_edge_ids].tolist()]
+
+    holds()
+
+
+def numbers_of_cell(block, cell, topology, steps, high):
+    """Hub pairs row by row, then hubs times the rest of the boundary; of a leaf all pairs, or none."""
+    hierarchy = block.hierarchy
+    leaf, inside = hierarchy.is_leaf[cell], set(hierarchy.vertices[cell].tolist())
+    graph = nx.Graph()
+    graph.add_nodes_from(inside)
+    for e, (u, v) in enumerate(zip(topology.tails.tolist(), topology.heads.tolist(), strict=True)):
+        home, private = hierarchy.home[e], False
+        while home >= 0:
+            private |= home == cell
+            home = hierarchy.parent[home]
+        if private or (hierarchy.hops and u in inside and v in inside):
+            length = int(steps[e] if private else high[e])
+            graph.add_edge(u, v, weight=min(length, graph.edges[u, v]["weight"] if graph.has_edge(u, v) else length))
+    hubs = ([] if block.leaf_edges else sorted(inside)) if leaf else hierarchy.hubs[cell].tolist()
+    rest = [] if leaf else [v for v in block.boundary[cell].tolist() if v not in hubs]
+    pairs = [*itertools.combinations(hubs, 2), *itertools.product(hubs, rest)]
+    distance = {hub: nx.single_source_dijkstra_path_length(graph, hub) for hub in hubs}
+    return [distance[u].get(v, 0) for u, v in pairs]
+
+
 def test_on_a_path_it_is_the_binary_tree_mechanism():
     """The measured numbers are the dyadic intervals, each once, but for longer ones at the two ends of the path.
 

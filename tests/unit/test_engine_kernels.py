@@ -13,8 +13,8 @@ from hushpath.cells.layout import Layout
 from hushpath.decompose.decomposition import decomposition
 from hushpath.errors import CannotError, FileFormatError
 from hushpath.kernels.labels import climb, common_columns
-from hushpath.kernels.reference import climb_reference, pair_reference, preorder_reference, slots_reference
 from hushpath.kernels.numbering import preorder
+from hushpath.kernels.reference import climb_reference, pair_reference, preorder_reference, slots_reference
 
 
 def made(net, leaf_size=3, seed=0, from_edges=True):

@@ -160,7 +160,7 @@ class Index:
             which = order[part]
             rows_by_panels(
                 sources[which], which, self.layout.flat, asked, self.tables, labels, self.layout.room,
-                np.empty((asked.count, LANES)), self.granularity, out,
+                np.empty((asked.distinct, LANES)), self.granularity, out,
             )  # fmt: skip
 
         in_threads(run, len(order))
@@ -186,7 +186,7 @@ class Index:
         cells = asked.needed
         size = self.layout.rows[cells] * np.diff(self.layout.bound_start)[cells]
         path = 4.0 * self.layout.room**1.5  # climbing, and writing a row
-        return float(size.sum() + path + asked.count) * (-(-sources // LANES) * LANES)
+        return float(size.sum() + path + asked.distinct) * (-(-sources // LANES) * LANES)
 
     def _product_work(self, sources: Int, targets: Int) -> float:
         """Additions of label products, with whole panels where targets are many."""

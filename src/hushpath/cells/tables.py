@@ -34,11 +34,18 @@ def cell_graphs(
     arcs = topology.arcs
     shared = ~hierarchy.is_leaf[hierarchy.home[arcs.edges]] & (hierarchy.hops > 0)
     public_start = np.concatenate([[0], np.cumsum(shared)])[arcs.start]
-    arrays = (
-        hierarchy.vertices.start, hierarchy.vertices.items, start, topology.tails[order], topology.heads[order],
-        lengths[order], public_start, arcs.heads[shared], (lengths if public is None else public)[arcs.edges[shared]],
-    )  # fmt: skip
-    return Graphs(*(sealed(array) for array in arrays), topology.directed)
+    return Graphs(
+        vertex_start=sealed(hierarchy.vertices.start),
+        vertices=sealed(hierarchy.vertices.items),
+        edge_start=sealed(start),
+        tails=sealed(topology.tails[order]),
+        heads=sealed(topology.heads[order]),
+        lengths=sealed(lengths[order]),
+        public_start=sealed(public_start),
+        public_heads=sealed(arcs.heads[shared]),
+        public_lengths=sealed((lengths if public is None else public)[arcs.edges[shared]]),
+        directed=topology.directed,
+    )
 
 
 def outer_room(layout: Layout, *, keep_leaves: bool = False) -> tuple[Int, int]:
@@ -84,10 +91,10 @@ def fill_tables(
     """
     roots = np.flatnonzero(layout.level == TOGETHER)
     subtrees = [np.arange(layout.last[root] - 1, root - 1, -1) for root in roots.tolist()]
-    levels = [np.flatnonzero(layout.level == level)[:, None] for level in range(min(TOGETHER, layout.level.max() + 1))]
-    for some in steps([subtrees, *reversed(levels)], "distances inside cells"):
+    above = [list(cells[:, None]) for cells in layout.levels[:TOGETHER]]
+    for some in steps([subtrees, *reversed(above)], "distances inside cells"):
 
-        def run(part: slice, some: Any = some) -> None:
+        def run(part: slice, some: list[Int] = some) -> None:
             cell_tables(np.concatenate(some[part]), layout.flat, graphs, nothing, tables, place, outer)
 
         in_threads(run, len(some))

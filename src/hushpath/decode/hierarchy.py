@@ -104,9 +104,9 @@ class HierarchyDecoder:
     def pairs(self, sources: Int, targets: Int) -> Float:
         """Climb from both ends of a few pairs; meet labels for many."""
         index = self._index
-        if index.labels is None and len(sources) * LABELS_FROM > self.topology.num_nodes:
-            if index.label_bytes <= LABELS_UP_TO:
-                index.with_labels()
+        many = len(sources) * LABELS_FROM > self.topology.num_nodes
+        if index.labels is None and many and index.label_bytes <= LABELS_UP_TO:
+            index.with_labels()
         answer = index.pairs(sources, targets)
         home = self.hierarchy.vertex_home
         for i in np.flatnonzero(self._searched[sources] & (home[sources] == home[targets])).tolist():

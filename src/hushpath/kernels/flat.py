@@ -88,13 +88,13 @@ class Targets(NamedTuple):
         rank: number of each vertex among the distinct targets, -1 for other vertices.
         column: rank of the target in each column of the answer.
         needed: the cells that hold a target at or below them.
-        count: how many distinct targets there are.
+        distinct: how many different targets there are.
     """
 
     rank: Int
     column: Int
     needed: Bool
-    count: int
+    distinct: int
 
 
 class Graphs(NamedTuple):
