@@ -97,7 +97,7 @@ class HierarchyBlock:
     def exposure(self, topology: Topology) -> Exposure:
         """An edge moves the groups of its home cell and of every cell above it, and its own number in a leaf."""
         if topology.directed:
-            raise OptionError("cells of a separator tree are measured in undirected networks only")
+            raise OptionError("cells of a hierarchy are measured in undirected networks only")
         hierarchy = self.hierarchy
         p, q = self.shapes()
         cut = np.concatenate([hub_cut(p, q, directed=False), np.ones(len(self.leaf_edge_ids), np.int64)])
@@ -111,7 +111,7 @@ class HierarchyBlock:
         return Exposure(topology.num_edges, cut, np.concatenate(edges), np.concatenate(groups))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The tree as flat arrays and three switches; who owns which edge follows from them."""
+        """The hierarchy as flat arrays and three switches; who owns which edge follows from them."""
         hierarchy = self.hierarchy
         lists = {"vertices": hierarchy.vertices, "separators": hierarchy.separators}
         if hierarchy.hops:
@@ -122,15 +122,15 @@ class HierarchyBlock:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], topology: Topology) -> HierarchyBlock:
-        """The inverse of ``arrays``; the tree is proved against the topology."""
+        """The inverse of ``arrays``; the hierarchy is proved against the topology."""
         if topology.directed:
-            raise FileFormatError("a tree of cells is measured in undirected networks only")
+            raise FileFormatError("a hierarchy of cells is measured in undirected networks only")
         covered = "hubs.start" in arrays
         lists = ("vertices", "separators", *(["hubs"] if covered else []))
         names = [f"{name}.{part}" for name in lists for part in ("start", "items")]
         parent, switches, *flat = integer_arrays(arrays, "parent", "switches", *names)
         if len(switches) != 3 or switches[0] < 0 or ((switches[1:] | 1) != 1).any():
-            raise FileFormatError("its switches are not those of a tree of cells")
+            raise FileFormatError("its switches are not those of a hierarchy of cells")
         hops, leaf_edges, adjacent = switches.tolist()
         vertices, separators, *hubs = (Lists(*flat[i : i + 2]) for i in range(0, len(flat), 2))
         hierarchy = Hierarchy.proved(

@@ -102,26 +102,24 @@ class Index:
     def pairs(self, sources: Int, targets: Int) -> Float:
         """Distance of each pair, in units of weight."""
         answer = np.empty(len(sources))
-        flat, tables, labels = self.layout.flat, self.tables, self.labels
+        flat, tables, labels, scale = self.layout.flat, self.tables, self.labels, self.granularity
         if labels is not None:
 
             def run(part: slice) -> None:
-                pairs_by_labels(sources[part], targets[part], flat, labels, tables.inner, answer[part])
+                pairs_by_labels(sources[part], targets[part], flat, labels, tables.inner, scale, answer[part])
         else:
             order = np.argsort(sources, kind="stable")
 
             def run(part: slice) -> None:
                 which = order[part]
                 mine = np.empty(len(which))
-                pairs_by_climbing(sources[which], targets[which], flat, tables, self.layout.room, mine)
+                pairs_by_climbing(sources[which], targets[which], flat, tables, self.layout.room, scale, mine)
                 answer[which] = mine
 
         if len(sources) < FEW_ROWS:
             run(slice(0, len(sources)))
         else:
             in_threads(run, len(sources))
-        np.maximum(answer, 0.0, out=answer)
-        answer *= self.granularity
         return answer
 
     def rows(self, sources: Int, out: Any) -> None:

@@ -85,7 +85,7 @@ class Layout:
 
     @property
     def num_cells(self) -> int:
-        """Cells of the tree."""
+        """Cells of the hierarchy."""
         return len(self.parent)
 
     @cached_property
@@ -95,7 +95,7 @@ class Layout:
 
     @cached_property
     def own(self) -> Lists:
-        """Vertices by home: tree order."""
+        """Vertices by home."""
         order = np.argsort(self.home, kind="stable")
         return Lists(np.searchsorted(self.home[order], np.arange(self.num_cells + 1)), order)
 
@@ -122,7 +122,7 @@ class Layout:
 
     @cached_property
     def room(self) -> int:
-        """Columns of the longest way, and one more so that buffers are never empty."""
+        """Columns of the longest path up, and one more so that buffers are never empty."""
         return int((self.col + np.diff(self.hub_start)).max()) + 1
 
     @cached_property
@@ -178,8 +178,8 @@ class Layout:
             & _between(self.hubs, 0, n)
             & _between(self.bound, 0, n)
         )
-        if not inside or not self._is_a_tree():
-            raise FileFormatError("its cells do not form a tree")
+        if not inside or not self._is_a_hierarchy():
+            raise FileFormatError("its cells do not form a hierarchy")
         columns = np.repeat(np.arange(cells), np.diff(self.bound_start))
         # A boundary vertex stands for a hub of a cell above: its slot lies before those of the cell, and its column
         # before the cell's own.
@@ -192,7 +192,7 @@ class Layout:
         if not fits or (np.diff(self.hub_start)[self.leaf] > 0).any():
             raise FileFormatError("its hubs and boundaries do not fit its cells")
 
-    def _is_a_tree(self) -> bool:
+    def _is_a_hierarchy(self) -> bool:
         """Preorder, two children or none."""
         split = np.flatnonzero(~self.leaf)
         if (split + 1 >= self.num_cells).any():

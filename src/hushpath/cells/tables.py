@@ -32,8 +32,7 @@ def cell_graphs(
     start = np.searchsorted(hierarchy.home[order], np.arange(hierarchy.num_cells + 1))
     # Only an edge inside a separator has both ends in several leaves, and only the covered flavour keeps it there.
     arcs = topology.arcs
-    shared = ~hierarchy.is_leaf[hierarchy.home[arcs.edges]] & (hierarchy.hops > 0)
-    public_start = np.concatenate([[0], np.cumsum(shared)])[arcs.start]
+    shared = np.flatnonzero(~hierarchy.is_leaf[hierarchy.home[arcs.edges]] if hierarchy.hops else [])
     return Graphs(
         vertex_start=sealed(hierarchy.vertices.start),
         vertices=sealed(hierarchy.vertices.items),
@@ -41,7 +40,7 @@ def cell_graphs(
         tails=sealed(topology.tails[order]),
         heads=sealed(topology.heads[order]),
         lengths=sealed(lengths[order]),
-        public_start=sealed(public_start),
+        public_start=sealed(np.searchsorted(shared, arcs.start)),
         public_heads=sealed(arcs.heads[shared]),
         public_lengths=sealed((lengths if public is None else public)[arcs.edges[shared]]),
         directed=topology.directed,

@@ -94,7 +94,7 @@ class HierarchyDecoder:
         return self.index if self._whole[self.hierarchy.is_leaf].all() else None
 
     def rows(self, sources: Int, out: Float) -> None:
-        """Push estimates down the tree from each source; large leaves are searched."""
+        """Push estimates down the hierarchy from each source; large leaves are searched."""
         self._index.rows(sources, out)
         for i in np.flatnonzero(self._searched[sources]).tolist():
             source = int(sources[i])

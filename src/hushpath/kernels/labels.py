@@ -99,7 +99,7 @@ def common_columns(a, b, t):
 
 
 @njit(cache=True, nogil=True)
-def pairs_by_climbing(sources, targets, t, tables, room, answer):
+def pairs_by_climbing(sources, targets, t, tables, room, scale, answer):
     """Answer pairs without labels; equal sources in a row climb once."""
     spare, mine, theirs, unused = np.empty(room), np.empty(room), np.empty(room), np.empty(room)
     last = -1
@@ -110,27 +110,27 @@ def pairs_by_climbing(sources, targets, t, tables, room, answer):
             last = s
         climb(g, t, tables.side_in, tables.square_in, theirs, unused)
         k = common_columns(t.home[s], t.home[g], t)
-        answer[i] = least_sum(mine[:k], theirs[:k])
-        _inside(s, g, t, tables.inner, answer, i)
+        answer[i] = max(_inside(s, g, t, tables.inner, least_sum(mine[:k], theirs[:k])), 0.0) * scale
 
 
 @njit(cache=True, nogil=True)
-def pairs_by_labels(sources, targets, t, labels, inner, answer):
+def pairs_by_labels(sources, targets, t, labels, inner, scale, answer):
     """Answer pairs from labels: the common part of two labels, added and minimised."""
     for i in range(len(sources)):
         s, g = sources[i], targets[i]
         k = common_columns(t.home[s], t.home[g], t)
         a, b = labels.row_start[labels.row_of[s]], labels.row_start[labels.row_of[g]]
-        answer[i] = least_sum(labels.out[a : a + k], labels.into[b : b + k])
-        _inside(s, g, t, inner, answer, i)
+        best = least_sum(labels.out[a : a + k], labels.into[b : b + k])
+        answer[i] = max(_inside(s, g, t, inner, best), 0.0) * scale
 
 
 @njit(cache=True, nogil=True)
-def _inside(s, g, t, inner, answer, i):
+def _inside(s, g, t, inner, best):
     """A pair that shares a leaf may stay inside it; a node is at distance 0 of itself."""
     b = t.home[s]
     if s == g:
-        answer[i] = 0.0
-    elif b == t.home[g] and t.leaf[b] and t.inner_start[b + 1] > t.inner_start[b]:
+        return 0.0
+    if b == t.home[g] and t.leaf[b] and t.inner_start[b + 1] > t.inner_start[b]:
         p = t.own_start[b + 1] - t.own_start[b]
-        answer[i] = min(answer[i], inner[t.inner_start[b] + t.row[s] * p + t.row[g]])
+        return min(best, inner[t.inner_start[b] + t.row[s] * p + t.row[g]])
+    return best
