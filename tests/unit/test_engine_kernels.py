@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kernels_reference import climb_reference, pair_reference, preorder_reference, slots_reference
 from named_graphs import build, exact_distances, grid_ends, named, random_network
 
 from hushpath.cells.hierarchy import Hierarchy, Lists
@@ -14,7 +15,6 @@ from hushpath.decompose.decomposition import decomposition
 from hushpath.errors import CannotError, FileFormatError
 from hushpath.kernels.labels import climb, common_columns
 from hushpath.kernels.numbering import preorder
-from hushpath.kernels.reference import climb_reference, pair_reference, preorder_reference, slots_reference
 
 
 def made(net, leaf_size=3, seed=0, from_edges=True):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kernels_reference import closed_reference, panel_reference
 from numba import njit
 
 from hushpath.data.weights import LARGEST_DISTANCE
 from hushpath.kernels.minplus import FAST, INFINITE, LANES, closed, copied, least_sum, panel
-from hushpath.kernels.reference import closed_reference, panel_reference
 
 
 def some(rng, *shape):

@@ -88,12 +88,9 @@ class Index:
     @property
     def nbytes(self) -> int:
         """Memory (or disk) of tables and labels."""
-        arrays = [self.tables.side_out, self.tables.square_out, self.tables.inner]
-        if not self.tables.symmetric:
-            arrays += [self.tables.side_in, self.tables.square_in]
-        if self.labels is not None:
-            arrays += [self.labels.out] if self.labels.shared else [self.labels.out, self.labels.into]
-        return sum(array.nbytes for array in arrays) + sum(x.nbytes for x in self.layout.arrays().values())
+        labels = () if self.labels is None else (self.labels.out, self.labels.into)
+        sizes = {id(array): array.nbytes for array in (*self.tables, *labels, *self.layout.arrays().values())}
+        return sum(sizes.values())  # where both directions are one array, it counts once
 
     def __repr__(self) -> str:
         kind = "with labels" if self.labels is not None else "without labels"

@@ -170,15 +170,9 @@ class Layout:
         )
         if not lists_fit or not sizes_fit:
             raise FileFormatError("its lists do not fit together")
-        inside = (
-            (self.parent[0] == -1)
-            & _between(self.parent[1:], 0, number[1:])
-            & _between(self.last, number + 1, cells + 1)
-            & _between(self.home, 0, cells)
-            & _between(self.hubs, 0, n)
-            & _between(self.bound, 0, n)
-        )
-        if not inside or not self._is_a_hierarchy():
+        parents_first = self.parent[0] == -1 and _between(self.parent[1:], 0, number[1:])
+        inside = _between(self.home, 0, cells) and _between(self.hubs, 0, n) and _between(self.bound, 0, n)
+        if not parents_first or not inside or not self._is_preorder():
             raise FileFormatError("its cells do not form a hierarchy")
         columns = np.repeat(np.arange(cells), np.diff(self.bound_start))
         # A boundary vertex stands for a hub of a cell above: its slot lies before those of the cell, and its column
@@ -192,21 +186,11 @@ class Layout:
         if not fits or (np.diff(self.hub_start)[self.leaf] > 0).any():
             raise FileFormatError("its hubs and boundaries do not fit its cells")
 
-    def _is_a_hierarchy(self) -> bool:
-        """Preorder, two children or none."""
-        split = np.flatnonzero(~self.leaf)
-        if (split + 1 >= self.num_cells).any():
-            return False
-        second = self.last[split + 1]
-        if (second >= self.num_cells).any():
-            return False
-        return bool(
-            self.last[0] == self.num_cells
-            and (self.parent[split + 1] == split).all()
-            and (self.parent[second] == split).all()
-            and (self.last[second] == self.last[split]).all()
-            and len(split) * 2 + 1 == self.num_cells
-        )
+    def _is_preorder(self) -> bool:
+        """Whether cells have two children or none and are numbered in preorder."""
+        at, last = preorder(sealed(self.parent))
+        twins = np.isin(np.bincount(self.parent[1:], minlength=self.num_cells), (0, 2)).all()
+        return bool(twins and (at == np.arange(self.num_cells)).all() and np.array_equal(last, self.last))
 
 
 def _permuted(lists: Lists, order: Int) -> Lists:

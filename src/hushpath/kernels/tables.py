@@ -112,32 +112,25 @@ def leaf_rows(cell, sources, graphs, nothing, spare):
 @njit(cache=True, nogil=True)
 def _leaf_arcs(cell, vertices, graphs, spare):
     """Outgoing arcs inside a leaf: its own edges, and public ones between its vertices."""
-    n, first, last = len(vertices), graphs.edge_start[cell], graphs.edge_start[cell + 1]
-    for i in range(n):
+    first, last = graphs.edge_start[cell], graphs.edge_start[cell + 1]
+    room = 2 * (last - first)
+    for i in range(len(vertices)):
         spare[vertices[i]] = i
-    count = np.zeros(n + 1, np.int64)
-    start = np.zeros(n + 1, np.int64)
-    heads, lengths = np.empty(0, np.int64), np.empty(0, graphs.lengths.dtype)
-    for filling in (False, True):  # count the arcs of each vertex, then write them down
-        for e in range(first, last):
-            u, v = spare[graphs.tails[e]], spare[graphs.heads[e]]
-            for tail, head in ((u, v), (v, u)):
-                if filling:
-                    heads[count[tail]], lengths[count[tail]] = head, graphs.lengths[e]
-                count[tail] += 1
-                if graphs.directed:
-                    break
-        for i in range(n):
-            for arc in range(graphs.public_start[vertices[i]], graphs.public_start[vertices[i] + 1]):
-                head = spare[graphs.public_heads[arc]]
-                if head >= 0:
-                    if filling:
-                        heads[count[i]], lengths[count[i]] = head, graphs.public_lengths[arc]
-                    count[i] += 1
-        if not filling:
-            start[1:] = np.cumsum(count[:-1])
-            count[:] = start
-            heads, lengths = np.empty(start[n], np.int64), np.empty(start[n], graphs.lengths.dtype)
+        room += graphs.public_start[vertices[i] + 1] - graphs.public_start[vertices[i]]
+    tails, heads, lengths = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, graphs.lengths.dtype)
+    k = 0
+    for e in range(first, last):
+        u, v = spare[graphs.tails[e]], spare[graphs.heads[e]]
+        for tail, head in ((u, v), (v, u)):
+            if head == v or not graphs.directed:
+                tails[k], heads[k], lengths[k] = tail, head, graphs.lengths[e]
+                k += 1
+    for i in range(len(vertices)):
+        for arc in range(graphs.public_start[vertices[i]], graphs.public_start[vertices[i] + 1]):
+            if spare[graphs.public_heads[arc]] >= 0:
+                tails[k], heads[k], lengths[k] = i, spare[graphs.public_heads[arc]], graphs.public_lengths[arc]
+                k += 1
     for v in vertices:
         spare[v] = -1
-    return start, heads, lengths
+    order = np.argsort(tails[:k], kind="mergesort")
+    return np.searchsorted(tails[order], np.arange(len(vertices) + 1)), heads[order], lengths[order]

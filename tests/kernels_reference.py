@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.topology import Arcs
-from .flat import Flat, Tables
-from .paths import UNREACHED
+from hushpath.data.topology import Arcs
+from hushpath.kernels.flat import Flat, Tables
+from hushpath.kernels.paths import UNREACHED
 
 
 def distances_from_reference(arcs: Arcs, lengths: NDArray[Any], source: int) -> NDArray[Any]:
