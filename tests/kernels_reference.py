@@ -89,7 +89,7 @@ def climb_reference(v: int, t: Flat, side: NDArray[Any], square: NDArray[Any]) -
     while cell >= 0:
         mine = t.hubs[t.hub_start[cell] : t.hub_start[cell + 1]].tolist()
         edge = t.hubs[t.slot[t.bound_start[cell] : t.bound_start[cell + 1]]].tolist()
-        rows = int(t.own_start[cell + 1] - t.own_start[cell]) if t.leaf[cell] else len(mine)
+        rows = int(t.rows[cell])
         sides = side[t.side_start[cell] : t.side_start[cell + 1]].reshape(rows, len(edge))
         if first and t.leaf[cell]:
             known = dict(zip(edge, sides[t.row[v]].tolist(), strict=True))

@@ -135,7 +135,7 @@ class Layout:
         """Everything a kernel takes."""
         rows, stored = self.rows, self.arrays()
         made = {
-            "leaf": self.leaf, "col": self.col, "own_start": self.own.start, "own": self.own.items,
+            "leaf": self.leaf, "col": self.col, "own_start": self.own.start, "own": self.own.items, "rows": rows,
             "slot_col": np.repeat(self.col - self.hub_start[:-1], np.diff(self.hub_start)) + np.arange(len(self.hubs)),
             "side_start": _starts(rows * np.diff(self.bound_start)),
             "square_start": _starts(np.where(self.leaf, 0, rows**2)),

@@ -41,6 +41,7 @@ class Flat(NamedTuple):
     slot_col: Int
     own_start: Int
     own: Int
+    rows: Int
     side_start: Int
     square_start: Int
     inner_start: Int

@@ -22,8 +22,7 @@ def fill_labels(cells, t, side, square, shortcut, first_row, row_start, label):
     in docs/proofs/separator.md.
     """
     for b in cells:
-        first, width = t.bound_start[b], t.bound_start[b + 1] - t.bound_start[b]
-        rows = t.own_start[b + 1] - t.own_start[b] if t.leaf[b] else t.hub_start[b + 1] - t.hub_start[b]
+        first, width, rows = t.bound_start[b], t.bound_start[b + 1] - t.bound_start[b], t.rows[b]
         base = first_row[b]
         x, y = np.empty((width, LANES)), np.empty((rows, LANES))
         starts = t.side_start[b] + width * np.arange(rows)

@@ -142,7 +142,7 @@ def _place(u, v, row, column, rows, width, starts):
 def mirrored(t, tables):
     """Complete symmetric tables of which ``number_places`` filled one half: the other half, and hubs as boundary."""
     for b in range(len(t.parent)):
-        p = t.own_start[b + 1] - t.own_start[b] if t.leaf[b] else t.hub_start[b + 1] - t.hub_start[b]
+        p = t.rows[b]
         whole, at = (tables.inner, t.inner_start[b]) if t.leaf[b] else (tables.square_out, t.square_start[b])
         if t.leaf[b] and t.inner_start[b] == t.inner_start[b + 1]:
             continue

@@ -23,8 +23,7 @@ def cell_tables(cells, t, graphs, nothing, tables, place, outer):
     """
     spare = np.full(len(t.home), -1, np.int64)
     for b in cells:
-        first, width = t.bound_start[b], t.bound_start[b + 1] - t.bound_start[b]
-        p = t.own_start[b + 1] - t.own_start[b] if t.leaf[b] else t.hub_start[b + 1] - t.hub_start[b]
+        first, width, p = t.bound_start[b], t.bound_start[b + 1] - t.bound_start[b], t.rows[b]
         has_inner = t.inner_start[b + 1] > t.inner_start[b]
         if t.leaf[b]:
             # Without an inner table (then the network is undirected) distances from the boundary are all there is.
