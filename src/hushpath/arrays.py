@@ -19,6 +19,13 @@ def frozen(values: ArrayLike, dtype: Any) -> NDArray[Any]:
     return out
 
 
+def sealed(values: NDArray[Any]) -> NDArray[Any]:
+    """A contiguous read-only view (a copy only if need be): kernels are compiled once for all arrays of this kind."""
+    out = np.ascontiguousarray(values).view()
+    out.setflags(write=False)
+    return out
+
+
 def concatenated(parts: list[Int]) -> Int:
     """``np.concatenate`` that also accepts no parts at all."""
     return np.concatenate(parts) if parts else np.empty(0, np.int64)

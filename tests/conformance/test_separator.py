@@ -37,8 +37,7 @@ def test_on_a_path_it_is_the_binary_tree_mechanism():
     for cell in range(block.hierarchy.num_cells):
         if not block.hierarchy.is_leaf[cell]:
             (hub,) = block.hierarchy.hubs[cell].tolist()
-            members = block.frame.members[cell]
-            intervals += [tuple(sorted((hub, int(v)))) for v in members[block.frame.rest[cell]]]
+            intervals += [tuple(sorted((hub, v))) for v in block.rest[cell].tolist()]
     intervals += [
         tuple(sorted(ends)) for ends in zip(net.topology.tails.tolist(), net.topology.heads.tolist(), strict=True)
     ]

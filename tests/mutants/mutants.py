@@ -47,7 +47,7 @@ class Mutant(NamedTuple):
 
 HIERARCHY, EDGES, PAIRS, ANCHORS = (f"blocks/{name}.py" for name in ("hierarchy", "edges", "pairs", "anchors"))
 PROOF, SPENDING, BOUND = (f"privacy/{name}.py" for name in ("certificate", "accounting", "sensitivity"))
-CELLS, NUMBERS, LEAVES, TABLES = "measure/cells.py", "measure/numbers.py", "cells/leaves.py", "kernels/hierarchy.py"
+CELLS, NUMBERS, GRAPHS, TABLES = "measure/cells.py", "measure/numbers.py", "cells/tables.py", "kernels/tables.py"
 LATTICE, HIDDEN, TOPOLOGY = (f"data/{name}.py" for name in ("lattice", "weights", "topology"))
 CORE, STEP, BUILD = "strategy/core.py", "measure/door.py", "decompose/build.py"
 WORDS, SHAPES, VECTOR = "noise/keystream.py", "noise/exact.py", "noise/vector.py"
@@ -213,25 +213,28 @@ MUTANTS = [
            "inexact division by the granularity", WEIGHTS),
     Mutant(HIDDEN, 'return "PrivateWeights(hidden)"', 'return f"PrivateWeights({self.__values})"', "printed", WEIGHTS),
     # --- exact numbers
-    Mutant(CELLS, "lengths, public = steps, lattice.high", "lengths, public = steps, steps",
-           "public edges carry private weights", replay_of("separator-cover")),
-    Mutant(CELLS, "lengths, public = steps, lattice.high",
-           "lengths, public = steps, np.full_like(steps, steps.max(initial=0))", "public lengths read from the data",
+    Mutant(CELLS, "public=lattice.high", "public=steps", "public edges carry private weights",
            replay_of("separator-cover")),
-    Mutant(LEAVES, "public_lengths[public]])", "lengths[public]])", "public edges carry private weights, in leaves",
-           replay_of("separator-cover")),
-    Mutant(LEAVES, "np.concatenate([length, length])[", "np.concatenate([length, 2 * length])[",
+    Mutant(CELLS, "public=lattice.high", "public=np.full_like(steps, steps.max(initial=0))",
+           "public lengths read from the data", replay_of("separator-cover")),
+    Mutant(GRAPHS, "(lengths if public is None else public)[arcs.edges[shared]]", "lengths[arcs.edges[shared]]",
+           "public edges carry private weights, in leaves", replay_of("separator-cover")),
+    Mutant(TABLES, "dijkstra(start, heads, lengths, sources",
+           "dijkstra(start, heads, lengths * (1 + np.arange(len(heads)) % 2), sources",
            "large leaves count an edge twice in one direction", replay_of("separator")),
     Mutant(CELLS, "steps[block.edges]])", "2 * steps[block.edges]])", "leaf edges move twice as far",
            replay_of("treewidth")),
-    Mutant(CELLS, "np.where(pairs >= INFINITE, 0, pairs)", "np.where(pairs >= INFINITE, steps.sum(), pairs)",
+    Mutant(CELLS, "numbers >= INFINITE)] = 0", "numbers >= INFINITE)] = steps.sum()",
            "pairs that are not connected hold a private sum", replay_of("separator")),
-    Mutant(CELLS, "table[hubs[i], hubs[j]], ", "table[hubs[i], hubs[j]] * 2, ", "distances of hubs doubled",
-           replay_of("separator")),
-    Mutant(CELLS, "table[np.ix_(hubs, rest)].ravel()", "table[np.ix_(hubs, rest)].ravel() * 2",
+    Mutant(TABLES, "tables.square_out[at] = table[i, j]", "tables.square_out[at] = 2 * table[i, j]",
+           "distances of hubs doubled", replay_of("separator")),
+    Mutant(TABLES, "tables.side_in[at] = table[row[j], mine[i]]", "tables.side_in[at] = 2 * table[row[j], mine[i]]",
            "distances to the boundary doubled", replay_of("separator")),
-    Mutant(CELLS, "lengths[edges], full.chosen[cell],", "np.minimum(lengths[edges], steps.min()), full.chosen[cell],",
+    Mutant(TABLES, "table[u, v] = min(table[u, v], graphs.lengths[e])",
+           "table[u, v] = min(table[u, v], graphs.lengths.min())",
            "one light edge anywhere moves every separator", replay_of("separator")),
+    Mutant(CELLS, "keep_leaves=pairs", "keep_leaves=False",
+           "pairs of a leaf read where another cell has written", replay_of("separator")),
     Mutant(NUMBERS, "distances_from(block.arcs, lengths, chunk, out)",
            "distances_from(block.topology.arcs, steps[block.topology.arcs.edges], chunk, out)",
            "clusters measured in the whole network", replay_of("hubs-bounded")),
@@ -244,10 +247,11 @@ MUTANTS = [
     Mutant(NUMBERS, "    return steps\n", "    return np.maximum(steps, np.roll(steps, 1))\n",
            "an edge's number shows two",
            replay_of("input")),
-    Mutant(TABLES, "w = min(table[a, b], lengths[e])", "w = min(table[a, b], 3 * lengths[e])",
-           "inner edges move three times",
+    Mutant(TABLES, "table[u, v] = min(table[u, v], graphs.lengths[e])",
+           "table[u, v] = min(table[u, v], 3 * graphs.lengths[e])", "inner edges move three times",
            replay_of("separator")),
-    Mutant(TABLES, "min(row[j], first + through[j])", "min(row[j], first + first + through[j])", "a leg counted twice",
+    Mutant("kernels/minplus.py", "min(first + table[z, j], ", "min(first + first + table[z, j], ",
+           "a leg counted twice",
            replay_of("separator")),
     Mutant(BUILD, "if not separates(graph, split):", "if False:", "separators that do not separate", OPTIMISED),
     # --- the private step

@@ -4,27 +4,26 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kernels_reference import climb_reference, pair_reference, preorder_reference, slots_reference
 from named_graphs import build, exact_distances, grid_ends, named, random_network
 
 from hushpath.cells.hierarchy import Hierarchy, Lists
 from hushpath.cells.index import Index
 from hushpath.cells.labels import build_labels
 from hushpath.cells.layout import Layout
-from hushpath.cells.tables import tables_from_edges
 from hushpath.decompose.decomposition import decomposition
 from hushpath.errors import CannotError, FileFormatError
 from hushpath.kernels.labels import climb, common_columns
-from hushpath.kernels.reference import climb_reference, pair_reference, preorder_reference, slots_reference
-from hushpath.kernels.tables import preorder
+from hushpath.kernels.numbering import preorder
 
 
-def made(net, leaf_size=3, seed=0, exact=True):
+def made(net, leaf_size=3, seed=0, from_edges=True):
     topology = net.topology
     hierarchy, _ = decomposition(topology, leaf_size=leaf_size)
     lengths = np.random.default_rng(seed).integers(0, 50, topology.num_edges).astype(float)
-    layout = Layout.of(hierarchy)
-    tables = tables_from_edges(layout, hierarchy, topology, lengths)
-    return Index(layout, tables, 1.0, exact), hierarchy, lengths
+    index = Index.from_edges(hierarchy, topology, lengths, 1.0, labels=False)
+    index.from_edge_lengths = from_edges
+    return index, hierarchy, lengths
 
 
 def grid():
@@ -82,7 +81,7 @@ def test_tables_are_distances_inside_cells(name):
     topology = net.topology
     index, hierarchy, lengths = made(net)
     layout, tables = index.layout, index.tables
-    side, square, inner = layout.starts
+    side, square, inner = layout.flat.side_start, layout.flat.square_start, layout.flat.inner_start
     for at in range(layout.num_cells):
         below = {c for c in range(hierarchy.num_cells) if at <= np.flatnonzero(layout.cells == c)[0] < layout.last[at]}
         inside = np.where(np.isin(hierarchy.home, list(below)), lengths, np.inf)
@@ -103,21 +102,21 @@ def test_tables_are_distances_inside_cells(name):
             assert np.array_equal(tables.square_in[part], distance.T[np.ix_(hubs, hubs)].ravel())
 
 
-@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("from_edges", [True, False])
 @pytest.mark.parametrize("name", NETWORKS)
-def test_labels_climbs_and_answers_against_their_twins(name, exact):
-    index, _, _ = made(NETWORKS[name](), exact=exact)
+def test_labels_climbs_and_answers_against_their_twins(name, from_edges):
+    index, _, _ = made(NETWORKS[name](), from_edges=from_edges)
     layout, tables = index.layout, index.tables
     n = layout.num_nodes
     rng = np.random.default_rng(1)
-    if not exact:  # any numbers will do: noise that is no distance, some of it below zero
+    if not from_edges:  # any numbers will do: noise that is no distance, some of it below zero
         tables.side_out[:] += rng.integers(-4, 5, len(tables.side_out))
         tables.side_out[:] = np.where(np.abs(tables.side_out) < 5, 0, tables.side_out)
         tables.inner[:] += rng.integers(0, 5, len(tables.inner))
         tables.square_out[:] += rng.integers(0, 5, len(tables.square_out)) * (tables.square_out > 0)
         if not tables.symmetric:
             tables.side_in[:] += tables.side_in > 0
-    labels = build_labels(layout, tables, exact=exact)
+    labels = build_labels(layout, tables, from_edges=from_edges)
     out_tables, in_tables = (tables.side_out, tables.square_out), (tables.side_in, tables.square_in)
     spare, got = np.empty(layout.room), np.empty(layout.room)
     for v in range(n):
@@ -128,9 +127,9 @@ def test_labels_climbs_and_answers_against_their_twins(name, exact):
         part = slice(labels.row_start[labels.row_of[v]], labels.row_start[labels.row_of[v] + 1])
         assert np.array_equal(labels.out[part], after)
         before, after = climb_reference(v, layout.flat, *in_tables)
-        assert np.array_equal(labels.into[part], after if exact else before)
+        assert np.array_equal(labels.into[part], after if from_edges else before)
     expected = np.array([
-        [pair_reference(s, g, layout.flat, out_tables, in_tables, tables.inner) for g in range(n)] for s in range(n)
+        [pair_reference(s, g, layout.flat, tables) for g in range(n)] for s in range(n)
     ]).clip(0)  # fmt: skip
     everyone = np.arange(n)
     one_by_one, panels, products = np.empty((3, n, n))
@@ -155,7 +154,7 @@ def test_common_columns_are_those_of_the_cells_above_both():
         for b in range(layout.num_cells):
             both = [c for c in range(layout.num_cells) if c <= min(a, b) and max(a, b) < layout.last[c]]
             hubs = sum(len(hierarchy.hubs[layout.cells[c]]) for c in both)
-            assert common_columns(a, b, layout.parent, layout.hub_start, layout.col) == hubs
+            assert common_columns(a, b, layout.flat) == hubs
 
 
 def test_an_index_larger_than_allowed_is_refused():

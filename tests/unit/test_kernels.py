@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kernels_reference import distances_from_reference
 from named_graphs import SMALL, named, random_network
 
 from hushpath.kernels.paths import distances_from, in_threads
-from hushpath.kernels.reference import distances_from_reference
 
 
 def both(topology, lengths):

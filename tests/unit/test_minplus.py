@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kernels_reference import closed_reference, panel_reference
 from numba import njit
 
-from hushpath.kernels.minplus import FAST, LANES, closed, copied, least_sum, panel
-from hushpath.kernels.reference import closed_reference, panel_reference
+from hushpath.data.lattice import LARGEST_DISTANCE
+from hushpath.kernels.minplus import FAST, INFINITE, LANES, closed, copied, least_sum, panel
 
 
 def some(rng, *shape):
@@ -36,8 +37,24 @@ def test_closures_over_some_pivots(seed, n):
     np.fill_diagonal(table, 0.0)
     pivots = int(rng.integers(0, n + 1))
     expected = closed_reference(table, pivots)
-    closed(table, pivots)
+    whole = np.where(np.isinf(table), INFINITE, table).astype(np.int64)
+    closed(table, pivots, np.inf)
     assert np.array_equal(table, expected)
+    closed(whole, pivots, INFINITE)
+    assert np.array_equal(whole, np.where(np.isinf(expected), INFINITE, expected))
+
+
+def test_the_largest_distances_do_not_overflow():
+    """Up to ``LARGEST_DISTANCE`` a sum with "not connected" stays in 64 bits, and is still not connected."""
+    far = LARGEST_DISTANCE - 1
+    table = np.full((4, 4), INFINITE, np.int64)
+    np.fill_diagonal(table, 0)
+    table[0, 1] = table[1, 0] = far
+    table[1, 2] = table[2, 1] = 1
+    closed(table, 4, INFINITE)
+    assert table[0, 2] == table[2, 0] == LARGEST_DISTANCE
+    assert (table[3, :3] == INFINITE).all()
+    assert (table[:3, 3] == INFINITE).all()
 
 
 @pytest.mark.parametrize("length", [0, 1, 3, 4, 17, 1000])

@@ -1,4 +1,4 @@
-"""Local distances over a tree of cells: the block that Algorithms 1 and 4 measure.
+"""Local distances over a hierarchy of cells: the block that Algorithms 1 and 4 measure.
 
 One group per split cell ``b``: distances inside G_b between all its hubs, and from each hub to each
 boundary vertex (``levels="all"``: every ancestor's hubs still present; ``"adjacent"``: the parent's only, as printed
@@ -17,11 +17,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Int
-from ..cells.frame import Frame, frame
+from ..arrays import Int, sealed
 from ..cells.hierarchy import Hierarchy, Lists
+from ..cells.layout import Layout
 from ..data.topology import Topology
 from ..errors import FileFormatError, OptionError
+from ..kernels.numbering import number_places
 from ..privacy.certificate import Exposure
 from ..privacy.sensitivity import hub_cut
 from .core import Arrays, Block, integer_arrays
@@ -56,9 +57,28 @@ class HierarchyBlock(Block):
         ])  # fmt: skip
 
     @cached_property
-    def frame(self) -> Frame:
-        """Positions of hubs and boundary in each cell's table."""
-        return frame(self.hierarchy, self.hierarchy.hubs, self.boundary)
+    def rows(self) -> Lists:
+        """The vertices of each cell between which all distances are measured: its hubs, or the vertices of a leaf."""
+        hierarchy, whole = self.hierarchy, self.hierarchy.is_leaf & (not self.leaf_edges)
+        return Lists.of([hierarchy.vertices[b] if whole[b] else hierarchy.hubs[b] for b in range(hierarchy.num_cells)])
+
+    @cached_property
+    def rest(self) -> Lists:
+        """The boundary vertices of each split cell that are not hubs: each hub is measured to them, too."""
+        hierarchy, n = self.hierarchy, self.hierarchy.num_nodes
+        cell, hub_cell = (np.repeat(np.arange(len(one)), one.sizes()) for one in (self.boundary, hierarchy.hubs))
+        again = np.isin(cell * n + self.boundary.items, hub_cell * n + hierarchy.hubs.items)
+        keep = ~again & ~hierarchy.is_leaf[cell]
+        return Lists(np.concatenate([[0], np.cumsum(keep)])[self.boundary.start], self.boundary.items[keep])
+
+    def places(self, layout: Layout, outer: Int | None = None) -> Int:
+        """Where its numbers but for leaf edges stand in the tables of a layout, behind each other (``cells.tables``).
+
+        ``outer`` says where the outer tables of leaves stand.  Numbers that no table holds have place -1.
+        """
+        rows, rest, nowhere = self.rows, self.rest, np.full(layout.num_cells, -1)
+        lists = (rows.start, rows.items, rest.start, rest.items, nowhere if outer is None else outer)
+        return np.asarray(number_places(layout.flat, *(sealed(array) for array in lists)))
 
     @cached_property
     def edges(self) -> Int:
@@ -67,11 +87,7 @@ class HierarchyBlock(Block):
 
     def shapes(self) -> tuple[Int, Int]:
         """Hubs and further boundary vertices of each cell's group: the p and q of the cut lemma."""
-        hierarchy, size = self.hierarchy, self.hierarchy.vertices.sizes()
-        leaf_hubs = np.zeros_like(size) if self.leaf_edges else size
-        p = np.where(hierarchy.is_leaf, leaf_hubs, hierarchy.hubs.sizes())
-        q = np.where(hierarchy.is_leaf, 0, self.frame.rest.sizes())
-        return p, q
+        return self.rows.sizes(), self.rest.sizes()
 
     @cached_property
     def group_sizes(self) -> Int:
@@ -84,7 +100,7 @@ class HierarchyBlock(Block):
         """An edge moves the groups of its home cell and of every cell above it, and its own number in a leaf."""
         topology = self.topology
         if topology.directed:
-            raise OptionError("cells of a separator tree are measured in undirected networks only")
+            raise OptionError("cells of a hierarchy are measured in undirected networks only")
         hierarchy = self.hierarchy
         p, q = self.shapes()
         cut = np.concatenate([hub_cut(p, q, directed=False), np.ones(len(self.edges), np.int64)])
@@ -107,7 +123,7 @@ class HierarchyBlock(Block):
         return float(numbers[begin : begin + int(sizes[large.argmax()])].mean())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The tree as flat arrays and three switches; who owns which edge follows from them."""
+        """The hierarchy as flat arrays and three switches; who owns which edge follows from them."""
         hierarchy = self.hierarchy
         lists = {"vertices": hierarchy.vertices, "separators": hierarchy.separators}
         if hierarchy.hops:
@@ -118,15 +134,15 @@ class HierarchyBlock(Block):
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, topology: Topology) -> Self:
-        """The inverse of ``arrays``; the tree is proved against the topology."""
+        """The inverse of ``arrays``; the hierarchy is proved against the topology."""
         if topology.directed:
-            raise FileFormatError("a tree of cells is measured in undirected networks only")
+            raise FileFormatError("a hierarchy of cells is measured in undirected networks only")
         covered = "hubs.start" in arrays
         lists = ("vertices", "separators", *(["hubs"] if covered else []))
         names = [f"{name}.{part}" for name in lists for part in ("start", "items")]
         parent, switches, *flat = integer_arrays(arrays, "parent", "switches", *names)
         if len(switches) != 3 or switches[0] < 0 or ((switches[1:] | 1) != 1).any():
-            raise FileFormatError("its switches are not those of a tree of cells")
+            raise FileFormatError("its switches are not those of a hierarchy of cells")
         hops, leaf_edges, adjacent = switches.tolist()
         vertices, separators, *hubs = (Lists(*flat[i : i + 2]) for i in range(0, len(flat), 2))
         hierarchy = Hierarchy.proved(

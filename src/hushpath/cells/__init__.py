@@ -1,8 +1,8 @@
-"""One structure for every question: tables and labels over a tree of cells.
+"""One structure for every question: tables and labels over a hierarchy of cells.
 
-Between the file and the decoders.  ``layout`` numbers cells, hubs and boundaries; ``tables`` holds the distances of
-each cell (measured, or computed from published edge weights); ``labels`` one row of numbers per vertex; ``index``
-answers; ``storage`` writes and maps the index file.  Nothing here sees private weights: only what was published.
+``hierarchy`` is the decomposition and its axioms; ``layout`` numbers cells, hubs and boundaries; ``tables`` computes
+the distances of each cell, for ``measure`` from lattice weights and for everyone else from published lengths;
+``labels`` is one row of numbers per vertex; ``index`` answers; ``storage`` writes and maps the index file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tree of cells a network falls into (the paper's binary tree T, Section 3.1): flat, frozen, with its axioms.
+"""The hierarchy of cells a network falls into (the paper's binary tree T, Section 3.1): flat, frozen, with its axioms.
 
 Stage 2 of 6.  Cell 0 is the whole network.  A cell ``b`` has vertices V_b and is split by its separator S_b into two
 children: each takes one side and the separator vertices that touch it, and loses the edges inside S_b.  A cell that
@@ -8,8 +8,8 @@ Two flavours share the structure.  *Plain* (Algorithms 1-3): hubs are the whole 
 repaired): hubs are a k-hop cover of the separator, and the edges inside a separator live on in both children as public
 edges of their largest allowed length, so that every separator vertex can still walk to its hub there.
 
-There is one way to make a tree, ``Hierarchy.proved``, for trees just cut and for trees from a stranger's file
-alike.  It proves the axioms and finds out which cell owns each edge, so that neither can be claimed:
+Every hierarchy, just cut or from a stranger's file, is made by ``Hierarchy.proved``.  It proves the axioms and finds
+out which cell owns each edge, so that neither can be claimed:
 
     numbering    children come after their parent, each cell has two or none; lists of vertices increase
     cover        the root holds every vertex; a cell's vertices are those of its children and its separator
@@ -156,8 +156,8 @@ class Hierarchy:
         """The two children of each cell, or -1 twice for a leaf."""
         children = np.full((self.num_cells, 2), -1, np.int64)
         for cell in range(1, self.num_cells):
-            mother = self.parent[cell]
-            children[mother, 0 if children[mother, 0] < 0 else 1] = cell
+            parent = self.parent[cell]
+            children[parent, 0 if children[parent, 0] < 0 else 1] = cell
         return children
 
     @cached_property
@@ -185,8 +185,8 @@ class Hierarchy:
         out: list[Int] = [np.empty(0, np.int64)]
         mark = np.zeros(self.num_nodes, bool)
         for cell in range(1, self.num_cells):
-            mother = self.parent[cell]
-            above = (out[mother], chosen[mother])
+            parent = self.parent[cell]
+            above = (out[parent], chosen[parent])
             for vertices in above:
                 mark[vertices] = True
             mine = self.vertices[cell]
@@ -198,11 +198,13 @@ class Hierarchy:
     @cached_property
     def vertex_home(self) -> Int:
         """The topmost cell in which a vertex is a hub, or its leaf if it never is one."""
+        return self.homes_of(self.hubs)
+
+    def homes_of(self, chosen: Lists) -> Int:
+        """The topmost cell that chose each vertex, or its (first) leaf if none did."""
         home = np.full(self.num_nodes, -1, np.int64)
-        for cell in range(self.num_cells):
-            chosen = self.vertices[cell] if self.is_leaf[cell] else self.hubs[cell]
-            fresh = chosen[home[chosen] < 0]
-            home[fresh] = cell
+        for cell in range(self.num_cells - 1, -1, -1):
+            home[self.vertices[cell] if self.is_leaf[cell] else chosen[cell]] = cell
         return home
 
     def facts(self) -> dict[str, Any]:

@@ -4,11 +4,11 @@
 |---|---|
 | a few pairs, no labels | climb from both ends |
 | pairs | the common part of two labels |
-| few full rows | climb from the source, push down the tree |
+| few full rows | climb from the source, push down the hierarchy |
 | many rows | the same for ``LANES`` sources side by side |
 | some sources times some targets | label products cell by cell, if that is less work than pushing down |
 
-All five take the minimum over the same ways, so they agree to the last bit while sums stay below 2^53 lattice steps
+All five take the minimum over the same paths, so they agree to the last bit while sums stay below 2^53 lattice steps
 (integers are exact in ``float64`` up to there; beyond, the last digits are rounded).
 """
 
@@ -19,17 +19,19 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Bool, Float, Int
+from ..arrays import Float, Int
 from ..data.topology import Topology
 from ..errors import CannotError
-from ..kernels.labels import pairs_by_climbing, pairs_by_labels, products_by_labels, rows_by_panels, rows_one_by_one
+from ..kernels.flat import Labels, Tables, Targets
+from ..kernels.labels import pairs_by_climbing, pairs_by_labels
 from ..kernels.minplus import LANES
 from ..kernels.paths import THREADS, in_threads
+from ..kernels.rows import products_by_labels, rows_by_panels, rows_one_by_one
 from ..progress import steps
 from .hierarchy import Hierarchy
-from .labels import Labels, build_labels, label_bytes
+from .labels import build_labels, label_bytes
 from .layout import Layout
-from .tables import Tables, table_bytes, tables_from_edges
+from .tables import as_tables, cell_graphs, fill_tables, outer_room, table_bytes
 
 MAX_BYTES = 4 * 2**30
 FEW_ROWS = 8  # fewer rows go one by one
@@ -38,20 +40,20 @@ ROWS_AT_ONCE = 512  # rows of a matrix between two steps of the progress bar
 
 @dataclass(eq=False)
 class Index:
-    """Tables over a tree of cells, with labels or without.
+    """Tables over a hierarchy of cells, with labels or without.
 
     Attributes:
         layout: the public structure.
         tables: distances of each cell in lattice steps.
         granularity: length of a lattice step.
-        exact: whether the tables are exact distances of (noisy) edge lengths, rather than measured ones.
+        from_edge_lengths: whether the tables were computed from (noisy) edge lengths, rather than measured.
         labels: one row per vertex, once built.
     """
 
     layout: Layout
     tables: Tables
     granularity: float
-    exact: bool
+    from_edge_lengths: bool
     labels: Labels | None = field(default=None)
 
     @classmethod
@@ -64,25 +66,31 @@ class Index:
         symmetric = not topology.directed
         needed = table_bytes(layout, symmetric=symmetric) + labels * label_bytes(layout, shared=symmetric)
         refuse_above(max_bytes, needed)
-        index = cls(layout, tables_from_edges(layout, hierarchy, topology, steps), granularity, exact=True)
+        sizes = layout.table_sizes
+        tables = as_tables(layout, np.empty(sum(sizes)), None if symmetric else np.empty(sum(sizes[:2])))
+        place, room = outer_room(layout)
+        fill_tables(layout, cell_graphs(hierarchy, topology, steps), tables, np.inf, place, np.empty(room))
+        index = cls(layout, tables, granularity, from_edge_lengths=True)
         return index.with_labels(max_bytes) if labels else index
 
     def with_labels(self, max_bytes: int = MAX_BYTES) -> Index:
         """Build the labels if they are not there; refuse if they would not fit in ``max_bytes``."""
         if self.labels is None:
-            refuse_above(max_bytes, label_bytes(self.layout, shared=self.exact and self.tables.symmetric))
-            self.labels = build_labels(self.layout, self.tables, exact=self.exact)
+            refuse_above(max_bytes, self.label_bytes)
+            self.labels = build_labels(self.layout, self.tables, from_edges=self.from_edge_lengths)
         return self
+
+    @property
+    def label_bytes(self) -> int:
+        """Memory that its labels take, or would take."""
+        return label_bytes(self.layout, shared=self.from_edge_lengths and self.tables.symmetric)
 
     @property
     def nbytes(self) -> int:
         """Memory (or disk) of tables and labels."""
-        arrays = [self.tables.side_out, self.tables.square_out, self.tables.inner]
-        if not self.tables.symmetric:
-            arrays += [self.tables.side_in, self.tables.square_in]
-        if self.labels is not None:
-            arrays += [self.labels.out] if self.labels.shared else [self.labels.out, self.labels.into]
-        return sum(array.nbytes for array in arrays) + sum(x.nbytes for x in self.layout.arrays().values())
+        labels = () if self.labels is None else (self.labels.out, self.labels.into)
+        sizes = {id(array): array.nbytes for array in (*self.tables, *labels, *self.layout.arrays().values())}
+        return sum(sizes.values())  # where both directions are one array, it counts once
 
     def __repr__(self) -> str:
         kind = "with labels" if self.labels is not None else "without labels"
@@ -91,32 +99,24 @@ class Index:
     def pairs(self, sources: Int, targets: Int) -> Float:
         """Distance of each pair, in units of weight."""
         answer = np.empty(len(sources))
-        flat, tables, labels = self.layout.flat, self.tables, self.labels
+        flat, tables, labels, scale = self.layout.flat, self.tables, self.labels, self.granularity
         if labels is not None:
 
             def run(part: slice) -> None:
-                pairs_by_labels(
-                    sources[part], targets[part], flat, labels.row_of, labels.row_start, labels.out, labels.into,
-                    tables.inner, answer[part],
-                )  # fmt: skip
+                pairs_by_labels(sources[part], targets[part], flat, labels, tables.inner, scale, answer[part])
         else:
             order = np.argsort(sources, kind="stable")
 
             def run(part: slice) -> None:
                 which = order[part]
                 mine = np.empty(len(which))
-                pairs_by_climbing(
-                    sources[which], targets[which], flat, (tables.side_out, tables.square_out),
-                    (tables.side_in, tables.square_in), tables.inner, self.layout.room, mine,
-                )  # fmt: skip
+                pairs_by_climbing(sources[which], targets[which], flat, tables, self.layout.room, scale, mine)
                 answer[which] = mine
 
         if len(sources) < FEW_ROWS:
             run(slice(0, len(sources)))
         else:
             in_threads(run, len(sources))
-        np.maximum(answer, 0.0, out=answer)
-        answer *= self.granularity
         return answer
 
     def rows(self, sources: Int, out: Any) -> None:
@@ -124,13 +124,10 @@ class Index:
         if len(sources) >= FEW_ROWS:
             self.matrix(sources, None, out)
             return
-        tables = self.tables
+        layout = self.layout
 
         def run(part: slice) -> None:
-            rows_one_by_one(
-                sources[part], self.layout.flat, (tables.side_out, tables.square_out), tables.side_in, tables.inner,
-                self.layout.room, self.granularity, out[part],
-            )  # fmt: skip
+            rows_one_by_one(sources[part], layout.flat, self.tables, layout.room, self.granularity, out[part])
 
         in_threads(run, len(sources))
 
@@ -143,27 +140,22 @@ class Index:
         if not len(sources) or not len(columns):
             return
         order = np.argsort(self.layout.home[sources], kind="stable")
-        asked = _Asked.of(self.layout, columns)
+        asked = _targets(self.layout, columns)
         if self.labels is not None and self._product_work(sources, columns) < self._push_work(len(sources), asked):
             self._products(sources, columns, order, out)
             return
         for part in steps(_blocks(len(order)), "distances"):
             self._push(sources, order[part], asked, out)
 
-    def _push(self, sources: Int, order: Int, asked: _Asked, out: Any) -> None:
-        tables, layout, labels = self.tables, self.layout, self.labels
-        if labels is None:
-            known = (layout.hub_start, layout.hub_start, np.empty(0))
-        else:
-            known = (labels.row_of, labels.row_start, labels.out)
+    def _push(self, sources: Int, order: Int, asked: Targets, out: Any) -> None:
+        nothing = np.empty(0, np.int64)
+        labels = self.labels or Labels(nothing, nothing, np.empty(0), np.empty(0))
 
         def run(part: slice) -> None:
             which = order[part]
-            found = np.empty((asked.count, LANES))
             rows_by_panels(
-                sources[which], which, layout.flat, layout.last, asked.needed, asked.rank, asked.column,
-                (tables.side_out, tables.square_out), known, tables.side_in, tables.inner, layout.room, found,
-                self.granularity, out,
+                sources[which], which, self.layout.flat, asked, self.tables, labels, self.layout.room,
+                np.empty((asked.distinct, LANES)), self.granularity, out,
             )  # fmt: skip
 
         in_threads(run, len(order))
@@ -178,18 +170,18 @@ class Index:
             def run(some: slice, mine: Int = mine) -> None:
                 which = mine[some]
                 products_by_labels(
-                    sources[which], which, targets[by_home], by_home, layout.flat, layout.last, labels.row_of,
-                    labels.row_start, labels.out, labels.into, self.tables.inner, self.granularity, out,
+                    sources[which], which, targets[by_home], by_home, layout.flat, labels, self.tables.inner,
+                    self.granularity, out,
                 )  # fmt: skip
 
             in_threads(run, len(mine))
 
-    def _push_work(self, sources: int, asked: _Asked) -> float:
+    def _push_work(self, sources: int, asked: Targets) -> float:
         """Additions of pushing down, with whole panels."""
         cells = asked.needed
         size = self.layout.rows[cells] * np.diff(self.layout.bound_start)[cells]
         path = 4.0 * self.layout.room**1.5  # climbing, and writing a row
-        return float(size.sum() + path + asked.count) * (-(-sources // LANES) * LANES)
+        return float(size.sum() + path + asked.distinct) * (-(-sources // LANES) * LANES)
 
     def _product_work(self, sources: Int, targets: Int) -> float:
         """Additions of label products, with whole panels where targets are many."""
@@ -203,25 +195,15 @@ class Index:
         return (np.searchsorted(homes, self.layout.last) - np.searchsorted(homes, number)).astype(float)
 
 
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    """The targets of a request in tree order: ``rank`` of each vertex, rank of each ``column``, ``needed`` cells."""
-
-    rank: Int
-    column: Int
-    needed: Bool
-    count: int
-
-    @classmethod
-    def of(cls, layout: Layout, columns: Int) -> _Asked:
-        wanted = np.zeros(layout.num_nodes, bool)
-        wanted[columns] = True
-        in_order = layout.own.items[wanted[layout.own.items]]
-        rank = np.full(layout.num_nodes, -1, np.int64)
-        rank[in_order] = np.arange(len(in_order))
-        homes = layout.home[in_order]  # sorted: tree order
-        needed = np.searchsorted(homes, layout.last) > np.searchsorted(homes, np.arange(layout.num_cells))
-        return cls(rank, rank[columns], needed, len(in_order))
+def _targets(layout: Layout, columns: Int) -> Targets:
+    wanted = np.zeros(layout.num_nodes, bool)
+    wanted[columns] = True
+    in_order = layout.own.items[wanted[layout.own.items]]
+    rank = np.full(layout.num_nodes, -1, np.int64)
+    rank[in_order] = np.arange(len(in_order))
+    homes = layout.home[in_order]  # sorted
+    needed = np.searchsorted(homes, layout.last) > np.searchsorted(homes, np.arange(layout.num_cells))
+    return Targets(rank, rank[columns], needed, len(in_order))
 
 
 def _blocks(count: int, factor: int = 1) -> list[slice]:

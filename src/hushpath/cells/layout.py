@@ -1,20 +1,20 @@
 """Where everything stands: cells in preorder, hubs in columns, boundaries by slot.
 
-The layout depends on the public tree alone.  Its words (column, slot, own) are explained in ``kernels.labels``.
+The layout depends on the public hierarchy alone, and on which vertices are chosen in each cell: its hubs, or its whole
+separator.  Both are called hubs here.  The words (column, slot, own) are explained in ``kernels.flat``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..arrays import Bool, Int
+from ..arrays import Bool, Int, sealed
 from ..errors import FileFormatError
-from ..kernels.tables import boundary_slots, preorder
+from ..kernels.flat import Flat
+from ..kernels.numbering import boundary_slots, preorder
 from .hierarchy import Hierarchy, Lists
 
 
@@ -23,9 +23,9 @@ class Layout:
     """Flat arrays over cells in preorder.
 
     Attributes:
-        cells: the number of each cell in the tree it was made from.
+        cells: the number of each cell in the hierarchy it was made from.
         parent, last: parent of each cell (-1 for the root) and end of its subtree.
-        home, row: per vertex, the cell where its way starts and its row there (a hub, or an own vertex of a leaf).
+        home, row: per vertex, the cell where its path up starts and its row there (a hub, or an own vertex of a leaf).
         hub_start, hubs: hubs of each cell; their positions are the slots.
         bound_start, bound, slot: boundary vertices of each cell, and the slot each of them stands for.
         above, here: places of the boundary among the members of the parent and of the cell itself.
@@ -49,21 +49,26 @@ class Layout:
     has_inner: Bool
 
     @classmethod
-    def of(cls, hierarchy: Hierarchy, whole: Bool | None = None) -> Layout:
-        """Lay out a tree; ``whole`` marks the leaves (by cell) whose inner tables are kept, all if ``None``."""
+    def of(cls, hierarchy: Hierarchy, whole: Bool | bool = True, *, separators: bool = False) -> Layout:
+        """Lay out a hierarchy over its hubs, or over its whole separators.
+
+        ``whole`` says of which leaves (by cell) the inner tables are kept.
+        """
         at, last = preorder(hierarchy.parent)
         cells = np.argsort(at)
         parent = np.where(hierarchy.parent >= 0, at[hierarchy.parent], -1)[cells]
-        hubs, bound = _permuted(hierarchy.hubs, cells), _permuted(hierarchy.hub_boundary, cells)
+        chosen = hierarchy.separators if separators else hierarchy.hubs
+        above = hierarchy.separator_boundary if separators else hierarchy.hub_boundary
+        hubs, bound = _permuted(chosen, cells), _permuted(above, cells)
         n = hierarchy.num_nodes
         slot, above, here, members = boundary_slots(n, parent, hubs.start, hubs.items, bound.start, bound.items)
-        home = at[hierarchy.vertex_home]
+        home = at[hierarchy.homes_of(chosen)]
         leaf = hierarchy.is_leaf[cells]
         layout = cls(
             cells=cells, parent=parent, last=last[cells], home=home, row=np.zeros(n, np.int64),
             hub_start=hubs.start, hubs=hubs.items, bound_start=bound.start, bound=bound.items,
             slot=slot, above=above, here=here, members=members,
-            has_inner=leaf if whole is None else leaf & whole[cells],
+            has_inner=leaf & np.broadcast_to(whole, len(cells))[cells],
         )  # fmt: skip
         own = layout.own
         inside = np.arange(n) - own.start[home[own.items]]
@@ -80,7 +85,7 @@ class Layout:
 
     @property
     def num_cells(self) -> int:
-        """Cells of the tree."""
+        """Cells of the hierarchy."""
         return len(self.parent)
 
     @cached_property
@@ -90,42 +95,34 @@ class Layout:
 
     @cached_property
     def own(self) -> Lists:
-        """Vertices by home: tree order."""
+        """Vertices by home."""
         order = np.argsort(self.home, kind="stable")
         return Lists(np.searchsorted(self.home[order], np.arange(self.num_cells + 1)), order)
 
     @cached_property
     def levels(self) -> list[Int]:
         """Cells level by level from the root."""
-        found = [np.zeros(1, np.int64)]
-        while True:
-            split = found[-1][~self.leaf[found[-1]]]
-            if not len(split):
-                return found
-            found.append(np.sort(self.children[split].ravel()))
+        return [np.flatnonzero(self.level == level) for level in range(int(self.level.max()) + 1)]
 
     @cached_property
-    def children(self) -> Int:
-        """The two children of each split cell; (0, 0) for leaves."""
-        out = np.zeros((self.num_cells, 2), np.int64)
-        split = np.flatnonzero(~self.leaf)
-        out[split, 0] = split + 1
-        out[split, 1] = self.last[split + 1]
-        return out
+    def level(self) -> Int:
+        """How many cells are above each cell."""
+        return self._summed_from_the_root(np.ones(self.num_cells, np.int64))
 
     @cached_property
     def col(self) -> Int:
         """First column of each cell: hubs of all cells above it."""
-        size = np.diff(self.hub_start)
-        col = np.zeros(self.num_cells, np.int64)
-        for cells in self.levels[1:]:
-            up = self.parent[cells]
-            col[cells] = col[up] + size[up]
-        return col
+        return self._summed_from_the_root(np.diff(self.hub_start))
+
+    def _summed_from_the_root(self, numbers: Int) -> Int:
+        """The sum of the numbers of all cells above each cell: in preorder, those that are not yet left."""
+        change = np.concatenate([numbers, [0]])
+        np.subtract.at(change, self.last, numbers)
+        return np.cumsum(change)[:-1] - numbers
 
     @cached_property
     def room(self) -> int:
-        """Columns of the longest way, and one more so that buffers are never empty."""
+        """Columns of the longest path up, and one more so that buffers are never empty."""
         return int((self.col + np.diff(self.hub_start)).max()) + 1
 
     @cached_property
@@ -134,22 +131,23 @@ class Layout:
         return np.where(self.leaf, self.own.sizes(), np.diff(self.hub_start))
 
     @cached_property
-    def starts(self) -> tuple[Int, Int, Int]:
-        """Where the side, square and inner tables of each cell begin."""
-        width = np.diff(self.bound_start)
-        squares, inner = np.where(self.leaf, 0, self.rows**2), np.where(self.has_inner, self.rows**2, 0)
-        side, square, inside = (np.concatenate([[0], np.cumsum(x)]) for x in (self.rows * width, squares, inner))
-        return side, square, inside
+    def flat(self) -> Flat:
+        """Everything a kernel takes."""
+        rows, stored = self.rows, self.arrays()
+        made = {
+            "leaf": self.leaf, "col": self.col, "own_start": self.own.start, "own": self.own.items, "rows": rows,
+            "slot_col": np.repeat(self.col - self.hub_start[:-1], np.diff(self.hub_start)) + np.arange(len(self.hubs)),
+            "side_start": _starts(rows * np.diff(self.bound_start)),
+            "square_start": _starts(np.where(self.leaf, 0, rows**2)),
+            "inner_start": _starts(np.where(self.has_inner, rows**2, 0)),
+        }  # fmt: skip
+        return Flat(**{name: sealed(made[name] if name in made else stored[name]) for name in Flat._fields})
 
-    @cached_property
-    def flat(self) -> tuple[NDArray[Any], ...]:
-        """The arrays every kernel of ``kernels.labels`` takes, in its order."""
-        slot_col = np.repeat(self.col, np.diff(self.hub_start)) + _within(self.hub_start)
-        arrays = (
-            self.parent, self.leaf, self.home, self.row, self.hub_start, self.hubs, self.bound_start, self.slot,
-            self.col, slot_col, self.own.start, self.own.items, *self.starts,
-        )  # fmt: skip
-        return tuple(_writable(array) for array in arrays)  # one compiled signature for all of them
+    @property
+    def table_sizes(self) -> tuple[int, int, int]:
+        """How many numbers the side, square and inner tables have in all."""
+        flat = self.flat
+        return int(flat.side_start[-1]), int(flat.square_start[-1]), int(flat.inner_start[-1])
 
     def arrays(self) -> dict[str, Int | Bool]:
         """Everything, by name."""
@@ -172,16 +170,10 @@ class Layout:
         )
         if not lists_fit or not sizes_fit:
             raise FileFormatError("its lists do not fit together")
-        inside = (
-            (self.parent[0] == -1)
-            & _between(self.parent[1:], 0, number[1:])
-            & _between(self.last, number + 1, cells + 1)
-            & _between(self.home, 0, cells)
-            & _between(self.hubs, 0, n)
-            & _between(self.bound, 0, n)
-        )
-        if not inside or not self._is_a_tree():
-            raise FileFormatError("its cells do not form a tree")
+        parents_first = self.parent[0] == -1 and _between(self.parent[1:], 0, number[1:])
+        inside = _between(self.home, 0, cells) and _between(self.hubs, 0, n) and _between(self.bound, 0, n)
+        if not parents_first or not inside or not self._is_preorder():
+            raise FileFormatError("its cells do not form a hierarchy")
         columns = np.repeat(np.arange(cells), np.diff(self.bound_start))
         # A boundary vertex stands for a hub of a cell above: its slot lies before those of the cell, and its column
         # before the cell's own.
@@ -194,21 +186,11 @@ class Layout:
         if not fits or (np.diff(self.hub_start)[self.leaf] > 0).any():
             raise FileFormatError("its hubs and boundaries do not fit its cells")
 
-    def _is_a_tree(self) -> bool:
-        """Preorder, two children or none."""
-        split = np.flatnonzero(~self.leaf)
-        if (split + 1 >= self.num_cells).any():
-            return False
-        second = self.last[split + 1]
-        if (second >= self.num_cells).any():
-            return False
-        return bool(
-            self.last[0] == self.num_cells
-            and (self.parent[split + 1] == split).all()
-            and (self.parent[second] == split).all()
-            and (self.last[second] == self.last[split]).all()
-            and len(split) * 2 + 1 == self.num_cells
-        )
+    def _is_preorder(self) -> bool:
+        """Whether cells have two children or none and are numbered in preorder."""
+        at, last = preorder(sealed(self.parent))
+        twins = np.isin(np.bincount(self.parent[1:], minlength=self.num_cells), (0, 2)).all()
+        return bool(twins and (at == np.arange(self.num_cells)).all() and np.array_equal(last, self.last))
 
 
 def _permuted(lists: Lists, order: Int) -> Lists:
@@ -217,14 +199,9 @@ def _permuted(lists: Lists, order: Int) -> Lists:
     return Lists.of([lists[i] for i in order.tolist()])
 
 
-def _within(start: Int) -> Int:
-    """0, 1, 2 ... inside each list."""
-    return np.arange(start[-1]) - np.repeat(start[:-1], np.diff(start))
+def _starts(sizes: Int) -> Int:
+    return np.concatenate([[0], np.cumsum(sizes)])
 
 
 def _between(values: Int, low: Int | int, high: Int | int) -> bool:
     return bool(((values >= low) & (values < high)).all())
-
-
-def _writable(array: NDArray[Any]) -> NDArray[Any]:
-    return array if array.flags.writeable and array.flags.c_contiguous else np.array(array)

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from ..errors import FileFormatError, warn
 from ..files import container
+from ..kernels.flat import Labels, Tables
 from . import known
 from .index import Index
-from .labels import Labels, label_rows
+from .labels import label_rows
 from .layout import Layout
-from .tables import Tables
 
 FORMAT = "hushpath-index"
 VERSION = 2
@@ -46,7 +46,7 @@ def save_index(path: str | os.PathLike[str], index: Index, release: str, marking
         arrays["label_out"] = index.labels.out
         if not index.labels.shared:
             arrays["label_in"] = index.labels.into
-    header = {"marking": marking, "release": release, "exact": index.exact}
+    header = {"marking": marking, "release": release, "exact": index.from_edge_lengths}
     # Nothing is said of the file itself: between writing and looking somebody may exchange it. It is hashed once, when
     # it is opened for the first time.
     if not known.remember(container.write(path, FORMAT, VERSION, header, arrays), []):
@@ -76,15 +76,15 @@ def load_index(path: str | os.PathLike[str], release: str, num_nodes: int, granu
         layout.check()
         if layout.num_nodes != num_nodes:
             raise FileFormatError("it has another number of nodes")
-        return _assembled(layout, found.arrays, bool(header["exact"]), granularity)
+        return _assembled(layout, found.arrays, granularity, from_edges=bool(header["exact"]))
     except FileFormatError as error:
         raise FileFormatError(f"{path} is not a sound index: {error}") from None
     except Exception:
         raise FileFormatError(f"{path} is not a sound index: its parts do not fit together") from None
 
 
-def _assembled(layout: Layout, numbers: dict[str, NDArray[Any]], exact: bool, granularity: float) -> Index:
-    side, square, inner = (int(start[-1]) for start in layout.starts)
+def _assembled(layout: Layout, numbers: dict[str, NDArray[Any]], granularity: float, *, from_edges: bool) -> Index:
+    side, square, inner = layout.table_sizes
     out, square_out = _sized(numbers, "side_out", side), _sized(numbers, "square_out", square)
     into, square_in = out, square_out
     if "side_in" in numbers:
@@ -95,11 +95,11 @@ def _assembled(layout: Layout, numbers: dict[str, NDArray[Any]], exact: bool, gr
         row_start, row_of = label_rows(layout)
         label_out = _sized(numbers, "label_out", int(row_start[-1]))
         shared = "label_in" not in numbers
-        if shared != (exact and tables.symmetric):
+        if shared != (from_edges and tables.symmetric):
             raise FileFormatError("its labels are of the wrong kind")
         label_in = label_out if shared else _sized(numbers, "label_in", int(row_start[-1]))
         labels = Labels(row_start, row_of, label_out, label_in)
-    return Index(layout, tables, granularity, exact, labels)
+    return Index(layout, tables, granularity, from_edges, labels)
 
 
 def _structure(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:

@@ -1,126 +1,111 @@
-"""The distances of every cell, flat: measured ones as they are, or exact ones from published edge lengths.
+"""The distances inside every cell, flat: one builder for private lattice weights and for published edge lengths.
 
-From edges: leaves by Floyd-Warshall over their edges, split cells from the boundary tables of their children by
-elimination over the separator, bottom-up, level by level in threads (as ``exact.cells`` does for private weights, but
-in ``float64``, for directed networks too, and on numbers anyone may see).
+Leaves from their edges, split cells from the boundary distances of their children by elimination over the chosen
+vertices, bottom-up.  On planar networks that is O(n^1.5) in all, instead of a shortest-path tree per separator vertex.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..arrays import Float, Int
-from ..data.topology import Arcs, Topology
-from ..kernels.paths import distances_from, in_threads
+from ..arrays import Int, sealed
+from ..data.topology import Topology
+from ..kernels.flat import Graphs, Tables
+from ..kernels.numbering import outer_places
+from ..kernels.paths import THREADS, in_threads
 from ..kernels.tables import cell_tables
+from ..progress import steps
 from .hierarchy import Hierarchy
 from .layout import Layout
 
-DENSE = 384  # larger leaves (networks that no separator cuts) take a Dijkstra per vertex
+TOGETHER = 2 + THREADS.bit_length()  # levels whose cells stand side by side: enough subtrees for every thread
 
 
-@dataclass(frozen=True, eq=False)
-class Tables:
-    """Side, square and inner tables (``kernels.labels``); for undirected networks both directions are one array."""
+def cell_graphs(
+    hierarchy: Hierarchy, topology: Topology, lengths: NDArray[Any], public: NDArray[Any] | None = None
+) -> Graphs:
+    """The graph inside every cell, for one length per edge; ``public`` is the length of edges that are public there."""
+    order = np.argsort(hierarchy.home, kind="stable")
+    start = np.searchsorted(hierarchy.home[order], np.arange(hierarchy.num_cells + 1))
+    # Only an edge inside a separator has both ends in several leaves, and only the covered flavour keeps it there.
+    arcs = topology.arcs
+    shared = np.flatnonzero(~hierarchy.is_leaf[hierarchy.home[arcs.edges]] if hierarchy.hops else [])
+    return Graphs(
+        vertex_start=sealed(hierarchy.vertices.start),
+        vertices=sealed(hierarchy.vertices.items),
+        edge_start=sealed(start),
+        tails=sealed(topology.tails[order]),
+        heads=sealed(topology.heads[order]),
+        lengths=sealed(lengths[order]),
+        public_start=sealed(np.searchsorted(shared, arcs.start)),
+        public_heads=sealed(arcs.heads[shared]),
+        public_lengths=sealed((lengths if public is None else public)[arcs.edges[shared]]),
+        directed=topology.directed,
+    )
 
-    side_out: Float
-    side_in: Float
-    square_out: Float
-    square_in: Float
-    inner: Float
 
-    @property
-    def symmetric(self) -> bool:
-        """Whether both directions share their arrays."""
-        return self.side_out is self.side_in
+def outer_room(layout: Layout, *, keep_leaves: bool = False) -> tuple[Int, int]:
+    """Where each cell's boundary distances stand while tables are made, and the room for all of them.
 
-    @classmethod
-    def empty(cls, layout: Layout, *, symmetric: bool) -> Tables:
-        """Room for every table."""
-        sides, squares, inner = (np.empty(int(start[-1])) for start in layout.starts)
-        if symmetric:
-            return cls(sides, sides, squares, squares, inner)
-        return cls(sides, np.empty_like(sides), squares, np.empty_like(squares), inner)
+    ``keep_leaves``: those of leaves stand apart, and are still there in the end.
+    """
+    place, room = outer_places(layout.flat, layout.level, TOGETHER, keep_leaves)
+    return place, int(room)
 
 
 def table_bytes(layout: Layout, *, symmetric: bool) -> int:
-    """Memory that ``tables_from_edges`` needs at its peak."""
-    side, square, inner = (int(start[-1]) for start in layout.starts)
-    outer = int((np.diff(layout.bound_start) ** 2).sum())
-    return 8 * ((side + square) * (1 if symmetric else 2) + inner + outer)
+    """Memory that the tables need at their peak."""
+    side, square, inner = layout.table_sizes
+    return 8 * ((side + square) * (1 if symmetric else 2) + inner + outer_room(layout)[1])
 
 
 def table_work(layout: Layout) -> float:
-    """Additions that ``tables_from_edges`` needs, roughly."""
+    """Additions that ``fill_tables`` needs, roughly."""
     size = np.where(layout.leaf, layout.rows + np.diff(layout.bound_start), layout.members).astype(float)
     return float((size**2 * np.where(layout.leaf, size, layout.rows)).sum())
 
 
 def row_work(layout: Layout) -> float:
     """Additions that one full row needs."""
-    return float(layout.starts[0][-1])
+    return float(layout.flat.side_start[-1])
 
 
-def tables_from_edges(layout: Layout, hierarchy: Hierarchy, topology: Topology, lengths: Float) -> Tables:
-    """Exact tables for one length per edge; the tree is of the plain flavour."""
-    tables = Tables.empty(layout, symmetric=not topology.directed)
-    width = np.diff(layout.bound_start)
-    outer_start = np.concatenate([[0], np.cumsum(width**2)])
-    outer = np.empty(int(outer_start[-1]))
-    at = np.empty(layout.num_cells, np.int64)
-    at[layout.cells] = np.arange(layout.num_cells)
-    home = at[hierarchy.home]
-    order = np.argsort(home, kind="stable")
-    edge_start = np.searchsorted(home[order], np.arange(layout.num_cells + 1))
-    tails, heads, length = topology.tails[order], topology.heads[order], lengths[order]
-    large = layout.leaf & (layout.rows + width > DENSE)
-    bound, above, here, members = (np.array(x) for x in (layout.bound, layout.above, layout.here, layout.members))
-    for cells in reversed(layout.levels):
-        small = cells[~large[cells]]
-
-        def run(part: slice, small: Int = small) -> None:
-            cell_tables(
-                small[part], layout.flat, bound, above, here, members, layout.children,
-                edge_start, tails, heads, length, topology.directed, outer_start, outer,
-                tables.side_out, tables.side_in, tables.square_out, tables.square_in, tables.inner,
-            )  # fmt: skip
-
-        in_threads(run, len(small))
-        for leaf in cells[large[cells]].tolist():
-            mine = slice(edge_start[leaf], edge_start[leaf + 1])
-            table = _large_leaf(layout, leaf, tails[mine], heads[mine], length[mine], directed=topology.directed)
-            _store(layout, tables, leaf, table)
-            p = int(layout.rows[leaf])
-            outer[outer_start[leaf] : outer_start[leaf + 1]] = table[p:, p:].ravel()
-    return tables
+def as_tables(layout: Layout, flat: NDArray[Any], back: NDArray[Any] | None = None) -> Tables:
+    """Side, square and inner tables as parts of one array; for directed networks ``back`` has the other direction."""
+    side, square, inner = layout.table_sizes
+    out, square_out = flat[:side], flat[side : side + square]
+    into, square_in = (out, square_out) if back is None else (back[:side], back[side : side + square])
+    return Tables(out, into, square_out, square_in, flat[side + square : side + square + inner])
 
 
-def _large_leaf(layout: Layout, leaf: int, tails: Int, heads: Int, lengths: Float, *, directed: bool) -> Float:
-    """All distances of a leaf by Dijkstra: own vertices first, then its boundary."""
-    bound = layout.bound[layout.bound_start[leaf] : layout.bound_start[leaf + 1]]
-    vertices = np.concatenate([layout.own[leaf], bound])
-    place = np.zeros(layout.num_nodes, np.int64)
-    place[vertices] = np.arange(len(vertices))
-    source, target = place[tails], place[heads]
-    if not directed:
-        source, target, lengths = (
-            np.concatenate([source, target]),
-            np.concatenate([target, source]),
-            np.tile(lengths, 2),
-        )
-    order = np.argsort(source, kind="stable")
-    start = np.searchsorted(source[order], np.arange(len(vertices) + 1))
-    table = np.empty((len(vertices), len(vertices)))
-    distances_from(Arcs(start, target[order], order), lengths[order], np.arange(len(vertices)), table)
-    return table
+def fill_tables(
+    layout: Layout, graphs: Graphs, tables: Tables, nothing: float, place: Int, outer: NDArray[Any]
+) -> None:
+    """Fill the tables of all cells; ``place`` and the size of ``outer`` are those of ``outer_room``.
+
+    First whole subtrees, a thread each and cell by cell in the reverse of preorder; then the levels above them.
+    """
+    roots = np.flatnonzero(layout.level == TOGETHER)
+    subtrees = [np.arange(layout.last[root] - 1, root - 1, -1) for root in roots.tolist()]
+    above = [list(cells[:, None]) for cells in layout.levels[:TOGETHER]]
+    for some in steps([subtrees, *reversed(above)], "distances inside cells"):
+
+        def run(part: slice, some: list[Int] = some) -> None:
+            cell_tables(np.concatenate(some[part]), layout.flat, graphs, nothing, tables, place, outer)
+
+        in_threads(run, len(some))
 
 
-def _store(layout: Layout, tables: Tables, leaf: int, table: Float) -> None:
-    side, _, inner = layout.starts
-    p = int(layout.rows[leaf])
-    tables.side_out[side[leaf] : side[leaf + 1]] = table[:p, p:].ravel()
-    if not tables.symmetric:
-        tables.side_in[side[leaf] : side[leaf + 1]] = table[p:, :p].T.ravel()
-    tables.inner[inner[leaf] : inner[leaf + 1]] = table[:p, :p].ravel()
+def fill_leaves(layout: Layout, graphs: Graphs, tables: Tables, nothing: float) -> None:
+    """Fill the tables of leaves only."""
+    leaves = np.flatnonzero(layout.leaf)
+    place, room = np.zeros(layout.num_cells, np.int64), int(np.diff(layout.bound_start)[leaves].max()) ** 2
+
+    def run(part: slice) -> None:  # nobody needs outer tables here: one after the other is thrown away
+        spare = np.empty(room, tables.inner.dtype)
+        cell_tables(leaves[part], layout.flat, graphs, nothing, tables, place, spare)
+
+    in_threads(run, len(leaves))

@@ -15,15 +15,15 @@ from ..blocks import HierarchyBlock
 from ..cells import Index
 from ..cells.hierarchy import Lists
 from ..cells.index import MAX_BYTES, refuse_above
-from ..cells.labels import label_bytes
 from ..cells.layout import Layout
-from ..cells.leaves import DENSE, LeafGraphs
-from ..cells.tables import Tables, table_bytes
+from ..cells.tables import as_tables, cell_graphs, fill_leaves, table_bytes
 from ..data.lattice import LARGEST_DISTANCE
 from ..estimate.core import Estimator
-from ..kernels.hierarchy import INFINITE
+from ..kernels.flat import Graphs
+from ..kernels.minplus import INFINITE
+from ..kernels.numbering import mirrored
+from ..kernels.tables import DENSE, leaf_rows
 from ..measure import Measurements
-from ..progress import steps
 from ..strategy.core import Strategy
 from .core import Bound, Decoder, Hops, Prediction, noise_limits, number_noise
 
@@ -43,10 +43,13 @@ class HierarchyDecoder(Decoder):
         super().__init__(measurements, estimator)
         self.block = block = self.strategy.block(HierarchyBlock)
         self.hierarchy = block.hierarchy
-        values = np.clip(measurements.values, -LARGEST_DISTANCE, LARGEST_DISTANCE)
-        sizes = block.group_sizes
-        self.groups = Lists(np.concatenate([[0], np.cumsum(sizes)]), values)
-        self.leaves = LeafGraphs.of(self.hierarchy, self.topology)
+        # Distances are never negative, and a minimum over several paths would pick the negative ones; with a single hub
+        # there is one path, sums are linear, and clipping would only add bias.
+        sizes = block.group_sizes[: self.hierarchy.num_cells]
+        one_hub = (block.shapes()[0] == 1) & ~self.hierarchy.is_leaf
+        lowest = np.repeat(np.where(one_hub, -LARGEST_DISTANCE, 0), sizes)
+        numbers = np.clip(measurements.values[: int(sizes.sum())], lowest, LARGEST_DISTANCE)
+        self.groups = Lists(np.concatenate([[0], np.cumsum(sizes)]), numbers)
 
     @classmethod
     def reads(cls, strategy: Strategy) -> bool:
@@ -111,59 +114,10 @@ class HierarchyDecoder(Decoder):
         return Prediction(np.sqrt(variance[home] + variance[other]), minima=bias[home] + bias[other] + detour)
 
     @cached_property
-    def _leaf_tables(self) -> dict[int, Int]:
-        """Noisy distances inside each leaf: whole if it is small or was measured whole, else to its boundary only."""
-        tables: dict[int, Int] = {}
-        frame = self.block.frame
-        for leaf in steps(np.flatnonzero(self.hierarchy.is_leaf).tolist(), "preparing leaves"):
-            size = len(self.hierarchy.vertices[leaf])
-            if not self.block.leaf_edges:
-                tables[leaf] = self._measured_leaf(leaf, size)
-            elif size <= DENSE:
-                tables[leaf] = self.leaves.distances(leaf, self.weights, self.weights)
-            else:
-                boundary = frame.boundary[leaf]
-                rows = self.leaves.distances(leaf, self.weights, self.weights, boundary)
-                tables[leaf] = np.ascontiguousarray(rows.T)
-        return tables
-
-    def _measured_leaf(self, leaf: int, size: int) -> Int:
-        table = np.zeros((size, size), np.int64)
-        table[np.triu_indices(size, 1)] = np.maximum(self.groups[leaf], 0)
-        table += table.T
-        ones = np.ones(self.topology.num_edges, np.int64)
-        connected = self.leaves.distances(leaf, ones, ones) < INFINITE  # a public fact
-        return np.where(connected, table, INFINITE)
-
-    @cached_property
-    def _tables(self) -> tuple[Int, ...]:
-        """Everything the kernels need, flat: shortcuts of split cells, leaf rows to the boundary."""
-        hierarchy, frame = self.hierarchy, self.block.frame
-        parts: list[Int] = []
-        for cell in range(hierarchy.num_cells):
-            if hierarchy.is_leaf[cell]:
-                table = self._leaf_tables[cell]
-                whole = table.shape[1] == len(hierarchy.vertices[cell]) and table.shape[0] == table.shape[1]
-                parts.append((table[:, frame.boundary[cell]] if whole else table).ravel())
-                continue
-            hubs, members, rest = frame.chosen[cell], len(frame.members[cell]), frame.rest[cell]
-            p = len(hubs)
-            # Distances are never negative, and a minimum over several ways would pick the negative ones; with a single
-            # hub there is one way, sums are linear, and clipping would only add bias.
-            numbers = self.groups[cell] if p == 1 else np.maximum(self.groups[cell], 0)
-            square = np.zeros((p, p), np.int64)
-            square[np.triu_indices(p, 1)] = numbers[: p * (p - 1) // 2]
-            table = np.empty((p, members), np.int64)
-            table[:, hubs] = square + square.T
-            table[:, rest] = numbers[p * (p - 1) // 2 :].reshape(p, len(rest))
-            parts.append(table.ravel())
-        start = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
-        flat = (
-            hierarchy.parent, hierarchy.is_leaf, frame.members.sizes(), frame.chosen.start, frame.chosen.items,
-            frame.boundary.start, frame.boundary.items, frame.boundary_above.start, frame.boundary_above.items,
-            start, np.concatenate(parts),
-        )  # fmt: skip
-        return tuple(np.array(one) for one in flat)  # writable copies: one compiled signature for all trees
+    def graphs(self) -> Graphs:
+        """Graphs of leaves: noisy edges, or (all pairs measured) only who is connected, a public fact."""
+        lengths = self.weights if self.block.leaf_edges else np.zeros_like(self.weights)
+        return cell_graphs(self.hierarchy, self.topology, lengths)
 
     @cached_property
     def _whole(self) -> Bool:
@@ -176,23 +130,13 @@ class HierarchyDecoder(Decoder):
         """The measured tables in the form every answer comes from; labels are made when they pay."""
         layout = Layout.of(self.hierarchy, self._whole)
         refuse_above(MAX_BYTES, table_bytes(layout, symmetric=True))
-        tables = Tables.empty(layout, symmetric=True)
-        side, square, inner = layout.starts
-        frame = self.block.frame
-        start, table = self._tables[-2], self._tables[-1]
-        for at, cell in enumerate(layout.cells.tolist()):
-            flat, own = table[start[cell] : start[cell + 1]], layout.own[at]
-            if not self.hierarchy.is_leaf[cell]:
-                both = flat.reshape(len(frame.chosen[cell]), len(frame.members[cell]))
-                tables.square_out[square[at] : square[at + 1]] = _steps(both[:, frame.chosen[cell]])
-                tables.side_out[side[at] : side[at + 1]] = _steps(both[:, frame.boundary[cell]])
-                continue
-            rows = np.searchsorted(self.hierarchy.vertices[cell], own)
-            to_boundary = flat.reshape(len(self.hierarchy.vertices[cell]), len(frame.boundary[cell]))
-            tables.side_out[side[at] : side[at + 1]] = _steps(to_boundary[rows])
-            if self._whole[cell]:
-                tables.inner[inner[at] : inner[at + 1]] = _steps(self._leaf_tables[cell][np.ix_(rows, rows)])
-        return Index(layout, tables, self.strategy.lattice.granularity, exact=False)
+        flat = np.zeros(sum(layout.table_sizes) + 1, np.int64)  # the last is for numbers that no answer needs
+        tables, place = as_tables(layout, flat), self.block.places(layout)
+        fill_leaves(layout, self.graphs, tables, INFINITE)
+        flat[place] = np.where(flat[place] >= INFINITE, INFINITE, self.groups.items)
+        mirrored(layout.flat, tables)
+        steps = np.where(flat >= INFINITE, np.inf, flat)
+        return Index(layout, as_tables(layout, steps), self.strategy.lattice.granularity, from_edge_lengths=False)
 
     def build_index(self, max_bytes: int = MAX_BYTES) -> Index:
         """Make the labels of all vertices."""
@@ -203,7 +147,7 @@ class HierarchyDecoder(Decoder):
         return self.index if self._whole[self.hierarchy.is_leaf].all() else None
 
     def rows(self, sources: Int, out: Float) -> None:
-        """Push estimates down the tree from each source; large leaves are searched."""
+        """Push estimates down the hierarchy from each source; large leaves are searched."""
         self.index.rows(sources, out)
         for i in np.flatnonzero(self._searched[sources]).tolist():
             source = int(sources[i])
@@ -213,10 +157,9 @@ class HierarchyDecoder(Decoder):
     def pairs(self, sources: Int, targets: Int) -> Float:
         """Climb from both ends of a few pairs; meet labels for many."""
         index = self.index
-        if index.labels is None and len(sources) * LABELS_FROM > self.topology.num_nodes:
-            shared = index.exact and index.tables.symmetric
-            if label_bytes(index.layout, shared=shared) <= LABELS_UP_TO:
-                index.with_labels()
+        many = len(sources) * LABELS_FROM > self.topology.num_nodes
+        if index.labels is None and many and index.label_bytes <= LABELS_UP_TO:
+            index.with_labels()
         answer = index.pairs(sources, targets)
         home = self.hierarchy.vertex_home
         for i in np.flatnonzero(self._searched[sources] & (home[sources] == home[targets])).tolist():
@@ -234,17 +177,12 @@ class HierarchyDecoder(Decoder):
         leaf = int(self.hierarchy.vertex_home[source])
         mine = self.hierarchy.vertices[leaf]
         at, to = np.searchsorted(mine, [source]), np.searchsorted(mine, targets)
-        return np.asarray(self.leaves.distances(leaf, self.weights, self.weights, at)[0, to])
+        return np.asarray(leaf_rows(leaf, at, self.graphs, INFINITE, np.full(self.topology.num_nodes, -1))[0, to])
 
     def _floats(self, step: Int) -> Float:
         answer = self.strategy.lattice.floats(np.maximum(step, 0))
         answer[step >= INFINITE] = np.inf
         return answer
-
-
-def _steps(table: Int) -> Float:
-    """Lattice numbers as the engine keeps them."""
-    return np.where(table >= INFINITE, np.inf, table).ravel()
 
 
 DECODER = HierarchyDecoder

@@ -19,7 +19,8 @@ from ..cells import Index
 from ..cells.index import MAX_BYTES, refuse_above
 from ..errors import CannotError
 from ..estimate.core import Estimator
-from ..kernels.hierarchy import INFINITE
+from ..kernels.minplus import INFINITE
+from ..kernels.tables import leaf_rows
 from ..measure import Measurements
 from .hierarchy import HierarchyDecoder
 
@@ -59,7 +60,7 @@ class LiteralDecoder(HierarchyDecoder):
         for cell in range(hierarchy.num_cells - 1, -1, -1):
             if hierarchy.is_leaf[cell]:
                 zero[cell] = self._whole_leaf(cell)  # step 5 of Algorithm 1, step 1 of Algorithm 2
-                one[cell] = zero[cell][:, self.block.frame.boundary[cell]]
+                one[cell] = zero[cell][:, np.searchsorted(hierarchy.vertices[cell], self.block.boundary[cell])]
             else:
                 zero[cell], one[cell] = self._split_cell(cell, zero, one)
                 for child in hierarchy.children[cell].tolist():
@@ -67,16 +68,17 @@ class LiteralDecoder(HierarchyDecoder):
         return zero[0]
 
     def _whole_leaf(self, leaf: int) -> Int:
+        size = len(self.hierarchy.vertices[leaf])
+        table: Int = leaf_rows(leaf, np.arange(size), self.graphs, INFINITE, np.full(self.topology.num_nodes, -1))
         if not self.block.leaf_edges:
-            return self._leaf_tables[leaf]
-        return self.leaves.distances(leaf, self.weights, self.weights)
+            table = np.where(table >= INFINITE, INFINITE, _symmetric(size, self.groups[leaf]))
+        return table
 
     def _split_cell(self, cell: int, zero: dict[int, Int], one: dict[int, Int]) -> tuple[Int, Int]:
         """Steps 2 and 3 of Algorithm 2 for every pair of one cell."""
-        hierarchy, frame, vertices = self.hierarchy, self.block.frame, self.hierarchy.vertices[cell]
+        hierarchy, vertices = self.hierarchy, self.hierarchy.vertices[cell]
         hubs = hierarchy.hubs[cell]
-        shortcuts = self._shortcuts(cell)  # hubs x members: d_b within S_b and from S_b to the parent's separator
-        within, to_parent = shortcuts[:, frame.chosen[cell]], shortcuts[:, frame.boundary[cell]]
+        within, to_parent = self._shortcuts(cell)
         n, p = len(vertices), len(hubs)
         to_hub = np.full((n, p), INFINITE, np.int64)  # d_{b a}(s, z): the calls with k + 1
         same_side = np.full((n, n), INFINITE, np.int64)  # d_{b a}(s, t) where one child holds both
@@ -99,10 +101,16 @@ class LiteralDecoder(HierarchyDecoder):
         np.fill_diagonal(estimate_0, 0)
         return estimate_0, estimate_1
 
-    def _shortcuts(self, cell: int) -> Int:
-        start, table = self._tables[-2], self._tables[-1]
-        members = len(self.block.frame.members[cell])
-        return table[start[cell] : start[cell + 1]].reshape(len(self.hierarchy.hubs[cell]), members)
+    def _shortcuts(self, cell: int) -> tuple[Int, Int]:
+        """d_b within S_b, and from S_b to the parent's separator."""
+        hubs, boundary, numbers = self.hierarchy.hubs[cell], self.block.boundary[cell], self.groups[cell]
+        p = len(hubs)
+        within, further = _symmetric(p, numbers[: p * (p - 1) // 2]), numbers[p * (p - 1) // 2 :]
+        again = np.isin(boundary, hubs)
+        to_parent = np.empty((p, len(boundary)), np.int64)
+        to_parent[:, again] = within[:, np.searchsorted(hubs, boundary[again])]
+        to_parent[:, ~again] = further.reshape(p, np.count_nonzero(~again))
+        return within, to_parent
 
     def rows(self, sources: Int, out: Float) -> None:
         """Rows of the matrix."""
@@ -111,6 +119,13 @@ class LiteralDecoder(HierarchyDecoder):
     def pairs(self, sources: Int, targets: Int) -> Float:
         """Entries of the matrix."""
         return self._floats(self.matrix[sources, targets])
+
+
+def _symmetric(size: int, numbers: Int) -> Int:
+    """The table of pairs ``i < j``, row by row."""
+    table = np.zeros((size, size), np.int64)
+    table[np.triu_indices(size, 1)] = numbers
+    return table + table.T
 
 
 def _min_plus(a: Int, b: Int) -> Int:

@@ -1,1 +1,1 @@
-"""Pure array kernels: no options, no I/O, each with a slow reference twin in ``kernels.reference``."""
+"""Pure array kernels: no options, no I/O, each compared in the tests with a slow twin that is obviously right."""

@@ -1,6 +1,6 @@
-"""The axioms of a tree of cells, proved cell by cell from the root; on the way every edge finds its home.
+"""The axioms of a hierarchy of cells, proved cell by cell from the root; every edge finds its home meanwhile.
 
-``decompose.tree`` explains the axioms and checks what needs no walk (numbering, increasing lists, the root).
+``cells.hierarchy`` explains the axioms and checks what needs no walk (numbering, increasing lists, the root).
 """
 
 from __future__ import annotations

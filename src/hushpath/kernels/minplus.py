@@ -3,7 +3,7 @@
 A panel holds ``LANES`` columns side by side in memory, so that the innermost loop has a fixed length and no gathers:
 two rows and four terms at a time, which LLVM turns into packed minima (``vminpd``).  Numbers are ``float64``; ``inf``
 stands for "not connected" and needs no special case.  ``FAST`` promises LLVM that no NaN occurs (there is no ``-inf``
-to make one) but keeps infinities.
+to make one) but keeps infinities.  ``closed`` also takes ``int64``, where ``INFINITE`` stands for "not connected".
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from numba import njit
 
 LANES = 32
+INFINITE = 2**62 - 1  # a distance (at most ``LARGEST_DISTANCE``, ``data.weights``) added to it does not overflow
 FAST = {"nnan", "nsz", "reassoc", "contract", "arcp"}
 
 
@@ -68,12 +69,15 @@ def least_sum(a, b):
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def closed(table, pivots):
-    """Floyd-Warshall in place, with the first ``pivots`` rows as joints; the table may be asymmetric."""
+def closed(table, pivots, nothing):
+    """Floyd-Warshall in place, with the first ``pivots`` rows as joints; the table may be asymmetric.
+
+    ``nothing`` (``inf`` or ``INFINITE``) stays where no walk over the pivots connects: lengths are never negative.
+    """
     n = table.shape[0]
     for z in range(pivots):
         for i in range(n):
             first = table[i, z]
-            if i != z and first < float("inf"):
+            if i != z and first < nothing:
                 for j in range(n):
                     table[i, j] = min(first + table[z, j], table[i, j])

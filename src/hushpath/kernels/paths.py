@@ -23,7 +23,7 @@ THREADS = min(8, os.cpu_count() or 1)
 
 
 @njit(cache=True, nogil=True)
-def _dijkstra(start, heads, lengths, sources, target, infinity, out, keys, nodes, place):
+def dijkstra(start, heads, lengths, sources, target, infinity, out, keys, nodes, place):
     """Fill ``out[i]`` with the distances from ``sources[i]``; stop early at ``target`` if it is not negative.
 
     ``keys``/``nodes`` are the heap (key and node side by side in memory), ``place`` the position of a node in it
@@ -91,7 +91,7 @@ def distances_from(arcs: Arcs, lengths: NDArray[Any], sources: Int, out: NDArray
 
     def run(rows: slice) -> None:
         keys, nodes, place = np.empty(n, lengths.dtype), np.empty(n, np.int64), np.empty(n, np.int64)
-        _dijkstra(
+        dijkstra(
             arcs.start, arcs.heads, lengths, sources[rows], target, lengths.dtype.type(infinity), out[rows],
             keys, nodes, place,
         )  # fmt: skip

@@ -1,6 +1,6 @@
-"""The tables of a tree of cells in label order: numbering, boundary slots, and distances bottom-up.
+"""The tables of a hierarchy of cells, bottom-up: one builder for exact ``int64`` and published ``float64`` lengths.
 
-The layout is explained in ``kernels.labels``, which answers from these tables.
+``nothing`` is the number that means "not connected": ``minplus.INFINITE`` or ``inf``.  Arrays: ``kernels.flat``.
 """
 
 from __future__ import annotations
@@ -9,123 +9,127 @@ import numpy as np
 from numba import njit
 
 from .minplus import closed
+from .paths import dijkstra
 
-INF = np.inf
-
-
-@njit(cache=True, nogil=True)
-def preorder(parent):
-    """Position of each cell in preorder, and the end of its subtree; parents are numbered before children."""
-    cells = len(parent)
-    size = np.ones(cells, np.int64)
-    for b in range(cells - 1, 0, -1):
-        size[parent[b]] += size[b]
-    at, free = np.zeros(cells, np.int64), np.ones(cells, np.int64)
-    for b in range(1, cells):
-        up = parent[b]
-        at[b] = at[up] + free[up]
-        free[up] += size[b]
-    return at, at + size
+DENSE = 128  # up to this many vertices all distances of a leaf are computed at once
 
 
 @njit(cache=True, nogil=True)
-def boundary_slots(n, parent, hub_start, hubs, bound_start, bound):
-    """Slot of each boundary vertex in the deepest cell above that chose it, and its place among the parent's members.
+def cell_tables(cells, t, graphs, nothing, tables, place, outer):
+    """Tables of some cells, children before their parents.
 
-    Members of a cell in order: its hubs, then the boundary vertices that are not hubs.  The third array is the
-    boundary's place among the members of its own cell, the fourth the number of members.
+    ``outer`` holds, at ``place``, the distances between a cell's boundary vertices inside it.  Separator vertices are
+    the only joints of paths between children (Lemma 33 of the paper), so they are the only pivots.
     """
-    cells = len(parent)
-    slot, above, here = np.full(len(bound), -1, np.int64), np.full(len(bound), -1, np.int64), np.empty_like(bound)
-    members = np.empty(cells, np.int64)
-    slot_of, place_of = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
-    for b in range(cells):
-        if b > 0:  # whatever is on the boundary was a hub or on the boundary above
-            up = parent[b]
-            for j in range(bound_start[up], bound_start[up + 1]):
-                slot_of[bound[j]], place_of[bound[j]] = slot[j], here[j]
-            for k in range(hub_start[up], hub_start[up + 1]):
-                slot_of[hubs[k]], place_of[hubs[k]] = k, k - hub_start[up]
-            for j in range(bound_start[b], bound_start[b + 1]):
-                slot[j], above[j] = slot_of[bound[j]], place_of[bound[j]]
-        p = hub_start[b + 1] - hub_start[b]
-        for j in range(bound_start[b], bound_start[b + 1]):
-            place_of[bound[j]] = -1
-        for k in range(hub_start[b], hub_start[b + 1]):
-            place_of[hubs[k]] = k - hub_start[b]
-        members[b] = p
-        for j in range(bound_start[b], bound_start[b + 1]):
-            if place_of[bound[j]] < 0:
-                place_of[bound[j]] = members[b]
-                members[b] += 1
-            here[j] = place_of[bound[j]]
-    return slot, above, here, members
-
-
-@njit(cache=True, nogil=True)
-def cell_tables(
-    cells, t, bound, above, here, members, child, edge_start, tails, heads, lengths, directed, outer_start, outer,
-    side_out, side_in, square_out, square_in, inner,
-):  # fmt: skip
-    """Exact tables of some cells of one level, from their edges and the ``outer`` tables of their children.
-
-    ``outer`` holds, per cell, the distances between its boundary vertices inside it.  Separator vertices are the only
-    joints of ways between children (Lemma 33 of the paper), so they are the only pivots.  If the network is
-    undirected the ``_in`` arrays are the ``_out`` arrays.
-    """
-    (parent, leaf, home, row, hub_start, hubs, bound_start, slot, col, slot_col, own_start, own,
-     side_start, square_start, inner_start) = t  # fmt: skip
-    place = np.empty(len(home), np.int64)
+    spare = np.full(len(t.home), -1, np.int64)
     for b in cells:
-        first, last = bound_start[b], bound_start[b + 1]
-        width = last - first
-        p = own_start[b + 1] - own_start[b] if leaf[b] else hub_start[b + 1] - hub_start[b]
-        size = p + width if leaf[b] else members[b]
-        table = np.full((size, size), INF)
-        for i in range(size):
-            table[i, i] = 0.0
-        if leaf[b]:
-            for i in range(p):
-                place[own[own_start[b] + i]] = i
-            for j in range(width):
-                place[bound[first + j]] = p + j
+        first, width, p = t.bound_start[b], t.bound_start[b + 1] - t.bound_start[b], t.rows[b]
+        has_inner = t.inner_start[b + 1] > t.inner_start[b]
+        if t.leaf[b]:
+            # Without an inner table (then the network is undirected) distances from the boundary are all there is.
+            vertices = graphs.vertices[graphs.vertex_start[t.cells[b]] : graphs.vertex_start[t.cells[b] + 1]]
+            mine = np.searchsorted(vertices, t.own[t.own_start[b] : t.own_start[b + 1]])
+            column = np.searchsorted(vertices, t.bound[first : first + width])
+            row = column if has_inner else np.arange(width)
+            sources = np.arange(len(vertices)) if has_inner else column
+            table = leaf_rows(t.cells[b], sources, graphs, nothing, spare)
         else:
-            for i in range(p):
-                place[hubs[hub_start[b] + i]] = i
-            for side in range(2):
-                c = child[b, side]
-                low, high = bound_start[c], bound_start[c + 1]
-                at = outer_start[c]
-                for i in range(low, high):
-                    for j in range(low, high):
-                        table[above[i], above[j]] = min(table[above[i], above[j]], outer[at])
-                        at += 1
-        for e in range(edge_start[b], edge_start[b + 1]):
-            u, v = place[tails[e]], place[heads[e]]
-            table[u, v] = min(table[u, v], lengths[e])
-            if not directed:
-                table[v, u] = min(table[v, u], lengths[e])
-        closed(table, size if leaf[b] else p)
-        at, to = side_start[b], outer_start[b]
+            mine, row, column = np.arange(p), t.here[first : first + width], t.here[first : first + width]
+            table = _joined(b, t, graphs, nothing, place, outer, spare)
+        at = t.side_start[b]
         for i in range(p):
             for j in range(width):
-                where = p + j if leaf[b] else here[first + j]
-                side_out[at] = table[i, where]
-                if directed:
-                    side_in[at] = table[where, i]
+                tables.side_in[at] = table[row[j], mine[i]]
+                if graphs.directed:
+                    tables.side_out[at] = table[mine[i], column[j]]
                 at += 1
+        at = place[b]
         for i in range(width):
-            from_here = p + i if leaf[b] else here[first + i]
             for j in range(width):
-                outer[to] = table[from_here, p + j if leaf[b] else here[first + j]]
-                to += 1
-        at = inner_start[b] if leaf[b] else square_start[b]
-        for i in range(p):
-            for j in range(p):
-                if leaf[b]:
-                    inner[at] = table[i, j]
-                else:
-                    square_out[at] = table[i, j]
-                    if directed:
-                        square_in[at] = table[j, i]
+                outer[at] = table[row[i], column[j]]
                 at += 1
+        at = t.inner_start[b] if t.leaf[b] else t.square_start[b]
+        for i in range(p if has_inner or not t.leaf[b] else 0):
+            for j in range(p):
+                if t.leaf[b]:
+                    tables.inner[at] = table[mine[i], mine[j]]
+                else:
+                    tables.square_out[at] = table[i, j]
+                    if graphs.directed:
+                        tables.square_in[at] = table[j, i]
+                at += 1
+
+
+@njit(cache=True, nogil=True)
+def _joined(b, t, graphs, nothing, place, outer, spare):
+    """Distances between the members of a split cell, from its children's outer tables and its inner edges."""
+    table = np.full((t.members[b], t.members[b]), nothing)
+    for i in range(len(table)):
+        table[i, i] = 0
+    for c in (b + 1, t.last[b + 1]):
+        at = place[c]
+        for i in t.above[t.bound_start[c] : t.bound_start[c + 1]]:
+            for j in t.above[t.bound_start[c] : t.bound_start[c + 1]]:
+                table[i, j] = min(table[i, j], outer[at])
+                at += 1
+    hubs = t.hubs[t.hub_start[b] : t.hub_start[b + 1]]
+    for i in range(len(hubs)):
+        spare[hubs[i]] = i
+    for e in range(graphs.edge_start[t.cells[b]], graphs.edge_start[t.cells[b] + 1]):
+        u, v = spare[graphs.tails[e]], spare[graphs.heads[e]]
+        table[u, v] = min(table[u, v], graphs.lengths[e])
+        if not graphs.directed:
+            table[v, u] = table[u, v]
+    for v in hubs:
+        spare[v] = -1
+    closed(table, len(hubs), nothing)
+    return table
+
+
+@njit(cache=True, nogil=True)
+def leaf_rows(cell, sources, graphs, nothing, spare):
+    """Distances inside a leaf from some of its vertices (by position) to all of them; ``spare`` holds -1 everywhere."""
+    vertices = graphs.vertices[graphs.vertex_start[cell] : graphs.vertex_start[cell + 1]]
+    n = len(vertices)
+    if len(sources) == 0:  # a hierarchy that was not cut is one leaf without boundary
+        return np.full((0, n), nothing)
+    start, heads, lengths = _leaf_arcs(cell, vertices, graphs, spare)
+    if n > DENSE:
+        out = np.full((len(sources), n), nothing)
+        keys, nodes, places = np.empty(n, lengths.dtype), np.empty(n, np.int64), np.empty(n, np.int64)
+        dijkstra(start, heads, lengths, sources, -1, nothing, out, keys, nodes, places)
+        return out
+    table = np.full((n, n), nothing)
+    for i in range(n):
+        table[i, i] = 0
+        for arc in range(start[i], start[i + 1]):
+            table[i, heads[arc]] = min(table[i, heads[arc]], lengths[arc])
+    closed(table, n, nothing)
+    return table[sources]
+
+
+@njit(cache=True, nogil=True)
+def _leaf_arcs(cell, vertices, graphs, spare):
+    """Outgoing arcs inside a leaf: its own edges, and public ones between its vertices."""
+    first, last = graphs.edge_start[cell], graphs.edge_start[cell + 1]
+    room = 2 * (last - first)
+    for i in range(len(vertices)):
+        spare[vertices[i]] = i
+        room += graphs.public_start[vertices[i] + 1] - graphs.public_start[vertices[i]]
+    tails, heads, lengths = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, graphs.lengths.dtype)
+    k = 0
+    for e in range(first, last):
+        u, v = spare[graphs.tails[e]], spare[graphs.heads[e]]
+        for tail, head in ((u, v), (v, u)):
+            if head == v or not graphs.directed:
+                tails[k], heads[k], lengths[k] = tail, head, graphs.lengths[e]
+                k += 1
+    for i in range(len(vertices)):
+        for arc in range(graphs.public_start[vertices[i]], graphs.public_start[vertices[i] + 1]):
+            if spare[graphs.public_heads[arc]] >= 0:
+                tails[k], heads[k], lengths[k] = i, spare[graphs.public_heads[arc]], graphs.public_lengths[arc]
+                k += 1
+    for v in vertices:
+        spare[v] = -1
+    order = np.argsort(tails[:k], kind="mergesort")
+    return np.searchsorted(tails[order], np.arange(len(vertices) + 1)), heads[order], lengths[order]

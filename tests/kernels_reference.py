@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.topology import Arcs
-from .paths import UNREACHED
+from hushpath.data.topology import Arcs
+from hushpath.kernels.flat import Flat, Tables
+from hushpath.kernels.paths import UNREACHED
 
 
 def distances_from_reference(arcs: Arcs, lengths: NDArray[Any], source: int) -> NDArray[Any]:
@@ -50,7 +51,7 @@ def closed_reference(table: NDArray[Any], pivots: int) -> NDArray[Any]:
 
 
 def preorder_reference(parent: NDArray[Any]) -> tuple[list[int], list[int]]:
-    """Position and end of the subtree of each cell, by walking the tree."""
+    """Position and end of the subtree of each cell, by walking down."""
     at, end, count = [0] * len(parent), [0] * len(parent), 0
 
     def walk(cell: int) -> None:
@@ -79,59 +80,54 @@ def slots_reference(
     return out
 
 
-def climb_reference(v: int, t: Any, side: NDArray[Any], square: NDArray[Any]) -> tuple[Any, Any]:
+def climb_reference(v: int, t: Flat, side: NDArray[Any], square: NDArray[Any]) -> tuple[Any, Any]:
     """Both labels of a vertex from dictionaries of what it knows of hubs, by vertex, cell by cell."""
-    (parent, leaf, home, row, hub_start, hubs, bound_start, slot, col, slot_col, own_start, own,
-     side_start, square_start, inner_start) = t  # fmt: skip
-    cell, first = int(home[v]), True
-    end = int(col[cell] + hub_start[cell + 1] - hub_start[cell])
+    cell, first = int(t.home[v]), True
+    end = int(t.col[cell] + t.hub_start[cell + 1] - t.hub_start[cell])
     before, after = np.full(end, np.inf), np.full(end, np.inf)
     known: dict[int, float] = {}
     while cell >= 0:
-        mine = hubs[hub_start[cell] : hub_start[cell + 1]].tolist()
-        edge = hubs[slot[bound_start[cell] : bound_start[cell + 1]]].tolist()
-        rows = int(own_start[cell + 1] - own_start[cell]) if leaf[cell] else len(mine)
-        sides = side[side_start[cell] : side_start[cell + 1]].reshape(rows, len(edge))
-        if first and leaf[cell]:
-            known = dict(zip(edge, sides[row[v]].tolist(), strict=True))
+        mine = t.hubs[t.hub_start[cell] : t.hub_start[cell + 1]].tolist()
+        edge = t.hubs[t.slot[t.bound_start[cell] : t.bound_start[cell + 1]]].tolist()
+        rows = int(t.rows[cell])
+        sides = side[t.side_start[cell] : t.side_start[cell + 1]].reshape(rows, len(edge))
+        if first and t.leaf[cell]:
+            known = dict(zip(edge, sides[t.row[v]].tolist(), strict=True))
         else:
-            squares = square[square_start[cell] : square_start[cell + 1]].reshape(rows, rows)
+            squares = square[t.square_start[cell] : t.square_start[cell + 1]].reshape(rows, rows)
             if first:
                 known = {v: 0.0}
             passed = {x: known[x] for x in edge if x in known}
             for i, hub in enumerate(mine):
                 so_far = known.get(hub, np.inf)
-                before[col[cell] + i] = so_far
+                before[t.col[cell] + i] = so_far
                 for j in range(len(mine)):
-                    after[col[cell] + j] = min(after[col[cell] + j], so_far + squares[i, j])
+                    after[t.col[cell] + j] = min(after[t.col[cell] + j], so_far + squares[i, j])
                 for j, x in enumerate(edge):
                     passed[x] = min(passed.get(x, np.inf), so_far + sides[i, j])
             known = passed
-        cell, first = int(parent[cell]), False
+        cell, first = int(t.parent[cell]), False
     return before, after
 
 
-def pair_reference(s: int, g: int, t: Any, out_tables: Any, in_tables: Any, inner: NDArray[Any]) -> float:
+def pair_reference(s: int, g: int, t: Flat, tables: Tables) -> float:
     """One answer: the best hub of the cells that hold both homes, or inside a common leaf."""
-    (parent, leaf, home, row, hub_start, hubs, bound_start, slot, col, slot_col, own_start, own,
-     side_start, square_start, inner_start) = t  # fmt: skip
     if s == g:
         return 0.0
-    ways = []
-    for v in (s, g):
-        cell, way = int(home[v]), []
+    above: list[set[int]] = [set(), set()]
+    for v, cells in zip((s, g), above, strict=True):
+        cell = int(t.home[v])
         while cell >= 0:
-            way.append(cell)
-            cell = int(parent[cell])
-        ways.append(way)
-    _, after = climb_reference(s, t, *out_tables)
-    before, _ = climb_reference(g, t, *in_tables)
+            cells.add(cell)
+            cell = int(t.parent[cell])
+    _, after = climb_reference(s, t, tables.side_out, tables.square_out)
+    before, _ = climb_reference(g, t, tables.side_in, tables.square_in)
     best = np.inf
-    for cell in set(ways[0]) & set(ways[1]):
-        for k in range(col[cell], col[cell] + hub_start[cell + 1] - hub_start[cell]):
+    for cell in above[0] & above[1]:
+        for k in range(t.col[cell], t.col[cell] + t.hub_start[cell + 1] - t.hub_start[cell]):
             best = min(best, after[k] + before[k])
-    b = int(home[s])
-    if b == home[g] and leaf[b] and inner_start[b + 1] > inner_start[b]:
-        p = own_start[b + 1] - own_start[b]
-        best = min(best, inner[inner_start[b] + row[s] * p + row[g]])
+    b = int(t.home[s])
+    if b == t.home[g] and t.leaf[b] and t.inner_start[b + 1] > t.inner_start[b]:
+        p = t.own_start[b + 1] - t.own_start[b]
+        best = min(best, tables.inner[t.inner_start[b] + t.row[s] * p + t.row[g]])
     return float(best)

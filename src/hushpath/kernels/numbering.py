@@ -1,0 +1,156 @@
+"""Where everything stands in the tables of a hierarchy: preorder, boundary slots, and the places of numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def preorder(parent):
+    """Position of each cell in preorder, and the end of its subtree; parents are numbered before children."""
+    cells = len(parent)
+    size = np.ones(cells, np.int64)
+    for b in range(cells - 1, 0, -1):
+        size[parent[b]] += size[b]
+    at, free = np.zeros(cells, np.int64), np.ones(cells, np.int64)
+    for b in range(1, cells):
+        up = parent[b]
+        at[b] = at[up] + free[up]
+        free[up] += size[b]
+    return at, at + size
+
+
+@njit(cache=True, nogil=True)
+def boundary_slots(n, parent, hub_start, hubs, bound_start, bound):
+    """Slot of each boundary vertex in the deepest cell above that chose it, and its place among the parent's members.
+
+    Members of a cell in order: its hubs, then the boundary vertices that are not hubs.  The third array is the
+    boundary's place among the members of its own cell, the fourth the number of members.
+    """
+    cells = len(parent)
+    slot, above, here = np.full(len(bound), -1, np.int64), np.full(len(bound), -1, np.int64), np.empty_like(bound)
+    members = np.empty(cells, np.int64)
+    slot_of, place_of = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+    for b in range(cells):
+        if b > 0:  # whatever is on the boundary was a hub or on the boundary above
+            up = parent[b]
+            for j in range(bound_start[up], bound_start[up + 1]):
+                slot_of[bound[j]], place_of[bound[j]] = slot[j], here[j]
+            for k in range(hub_start[up], hub_start[up + 1]):
+                slot_of[hubs[k]], place_of[hubs[k]] = k, k - hub_start[up]
+            for j in range(bound_start[b], bound_start[b + 1]):
+                slot[j], above[j] = slot_of[bound[j]], place_of[bound[j]]
+        p = hub_start[b + 1] - hub_start[b]
+        for j in range(bound_start[b], bound_start[b + 1]):
+            place_of[bound[j]] = -1
+        for k in range(hub_start[b], hub_start[b + 1]):
+            place_of[hubs[k]] = k - hub_start[b]
+        members[b] = p
+        for j in range(bound_start[b], bound_start[b + 1]):
+            if place_of[bound[j]] < 0:
+                place_of[bound[j]] = members[b]
+                members[b] += 1
+            here[j] = place_of[bound[j]]
+    return slot, above, here, members
+
+
+@njit(cache=True, nogil=True)
+def outer_places(t, level, together, keep_leaves):
+    """Where each cell's ``outer`` table (boundary times boundary) stands, and the room that all of them need.
+
+    An outer table is needed until the parent's is made.  In the reverse of preorder that is a stack: the second child
+    is made first, the first child on top of it, and the parent takes their place.  Cells of the first ``together``
+    levels stand side by side instead, so that what is below them can be made at the same time.  ``keep_leaves`` gives
+    those of leaves a place of their own, for good.
+    """
+    cells = len(t.parent)
+    room, place = np.empty(cells, np.int64), np.zeros(cells, np.int64)
+    for b in range(cells - 1, -1, -1):
+        room[b] = 0 if keep_leaves and t.leaf[b] else (t.bound_start[b + 1] - t.bound_start[b]) ** 2
+        if not t.leaf[b]:
+            first, second = b + 1, t.last[b + 1]
+            width = t.bound_start[second + 1] - t.bound_start[second]
+            below = room[second] if level[b] < together else min(room[second], width**2)
+            place[first] = below  # relative to the parent, until it is known where that is
+            room[b] = max(room[b], room[second], below + room[first])
+    for b in range(1, cells):
+        place[b] += place[t.parent[b]]
+    end = room[0]
+    if keep_leaves:
+        for b in range(cells):
+            if t.leaf[b]:
+                place[b] = end
+                end += (t.bound_start[b + 1] - t.bound_start[b]) ** 2
+    return place, end
+
+
+@njit(cache=True, nogil=True)
+def number_places(t, top_start, tops, rest_start, rest, outer):
+    """Where the numbers of a ``HierarchyBlock`` stand in side, square, inner (one behind the other) and outer tables.
+
+    ``tops`` and ``rest`` are the rows and further columns of each cell's group; ``outer`` says where the outer table
+    of each cell begins, -1 if there is none.  A pair that no table holds has place -1.
+    """
+    square = t.side_start[-1]
+    inner = square + t.square_start[-1]
+    row, column = np.full(len(t.home), -1, np.int64), np.full(len(t.home), -1, np.int64)
+    p, q = np.diff(top_start), np.diff(rest_start)
+    out = np.empty((p * (p - 1) // 2 + p * q).sum(), np.int64)
+    at = np.argsort(t.cells)
+    k = 0
+    for cell in range(len(at)):
+        b = at[cell]
+        bound = t.bound[t.bound_start[b] : t.bound_start[b + 1]]
+        mine = t.own[t.own_start[b] : t.own_start[b + 1]] if t.leaf[b] else t.hubs[t.hub_start[b] : t.hub_start[b + 1]]
+        starts = t.side_start[b], inner + t.inner_start[b] if t.leaf[b] else square + t.square_start[b], outer[b]
+        for j in range(len(bound)):
+            column[bound[j]] = j
+        for i in range(len(mine)):
+            row[mine[i]] = i
+        for i in range(top_start[cell], top_start[cell + 1]):
+            for j in range(i + 1, top_start[cell + 1]):
+                out[k] = _place(tops[i], tops[j], row, column, len(mine), len(bound), starts)
+                k += 1
+        for i in range(top_start[cell], top_start[cell + 1]):
+            for j in range(rest_start[cell], rest_start[cell + 1]):
+                out[k] = _place(tops[i], rest[j], row, column, len(mine), len(bound), starts)
+                k += 1
+        for v in bound:
+            column[v] = -1
+        for v in mine:
+            row[v] = -1
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _place(u, v, row, column, rows, width, starts):
+    """The place of one pair; a vertex without a row here is looked for on the boundary."""
+    side, whole, outer = starts
+    if row[u] < 0:
+        u, v = v, u
+    if row[u] >= 0 and row[v] >= 0:
+        return whole + row[u] * rows + row[v]
+    if row[u] >= 0 and column[v] >= 0:
+        return side + row[u] * width + column[v]
+    if row[u] < 0 and column[u] >= 0 and column[v] >= 0 and outer >= 0:
+        return outer + column[u] * width + column[v]
+    return np.int64(-1)  # covered flavour: the home of a leaf's vertex may be another leaf
+
+
+@njit(cache=True, nogil=True)
+def mirrored(t, tables):
+    """Complete symmetric tables of which ``number_places`` filled one half: the other half, and hubs as boundary."""
+    for b in range(len(t.parent)):
+        p = t.rows[b]
+        whole, at = (tables.inner, t.inner_start[b]) if t.leaf[b] else (tables.square_out, t.square_start[b])
+        if t.leaf[b] and t.inner_start[b] == t.inner_start[b + 1]:
+            continue
+        for i in range(p):
+            for j in range(i):
+                whole[at + i * p + j] = whole[at + j * p + i]
+        width = t.bound_start[b + 1] - t.bound_start[b]
+        for j in range(0 if t.leaf[b] else width):
+            hub = t.here[t.bound_start[b] + j]
+            for i in range(p if hub < p else 0):
+                tables.side_out[t.side_start[b] + i * width + j] = whole[at + i * p + hub]
