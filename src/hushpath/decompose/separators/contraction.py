@@ -6,7 +6,7 @@ clusters separates the network and has one centre per cluster.  At most 1 + n/(d
 (``cover``), and contraction keeps a graph K_h-minor-free, so a good separator of the contracted graph has
 O(sqrt(h^3 n/d)) nodes (Alon, Seymour and Thomas 1990).
 
-That union can be large, so we keep only its vertices that separate, and their ways to the centre inside the
+That union can be large, so we keep only its vertices that separate, and their paths to the centre inside the
 cluster. The contracted graph is bisected by METIS, which is a heuristic: the sizes above are what the lemma
 says exists, the guarantees of ``split`` are what always holds.
 """
