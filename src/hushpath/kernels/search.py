@@ -15,6 +15,15 @@ NO_LIMIT = 2**62
 
 
 @njit(cache=True, nogil=True)
+def only(allowed):
+    """The ``hops`` of a search among the allowed nodes, before it begins."""
+    hops = np.empty(len(allowed), np.int64)
+    for v in range(len(allowed)):  # several times as fast as ``np.where``
+        hops[v] = FREE if allowed[v] else CLOSED
+    return hops
+
+
+@njit(cache=True, nogil=True)
 def breadth_first(start, heads, hops, queue, filled, radius=NO_LIMIT, most=NO_LIMIT, parent=None, arrival=None):
     """Find what is within ``radius`` hops of the queue's first nodes, whose hops are set; return how many it now holds.
 
@@ -25,12 +34,13 @@ def breadth_first(start, heads, hops, queue, filled, radius=NO_LIMIT, most=NO_LI
     while first < filled < most:
         v = queue[first]
         first += 1
-        if hops[v] >= radius:
+        away = hops[v] + 1
+        if away > radius:
             continue
         for arc in range(start[v], start[v + 1]):
             u = heads[arc]
             if hops[u] == FREE:
-                hops[u], queue[filled], filled = hops[v] + 1, u, filled + 1
+                hops[u], queue[filled], filled = away, u, filled + 1
                 if parent is not None:
                     parent[u] = v
                 if arrival is not None:

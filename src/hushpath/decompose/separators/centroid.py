@@ -10,11 +10,20 @@ Checked by: tests/conformance/test_separators.py, tests/unit/test_separators_cen
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from ...errors import OptionError
 from ...kernels.search import FREE, centroid, components
-from ..graph import LEFT, SEPARATOR, Graph, Split
-from .sides import pack_components
+from ..graph import Graph, Split
+from .sides import sides_around
+
+
+@njit(cache=True, nogil=True)
+def _around_centroid(start, heads):
+    """The sides of a connected tree around its centroid."""
+    hops, parent = np.full(len(start) - 1, FREE, np.int64), np.empty(len(start) - 1, np.int64)
+    order, _ = components(start, heads, hops, parent)
+    return sides_around(start, heads, centroid(order, parent))
 
 
 class TreeSplitter:
@@ -29,11 +38,7 @@ class TreeSplitter:
         """
         if graph.num_nodes < 3:
             return None
-        parent, side = np.full(graph.num_nodes, -1, np.int64), np.full(graph.num_nodes, LEFT, np.int8)
-        order, _ = components(graph.start, graph.heads, np.full(graph.num_nodes, FREE, np.int64), parent)
-        side[centroid(order, parent)] = SEPARATOR
-        pack_components(graph.start, graph.heads, side)
-        return Split(side)
+        return Split(_around_centroid(graph.start, graph.heads))
 
 
 class Centroid:

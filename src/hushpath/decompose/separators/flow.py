@@ -18,22 +18,18 @@ from numba import njit
 
 from ..graph import LEFT, RIGHT, SEPARATOR
 
-SOURCE, TARGET, BEHIND = 1, 2, 4
+SOURCE, TARGET, BEHIND = LEFT, RIGHT, 4
 
 
 @njit(cache=True, nogil=True)
-def _levels(start, heads, role, source, target, taken, back, onward, level, queue):
+def _levels(start, heads, role, inside, source, target, taken, back, onward, level, queue):
     """Fill ``level`` with hops of residual states from ``source``; return the level that meets ``target``, or -1."""
-    n = len(start) - 1
-    level[:] = -1
-    last = 0
-    for v in range(n):
-        if role[v] & (source | BEHIND) == source:
-            level[v] = 0
-            queue[last] = v
-            last += 1
-    first = 0
-    found = -1
+    n, last = len(start) - 1, 0
+    for v in inside:
+        level[v] = level[n + v] = -1
+        if role[v] & source:
+            level[v], queue[last], last = 0, v, last + 1
+    first, found = 0, -1
     while first < last:
         x = queue[first]
         first += 1
@@ -42,40 +38,32 @@ def _levels(start, heads, role, source, target, taken, back, onward, level, queu
         if x < n:
             y = n + x if not taken[x] else (n + back[x] if back[x] >= 0 else -1)
             if y >= 0 and level[y] < 0:
-                level[y] = level[x] + 1
-                queue[last] = y
-                last += 1
+                level[y], queue[last], last = level[x] + 1, y, last + 1
             continue
         v = x - n
         if role[v] & target and not (taken[v] and onward[v] < 0):
             found = level[x]
         for arc in range(start[v], start[v + 1]):
             u = heads[arc]
-            if level[u] < 0 and role[u] < BEHIND and u != onward[v]:
-                level[u] = level[x] + 1
-                queue[last] = u
-                last += 1
+            if role[u] < BEHIND and level[u] < 0 and u != onward[v]:
+                level[u], queue[last], last = level[x] + 1, u, last + 1
         if taken[v] and level[v] < 0:
-            level[v] = level[x] + 1
-            queue[last] = v
-            last += 1
+            level[v], queue[last], last = level[x] + 1, v, last + 1
     return found
 
 
 @njit(cache=True, nogil=True)
-def _max_flow(start, heads, role, most, taken, back, onward, level, queue):
+def _max_flow(start, heads, role, inside, most, taken, back, onward, level, queue, arc_of, path):
     """Route vertex-disjoint paths from ``SOURCE`` to ``TARGET`` vertices; return how many, stopping above ``most``."""
     n = len(start) - 1
-    arc_of, path = np.empty(2 * n, np.int64), np.empty(2 * n, np.int64)
     flow = 0
     while flow <= most:
-        found = _levels(start, heads, role, SOURCE, TARGET, taken, back, onward, level, queue)
+        found = _levels(start, heads, role, inside, SOURCE, TARGET, taken, back, onward, level, queue)
         if found < 0:
             break
-        for v in range(n):
-            arc_of[v] = 0
-            arc_of[n + v] = start[v]
-        for root in range(n):
+        for v in inside:
+            arc_of[v], arc_of[n + v] = 0, start[v]
+        for root in inside:
             if level[root] != 0:
                 continue
             size = 1
@@ -96,7 +84,7 @@ def _max_flow(start, heads, role, most, taken, back, onward, level, queue):
                     while arc_of[x] < start[v + 1]:
                         u = heads[arc_of[x]]
                         arc_of[x] += 1
-                        if level[u] == level[x] + 1 and u != onward[v]:
+                        if role[u] < BEHIND and level[u] == level[x] + 1 and u != onward[v]:
                             y = u
                             break
                     if y < 0 and arc_of[x] == start[v + 1]:
@@ -145,27 +133,28 @@ def smallest_separators(start, heads, role, most, sides):
     intersection of all smallest cuts.
     """
     n = len(start) - 1
-    taken = np.zeros(n, np.bool_)
-    back, onward = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+    taken, back, onward = np.zeros(n, np.bool_), np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     level, queue = np.empty(2 * n, np.int64), np.empty(2 * n, np.int64)
-    flow = _max_flow(start, heads, role, most, taken, back, onward, level, queue)
+    arc_of, path = np.empty(2 * n, np.int64), np.empty(2 * n, np.int64)
+    inside = np.flatnonzero(role < BEHIND)
+    flow = _max_flow(start, heads, role, inside, most, taken, back, onward, level, queue, arc_of, path)
     if flow > most:
         return flow
-    _levels(start, heads, role, SOURCE, TARGET, taken, back, onward, level, queue)
-    _read_off(role, SOURCE, level, LEFT, RIGHT, sides[0])
-    _levels(start, heads, role, TARGET, SOURCE, taken, onward, back, level, queue)
-    _read_off(role, TARGET, level, RIGHT, LEFT, sides[1])
+    # the levels of the last phase, which found no path, are those of the sources
+    _read_off(role, level, LEFT, RIGHT, sides[0])
+    _levels(start, heads, role, inside, TARGET, SOURCE, taken, onward, back, level, queue)
+    _read_off(role, level, RIGHT, LEFT, sides[1])
     return flow
 
 
 @njit(cache=True, nogil=True)
-def _read_off(role, end, level, near, far, side):
+def _read_off(role, level, near, far, side):
     """The separator nearest to one end: vertices where a path can still arrive, but which it cannot leave."""
     n = len(role)
     for v in range(n):
-        if role[v] == BEHIND | end or level[n + v] >= 0:
-            side[v] = near
-        elif level[v] >= 0:
-            side[v] = SEPARATOR
+        if role[v] >= BEHIND:
+            side[v] = role[v] - BEHIND
+        elif level[v] < 0 or level[n + v] >= 0:
+            side[v] = far if level[n + v] < 0 else near
         else:
-            side[v] = far
+            side[v] = SEPARATOR

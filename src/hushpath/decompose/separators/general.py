@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from ...kernels.search import FREE, breadth_first, hops_from
 from ..graph import LEFT, RIGHT, SEPARATOR, Graph, Split
 from .flow import BEHIND, SOURCE, TARGET, smallest_separators
-from .sides import cut_off_one, pack_components, polish
+from .sides import count_sides, cut_off_one, pack_components, polish
 
 METIS_FROM = 200  # vertices; below, orders by hop distance alone are as good and ten times faster
 MANY_SEEDS_FROM = 2_000
@@ -46,8 +46,8 @@ def _cut(start, heads, order, share, most, side):
     """
     n = len(start) - 1
     role = np.zeros(n, np.int8)
-    role[order[:share]] = BEHIND | SOURCE
-    role[order[n - share :]] = BEHIND | TARGET
+    for i in range(share):
+        role[order[i]], role[order[n - 1 - i]] = BEHIND | SOURCE, BEHIND | TARGET
     for v in np.flatnonzero(role):
         for arc in range(start[v], start[v + 1]):
             if (role[v] ^ role[heads[arc]]) & (SOURCE | TARGET):  # it sees something else, so it is not behind
@@ -56,8 +56,8 @@ def _cut(start, heads, order, share, most, side):
     sides = np.empty((2, n), np.int8)
     size, best = smallest_separators(start, heads, role, most, sides), np.inf
     if size <= most:
-        for trial in sides:
-            left, right = (trial == LEFT).sum(), (trial == RIGHT).sum()
+        for trial in (sides[0], sides[1]):
+            _, left, right = count_sides(trial)
             badness = size * (1 + abs(left - right) / (2 * n))
             if min(left, right) > 0 and badness < best:
                 best = badness

@@ -21,8 +21,17 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ...kernels.search import CLOSED, FREE, components
+from ...kernels.search import components, only
 from ..graph import LEFT, RIGHT, SEPARATOR
+
+
+@njit(cache=True, nogil=True)
+def count_sides(side):
+    """How many vertices are in the separator, left and right."""
+    sizes = np.zeros(3, np.int64)
+    for s in side:
+        sizes[s] += 1
+    return sizes
 
 
 @njit(cache=True, nogil=True)
@@ -32,16 +41,16 @@ def pack_components(start, heads, side):
     Components go largest first (ties: the one with the smallest vertex) to the lighter side.  Returns the sizes of
     the two sides; the left is never the smaller one unless there is nothing to pack.
     """
-    order, begin = components(start, heads, np.where(side == SEPARATOR, CLOSED, FREE))
+    order, begin = components(start, heads, only(side != SEPARATOR))
     sizes = np.diff(begin)
     left, right = 0, 0
     for c in np.argsort(-sizes, kind="mergesort"):
-        mine = order[begin[c] : begin[c + 1]]
-        if left <= right:
-            side[mine] = LEFT
+        lighter = LEFT if left <= right else RIGHT
+        for v in order[begin[c] : begin[c + 1]]:
+            side[v] = lighter
+        if lighter == LEFT:
             left += sizes[c]
         else:
-            side[mine] = RIGHT
             right += sizes[c]
     return left, right
 
@@ -61,37 +70,30 @@ def polish(start, heads, side):
 
     A vertex that touches neither side joins the smaller one.
     """
-    n = len(start) - 1
-    sizes = np.zeros(3, np.int64)
+    n, sizes = len(start) - 1, count_sides(side)
     for v in range(n):
-        sizes[side[v]] += 1
-    for v in range(n):
-        if side[v] != 0:
+        if side[v] != SEPARATOR:
             continue
         left = right = False
         for arc in range(start[v], start[v + 1]):
-            left |= side[heads[arc]] == 1
-            right |= side[heads[arc]] == 2
+            left |= side[heads[arc]] == LEFT
+            right |= side[heads[arc]] == RIGHT
         if left and right:
             continue
-        into = 1 if left or (not right and sizes[1] <= sizes[2]) else 2
+        into = LEFT if left or (not right and sizes[LEFT] <= sizes[RIGHT]) else RIGHT
         if 3 * (sizes[into] + 1) <= 2 * n:
             side[v] = into
             sizes[into] += 1
-            sizes[0] -= 1
+            sizes[SEPARATOR] -= 1
     return sizes
 
 
 @njit(cache=True, nogil=True)
 def cut_off_one(start, heads, side):
     """Fill ``side`` with the separator made of the neighbours of a vertex of least degree; false on a clique."""
-    n = len(start) - 1
-    v = 0
-    for u in range(n):
-        if start[u + 1] - start[u] < start[v + 1] - start[v]:
-            v = u
-    side[:] = 1
-    side[v] = 2
+    n, v = len(start) - 1, np.argmin(np.diff(start))
+    side[:] = LEFT
+    side[v] = RIGHT
     for arc in range(start[v], start[v + 1]):
-        side[heads[arc]] = 0
+        side[heads[arc]] = SEPARATOR
     return start[v + 1] - start[v] < n - 1

@@ -1,16 +1,15 @@
 """Candidates for a planar separator: fundamental cycles, levels, and both together (Lipton and Tarjan).
 
-Stage 2 of 6.  From any root, ``survey`` finds a separator of at most sqrt(8n) vertices all of whose parts
-have at most 2n/3 vertices, as in Lipton and Tarjan, "A separator theorem for planar graphs" (1979), Theorem
-4: let level l1 hold the median vertex in breadth-first order and let k vertices lie in levels <= l1.  Some
-level l0 <= l1 has |L(l0)| + 2(l1 - l0) <= 2 sqrt(k) and some level l2 > l1 has |L(l2)| + 2(l2 - l1 - 1) <= 2
-sqrt(n - k).  Fewer than n/2 vertices lie above l0 and at most n/2 below l2.  If more than 2n/3 lie between,
-give those weight 1 and the others weight 0: the fundamental cycle that balances this weight has at most 2(l2
-- l0 - 1) vertices between the two levels. No level is contracted or deleted, and the same embedding serves:
-only the weights change.
+Stage 2 of 6.  From any root, ``search`` finds a separator of at most sqrt(8n) vertices all of whose parts have at most
+2n/3 vertices, as in Lipton and Tarjan, "A separator theorem for planar graphs" (1979), Theorem 4: let level l1 hold the
+median vertex in breadth-first order and let k vertices lie in levels <= l1.  Some level l0 <= l1 has |L(l0)| + 2(l1 -
+l0) <= 2 sqrt(k) and some level l2 > l1 has |L(l2)| + 2(l2 - l1 - 1) <= 2 sqrt(n - k).  Fewer than n/2 vertices lie
+above l0 and at most n/2 below l2.  If more than 2n/3 lie between, give those weight 1 and the others weight 0: the
+fundamental cycle that balances this weight has at most 2(l2 - l0 - 1) vertices between the two levels. No level is
+contracted or deleted, and the same embedding serves: only the weights change.
 
-A fundamental cycle alone is the vertex set of a *tree path*, so it is connected in the graph itself even when
-a chord closes it.
+A fundamental cycle alone is the vertex set of a *tree path*, so it is connected in the graph itself even when a chord
+closes it.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ....kernels.search import CLOSED, FREE, breadth_first, centroid, components
+from ....kernels.search import CLOSED, FREE, breadth_first, centroid, components, only
 from ...graph import LEFT, RIGHT
-from ..sides import sides_around
+from ..sides import count_sides, sides_around
 from .cycles import best_cycle, triangulate
 
 ROOTS = 6
@@ -86,8 +85,8 @@ def single_vertex(start, heads, order, parent):
 def shifted(start, heads, path):
     """Move an end of a lopsided path separator into the larger side, about as far as would balance the sides."""
     side = sides_around(start, heads, path)
-    left, right = (side == LEFT).sum(), (side == RIGHT).sum()
-    hops, queue = np.where(side == (LEFT if left > right else RIGHT), FREE, CLOSED), np.empty(len(side), np.int64)
+    _, left, right = count_sides(side)
+    hops, queue = only(side == (LEFT if left > right else RIGHT)), np.empty(len(side), np.int64)
     hops[path], queue[: len(path)] = 0, path
     parent, follows = np.empty(len(side), np.int64), np.zeros(len(side), np.bool_)
     wanted, end = len(path) + abs(left - right) // 2, path[0]

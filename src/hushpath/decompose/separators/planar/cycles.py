@@ -1,16 +1,14 @@
-"""Breadth-first trees in a triangulated plane graph, and the vertices inside each of their fundamental
-cycles.
+"""Breadth-first trees in a triangulated plane graph, and the vertices inside each of their fundamental cycles.
 
-Stage 2 of 6.  Arrays of half-edges: ``tail[h]``, ``twin[h]``, and ``after[h]``, the next half-edge of the
-same face. Half-edges below ``len(heads)`` are the arcs of the graph; the others are chords drawn into faces,
-so a cycle that closes with a chord still separates: nothing crosses a chord inside its face.
+Stage 2 of 6.  Arrays of half-edges: ``tail[h]``, ``twin[h]``, and ``after[h]``, the next half-edge of the same face.
+Half-edges below ``len(heads)`` are the arcs of the graph; the others are chords drawn into faces, so a cycle that
+closes with a chord still separates: nothing crosses a chord inside its face.
 
-Walk around a spanning tree, keeping it at the left hand: every half-edge is met once.  A half-edge off the
-tree is met at one end, then at the other, and since chords do not cross, they open and close like
-parentheses.  Between the two meetings the walk discovers exactly the vertices inside the fundamental cycle
-and those on the path down from the lowest common ancestor to the second end; that ancestor is the shallowest
-vertex met in between.  So one walk counts the inside of *every* fundamental cycle, with one stack and no dual
-tree.
+Walk around a spanning tree, keeping it at the left hand: every half-edge is met once.  A half-edge off the tree is met
+at one end, then at the other, and since chords do not cross, they open and close like parentheses.  Between the two
+meetings the walk discovers exactly the vertices inside the fundamental cycle and those on the path down from the lowest
+common ancestor to the second end; that ancestor is the shallowest vertex met in between.  So one walk counts the inside
+of *every* fundamental cycle, with one stack and no dual tree.
 """
 
 from __future__ import annotations

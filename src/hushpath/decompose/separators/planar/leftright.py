@@ -1,11 +1,10 @@
 """The left-right planarity test, on arrays: a rotation system of a planar graph, or the news that there is none.
 
-Stage 2 of 6.  Brandes, "The left-right planarity test" (2009), whose names are kept: orient the graph by
-depth-first search; ``lowpt`` of an edge is the height of the lowest vertex its subtree returns to; edges are
-visited in the order of ``nesting``; a stack of *conflict pairs* (two intervals of return edges that must lie
-on different sides of the tree) collects the constraints, and ``ref``/``side`` resolve them.  Linear time but
-for one sort.  No proof is needed here: the caller checks Euler's formula on the result, and the tests compare
-the verdict with networkx.
+Stage 2 of 6.  Brandes, "The left-right planarity test" (2009), whose names are kept: orient the graph by depth-first
+search; ``lowpt`` of an edge is the height of the lowest vertex its subtree returns to; edges are visited in the order
+of ``nesting``; a stack of *conflict pairs* (two intervals of return edges that must lie on different sides of the tree)
+collects the constraints, and ``ref``/``side`` resolve them.  Linear time but for one sort.  No proof is needed here:
+the caller checks Euler's formula on the result, and the tests compare the verdict with networkx.
 
 Edges are arcs of compressed rows; -1 is "none".
 """

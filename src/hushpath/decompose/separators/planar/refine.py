@@ -9,15 +9,16 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ....kernels.search import CLOSED, FREE, breadth_first, components
+from ....kernels.search import breadth_first, components, only
 from ...graph import LEFT, RIGHT, SEPARATOR
-from ..flow import BEHIND, SOURCE, TARGET, smallest_separators
+from ..flow import BEHIND, smallest_separators
+from ..sides import count_sides
 
 
 @njit(cache=True, nogil=True)
 def trim(start, heads, side, path, limit):
     """Give the ends of a separator that is a path to a side while they touch one side only; it stays a path."""
-    left, right = (side == LEFT).sum(), (side == RIGHT).sum()
+    _, left, right = count_sides(side)
     low, high, stuck = 0, len(path) - 1, 0
     while low < high and stuck < 2:
         v = path[low] if stuck == 0 else path[high]
@@ -37,7 +38,7 @@ def trim(start, heads, side, path, limit):
 @njit(cache=True, nogil=True)
 def connected(start, heads, side):
     """Whether the separator is connected in the graph."""
-    _, begin = components(start, heads, np.where(side == SEPARATOR, FREE, CLOSED))
+    _, begin = components(start, heads, only(side == SEPARATOR))
     return len(begin) <= 2
 
 
@@ -50,13 +51,13 @@ def tighten(start, heads, side, limit, width):
     the two smallest separators nearest to either side better means a smaller ``size * (1/2 + larger side / n)``.
     """
     n, separator = len(side), np.flatnonzero(side == SEPARATOR)
-    size, left, right = len(separator), (side == LEFT).sum(), (side == RIGHT).sum()
-    role = np.where(side == LEFT, BEHIND | SOURCE, BEHIND | TARGET).astype(np.int8)
+    size, left, right = count_sides(side)
+    role = (side | BEHIND).astype(np.int8)
     role[separator] = 0
     queue = np.empty(n, np.int64)
     for own, mine, other in ((LEFT, left, right), (RIGHT, right, left)):
         most = size + max(0, min(limit - other - size, mine - 1, width))
-        hops = np.where(side == own, FREE, CLOSED)
+        hops = only(side == own)
         hops[separator], queue[:size] = 0, separator
         filled = breadth_first(start, heads, hops, queue, size, most=most)
         role[queue[size : min(filled, most)]] = 0
@@ -65,10 +66,10 @@ def tighten(start, heads, side, limit, width):
             if role[heads[arc]] & BEHIND:
                 role[v] |= role[heads[arc]] ^ BEHIND
     sides = np.empty((2, n), np.int8)
+    improved, least = False, size * (0.5 + max(left, right) / n)
     size = smallest_separators(start, heads, role, size, sides)
-    improved, least = False, (side == SEPARATOR).sum() * (0.5 + max(left, right) / n)
-    for cut in sides:
-        larger = max((cut == LEFT).sum(), (cut == RIGHT).sum())
+    for cut in (sides[0], sides[1]):
+        larger = count_sides(cut)[1:].max()
         score = size * (0.5 + larger / n)
         if larger <= limit and score < least:
             improved, least = True, score
