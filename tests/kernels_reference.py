@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hushpath.data.topology import Arcs
 from hushpath.kernels.flat import Flat, Tables
 from hushpath.kernels.paths import UNREACHED
+from hushpath.kernels.search import FREE
 
 
 def distances_from_reference(arcs: Arcs, lengths: NDArray[Any], source: int) -> NDArray[Any]:
@@ -27,6 +28,20 @@ def distances_from_reference(arcs: Arcs, lengths: NDArray[Any], source: int) -> 
         for arc in range(arcs.start[v], arcs.start[v + 1]):
             heapq.heappush(heap, (distance + lengths[arc].item(), int(arcs.heads[arc])))
     return out
+
+
+def breadth_first_reference(
+    start: NDArray[Any], heads: NDArray[Any], hops: NDArray[Any], sources: list[int], radius: int, most: int
+) -> list[tuple[int, int, int, int]]:
+    """What ``search.breadth_first`` finds, in order: node, hops, parent, arc; a node that is not free stays outside."""
+    found = [(v, int(hops[v]), -1, -1) for v in sources]
+    for v, away, _, _ in found:  # grows while it is read
+        if away < radius and len(found) < most:
+            for arc in range(start[v], start[v + 1]):
+                u = int(heads[arc])
+                if hops[u] == FREE and u not in [x for x, *_ in found]:
+                    found.append((u, away + 1, v, arc))
+    return found
 
 
 def panel_reference(

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 SETTING = "NUMBA_CACHE_DIR"
-ROOMS = ("kernels", "noise", "decompose", "decompose/separators")  # the folders with kernels in them
+ROOMS = ("kernels", "noise", "decompose", "decompose/separators", "decompose/separators/planar")  # with kernels inside
 
 
 def settle(package: Path) -> None:

@@ -1,5 +1,4 @@
-"""Planar separators: the theorem's size and balance on every connected planar graph, and the kernels behind
-it."""
+"""Planar separators: the theorem's size and balance on every connected planar graph, and the kernels behind it."""
 
 import networkx as nx
 import numpy as np
@@ -9,11 +8,13 @@ from hypothesis import strategies as st
 from scipy.spatial import Delaunay
 
 from hushpath.decompose.graph import LEFT, RIGHT, SEPARATOR, Graph, Split, separates
-from hushpath.decompose.separators.planar import Planar, PlanarSplitter, _around_least_degree
-from hushpath.decompose.separators.planar_cycles import best_cycle, breadth_first, triangulate
-from hushpath.decompose.separators.planar_embedding import embed, euler_defect, rotation
-from hushpath.decompose.separators.planar_refine import connected, pack, tighten
-from hushpath.decompose.separators.planar_search import search
+from hushpath.decompose.separators.planar import Planar, PlanarSplitter
+from hushpath.decompose.separators.planar.candidates import hang, search
+from hushpath.decompose.separators.planar.cycles import best_cycle, triangulate
+from hushpath.decompose.separators.planar.embedding import embed, euler_defect, rotation
+from hushpath.decompose.separators.planar.family import _around_least_degree
+from hushpath.decompose.separators.planar.refine import connected, tighten
+from hushpath.decompose.separators.sides import sides_around
 from hushpath.errors import OptionError
 
 
@@ -184,7 +185,7 @@ def test_search_alone_meets_the_theorem_before_any_refinement(family, n, seed):
     twin, turn = rotation(graph.start, graph.heads, graph.vertices, whole.start, whole.heads, whole.rank)
     for candidate in search(graph.start, graph.heads, twin, turn):
         if len(candidate) > 0:
-            side = pack(graph.start, graph.heads, candidate)
+            side = sides_around(graph.start, graph.heads, candidate)
             sizes = np.bincount(side, minlength=3)
             assert sizes[SEPARATOR] ** 2 <= 8 * graph.num_nodes
             assert 3 * max(sizes[1:]) <= 2 * graph.num_nodes
@@ -235,8 +236,8 @@ def test_one_walk_counts_the_inside_of_every_fundamental_cycle(family, n, seed, 
     n = graph.num_nodes
     whole = embed(graph)
     twin, turn = rotation(graph.start, graph.heads, graph.vertices, whole.start, whole.heads, whole.rank)
-    depth, down, order = np.empty((3, n), np.int64)
-    breadth_first(graph.start, graph.heads, int(rng.integers(n)), depth, down, order)
+    depth, parent, down, order = np.empty((4, n), np.int64)
+    hang(graph.start, graph.heads, int(rng.integers(n)), depth, parent, down, order)
     tail, twins, after = triangulate(graph.heads, twin, turn, depth)
     assert (after[after[after]] == np.arange(6 * n - 12)).all()
     assert (tail[after] == tail[twins]).all()
@@ -316,7 +317,7 @@ def test_the_fallback_for_small_graphs_keeps_the_guarantees(family, n, seed):
 @given(n=st.integers(6, 40), p=st.floats(0.05, 0.5), seed=st.integers(0, 10**6), width=st.integers(1, 40))
 def test_tightening_never_makes_a_separator_worse(n, p, seed, width):
     graph = as_graph(nx.gnp_random_graph(n, p, seed=seed))
-    side = pack(graph.start, graph.heads, np.random.default_rng(seed).choice(n, n // 2, replace=False))
+    side = sides_around(graph.start, graph.heads, np.random.default_rng(seed).choice(n, n // 2, replace=False))
     before, sizes = side.copy(), np.bincount(side, minlength=3)
     limit = max(sizes[LEFT], sizes[RIGHT]) + seed % 3
     if min(sizes[LEFT], sizes[RIGHT]) == 0:

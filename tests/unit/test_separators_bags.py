@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hushpath.decompose.graph import SEPARATOR, Graph
-from hushpath.decompose.separators.bags import Bags, _join_close, eliminate, polish
+from hushpath.decompose.separators.bags import Bags
+from hushpath.decompose.separators.elimination import _join_close, eliminate
+from hushpath.decompose.separators.sides import polish
 from hushpath.errors import OptionError
 
 

@@ -1,4 +1,4 @@
-"""Trees: the packing lemma, the centroid, and the refusal of cycles."""
+"""Trees: the centroid, and the refusal of cycles."""
 
 import networkx as nx
 import numpy as np
@@ -7,27 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hushpath.decompose.graph import Graph
-from hushpath.decompose.separators.centroid import Centroid, count_components, pack_components
+from hushpath.decompose.separators.centroid import Centroid
 from hushpath.errors import OptionError
 
 
 def as_graph(network):
     ends = np.array(list(network.edges), np.int64).reshape(-1, 2)
     return Graph.from_edges(network.number_of_nodes(), ends[:, 0], ends[:, 1])
-
-
-@given(st.lists(st.integers(1, 12), min_size=1, max_size=9))
-def test_packing_lemma(sizes):
-    total = sum(sizes)
-    n = max(total, 2 * max(sizes))  # components hold at most n/2
-    graph = as_graph(nx.disjoint_union_all([nx.path_graph(size) for size in sizes]))
-    side = np.ones(total, np.int8)
-    groups = pack_components(graph.start, graph.heads, side)
-    assert sum(groups) == total
-    assert [int((side == group).sum()) for group in (1, 2)] == list(groups)
-    assert 3 * max(groups) <= 2 * n
-    tails, heads = graph.edges()
-    assert (side[tails] == side[heads]).all()
 
 
 @given(st.integers(3, 60), st.randoms(use_true_random=False))
@@ -39,12 +25,6 @@ def test_branches_at_the_centroid_hold_at_most_half(n, random):
     tree.remove_node(centre)
     assert 2 * max(map(len, nx.connected_components(tree))) <= n
     assert 3 * np.bincount(split.side)[1:].max() <= 2 * n
-
-
-@pytest.mark.parametrize("pieces", [1, 2, 5])
-def test_components_are_counted(pieces):
-    graph = as_graph(nx.disjoint_union_all([nx.cycle_graph(4)] * pieces))
-    assert count_components(graph.start, graph.heads) == pieces
 
 
 def test_cycles_are_refused_with_the_counts():

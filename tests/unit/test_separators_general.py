@@ -30,8 +30,8 @@ def test_cuts_are_as_small_as_minimum_vertex_cuts(n, density, seed):
     share = (n + 2) // 3
     network.add_edges_from([("s", int(v)) for v in order[:share]] + [("t", int(v)) for v in order[-share:]])
     smallest = nx.node_connectivity(network, "s", "t")
-    side, other = np.empty((2, n), np.int8)
-    badness = _cut(graph.start, graph.heads, order, share, n, side, other)
+    side = np.empty(n, np.int8)
+    badness = _cut(graph.start, graph.heads, order, share, n, side)
     if badness == np.inf:
         return  # the smallest separators cover one end: nothing would be left on its side
     sizes = np.bincount(side, minlength=3)
@@ -46,9 +46,9 @@ def test_cuts_are_as_small_as_minimum_vertex_cuts(n, density, seed):
 def test_a_cut_above_the_limit_is_given_up():
     graph = as_graph(nx.convert_node_labels_to_integers(nx.grid_2d_graph(6, 20)))
     order = np.arange(120).reshape(6, 20).T.ravel()
-    side, other = np.empty((2, 120), np.int8)
-    assert _cut(graph.start, graph.heads, order, 40, 5, side, other) == np.inf
-    assert _cut(graph.start, graph.heads, order, 40, 6, side, other) < np.inf
+    side = np.empty(120, np.int8)
+    assert _cut(graph.start, graph.heads, order, 40, 5, side) == np.inf
+    assert _cut(graph.start, graph.heads, order, 40, 6, side) < np.inf
 
 
 def test_signed_hops_count_from_the_boundary():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hushpath.decompose.graph import SEPARATOR, Graph
-from hushpath.decompose.separators.grid import Grid, grid_coordinates, hops_from
+from hushpath.decompose.separators.grid import Grid, grid_coordinates
 from hushpath.errors import OptionError
 
 
@@ -84,10 +84,3 @@ def test_a_cell_that_lost_its_shape_is_still_split_or_left_alone():
     side = splitter.split(spiral).side
     assert (side == SEPARATOR).sum() == 1
     assert np.bincount(side)[1:].min() >= 1
-
-
-def test_hops_are_breadth_first_distances():
-    network = nx.gnm_random_graph(40, 50, seed=4)
-    graph = as_graph(network)
-    expected = nx.single_source_shortest_path_length(network, 0)
-    assert hops_from(graph.start, graph.heads, 0).tolist() == [expected.get(v, -1) for v in range(40)]

@@ -1,4 +1,4 @@
-"""The recursion that cuts a network into a tree of cells.
+"""The recursion that cuts a network into a hierarchy of cells.
 
 Stage 2 of 6.  Reads no weights.  It never fails on odd graphs: a cell that no separator makes smaller becomes a leaf.
 """
@@ -13,7 +13,7 @@ from ..data.topology import Topology
 from ..progress import counting
 from .cover import k_cover
 from .graph import LEFT, RIGHT, SEPARATOR, Graph, Split, Splitter, separates
-from .separators.centroid import pack_components
+from .separators.sides import pack_components
 
 
 def build_hierarchy(
@@ -41,7 +41,7 @@ def build_hierarchy(
     stack = [(-1, 0, np.arange(n), np.arange(topology.num_edges))]
     with counting(n, "cutting cells") as advance:
         while stack:
-            mother, level, mine, edges = stack.pop()
+            above, level, mine, edges = stack.pop()
             cell, cut = len(parent), None
             if len(mine) > leaf_size and (depth is None or level < depth):
                 scratch[mine] = np.arange(len(mine))
@@ -55,7 +55,7 @@ def build_hierarchy(
                 if hops:
                     centres = np.sort(split.centres if split.centres is not None else k_cover(graph, chosen, hops)[0])
                 stack += [(cell, level + 1, mine[inside], kept) for inside, kept in reversed(children)]
-            parent.append(mother)
+            parent.append(above)
             vertices.append(mine)
             separators.append(mine[chosen])
             hubs.append(mine[centres])

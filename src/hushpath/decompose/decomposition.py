@@ -1,4 +1,4 @@
-"""A network cut into its tree of cells, made once and kept: the front door of this package.
+"""A network cut into its hierarchy of cells, made once and kept: the front door of this package.
 
 Stage 2 of 6.  Decompositions are public and depend on the topology alone, so mechanisms, laws and the query engine that
 ask for the same one get the same one.
@@ -14,7 +14,7 @@ from .build import build_hierarchy
 from .families import choose_family
 from .graph import Graph, Split, Splitter
 
-KEPT = 4  # a tree of 100 000 vertices takes some 30 MB
+KEPT = 4  # a hierarchy of 100 000 vertices takes some 30 MB
 
 
 @lru_cache(maxsize=KEPT)
@@ -27,7 +27,7 @@ def family_of(topology: Topology, family: str) -> tuple[Splitter, str, str]:
 def decomposition(
     topology: Topology, family: str = "auto", *, leaf_size: int, depth: int | None = None, hops: int = 0
 ) -> tuple[Hierarchy, str]:
-    """The tree of cells, and one or two sentences for people on how it was made.
+    """The hierarchy of cells, and one or two sentences for people on how it was made.
 
     With ``hops > 1`` on planar and general networks the Covering Lemma is used: hop clusters are contracted, the rest
     is separated and expanded, and separator and cover come together.

@@ -108,15 +108,14 @@ def _first_separator(splitter: Splitter, graph: Graph) -> int:
 
 
 def _largest_component(graph: Graph) -> Graph:
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
+    from ..kernels.search import FREE, components
 
     n = graph.num_nodes
-    matrix = csr_array((np.ones(len(graph.heads), np.int8), graph.heads, graph.start), shape=(n, n))
-    count, label = connected_components(matrix, directed=False)
-    if count == 1:
+    order, begin = components(graph.start, graph.heads, np.full(n, FREE, np.int64))
+    if len(begin) == 2:
         return graph
-    kept = np.flatnonzero(label == np.bincount(label).argmax())
+    largest = int(np.diff(begin).argmax())
+    kept = np.sort(order[begin[largest] : begin[largest + 1]])
     place = np.full(n, -1, np.int64)
     place[kept] = np.arange(len(kept))
     tails, heads = graph.edges()

@@ -90,7 +90,7 @@ class Splitter(Protocol):
 
 
 class Family(Protocol):
-    """One way to find separators."""
+    """One kind of separators."""
 
     name: str
 

@@ -1,4 +1,4 @@
-"""The axioms of a hierarchy of cells, proved cell by cell from the root; every edge finds its home meanwhile.
+"""The axioms of a hierarchy of cells, proved cell by cell from the root; meanwhile every edge finds its home.
 
 ``cells.hierarchy`` explains the axioms and checks what needs no walk (numbering, increasing lists, the root).
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+
+from .search import CLOSED, FREE, breadth_first
 
 AXIOMS = (
     "",
@@ -40,7 +42,7 @@ def edge_homes(
     first, following = np.full(cells, -1, np.int64), np.empty(m, np.int64)  # the edges of each cell, as linked lists
     for e in range(m):
         following[e], first[0] = first[0], e
-    state, inside, hop = np.zeros(n, np.int8), np.zeros(n, np.int8), np.full(n, -1, np.int64)
+    state, inside, hop = np.zeros(n, np.int8), np.zeros(n, np.int8), np.full(n, CLOSED, np.int64)
     queue = np.empty(n, np.int64)
     for b in range(cells):
         mine = v_items[v_start[b] : v_start[b + 1]]
@@ -104,20 +106,13 @@ def _covered(mine, separator, hubs, state, inside, hop, queue, arc_start, arc_he
     for v in separator:
         if inside[v] != 3:
             return ONE_CHILD_ONLY
-        hop[v] = -1
+        hop[v] = FREE
     last = 0
     for v in hubs:
         if state[v] != SEPARATOR:
             return FOREIGN_HUB
         hop[v], queue[last] = 0, v
         last += 1
-    at = 0
-    while at < last:
-        v = queue[at]
-        at += 1
-        for arc in range(arc_start[v], arc_start[v + 1]):
-            u = arc_heads[arc]
-            if state[u] == SEPARATOR and hop[u] < 0 and hop[v] < hops:
-                hop[u], queue[last] = hop[v] + 1, u
-                last += 1
+    last = breadth_first(arc_start, arc_heads, hop, queue, last, hops)
+    hop[separator] = CLOSED
     return 0 if last == len(separator) else TOO_FAR

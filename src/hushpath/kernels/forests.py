@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from .search import FREE, components
+
 
 @njit(cache=True, nogil=True)
 def rooted(start, heads, edges):
@@ -13,22 +15,11 @@ def rooted(start, heads, edges):
     Returns nodes in breadth-first order, and per node its parent and the edge to it (-1 twice for roots).
     """
     n = len(start) - 1
-    order, parent, edge = np.empty(n, np.int64), np.full(n, -1, np.int64), np.full(n, -1, np.int64)
-    seen = np.zeros(n, np.bool_)
-    last = 0
-    for root in range(n):
-        if seen[root]:
-            continue
-        seen[root], order[last] = True, root
-        first, last = last, last + 1
-        while first < last:
-            v = order[first]
-            first += 1
-            for arc in range(start[v], start[v + 1]):
-                u = heads[arc]
-                if not seen[u]:
-                    seen[u], parent[u], edge[u], order[last] = True, v, edges[arc], u
-                    last += 1
+    parent, edge = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+    order, _ = components(start, heads, np.full(n, FREE, np.int64), parent, edge)
+    for v in range(n):
+        if edge[v] >= 0:  # so far the arc by which it was found
+            edge[v] = edges[edge[v]]
     return order, parent, edge
 
 
@@ -38,7 +29,7 @@ def anchors(order, parent):
 
     A part with root r and s > 1 nodes: v* is the lowest node with more than s/2 nodes at or below it.  v* is anchored
     at r (unless it is r) and the children of v* at v*.  Left are the parts below the children, at most s/2 nodes each,
-    and the part above v*, less than s/2: an edge is on the way of at most one number a level.
+    and the part above v*, less than s/2: an edge is on the path of at most one number a level.
     """
     n = len(order)
     anchor = np.full(n, -1, np.int64)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from .search import FREE, breadth_first
+
 
 @njit(cache=True, nogil=True)
 def nearest_chosen(start, heads, chosen):
@@ -13,21 +15,12 @@ def nearest_chosen(start, heads, chosen):
     -1 twice where no chosen node can be reached.
     """
     n = len(start) - 1
-    owner, hops = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
-    queue = np.empty(n, np.int64)
-    last = 0
-    for z in chosen:
-        owner[z], hops[z], queue[last] = z, 0, z
-        last += 1
-    first = 0
-    while first < last:
-        v = queue[first]
-        first += 1
-        for arc in range(start[v], start[v + 1]):
-            u = heads[arc]
-            if hops[u] < 0:
-                owner[u], hops[u], queue[last] = owner[v], hops[v] + 1, u
-                last += 1
+    owner, hops = np.full(n, -1, np.int64), np.full(n, FREE, np.int64)
+    queue, parent = np.empty(n, np.int64), np.empty(n, np.int64)
+    owner[chosen], hops[chosen], queue[: len(chosen)] = chosen, 0, chosen
+    found = breadth_first(start, heads, hops, queue, len(chosen), parent=parent)
+    for v in queue[len(chosen) : found]:
+        owner[v] = owner[parent[v]]
     return owner, hops
 
 
@@ -35,50 +28,32 @@ def nearest_chosen(start, heads, chosen):
 def carve_balls(start, heads, order, radius):
     """Give every node to a ball: nodes in turn, if still free, take all free nodes within their radius of free hops."""
     n = len(start) - 1
-    ball, hops = np.full(n, -1, np.int64), np.zeros(n, np.int64)
-    queue = np.empty(n, np.int64)
+    ball, hops, queue = np.empty(n, np.int64), np.full(n, FREE, np.int64), np.empty(n, np.int64)
     count = 0
     for centre in order:
-        if ball[centre] >= 0:
-            continue
-        ball[centre], hops[centre], queue[0] = count, 0, centre
-        first, last = 0, 1
-        while first < last:
-            v = queue[first]
-            first += 1
-            if hops[v] == radius[centre]:
-                continue
-            for arc in range(start[v], start[v + 1]):
-                u = heads[arc]
-                if ball[u] < 0:
-                    ball[u], hops[u], queue[last] = count, hops[v] + 1, u
-                    last += 1
-        count += 1
+        if hops[centre] == FREE:
+            hops[centre], queue[0] = 0, centre
+            ball[queue[: breadth_first(start, heads, hops, queue, 1, radius[centre])]] = count
+            count += 1
     return ball
 
 
 @njit(cache=True, nogil=True)
 def crowded(start, heads, radius, least):
-    """Middles of disjoint balls of ``radius`` hops with at least ``least`` nodes, such that no further one fits."""
+    """Middles of disjoint balls of ``radius`` hops with at least ``least`` nodes, such that no further one fits.
+
+    Undirected: two balls meet if and only if their middles are within twice the radius.
+    """
     n = len(start) - 1
-    taken, mark = np.zeros(n, np.bool_), np.full(n, -1, np.int64)
-    queue, hops, chosen = np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(n, np.bool_)
+    hops, queue = np.full(n, FREE, np.int64), np.empty(n, np.int64)
+    chosen, blocked = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
     for centre in range(n):
-        queue[0], hops[centre], mark[centre] = centre, 0, centre
-        first, last, free = 0, 1, not taken[centre]
-        while first < last and free:
-            v = queue[first]
-            first += 1
-            if hops[v] == radius:
-                continue
-            for arc in range(start[v], start[v + 1]):
-                u = heads[arc]
-                if mark[u] != centre:
-                    mark[u], hops[u], queue[last] = centre, hops[v] + 1, u
-                    last += 1
-                    free = free and not taken[u]
-        if free and last >= least:
-            chosen[centre] = True
-            for i in range(last):
-                taken[queue[i]] = True
+        if not blocked[centre]:
+            hops[centre], queue[0] = 0, centre
+            size = breadth_first(start, heads, hops, queue, 1, radius)
+            if size >= least:
+                chosen[centre] = True
+                size = breadth_first(start, heads, hops, queue, size, 2 * radius)
+                blocked[queue[:size]] = True
+            hops[queue[:size]] = FREE
     return np.flatnonzero(chosen)

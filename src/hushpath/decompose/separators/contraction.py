@@ -1,14 +1,13 @@
 """Separators with a small hop cover, by contraction: for networks without a large clique minor.
 
-Stage 2 of 6.  The Covering Lemma of the paper (Lemma "k-cover_in_separator"): partition the network into
-connected clusters of hop radius d, contract each, and separate the smaller graph; the union of the chosen
-clusters separates the network and has one centre per cluster.  At most 1 + n/(d+1) clusters exist
-(``cover``), and contraction keeps a graph K_h-minor-free, so a good separator of the contracted graph has
-O(sqrt(h^3 n/d)) nodes (Alon, Seymour and Thomas 1990).
+Stage 2 of 6.  The Covering Lemma of the paper (Lemma "k-cover_in_separator"): partition the network into connected
+clusters of hop radius d, contract each, and separate the smaller graph; the union of the chosen clusters separates the
+network and has one centre per cluster.  At most 1 + n/(d+1) clusters exist (``cover``), and contraction keeps a graph
+K_h-minor-free, so a good separator of the contracted graph has O(sqrt(h^3 n/d)) nodes (Alon, Seymour and Thomas 1990).
 
-That union can be large, so we keep only its vertices that separate, and their ways to the centre inside the
-cluster. The contracted graph is bisected by METIS, which is a heuristic: the sizes above are what the lemma
-says exists, the guarantees of ``split`` are what always holds.
+That union can be large, so we keep only its vertices that separate, and their paths to the centre inside the cluster.
+The contracted graph is bisected by METIS, which is a heuristic: the sizes above are what the lemma says exists, the
+guarantees of ``split`` are what always holds.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ take vertices of ``A`` and ``B``).  With ``A`` and ``B`` the two halves of a bis
 the cut edges; with subsets of the halves, and the vertices between them free, it is never larger.
 
 Balance.  ``A`` keeps at least ``n/3`` vertices on the left or in the separator, so the right holds at most ``2n/3``;
-and the other way round.  One side is empty only if the separator covers ``A`` or ``B``.
+and the same with the two exchanged.  One side is empty only if the separator covers ``A`` or ``B``.
 
 Of all smallest separators the flow shows the two nearest to ``A`` and to ``B``; long networks have many in between.
 So each order is also cut with ``A`` and ``B`` of 9/20: not larger and better balanced there.
@@ -14,10 +14,6 @@ So each order is also cut with ``A`` and ``B`` of 9/20: not larger and better ba
 Orders.  Large cells: distance from the boundary of a METIS bisection, negative on one side, with a few seeds, and
 again from the best separator found.  All cells: the difference of the hop distances from two vertices far apart
 ("inertial flow" without coordinates).  Small cells do without METIS, whose call costs more than it brings there.
-
-Flow.  Each vertex carries one path.  State ``v`` is "a path arrives at v", state ``n + v`` "a path leaves v"; an
-arriving path passes through a free vertex, and at a taken one it pushes the old path back along ``back``.  Phases are
-Dinic's: hop levels of the states, then disjoint shortest augmenting paths, each state used at most once.
 
 Checked by: tests/conformance/test_separators.py, tests/unit/test_separators_general.py (against networkx minimum cuts).
 """
@@ -30,137 +26,19 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..graph import Graph, Split
-from .bags import cut_off_one, polish
-from .centroid import pack_components
-from .grid import hops_from
+from ...kernels.search import FREE, breadth_first, hops_from
+from ..graph import LEFT, RIGHT, SEPARATOR, Graph, Split
+from .flow import BEHIND, SOURCE, TARGET, smallest_separators
+from .sides import count_sides, cut_off_one, pack_components, polish
 
 METIS_FROM = 200  # vertices; below, orders by hop distance alone are as good and ten times faster
 MANY_SEEDS_FROM = 2_000
 FAR_PAIRS_TO = 20_000  # beyond, METIS with several seeds is as good, and flows through a third of the cell take seconds
 SEEDS = (11, 23, 37, 41)
-FREE, SOURCE, TARGET, BEHIND_SOURCE, BEHIND_TARGET = 0, 1, 2, 3, 4
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _levels(start, heads, role, source, target, taken, back, onward, level, queue):  # type: ignore[no-untyped-def]
-    """Fill ``level`` with hops of residual states from ``source``; return the level that meets ``target``, or -1."""
-    n = len(start) - 1
-    level[:] = -1
-    last = 0
-    for v in range(n):
-        if role[v] == source:
-            level[v] = 0
-            queue[last] = v
-            last += 1
-    first = 0
-    found = -1
-    while first < last:
-        x = queue[first]
-        first += 1
-        if found >= 0 and level[x] >= found:
-            break
-        if x < n:
-            y = n + x if not taken[x] else (n + back[x] if back[x] >= 0 else -1)
-            if y >= 0 and level[y] < 0:
-                level[y] = level[x] + 1
-                queue[last] = y
-                last += 1
-            continue
-        v = x - n
-        if role[v] == target and not (taken[v] and onward[v] < 0):
-            found = level[x]
-        for arc in range(start[v], start[v + 1]):
-            u = heads[arc]
-            if level[u] < 0 and role[u] <= TARGET and u != onward[v]:
-                level[u] = level[x] + 1
-                queue[last] = u
-                last += 1
-        if taken[v] and level[v] < 0:
-            level[v] = level[x] + 1
-            queue[last] = v
-            last += 1
-    return found
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _max_flow(start, heads, role, most, taken, back, onward, level, queue, arc_of, path):  # type: ignore[no-untyped-def]
-    """Route vertex-disjoint paths from ``SOURCE`` to ``TARGET`` vertices; return how many, stopping above ``most``."""
-    n = len(start) - 1
-    taken[:] = False
-    back[:] = -1
-    onward[:] = -1
-    flow = 0
-    while flow <= most:
-        found = _levels(start, heads, role, SOURCE, TARGET, taken, back, onward, level, queue)
-        if found < 0:
-            break
-        for v in range(n):
-            arc_of[v] = 0
-            arc_of[n + v] = start[v]
-        for root in range(n):
-            if role[root] != SOURCE or level[root] != 0:
-                continue
-            size = 1
-            path[0] = root
-            while size > 0:
-                x = path[size - 1]
-                y = -1
-                if x < n:
-                    if arc_of[x] == 0:
-                        arc_of[x] = 1
-                        y = n + x if not taken[x] else (n + back[x] if back[x] >= 0 else -1)
-                        if y >= 0 and level[y] != level[x] + 1:
-                            y = -1
-                else:
-                    v = x - n
-                    if role[v] == TARGET and not (taken[v] and onward[v] < 0) and level[x] == found:
-                        break
-                    while arc_of[x] < start[v + 1]:
-                        u = heads[arc_of[x]]
-                        arc_of[x] += 1
-                        if level[u] == level[x] + 1 and role[u] <= TARGET and u != onward[v]:
-                            y = u
-                            break
-                    if y < 0 and arc_of[x] == start[v + 1]:
-                        arc_of[x] += 1
-                        if taken[v] and level[v] == level[x] + 1:
-                            y = v
-                if y < 0:
-                    level[x] = -1
-                    size -= 1
-                else:
-                    path[size] = y
-                    size += 1
-            if size == 0:
-                continue
-            flow += 1
-            back[root] = -1
-            for i in range(size):
-                x = path[i]
-                level[x] = -1
-                y = path[i + 1] if i + 1 < size else -1
-                if x < n:
-                    if y == n + x:
-                        taken[x] = True
-                elif y < 0:
-                    onward[x - n] = -1
-                elif y == x - n:
-                    taken[y] = False
-                    # overwritten by the next path through it; a free vertex has neither
-                else:
-                    onward[x - n] = y
-                    back[y] = x - n
-            for i in range(size):
-                x = path[i]
-                if x < n and not taken[x]:
-                    back[x] = -1
-                    onward[x] = -1
-    return flow
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _cut(start, heads, order, share, most, side, other):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def _cut(start, heads, order, share, most, side):
     """Fill ``side`` with a smallest separator between the two ends of ``order``; return its badness.
 
     Of the two smallest separators nearest to either end the more balanced one is taken.  Badness is the size, up to
@@ -169,90 +47,50 @@ def _cut(start, heads, order, share, most, side, other):  # type: ignore[no-unty
     n = len(start) - 1
     role = np.zeros(n, np.int8)
     for i in range(share):
-        role[order[i]] = BEHIND_SOURCE
-        role[order[n - 1 - i]] = BEHIND_TARGET
-    for v in range(n):
-        if role[v] == FREE:
-            continue
-        mine = role[v]
+        role[order[i]], role[order[n - 1 - i]] = BEHIND | SOURCE, BEHIND | TARGET
+    for v in np.flatnonzero(role):
         for arc in range(start[v], start[v + 1]):
-            r = role[heads[arc]]
-            if r != mine and r != mine - 2:
-                role[v] = mine - 2  # BEHIND_SOURCE -> SOURCE, BEHIND_TARGET -> TARGET: it sees something else
+            if (role[v] ^ role[heads[arc]]) & (SOURCE | TARGET):  # it sees something else, so it is not behind
+                role[v] -= BEHIND
                 break
-    taken = np.empty(n, np.bool_)
-    back, onward = np.empty(n, np.int64), np.empty(n, np.int64)
-    level, queue = np.empty(2 * n, np.int64), np.empty(2 * n, np.int64)
-    arc_of, path = np.empty(2 * n, np.int64), np.empty(2 * n, np.int64)
-    flow = _max_flow(start, heads, role, most, taken, back, onward, level, queue, arc_of, path)
-    if flow > most:
-        return np.inf
-    best = np.inf
-    for end in range(2):
-        if end == 0:
-            _levels(start, heads, role, SOURCE, TARGET, taken, back, onward, level, queue)
-        else:
-            _levels(start, heads, role, TARGET, SOURCE, taken, onward, back, level, queue)
-        near, far = (1, 2) if end == 0 else (2, 1)
-        inside = BEHIND_SOURCE if end == 0 else BEHIND_TARGET
-        sizes = np.zeros(3, np.int64)
-        for v in range(n):
-            if role[v] == inside or level[n + v] >= 0:
-                other[v] = near
-            elif role[v] <= TARGET and level[v] >= 0:
-                other[v] = 0
-            else:
-                other[v] = far
-            sizes[other[v]] += 1
-        if min(sizes[1], sizes[2]) > 0:
-            badness = sizes[0] * (1 + abs(sizes[1] - sizes[2]) / (2 * n))
-            if badness < best:
+    sides = np.empty((2, n), np.int8)
+    size, best = smallest_separators(start, heads, role, most, sides), np.inf
+    if size <= most:
+        for trial in (sides[0], sides[1]):
+            _, left, right = count_sides(trial)
+            badness = size * (1 + abs(left - right) / (2 * n))
+            if min(left, right) > 0 and badness < best:
                 best = badness
-                side[:] = other
+                side[:] = trial
     return best
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _signed_hops(start, heads, part):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def _signed_hops(start, heads, part):
     """Return hops from the boundary of ``part`` (values 0 on it, else 1 or 2), negative for part 1.
 
     If no vertex has value 0, the ends of the edges between the parts are the boundary.
     """
     n = len(start) - 1
-    hops = np.full(n, -1, np.int64)
-    queue = np.empty(n, np.int64)
+    hops, queue = np.full(n, FREE, np.int64), np.empty(n, np.int64)
     last = 0
     for v in range(n):
-        edge = part[v] == 0
+        edge = part[v] == SEPARATOR
         for arc in range(start[v], start[v + 1]):
-            edge |= part[v] + part[heads[arc]] == 3
+            edge |= part[v] + part[heads[arc]] == LEFT + RIGHT
         if edge:
-            hops[v] = 0 if part[v] == 0 else 1
-            queue[last] = v
-            last += 1
-    first = 0
-    while first < last:
-        v = queue[first]
-        first += 1
-        for arc in range(start[v], start[v + 1]):
-            u = heads[arc]
-            if hops[u] < 0:
-                hops[u] = hops[v] + 1
-                queue[last] = u
-                last += 1
-    for v in range(n):
-        if part[v] == 1:
-            hops[v] = -hops[v]
-    return hops
+            hops[v], queue[last], last = int(part[v] != SEPARATOR), v, last + 1
+    breadth_first(start, heads, hops, queue, last)
+    return np.where(part == LEFT, -hops, hops)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _far_pairs(start, heads, least, most, side):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def _far_pairs(start, heads, least, most, side):
     """Improve ``side`` (badness ``least``) by cuts between vertices far apart; return the badness reached."""
     n = len(start) - 1
     loose = (n + 2) // 3
     tight = max(loose, 9 * n // 20)
-    trial, other = np.empty(n, np.int8), np.empty(n, np.int8)
+    trial = np.empty(n, np.int8)
     a = np.argmax(hops_from(start, heads, 0))
     from_a = hops_from(start, heads, a)
     b = np.argmax(from_a)
@@ -262,22 +100,13 @@ def _far_pairs(start, heads, least, most, side):  # type: ignore[no-untyped-def]
     d = np.argmax(from_c + np.minimum(from_a, from_b))
     from_d = hops_from(start, heads, d)
     across, along = from_a - from_b, from_c - from_d
-    for choice in range(6):
-        if choice == 0:
-            key = across * n + from_a
-        elif choice == 1:
-            key = along * n + from_c
-        elif choice == 2:
-            key = from_a * n + along
-        elif choice == 3:
-            key = (across + along) * n + across
-        elif choice == 4:
-            key = (across - along) * n + across
-        else:
-            key = from_c * n + across
-        order = np.argsort(key, kind="mergesort")
+    for major, minor in (
+        (across, from_a), (along, from_c), (from_a, along), (across + along, across), (across - along, across),
+        (from_c, across),
+    ):  # fmt: skip
+        order = np.argsort(major * n + minor, kind="mergesort")
         for share in (loose, tight):
-            badness = _cut(start, heads, order, share, most, trial, other)
+            badness = _cut(start, heads, order, share, most, trial)
             if badness < least:
                 least = badness
                 most = min(most, int(least))
@@ -308,8 +137,8 @@ class _Best:
         """Look for a better separator around the boundary of ``part``; ``A`` and ``B`` hold this share each."""
         start, heads = self.graph.start, self.graph.heads
         order = np.argsort(_signed_hops(start, heads, part), kind="stable")
-        trial, other = np.empty((2, len(part)), np.int8)
-        badness = float(_cut(start, heads, order, math.ceil(share * len(part)), self.most, trial, other))
+        trial = np.empty(len(part), np.int8)
+        badness = float(_cut(start, heads, order, math.ceil(share * len(part)), self.most, trial))
         if badness < self.badness:
             self.side, self.badness, self.most = trial, badness, int(badness)
 

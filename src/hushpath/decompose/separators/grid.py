@@ -18,32 +18,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Int
 from ...errors import OptionError
+from ...kernels.search import hops_from
 from ..graph import LEFT, RIGHT, SEPARATOR, Graph, Split
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def hops_from(start, heads, source):  # type: ignore[no-untyped-def]
-    """Return the number of edges from ``source`` to each vertex, -1 where there is no path."""
-    n = len(start) - 1
-    hops = np.full(n, -1, np.int64)
-    queue = np.empty(n, np.int64)
-    hops[source] = 0
-    queue[0] = source
-    first, last = 0, 1
-    while first < last:
-        v = queue[first]
-        first += 1
-        for arc in range(start[v], start[v + 1]):
-            u = heads[arc]
-            if hops[u] < 0:
-                hops[u] = hops[v] + 1
-                queue[last] = u
-                last += 1
-    return hops
 
 
 def grid_coordinates(graph: Graph) -> tuple[Int, Int] | None:

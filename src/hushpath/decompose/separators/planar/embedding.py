@@ -1,8 +1,8 @@
 """A planar embedding of the whole network, and what is left of it in a subgraph.
 
-Stage 2 of 6.  A rotation system lists the neighbours of every vertex in clockwise order.  Deleting vertices
-and edges from a plane drawing leaves a plane drawing, so the order restricted to a subgraph is an embedding
-of that subgraph: the network is embedded once, and every cell only sorts its own arcs.
+Stage 2 of 6.  A rotation system lists the neighbours of every vertex in clockwise order.  Deleting vertices and edges
+from a plane drawing leaves a plane drawing, so the order restricted to a subgraph is an embedding of that subgraph: the
+network is embedded once, and every cell only sorts its own arcs.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from ...arrays import Int, frozen
-from ...errors import OptionError
-from ..graph import Graph
-from .planar_leftright import clockwise_order
+from ....arrays import Int, frozen
+from ....errors import OptionError
+from ....kernels.search import FREE, components
+from ...graph import Graph
+from .leftright import clockwise_order
 
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """A rotation system of a simple graph: ``rank[arc]`` is the place of the arc in the clockwise order at
-    its tail.
+    """A rotation system of a simple graph: ``rank[arc]`` is the place of the arc in the clockwise order at its tail.
 
     Attributes:
         start, heads: the graph, each row sorted by head so that an arc is found by bisection.
@@ -59,13 +59,13 @@ def euler_defect(start: Int, heads: Int, rank: Int) -> int:
     """Twice the genus of a rotation system, summed over the components: 0 if and only if it is planar."""
     n = len(start) - 1
     twin, turn = rotation(start, heads, np.arange(n), start, heads, rank)
-    faces, components = _count_faces_and_components(start, heads, twin, turn)
+    _, begin = components(start, heads, np.full(n, FREE, np.int64))
     isolated = int((np.diff(start) == 0).sum())  # an isolated vertex has one face, but no arc to trace it by
-    return int(2 * components - n + len(heads) // 2 - faces - isolated)
+    return int(2 * (len(begin) - 1) - n + len(heads) // 2 - _count_faces(twin, turn) - isolated)
 
 
 @njit(cache=True, nogil=True)
-def _ranks(start, turn):  # type: ignore[no-untyped-def]
+def _ranks(start, turn):
     """Number the arcs of each row in clockwise order."""
     rank = np.full(len(turn), -1)
     for v in range(len(start) - 1):
@@ -76,7 +76,7 @@ def _ranks(start, turn):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def rotation(start, heads, vertices, whole_start, whole_heads, whole_rank):  # type: ignore[no-untyped-def]
+def rotation(start, heads, vertices, whole_start, whole_heads, whole_rank):
     """Restrict an embedding to a subgraph: ``twin`` of each arc, and ``turn``, the next arc around its tail.
 
     ``vertices`` holds the positions in the whole network.  An arc the whole network lacks, or an unsorted
@@ -123,24 +123,12 @@ def rotation(start, heads, vertices, whole_start, whole_heads, whole_rank):  # t
 
 
 @njit(cache=True, nogil=True)
-def _count_faces_and_components(start, heads, twin, turn):  # type: ignore[no-untyped-def]
-    """Orbits of "cross the edge, then turn", and connected components."""
-    faces, components = 0, 0
-    seen_arc = np.zeros(len(heads), np.bool_)
-    for first in range(len(heads)):
-        arc, faces = first, faces + (not seen_arc[first])
-        while not seen_arc[arc]:
-            seen_arc[arc] = True
+def _count_faces(twin, turn):
+    """Orbits of "cross the edge, then turn"."""
+    faces, seen = 0, np.zeros(len(twin), np.bool_)
+    for arc in range(len(twin)):
+        faces += not seen[arc]
+        while not seen[arc]:
+            seen[arc] = True
             arc = turn[twin[arc]]
-    n = len(start) - 1
-    seen, stack = np.zeros(n, np.bool_), np.empty(n, np.int64)
-    for root in range(n):
-        if not seen[root]:
-            components, stack[0], size, seen[root] = components + 1, root, 1, True
-            while size > 0:
-                size -= 1
-                v = stack[size]
-                for arc in range(start[v], start[v + 1]):
-                    if not seen[heads[arc]]:
-                        seen[heads[arc]], stack[size], size = True, heads[arc], size + 1
-    return faces, components
+    return faces

@@ -1,16 +1,14 @@
-"""Breadth-first trees in a triangulated plane graph, and the vertices inside each of their fundamental
-cycles.
+"""Breadth-first trees in a triangulated plane graph, and the vertices inside each of their fundamental cycles.
 
-Stage 2 of 6.  Arrays of half-edges: ``tail[h]``, ``twin[h]``, and ``after[h]``, the next half-edge of the
-same face. Half-edges below ``len(heads)`` are the arcs of the graph; the others are chords drawn into faces,
-so a cycle that closes with a chord still separates: nothing crosses a chord inside its face.
+Stage 2 of 6.  Arrays of half-edges: ``tail[h]``, ``twin[h]``, and ``after[h]``, the next half-edge of the same face.
+Half-edges below ``len(heads)`` are the arcs of the graph; the others are chords drawn into faces, so a cycle that
+closes with a chord still separates: nothing crosses a chord inside its face.
 
-Walk around a spanning tree, keeping it at the left hand: every half-edge is met once.  A half-edge off the
-tree is met at one end, then at the other, and since chords do not cross, they open and close like
-parentheses.  Between the two meetings the walk discovers exactly the vertices inside the fundamental cycle
-and those on the way down from the lowest common ancestor to the second end; that ancestor is the shallowest
-vertex met in between.  So one walk counts the inside of *every* fundamental cycle, with one stack and no dual
-tree.
+Walk around a spanning tree, keeping it at the left hand: every half-edge is met once.  A half-edge off the tree is met
+at one end, then at the other, and since chords do not cross, they open and close like parentheses.  Between the two
+meetings the walk discovers exactly the vertices inside the fundamental cycle and those on the path down from the lowest
+common ancestor to the second end; that ancestor is the shallowest vertex met in between.  So one walk counts the inside
+of *every* fundamental cycle, with one stack and no dual tree.
 """
 
 from __future__ import annotations
@@ -20,22 +18,7 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def breadth_first(start, heads, root, depth, down, order):  # type: ignore[no-untyped-def]
-    """Fill ``depth``, the arc ``down`` by which each vertex was reached, and the ``order`` of discovery."""
-    depth[:] = -1
-    depth[root], down[root], order[0] = 0, -1, root
-    size = 1
-    for i in range(len(order)):
-        v = order[i]
-        for arc in range(start[v], start[v + 1]):
-            u = heads[arc]
-            if depth[u] < 0:
-                depth[u], down[u], order[size] = depth[v] + 1, arc, u
-                size += 1
-
-
-@njit(cache=True, nogil=True)
-def triangulate(heads, twin, turn, depth):  # type: ignore[no-untyped-def]
+def triangulate(heads, twin, turn, depth):
     """Cut every face into triangles by chords from its shallowest corner: ``tail, twin, after`` of 6n-12
     half-edges.
 
@@ -72,7 +55,7 @@ def triangulate(heads, twin, turn, depth):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def best_cycle(tail, twin, after, depth, down, order, weight, limit, most, base, parts):  # type: ignore[no-untyped-def]
+def best_cycle(tail, twin, after, depth, down, order, weight, limit, most, base, parts):
     """The best fundamental cycle: weights strictly inside and strictly outside at most ``limit`` each.
 
     Its vertices count by weight, and ``base`` is added: ``base + weight of the cycle <= most`` is required,

@@ -1,12 +1,10 @@
-"""The left-right planarity test, on arrays: a rotation system of a planar graph, or the news that there is
-none.
+"""The left-right planarity test, on arrays: a rotation system of a planar graph, or the news that there is none.
 
-Stage 2 of 6.  Brandes, "The left-right planarity test" (2009), whose names are kept: orient the graph by
-depth-first search; ``lowpt`` of an edge is the height of the lowest vertex its subtree returns to; edges are
-visited in the order of ``nesting``; a stack of *conflict pairs* (two intervals of return edges that must lie
-on different sides of the tree) collects the constraints, and ``ref``/``side`` resolve them.  Linear time but
-for one sort.  No proof is needed here: the caller checks Euler's formula on the result, and the tests compare
-the verdict with networkx.
+Stage 2 of 6.  Brandes, "The left-right planarity test" (2009), whose names are kept: orient the graph by depth-first
+search; ``lowpt`` of an edge is the height of the lowest vertex its subtree returns to; edges are visited in the order
+of ``nesting``; a stack of *conflict pairs* (two intervals of return edges that must lie on different sides of the tree)
+collects the constraints, and ``ref``/``side`` resolve them.  Linear time but for one sort.  No proof is needed here:
+the caller checks Euler's formula on the result, and the tests compare the verdict with networkx.
 
 Edges are arcs of compressed rows; -1 is "none".
 """
@@ -16,14 +14,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ...arrays import Int
+from ....arrays import Int
 
 LEFT_LOW, LEFT_HIGH, RIGHT_LOW, RIGHT_HIGH = 0, 1, 2, 3  # columns of the stack of conflict pairs
 
 
 def clockwise_order(start: Int, heads: Int) -> Int | None:
-    """The next arc clockwise around the tail of each arc, or ``None`` if the graph is not planar.  Rows are
-    sorted."""
+    """The next arc clockwise around the tail of each arc, or ``None`` if the graph is not planar.  Rows are sorted."""
     n = len(start) - 1
     tails = np.repeat(np.arange(n), np.diff(start))
     twin = np.lexsort((tails, heads))
@@ -42,7 +39,7 @@ def clockwise_order(start: Int, heads: Int) -> Int | None:
 
 
 @njit(cache=True, nogil=True)
-def _orient(start, heads, twin):  # type: ignore[no-untyped-def]
+def _orient(start, heads, twin):
     """Phase 1: depth-first orientation with low points and nesting depths."""
     n, arcs = len(start) - 1, len(heads)
     height, parent, pointer = np.full(n, -1), np.full(n, -1), start[:-1].copy()
@@ -81,7 +78,7 @@ def _orient(start, heads, twin):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _test(out_start, out, heads, tails, height, parent, lowpt):  # type: ignore[no-untyped-def]
+def _test(out_start, out, heads, tails, height, parent, lowpt):
     """Phase 2: whether all constraints can be met; and ``ref``, ``side``, from which the sides follow."""
     n, arcs = len(out_start) - 1, len(heads)
     ref, side, lowpt_edge = np.full(arcs, -1), np.ones(arcs, np.int64), np.full(arcs, -1)
@@ -121,9 +118,8 @@ def _test(out_start, out, heads, tails, height, parent, lowpt):  # type: ignore[
 
 
 @njit(cache=True, nogil=True)
-def _add_constraints(arc, e, stack, size, bottom, lowpt, lowpt_edge, ref):  # type: ignore[no-untyped-def]
-    """Merge the return edges of ``arc`` with those of its elder siblings; the new stack size, or -1: not
-    planar."""
+def _add_constraints(arc, e, stack, size, bottom, lowpt, lowpt_edge, ref):
+    """Merge the return edges of ``arc`` with those of its elder siblings; the new stack size, or -1: not planar."""
     left_low, left_high, right_low, right_high = -1, -1, -1, -1
     while size > bottom:  # return edges of arc itself: all to the right
         size -= 1
@@ -168,9 +164,8 @@ def _add_constraints(arc, e, stack, size, bottom, lowpt, lowpt_edge, ref):  # ty
 
 
 @njit(cache=True, nogil=True)
-def _remove_back_edges(e, u, stack, size, heads, height, lowpt, ref, side):  # type: ignore[no-untyped-def]
-    """Forget the return edges that end at ``u``, the tail of the finished tree edge ``e``; the new stack
-    size."""
+def _remove_back_edges(e, u, stack, size, heads, height, lowpt, ref, side):
+    """Forget the return edges that end at ``u``, the tail of the finished tree edge ``e``; the new stack size."""
     while size > 0:
         left, right = stack[size - 1, LEFT_LOW], stack[size - 1, RIGHT_LOW]
         lowest = lowpt[right] if left < 0 else (lowpt[left] if right < 0 else min(lowpt[left], lowpt[right]))
@@ -195,7 +190,7 @@ def _remove_back_edges(e, u, stack, size, heads, height, lowpt, ref, side):  # t
 
 
 @njit(cache=True, nogil=True)
-def _resolve(arcs, ref, side):  # type: ignore[no-untyped-def]
+def _resolve(arcs, ref, side):
     """Make every ``side`` absolute: multiply along the chain of references."""
     chain = np.empty(len(arcs), np.int64)
     for arc in arcs:
@@ -209,9 +204,8 @@ def _resolve(arcs, ref, side):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _lay_out(out_start, out, heads, tails, twin, parent, side):  # type: ignore[no-untyped-def]
-    """Phase 3: around each vertex its parent, then its outgoing edges, with the incoming ones beside the tree
-    edges."""
+def _lay_out(out_start, out, heads, tails, twin, parent, side):
+    """Phase 3: around each vertex its parent, then its outgoing edges, the incoming ones beside the tree edges."""
     n = len(out_start) - 1
     after, before = np.full(len(heads), -1), np.full(len(heads), -1)
     for v in range(n):

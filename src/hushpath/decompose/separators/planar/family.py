@@ -1,10 +1,7 @@
-"""Separators of planar networks: at most sqrt(8n) vertices, each side at most 2n/3.
+"""The family of planar networks: embed once, then split each cell.
 
-Stage 2 of 6.  The network is embedded once; every cell is split by the theorem of Lipton and Tarjan
-(``planar_search``), then the separator is shrunk by maximum flow in a band around it (``planar_refine``).
-
-A connected separator S has a k-cover of 1 + |S|/(k+1) vertices (Meir and Moon; Lemma "Meir and Moon" of the
-paper), so a connected one is preferred while it is at most ``stretch`` times larger than the smallest found.
+Stage 2 of 6.  A connected separator S has a k-cover of 1 + |S|/(k+1) vertices (Meir and Moon; Lemma "Meir and Moon" of
+the paper), so a connected one is preferred while it is at most ``stretch`` times larger than the smallest found.
 """
 
 from __future__ import annotations
@@ -14,11 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import OptionError
-from ..graph import LEFT, RIGHT, SEPARATOR, Graph, Split
-from .planar_embedding import Embedding, embed, rotation
-from .planar_refine import connected, pack, tighten, trim
-from .planar_search import search
+from ....errors import OptionError
+from ...graph import LEFT, RIGHT, SEPARATOR, Graph, Split
+from ..sides import sides_around
+from .candidates import search
+from .embedding import Embedding, embed, rotation
+from .refine import connected, tighten, trim
 
 BAND = 24  # the band of the flow holds at most this many times the separator, on each side
 ROUNDS = 3
@@ -29,8 +27,7 @@ class Planar:
     """The family of planar networks.
 
     Attributes:
-        stretch: how many times larger than the smallest separator found a connected one may be to be
-        preferred;
+        stretch: how many times larger than the smallest separator found a connected one may be to be preferred;
             0 never prefers one.
     """
 
@@ -72,12 +69,12 @@ class PlanarSplitter:
         chosen, path = search(start, heads, twin, turn)
         if len(chosen) == 0:
             return Split(_around_least_degree(graph))
-        side = pack(start, heads, chosen)
+        side = sides_around(start, heads, chosen)
         for _ in range(ROUNDS):
             if not tighten(start, heads, side, limit, BAND * len(chosen)):
                 break
         if len(path) > 0 and not connected(start, heads, side):
-            along = pack(start, heads, path)
+            along = sides_around(start, heads, path)
             trim(start, heads, along, path, limit)
             if (along == SEPARATOR).sum() <= self.stretch * (side == SEPARATOR).sum():
                 side = along

@@ -1,0 +1,88 @@
+"""Breadth first: the one search by hops, on which covers, balls, components and levels stand.
+
+A search is steered by ``hops``, one number a node: ``FREE`` nodes may be found, ``CLOSED`` ones may not be entered, all
+others have been found, that many hops from a start.  Nodes are found in the order of the queue, and the neighbours of
+each in the order of its row: that settles every tie.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+FREE, CLOSED = -1, -2
+NO_LIMIT = 2**62
+
+
+@njit(cache=True, nogil=True)
+def only(allowed):
+    """The ``hops`` of a search among the allowed nodes, before it begins."""
+    hops = np.empty(len(allowed), np.int64)
+    for v in range(len(allowed)):  # several times as fast as ``np.where``
+        hops[v] = FREE if allowed[v] else CLOSED
+    return hops
+
+
+@njit(cache=True, nogil=True)
+def breadth_first(start, heads, hops, queue, filled, radius=NO_LIMIT, most=NO_LIMIT, parent=None, arrival=None):
+    """Find what is within ``radius`` hops of the queue's first nodes, whose hops are set; return how many it now holds.
+
+    With ``most`` nodes found no other is left for its neighbours.  If given, ``parent`` takes the node and ``arrival``
+    the arc from which each node was found; those of the first ``filled`` are left alone.
+    """
+    first, most = 0, min(most, len(queue))
+    while first < filled < most:
+        v = queue[first]
+        first += 1
+        away = hops[v] + 1
+        if away > radius:
+            continue
+        for arc in range(start[v], start[v + 1]):
+            u = heads[arc]
+            if hops[u] == FREE:
+                hops[u], queue[filled], filled = away, u, filled + 1
+                if parent is not None:
+                    parent[u] = v
+                if arrival is not None:
+                    arrival[u] = arc
+    return filled
+
+
+@njit(cache=True, nogil=True)
+def hops_from(start, heads, source):
+    """The number of arcs from ``source`` to each node, ``FREE`` where there is no path."""
+    hops, queue = np.full(len(start) - 1, FREE, np.int64), np.empty(len(start) - 1, np.int64)
+    hops[source], queue[0] = 0, source
+    breadth_first(start, heads, hops, queue, 1)
+    return hops
+
+
+@njit(cache=True, nogil=True)
+def components(start, heads, hops, parent=None, arrival=None):
+    """List the free nodes component by component, each from its lowest node: the list, and where each part begins.
+
+    The last entry of the second array is the length of the first.
+    """
+    n = len(start) - 1
+    queue, begin = np.empty(n, np.int64), np.zeros(n + 1, np.int64)
+    filled, count = 0, 0
+    for root in range(n):
+        if hops[root] == FREE:
+            hops[root], queue[filled] = 0, root
+            filled += breadth_first(start, heads, hops, queue[filled:], 1, parent=parent, arrival=arrival)
+            count += 1
+            begin[count] = filled
+    return queue[:filled], begin[: count + 1]
+
+
+@njit(cache=True, nogil=True)
+def centroid(order, parent):
+    """Of a tree given parents first: the lowest node with at least half of the nodes at or below it."""
+    n = len(order)
+    below = np.ones(n, np.int64)
+    for i in range(n - 1, 0, -1):
+        v = order[i]
+        if 2 * below[v] >= n:  # deepest first: the branches below hold less than half, the rest at most half
+            return v
+        below[parent[v]] += below[v]
+    return order[0]
