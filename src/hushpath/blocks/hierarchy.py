@@ -76,9 +76,10 @@ class HierarchyBlock:
 
         ``outer`` says where the outer tables of leaves stand.  Numbers that no table holds have place -1.
         """
-        rows, rest, nowhere = self.rows, self.rest, np.full(layout.num_cells, -1)
-        lists = (rows.start, rows.items, rest.start, rest.items, nowhere if outer is None else outer)
-        return np.asarray(number_places(layout.flat, *(sealed(array) for array in lists)))
+        out, nowhere = np.empty(int(_group_sizes(*self.shapes()).sum()), np.int64), np.full(layout.num_cells, -1)
+        rows, rest = ((sealed(one.start), sealed(one.items)) for one in (self.rows, self.rest))
+        number_places(layout.flat, rows[0], rows[1], rest[0], rest[1], nowhere if outer is None else outer, out)
+        return out
 
     @cached_property
     def leaf_edge_ids(self) -> Int:
@@ -91,8 +92,7 @@ class HierarchyBlock:
 
     def group_sizes(self, topology: Topology) -> Int:
         """All pairs of hubs and hubs times boundary per cell, then one per leaf edge."""
-        p, q = self.shapes()
-        return np.concatenate([p * (p - 1) // 2 + p * q, np.ones(len(self.leaf_edge_ids), np.int64)])
+        return np.concatenate([_group_sizes(*self.shapes()), np.ones(len(self.leaf_edge_ids), np.int64)])
 
     def exposure(self, topology: Topology) -> Exposure:
         """An edge moves the groups of its home cell and of every cell above it, and its own number in a leaf."""
@@ -138,3 +138,7 @@ class HierarchyBlock:
             hops=hops,
         )  # fmt: skip
         return cls(hierarchy, bool(leaf_edges), bool(adjacent))
+
+
+def _group_sizes(p: Int, q: Int) -> Int:
+    return p * (p - 1) // 2 + p * q
