@@ -76,9 +76,11 @@ class HierarchyBlock(Block):
 
         ``outer`` says where the outer tables of leaves stand.  Numbers that no table holds have place -1.
         """
-        rows, rest, nowhere = self.rows, self.rest, np.full(layout.num_cells, -1)
-        lists = (rows.start, rows.items, rest.start, rest.items, nowhere if outer is None else outer)
-        return np.asarray(number_places(layout.flat, *(sealed(array) for array in lists)))
+        count = int(self.group_sizes[: layout.num_cells].sum())
+        out, nowhere = np.empty(count, np.int64), np.full(layout.num_cells, -1)
+        rows, rest = ((sealed(one.start), sealed(one.items)) for one in (self.rows, self.rest))
+        number_places(layout.flat, rows[0], rows[1], rest[0], rest[1], nowhere if outer is None else outer, out)
+        return out
 
     @cached_property
     def edges(self) -> Int:

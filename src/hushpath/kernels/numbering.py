@@ -86,7 +86,7 @@ def outer_places(t, level, together, keep_leaves):
 
 
 @njit(cache=True, nogil=True)
-def number_places(t, top_start, tops, rest_start, rest, outer):
+def number_places(t, top_start, tops, rest_start, rest, outer, out):
     """Where the numbers of a ``HierarchyBlock`` stand in side, square, inner (one behind the other) and outer tables.
 
     ``tops`` and ``rest`` are the rows and further columns of each cell's group; ``outer`` says where the outer table
@@ -95,9 +95,9 @@ def number_places(t, top_start, tops, rest_start, rest, outer):
     square = t.side_start[-1]
     inner = square + t.square_start[-1]
     row, column = np.full(len(t.home), -1, np.int64), np.full(len(t.home), -1, np.int64)
-    p, q = np.diff(top_start), np.diff(rest_start)
-    out = np.empty((p * (p - 1) // 2 + p * q).sum(), np.int64)
-    at = np.argsort(t.cells)
+    at = np.empty_like(t.cells)
+    for b in range(len(at)):
+        at[t.cells[b]] = b
     k = 0
     for cell in range(len(at)):
         b = at[cell]
@@ -120,7 +120,6 @@ def number_places(t, top_start, tops, rest_start, rest, outer):
             column[v] = -1
         for v in mine:
             row[v] = -1
-    return out
 
 
 @njit(cache=True, nogil=True)

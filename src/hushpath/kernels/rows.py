@@ -64,7 +64,9 @@ def rows_by_panels(sources, at_row, t, asked, tables, labels, room, found, scale
     is a buffer of one row of lanes per distinct target.
     """
     cells = len(t.parent)
-    widest, tallest = np.diff(t.bound_start).max(), t.rows.max()
+    widest, tallest = 1, 1
+    for b in range(cells):
+        widest, tallest = max(widest, t.bound_start[b + 1] - t.bound_start[b]), max(tallest, t.rows[b])
     before, mine = np.empty(room), np.empty((LANES, room))
     reach, x, y = np.empty((room, LANES)), np.empty((widest, LANES)), np.empty((tallest, LANES))
     starts = np.empty(tallest, np.int64)
@@ -143,7 +145,10 @@ def _transposed(found, column, at_row, block, lanes, scale, out):
 def products_by_labels(sources, at_row, targets, at_column, t, labels, inner, scale, out):
     """Distances from sources to targets, both in preorder of homes, as label products: cell by cell, panel by panel."""
     cells = len(t.parent)
-    x, y = np.empty((np.diff(t.hub_start).max(), LANES)), np.empty((len(sources), LANES))
+    widest = 1
+    for b in range(cells):
+        widest = max(widest, t.hub_start[b + 1] - t.hub_start[b])
+    x, y = np.empty((widest, LANES)), np.empty((len(sources), LANES))
     starts = np.empty(len(sources), np.int64)
     homes_s, homes_t = t.home[sources], t.home[targets]
     for block in range(0, len(targets), LANES):

@@ -94,8 +94,8 @@ def leaf_rows(cell, sources, graphs, nothing, spare):
     if len(sources) == 0:  # a hierarchy that was not cut is one leaf without boundary
         return np.full((0, n), nothing)
     start, heads, lengths = _leaf_arcs(cell, vertices, graphs, spare)
+    out = np.full((len(sources), n), nothing)
     if n > DENSE:
-        out = np.full((len(sources), n), nothing)
         keys, nodes, places = np.empty(n, lengths.dtype), np.empty(n, np.int64), np.empty(n, np.int64)
         dijkstra(start, heads, lengths, sources, -1, nothing, out, keys, nodes, places)
         return out
@@ -105,7 +105,10 @@ def leaf_rows(cell, sources, graphs, nothing, spare):
         for arc in range(start[i], start[i + 1]):
             table[i, heads[arc]] = min(table[i, heads[arc]], lengths[arc])
     closed(table, n, nothing)
-    return table[sources]
+    for i in range(len(sources)):
+        for j in range(n):
+            out[i, j] = table[sources[i], j]
+    return out
 
 
 @njit(cache=True, nogil=True)
@@ -131,5 +134,14 @@ def _leaf_arcs(cell, vertices, graphs, spare):
                 k += 1
     for v in vertices:
         spare[v] = -1
-    order = np.argsort(tails[:k], kind="mergesort")
-    return np.searchsorted(tails[order], np.arange(len(vertices) + 1)), heads[order], lengths[order]
+    start, free = np.zeros(len(vertices) + 1, np.int64), np.zeros(len(vertices) + 1, np.int64)
+    for tail in tails[:k]:
+        start[tail + 1] += 1
+    for i in range(len(vertices)):
+        start[i + 1] += start[i]
+        free[i] = start[i]
+    out, out_lengths = np.empty(k, np.int64), np.empty(k, graphs.lengths.dtype)
+    for i in range(k):
+        out[free[tails[i]]], out_lengths[free[tails[i]]] = heads[i], lengths[i]
+        free[tails[i]] += 1
+    return start, out, out_lengths
