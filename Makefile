@@ -32,8 +32,9 @@ examples: $(READY)
 LOWEST := $(VENV)-lowest
 test-lowest: $(LOWEST)/.ready
 	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba $(LOWEST)/$(SUB)/python -m pytest -n 2 -W default::DeprecationWarning \
-	  tests/unit tests/statistical tests/properties tests/conformance/test_mechanisms.py tests/conformance/test_readers.py \
-	  tests/contract/test_cli.py tests/contract/test_doctests.py tests/contract/test_examples.py
+	  tests/unit tests/statistical tests/properties tests/conformance/test_lab.py tests/conformance/test_mechanisms.py \
+	  tests/conformance/test_readers.py tests/contract/test_cli.py tests/contract/test_docs.py tests/contract/test_doctests.py \
+	  tests/contract/test_examples.py
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
