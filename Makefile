@@ -1,10 +1,11 @@
 # Two commands do everything on a fresh machine with Python 3.11+ and make: `make demo` and `make test`.
 PYTHON ?= python3
 VENV   := .venv
-BIN    := $(VENV)/bin
+SUB    := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN    := $(VENV)/$(SUB)
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint test-slow fuzz boundscheck mutants audit bench clean
+.PHONY: demo test lint ruff mypy hooks examples test-lowest test-slow fuzz boundscheck mutants audit bench clean
 
 demo: $(READY)
 	$(BIN)/hushpath demo --out demo-out
@@ -12,9 +13,28 @@ demo: $(READY)
 test: $(READY) lint
 	$(BIN)/python -m pytest -n 2
 
-lint: $(READY)
+lint: ruff mypy
+
+ruff: $(READY)
 	$(BIN)/ruff check .
+
+mypy: $(READY)
 	$(BIN)/mypy
+
+# What git runs before each commit, once `pre-commit install` has switched it on.
+hooks: $(READY)
+	$(BIN)/pre-commit run --all-files
+
+examples: $(READY)
+	$(BIN)/python -m pytest tests/contract/test_examples.py
+
+# The lowest versions pyproject.toml allows, in an environment of their own. Old libraries may warn of their own age.
+LOWEST := $(VENV)-lowest
+test-lowest: $(LOWEST)/.ready
+	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba $(LOWEST)/$(SUB)/python -m pytest -n 2 -W default::DeprecationWarning \
+	  tests/unit tests/statistical tests/properties tests/conformance/test_lab.py tests/conformance/test_mechanisms.py \
+	  tests/conformance/test_readers.py tests/contract/test_cli.py tests/contract/test_docs.py tests/contract/test_doctests.py \
+	  tests/contract/test_examples.py
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
@@ -50,5 +70,12 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
 
+# The same tools, then every runtime dependency taken down to its floor.
+$(LOWEST)/.ready: pyproject.toml constraints.txt constraints-lowest.txt
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/$(SUB)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(LOWEST)/$(SUB)/python -m pip install --quiet --disable-pip-version-check -r constraints-lowest.txt
+	touch $@
+
 clean:
-	rm -rf $(VENV) demo-out build dist src/*.egg-info
+	rm -rf $(VENV) $(LOWEST) demo-out build dist src/*.egg-info
