@@ -1,4 +1,4 @@
-"""What can go wrong, as one small tree.
+"""What can go wrong, as one small family.
 
     HushpathError
     ├── InputError          the caller can mend it: bad file, bad option, unknown label   (exit code 2)

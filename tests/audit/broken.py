@@ -134,8 +134,8 @@ def until_positive(strategy: Strategy, weights: PrivateWeights, sampler: Sampler
 def private_public_edges(strategy: Strategy, weights: PrivateWeights, sampler: Sampler) -> Measurements:
     """The public edges of ``separator-cover`` take their private weight instead of their public bound."""
 
-    def tampered(block, topology, lattice, steps):
-        return hierarchy_numbers(block, topology, replace(lattice, high=steps), steps)
+    def tampered(block, lattice, steps):
+        return hierarchy_numbers(block, replace(lattice, high=steps), steps)
 
     with mock.patch("hushpath.measure.numbers.hierarchy_numbers", tampered):
         return measure(strategy, weights, sampler)

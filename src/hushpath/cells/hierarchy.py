@@ -1,6 +1,6 @@
 """The hierarchy of cells a network falls into (the paper's binary tree T, Section 3.1): flat, frozen, with its axioms.
 
-Stage 2 of 6.  Cell 0 is the whole network.  A cell ``b`` has vertices V_b and is split by its separator S_b into two
+Cell 0 is the whole network.  A cell ``b`` has vertices V_b and is split by its separator S_b into two
 children: each takes one side and the separator vertices that touch it, and loses the edges inside S_b.  A cell that
 is not split is a leaf.  Cells are numbered so that children come after their parent.
 

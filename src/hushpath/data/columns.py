@@ -1,6 +1,6 @@
 """Tables as plain columns, whatever they came in: which columns, which numbers, and the public half of a network.
 
-Stage 1 of 6.  Files (``readers``) and data frames (``network``) become columns first, and columns a topology here
+Files (``readers``) and data frames (``network``) become columns first, and columns a topology here
 only, so formats cannot differ in meaning.
 
 Rows, edges and stored entries are counted from 1 in messages.  A message names the place of a weight that is

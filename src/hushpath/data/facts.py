@@ -1,6 +1,6 @@
 """Public facts that deserve a second look: counted in public rows and bounds, said once, stopping nothing.
 
-Stage 1 of 6.  Asked where a network is read (``columns``, ``network``) and where bounds meet (``plan``); never when a
+Asked where a network is read (``columns``, ``network``) and where bounds meet (``plan``); never when a
 release is loaded, whose reader cannot change it.  One line per fact, however many rows show it.
 """
 

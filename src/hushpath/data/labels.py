@@ -1,6 +1,6 @@
 """What nodes are called: all integers or all text, sorted in one way.
 
-Stage 1 of 6.  A mix of integers and text becomes text; anything else (float, tuple, empty) is refused.
+A mix of integers and text becomes text; anything else (float, tuple, empty) is refused.
 """
 
 from __future__ import annotations

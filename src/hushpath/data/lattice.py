@@ -1,6 +1,6 @@
 """The integer lattice that private weights are measured on; every number of it is public.
 
-Stage 1 of 6.  Floating-point noise leaks, so weights are clipped to their public bounds, divided by a public step ``g``
+Floating-point noise leaks, so weights are clipped to their public bounds, divided by a public step ``g``
 that is a power of two (exact in binary) and rounded down to ``int64``: from then on distances are exact integers.  If
 ``||w - w'||_1 <= unit`` with at most ``L`` edges changed, the lattice weights differ by
 

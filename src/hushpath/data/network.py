@@ -1,6 +1,6 @@
 """A network as its owner has it: a public topology and private weights, from the tools people use.
 
-Stage 1 of 6.  The constructors differ only in how they find labels, edge ends and weights; everything is
+The constructors differ only in how they find labels, edge ends and weights; everything is
 checked in ``Topology.build`` and ``PrivateWeights``.  File readers live in ``readers``.
 
 Which edges exist is public, so it must not depend on a weight.  Every edge is a row, an edge or a stored entry of its

@@ -1,7 +1,5 @@
 """The public half of a network: nodes, edges, coordinates and declared bounds, but no weights.
 
-Stage 1 of 6:  *topology* -> strategy -> measure -> release -> decode -> answer.
-
 How odd inputs are treated (one way each, here and nowhere else):
 
 | input | treatment |

@@ -1,6 +1,6 @@
 """The recursion that cuts a network into a hierarchy of cells.
 
-Stage 2 of 6.  Reads no weights.  It never fails on odd graphs: a cell that no separator makes smaller becomes a leaf.
+Reads no weights.  It never fails on odd graphs: a cell that no separator makes smaller becomes a leaf.
 """
 
 from __future__ import annotations

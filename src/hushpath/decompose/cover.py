@@ -1,6 +1,6 @@
 """Hop covers inside a set of vertices: few centres, everyone near one.
 
-Stage 2 of 6.  A k-cover of a graph is a set of centres such that every vertex is within k hops of one.  Meir and Moon
+A k-cover of a graph is a set of centres such that every vertex is within k hops of one.  Meir and Moon
 (1975; Lemma "Meir and Moon" of the paper): a connected graph on n vertices has one of at most 1 + n/(k+1).
 """
 

@@ -1,6 +1,6 @@
 """A network cut into its hierarchy of cells, made once and kept: the front door of this package.
 
-Stage 2 of 6.  Decompositions are public and depend on the topology alone, so mechanisms, laws and the query engine that
+Decompositions are public and depend on the topology alone, so mechanisms, laws and the query engine that
 ask for the same one get the same one.
 """
 

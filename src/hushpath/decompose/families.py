@@ -1,6 +1,6 @@
 """Which separators suit a network: the families by name, and the choice between them.
 
-Stage 2 of 6.  ``choose_family`` looks at the public topology only.  In order of preference: single vertices (trees),
+``choose_family`` looks at the public topology only.  In order of preference: single vertices (trees),
 lines (grids), bags (small treewidth); for other networks the family whose first separator is smaller, planar cycles
 or minimum cuts.  Families are imported when first asked for, so that naming them costs nothing.
 """

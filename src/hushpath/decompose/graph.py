@@ -1,6 +1,6 @@
 """A bare graph for separators, and what a separator is.
 
-Stage 2 of 6.  Separators see a simple undirected graph on ``0 .. n-1`` and, beside it, which vertex of the whole
+Separators see a simple undirected graph on ``0 .. n-1`` and, beside it, which vertex of the whole
 network each of these is (``Graph.vertices``), so that a family that prepared something for the whole network (an
 embedding, a tree decomposition, grid coordinates) finds it again in every cell.
 """

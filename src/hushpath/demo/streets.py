@@ -70,8 +70,8 @@ def lay_out(size: int, seed: int) -> Streets:
     cost = np.where(kind != SIDE, 1e-3, lengths * rng.uniform(1.0, 1.4, len(ends)))
     narrow = tuple(ends.T.astype(np.int32))  # the only kind of index this function took before scipy 1.17.1
     spanning = minimum_spanning_tree(coo_array((cost, narrow), shape=(n, n)).tocsr()).tocoo()
-    kept = np.sort(np.stack(spanning.coords, axis=1).astype(np.int64), axis=1)
-    needed = np.isin(_key(ends, n), _key(kept, n))
+    stays = np.sort(np.stack(spanning.coords, axis=1).astype(np.int64), axis=1)
+    needed = np.isin(_key(ends, n), _key(stays, n))
     short = (lengths < 1.28 * SPACING) & (rng.random(len(ends)) > 0.14)
     keep = (kind != SIDE) | needed | short
     ends, kind, lengths = ends[keep], kind[keep], lengths[keep]

@@ -1,6 +1,6 @@
 """Keys to sign with: Ed25519 in PEM files, PKCS8 for the private half and SubjectPublicKeyInfo for the public one.
 
-Stage 5 of 6, used by ``signing``.  ``openssl genpkey -algorithm ed25519`` and ``openssl pkey -pubout`` write the same.
+Used by ``signing``.  ``openssl genpkey -algorithm ed25519`` and ``openssl pkey -pubout`` write the same.
 A key file is hostile input: it may be large, a pipe, of another kind, or the wrong half.
 """
 

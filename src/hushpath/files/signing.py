@@ -1,6 +1,6 @@
 """Who published a file: detached Ed25519 signatures, ``roads.hush.sig`` beside ``roads.hush``.
 
-Stage 5 of 6.  The digest inside a release finds damage, not malice: whoever changes the file computes it
+The digest inside a release finds damage, not malice: whoever changes the file computes it
 again.  A signature says that the holder of a key published exactly these bytes.  It says nothing about whether the
 noise was drawn honestly: that rests on trust in the publisher.
 

@@ -1,6 +1,6 @@
 """The one door to randomness: exact discrete Laplace and Gaussian noise on the integers.
 
-Stage 4 of 6.  Reading order: ``laws`` (what the noise is), ``samplers`` (who makes it), ``exact`` (how, with
+Reading order: ``laws`` (what the noise is), ``samplers`` (who makes it), ``exact`` (how, with
 proofs), ``reference`` (the same, slowly), ``keystream`` (from what), ``vector`` and ``opendp_sampler`` (the
 two samplers).
 """

@@ -1,6 +1,6 @@
 r"""Exact discrete Laplace and Gaussian noise from a row of random words: the kernels of the vector sampler.
 
-Stage 4 of 6.  The algorithms are those of Canonne, Kamath and Steinke, "The Discrete Gaussian
+The algorithms are those of Canonne, Kamath and Steinke, "The Discrete Gaussian
 for Differential Privacy" (2020), compiled by numba and fed by an AES keystream.  Everything is an
 integer: no float is ever formed (a test reads the compiled code to be sure), and no product
 overflows for scales up to ``MAX_SCALE = 2**52``.

@@ -1,6 +1,6 @@
 """The words all vector noise is made of: AES-256 in counter mode, keyed once from the operating system.
 
-Stage 4 of 6.  The stream is the encryption of zeros, read as little-endian 64-bit words, so the same key
+The stream is the encryption of zeros, read as little-endian 64-bit words, so the same key
 gives the same words on every machine.  Each key is used for one stream only, which is why the counter may
 start at zero.  To whoever lacks the key the words are as good as uniform (AES being a pseudorandom
 permutation; 2**40 words are far from its birthday bound), so the privacy that rests on them is

@@ -1,6 +1,6 @@
 r"""The two noise laws on one screen: what they promise, what they are, how wide they are.
 
-Stage 4 of 6.  Both live on the integers; ``scale`` is a whole number of lattice steps, and scale 0 means
+Both live on the integers; ``scale`` is a whole number of lattice steps, and scale 0 means
 no noise.  For integer answers whose neighbours differ by at most ``D1`` in l1 or ``D2`` in l2 norm:
 
     law        P(x), x integer          promise                    std

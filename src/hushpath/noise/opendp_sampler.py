@@ -1,6 +1,6 @@
 """The field's audited sampler, behind the same two words: draw(law, scales).
 
-Stage 4 of 6.  OpenDP's discrete Laplace and Gaussian measurements, applied to zeros, are exact samplers of
+OpenDP's discrete Laplace and Gaussian measurements, applied to zeros, are exact samplers of
 our two laws.  They cost 6 to 16 µs a value, so they serve small releases; the vector sampler, tested against
 the same laws at the same scales, serves large ones.
 

@@ -1,6 +1,6 @@
 """The slow twin of the vector sampler: the same algorithms in Python's unbounded integers.
 
-Stage 4 of 6, for tests and readers only.  It reads the same words in the same order as ``exact.py`` and must
+For tests and readers only.  It reads the same words in the same order as ``exact.py`` and must
 give the same values bit for bit; having no buffer that ends and no integer that overflows, it is the version
 to check against the paper.  See ``exact.py`` for the algorithms and the proof of the split.
 """

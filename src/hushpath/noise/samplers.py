@@ -1,6 +1,6 @@
 """The one door to randomness: which sampler protects a release, and what it will say of itself.
 
-Stage 4 of 6.  Nothing else in hushpath makes noise, opens a keystream or creates a generator (a test reads
+Nothing else in hushpath makes noise, opens a keystream or creates a generator (a test reads
 the sources).  There is no default seed and no global state: a sampler is made for one release and passed on.
 
     choice    seed    size              sampler          private

@@ -1,6 +1,6 @@
 """The vector sampler: millions of exact values a second, from a keystream of its own.
 
-Stage 4 of 6.  This file keeps the words in order; the laws and their proofs are in ``exact.py``.  What could
+This file keeps the words in order; the laws and their proofs are in ``exact.py``.  What could
 go wrong here is not the shape of the noise but using it twice: values made from the same words are the same,
 and the difference of two releases would then show the data bare.  So words are read under a lock, those left
 over serve the next call, a forked copy refuses to work, and a sampler can be neither copied nor pickled.  One sampler

@@ -1,6 +1,6 @@
 r"""Budgets, and the way from zero-concentrated to approximate differential privacy.
 
-Stage 3 of 6.  Two currencies are used.  Laplace noise spends pure ``epsilon``; Gaussian noise spends ``rho`` (zCDP),
+Two currencies are used.  Laplace noise spends pure ``epsilon``; Gaussian noise spends ``rho`` (zCDP),
 which converts to ``(epsilon, delta)`` for every alpha > 1 by (Canonne, Kamath and Steinke 2020, Proposition 12)
 
     epsilon  =  alpha rho  +  log(1 / (alpha delta)) / (alpha - 1)  +  log(1 - 1/alpha).

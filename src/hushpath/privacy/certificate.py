@@ -1,6 +1,6 @@
 r"""What a strategy costs, computed from the strategy alone: the certificate, and the scales that meet a budget.
 
-Stage 3 of 6.  Reads no weights.  For scales ``s_g``, cut numbers ``c_g`` (``sensitivity``) and a protected unit of
+Reads no weights.  For scales ``s_g``, cut numbers ``c_g`` (``sensitivity``) and a protected unit of
 ``u`` lattice steps, the concatenation of all groups is one vector release with
 
     Laplace:   epsilon = max over edges e of  sum over groups g whose cell holds e of  c_g u / s_g

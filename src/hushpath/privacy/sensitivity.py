@@ -1,6 +1,6 @@
 r"""How many numbers of one group a single edge can move: the cut lemma.
 
-Stage 3 of 6.  Reads only public shapes: no function here takes weights.
+Reads only public shapes: no function here takes weights.
 
 A *group* measures distances inside one cell (a public subgraph) between *hubs* (all pairs of ``p`` vertices) and
 from each hub to ``q`` *boundary* vertices.  Write Q for the graph of measured pairs.

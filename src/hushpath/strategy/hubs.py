@@ -12,8 +12,8 @@ no privacy.  The chance ``MISS`` is over that draw; weights are thought to be fi
 Choices.  Published numbers of hubs: ceil(sqrt(n) ln n) and ceil(n^(1/3) ln n); we know the rates, not the constants.
 ``constants="paper"`` takes these and halves the budget between edges and hubs.  ``"tuned"`` (default) also tries
 fewer hubs and other shares and keeps what has the smallest predicted error; that is few hubs at practical sizes. Two
-details of the decoder: the hop limit stays (without it a way may use any number of lucky edges, and the bound would
-be that of input perturbation), and a pair that no limited way joins (never, but for ``MISS``) is answered over noisy
+details of the decoder: the hop limit stays (without it a path may use any number of lucky edges, and the bound would
+be that of input perturbation), and a pair that no limited path joins (never, but for ``MISS``) is answered over noisy
 edges alone, without limit, so that exactly the unreachable pairs are infinite.
 """
 
@@ -97,8 +97,8 @@ def relative_scales(blocks: Sequence[Block], law: Law, shares: Sequence[float]) 
 def pair_errors(hops: Float, edge: float, hub: float, hubs: int, num_nodes: int) -> tuple[Float, Float]:
     """Standard deviation and bias of answers to pairs of these hops, for these noises (standard deviations).
 
-    The better of noisy edges all the way and edges to hubs, n/H hops away on average.  The minimum over pairs of hubs
-    comes out low by about sqrt(2 ln pairs) standard deviations; counted in full, as if all were on the way.
+    The better of noisy edges throughout and edges to hubs, n/H hops away on average.  The minimum over pairs of hubs
+    comes out low by about sqrt(2 ln pairs) standard deviations; counted in full, as if all were on the path.
     """
     ends = np.minimum(hops, 2 * num_nodes / max(hubs, 1))
     variance = np.minimum(edge**2 * hops, edge**2 * ends + hub**2)

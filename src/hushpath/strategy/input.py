@@ -1,7 +1,7 @@
 """Input perturbation (Sealfon 2016): noise on every edge weight, then ordinary shortest paths.
 
 One protected unit moves one number (or several by the same total), so the noise is as small as noise can be; the
-price is that a distance adds up the noise of every edge on its way.  Expected error: noise times the square root of
+price is that a distance adds up the noise of every edge on its path.  Expected error: noise times the square root of
 the number of hops while noise is small against the weights; beyond that shortest paths pick lucky edges and
 answers are too low, in proportion to hops.
 """

@@ -1,7 +1,7 @@
 """The paper's mechanism for recursively separable graphs (Dinitz, Fan, Liu, Upadhyay, Zou; Algorithms 1 to 3).
 
-A tree of cells, each split by a small separator; measured are distances inside each cell between separator vertices
-and from them to the separators of cells above.  An answer climbs from one end to a common cell and descends to the
+A hierarchy of cells, each split by a small separator; measured are distances inside each cell between separator
+vertices and from them to the separators of cells above.  An answer climbs from one end to a common cell and descends to the
 other, one shortcut a level.  Bound: docs/PAPER.md and ``decode.hierarchy``.
 
 ``constants="certified"`` (ours) shares the noise between cells so that the predicted error is smallest and lets the
@@ -57,7 +57,7 @@ def design(
 def hierarchy_design(
     problem: Problem, hierarchy: Hierarchy, why: str, *, constants: str, levels: str, leaf_edges: bool
 ) -> Design:
-    """What to measure over a tree, and how noise is shared; also for ``separator-cover``."""
+    """What to measure over a hierarchy, and how noise is shared; also for ``separator-cover``."""
     block = HierarchyBlock(problem.topology, hierarchy, leaf_edges=leaf_edges, adjacent=levels == "adjacent")
     details = {**hierarchy.facts(), "why": why, "constants": constants, "levels": levels}
     if constants == "paper":

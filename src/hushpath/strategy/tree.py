@@ -7,7 +7,7 @@ root, and d(s, t) = d(s) + d(t) - 2 d(lowest common ancestor).  An edge is part 
 most log2(n) numbers in all, so noise of scale log2(n)/eps suffices (Laplace) and an answer adds up at most 4 log2(n)
 numbers.
 
-This is Sealfon's own structure, with its own block (``anchors``), not the separator tree: a separator tree of a tree
+This is Sealfon's own structure, with its own block (``anchors``), not a hierarchy of cells: one over a tree
 would measure each centroid against all ancestor centroids still present, log(n) more numbers per edge.  One change:
 v* is known once measured, so it is left out of the part above it (it is a leaf of that part in the publication); no
 answer changes, and one number a level is saved.

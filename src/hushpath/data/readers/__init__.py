@@ -1,6 +1,6 @@
 """Read a network from a file: an edge list (CSV, TSV, Parquet) or GraphML.
 
-Stage 1 of 6.  One file per format turns bytes into columns; ``READERS`` lists them, and the conformance suite runs
+One file per format turns bytes into columns; ``READERS`` lists them, and the conformance suite runs
 over that list.  ``read_topology`` takes the public half only: it picks the label columns and leaves every other column
 where it is, so it also works on a file that has no weights.
 """

@@ -1,7 +1,5 @@
 """Kinds of separators, one file or folder per family; ``families.py`` beside this folder names them and chooses.
 
-Stage 2 of 6.
-
     sides.py         from a set of vertices to two sides, with the packing lemma that the others use
     centroid.py      networks without cycles: one vertex
     elimination.py   an elimination order of small width

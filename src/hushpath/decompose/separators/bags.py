@@ -1,6 +1,6 @@
 """Networks like thick trees: a bag of a tree decomposition separates.
 
-Stage 2 of 6.  ``prepare`` finds an order to eliminate the vertices (``elimination``), of width ``k``; it is kept and
+``prepare`` finds an order to eliminate the vertices (``elimination``), of width ``k``; it is kept and
 used again in every cell.
 
 Why the order serves every cell.  Eliminate the vertices of a subgraph in the same order.  Two vertices become

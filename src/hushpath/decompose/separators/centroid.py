@@ -1,6 +1,6 @@
 """Networks without cycles: one vertex separates, its branches are packed into two groups.
 
-Stage 2 of 6.  Every connected cell of a tree is a tree, and a tree has a *centroid*: a vertex all of whose branches
+Every connected cell of a tree is a tree, and a tree has a *centroid*: a vertex all of whose branches
 hold at most half of the vertices, so the packing lemma of ``sides`` applies.  With ``n >= 3`` vertices there are at
 least two branches (a single one would hold ``n - 1 > n/2``), so both groups are non-empty.
 

@@ -1,6 +1,6 @@
 """Separators with a small hop cover, by contraction: for networks without a large clique minor.
 
-Stage 2 of 6.  The Covering Lemma of the paper (Lemma "k-cover_in_separator"): partition the network into connected
+The Covering Lemma of the paper (Lemma "k-cover_in_separator"): partition the network into connected
 clusters of hop radius d, contract each, and separate the smaller graph; the union of the chosen clusters separates the
 network and has one centre per cluster.  At most 1 + n/(d+1) clusters exist (``cover``), and contraction keeps a graph
 K_h-minor-free, so a good separator of the contracted graph has O(sqrt(h^3 n/d)) nodes (Alon, Seymour and Thomas 1990).

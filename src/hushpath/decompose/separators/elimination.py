@@ -1,6 +1,6 @@
 """An order in which to eliminate the vertices of a network, of small width: a tree decomposition.
 
-Stage 2 of 6.  Vertices are eliminated in turn, joining the neighbours of each to each other; the largest degree met is
+Vertices are eliminated in turn, joining the neighbours of each to each other; the largest degree met is
 the *width* ``k``.
 
 Which vertex next.  First a quick pass takes a vertex of least degree each time; it settles networks of width up to 2

@@ -1,6 +1,6 @@
 """Fewest vertices between two sets: maximum flow, and the two smallest separators nearest to either set.
 
-Stage 2 of 6.  ``role`` says what each vertex is, as a sum: ``SOURCE`` where paths may begin, ``TARGET`` where they may
+``role`` says what each vertex is, as a sum: ``SOURCE`` where paths may begin, ``TARGET`` where they may
 end, and ``BEHIND`` if none passes there, because the vertex lies behind the sources or targets and keeps its side.  Any
 other vertex may be taken into the separator, sources and targets too.
 

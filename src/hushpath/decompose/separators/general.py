@@ -1,6 +1,6 @@
 """Any network: METIS or hop distances propose where to cut, maximum flow finds the fewest vertices there.
 
-Stage 2 of 6.  A proposal is an order of the vertices.  The first third of it (or more) is set ``A``, as many at the
+A proposal is an order of the vertices.  The first third of it (or more) is set ``A``, as many at the
 end are set ``B``, and the separator is a smallest set of vertices that meets every path from ``A`` to ``B`` (it may
 take vertices of ``A`` and ``B``).  With ``A`` and ``B`` the two halves of a bisection this would be Koenig's cover of
 the cut edges; with subsets of the halves, and the vertices between them free, it is never larger.

@@ -1,6 +1,6 @@
 """Grids: a straight line across the shorter dimension separates.
 
-Stage 2 of 6.  A grid is recognised from its edges alone.  An ``a x b`` grid has ``n = ab`` vertices and
+A grid is recognised from its edges alone.  An ``a x b`` grid has ``n = ab`` vertices and
 ``m = 2ab - a - b`` edges, so ``a`` and ``b`` are the roots of ``x^2 - (2n - m) x + n``.  With hop distances ``p`` and
 ``q`` from two corners at the ends of a side of ``b`` vertices, vertex ``(row, column)`` has ``p = row + column`` and
 ``q = row + (b - 1 - column)``, which gives both coordinates.  They are then *checked*, so that nothing has to be

@@ -1,6 +1,6 @@
 """From a set of vertices to two sides: packing components, and small repairs of a separator.
 
-Stage 2 of 6.  ``side`` holds ``SEPARATOR``, ``LEFT`` or ``RIGHT`` for each vertex; everything here works on any graph.
+``side`` holds ``SEPARATOR``, ``LEFT`` or ``RIGHT`` for each vertex; everything here works on any graph.
 
 Packing lemma.  Let components of total size ``N`` each hold at most ``n/2 >= N/2`` vertices.  Giving them, largest
 first, to the lighter of two groups leaves both groups at most ``max(n/2, 2N/3) <= 2n/3``.

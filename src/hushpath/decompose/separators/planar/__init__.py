@@ -1,6 +1,6 @@
 """Separators of planar networks: at most sqrt(8n) vertices, each side at most 2n/3.  One door: ``Planar``.
 
-Stage 2 of 6.  The network is embedded once; every cell is split by the theorem of Lipton and Tarjan, then the separator
+The network is embedded once; every cell is split by the theorem of Lipton and Tarjan, then the separator
 is shrunk by maximum flow in a band around it.
 
     leftright.py     the left-right planarity test

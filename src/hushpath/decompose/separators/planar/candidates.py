@@ -1,6 +1,6 @@
 """Candidates for a planar separator: fundamental cycles, levels, and both together (Lipton and Tarjan).
 
-Stage 2 of 6.  From any root, ``search`` finds a separator of at most sqrt(8n) vertices all of whose parts have at most
+From any root, ``search`` finds a separator of at most sqrt(8n) vertices all of whose parts have at most
 2n/3 vertices, as in Lipton and Tarjan, "A separator theorem for planar graphs" (1979), Theorem 4: let level l1 hold the
 median vertex in breadth-first order and let k vertices lie in levels <= l1.  Some level l0 <= l1 has |L(l0)| + 2(l1 -
 l0) <= 2 sqrt(k) and some level l2 > l1 has |L(l2)| + 2(l2 - l1 - 1) <= 2 sqrt(n - k).  Fewer than n/2 vertices lie

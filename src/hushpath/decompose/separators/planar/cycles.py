@@ -1,6 +1,6 @@
 """Breadth-first trees in a triangulated plane graph, and the vertices inside each of their fundamental cycles.
 
-Stage 2 of 6.  Arrays of half-edges: ``tail[h]``, ``twin[h]``, and ``after[h]``, the next half-edge of the same face.
+Arrays of half-edges: ``tail[h]``, ``twin[h]``, and ``after[h]``, the next half-edge of the same face.
 Half-edges below ``len(heads)`` are the arcs of the graph; the others are chords drawn into faces, so a cycle that
 closes with a chord still separates: nothing crosses a chord inside its face.
 

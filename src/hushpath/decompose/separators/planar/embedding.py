@@ -1,6 +1,6 @@
 """A planar embedding of the whole network, and what is left of it in a subgraph.
 
-Stage 2 of 6.  A rotation system lists the neighbours of every vertex in clockwise order.  Deleting vertices and edges
+A rotation system lists the neighbours of every vertex in clockwise order.  Deleting vertices and edges
 from a plane drawing leaves a plane drawing, so the order restricted to a subgraph is an embedding of that subgraph: the
 network is embedded once, and every cell only sorts its own arcs.
 """

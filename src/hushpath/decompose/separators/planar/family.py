@@ -1,6 +1,6 @@
 """The family of planar networks: embed once, then split each cell.
 
-Stage 2 of 6.  A connected separator S has a k-cover of 1 + |S|/(k+1) vertices (Meir and Moon; Lemma "Meir and Moon" of
+A connected separator S has a k-cover of 1 + |S|/(k+1) vertices (Meir and Moon; Lemma "Meir and Moon" of
 the paper), so a connected one is preferred while it is at most ``stretch`` times larger than the smallest found.
 """
 

@@ -1,6 +1,6 @@
 """The left-right planarity test, on arrays: a rotation system of a planar graph, or the news that there is none.
 
-Stage 2 of 6.  Brandes, "The left-right planarity test" (2009), whose names are kept: orient the graph by depth-first
+Brandes, "The left-right planarity test" (2009), whose names are kept: orient the graph by depth-first
 search; ``lowpt`` of an edge is the height of the lowest vertex its subtree returns to; edges are visited in the order
 of ``nesting``; a stack of *conflict pairs* (two intervals of return edges that must lie on different sides of the tree)
 collects the constraints, and ``ref``/``side`` resolve them.  Linear time but for one sort.  No proof is needed here:

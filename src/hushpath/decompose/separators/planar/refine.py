@@ -1,6 +1,6 @@
 """From a separator to a smaller one near it.
 
-Stage 2 of 6.  Works on any graph; nothing here knows about the plane.  Each step keeps both sides non-empty and within
+Works on any graph; nothing here knows about the plane.  Each step keeps both sides non-empty and within
 ``limit`` vertices: a refined separator is never worse than the one it came from.
 """
 
