@@ -1,8 +1,8 @@
 """The paper's mechanism for recursively separable graphs (Dinitz, Fan, Liu, Upadhyay, Zou; Algorithms 1 to 3).
 
 A hierarchy of cells, each split by a small separator; measured are distances inside each cell between separator
-vertices and from them to the separators of cells above.  An answer climbs from one end to a common cell and descends to the
-other, one shortcut a level.  Bound: docs/PAPER.md and ``decode.hierarchy``.
+vertices and from them to the separators of cells above.  An answer climbs from one end to a common cell and descends to
+the other, one shortcut a level.  Bound: docs/PAPER.md and ``decode.hierarchy``.
 
 ``constants="certified"`` (ours) shares the noise between cells so that the predicted error is smallest and lets the
 certificate find the smallest safe scales.  ``constants="paper"`` takes the sigma printed in Algorithm 1, and the
