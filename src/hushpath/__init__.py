@@ -43,20 +43,17 @@ if TYPE_CHECKING:
     from .publish.release import mechanisms, release
 
 # Imported on first use: `hushpath --help` must not pay for numerical libraries.
-_HOME = {
-    "HushpathError": "errors",
-    "HushpathWarning": "errors",
-    "Network": "data.network",
-    "Release": "publish.oracle",
-    "Topology": "data.topology",
-    "evaluate": "publish.evaluate",
-    "load": "publish.oracle",
-    "mechanisms": "publish.release",
-    "plan": "publish.plan",
-    "read_network": "data.readers",
-    "read_topology": "data.readers",
-    "release": "publish.release",
+_ROOMS = {
+    "errors": ("HushpathError", "HushpathWarning"),
+    "data.network": ("Network",),
+    "data.readers": ("read_network", "read_topology"),
+    "data.topology": ("Topology",),
+    "publish.evaluate": ("evaluate",),
+    "publish.oracle": ("Release", "load"),
+    "publish.plan": ("plan",),
+    "publish.release": ("mechanisms", "release"),
 }
+_HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
     "HushpathError", "HushpathWarning", "Network", "Release", "Topology", "__version__", "evaluate", "load",

@@ -8,7 +8,7 @@ or minimum cuts.  Families are imported when first asked for, so that naming the
 from __future__ import annotations
 
 from importlib import import_module
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -54,30 +54,28 @@ def choose_family(graph: Graph, family: str = "auto") -> tuple[Splitter, str, st
 Choice = tuple[Splitter, str, str]
 
 
-def _tree(graph: Graph) -> Choice | None:
-    if graph.num_edges >= max(graph.num_nodes, 1):
-        return None
+def _prepared(name: str, graph: Graph, **limits: int) -> Any:
+    """The family prepared for a network, or ``None`` if that does not belong to it."""
     try:
-        splitter = load_family("tree").prepare(graph)
+        return load_family(name).prepare(graph, **limits)
     except OptionError:
         return None
-    return splitter, "tree", "The network has no cycle, so single vertices separate it."
+
+
+def _tree(graph: Graph) -> Choice | None:
+    few = graph.num_edges < max(graph.num_nodes, 1)
+    splitter = _prepared("tree", graph) if few else None
+    return splitter and (splitter, "tree", "The network has no cycle, so single vertices separate it.")
 
 
 def _grid(graph: Graph) -> Choice | None:
-    try:
-        splitter = load_family("grid").prepare(graph)
-    except OptionError:
-        return None
-    return splitter, "grid", "The network is a full grid, so straight lines separate it."
+    splitter = _prepared("grid", graph)
+    return splitter and (splitter, "grid", "The network is a full grid, so straight lines separate it.")
 
 
 def _treewidth(graph: Graph) -> Choice | None:
-    from .separators.bags import Bags
-
-    try:
-        splitter = Bags().prepare(graph, most_width=SMALL_WIDTH)
-    except OptionError:
+    splitter = _prepared("treewidth", graph, most_width=SMALL_WIDTH)
+    if splitter is None:
         return None
     why = f"The network is like a thick tree (width {splitter.width}), so {splitter.width + 1} vertices separate it."
     return splitter, "treewidth", why
@@ -85,13 +83,9 @@ def _treewidth(graph: Graph) -> Choice | None:
 
 def _planar(graph: Graph) -> Choice | None:
     n = graph.num_nodes
-    if n > TRY_PLANAR_TO or graph.num_edges > 3 * n - 6:
-        return None
-    try:
-        splitter = load_family("planar").prepare(graph)
-    except OptionError:
-        return None
-    if _first_separator(splitter, graph) > _first_separator(_general(graph)[0], graph):
+    few = n <= TRY_PLANAR_TO and graph.num_edges <= 3 * n - 6
+    splitter = _prepared("planar", graph) if few else None
+    if splitter is None or _first_separator(splitter, graph) > _first_separator(_general(graph)[0], graph):
         return None
     return splitter, "planar", "The network can be drawn without crossings, so a short closed curve separates it."
 

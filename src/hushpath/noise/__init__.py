@@ -1,24 +1,13 @@
 """The one door to randomness: exact discrete Laplace and Gaussian noise on the integers.
 
-Reading order: ``laws`` (what the noise is), ``samplers`` (who makes it), ``exact`` (how, with
-proofs), ``reference`` (the same, slowly), ``keystream`` (from what), ``vector`` and ``opendp_sampler`` (the
-two samplers).
+Reading order: ``laws`` (what the noise is), ``samplers`` (who makes it), ``exact`` (how, with proofs),
+``keystream`` (from what), ``vector`` and ``opendp_sampler`` (the two samplers).
 """
 
 from .laws import MAX_SCALE, Law, pmf, quantile, std
 from .samplers import OPENDP_LIMIT, SAMPLERS, SECRET_SAMPLERS, Choice, Sampler, make_sampler, simulation
 
 __all__ = [
-    "MAX_SCALE",
-    "OPENDP_LIMIT",
-    "SAMPLERS",
-    "SECRET_SAMPLERS",
-    "Choice",
-    "Law",
-    "Sampler",
-    "make_sampler",
-    "pmf",
-    "quantile",
-    "simulation",
-    "std",
-]
+    "MAX_SCALE", "OPENDP_LIMIT", "SAMPLERS", "SECRET_SAMPLERS", "Choice", "Law", "Sampler", "make_sampler", "pmf",
+    "quantile", "simulation", "std",
+]  # fmt: skip

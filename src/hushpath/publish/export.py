@@ -18,7 +18,8 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -56,39 +57,59 @@ def write_matrix(
         raise OptionError(f"a matrix is written as {', '.join(FORMATS)}, not {suffix or 'a file without suffix'}")
     if long and suffix == ".npy":
         raise OptionError("a .npy file is the plain matrix; long tables are written as .csv or .parquet")
-    columns = _asked(release, targets)
-    shape = len(release.topology.indices(sources)), len(columns)
-    if not long and suffix != ".npy" and len({"source", *map(str, columns)}) <= len(columns):
+    asked = _Asked(release, _spelt(release, sources), _spelt(release, targets), long, np.dtype(dtype), targets is None)
+    shape = len(asked.sources), len(asked.targets)
+    if not long and suffix != ".npy" and len({"source", *map(str, asked.targets)}) <= shape[1]:
         raise OptionError("two columns of the table would have the same name; name each target once, or use --long")
-    need, free = shape[0] * shape[1] * np.dtype(dtype).itemsize, shutil.disk_usage(Path(path).absolute().parent).free
+    need, free = shape[0] * shape[1] * asked.dtype.itemsize, shutil.disk_usage(Path(path).absolute().parent).free
     if suffix == ".npy" and need > free:  # a memory map over a full disk would end the process
         raise CannotError(f"{shape[0]} x {shape[1]} distances take {need / 1e9:.3g} GB; {free / 1e9:.3g} GB are free")
     release.prepared(shape[0])
     with replacing(path) as temporary:
         if suffix == ".npy":
-            _write_npy(release, temporary, sources, targets, shape, dtype)
+            _write_npy(asked, temporary, release.statement.marking)
         elif suffix == ".csv":
-            _write_csv(release, temporary, sources, targets, long, dtype)
+            _write_csv(asked, temporary)
         else:
             try:
-                _write_parquet(release, temporary, sources, targets, long, dtype)
+                _write_parquet(asked, temporary)
             except OSError as error:  # in the system's words, not Arrow's
                 raise OSError(error.errno, os.strerror(error.errno or errno.EIO)) from None
     return shape
 
 
-def _write_npy(
-    release: Release,
-    path: Path,
-    sources: Sequence[Label] | None,
-    targets: Sequence[Label] | None,
-    shape: tuple[int, int],
-    dtype: Any,
-) -> None:
-    marked = np.dtype([(f"distance {NOT_PRIVATE}", dtype)]) if release.statement.marking else np.dtype(dtype)
-    out = np.lib.format.open_memmap(path, mode="w+", dtype=marked, shape=shape)
+@dataclass(frozen=True)
+class _Asked:
+    """What a table holds, labels as the release spells them: "17" asked on the command line is written as 17."""
+
+    release: Release
+    sources: list[Label]
+    targets: list[Label]
+    long: bool
+    dtype: np.dtype[Any]
+    whole: bool  # every node is a target, in canonical order
+
+    @property
+    def mark(self) -> list[str]:
+        """The first cell of every line: nothing for a private release."""
+        return [NOT_PRIVATE] if self.release.statement.marking else []
+
+    def blocks(self) -> Iterator[tuple[list[Label], Any]]:
+        """Some sources and their rows at a time."""
+        for part in steps(self.release.chunks(len(self.sources)), "writing"):
+            columns = None if self.whole else self.targets
+            yield self.sources[part], self.release.matrix(self.sources[part], columns, dtype=self.dtype)
+
+
+def _spelt(release: Release, labels: Sequence[Label] | None) -> list[Label]:
+    return [release.topology.labels[i] for i in release.topology.indices(labels)]
+
+
+def _write_npy(asked: _Asked, path: Path, marking: str) -> None:
+    marked = np.dtype([(f"distance {NOT_PRIVATE}", asked.dtype)]) if marking else asked.dtype
+    out = np.lib.format.open_memmap(path, mode="w+", dtype=marked, shape=(len(asked.sources), len(asked.targets)))
     _reserve(path)
-    release.matrix(sources, targets, out=out.view(dtype))
+    asked.release.matrix(asked.sources, None if asked.whole else asked.targets, out=out.view(asked.dtype))
     out.flush()
 
 
@@ -99,46 +120,30 @@ def _reserve(path: Path) -> None:
             os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
 
 
-def _write_csv(
-    release: Release,
-    path: Path,
-    sources: Sequence[Label] | None,
-    targets: Sequence[Label] | None,
-    long: bool,
-    dtype: Any,
-) -> None:
-    rows, columns = _asked(release, sources), _asked(release, targets)
+def _write_csv(asked: _Asked, path: Path) -> None:
+    mark, columns = asked.mark, asked.targets
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        mark = _mark(release)
-        writer.writerow([*mark, "source", *(["target", "distance"] if long else columns)])
-        for part in steps(release.chunks(len(rows)), "writing"):
-            for label, row in zip(rows[part], release.matrix(rows[part], targets, dtype=dtype).tolist(), strict=True):
-                if long:
+        writer.writerow([*mark, "source", *(["target", "distance"] if asked.long else columns)])
+        for sources, block in asked.blocks():
+            for label, row in zip(sources, block.tolist(), strict=True):
+                if asked.long:
                     writer.writerows([*mark, label, t, d] for t, d in zip(columns, row, strict=True))
                 else:
                     writer.writerow([*mark, label, *row])
 
 
-def _write_parquet(
-    release: Release,
-    path: Path,
-    sources: Sequence[Label] | None,
-    targets: Sequence[Label] | None,
-    long: bool,
-    dtype: Any,
-) -> None:
+def _write_parquet(asked: _Asked, path: Path) -> None:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         raise CannotError("writing Parquet needs pyarrow: pip install 'hushpath[parquet]'") from None
-    rows, columns = _asked(release, sources), _asked(release, targets)
+    release, columns, mark = asked.release, asked.targets, asked.mark
     kind = pa.int64() if isinstance(release.topology.labels[0], int) else pa.string()
-    number = pa.from_numpy_dtype(np.dtype(dtype))
-    mark = _mark(release)
+    number = pa.from_numpy_dtype(asked.dtype)
     first = [*((text, pa.string()) for text in mark), ("source", kind)]
-    if long:
+    if asked.long:
         fields = [*first, ("target", kind), ("distance", number)]
     elif len(columns) > MOST_COLUMNS:
         raise OptionError(
@@ -151,22 +156,11 @@ def _write_parquet(
         facts["hushpath.marking"] = release.statement.marking
     schema = pa.schema(fields, metadata=facts)
     with pq.ParquetWriter(path, schema) as writer:
-        for part in steps(release.chunks(len(rows)), "writing"):
-            block, mine = release.matrix(rows[part], targets, dtype=dtype), rows[part]
-            if long:
+        for mine, block in asked.blocks():
+            if asked.long:
                 data = [np.repeat(np.array(mine, object), len(columns)), np.tile(np.array(columns, object), len(mine))]
                 arrays = [*(pa.array(column, kind) for column in data), pa.array(block.ravel())]
             else:
                 arrays = [pa.array(mine, kind), *(pa.array(column) for column in np.ascontiguousarray(block.T))]
             marks = [pa.array([text] * len(arrays[0]), pa.string()) for text in mark]
             writer.write_table(pa.Table.from_arrays([*marks, *arrays], schema=schema))
-
-
-def _mark(release: Release) -> list[str]:
-    """The first cell of every line of a table: nothing for a private release."""
-    return [NOT_PRIVATE] if release.statement.marking else []
-
-
-def _asked(release: Release, labels: Sequence[Label] | None) -> list[Label]:
-    """The labels as the release spells them, so that "17" asked on the command line is written as 17."""
-    return [release.topology.labels[i] for i in release.topology.indices(labels)]

@@ -291,16 +291,7 @@ class Release:
         return self.topology.indices(left), self.topology.indices(right)
 
 
-def load(
-    path: str | os.PathLike[str],
-    *,
-    verify: str | os.PathLike[str] | None = None,
-    index: bool = True,
-    decoder: str = "auto",
-    estimator: str = "auto",
-) -> Release:
-    """Read a release file; with ``verify`` only if it is signed by the owner of this public key (``Release.load``)."""
-    return Release.load(path, verify=verify, index=index, decoder=decoder, estimator=estimator)
+load = Release.load
 
 
 def check_confidence(confidence: float) -> None:

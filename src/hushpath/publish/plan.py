@@ -59,16 +59,10 @@ class Candidate:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {
-            "mechanism": self.mechanism,
-            "law": self.law and str(self.law),
-            "mean_error": self.mean_error if self.strategy else None,
-            "p95_error": self.p95_error if self.strategy else None,
-            "bound": self.bound if self.strategy else None,
-            "noise": self.noise if self.strategy else None,
-            "numbers": self.numbers,
-            "reason": self.reason,
-        }
+        figures = {name: getattr(self, name) for name in ("mean_error", "p95_error", "bound", "noise")}
+        known = figures if self.strategy else dict.fromkeys(figures)
+        law = self.law and str(self.law)
+        return {"mechanism": self.mechanism, "law": law, **known, "numbers": self.numbers, "reason": self.reason}
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ from ..errors import BudgetError, CannotError, OptionError
 from ..noise import MAX_SCALE, Law
 from ..privacy.accounting import Budget
 from ..privacy.certificate import Certificate, Exposure, calibrate, certify
+from .options import Check
 from .terms import Terms
 
 Kind = TypeVar("Kind", bound=Block)
@@ -70,7 +71,7 @@ class Mechanism:
         name, summary: as ``hushpath.mechanisms()`` lists them.
         design: public facts and options to a design.
         measures: the kinds of block its designs have, in order.
-        options: names of the options it takes besides ``law``.
+        options: the options it takes besides ``law``, and what each may be.
         directed: whether it works on directed networks.
         undirected_reason: why not, in words for the error message.
         needs_max_weight: whether it is meaningless without a public bound on weights.
@@ -87,7 +88,7 @@ class Mechanism:
     summary: str
     design: Callable[..., Design]
     measures: tuple[type[Block], ...]
-    options: frozenset[str] = frozenset()
+    options: Mapping[str, Check] = field(default_factory=dict)
     directed: bool = True
     undirected_reason: str = ""
     needs_max_weight: bool = False
@@ -179,10 +180,12 @@ class Strategy:
 
 def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Mapping[str, Any]) -> Strategy:
     """Design, calibrate and certify.  Raises before any weight is read."""
-    unknown = sorted(set(options) - mechanism.options)
-    if unknown:
-        takes = ", ".join(sorted({"law", *mechanism.options}))
-        raise OptionError(f"mechanism {mechanism.name!r} has no option {unknown[0]!r}; it takes: {takes}")
+    for name, value in sorted(options.items()):
+        if name not in mechanism.options:
+            takes = ", ".join(sorted({"law", *mechanism.options}))
+            raise OptionError(f"mechanism {mechanism.name!r} has no option {name!r}; it takes: {takes}")
+        if wrong := mechanism.options[name](value):
+            raise OptionError(f"{name} {wrong}, got {str(value)[:40]!r}")
     check_fits(mechanism, problem, law)
     if options.get("constants") == "paper" and mechanism.printed not in (law, None):
         raise OptionError(

@@ -32,6 +32,7 @@ from ..kernels.hops import nearest_chosen
 from ..noise import Law
 from ..privacy.accounting import zcdp_rho
 from .core import Design, Mechanism, Problem, Strategy
+from .options import one_of, whole
 
 MOST_NODES = 200_000  # a shortest-path search per node of Z
 MOST_CHOSEN = 20_000  # 1.6 GB of measurements
@@ -42,10 +43,6 @@ _rho = lru_cache(maxsize=16)(zcdp_rho)  # asked for every k that is tried
 
 def design(problem: Problem, *, hops: int | None = None, constants: str = "tuned") -> Design:
     """Choose Z and measure all its pairs; each component gets the least noise it needs."""
-    if constants not in ("tuned", "paper"):
-        raise OptionError(f"constants must be one of tuned, paper, got {str(constants)[:40]!r}")
-    if hops is not None and (isinstance(hops, bool) or not isinstance(hops, int) or not 0 <= hops < MOST_HOPS):
-        raise OptionError(f"hops must be a whole number from 0 to {MOST_HOPS - 1}, got {str(hops)[:40]!r}")
     graph = Graph.of(problem.topology)
     grid = grid_coordinates(graph) if graph.num_edges > graph.num_nodes else None
     k = published_hops(problem, grid=grid is not None) if hops is None else hops
@@ -117,7 +114,7 @@ MECHANISM = Mechanism(
     summary="noisy distances between the nodes of a k-hop cover, for bounded weights (Sealfon 2016)",
     design=design,
     measures=(CliqueBlock,),
-    options=frozenset({"hops", "constants"}),
+    options={"hops": whole(0, MOST_HOPS), "constants": one_of("tuned", "paper")},
     directed=False,
     undirected_reason="a node and its nearest cover node must be near in both directions",
     needs_max_weight=True,

@@ -31,7 +31,9 @@ from ..errors import OptionError
 from ..noise import Law, simulation
 from ..privacy.sensitivity import hub_cut
 from .core import Design, Mechanism, Problem, Strategy
+from .options import one_of, whole
 
+OPTIONS = {"hubs": whole(1), "hub_seed": whole(0, optional=False), "constants": one_of("tuned", "paper")}
 MISS = 1e-3
 MOST_NODES = 50_000  # a row takes a tenth of a second there
 MOST_HUBS = 5_000  # the table between them is looked at for every row
@@ -40,7 +42,6 @@ SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)  # of the budget, for edges
 
 def design(problem: Problem, *, hubs: int | None = None, hub_seed: int = 0, constants: str = "tuned") -> Design:
     """Draw hubs and share the budget between them and the edges."""
-    check_options(constants=constants, hub_seed=hub_seed, hubs=hubs)
     n = problem.topology.num_nodes
     published = published_hubs(problem)
     if constants == "paper":
@@ -116,15 +117,6 @@ def _expected(problem: Problem, hubs: int, share: float) -> float:
     return float(np.hypot(spread, bias) @ share_of)
 
 
-def check_options(*, constants: str, hub_seed: int, hubs: int | None) -> None:
-    """Refuse what makes no sense."""
-    if constants not in ("tuned", "paper"):
-        raise OptionError(f"constants must be one of tuned, paper, got {str(constants)[:40]!r}")
-    for name, number, least in (("hub_seed", hub_seed, 0), ("hubs", 1 if hubs is None else hubs, 1)):
-        if isinstance(number, bool) or not isinstance(number, int) or number < least:
-            raise OptionError(f"{name} must be a whole number of at least {least}, got {str(number)[:40]!r}")
-
-
 def refuse_too_many(clique: CliqueBlock) -> None:
     """The table between hubs must fit in memory."""
     if len(clique.vertices) > MOST_HUBS:
@@ -142,7 +134,7 @@ MECHANISM = Mechanism(
     summary="noisy edges and noisy distances between random hubs (Fan, Li and Li 2022; Chen et al. 2023)",
     design=design,
     measures=(EdgeBlock, CliqueBlock),
-    options=frozenset({"hubs", "hub_seed", "constants"}),
+    options=OPTIONS,
     most_nodes=MOST_NODES,
     misfit=misfit,
 )

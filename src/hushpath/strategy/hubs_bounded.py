@@ -38,7 +38,7 @@ from ..privacy.sensitivity import hub_cut
 from .core import Design, Mechanism, Problem, Strategy
 from .hubs import (
     MOST_NODES,
-    check_options,
+    OPTIONS,
     draw_hubs,
     fewer,
     hop_limit,
@@ -49,18 +49,11 @@ from .hubs import (
 )  # fmt: skip
 
 POWER = math.sqrt(2) - 1
-SHARES = (
-    (0.5, 0.5),
-    (0.7, 0.3),
-    (0.8, 0.2),
-    (0.9, 0.1),
-    (0.95, 0.05),
-)  # edges, hubs; with local hubs these give up a fifth
+SHARES = ((0.5, 0.5), (0.7, 0.3), (0.8, 0.2), (0.9, 0.1), (0.95, 0.05))  # edges, hubs; local hubs take a fifth
 
 
 def design(problem: Problem, *, hubs: int | None = None, hub_seed: int = 0, constants: str = "tuned") -> Design:
     """Draw hubs and clusters and share the budget."""
-    check_options(constants=constants, hub_seed=hub_seed, hubs=hubs)
     n = problem.topology.num_nodes
     weight = max(problem.lattice.largest_weight / problem.lattice.unit * min(problem.budget.epsilon, 1e6), 1e-6)
     published = min(n, max(2, math.ceil((n * weight) ** POWER)))
@@ -159,7 +152,7 @@ MECHANISM = Mechanism(
     summary="hubs, crowded places and hubs inside random clusters, for bounded weights (Chen et al. 2023)",
     design=design,
     measures=(EdgeBlock, CliqueBlock, ClusterBlock),
-    options=frozenset({"hubs", "hub_seed", "constants"}),
+    options=OPTIONS,
     directed=False,
     undirected_reason="a node and its nearest hub must be near in both directions",
     needs_max_weight=True,

@@ -28,37 +28,32 @@ from ..arrays import Float
 from ..blocks.hierarchy import HierarchyBlock
 from ..cells.hierarchy import Hierarchy
 from ..decompose.decomposition import decomposition
-from ..errors import OptionError
 from ..noise import Law
 from ..privacy.sensitivity import hub_cut
 from .core import Design, Mechanism, Problem, Strategy
+from .options import one_of, whole
 
-OPTIONS = frozenset({"family", "constants", "levels", "leaves", "depth", "leaf_size"})
+OPTIONS = {
+    "family": lambda name: None if isinstance(name, str) else "is no separator family",
+    "constants": one_of("certified", "paper"),
+    "levels": one_of("all", "adjacent"),
+    "leaves": one_of("auto", "edges", "all-pairs"),
+    "depth": whole(0),
+    "leaf_size": whole(1),
+}
 LEAF_SIZE = {True: 8, False: 4}  # with leaf edges / with all pairs
 
 
 def design(
-    problem: Problem,
-    *,
-    family: str = "auto",
-    constants: str = "certified",
-    levels: str = "all",
-    leaves: str = "auto",
-    depth: int | None = None,
-    leaf_size: int | None = None,
-) -> Design:
-    """Decompose and propose what to measure."""
-    check_options(family=family, constants=constants, levels=levels, leaves=leaves, depth=depth, leaf_size=leaf_size)
-    leaf_edges = leaves != "all-pairs"
-    hierarchy, why = decomposition(problem.topology, family, leaf_size=leaf_size or LEAF_SIZE[leaf_edges], depth=depth)
-    return hierarchy_design(problem, hierarchy, why, constants=constants, levels=levels, leaf_edges=leaf_edges)
-
-
-def hierarchy_design(
-    problem: Problem, hierarchy: Hierarchy, why: str, *, constants: str, levels: str, leaf_edges: bool
-) -> Design:
-    """What to measure over a hierarchy, and how noise is shared; also for ``separator-cover``."""
-    block = HierarchyBlock(problem.topology, hierarchy, leaf_edges=leaf_edges, adjacent=levels == "adjacent")
+    problem: Problem, *, family: str = "auto", constants: str = "certified", levels: str = "all", leaves: str = "auto",
+    depth: int | None = None, leaf_size: int | None = None, hops: int = 0,
+) -> Design:  # fmt: skip
+    """Decompose and propose what to measure; ``hops`` is for ``separator-cover``."""
+    leaf_edges, topology = leaves != "all-pairs", problem.topology
+    hierarchy, why = decomposition(
+        topology, family, leaf_size=leaf_size or LEAF_SIZE[leaf_edges], depth=depth, hops=hops
+    )  # fmt: skip
+    block = HierarchyBlock(topology, hierarchy, leaf_edges=leaf_edges, adjacent=levels == "adjacent")
     details = {**hierarchy.facts(), "why": why, "constants": constants, "levels": levels}
     if constants == "paper":
         sigma, leaf_sigma = paper_sigma(problem, hierarchy)
@@ -101,24 +96,6 @@ def paper_sigma(problem: Problem, hierarchy: Hierarchy) -> tuple[float, float]:
 def _paper_scales(problem: Problem, block: HierarchyBlock, sigma: float, leaf_sigma: float) -> Float:
     steps = np.where(block.hierarchy.is_leaf, leaf_sigma, sigma) / problem.lattice.granularity
     return np.concatenate([steps, np.full(len(block.edges), leaf_sigma / problem.lattice.granularity)])
-
-
-def check_options(
-    *, family: str, constants: str, levels: str, leaves: str, depth: int | None, leaf_size: int | None
-) -> None:
-    """Refuse what no version of the algorithm has."""
-    if not isinstance(family, str):
-        raise OptionError(f"there is no separator family {str(family)[:40]!r}")
-    for name, value, choices in (
-        ("constants", constants, ("certified", "paper")),
-        ("levels", levels, ("all", "adjacent")),
-        ("leaves", leaves, ("auto", "edges", "all-pairs")),
-    ):
-        if value not in choices:
-            raise OptionError(f"{name} must be one of {', '.join(choices)}, got {str(value)[:40]!r}")
-    for name, number, least in (("depth", depth, 0), ("leaf_size", leaf_size, 1)):
-        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < least):
-            raise OptionError(f"{name} must be a whole number of at least {least}, got {str(number)[:40]!r}")
 
 
 def misfit(strategy: Strategy) -> str | None:

@@ -12,40 +12,25 @@ is counted in protected units, at least 1 and at most what the separators can us
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from ..blocks.hierarchy import HierarchyBlock
 from ..cells.hierarchy import MOST_HOPS
-from ..decompose.decomposition import decomposition, family_of
-from ..errors import OptionError
+from ..decompose.decomposition import family_of
 from ..noise import Law
+from . import separator
 from .core import Design, Mechanism, Problem, Strategy
-from .separator import LEAF_SIZE, OPTIONS, check_options, hierarchy_design
+from .options import whole
 
 
-def design(
-    problem: Problem,
-    *,
-    family: str = "auto",
-    constants: str = "certified",
-    levels: str = "all",
-    leaves: str = "auto",
-    depth: int | None = None,
-    leaf_size: int | None = None,
-    hops: int | None = None,
-) -> Design:
+def design(problem: Problem, *, hops: int | None = None, family: str = "auto", **options: Any) -> Design:
     """Decompose with covers and propose what to measure."""
-    check_options(family=family, constants=constants, levels=levels, leaves=leaves, depth=depth, leaf_size=leaf_size)
-    if hops is not None and (isinstance(hops, bool) or not isinstance(hops, int) or not 1 <= hops < MOST_HOPS):
-        raise OptionError(f"hops must be a whole number from 1 to {MOST_HOPS - 1}, got {str(hops)[:40]!r}")
-    leaf_edges = leaves != "all-pairs"
     k = hops or paper_hops(problem, grid=family_of(problem.topology, family)[1] == "grid")
-    hierarchy, why = decomposition(
-        problem.topology, family, leaf_size=leaf_size or LEAF_SIZE[leaf_edges], depth=depth, hops=k
-    )
-    made = hierarchy_design(problem, hierarchy, why, constants=constants, levels=levels, leaf_edges=leaf_edges)
-    return Design(made.blocks, made.relative, {**made.details, "k": k}, fixed=made.fixed)
+    made = separator.design(problem, family=family, hops=k, **options)
+    return replace(made, details={**made.details, "k": k})
 
 
 def paper_hops(problem: Problem, *, grid: bool) -> int:
@@ -69,7 +54,7 @@ MECHANISM = Mechanism(
     summary="the same between k-hop covers of the separators, for bounded weights (Dinitz et al., Algorithm 4)",
     design=design,
     measures=(HierarchyBlock,),
-    options=OPTIONS | {"hops"},
+    options={**separator.OPTIONS, "hops": whole(1, MOST_HOPS)},
     directed=False,
     undirected_reason="its separators split distances that are the same in both directions",
     auto_limit=30_000,

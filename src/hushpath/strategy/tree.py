@@ -28,15 +28,13 @@ import numpy as np
 from ..arrays import Float
 from ..blocks.anchors import AnchorBlock, is_forest
 from ..data.topology import Topology
-from ..errors import OptionError
 from ..noise import Law
 from .core import Design, Mechanism, Problem
+from .options import one_of
 
 
 def design(problem: Problem, *, constants: str = "certified") -> Design:
     """Anchor every node and measure its distance from the anchor, the same noise on each."""
-    if constants not in ("certified", "paper"):
-        raise OptionError(f"constants must be one of certified, paper, got {str(constants)[:40]!r}")
     block = AnchorBlock.of(problem.topology)
     count = len(block.nodes)
     details = {"numbers_per_edge": _most_numbers(block), "constants": constants}
@@ -67,7 +65,7 @@ MECHANISM = Mechanism(
     summary="centroid recursion on a tree, sums of a few noisy distances (Sealfon 2016)",
     design=design,
     measures=(AnchorBlock,),
-    options=frozenset({"constants"}),
+    options={"constants": one_of("certified", "paper")},
     directed=False,
     undirected_reason="a tree is passed in both directions",
     fits=fits,

@@ -27,6 +27,7 @@ from ..errors import OptionError
 from ..noise import Law
 from ..privacy.sensitivity import hub_cut
 from .core import Design, Mechanism, Problem, Strategy
+from .options import one_of, whole
 from .separator import LEAF_SIZE
 
 MOST_NODES = 100_000  # finding a tree decomposition takes a minute beyond
@@ -35,10 +36,6 @@ MOST_WIDTH = 16  # noise grows with the square of the width: wider networks have
 
 def design(problem: Problem, *, constants: str = "certified", width: int = MOST_WIDTH) -> Design:
     """Find a tree decomposition of at most this width and measure its bags."""
-    if constants not in ("certified", "paper"):
-        raise OptionError(f"constants must be one of certified, paper, got {str(constants)[:40]!r}")
-    if isinstance(width, bool) or not isinstance(width, int) or width < 1:
-        raise OptionError(f"width must be a whole number of at least 1, got {str(width)[:40]!r}")
     try:
         splitter = Bags().prepare(Graph.of(problem.topology), most_width=width)
     except OptionError:
@@ -81,7 +78,7 @@ MECHANISM = Mechanism(
     summary="recursion on the bags of a tree decomposition, pure privacy by default (Ebrahimi et al. 2023)",
     design=design,
     measures=(HierarchyBlock,),
-    options=frozenset({"constants", "width"}),
+    options={"constants": one_of("certified", "paper"), "width": whole(1, optional=False)},
     directed=False,
     undirected_reason="its bags split distances that are the same in both directions",
     most_nodes=MOST_NODES,

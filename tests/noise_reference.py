@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .laws import Law
+from hushpath.noise.laws import Law
 
 
 def draw_reference(law: Law, scales: Iterable[int], words: Iterable[int]) -> list[int]:
