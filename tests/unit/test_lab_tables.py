@@ -125,8 +125,3 @@ def test_table1_has_the_exponents_of_the_theorems():
         assert -0.02 <= found["n_fitted"] - found["n_theorem"] <= 0.16, where  # what is above are logarithms
         assert found["W_fitted"] == pytest.approx(found["W_theorem"], abs=0.06), where
         assert found["epsilon_fitted"] == pytest.approx(found["epsilon_theorem"], abs=0.08), where
-
-
-def test_crossings_are_found():
-    assert table1.crossing("grid", "cover", "separator", 1.0, 2.0, 1e-6) < 1e4
-    assert table1.crossing("grid", "separator", "cover", 1.0, 2.0, 1e-6) == math.inf

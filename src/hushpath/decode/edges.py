@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -112,7 +113,7 @@ class EdgeDecoder(RowDecoder):
         row = np.empty((1, self.topology.num_nodes))
 
         def answer_for(values: Float) -> float:
-            steps = self.estimator.weights(noisy.with_values(np.rint(values).astype(np.int64)))
+            steps = self.estimator.weights(replace(noisy, values=np.rint(values).astype(np.int64)))
             distances_from(arcs, self._lengths(steps), origin, row, target=target)
             return float(row[0, target])
 

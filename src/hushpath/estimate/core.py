@@ -7,7 +7,7 @@ file per estimator; ``registry`` lists them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -54,10 +54,6 @@ class NoisyEdges:
         """Standard deviation of the noise of each edge."""
         scales, which = np.unique(self.scales, return_inverse=True)
         return np.array([std(self.law, int(scale)) for scale in scales], np.float64)[which]
-
-    def with_values(self, values: Int) -> NoisyEdges:
-        """The same edges, measured otherwise: for simulations."""
-        return replace(self, values=values)
 
 
 @dataclass(frozen=True)

@@ -206,13 +206,3 @@ def slopes(epsilon: float, max_weight: float, delta: float) -> list[dict[str, fl
             "kind": "predicted",
         })  # fmt: skip
     return rows
-
-
-def crossing(family: str, winner: str, loser: str, epsilon: float, max_weight: float, delta: float) -> float:
-    """The number of nodes from which ``winner`` has the smaller bound; infinite if not below 10^16."""
-    bound = {entry.mechanism: entry.bound for entry in ENTRIES if entry.family == family}
-    for n in np.geomspace(1e2, 1e16, 141):
-        setting = Setting(float(n), max_weight, epsilon, delta)
-        if bound[winner](setting) < bound[loser](setting):
-            return float(n)
-    return math.inf
