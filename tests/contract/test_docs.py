@@ -39,6 +39,12 @@ def test_links_lead_somewhere(page):
             assert (page.parent / target).exists(), target
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_are_named_are_there(page):
+    for name in re.findall(r"`([a-z_]+(?:/[a-z_0-9]+)+\.py)`", page.read_text()):
+        assert (ROOT / name).exists() or (ROOT / "src" / "hushpath" / name).exists(), name
+
+
 def test_readme_lists_every_mechanism():
     text = (ROOT / "README.md").read_text()
     for name, mechanism in MECHANISMS.items():
