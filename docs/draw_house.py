@@ -19,7 +19,7 @@ FLOORS = [  # from the roof down; what a floor is, its rooms from right to left
     ("what an owner has, and what a promise rests on", ["privacy", "noise", "files", "data"]),
 ]
 ASIDE = {"measure": "exact numbers + exact noise, once: the only place where private weights and noise meet"}
-WIDTH, LEFT, TOP, HEIGHT, GAP = 960, 30, 118, 106, 12
+WIDTH, LEFT, TOP, HEIGHT, GAP = 960, 30, 118, 112, 12
 PUBLIC, PRIVATE, INK, GREY = ("#eef4fb", "#2f6db0", "#1f4e79"), ("#fdeee6", "#c4561b", "#a3420f"), "#1b2733", "#44525f"
 
 
@@ -52,7 +52,7 @@ def drawn() -> str:
                 f'stroke="{edge}" stroke-width="1.5"/>'
                 f'<text x="{x + 10:.1f}" y="{y + 46}" font-size="14.5" font-weight="650" fill="{INK}">{room}/</text>'
             )
-            for line, words in enumerate(textwrap.wrap(text, int(wide / 6.5))[:3]):
+            for line, words in enumerate(textwrap.wrap(text, int(wide / 6.9))[:3]):
                 below = y + 62 + 13 * line
                 out.append(f'<text x="{x + 10:.1f}" y="{below}" font-size="11.2" fill="{GREY}">{words}</text>')
     return "\n".join([*out, "</svg>\n"])

@@ -89,7 +89,7 @@ def exact_distances(topology, lengths, sources=None):
 
 def fitted(net, mechanism):
     """The network, or its spanning forest if the mechanism refuses the network itself (it is for trees then)."""
-    return spanning_forest(net) if MECHANISMS[mechanism].fits(net.topology) else net
+    return spanning_forest(net) if MECHANISMS[mechanism].unfit(net.topology) else net
 
 
 def spanning_forest(net):

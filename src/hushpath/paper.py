@@ -5,6 +5,8 @@ Approximation of All-Pair Distances".  Repairs bear the numbers of docs/PAPER.md
 ``repaired=False`` there is no repair 2: shortcuts and recursion are as printed.  The tests hold the house against this
 page: the same numbers in, the same answers out, to the last bit (tests/conformance/test_paper.py).
 
+Algorithm 1: ``binary_tree``, ``sigma``, ``shortcuts``.  2: ``recursion``.  3: ``all_pairs``.  4: the same, ``covered``.
+
 The paper's names:
     G           an undirected graph; G[u][v] is the weight of the edge {u, v}
     b           a binary string that names a cell: "" is the whole graph, b + "0" and b + "1" are the children of b
@@ -19,7 +21,7 @@ how many shortcuts they add up: at most one a level up, one where the ends meet,
 
 >>> G = graph((v, v + 1, 100) for v in range(6))
 >>> cuts = {"": ({3}, {0, 1, 2}, {4, 5, 6}), "0": ({1}, {0}, {2, 3}), "1": ({5}, {4, 3}, {6})}
->>> {b: sorted(cell.G) for b, cell in binary_tree(G, cuts).items() if b + "0" not in cuts and len(b) == 2}
+>>> {b: sorted(cell.G) for b, cell in binary_tree(G, cuts).items() if len(b) == 2}
 {'00': [0, 1], '01': [1, 2, 3], '10': [3, 4, 5], '11': [5, 6]}
 >>> answers = all_pairs(G, cuts, noise=lambda b, x, y: 1)
 >>> [answers[0, t] for t in range(1, 7)]
@@ -131,12 +133,16 @@ def recursion(T: Cells, d_hat: Shortcuts, *, repaired: bool = True) -> Callable[
     def sides(b: str, s: int) -> list[str]:
         """The children ba that hold s.  Repair 2: none for a vertex of Z_b, which is there already; else the first."""
         found = [b + a for a in "01" if s in T[b + a].G]
-        return found if not repaired else [] if s in T[b].Z else found[:1]
+        if repaired:
+            return [] if s in T[b].Z else found[:1]
+        return found
 
     def to(b: str, s: int, z: int, k: int) -> float:
         """d_hat_ba(s, z) for z in Z_b.  A vertex s of Z_b need not be in a child; its shortcut in b stands for it."""
         if s in T[b].Z:
-            return d_hat[b, s, z] if not repaired else 0 if s == z else inf  # repair 2: only one shortcut a level
+            if repaired:  # repair 2: only one shortcut a level
+                return 0 if s == z else inf
+            return d_hat[b, s, z]
         return min((recursive_apsd(ba, s, z, k + 1) for ba in sides(b, s) if z in T[ba].G), default=inf)
 
     @cache
@@ -162,7 +168,7 @@ def all_pairs(
     G: Graph, cuts: Cuts, noise: Noise, *, W: Graph | None = None, hops: int = 0, repaired: bool = True
 ) -> dict[tuple[int, int], float]:
     """Algorithm 3; with ``W`` and ``hops`` over the shortcuts of Algorithm 4."""
-    T = covered(binary_tree(G, cuts, W), hops)
+    T = covered(binary_tree(G, cuts, W), hops)  # 0 hops: all of S_b
     recursive_apsd = recursion(T, shortcuts(T, noise, repaired=repaired), repaired=repaired)  # Algorithm 3, step 1
     return {(s, t): recursive_apsd("", s, t, 0) for s in G for t in G if s != t}  # Algorithm 3, step 2
 

@@ -137,6 +137,26 @@ def test_what_cannot_be_read_so_is_refused_in_words():
         table.read(estimator="clip")
 
 
+def test_every_reading_keeps_its_bound_where_hubs_are_not_random():
+    """One hub in each of many components: a hop limit that took them all for random ones would prove too much."""
+    n, lonely = 400, 300
+    net = hushpath.Network.build(range(n + lonely), np.arange(n - 1), np.arange(1, n), np.full(n - 1, 5.0), upper=10.0)
+    true = exact_distances(net.topology, net.weights.reveal())[:n, :n]
+    for mechanism in ("hubs", "hubs-bounded", "cover", "input"):
+        few = {"hubs": 6} if "hub" in mechanism else {}
+        rel = hushpath.release(net, epsilon=np.inf, unit=1.0, mechanism=mechanism, **few)
+        for decoder in decoders_for(rel.measurements.strategy):
+            bound = decoder.bound(rel.measurements.strategy, 0.05)
+            error = rel.read(decoder=decoder.name).matrix()[:n, :n] - true
+            assert error.max() <= bound.noise + bound.detour, decoder.name
+            assert error.min() >= -bound.noise - bound.below, decoder.name
+
+
+def test_a_cover_is_read_as_one_even_if_it_holds_everybody():
+    rel = hushpath.release(named("path"), epsilon=1.0, unit=1.0, mechanism="cover", hops=0, max_weight=20.0)
+    assert rel.decoder.name == "cover"
+
+
 # --- estimators ------------------------------------------------------------------------------------------------------
 
 
@@ -168,6 +188,38 @@ def test_without_noise_there_is_nothing_to_estimate(estimator):
             seen += 1
             assert np.array_equal(ESTIMATORS[estimator].weights(noisy)[noisy.edges], noisy.values)
     assert seen
+
+
+@pytest.mark.parametrize("estimator", [name for name in ESTIMATORS if ESTIMATORS[name].proved])
+def test_a_proved_estimator_moves_no_weight_away_from_the_truth(estimator):
+    seen = 0
+    for net, rel in releases():
+        noisy = NoisyEdges.of(rel.measurements)
+        if len(noisy.edges):
+            seen += not rel.measurements.strategy.budget.unlimited
+            true = net.weights.on_lattice(noisy.lattice)[noisy.edges]
+            weights = ESTIMATORS[estimator].weights(noisy)[noisy.edges]
+            assert (np.abs(weights - true) <= np.abs(noisy.values - true)).all()
+    assert seen
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_intervals_know_how_far_an_estimator_may_be_off(estimator):
+    """Simulated intervals hold the truth about as often as they say; proved ones are refused if nothing is proved."""
+    net = named("grid")
+    true, inside = exact_distances(net.topology, net.weights.reveal())[0], []
+    for seed in range(12):
+        rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", max_weight=20.0, seed=seed)
+        for target in (5, 40, 60):
+            low, high = rel.read(estimator=estimator).interval(0, target, 0.9)
+            inside.append(low <= true[target] <= high)
+    assert np.mean(inside) > 0.6  # 36 draws of a chance of about 0.9; below 0.6 by chance once in a million
+    hubs = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="hubs", seed=1).read(estimator=estimator)
+    if ESTIMATORS[estimator].proved:
+        hubs.interval(0, 5)
+    else:
+        with pytest.raises(hushpath.HushpathError, match="not proved for estimator"):
+            hubs.interval(0, 5)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

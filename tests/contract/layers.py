@@ -11,7 +11,7 @@ ROW = re.compile(r"^\| `(?P<room>[a-z.]+)` \| (?P<files>[^|]*)\| (?P<text>[^|]+)
 
 def rooms(page: str) -> dict[str, tuple[list[str], str]]:
     """The table of rooms in docs/ARCHITECTURE.md: files in order, and what happens there."""
-    return {row["room"]: (re.findall(r"`(\w+)`", row["files"]), row["text"]) for row in ROW.finditer(page)}
+    return {row["room"]: (re.findall(r"`(\w+|\*)`", row["files"]), row["text"]) for row in ROW.finditer(page)}
 
 
 def order_of(page: str) -> list[str]:
@@ -48,6 +48,9 @@ def _rank(name: str, order: list[str]) -> int | None:
     """The place of a module: its own or that of the listed room it is in; a room stands where its last file does."""
     for i, listed in enumerate(order):
         if name == listed or name.startswith(listed + "."):
+            return i
+    for i, listed in enumerate(order):  # the other files of a room
+        if listed.endswith(".*") and name.rpartition(".")[0] == listed[:-2]:
             return i
     below = [i for i, listed in enumerate(order) if listed.startswith(name + ".")]
     return below[-1] if below else None

@@ -41,10 +41,18 @@ def contents(folder):
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.py")}
 
 
+def tested(package, *arguments):
+    """A run of tests on that copy of the package."""
+    alone = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments]
+    env = {**os.environ, "PYTHONPATH": str(package.parent)}
+    return subprocess.run(alone, capture_output=True, text=True, cwd=ROOT, env=env)
+
+
 def copy_with(toy, folder):
     """A copy of the package with one toy; compiled kernels come along, so that nothing is compiled again."""
-    package = folder / "hushpath"
+    package = folder / "src" / "hushpath"
     shutil.copytree(Path(hushpath.__file__).parent, package)
+    shutil.copytree(ROOT / "docs", folder / "docs")
     before = contents(package)
     registry, old, new = CONFORMANCE[toy][0]
     (package / toy).write_text(TOYS[toy])
@@ -63,12 +71,10 @@ def test_one_file_and_one_line(toy, tmp_path):
     assert touched == {toy, registry}
     assert lines == {registry: 1}
     words = " or ".join(names)
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", words, "-vv", "--no-header",
-         *(str(ROOT / "tests" / test) for test in tests)],
-        capture_output=True, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(package.parent)},
-    )  # fmt: skip
+    done = tested(package, "-k", words, "-vv", "--no-header", *(str(ROOT / "tests" / test) for test in tests))
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+    house = tested(package, str(ROOT / "tests/contract/test_architecture.py"), "-k", "imports or rooms or story")
+    assert house.returncode == 0, house.stdout[-3000:]
     for test in tests:  # each suite really ran on the newcomer
         assert re.search(rf"{re.escape(Path(test).name)}\S*\[\S*{names[0]}\S*\] PASSED", done.stdout), test
 
@@ -83,9 +89,5 @@ def test_a_wrong_toy_is_noticed(tmp_path):
     wrong = (package / "decode/by_hops.py").read_text()
     assert wrong.count("hops * mean)") == 1
     (package / "decode/by_hops.py").write_text(wrong.replace("hops * mean)", "(hops + (sources[:, None] > 3)) * mean)"))
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", "metric and by-hops",
-         str(ROOT / "tests/conformance/test_reading.py")],
-        capture_output=True, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(package.parent)},
-    )  # fmt: skip
+    done = tested(package, "-k", "metric and by-hops", str(ROOT / "tests/conformance/test_reading.py"))
     assert done.returncode == 1, done.stdout[-2000:]

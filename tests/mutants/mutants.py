@@ -224,7 +224,7 @@ MUTANTS = [
            "large leaves count an edge twice in one direction", replay_of("separator")),
     Mutant(CELLS, "steps[block.edges]])", "2 * steps[block.edges]])", "leaf edges move twice as far",
            replay_of("treewidth")),
-    Mutant(CELLS, "numbers >= INFINITE)] = 0", "numbers >= INFINITE)] = steps.sum()",
+    Mutant(CELLS, "numbers >= INFINITE] = 0", "numbers >= INFINITE] = steps.sum()",
            "pairs that are not connected hold a private sum", replay_of("separator")),
     Mutant(TABLES, "tables.square_out[at] = table[i, j]", "tables.square_out[at] = 2 * table[i, j]",
            "distances of hubs doubled", replay_of("separator")),
@@ -256,6 +256,7 @@ MUTANTS = [
     Mutant(BUILD, "if not separates(graph, split):", "if False:", "separators that do not separate", OPTIMISED),
     # --- the private step
     Mutant(STEP, "    _ = strategy.certificate  #", "    #", "nothing is certified", CERTIFICATE),
+    Mutant(STEP, "    strategy = replace(strategy)\n", "", "an old certificate is believed", CERTIFICATE),
     Mutant(STEP, "np.repeat(strategy.scales, strategy.group_sizes)",
            "np.repeat(np.sort(strategy.scales), strategy.group_sizes)",
            "scales of other groups", MEASURE),

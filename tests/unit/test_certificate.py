@@ -1,6 +1,8 @@
 """The certificate adds up what each edge can move, rounds up, and guards the budget before weights are read."""
 
+import copy
 import math
+import pickle
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from named_graphs import named
 
+import hushpath
 from hushpath import HushpathError
 from hushpath.errors import BudgetError, OptionError
 from hushpath.measure.door import measure
@@ -211,3 +214,14 @@ def test_a_block_of_another_network_is_refused():
     with pytest.raises(BudgetError, match="another network"):
         _ = replace(strategy, blocks=(type(strategy.blocks[0])(replace(one)),)).certificate
 
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda plan: pickle.loads(pickle.dumps(plan))])
+def test_a_certificate_made_before_is_not_believed_at_the_door(copied):
+    """In a copy arrays can be written, and the certificate that was made of the old ones comes along."""
+    net = named("grid")
+    tampered = copied(plan(net.topology, epsilon=1.0, unit=1.0, mechanism="input"))
+    tampered.strategy.scales[:] = 1
+    assert tampered.strategy.certificate.epsilon <= 1.0
+    with pytest.raises(BudgetError, match="above the budget"):
+        hushpath.release(net, plan=tampered)

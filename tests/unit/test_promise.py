@@ -2,6 +2,7 @@
 
 import inspect
 
+import numpy as np
 import pytest
 from named_graphs import named
 
@@ -46,3 +47,32 @@ def test_questions_of_the_wrong_kind_get_one_line():
     ):  # fmt: skip
         with pytest.raises(hushpath.HushpathError):
             ask()
+
+
+def test_a_plan_stands_for_everything_but_sampler_and_seed():
+    net, other = named("grid"), named("path")
+    plan = hushpath.plan(net.topology, epsilon=1.0, delta=1e-5, unit=1.0, law="gaussian", population=7)
+    rel = hushpath.release(net, plan=plan)
+    assert rel.measurements.strategy.scales is plan.strategy.scales
+    assert (rel.statement.budget_delta, rel.statement.population) == (1e-5, 7)
+    first, second = (hushpath.release(net, plan=plan).measurements.values for _ in range(2))
+    assert not np.array_equal(first, second)
+    for given in ({"delta": 1e-6}, {"epsilon": 1.0}, {"unit": 1.0}, {"mechanism": "input"}, {"hops": 2}):
+        with pytest.raises(OptionError, match="give it alone"):
+            hushpath.release(net, plan=plan, **given)
+    for wrong in ("x", 0, plan.strategy, plan.as_dict()):
+        with pytest.raises(OptionError, match=r"what hushpath\.plan returns"):
+            hushpath.release(net, plan=wrong)
+    bounded = hushpath.Network.build(
+        net.topology.labels, net.topology.tails, net.topology.heads, net.weights.reveal(), upper=50.0
+    )
+    for stranger in (other, bounded):
+        with pytest.raises(OptionError, match="another topology"):
+            hushpath.release(stranger, plan=plan)
+
+
+def test_words_that_nobody_knows_are_named_before_anything_is_missed():
+    net = named("path")
+    for given, says in (({"epsilonn": 1.0}, "did you mean epsilon"), ({"maxweight": 9}, "did you mean max_weight")):
+        with pytest.raises(OptionError, match=says):
+            hushpath.release(net, unit=1.0, **given)

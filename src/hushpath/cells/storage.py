@@ -61,7 +61,10 @@ def load_index(path: str | os.PathLike[str], release: str, num_nodes: int, granu
     found = container.read(path, FORMAT, VERSION, mapped=True)
     header = found.header
     if header.get("release") != release:
-        raise FileFormatError(f"{path} belongs to another release, so it is not used; build it with: hushpath index")
+        raise FileFormatError(
+            f"{path} belongs to another release, or to another way to read it, so it is not used; "
+            "build it with: hushpath index"
+        )
     seen = known.recall(found.claimed_digest)
     if seen is None:
         raise FileFormatError(

@@ -52,6 +52,9 @@ def command(
         print(f"Proved from this file: {PROVED}.\nNot provable from any file: {NOT_PROVED}.")
     weights = f", with weights by estimator {usual.name} ({usual.summary})" if usual else ""
     print(f"Read by decoder {default.name} ({default.summary}){weights}.")
+    more = [f"{one.name} ({one.summary})" for one in ESTIMATORS.values() if one is not usual]
+    if usual and more:
+        print(f"Other estimators: {'; '.join(more)}.")
     if others:
         print("Can also be read by: " + "; ".join(f"{other.name} ({other.summary})" for other in others) + ".")
     print(f"Fingerprint of the release: {rel.fingerprint}")

@@ -33,7 +33,10 @@ ROWS_AT_ONCE = 2**22  # numbers in a buffer of full rows
 
 @dataclass(frozen=True)
 class Bound:
-    """But for gamma no answer errs by more than ``noise + below`` downwards, nor ``noise + detour`` upwards."""
+    """Except with probability gamma no answer is too low by ``noise + below``, nor too high by ``noise + detour``.
+
+    In units of weight, and for estimators that are ``proved``.
+    """
 
     noise: float
     detour: float = 0.0
@@ -52,7 +55,7 @@ class Prediction:
     Attributes:
         spread: standard deviation.
         moved: what an answer is off for sure, apart from noise.
-        minima: how far minima over noisy paths may come out low, counted in full though little of it shows.
+        minima: how far minima over noisy paths may come out low; an upper limit, of which little shows in practice.
     """
 
     spread: Float
@@ -68,7 +71,6 @@ class Decoder(ABC):
         blocks: the kinds of block it needs; a release may hold others, which it leaves alone.
         searches: whether it searches paths over edge weights, so that an estimator has something to say.
         indexed: whether it can have an index.
-        in_files: its name in files, where that differs.
     """
 
     name: ClassVar[str]
@@ -76,7 +78,6 @@ class Decoder(ABC):
     blocks: ClassVar[tuple[type[Block], ...]]
     searches: ClassVar[bool] = False
     indexed: ClassVar[bool] = False
-    in_files: ClassVar[str] = ""
     index: Index | None = None
 
     def __init__(self, measurements: Measurements, estimator: Estimator) -> None:
@@ -126,12 +127,17 @@ class Decoder(ABC):
 
     def reach(self, source: int, target: int, confidence: float) -> tuple[float, float]:  # noqa: ARG002
         """How far the truth may lie below and above: the proved bound, for all pairs at once, so wide for any one."""
+        if self.searches and not self.estimator.proved:
+            raise CannotError(
+                f"intervals of decoder {self.name!r} rest on a bound that is not proved for estimator "
+                f"{self.estimator.name!r}; read it with estimator='clip'"
+            )
         bound = self.bound(self.strategy, 1 - confidence)
-        return bound.noise + bound.detour, bound.noise + bound.below
+        return bound.noise + bound.detour, bound.noise + bound.below  # an answer too high means a truth below it
 
     def build_index(self, max_bytes: int = MAX_BYTES) -> Index:  # noqa: ARG002
         """Build the index; from then on every answer comes from it."""
-        raise CannotError(f"decoder {self.name!r} looks answers up, or searches its own way: no index is needed")
+        raise CannotError(f"a release by {self.strategy.mechanism!r} is looked up, not searched: no index is needed")
 
     def index_for(self, rows: int) -> Index | None:  # noqa: ARG002
         """The index, if there is one or if this many rows are worth making it."""

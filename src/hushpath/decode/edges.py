@@ -112,17 +112,20 @@ class EdgeDecoder(RowDecoder):
         draw = rng.laplace if noisy.law is Law.LAPLACE else rng.normal
         row = np.empty((1, self.topology.num_nodes))
 
-        def answer_for(values: Float) -> float:
-            steps = self.estimator.weights(replace(noisy, values=np.rint(values).astype(np.int64)))
+        def distance(steps: Int) -> float:
             distances_from(arcs, self._lengths(steps), origin, row, target=target)
             return float(row[0, target])
+
+        def measured_again() -> float:
+            values = np.rint(stand_in + draw(0.0, noisy.scales)).astype(np.int64)
+            return distance(self.estimator.weights(replace(noisy, values=values)))
 
         noise = float(np.mean(np.unique(noisy.noise) ** 2))
         spread, middle = float(np.var(noisy.values)), float(np.mean(noisy.values))
         shrink = math.sqrt(max(spread - noise, 0.0) / spread) if spread > 0 else 1.0
         stand_in = np.clip(middle + shrink * (noisy.values - middle), self.lattice.low, self.lattice.high)
-        base = answer_for(stand_in)
-        moves = [answer_for(stand_in + draw(0.0, noisy.scales)) - base for _ in range(REPLICATES)]
+        base = distance(np.rint(stand_in).astype(np.int64))
+        moves = [measured_again() - base for _ in range(REPLICATES)]
         low, high = np.quantile(moves, [(1 - confidence) / 2, (1 + confidence) / 2])
         reach = max(abs(float(low)), abs(float(high)))
         return reach, reach

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import Float, Int
-from ..blocks import Block, CliqueBlock, EdgeBlock
+from ..blocks import Block, CliqueBlock, ClusterBlock, EdgeBlock
 from ..data.lattice import LARGEST_DISTANCE
 from ..data.topology import Arcs
 from ..kernels.paths import distances_from, in_threads
@@ -30,6 +30,11 @@ class HubDecoder(RowDecoder):
     summary = "estimated edges to a hub, a measured distance between hubs, estimated edges"
     blocks: ClassVar[tuple[type[Block], ...]] = (EdgeBlock, CliqueBlock)
     searches = True
+
+    @classmethod
+    def reads(cls, strategy: Strategy) -> bool:
+        """With clusters not all hubs were drawn at random, so that the hop limit would prove nothing."""
+        return super().reads(strategy) and strategy.has(ClusterBlock) == (ClusterBlock in cls.blocks)
 
     @staticmethod
     def bound(strategy: Strategy, gamma: float) -> Bound:

@@ -22,9 +22,8 @@ from ..estimate.core import Estimator
 from ..kernels.minplus import INFINITE
 from ..kernels.tables import leaf_rows
 from ..measure import Measurements
+from ..strategy.separator import LITERAL_NODES
 from .hierarchy import HierarchyDecoder
-
-MOST_NODES = 3000
 
 
 class LiteralDecoder(HierarchyDecoder):
@@ -32,13 +31,12 @@ class LiteralDecoder(HierarchyDecoder):
 
     name = "literal"
     summary = "the recursion as the paper prints it, for levels='adjacent'"
-    in_files = "hierarchy"
     indexed = False
 
     def __init__(self, measurements: Measurements, estimator: Estimator) -> None:
         super().__init__(measurements, estimator)
-        if self.topology.num_nodes > MOST_NODES:
-            raise CannotError(f"levels='adjacent' is read literally, for up to {MOST_NODES} nodes; use levels='all'")
+        if self.topology.num_nodes > LITERAL_NODES:
+            raise CannotError(f"levels='adjacent' is read literally, for up to {LITERAL_NODES} nodes; use levels='all'")
         refuse_above(MAX_BYTES // 4, 8 * int((self.hierarchy.vertices.sizes() ** 2).sum()))
 
     index = None  # type: ignore[assignment]

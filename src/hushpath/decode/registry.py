@@ -42,7 +42,7 @@ def read(measurements: Measurements, decoder: str = "auto", estimator: str = "au
     strategy = measurements.strategy
     chosen = default_decoder(strategy)
     if decoder != "auto":
-        if decoder not in DECODERS:
+        if not isinstance(decoder, str) or decoder not in DECODERS:
             raise OptionError(f"no decoder is called {str(decoder)[:40]!r}; choose from: {', '.join(DECODERS)}, auto")
         chosen = DECODERS[decoder]
         if not chosen.reads(strategy):

@@ -14,6 +14,7 @@ from ..kernels.paths import UNREACHED, distances_from
 from ..measure import Measurements
 from ..noise import quantile
 from ..strategy.core import Strategy
+from ..strategy.registry import MECHANISMS
 from .core import ROWS_AT_ONCE, Bound, Hops, PairDecoder, Prediction, largest_limits, number_noise
 
 
@@ -38,8 +39,9 @@ class TableDecoder(PairDecoder):
 
     @classmethod
     def reads(cls, strategy: Strategy) -> bool:
-        """Every node must have been measured."""
-        return super().reads(strategy) and len(strategy.block(CliqueBlock).vertices) == strategy.topology.num_nodes
+        """Every node must have been measured; a cover is read as one, even if it holds every node."""
+        everybody = super().reads(strategy) and MECHANISMS[strategy.mechanism].lossless
+        return everybody and len(strategy.block(CliqueBlock).vertices) == strategy.topology.num_nodes
 
     @staticmethod
     def bound(strategy: Strategy, gamma: float) -> Bound:

@@ -21,4 +21,5 @@ ESTIMATOR = Estimator(
     name="clip",
     summary="each noisy weight by itself, clipped to its public bounds",
     estimate=estimate,
+    proved=True,
 )

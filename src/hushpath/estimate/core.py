@@ -64,12 +64,15 @@ class Estimator:
         name, summary: for people.
         estimate: the weight of each measured edge, whole lattice steps within its public bounds.
         suits: whether it may be the default for what a strategy measures; the first that suits is.
+        proved: whether no weight is estimated farther from the true one than it was measured, whatever the noise: what
+            the proved bounds of decoders that search rest on.
     """
 
     name: str
     summary: str
     estimate: Callable[[NoisyEdges], Int]
     suits: Callable[[Strategy], bool] = lambda _: True
+    proved: bool = False
 
     def weights(self, noisy: NoisyEdges) -> Int:
         """One weight per edge of the network; edges that were not measured are as long as their bounds allow."""

@@ -19,6 +19,6 @@ def estimator_named(name: str, strategy: Strategy) -> Estimator:
     """Return an estimator; "auto": the first that suits what was measured."""
     if name == "auto":
         return next(estimator for estimator in _made if estimator.suits(strategy))
-    if name not in ESTIMATORS:
+    if not isinstance(name, str) or name not in ESTIMATORS:
         raise OptionError(f"no estimator is called {str(name)[:40]!r}; choose from: {', '.join(ESTIMATORS)}, auto")
     return ESTIMATORS[name]

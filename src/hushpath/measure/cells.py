@@ -26,7 +26,9 @@ def hierarchy_numbers(block: HierarchyBlock, lattice: Lattice, steps: Int) -> In
     size = sum(layout.table_sizes)
     flat = np.empty(size + room, np.int64)
     fill_tables(layout, graphs, as_tables(layout, flat), INFINITE, place, flat[size:])
-    numbers = flat[block.places(layout, size + place)]
-    in_leaf = np.repeat(hierarchy.is_leaf, block.group_sizes[: hierarchy.num_cells])
-    numbers[in_leaf & (numbers >= INFINITE)] = 0  # not connected inside the leaf: public
+    places = block.places(layout, size + place)
+    if (places < 0).any():
+        raise RuntimeError("every number needs a place in the tables")
+    numbers = flat[places]
+    numbers[numbers >= INFINITE] = 0  # not connected inside the cell: public
     return np.concatenate([numbers, steps[block.edges]])

@@ -5,8 +5,8 @@ This is the only code that sees private weights and noise together; read it in o
 Why the result may be published:
     1. ``strategy.certificate`` proves from public facts that noise of these scales meets the budget for every
        pair of neighbouring weights, or raises before a weight is read.
-    2. Weights become integers on a public lattice, by clipping, rounding down, and sorting those of edges that nothing
-       public tells apart (docs/proofs/lattice.md).
+    2. Weights become integers on a public lattice, by clipping, rounding down, and sorting those of twins: edges that
+       nothing public tells apart, so that the order of rows cannot show (docs/proofs/lattice.md).
     3. The exact numbers move by no more than the certificate assumes (docs/proofs/cut_lemma.md), and how many there
        are depends on the public strategy alone.
     4. The sampler is exact and independent of the data; integer addition wraps at 64 bits, which is a function of
@@ -15,7 +15,7 @@ Why the result may be published:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -50,6 +50,8 @@ class Measurements:
 
 def measure(strategy: Strategy, weights: PrivateWeights, sampler: Sampler) -> Measurements:
     """Measure every number of the strategy once, with fresh noise from the sampler."""
+    # A fresh object, certified afresh: in a copied plan arrays may have been written to since its certificate was made.
+    strategy = replace(strategy)
     _ = strategy.certificate  # raises if the budget does not hold
     steps = weights.on_lattice(strategy.lattice)
     exact = concatenated([exact_numbers(block, strategy.lattice, steps) for block in strategy.blocks])

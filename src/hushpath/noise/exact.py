@@ -29,7 +29,7 @@ again on fresh words would favour values that need few words, that is, small noi
 
 Running time depends on the noise drawn and on the public scales, never on data: none comes here.
 
-Checked by: tests/unit/test_noise_exact.py (twin in reference.py), tests/statistical/test_noise_samples.py.
+Checked by: tests/unit/test_noise_exact.py (twin in tests/noise_reference.py), tests/statistical/test_noise_samples.py.
 """
 
 from __future__ import annotations

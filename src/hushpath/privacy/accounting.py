@@ -38,7 +38,10 @@ class Budget:
             value = getattr(self, name)
             if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
                 raise OptionError(f"{name} must be a number, got {str(value)[:40]!r}")
-            object.__setattr__(self, name, float(value))
+            try:
+                object.__setattr__(self, name, float(value))
+            except OverflowError:
+                raise OptionError(f"{name} is too large a number") from None
         if not self.epsilon > 0:
             raise OptionError(f"epsilon must be greater than 0, got {self.epsilon:g}")
         if self.delta != 0 and not SMALLEST_DELTA <= self.delta <= 0.5:

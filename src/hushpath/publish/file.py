@@ -22,19 +22,18 @@ from ..arrays import frozen
 from ..blocks import BLOCKS
 from ..data.labels import MAX_LABEL_LENGTH
 from ..data.topology import Topology
-from ..decode.core import Decoder
-from ..decode.registry import DECODERS, default_decoder
 from ..errors import FileFormatError, HushpathError
 from ..files import container
 from ..measure import Measurements
 from ..noise import SAMPLERS, SECRET_SAMPLERS, Law
-from ..strategy.core import Problem, Strategy, check_fits, check_measures
+from ..strategy.core import Mechanism, Problem, Strategy, check_fits, check_measures
 from ..strategy.registry import MECHANISMS
 from ..strategy.terms import Terms
 from .statement import Statement
 
 FORMAT = "hushpath-release"
 VERSION = 2  # 1 kept the order of the owner's rows
+DECODER_WORDS = {("clique",): "table", ("edges", "clique"): "hubs", ("edges", "clique", "clusters"): "hubs-bounded"}
 Tensors = dict[str, NDArray[Any]]
 
 
@@ -95,7 +94,7 @@ def _pack(measurements: Measurements, statement: Statement) -> tuple[dict[str, A
         "directed": topology.directed,
         "dropped_loops": topology.dropped_loops,
         "mechanism": strategy.mechanism,
-        "decoder": _name_in_files(default_decoder(strategy)),
+        "decoder": _decoder(MECHANISMS[strategy.mechanism]),
         "law": str(strategy.law),
         "blocks": [block.kind for block in strategy.blocks],
         "options": dict(strategy.options),
@@ -108,8 +107,12 @@ def _pack(measurements: Measurements, statement: Statement) -> tuple[dict[str, A
     return header, tensors
 
 
-def _name_in_files(decoder: type[Decoder]) -> str:
-    return decoder.in_files or decoder.name
+def _decoder(mechanism: Mechanism) -> str:
+    """The word of format 2 for what was measured; it binds nobody to a way of reading."""
+    kinds = tuple(block.kind for block in mechanism.measures)
+    if kinds == ("clique",) and not mechanism.lossless:
+        return "cover"
+    return DECODER_WORDS.get(kinds, "-".join(kinds))
 
 
 def _promise(statement: Statement) -> dict[str, Any]:
@@ -214,8 +217,7 @@ def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -
     for kind in kinds:
         if not isinstance(kind, str) or kind not in BLOCKS:
             raise FileFormatError(f"it measures {str(kind)[:40]!r}, which this version does not know")
-    readers = {_name_in_files(decoder) for decoder in DECODERS.values() if decoder.blocks == mechanism.measures}
-    if kinds != tuple(block.kind for block in mechanism.measures) or header["decoder"] not in readers:
+    if kinds != tuple(block.kind for block in mechanism.measures) or header["decoder"] != _decoder(mechanism):
         raise FileFormatError("its decoder does not fit what it measured")
     claimed, law = header["statement"], Law(header["law"])
     epsilon = claimed.get("budget_epsilon")

@@ -27,9 +27,8 @@ from ..cells.storage import index_path, load_index, save_index
 from ..data.labels import Label
 from ..data.topology import Topology
 from ..decode.core import Decoder
-from ..decode.registry import default_decoder, read
+from ..decode.registry import read
 from ..errors import CannotError, FileFormatError, InputError, OptionError, warn
-from ..estimate.registry import estimator_named
 from ..files.signing import verified_digest, write_signed
 from ..measure import Measurements
 from ..progress import steps
@@ -39,6 +38,7 @@ from .statement import NOT_PRIVATE, Statement
 if TYPE_CHECKING:
     import pandas
 
+FIRST_READINGS = (("edges", "clip"), ("hierarchy", "clip"))
 CHUNK_NUMBERS = 2**22  # 32 MB of answers at a time
 
 
@@ -163,16 +163,14 @@ class Release:
 
     @property
     def _index_of(self) -> str:
-        """What an index belongs to: the release and, unless it is the default, the way it is read."""
-        strategy, decoder = self.measurements.strategy, self.decoder
-        usual = default_decoder(strategy).name, estimator_named("auto", strategy).name
-        mine = decoder.name, decoder.estimator.name
-        return self.fingerprint if mine == usual else " ".join([self.fingerprint, *mine])
+        """What an index belongs to: the release and, but for the two that the format began with, the way it is read."""
+        mine = self.decoder.name, self.decoder.estimator.name
+        return self.fingerprint if mine in FIRST_READINGS else " ".join([self.fingerprint, *mine])
 
     def load_index(self, path: str | os.PathLike[str]) -> None:
         """Map an index file; refuses one that was not made here for this release, or has changed since."""
         if not self.decoder.indexed:
-            raise CannotError(f"a release by {self.statement.mechanism!r} has no index")
+            raise CannotError(f"a release read by decoder {self.decoder.name!r} has no index")
         granularity = self.measurements.strategy.lattice.granularity
         self.decoder.index = load_index(path, self._index_of, self.topology.num_nodes, granularity)
 
@@ -237,6 +235,8 @@ class Release:
         """
         found = read_release(path, sha256=None if verify is None else verified_digest(path, verify))
         release = cls(*found, decoder=decoder, estimator=estimator)
+        if (decoder, estimator) != ("auto", "auto"):
+            _ = release.decoder  # says now what cannot be read so
         beside = index_path(path)
         if index and beside.is_file() and beside != Path(path) and release.decoder.indexed:
             try:

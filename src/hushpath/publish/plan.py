@@ -12,7 +12,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import wraps
+from inspect import signature
 from typing import Any, ParamSpec, TypeVar
 
 from ..data.facts import warn_of_bounds
@@ -32,12 +34,17 @@ Answer = TypeVar("Answer")
 
 
 def by_name(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
-    """Refuse a second positional argument in words that help."""
+    """Refuse a second positional argument, and words that nobody knows, in words that help."""
+
+    known = {*signature(function).parameters, *(name for one in MECHANISMS.values() for name in one.options)}
 
     @wraps(function)
     def asked(*args: Asked.args, **kwargs: Asked.kwargs) -> Answer:
         if len(args) > 1:
             raise OptionError(f"{function.__name__} takes epsilon, unit and the rest by name: epsilon=1.0, unit=3.0")
+        for name in sorted(set(kwargs) - known) if kwargs.get("mechanism", "auto") == "auto" else ():
+            near = get_close_matches(name, known, 1)
+            raise OptionError(f"there is no option {name!r}" + (f"; did you mean {near[0]}?" if near else ""))
         return function(*args, **kwargs)
 
     return asked
@@ -69,9 +76,13 @@ class Candidate:
 class Plan:
     """The candidates, best first, and the choice."""
 
-    topology: Topology
     terms: Terms
     candidates: tuple[Candidate, ...]
+
+    @property
+    def topology(self) -> Topology:
+        """The network it was made for: that of the strategy, so that the two cannot differ."""
+        return self.strategy.topology
 
     @property
     def choice(self) -> Candidate:
@@ -195,7 +206,7 @@ def planned(topology: Topology, terms: Terms, mechanism: str, law: str, options:
     possible = sorted((c for c in candidates if c.strategy is not None), key=lambda c: c.mean_error)
     if not possible:
         raise CannotError(f"no mechanism fits; {candidates[0].mechanism}: {candidates[0].reason}")
-    return Plan(topology, terms, (*possible, *(c for c in candidates if c.strategy is None)))
+    return Plan(terms, (*possible, *(c for c in candidates if c.strategy is None)))
 
 
 def _tried(mechanism: Mechanism, problem: Problem, asked: Law | None, options: Mapping[str, Any]) -> list[Candidate]:

@@ -19,7 +19,7 @@ def release(
     network: Network,
     *,
     epsilon: float | None = None,
-    delta: float = 1e-6,
+    delta: float | None = None,
     unit: float | None = None,
     max_weight: float | None = None,
     mechanism: str = "auto",
@@ -35,7 +35,8 @@ def release(
 
     Args:
         network: public topology and private weights.
-        epsilon, delta: the budget.  ``delta=0`` asks for pure privacy; ``epsilon=inf`` adds no noise: NOT PRIVATE.
+        epsilon, delta: the budget; delta is 1e-6 if not given.  ``delta=0`` asks for pure privacy; ``epsilon=inf`` adds
+            no noise: NOT PRIVATE.
         unit: how far one protected unit can move all weights together (L1), in their own measure; yours to declare.
         max_weight: a public bound on every weight; larger weights are clipped to it, silently.
         mechanism: a name from ``hushpath.mechanisms()``, or "auto" for the smallest predicted error.
@@ -45,19 +46,22 @@ def release(
         granularity: length of a lattice step, a power of two; chosen from public facts when not given.
         population: about how many protected units there are: public, declared, never counted in the data.
         plan: what ``hushpath.plan`` made for this network: its choice is measured as it stands.  It holds everything
-            above but ``sampler`` and ``seed``, so none of that may be given with it.
+            above but ``sampler`` and ``seed``, so none of that may be given with it.  Coordinates are the plan's.
         options: what the mechanism takes.
 
     What deserves a second look (``statement.cautions``) is also emitted as ``HushpathWarning``.
     """
     if not isinstance(network, Network):
         raise OptionError(f"release takes a Network, such as read_network returns, not {type(network).__name__}")
-    terms = (epsilon, delta, unit, max_weight, granularity, population)
+    given = (epsilon, delta, unit, max_weight, granularity, population)
     if plan is None:
-        plan = planned(network.topology, Terms.declared(*terms), mechanism, law, options)
-    elif terms != (None, 1e-6, None, None, None, None) or (mechanism, law) != ("auto", "auto") or options:
+        terms = Terms.declared(epsilon, 1e-6 if delta is None else delta, *given[2:])
+        plan = planned(network.topology, terms, mechanism, law, options)
+    elif not isinstance(plan, Plan):
+        raise OptionError(f"plan takes what hushpath.plan returns, not {type(plan).__name__}")
+    elif any(term is not None for term in given) or (mechanism, law) != ("auto", "auto") or options:
         raise OptionError("a plan holds epsilon, unit and the rest: give it alone, with sampler or seed at most")
-    elif not isinstance(plan, Plan) or not plan.topology.is_same(network.topology):
+    elif not plan.topology.is_same(network.topology):
         raise OptionError("the plan was made for another topology than this network's")
     strategy = plan.strategy
     source = make_sampler(sampler, seed=seed, size=strategy.num_values)  # type: ignore[arg-type]

@@ -73,10 +73,10 @@ class Mechanism:
         measures: the kinds of block its designs have, in order.
         options: the options it takes besides ``law``, and what each may be.
         directed: whether it works on directed networks.
-        undirected_reason: why not, in words for the error message.
+        undirected_reason: why it is for undirected networks only, in words for the error message.
         needs_max_weight: whether it is meaningless without a public bound on weights.
         most_nodes: it takes too long, or too much room, on larger networks.
-        fits: a public reason why it cannot run on this network, or ``None``.
+        unfit: a public reason why it cannot run on this network, or ``None``.
         misfit: a public reason why a strategy found in a file cannot be its own, or ``None``.
         lossless: whether answers without noise are the distances; if not, its decoder's bound says how far off.
         auto_limit: "auto" does not try it on networks with cycles and more nodes: it takes long and rarely wins there.
@@ -93,7 +93,7 @@ class Mechanism:
     undirected_reason: str = ""
     needs_max_weight: bool = False
     most_nodes: int = 10**9
-    fits: Callable[[Topology], str | None] = lambda topology: None
+    unfit: Callable[[Topology], str | None] = lambda topology: None
     misfit: Callable[[Strategy], str | None] = lambda strategy: None
     lossless: bool = True
     auto_limit: int = 10**9
@@ -224,7 +224,7 @@ def check_fits(mechanism: Mechanism, problem: Problem, law: Law) -> None:
             f"mechanism {mechanism.name!r} needs max_weight, a public bound on every weight; it is never read from data"
         )
     check_law(law, problem.budget)
-    reason = mechanism.fits(topology)
+    reason = mechanism.unfit(topology)
     if topology.num_nodes > mechanism.most_nodes:
         reason = f"it has {topology.num_nodes} nodes (at most {mechanism.most_nodes})"
     if reason:
@@ -244,7 +244,7 @@ def check_law(law: Law, budget: Budget) -> None:
     """Gaussian noise has no pure guarantee."""
     if law is Law.GAUSSIAN and budget.delta == 0 and not budget.unlimited:
         raise OptionError(
-            "gaussian noise needs delta above 0; for pure privacy use law='laplace' and constants of ours"
+            "gaussian noise needs delta above 0; for pure privacy use law='laplace'"
         )
 
 

@@ -144,7 +144,9 @@ def _expected(problem: Problem, radius: int, ball: int, hubs: int, shares: tuple
 def misfit(strategy: Strategy) -> str | None:
     """As for hubs; and predictions need the radius of the clusters."""
     refuse_too_many(strategy.block(CliqueBlock))
-    return None if isinstance(strategy.details.get("radius"), int) else "it does not say how large its clusters are"
+    radius = strategy.details.get("radius")
+    fits = isinstance(radius, int) and 1 <= radius <= strategy.topology.num_nodes
+    return None if fits else "it does not say how large its clusters are"
 
 
 MECHANISM = Mechanism(

@@ -24,6 +24,6 @@ MECHANISMS = {mechanism.name: mechanism for mechanism in _made}
 
 def mechanism_named(name: str) -> Mechanism:
     """Return a mechanism or say which names exist."""
-    if name not in MECHANISMS:
+    if not isinstance(name, str) or name not in MECHANISMS:
         raise OptionError(f"no mechanism is called {str(name)[:40]!r}; choose from: {', '.join(MECHANISMS)}, auto")
     return MECHANISMS[name]

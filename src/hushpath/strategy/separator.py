@@ -28,6 +28,7 @@ from ..arrays import Float
 from ..blocks.hierarchy import HierarchyBlock
 from ..cells.hierarchy import Hierarchy
 from ..decompose.decomposition import decomposition
+from ..errors import OptionError
 from ..noise import Law
 from ..privacy.sensitivity import hub_cut
 from .core import Design, Mechanism, Problem, Strategy
@@ -41,6 +42,7 @@ OPTIONS = {
     "depth": whole(0),
     "leaf_size": whole(1),
 }
+LITERAL_NODES = 3000  # the printed recursion is read by matrices over whole cells
 LEAF_SIZE = {True: 8, False: 4}  # with leaf edges / with all pairs
 
 
@@ -50,6 +52,8 @@ def design(
 ) -> Design:  # fmt: skip
     """Decompose and propose what to measure; ``hops`` is for ``separator-cover``."""
     leaf_edges, topology = leaves != "all-pairs", problem.topology
+    if levels == "adjacent" and topology.num_nodes > LITERAL_NODES:
+        raise OptionError(f"levels='adjacent' is read literally, for up to {LITERAL_NODES} nodes; use levels='all'")
     hierarchy, why = decomposition(
         topology, family, leaf_size=leaf_size or LEAF_SIZE[leaf_edges], depth=depth, hops=hops
     )  # fmt: skip

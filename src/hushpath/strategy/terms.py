@@ -41,9 +41,10 @@ class Terms:
     def __post_init__(self) -> None:
         _ = self.budget
         many = self.population
-        whole = isinstance(many, int) and not isinstance(many, bool)
+        whole = isinstance(many, (int, np.integer)) and not isinstance(many, bool)
         if many is not None and not (whole and 1 <= many < 2**63):
             raise OptionError(f"population must be a whole number of at least 1, got {str(many)[:40]!r}")
+        object.__setattr__(self, "population", None if many is None else int(many))
 
     @classmethod
     def declared(

@@ -53,7 +53,7 @@ def _paper_scales(problem: Problem, count: int) -> Float:
     return np.full(count, levels * problem.lattice.unit_steps / problem.budget.epsilon)
 
 
-def fits(topology: Topology) -> str | None:
+def unfit(topology: Topology) -> str | None:
     """Only networks without cycles."""
     if is_forest(topology):
         return None
@@ -68,6 +68,6 @@ MECHANISM = Mechanism(
     options={"constants": one_of("certified", "paper")},
     directed=False,
     undirected_reason="a tree is passed in both directions",
-    fits=fits,
+    unfit=unfit,
     printed=Law.LAPLACE,
 )
