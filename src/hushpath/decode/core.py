@@ -24,7 +24,7 @@ from ..data.topology import Topology
 from ..errors import CannotError, OptionError
 from ..estimate.core import Estimator, NoisyEdges
 from ..measure import Measurements
-from ..noise import Law, std
+from ..noise import Law, stds
 from ..strategy.core import Strategy
 
 Hops = Callable[[Topology], Float]
@@ -84,10 +84,6 @@ class Decoder(ABC):
         self.measurements, self.estimator = measurements, estimator
         self.strategy = measurements.strategy
         self.topology, self.lattice = self.strategy.topology, self.strategy.lattice
-
-    def __str__(self) -> str:
-        how = f"decoder {self.name} ({self.summary})"
-        return how + (f", estimator {self.estimator.name} ({self.estimator.summary})" if self.searches else "")
 
     @classmethod
     def reads(cls, strategy: Strategy) -> bool:
@@ -208,8 +204,7 @@ def largest_limits(strategy: Strategy, gamma: float, *kinds: type[Block]) -> lis
 
 def number_noise(strategy: Strategy) -> Float:
     """The standard deviation of a number of each group, in lattice steps."""
-    scales, which = np.unique(strategy.scales, return_inverse=True)
-    return np.array([std(strategy.law, int(scale)) for scale in scales], np.float64)[which]
+    return stds(strategy.law, strategy.scales)
 
 
 def largest_noise(strategy: Strategy, *kinds: type[Block]) -> list[float]:

@@ -65,8 +65,7 @@ class HierarchyDecoder(Decoder):
         below b plus noise(b).  Covered flavour: 4 k W per level at most (docs/proofs/separator.md, section 6).
         """
         block = strategy.block(HierarchyBlock)
-        hierarchy, limits = block.hierarchy, noise_limits(strategy, gamma)
-        cells = hierarchy.num_cells
+        hierarchy, cells, limits = block.hierarchy, block.hierarchy.num_cells, noise_limits(strategy, gamma)
         climb, edge_limit, answer = np.zeros(cells), np.zeros(cells), 0.0
         np.maximum.at(edge_limit, hierarchy.home[block.edges], limits[cells:])
         sizes = hierarchy.vertices.sizes()
@@ -80,8 +79,7 @@ class HierarchyDecoder(Decoder):
             below = max(climb[left], climb[right])
             answer = max(answer, float(2 * below + here))
             climb[cell] = below + here
-        rounding = strategy.lattice.granularity * strategy.topology.num_nodes
-        detour = 0.0
+        rounding, detour = strategy.lattice.granularity * strategy.topology.num_nodes, 0.0
         if hierarchy.hops:
             detour = 4 * hierarchy.hops * strategy.lattice.largest_weight * max(1, hierarchy.depth)
         if block.adjacent:  # what the printed recursion proves (docs/PAPER.md)
@@ -144,7 +142,7 @@ class HierarchyDecoder(Decoder):
 
     def index_for(self, rows: int) -> Index | None:  # noqa: ARG002 - the tables are there for any number of rows
         """The index, unless some leaf must be searched as well."""
-        return self.index if self._whole[self.hierarchy.is_leaf].all() else None
+        return self.index if self.indexed and self._whole[self.hierarchy.is_leaf].all() else None
 
     def rows(self, sources: Int, out: Float) -> None:
         """Push estimates down the hierarchy from each source; large leaves are searched."""

@@ -45,10 +45,6 @@ class LiteralDecoder(HierarchyDecoder):
         """There is none."""
         raise CannotError("levels='adjacent' is read literally and has no index; use levels='all'")
 
-    def index_for(self, rows: int) -> Index | None:  # noqa: ARG002
-        """There is none."""
-        return None
-
     @cached_property
     def matrix(self) -> Int:
         """Algorithm 3: Recursive-APSD(T, G, (s, t), 0) for every pair."""

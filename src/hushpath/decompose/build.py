@@ -17,14 +17,9 @@ from .separators.sides import pack_components
 
 
 def build_hierarchy(
-    topology: Topology,
-    splitter: Splitter,
-    *,
-    leaf_size: int,
-    depth: int | None = None,
-    hops: int = 0,
+    topology: Topology, splitter: Splitter, *, leaf_size: int, depth: int | None = None, hops: int = 0,
     family: str = "",
-) -> Hierarchy:
+) -> Hierarchy:  # fmt: skip
     """Cut cells of more than ``leaf_size`` vertices until level ``depth`` (no limit if ``None``).
 
     ``hops > 0`` builds the covered flavour: separators keep their inner edges as public ones below, and hubs are
@@ -63,14 +58,9 @@ def build_hierarchy(
             advance(int((~settled[done]).sum()))
             settled[done] = True
     return Hierarchy.proved(
-        topology,
-        parent=np.array(parent, np.int64),
-        vertices=Lists.of(vertices),
-        separators=Lists.of(separators),
-        hubs=Lists.of(hubs) if hops else None,
-        hops=hops,
-        family=family,
-    )
+        topology, parent=np.array(parent, np.int64), vertices=Lists.of(vertices), separators=Lists.of(separators),
+        hubs=Lists.of(hubs) if hops else None, hops=hops, family=family,
+    )  # fmt: skip
 
 
 def _cut(

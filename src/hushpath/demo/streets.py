@@ -26,14 +26,9 @@ KINDS = ("side street", "arterial", "ring road")
 SPEEDS = np.array([30.0, 50.0, 70.0])  # km/h, free flow
 SPACING = 0.2  # km between corners
 LANDMARKS = {  # where each lies, in radii of the city
-    "market": (0.0, 0.0),
-    "station": (0.25, 0.2),
-    "university": (-0.38, 0.42),
-    "hospital": (0.5, -0.5),
-    "harbour": (-0.6, -0.38),
-    "airport": (0.92, 0.3),
-    "stadium": (0.1, 0.88),
-}
+    "market": (0.0, 0.0), "station": (0.25, 0.2), "university": (-0.38, 0.42), "hospital": (0.5, -0.5),
+    "harbour": (-0.6, -0.38), "airport": (0.92, 0.3), "stadium": (0.1, 0.88),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

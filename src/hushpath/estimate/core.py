@@ -16,7 +16,7 @@ from ..arrays import Float, Int
 from ..data.lattice import Lattice
 from ..data.topology import Topology
 from ..measure import Measurements
-from ..noise import Law, std
+from ..noise import Law, stds
 from ..strategy.core import Strategy
 
 
@@ -52,8 +52,7 @@ class NoisyEdges:
     @cached_property
     def noise(self) -> Float:
         """Standard deviation of the noise of each edge."""
-        scales, which = np.unique(self.scales, return_inverse=True)
-        return np.array([std(self.law, int(scale)) for scale in scales], np.float64)[which]
+        return stds(self.law, self.scales)
 
 
 @dataclass(frozen=True)

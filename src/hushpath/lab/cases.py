@@ -93,13 +93,9 @@ FULL = Scope((64, 256, 1024, 4096), (256, 1024, 4096, 16384), (0.05, 0.3, 1.0, 3
 
 
 def make_cases(
-    scope: Scope,
-    *,
-    seed: int,
-    mechanisms: Sequence[str] = (),
-    classes: Sequence[str] = (),
+    scope: Scope, *, seed: int, mechanisms: Sequence[str] = (), classes: Sequence[str] = (),
     own: Sequence[OwnNetwork] = (),
-) -> list[Case]:
+) -> list[Case]:  # fmt: skip
     """List the cases of a run in the order of the final table."""
     if seed < 0:
         raise OptionError(f"seed must be at least 0, got {seed}")

@@ -23,7 +23,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -56,7 +55,7 @@ def level_bound(hubs: Int, boundary: Int, cells: Int, setting: Setting, detour: 
     """
     cut = np.maximum(hub_cut(hubs, boundary, directed=False), 1).astype(np.float64)
     relative = (cut / 2) ** 0.25
-    scales = relative * math.sqrt(float((cut / (2 * relative**2)).sum()) / _rho(setting.epsilon, setting.delta))
+    scales = relative * math.sqrt(float((cut / (2 * relative**2)).sum()) / zcdp_rho(setting.epsilon, setting.delta))
     p, q = hubs.astype(np.float64), boundary.astype(np.float64)
     limits = scales * _tail(float((cells * (p * (p - 1) / 2 + p * q)).sum()))
     return float(2 * limits[1:].sum() + limits[0]) + detour * max(1, len(cut) - 1)
@@ -65,9 +64,6 @@ def level_bound(hubs: Int, boundary: Int, cells: Int, setting: Setting, detour: 
 def _tail(numbers: float) -> float:
     """How many standard deviations hold all of so many Gaussian numbers, but for gamma."""
     return math.sqrt(2 * math.log(2 * max(numbers, 1.0) / GAMMA))
-
-
-_rho = lru_cache(zcdp_rho)
 
 
 def _levels(n: float) -> tuple[Float, Int]:
@@ -122,7 +118,7 @@ def cover_bound(setting: Setting, *, grid: bool) -> float:
 
 def hubs_bound(setting: Setting) -> float:
     """Random hubs, general graphs: half the budget on all pairs of hubs, half on the edges of two walks."""
-    n, half = setting.n, _rho(setting.epsilon, setting.delta) / 2
+    n, half = setting.n, zcdp_rho(setting.epsilon, setting.delta) / 2
     hubs = 2 * math.sqrt(n) * math.log(n)
     one = math.sqrt(1 / (2 * half)) * _tail(hubs * hubs / 2 + 3 * n)
     return one * (hubs / 2 + 2 * math.sqrt(n))
@@ -135,7 +131,7 @@ def input_bound(setting: Setting) -> float:
 
 def _table(size: float, setting: Setting) -> float:
     """All pairs of ``size`` nodes under Gaussian noise."""
-    sigma = math.sqrt(max(size * size / 4, 1.0) / (2 * _rho(setting.epsilon, setting.delta)))
+    sigma = math.sqrt(max(size * size / 4, 1.0) / (2 * zcdp_rho(setting.epsilon, setting.delta)))
     return sigma * _tail(size * size / 2)
 
 

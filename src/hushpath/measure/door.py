@@ -59,8 +59,6 @@ def measure(strategy: Strategy, weights: PrivateWeights, sampler: Sampler) -> Me
     if noise.shape != exact.shape or noise.dtype != np.int64:
         raise RuntimeError("every number needs a whole number of noise of its own")
     return Measurements(
-        strategy=strategy,
-        values=frozen(exact + noise, np.int64),
-        sampler=sampler.name,
+        strategy=strategy, values=frozen(exact + noise, np.int64), sampler=sampler.name,
         private=sampler.private and not strategy.budget.unlimited,
-    )
+    )  # fmt: skip

@@ -4,10 +4,10 @@ Reading order: ``laws`` (what the noise is), ``samplers`` (who makes it), ``exac
 ``keystream`` (from what), ``vector`` and ``opendp_sampler`` (the two samplers).
 """
 
-from .laws import MAX_SCALE, Law, pmf, quantile, std
+from .laws import MAX_SCALE, Law, pmf, quantile, std, stds
 from .samplers import OPENDP_LIMIT, SAMPLERS, SECRET_SAMPLERS, Choice, Sampler, make_sampler, simulation
 
 __all__ = [
     "MAX_SCALE", "OPENDP_LIMIT", "SAMPLERS", "SECRET_SAMPLERS", "Choice", "Law", "Sampler", "make_sampler", "pmf",
-    "quantile", "simulation", "std",
+    "quantile", "simulation", "std", "stds",
 ]  # fmt: skip

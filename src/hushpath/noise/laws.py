@@ -55,6 +55,12 @@ def std(law: Law, scale: int) -> float:
     return scale * math.sqrt((1 + 2 * first * (1 - (2 * math.pi * scale) ** 2)) / (1 + 2 * first))
 
 
+def stds(law: Law, scales: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the standard deviation for each of many scales, of which few differ."""
+    distinct, which = np.unique(scales, return_inverse=True)
+    return np.array([std(law, int(scale)) for scale in distinct], np.float64)[which]
+
+
 def pmf(law: Law, scale: int, x: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return P(x) entry by entry, normalised in closed form.
 

@@ -37,14 +37,9 @@ MOST_COLUMNS = 20_000  # a wide Parquet table pays for every column in every row
 
 
 def write_matrix(
-    release: Release,
-    path: str | os.PathLike[str],
-    sources: Sequence[Label] | None = None,
-    targets: Sequence[Label] | None = None,
-    *,
-    long: bool = False,
-    dtype: Any = np.float64,
-) -> tuple[int, int]:
+    release: Release, path: str | os.PathLike[str], sources: Sequence[Label] | None = None,
+    targets: Sequence[Label] | None = None, *, long: bool = False, dtype: Any = np.float64,
+) -> tuple[int, int]:  # fmt: skip
     """Write distances from sources (rows) to targets (columns); return the shape.  Complete or not at all.
 
     ``None`` means all nodes in canonical order (``topology.labels``).

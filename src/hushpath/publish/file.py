@@ -222,13 +222,9 @@ def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -
     claimed, law = header["statement"], Law(header["law"])
     epsilon = claimed.get("budget_epsilon")
     terms = Terms(
-        epsilon=math.inf if epsilon == "inf" else epsilon,
-        delta=claimed.get("budget_delta"),
-        unit=header["unit"],
-        max_weight=header["max_weight"],
-        granularity=header["granularity"],
-        population=claimed.get("population"),
-    )
+        epsilon=math.inf if epsilon == "inf" else epsilon, delta=claimed.get("budget_delta"), unit=header["unit"],
+        max_weight=header["max_weight"], granularity=header["granularity"], population=claimed.get("population"),
+    )  # fmt: skip
     problem = Problem.of(topology, terms, law)
     check_fits(mechanism, problem, law)
     labels = ("labels",) if "topology.labels" in tensors else ("labels.text", "labels.ends")
@@ -245,16 +241,9 @@ def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -
         raise FileFormatError(f"it has an array {sorted(set(tensors) - known)[0][:40]!r} that does not belong to it")
     scales = _row(tensors, "strategy.scales", np.int64)
     strategy = Strategy(
-        mechanism=mechanism.name,
-        topology=topology,
-        terms=terms,
-        lattice=problem.lattice,
-        law=law,
-        blocks=tuple(blocks),
-        scales=frozen(scales, np.int64),
-        options=header["options"],
-        details=header["details"],
-    )
+        mechanism=mechanism.name, topology=topology, terms=terms, lattice=problem.lattice, law=law,
+        blocks=tuple(blocks), scales=frozen(scales, np.int64), options=header["options"], details=header["details"],
+    )  # fmt: skip
     if reason := mechanism.misfit(strategy):
         raise FileFormatError(f"it cannot have been made by {mechanism.name!r}: {reason}")
     if scales.shape != strategy.group_sizes.shape:  # their range is the certificate's business

@@ -46,14 +46,9 @@ class Release:
     """Everything that was published: ask it for any distance, for ever."""
 
     def __init__(
-        self,
-        measurements: Measurements,
-        statement: Statement | None = None,
-        fingerprint: str | None = None,
-        *,
-        decoder: str = "auto",
-        estimator: str = "auto",
-    ) -> None:
+        self, measurements: Measurements, statement: Statement | None = None, fingerprint: str | None = None, *,
+        decoder: str = "auto", estimator: str = "auto",
+    ) -> None:  # fmt: skip
         self.measurements = measurements
         self._asked = decoder, estimator
         self.statement = statement or Statement.of(measurements)
@@ -108,14 +103,9 @@ class Release:
         return self.decoder.pairs(sources, targets)
 
     def matrix(
-        self,
-        sources: Any = None,
-        targets: Any = None,
-        *,
-        out: Any = None,
-        dtype: Any = np.float64,
+        self, sources: Any = None, targets: Any = None, *, out: Any = None, dtype: Any = np.float64,
         positions: bool = False,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """Return distances from each source (row) to each target (column), in the order asked for.
 
         ``None`` means all nodes in canonical order: that of ``topology.labels``, sorted, not that of any input file.
@@ -218,14 +208,9 @@ class Release:
 
     @classmethod
     def load(
-        cls,
-        path: str | os.PathLike[str],
-        *,
-        verify: str | os.PathLike[str] | None = None,
-        index: bool = True,
-        decoder: str = "auto",
-        estimator: str = "auto",
-    ) -> Release:
+        cls, path: str | os.PathLike[str], *, verify: str | os.PathLike[str] | None = None, index: bool = True,
+        decoder: str = "auto", estimator: str = "auto",
+    ) -> Release:  # fmt: skip
         """Read a release file, checking its digest and proving its certificate again.
 
         An index of this release lying beside it (``roads.hushx``) is mapped if it was made here.  One of another

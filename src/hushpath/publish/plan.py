@@ -162,28 +162,15 @@ class Plan:
 
 @by_name
 def plan(
-    topology: Topology,
-    *,
-    epsilon: float | None = None,
-    delta: float = 1e-6,
-    unit: float | None = None,
-    max_weight: float | None = None,
-    mechanism: str = "auto",
-    law: str = "auto",
-    granularity: float | None = None,
-    population: int | None = None,
-    **options: Any,
-) -> Plan:
+    topology: Topology, *, epsilon: float | None = None, delta: float = 1e-6, unit: float | None = None,
+    max_weight: float | None = None, mechanism: str = "auto", law: str = "auto", granularity: float | None = None,
+    population: int | None = None, **options: Any,
+) -> Plan:  # fmt: skip
     """Build every candidate strategy, predict its error and put the best first.  Reads no weights.
 
     Arguments as in ``hushpath.release``.
     """
     terms = Terms.declared(epsilon, delta, unit, max_weight, granularity, population)
-    return planned(topology, terms, mechanism, law, options)
-
-
-def planned(topology: Topology, terms: Terms, mechanism: str, law: str, options: Mapping[str, Any]) -> Plan:
-    """The plan for these terms."""
     if not isinstance(topology, Topology):
         raise OptionError(f"plan takes a topology, such as net.topology, not {type(topology).__name__}")
     problem = Problem.of(topology, terms)

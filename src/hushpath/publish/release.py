@@ -9,28 +9,18 @@ from ..errors import OptionError, warn
 from ..measure import measure
 from ..noise import make_sampler
 from ..strategy.registry import MECHANISMS
-from ..strategy.terms import Terms
 from .oracle import Release
-from .plan import Plan, by_name, planned
+from .plan import Plan, by_name
+from .plan import plan as make_plan
 
 
 @by_name
 def release(
-    network: Network,
-    *,
-    epsilon: float | None = None,
-    delta: float | None = None,
-    unit: float | None = None,
-    max_weight: float | None = None,
-    mechanism: str = "auto",
-    law: str = "auto",
-    sampler: str = "auto",
-    seed: int | None = None,
-    granularity: float | None = None,
-    population: int | None = None,
-    plan: Plan | None = None,
-    **options: Any,
-) -> Release:
+    network: Network, *, epsilon: float | None = None, delta: float | None = None, unit: float | None = None,
+    max_weight: float | None = None, mechanism: str = "auto", law: str = "auto", sampler: str = "auto",
+    seed: int | None = None, granularity: float | None = None, population: int | None = None,
+    plan: Plan | None = None, **options: Any,
+) -> Release:  # fmt: skip
     """Measure a network once, with differential privacy, and return what may be published.
 
     Args:
@@ -55,8 +45,10 @@ def release(
         raise OptionError(f"release takes a Network, such as read_network returns, not {type(network).__name__}")
     given = (epsilon, delta, unit, max_weight, granularity, population)
     if plan is None:
-        terms = Terms.declared(epsilon, 1e-6 if delta is None else delta, *given[2:])
-        plan = planned(network.topology, terms, mechanism, law, options)
+        plan = make_plan(
+            network.topology, epsilon=epsilon, delta=1e-6 if delta is None else delta, unit=unit, max_weight=max_weight,
+            mechanism=mechanism, law=law, granularity=granularity, population=population, **options,
+        )  # fmt: skip
     elif not isinstance(plan, Plan):
         raise OptionError(f"plan takes what hushpath.plan returns, not {type(plan).__name__}")
     elif any(term is not None for term in given) or (mechanism, law) != ("auto", "auto") or options:

@@ -31,15 +31,9 @@ LEAST_PAIRS = 25  # a hop count with fewer pairs says nothing
 
 
 def distance_map(
-    topology: Topology,
-    distances: Float,
-    origin: int,
-    *,
-    label: str,
-    widths: Float | None = None,
-    water: Float | None = None,
-    named: Sequence[int] = (),
-) -> bytes:
+    topology: Topology, distances: Float, origin: int, *, label: str, widths: Float | None = None,
+    water: Float | None = None, named: Sequence[int] = (),
+) -> bytes:  # fmt: skip
     """Draw the network coloured by released distance from one node.  Publishable."""
     from matplotlib import colormaps
     from matplotlib.collections import LineCollection

@@ -22,15 +22,10 @@ LEAD = "Every distance of a network, published once; the weights stay with their
 
 
 def write_report(
-    path: str | PathLike[str],
-    topology: Topology,
-    release: Release,
-    plan: Plan | None,
-    comparison: Comparison | None = None,
-    *,
-    title: str = "A private release of distances",
+    path: str | PathLike[str], topology: Topology, release: Release, plan: Plan | None,
+    comparison: Comparison | None = None, *, title: str = "A private release of distances",
     setting: Setting | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Write the page.  With ``comparison`` it is for the data owner only, but for sections marked public."""
     words = setting or Setting()
     private = release.statement.private

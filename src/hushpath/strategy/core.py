@@ -199,16 +199,9 @@ def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Ma
         else:
             scales = calibrate(exposure, design.relative(law), law, problem.lattice.unit_steps, problem.budget)
     strategy = Strategy(
-        mechanism=mechanism.name,
-        topology=problem.topology,
-        terms=problem.terms,
-        lattice=problem.lattice,
-        law=law,
-        blocks=design.blocks,
-        scales=frozen(scales, np.int64),
-        options=dict(options),
-        details=dict(design.details),
-    )
+        mechanism=mechanism.name, topology=problem.topology, terms=problem.terms, lattice=problem.lattice, law=law,
+        blocks=design.blocks, scales=frozen(scales, np.int64), options=dict(options), details=dict(design.details),
+    )  # fmt: skip
     _ = strategy.certificate
     check_measures(strategy)
     return strategy

@@ -16,7 +16,6 @@ far fewer than n/k nodes cover a network that is not a path, and keeps the small
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 import numpy as np
 
@@ -36,9 +35,6 @@ from .options import one_of, whole
 
 MOST_NODES = 200_000  # a shortest-path search per node of Z
 MOST_CHOSEN = 20_000  # 1.6 GB of measurements
-
-
-_rho = lru_cache(maxsize=16)(zcdp_rho)  # asked for every k that is tried
 
 
 def design(problem: Problem, *, hops: int | None = None, constants: str = "tuned") -> Design:
@@ -86,7 +82,7 @@ def _expected(problem: Problem, chosen: Int) -> float:
     if budget.unlimited:
         noise = 0.0
     elif problem.law is Law.GAUSSIAN:
-        noise = unit * math.sqrt(cut / max(2 * _rho(budget.epsilon, budget.delta), 1e-300))
+        noise = unit * math.sqrt(cut / max(2 * zcdp_rho(budget.epsilon, budget.delta), 1e-300))
     else:
         noise = unit * math.sqrt(2) * cut / budget.epsilon
     return noise + float(move_errors(problem.topology, chosen, problem.lattice.largest_weight).mean())

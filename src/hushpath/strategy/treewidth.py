@@ -39,10 +39,8 @@ def design(problem: Problem, *, constants: str = "certified", width: int = MOST_
     try:
         splitter = Bags().prepare(Graph.of(problem.topology), most_width=width)
     except OptionError:
-        raise OptionError(
-            f"mechanism 'treewidth' cannot run on this network: no tree decomposition of width {width} "
-            "or less was found"
-        ) from None
+        found = f"no tree decomposition of width {width} or less was found"
+        raise OptionError(f"mechanism 'treewidth' cannot run on this network: {found}") from None
     hierarchy = build_hierarchy(
         problem.topology, splitter, leaf_size=max(splitter.width + 1, LEAF_SIZE[True]), family="treewidth"
     )
