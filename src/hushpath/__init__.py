@@ -6,7 +6,7 @@ The data flows one way, through the rooms of this house in this order:
     files      arrays in a file, keys and signatures
     noise      the one door to randomness
     privacy    what a release costs, proved from public facts
-    kernels    compiled loops without options, each with a slow twin
+    kernels    compiled loops without options; slow twins are in the tests
     cells      a hierarchy of cells, its tables and the index over it
     decompose  how a network falls into cells
     blocks     the kinds of measurement, one file each
