@@ -41,7 +41,7 @@ def contents(folder):
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.py")}
 
 
-def tested(package, *arguments):
+def run_on(package, *arguments):
     """A run of tests on that copy of the package."""
     alone = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments]
     env = {**os.environ, "PYTHONPATH": str(package.parent)}
@@ -71,9 +71,9 @@ def test_one_file_and_one_line(toy, tmp_path):
     assert touched == {toy, registry}
     assert lines == {registry: 1}
     words = " or ".join(names)
-    done = tested(package, "-k", words, "-vv", "--no-header", *(str(ROOT / "tests" / test) for test in tests))
+    done = run_on(package, "-k", words, "-vv", "--no-header", *(str(ROOT / "tests" / test) for test in tests))
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-    house = tested(package, str(ROOT / "tests/contract/test_architecture.py"), "-k", "imports or rooms or story")
+    house = run_on(package, str(ROOT / "tests/contract/test_architecture.py"), "-k", "imports or rooms or story")
     assert house.returncode == 0, house.stdout[-3000:]
     for test in tests:  # each suite really ran on the newcomer
         assert re.search(rf"{re.escape(Path(test).name)}\S*\[\S*{names[0]}\S*\] PASSED", done.stdout), test
@@ -89,5 +89,5 @@ def test_a_wrong_toy_is_noticed(tmp_path):
     wrong = (package / "decode/by_hops.py").read_text()
     assert wrong.count("hops * mean)") == 1
     (package / "decode/by_hops.py").write_text(wrong.replace("hops * mean)", "(hops + (sources[:, None] > 3)) * mean)"))
-    done = tested(package, "-k", "metric and by-hops", str(ROOT / "tests/conformance/test_reading.py"))
+    done = run_on(package, "-k", "metric and by-hops", str(ROOT / "tests/conformance/test_reading.py"))
     assert done.returncode == 1, done.stdout[-2000:]

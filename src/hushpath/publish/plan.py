@@ -44,7 +44,7 @@ def by_name(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
             raise OptionError(f"{function.__name__} takes epsilon, unit and the rest by name: epsilon=1.0, unit=3.0")
         for name in sorted(set(kwargs) - known) if kwargs.get("mechanism", "auto") == "auto" else ():
             near = get_close_matches(name, known, 1)
-            raise OptionError(f"there is no option {name!r}" + (f"; did you mean {near[0]}?" if near else ""))
+            raise OptionError(f"there is no option {name[:40]!r}" + (f"; did you mean {near[0]}?" if near else ""))
         return function(*args, **kwargs)
 
     return asked
