@@ -6,7 +6,7 @@ docs/GUARANTEE.md.)
 """
 
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
