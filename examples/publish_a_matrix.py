@@ -29,11 +29,10 @@ make_edge_list("town.csv")
 net = hushpath.read_network("town.csv", weight="seconds")
 
 # Yours to declare: one trip moves all averages together by at most 2 seconds, and no block takes more than 60.
-terms = dict(epsilon=1.0, delta=1e-6, unit=2.0, max_weight=60)
-plan = hushpath.plan(net.topology, **terms)  # reads no weight
+plan = hushpath.plan(net.topology, epsilon=1.0, delta=1e-6, unit=2.0, max_weight=60)  # reads no weight
 print(plan)
 
-rel = hushpath.release(net, mechanism=plan.choice.mechanism, **terms)  # the one private step: do it once
+rel = hushpath.release(net, plan=plan)  # the one private step: do it once
 rel.save("town.hush")
 shape = write_matrix(rel, "matrix.csv", targets=["0-0", "4-4", "8-8"])
 print(f"released {shape[0]} x {shape[1]} travel times; across town about {rel.distance('0-0', '8-8'):.0f} seconds")
