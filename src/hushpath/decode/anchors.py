@@ -78,7 +78,9 @@ class AnchorDecoder(Decoder):
         return step
 
     def _floats(self, step: Int) -> Float:
-        return np.where(step == UNREACHED, np.inf, self.lattice.floats(step))
+        answer = self.lattice.floats(step)
+        answer[step == UNREACHED] = np.inf
+        return answer
 
     def centre(self, source: Int, target: Int, answer: float) -> float:  # noqa: ARG002
         """The sum before it was clipped at zero."""

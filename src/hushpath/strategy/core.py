@@ -236,9 +236,7 @@ def check_measures(strategy: Strategy) -> None:
 def check_law(law: Law, budget: Budget) -> None:
     """Gaussian noise has no pure guarantee."""
     if law is Law.GAUSSIAN and budget.delta == 0 and not budget.unlimited:
-        raise OptionError(
-            "gaussian noise needs delta above 0; for pure privacy use law='laplace'"
-        )
+        raise OptionError("gaussian noise needs delta above 0; for pure privacy use law='laplace'")
 
 
 def _whole(scales: Float) -> Int:
