@@ -51,7 +51,8 @@ fuzz: $(READY)
 # Every compiled kernel with bounds checked; numba keeps such code in a cache of its own.
 boundscheck: $(READY)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/boundscheck $(BIN)/python -m pytest -n 2 \
-	  tests/unit tests/conformance/test_engine.py tests/conformance/test_separator.py tests/conformance/test_rivals.py tests/fuzz
+	  tests/unit tests/conformance/test_engine.py tests/conformance/test_separator.py tests/conformance/test_paper.py tests/conformance/test_rivals.py \
+	  tests/fuzz
 
 # Edits that would break privacy: a behavioural test must notice each.
 mutants: $(READY)
