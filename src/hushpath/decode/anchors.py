@@ -64,27 +64,22 @@ class AnchorDecoder(Decoder):
         def run(part: slice) -> None:
             step = np.empty((len(sources[part]), self.topology.num_nodes), np.int64)
             tree_rows(forest.order, forest.parent, height, sources[part], UNREACHED, step)
-            out[part] = self._floats(np.maximum(step, 0))
+            out[part] = self.floats(np.maximum(step, 0), UNREACHED)
 
         in_threads(run, len(sources))
 
     def pairs(self, sources: Int, targets: Int) -> Float:
         """Climb from both ends of each pair."""
-        return self._floats(np.maximum(self._sums(sources, targets), 0))
+        return self.floats(np.maximum(self._sums(sources, targets), 0), UNREACHED)
 
     def _sums(self, sources: Int, targets: Int) -> Int:
         step, forest = np.empty(len(sources), np.int64), self.block.forest
         tree_pairs(forest.parent, forest.depth, forest.head, self.height, sources, targets, UNREACHED, step)
         return step
 
-    def _floats(self, step: Int) -> Float:
-        answer = self.lattice.floats(step)
-        answer[step == UNREACHED] = np.inf
-        return answer
-
     def centre(self, source: Int, target: Int, answer: float) -> float:  # noqa: ARG002
         """The sum before it was clipped at zero."""
-        return float(self._floats(self._sums(source, target))[0])
+        return float(self.floats(self._sums(source, target), UNREACHED)[0])
 
     def reach(self, source: int, target: int, confidence: float) -> tuple[float, float]:
         """A quantile of the noise: a sum of known variance, taken as normal.

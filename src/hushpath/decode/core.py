@@ -139,6 +139,12 @@ class Decoder(ABC):
         """The index, if there is one or if this many rows are worth making it."""
         return None
 
+    def floats(self, steps: Int, apart: int) -> Float:
+        """Lattice steps as distances in units of weight; infinite where they say that no path joins a pair."""
+        answer = self.lattice.floats(steps)
+        answer[steps >= apart] = np.inf
+        return answer
+
     @cached_property
     def noisy(self) -> NoisyEdges:
         """The edge weights that were measured."""

@@ -7,6 +7,7 @@ down (docs/proofs/separator.md); inside a leaf, its noisy edges or pairs.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -38,6 +39,7 @@ class HierarchyDecoder(Decoder):
     summary = "one measured shortcut a level up the cells, one across, one a level down"
     blocks = (HierarchyBlock,)
     searches = indexed = True
+    adjacent: ClassVar[bool] = False  # whether it reads boundaries of adjacent levels, rather than of all
 
     def __init__(self, measurements: Measurements, estimator: Estimator) -> None:
         super().__init__(measurements, estimator)
@@ -54,7 +56,7 @@ class HierarchyDecoder(Decoder):
     @classmethod
     def reads(cls, strategy: Strategy) -> bool:
         """Boundaries of all levels; adjacent ones alone need the printed recursion (``literal``)."""
-        return super().reads(strategy) and strategy.block(HierarchyBlock).adjacent == (cls.name == "literal")
+        return super().reads(strategy) and strategy.block(HierarchyBlock).adjacent == cls.adjacent
 
     @staticmethod
     def bound(strategy: Strategy, gamma: float) -> Bound:
@@ -114,7 +116,7 @@ class HierarchyDecoder(Decoder):
     @cached_property
     def graphs(self) -> Graphs:
         """Graphs of leaves: noisy edges, or (all pairs measured) only who is connected, a public fact."""
-        lengths = self.weights if self.block.leaf_edges else np.zeros_like(self.weights)
+        lengths = self.weights if self.block.leaf_edges else np.zeros(self.topology.num_edges, np.int64)
         return cell_graphs(self.hierarchy, self.topology, lengths)
 
     @cached_property
@@ -178,9 +180,7 @@ class HierarchyDecoder(Decoder):
         return np.asarray(leaf_rows(leaf, at, self.graphs, INFINITE, np.full(self.topology.num_nodes, -1))[0, to])
 
     def _floats(self, step: Int) -> Float:
-        answer = self.strategy.lattice.floats(np.maximum(step, 0))
-        answer[step >= INFINITE] = np.inf
-        return answer
+        return self.floats(np.maximum(step, 0), INFINITE)
 
 
 DECODER = HierarchyDecoder

@@ -86,8 +86,7 @@ class HubDecoder(RowDecoder):
             hub_rows(np.array(sources[part]), walks, hubs, table, step)
             for i in np.flatnonzero((step >= FAR).any(axis=1)).tolist():
                 step[i] = self._unlimited(int(sources[part][i]), step[i])
-            out[part] = self.lattice.floats(step)
-            out[part][step >= FAR] = np.inf
+            out[part] = self.floats(step, FAR)
 
         in_threads(run, len(sources))
 

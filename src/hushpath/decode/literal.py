@@ -31,15 +31,15 @@ class LiteralDecoder(HierarchyDecoder):
 
     name = "literal"
     summary = "the recursion as the paper prints it, for levels='adjacent'"
+    adjacent = True
     indexed = False
+    index = None  # type: ignore[assignment]
 
     def __init__(self, measurements: Measurements, estimator: Estimator) -> None:
         super().__init__(measurements, estimator)
         if self.topology.num_nodes > LITERAL_NODES:
             raise CannotError(f"levels='adjacent' is read literally, for up to {LITERAL_NODES} nodes; use levels='all'")
         refuse_above(MAX_BYTES // 4, 8 * int((self.hierarchy.vertices.sizes() ** 2).sum()))
-
-    index = None  # type: ignore[assignment]
 
     def build_index(self, max_bytes: int = MAX_BYTES) -> Index:  # noqa: ARG002
         """There is none."""

@@ -66,7 +66,8 @@ class Release:
         ``decoder`` is one of those that ``hushpath inspect`` lists; ``estimator`` says how edge weights are estimated
         where the decoder searches paths over them.  "auto" is the default: chosen from public facts alone.
         """
-        other = Release(self.measurements, self.statement, self.fingerprint, decoder=decoder, estimator=estimator)
+        known = vars(self).get("fingerprint")  # if it was worked out: reading alone needs none
+        other = Release(self.measurements, self.statement, known, decoder=decoder, estimator=estimator)
         _ = other.decoder  # says now what cannot be read so
         return other
 
