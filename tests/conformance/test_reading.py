@@ -9,7 +9,7 @@ from named_graphs import SMALL, exact_distances, fitted, named
 import hushpath
 from hushpath.blocks.samples import few_hops, sampled_hops
 from hushpath.decode.registry import DECODERS, decoders_for, default_decoder
-from hushpath.estimate.core import NoisyEdges
+from hushpath.estimate.core import Estimator, NoisyEdges
 from hushpath.estimate.registry import ESTIMATORS
 from hushpath.measure import Measurements
 from hushpath.noise import Law
@@ -155,6 +155,19 @@ def test_every_reading_keeps_its_bound_where_hubs_are_not_random():
 def test_a_cover_is_read_as_one_even_if_it_holds_everybody():
     rel = hushpath.release(named("path"), epsilon=1.0, unit=1.0, mechanism="cover", hops=0, max_weight=20.0)
     assert rel.decoder.name == "cover"
+
+
+def test_an_index_of_one_estimator_is_not_served_for_another(monkeypatch, tmp_path):
+    longest = Estimator("longest", "every edge as long as it may be", lambda noisy: noisy.lattice.high[noisy.edges])
+    monkeypatch.setitem(ESTIMATORS, "longest", longest)
+    rel = hushpath.release(named("grid"), epsilon=1.0, unit=1.0, mechanism="input", max_weight=20.0, seed=1)
+    other = rel.read(estimator="longest")
+    for mine, theirs in ((rel, other), (other, rel)):
+        mine.save_index(tmp_path / "x.hushx")
+        with pytest.raises(hushpath.HushpathError, match="another way to read it"):
+            theirs.load_index(tmp_path / "x.hushx")
+        mine.load_index(tmp_path / "x.hushx")
+    assert not np.array_equal(rel.matrix(), other.matrix())
 
 
 # --- estimators ------------------------------------------------------------------------------------------------------
