@@ -1,7 +1,7 @@
 r"""The paper's Table 1, from certificates: error bounds up to a thousand million nodes.  Labelled "predicted".
 
 Where the shape of a strategy is known in closed form there is no need to build it: the cells of one level are alike,
-so one edge meets one group per level, with cut numbers from ``hub_cut``.  Scales spend the same ``zcdp_rho``, split
+so one edge meets one group per level, with cut numbers from ``hub_cut``.  Scales spend the same ``gaussian_mu``, split
 by the same rule as in a release (s^2 ~ sqrt(cut)), and the bound is that of ``bounds``: with N numbers in all, every
 noise stays below s sqrt(2 ln(2N / gamma)) but for gamma, and an answer adds up one shortcut a level on the way up,
 one where the ends meet, one a level on the way down, and the detours of covers.
@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Float, Int
-from ..privacy.accounting import zcdp_rho
+from ..privacy.gaussian import gaussian_mu
 from ..privacy.sensitivity import hub_cut
 from .trial import GAMMA
 
@@ -50,12 +50,12 @@ class Setting:
 def level_bound(hubs: Int, boundary: Int, cells: Int, setting: Setting, detour: float = 0.0) -> float:
     """The bound of ``bounds.hierarchy_bound`` for a hierarchy whose cells are alike on every level (in units).
 
-    One edge meets one group of each level, so sum(cut / (2 s^2)) = rho; with s^2 = f^2 sqrt(cut / 2) this gives f.
+    One edge meets one group of each level, so sum(cut / s^2) = mu^2; with s^2 = f^2 sqrt(cut / 2) this gives f.
     (A test compares with ``certificate.calibrate``.)
     """
     cut = np.maximum(hub_cut(hubs, boundary, directed=False), 1).astype(np.float64)
     relative = (cut / 2) ** 0.25
-    scales = relative * math.sqrt(float((cut / (2 * relative**2)).sum()) / zcdp_rho(setting.epsilon, setting.delta))
+    scales = relative * math.sqrt(float((cut / relative**2).sum())) / gaussian_mu(setting.epsilon, setting.delta)
     p, q = hubs.astype(np.float64), boundary.astype(np.float64)
     limits = scales * _tail(float((cells * (p * (p - 1) / 2 + p * q)).sum()))
     return float(2 * limits[1:].sum() + limits[0]) + detour * max(1, len(cut) - 1)
@@ -118,9 +118,9 @@ def cover_bound(setting: Setting, *, grid: bool) -> float:
 
 def hubs_bound(setting: Setting) -> float:
     """Random hubs, general graphs: half the budget on all pairs of hubs, half on the edges of two walks."""
-    n, half = setting.n, zcdp_rho(setting.epsilon, setting.delta) / 2
+    n, mu = setting.n, gaussian_mu(setting.epsilon, setting.delta)
     hubs = 2 * math.sqrt(n) * math.log(n)
-    one = math.sqrt(1 / (2 * half)) * _tail(hubs * hubs / 2 + 3 * n)
+    one = math.sqrt(2) / mu * _tail(hubs * hubs / 2 + 3 * n)
     return one * (hubs / 2 + 2 * math.sqrt(n))
 
 
@@ -131,7 +131,7 @@ def input_bound(setting: Setting) -> float:
 
 def _table(size: float, setting: Setting) -> float:
     """All pairs of ``size`` nodes under Gaussian noise."""
-    sigma = math.sqrt(max(size * size / 4, 1.0) / (2 * zcdp_rho(setting.epsilon, setting.delta)))
+    sigma = math.sqrt(max(size * size / 4, 1.0)) / gaussian_mu(setting.epsilon, setting.delta)
     return sigma * _tail(size * size / 2)
 
 

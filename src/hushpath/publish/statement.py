@@ -14,6 +14,7 @@ from typing import Any
 from .._version import __version__
 from ..measure.door import Measurements
 from ..noise import Law, std
+from ..privacy.accounting import zcdp_epsilon
 from .cautions import of_release
 
 NOT_PRIVATE = "NOT PRIVATE"
@@ -26,11 +27,11 @@ class Statement:
     Attributes:
         private: whether the promise holds at all.
         reasons: why it does not (no noise, known seed); empty if private.
-        epsilon, delta: certified differential privacy, rounded up; never above the budget.
+        epsilon, delta: certified differential privacy, rounded up; never above the budget (``conversion`` says how).
         budget_epsilon, budget_delta: what the owner allowed.
         unit: how far one protected unit can move the weights in total (L1); this defines neighbours.
         mechanism, law: what was measured, and under which noise.
-        spent: the certificate in its own currency: epsilon (laplace) or rho of zCDP (gaussian).
+        spent: the certificate in its own currency: epsilon (laplace) or rho of zCDP (gaussian), for those who compose.
         worst_edge: public id of an edge where the cost is highest.
         noise: standard deviation of the least and the most noisy number, in units of the weights.
         granularity: length of one lattice step.
@@ -103,6 +104,14 @@ class Statement:
         """What must stand in everything written or printed from this release: nothing, or NOT PRIVATE and why."""
         return "" if self.private else f"{NOT_PRIVATE}: {'; '.join(self.reasons)}"
 
+    @property
+    def conversion(self) -> str:
+        """Which proof gives epsilon at this delta, in words; nothing for Laplace noise, which needs none."""
+        if self.law == Law.LAPLACE or not 0 < self.epsilon < math.inf:
+            return ""
+        by_rho = zcdp_epsilon(self.spent, self.delta) <= self.epsilon
+        return "the conversion of rho" if by_rho else "the exact trade-off of Gaussian noise"
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain JSON-ready values; infinity is written as the text "inf".  A marking stands first."""
         marking = {"marking": self.marking} if self.marking else {}
@@ -124,10 +133,11 @@ class Statement:
         low, high = self.noise
         spread = f"{low:.4g}" if math.isclose(low, high, rel_tol=1e-9) else f"{low:.4g} to {high:.4g}"
         currency = "epsilon" if self.law == Law.LAPLACE else "rho (zCDP)"
+        turned = f", turned into epsilon by {self.conversion}" if self.conversion else ""
         lines += [
             f"Mechanism {self.mechanism}: {self.numbers} numbers with exact discrete {self.law.capitalize()} noise, "
             f"standard deviation {spread}.",
-            f"Certificate: {currency} = {self.spent:.6g}, highest at edge {self.worst_edge}; "
+            f"Certificate: {currency} = {self.spent:.6g}, highest at edge {self.worst_edge}{turned}; "
             f"budget epsilon = {self.budget_epsilon:g}, delta = {self.budget_delta:g}.",
             f"Each weight was clipped to its public bounds (at most {self.largest_weight:g}) and rounded down to steps "
             f"of {self.granularity:.3g}; "

@@ -29,7 +29,7 @@ from ..decompose.separators.grid import grid_coordinates
 from ..errors import OptionError
 from ..kernels.hops import nearest_chosen
 from ..noise import Law
-from ..privacy.accounting import zcdp_rho
+from ..privacy.gaussian import gaussian_mu
 from .core import Design, Mechanism, Problem, Strategy
 from .options import one_of, whole
 
@@ -82,7 +82,7 @@ def _expected(problem: Problem, chosen: Int) -> float:
     if budget.unlimited:
         noise = 0.0
     elif problem.law is Law.GAUSSIAN:
-        noise = unit * math.sqrt(cut / max(2 * zcdp_rho(budget.epsilon, budget.delta), 1e-300))
+        noise = unit * math.sqrt(cut) / max(gaussian_mu(budget.epsilon, budget.delta), 1e-150)
     else:
         noise = unit * math.sqrt(2) * cut / budget.epsilon
     return noise + float(move_errors(problem.topology, chosen, problem.lattice.largest_weight).mean())
