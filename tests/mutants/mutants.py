@@ -8,7 +8,8 @@ Left out because they are harmless, however wrong they look: ``k = (p + q) // 2`
 lengths for public edges; another choice between parallel edges (public, and still moved by at most a step a step);
 ``floor(unit / granularity)`` in ``unit_steps`` (an edge that moves by ``r`` steps crosses at most ``floor(r) + 1``
 lines, and there is one step for every edge); whatever ``calibrate`` returns (``build_strategy`` and ``measure`` certify
-it again, and raise).
+it again, and raise); the other end of a bracket of Mills' ratio (far inside the slack); Newton's method in
+``gaussian`` (what it finds is evaluated).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 CUT, CERTIFICATE, ACCOUNTING = (f"tests/unit/test_{name}.py" for name in ("sensitivity", "certificate", "accounting"))
+TRADE_OFF = "tests/unit/test_gaussian.py"
 WEIGHTS, MEASURE, DOOR = (f"tests/unit/test_{name}.py" for name in ("weights", "measure", "noise_door"))
 EXACT, KEYSTREAM, LAWS = (f"tests/unit/test_noise_{name}.py" for name in ("exact", "keystream", "laws"))
 OPTIMISED, SAMPLES = "tests/contract/test_optimised.py", "tests/statistical/test_noise_samples.py"
@@ -25,8 +27,8 @@ ROWS = "tests/properties/test_row_order.py"
 PUBLIC = "tests/properties/test_nothing_public_depends_on_weights.py"
 # The behavioural privacy tests, cheap ones first; never the stamps.
 EVERYTHING = [
-    CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, ACCOUNTING, INDEX, HOSTILE,
-    ROWS, REPLAY, SAMPLES, AUDIT,
+    CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, ACCOUNTING, TRADE_OFF, INDEX,
+    HOSTILE, ROWS, REPLAY, SAMPLES, AUDIT,
 ]  # fmt: skip
 
 
@@ -47,6 +49,7 @@ class Mutant(NamedTuple):
 
 HIERARCHY, EDGES, PAIRS, ANCHORS = (f"blocks/{name}.py" for name in ("hierarchy", "edges", "pairs", "anchors"))
 PROOF, SPENDING, BOUND = (f"privacy/{name}.py" for name in ("certificate", "accounting", "sensitivity"))
+TRADE = "privacy/gaussian.py"
 CELLS, NUMBERS, GRAPHS, TABLES = "measure/cells.py", "measure/numbers.py", "cells/tables.py", "kernels/tables.py"
 LATTICE, HIDDEN, TOPOLOGY = (f"data/{name}.py" for name in ("lattice", "weights", "topology"))
 CORE, STEP, BUILD = "strategy/core.py", "measure/door.py", "decompose/build.py"
@@ -150,7 +153,14 @@ MUTANTS = [
     Mutant(PROOF, "if not epsilon <= budget.epsilon:", "if not epsilon <= 1.01 * budget.epsilon:",
            "a hundredth too much",
            CERTIFICATE),
-    Mutant(PROOF, "else zcdp_epsilon(cost, budget.delta)", "else cost", "rho taken for epsilon", CERTIFICATE),
+    Mutant(PROOF, "min(zcdp_epsilon(cost, budget.delta), gaussian_epsilon(mu, budget.delta))", "cost",
+           "rho taken for epsilon", CERTIFICATE),
+    Mutant(PROOF, "min(zcdp_epsilon(cost, budget.delta),", "min(zcdp_epsilon(cost / 2, budget.delta),",
+           "half of rho converted", CERTIFICATE),
+    Mutant(PROOF, "_worst_cost(exposure, continuous_scales(scales), law", "_worst_cost(exposure, scales * 1.0, law",
+           "discrete noise taken for continuous noise", CERTIFICATE),
+    Mutant(PROOF, "math.sqrt(2 * inside)", "math.sqrt(inside)", "mu without its factor", CERTIFICATE),
+    Mutant(PROOF, "if inside else 0.0", "if inside < 1 else 0.0", "many deviations are none", CERTIFICATE),
     Mutant(PROOF, "delta = 0.0 if law is Law.LAPLACE or math.isinf(cost) else budget.delta", "delta = 0.0",
            "Gaussian noise called pure", CERTIFICATE),
     Mutant(PROOF, "if ((scales == 0) & (exposure.cut > 0)).any():", "if False:", "numbers without noise", CERTIFICATE),
@@ -183,6 +193,32 @@ MUTANTS = [
     Mutant(SPENDING, "        return math.inf\n", "        return 0.0\n",
            "delta 0 makes Gaussian noise free", ACCOUNTING),
     Mutant(SPENDING, "if not self.epsilon > 0:", "if self.epsilon < 0:", "a budget that is not a number", ACCOUNTING),
+    Mutant(TRADE, "np.maximum(wide * wide - SPLIT, 0.0)", "wide * wide", "no variance for noise on whole numbers",
+           TRADE_OFF),
+    Mutant(TRADE, "SPLIT = 5.0", "SPLIT = 0.05", "too little variance for noise on whole numbers", TRADE_OFF),
+    Mutant(TRADE, "SPLIT = 5.0", "SPLIT = 3.0", "rounding whose factors are not covered", TRADE_OFF),
+    Mutant(TRADE, "np.maximum(wide * wide - SPLIT, 0.0)", "np.maximum(wide * wide - SPLIT, 0.01)",
+           "continuous noise where there is none", TRADE_OFF),
+    Mutant(TRADE, "a = epsilon / mu - mu / 2", "a = epsilon / mu + mu / 2", "a sign", TRADE_OFF),
+    Mutant(TRADE, "a = epsilon / mu - mu / 2", "a = epsilon / mu", "the loss has mean 0", TRADE_OFF),
+    Mutant(TRADE, "epsilon = epsilon - _SLACK", "epsilon = +epsilon", "epsilon without slack", TRADE_OFF),
+    Mutant(TRADE, "(near - far) * (1 + _SLACK)", "(near - far)", "delta without slack", TRADE_OFF),
+    Mutant(TRADE, '_SLACK = Decimal("1e-20")', '_SLACK = Decimal("1e-24")', "a slack too small for so many numbers",
+           TRADE_OFF),
+    Mutant(TRADE, "_mills(a + mu)[0]", "_mills(a + mu / 2)[0]", "half of the distance", TRADE_OFF),
+    Mutant(TRADE, "(-a * a / 2).exp() / (2 * _PI).sqrt()", "(-a * a).exp() / (2 * _PI).sqrt()", "another density",
+           TRADE_OFF),
+    Mutant(TRADE, "if a > 40:", "if a > 4:", "four deviations are enough", TRADE_OFF),
+    Mutant(TRADE, "return Decimal(1), Decimal(1), Decimal(1)", "return Decimal(0), Decimal(1), Decimal(1)",
+           "neighbours far apart are alike", TRADE_OFF),
+    Mutant(TRADE, "range(_FRACTIONS, 0, -1)", "range(_FRACTIONS, 1, -1)", "the next ratio", TRADE_OFF),
+    Mutant(TRADE, "Context(prec=80", "Context(prec=28", "two numbers that agree in as many digits as are counted",
+           TRADE_OFF),
+    Mutant(TRADE, "    while gaussian_delta(epsilon, mu) > delta:", "    while False:", "epsilon rounded to nearest",
+           TRADE_OFF),
+    Mutant(TRADE, "    while mu >= SMALLEST_MU and gaussian_delta(epsilon, mu) > delta:", "    while False:",
+           "mu rounded to nearest", TRADE_OFF),
+    Mutant(TRADE, "        return math.inf\n", "        return 0.0\n", "what cannot be computed is free", TRADE_OFF),
     # --- the lattice
     Mutant(LATTICE, "math.ceil(self.unit / self.granularity) + 2 * max(len(self.low), 1) - 1",
            "math.ceil(self.unit / self.granularity)", "rounding is free",
@@ -277,7 +313,11 @@ MUTANTS = [
     # --- what a file may claim
     Mutant(FILE, 'header["sampler"] in SECRET_SAMPLERS and not strategy.budget.unlimited', "True",
            "a seeded release called private by its file", INDEX),
-    Mutant(FILE, "    if not _alike(_promise(proved), claimed):", "    if False:",
+    Mutant(FILE, "if proved <= epsilon <= budget else", "if epsilon <= budget else", "a claim below what is proved",
+           HOSTILE),
+    Mutant(FILE, "if proved <= epsilon <= budget else", "if proved <= epsilon else", "a claim above the budget",
+           HOSTILE),
+    Mutant(FILE, "    if not _alike(_as_claimed(_promise(proved), claimed), claimed):", "    if False:",
            "a statement of the file's own", HOSTILE),
     Mutant(STORAGE, "    if seen is None:", "    if False:", "an index of a stranger", INDEX),
     Mutant(STORAGE, "    if not seen or seen != known.identity(found.opened):", "    if not seen:",

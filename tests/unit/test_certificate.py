@@ -19,6 +19,7 @@ from hushpath.measure.door import measure
 from hushpath.noise import Law
 from hushpath.privacy.accounting import Budget, zcdp_epsilon, zcdp_rho
 from hushpath.privacy.certificate import Exposure, calibrate, certify
+from hushpath.privacy.gaussian import SPLIT, gaussian_delta, gaussian_mu
 from hushpath.publish.plan import plan
 from hushpath.strategy.terms import Terms
 
@@ -59,12 +60,80 @@ def test_calibrated_scales_are_safe_and_smallest(law, seed, epsilon):
     rng = np.random.default_rng(seed)
     exposure, steps, budget = random_exposure(rng), 2**26, Budget(epsilon, 1e-6)
     scales = calibrate(exposure, rng.uniform(0.1, 10, len(exposure.cut)), law, steps, budget)
-    allowed = epsilon if law is Law.LAPLACE else zcdp_rho(epsilon, 1e-6)
+    allowed = epsilon if law is Law.LAPLACE else gaussian_mu(epsilon, 1e-6) ** 2 / 2
     assert exact_cost(exposure, scales, law, steps) <= allowed
     smaller = np.maximum((scales * (1 - 1e-4)).astype(np.int64), 1)
     if (smaller < scales).all():
         with pytest.raises(BudgetError):
             certify(exposure, smaller, law, steps, budget)
+
+
+# --- Gaussian noise: two conversions, both proved -----------------------------------------------------------------
+
+
+def exact_delta(epsilon, noises):
+    """What neighbours are told apart by, summed over the laws themselves: (scale, shift) of each number that moves."""
+    loss, chance = np.zeros(1), np.ones(1)
+    for scale, shift in noises:
+        x = np.arange(-12 * scale - shift, 12 * scale + shift + 1)
+        mass = np.exp(-(x**2) / (2 * scale**2))
+        loss = np.add.outer(loss, shift * (shift + 2 * x) / (2 * scale**2)).ravel()  # log P(x) / P(x + shift)
+        chance = np.multiply.outer(chance, mass / mass.sum()).ravel()
+    worse = loss > epsilon
+    return float((chance[worse] * -np.expm1(epsilon - loss[worse])).sum())
+
+
+@pytest.mark.parametrize("delta", [0.1, 1e-3, 1e-6])
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [(3, 1)], [(5, 1)], [(9, 2)], [(40, 3)], [(300, 20)], [(3, 1), (4, 1)], [(7, 2), (12, 2)], [(1, 1), (30, 1)],
+        [(2, 1), (2, 1)], [(6, 1), (5, 1), (8, 1)],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_epsilon_holds_for_the_discrete_noise_itself(groups, delta):
+    """One edge in every group, one number each: no conversion may promise more than the law of the numbers gives."""
+    scales, unit = np.array([scale for scale, _ in groups]), groups[0][1]
+    count = len(groups)
+    exposure = Exposure(1, np.ones(count, int), np.zeros(count, int), np.arange(count))
+    noises = [(scale, unit) for scale, _ in groups]
+    certificate = certify(exposure, scales, Law.GAUSSIAN, unit, Budget(math.inf, delta))
+    assert exact_delta(certificate.epsilon, noises) <= delta
+    assert certificate.epsilon <= zcdp_epsilon(certificate.spent, delta)
+
+
+@pytest.mark.parametrize("threshold", [1.5, 4.5, 10.5])
+@pytest.mark.parametrize("scale", [3, 7, 20])
+def test_noise_on_whole_numbers_is_paid_for(scale, threshold):
+    """Where the best threshold lies between two numbers, continuous noise of the same scale would promise too much."""
+    epsilon = (2 * threshold + 1) / (2 * scale**2)
+    delta = exact_delta(epsilon, [(scale, 1)])
+    assert gaussian_delta(epsilon, 1 / scale) < delta
+    exposure = Exposure(1, np.ones(1, int), np.zeros(1, int), np.zeros(1, int))
+    assert certify(exposure, np.array([scale]), Law.GAUSSIAN, 1, Budget(math.inf, delta)).epsilon >= epsilon
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 300.0])
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 2**32 - 1), steps=st.sampled_from([1, 3, 100, 10**4]))
+def test_coarse_lattices_are_calibrated_too(epsilon, seed, steps):
+    """Scales of a few steps: never above those of zCDP alone, in all, nor far above those of the trade-off."""
+    rng = np.random.default_rng(seed)
+    exposure, budget = random_exposure(rng), Budget(epsilon, 1e-6)
+    relative = rng.uniform(0.1, 10, len(exposure.cut))
+    scales = calibrate(exposure, relative, Law.GAUSSIAN, steps, budget)
+    certify(exposure, scales, Law.GAUSSIAN, steps, budget)
+    worst = math.sqrt(2 * edge_costs(exposure, relative, steps).max())
+    for allowed, added in ((math.sqrt(2 * zcdp_rho(epsilon, 1e-6)), 0.0), (gaussian_mu(epsilon, 1e-6), SPLIT)):
+        bound = np.sqrt((relative * worst / allowed) ** 2 + added) * (1 + 1e-9) + 1
+        assert scales.sum() <= bound.sum()
+
+
+def edge_costs(exposure, scales, steps):
+    """Each edge's rho, in floats."""
+    share = exposure.cut * (steps / np.asarray(scales)) ** 2 / 2
+    return np.bincount(exposure.edge, weights=share[exposure.group], minlength=exposure.num_edges)
 
 
 def test_a_strategy_above_its_budget_is_stopped_before_weights_are_read():
@@ -103,7 +172,9 @@ def test_what_the_certificate_says_of_itself(law):
         assert (certificate.epsilon, certificate.delta) == (certificate.spent, 0.0)
     else:
         assert certificate.delta == 1e-5
-        assert certificate.epsilon == zcdp_epsilon(certificate.spent, 1e-5)
+        assert certificate.epsilon < zcdp_epsilon(certificate.spent, 1e-5)
+        mu = math.sqrt(2 * certificate.spent)
+        assert 0.999e-5 < gaussian_delta(certificate.epsilon, mu) <= 1e-5
     assert 0.999 <= certificate.epsilon <= 1.0
 
 

@@ -1,6 +1,8 @@
 """Every way a hostile file once got in, and its class: proved against the topology, or refused in one line."""
 
 import json
+import math
+from dataclasses import replace
 from itertools import pairwise
 
 import axioms_reference
@@ -14,6 +16,11 @@ import hushpath
 from hushpath.cells.hierarchy import Hierarchy, Lists
 from hushpath.cli import run
 from hushpath.errors import FileFormatError
+from hushpath.measure import measure
+from hushpath.noise import make_sampler
+from hushpath.privacy.accounting import zcdp_epsilon, zcdp_rho
+from hushpath.privacy.gaussian import gaussian_mu
+from hushpath.publish.oracle import Release
 
 GRID = {"epsilon": 10.0, "unit": 1.0, "max_weight": 50.0}
 
@@ -305,6 +312,49 @@ def test_statements_say_what_is_proved(plain, field, value):
         assert (now.private, now.epsilon, now.delta) == (before.private, before.epsilon, before.delta)
     else:
         refused(plain)
+
+
+@pytest.fixture
+def zcdp_file(tmp_path):
+    """As it was written when zCDP alone gave epsilon: wider noise, and a claim of all of the budget."""
+    ask = dict(epsilon=1.0, unit=1.0, mechanism="input", law="gaussian")
+    strategy = hushpath.plan(grid().topology, **ask).strategy
+    wider = gaussian_mu(1.0, 1e-6) / math.sqrt(2 * zcdp_rho(1.0, 1e-6))
+    scales = np.ceil(strategy.scales * wider).astype(np.int64)
+    release = Release(measure(replace(strategy, scales=scales), grid().weights, make_sampler("auto", size=len(scales))))
+    release.save(tmp_path / "x.hush")
+    header, arrays = taken_apart(tmp_path / "x.hush")
+    header["statement"]["epsilon"] = zcdp_epsilon(header["statement"]["spent"], 1e-6)
+    put_together(tmp_path / "x.hush", header, arrays)
+    return tmp_path / "x.hush"
+
+
+def test_a_file_that_claims_the_epsilon_of_zcdp_is_read_and_says_what_is_proved(zcdp_file):
+    claimed = taken_apart(zcdp_file)[0]["statement"]["epsilon"]
+    statement = hushpath.load(zcdp_file).statement
+    assert statement.private
+    assert statement.delta == 1e-6
+    assert statement.epsilon < 0.95 < 0.9999 < claimed <= 1.0
+    assert statement.conversion == "the exact trade-off of Gaussian noise"
+    assert f"epsilon = {statement.epsilon:.6g}, delta" in str(statement)
+
+
+@pytest.mark.parametrize("claim", [0.92, 0.5, 0.0, 1.0001, 2.0, -1.0, 1, True, "inf", None])
+def test_a_claim_below_what_is_proved_or_above_the_budget_is_refused(zcdp_file, claim):
+    """What is proved is about 0.927; the budget is 1."""
+    proved = hushpath.load(zcdp_file).statement.epsilon
+    forged(zcdp_file, lambda header, arrays: header["statement"].update(epsilon=proved * (1 + 1e-6)))
+    assert hushpath.load(zcdp_file).statement.epsilon == proved
+    for value in (claim, proved * (1 - 1e-6)):
+        forged(zcdp_file, lambda header, arrays, value=value: header["statement"].update(epsilon=value))
+        refused(zcdp_file, "something else than")
+
+
+def test_a_laplace_claim_is_what_is_proved_and_nothing_else(plain):
+    epsilon = hushpath.load(plain).statement.epsilon
+    assert taken_apart(plain)[0]["law"] == "laplace"
+    forged(plain, lambda header, arrays: header["statement"].update(epsilon=epsilon * 0.999))
+    refused(plain, "something else than")
 
 
 @pytest.mark.parametrize("text", [

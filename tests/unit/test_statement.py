@@ -11,6 +11,7 @@ from named_graphs import build, delaunay_ends, fitted, grid_ends
 import hushpath
 from hushpath import HushpathWarning
 from hushpath.errors import OptionError
+from hushpath.privacy.accounting import zcdp_epsilon
 from hushpath.publish.cautions import typical_distance
 from hushpath.publish.plan import plan
 from hushpath.strategy.registry import MECHANISMS
@@ -148,3 +149,17 @@ def test_the_city_is_told_when_its_unit_drowns_it(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         hushpath.release(city.network, unit=city.unit, **ask)
+
+
+def test_the_statement_says_how_epsilon_was_proved():
+    net = town()
+    exact = silently(net, epsilon=1.0, delta=1e-6, law="gaussian").statement
+    assert exact.conversion == "the exact trade-off of Gaussian noise"
+    said = f"rho (zCDP) = {exact.spent:.6g}, highest at edge {exact.worst_edge}; epsilon by {exact.conversion}; budget"
+    assert said in str(exact)
+    street = hushpath.Network.build(["a", "b"], [0], [1], [1.0])  # noise of two steps: too coarse for the trade-off
+    coarse = silently(street, epsilon=10.0, law="gaussian", granularity=1.0, max_weight=50.0).statement
+    assert coarse.conversion == "the conversion of rho"
+    assert coarse.epsilon == pytest.approx(zcdp_epsilon(coarse.spent, coarse.delta))
+    assert silently(net, epsilon=1.0, law="laplace").statement.conversion == ""
+    assert silently(net, epsilon=math.inf).statement.conversion == ""

@@ -6,7 +6,7 @@ which converts to ``(epsilon, delta)`` for every alpha > 1 by (Canonne, Kamath a
     epsilon  =  alpha rho  +  log(1 / (alpha delta)) / (alpha - 1)  +  log(1 - 1/alpha).
 
 Any alpha gives a valid epsilon, so the search for a good one needs no trust; only the last evaluation is rounded,
-and it is rounded up.
+and it is rounded up.  (For Gaussian noise ``gaussian`` does better; both hold, and the certificate takes the smaller.)
 
 Guarantees: ``zcdp_epsilon`` never understates (tests compare with dp-accounting); ``zcdp_rho`` never overstates.
 """

@@ -46,7 +46,7 @@ def gaussian_delta(epsilon: float, mu: float) -> Decimal:
     """Return a delta, rounded up, for which neighbours ``mu`` apart are (epsilon, delta)-indistinguishable.
 
     >>> f"{gaussian_delta(1.0, 1 / 4.2247):.4g}"
-    '9.999E-7'
+    '9.999e-7'
     """
     if not SMALLEST_MU <= mu <= LARGEST_MU or not 0 <= epsilon < math.inf:
         raise OptionError(f"no Gaussian trade-off is computed for epsilon {epsilon:g}, mu {mu:g}")
@@ -78,8 +78,9 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
             if abs(step) <= guess * Decimal("1e-18"):
                 break
     epsilon = float(guess)
+    step_up = math.ulp(epsilon)
     while gaussian_delta(epsilon, mu) > delta:
-        epsilon = max(math.nextafter(epsilon, math.inf), epsilon * (1 + 2.0**-52))
+        epsilon, step_up = epsilon + step_up, 2 * step_up
     return epsilon
 
 
@@ -100,8 +101,9 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
             if abs(step) <= guess * Decimal("1e-18"):
                 break
     mu = float(min(guess, most))
+    step_down = math.ulp(mu)
     while mu >= SMALLEST_MU and gaussian_delta(epsilon, mu) > delta:
-        mu = mu * (1 - 2.0**-52)
+        mu, step_down = mu - step_down, 2 * step_down
     return mu if mu >= SMALLEST_MU else 0.0
 
 

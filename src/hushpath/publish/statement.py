@@ -133,11 +133,11 @@ class Statement:
         low, high = self.noise
         spread = f"{low:.4g}" if math.isclose(low, high, rel_tol=1e-9) else f"{low:.4g} to {high:.4g}"
         currency = "epsilon" if self.law == Law.LAPLACE else "rho (zCDP)"
-        turned = f", turned into epsilon by {self.conversion}" if self.conversion else ""
+        proof = f"epsilon by {self.conversion}; " if self.conversion else ""
         lines += [
             f"Mechanism {self.mechanism}: {self.numbers} numbers with exact discrete {self.law.capitalize()} noise, "
             f"standard deviation {spread}.",
-            f"Certificate: {currency} = {self.spent:.6g}, highest at edge {self.worst_edge}{turned}; "
+            f"Certificate: {currency} = {self.spent:.6g}, highest at edge {self.worst_edge}; {proof}"
             f"budget epsilon = {self.budget_epsilon:g}, delta = {self.budget_delta:g}.",
             f"Each weight was clipped to its public bounds (at most {self.largest_weight:g}) and rounded down to steps "
             f"of {self.granularity:.3g}; "
