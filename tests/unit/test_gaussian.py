@@ -1,7 +1,7 @@
 """The exact trade-off of Gaussian noise: against 200 digits, dp-accounting, and discrete noise summed up itself."""
 
 import math
-from decimal import Decimal, localcontext
+from decimal import ROUND_FLOOR, Decimal, FloatOperation, Inexact, localcontext
 
 import mpmath
 import numpy as np
@@ -152,6 +152,16 @@ def test_known_values():
     """Balle and Wang's sigma at epsilon 1: 4.2247 for delta 1e-6, where zCDP needs 4.5309."""
     assert 1 / gaussian_mu(1.0, 1e-6) == pytest.approx(4.22468, abs=1e-5)
     assert 1 / gaussian_mu(1.0, 1e-5) == pytest.approx(3.73063, abs=1e-5)
+
+
+def test_nobody_elses_decimal_settings_are_felt():
+    gaussian_epsilon.cache_clear()
+    with localcontext() as context:
+        context.prec, context.rounding = 3, ROUND_FLOOR
+        context.traps[Inexact] = context.traps[FloatOperation] = True
+        rough = gaussian_epsilon(0.25, 1e-6), gaussian_delta(1.0, 0.25)
+    gaussian_epsilon.cache_clear()
+    assert rough == (gaussian_epsilon(0.25, 1e-6), gaussian_delta(1.0, 0.25))
 
 
 def test_edges_of_the_range():

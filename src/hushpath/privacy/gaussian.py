@@ -20,7 +20,7 @@ continuous law nor a discrete one; ``gaussian_mu`` never overstates; all three b
 from __future__ import annotations
 
 import math
-from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
+from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow, localcontext
 from functools import lru_cache
 
 import numpy as np
@@ -29,7 +29,10 @@ from ..arrays import Float, Int
 from ..errors import OptionError
 
 SPLIT = 5.0  # the variance, in squared lattice steps, that randomised rounding takes: scales must exceed its root
-_DIGITS = Context(prec=80, rounding=ROUND_HALF_EVEN, Emin=-999_999, Emax=999_999)
+_DIGITS = Context(  # complete, so that nobody's own settings of decimal arithmetic are felt
+    prec=80, rounding=ROUND_HALF_EVEN, Emin=-999_999, Emax=999_999, capitals=1, clamp=0, flags=[],
+    traps=[InvalidOperation, DivisionByZero, Overflow],
+)  # fmt: skip
 _PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798")
 _SLACK = Decimal("1e-20")  # of delta and of epsilon: what discrete noise and 80 digits may cost, with room to spare
 _SERIES_UP_TO, _FRACTIONS = 6, 120  # Mills' ratio: a power series up to 6, then so many steps of a continued fraction
@@ -65,11 +68,11 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
         return 0.0
     if not 0 < delta < 1 or not mu <= LARGEST_MU:
         return math.inf
-    mu = max(mu, SMALLEST_MU)
-    if gaussian_delta(0.0, mu) <= delta:
+    mu, allowed = max(mu, SMALLEST_MU), Decimal.from_float(delta)
+    if gaussian_delta(0.0, mu) <= allowed:
         return 0.0
     with localcontext(_DIGITS):
-        wanted, distance = Decimal(delta).ln(), Decimal(mu)
+        wanted, distance = allowed.ln(), Decimal(mu)
         guess = distance * (distance / 2 + _deviations(wanted))
         for _ in range(60):  # Newton's method for log delta, from above
             found, slope, _ = _delta(guess, distance)
@@ -79,7 +82,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
                 break
     epsilon = float(guess)
     step_up = math.ulp(epsilon)
-    while gaussian_delta(epsilon, mu) > delta:
+    while gaussian_delta(epsilon, mu) > allowed:
         epsilon, step_up = epsilon + step_up, 2 * step_up
     return epsilon
 
@@ -89,8 +92,9 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     """Return the largest mu, rounded down, whose ``gaussian_epsilon`` stays within epsilon; 0 if none does."""
     if not 0 < delta < 1:
         raise OptionError("Gaussian noise needs delta above 0; use law='laplace' for pure privacy")
+    allowed = Decimal.from_float(delta)
     with localcontext(_DIGITS):
-        wanted, spent, least, most = Decimal(delta).ln(), Decimal(epsilon), Decimal(SMALLEST_MU), Decimal(LARGEST_MU)
+        wanted, spent, least, most = allowed.ln(), Decimal(epsilon), Decimal(SMALLEST_MU), Decimal(LARGEST_MU)
         far = _deviations(wanted)
         guess = max(Decimal(2 * delta), 2 * spent / (far + (far * far + 2 * spent).sqrt()))
         for _ in range(60):  # Newton's method for log delta, from below
@@ -102,7 +106,7 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
                 break
     mu = float(min(guess, most))
     step_down = math.ulp(mu)
-    while mu >= SMALLEST_MU and gaussian_delta(epsilon, mu) > delta:
+    while mu >= SMALLEST_MU and gaussian_delta(epsilon, mu) > allowed:
         mu, step_down = mu - step_down, 2 * step_down
     return mu if mu >= SMALLEST_MU else 0.0
 
