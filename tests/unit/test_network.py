@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from hushpath.data.columns import choose_columns, numbers
+from hushpath.data.columns import choose_columns
+from hushpath.data.numbers import numbers
 from hushpath.data.network import Network
 from hushpath.errors import NetworkError
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import IO
 
 from ...errors import CannotError, HushpathError, NetworkError
@@ -9,16 +10,23 @@ from ..columns import Table, choose_columns
 from .core import Reader
 
 
-def _read(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...]) -> Table:
+def _read(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...], *, keep: bool = False) -> Table:
     try:
         import pyarrow.parquet as pq
+        from pyarrow.types import is_decimal, is_floating, is_integer
     except ImportError:
         raise CannotError("reading Parquet needs pyarrow: pip install 'hushpath[parquet]'") from None
     try:
         file = pq.ParquetFile(raw)
         wanted = choose_columns(file.schema_arrow.names, what, needed, optional)
-        columns = file.read(columns=wanted)
-        return Table({name: columns[name].to_pylist() for name in wanted})
+        names, fields = file.schema_arrow.names, list(file.schema_arrow) if keep else []
+        others = {one.name: one.type for one in fields if one.name not in wanted and names.count(one.name) == 1}
+        numeric = [name for name, kind in others.items() if is_integer(kind) or is_floating(kind) or is_decimal(kind)]
+        columns = file.read(columns=[*wanted, *numeric])
+        return Table(
+            {name: columns[name].to_pylist() for name in wanted},
+            others={name: columns[name].to_pylist if name in numeric else None for name in others},
+        )
     except HushpathError:
         raise
     except Exception:  # noqa: S110 - a damaged file can make the decoder raise anything
@@ -26,4 +34,4 @@ def _read(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...
     raise NetworkError(f"{what} is not a readable Parquet file")
 
 
-READERS = (Reader("parquet", "Parquet", (".parquet",), _read, typed=True),)
+READERS = (Reader("parquet", "Parquet", (".parquet",), _read, partial(_read, keep=True), typed=True),)
