@@ -28,6 +28,7 @@ from .numbers import floats, number
 # How to get at a column again, or None if it holds no numbers.
 Raw = Callable[[], Iterable[Any]] | None
 LONGEST_NAME = 200
+SMALLEST, LARGEST = 1e-100, 1e100  # beyond these, sums and ratios of proxies would leave the range of a float
 FIRST = 100  # values that decide whether a column of text may hold numbers
 
 
@@ -135,9 +136,12 @@ def proxy_numbers(values: Any, what: str, item: str) -> Float:
     for at in np.flatnonzero(np.isnan(out)).tolist():
         if not _missing(given[at]):
             raise OptionError(f"{what}: {item} {at + 1} is not a number; a value that is not known is left empty")
-    bad = np.isinf(out) | (out < 0)
+    bad = (out < 0) | (out > LARGEST) | ((out > 0) & (out < SMALLEST))
     if bad.any():
-        raise OptionError(f"{what}: {item} {int(bad.argmax()) + 1} is negative or infinite; a proxy is not")
+        raise OptionError(
+            f"{what}: {item} {int(bad.argmax()) + 1} is negative, infinite or beyond {SMALLEST:g} to {LARGEST:g}; "
+            "a proxy is not"
+        )
     out[np.isnan(out)] = np.nan  # one NaN of many: equal proxies are equal bytes
     return out + 0.0  # and -0.0 becomes 0.0
 
