@@ -144,7 +144,7 @@ class Statement:
 def proxy_words(name: str) -> str:
     """What a proxy is, in one line."""
     return (
-        f"Read with the help of the public column {name!r}, which the owner declared: "
+        f"Read with the help of the public column {name}, which the owner declared: "
         "it costs no privacy and bounds nothing."
     )
 
