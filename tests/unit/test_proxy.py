@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import tracemalloc
 from decimal import Decimal
 from fractions import Fraction
 
@@ -207,6 +208,34 @@ def test_columns_of_all_kinds_let_a_network_be_read():
     for name in ("geometry", "lanes"):
         with pytest.raises(OptionError, match="does not hold numbers"):
             net.with_proxy(name)
+
+
+def test_many_columns_of_a_small_file_are_no_bomb(tmp_path, monkeypatch):
+    monkeypatch.setattr("hushpath.data.readers.parquet.LARGEST_KEPT", 8 * 2 * len(EDGES))
+    wide = EDGES.assign(more=1.0, most=2.0)
+    wide.to_parquet(tmp_path / "edges.parquet")
+    net = read_network(tmp_path / "edges.parquet", weight="minutes")
+    assert net.with_proxy("hops").topology.proxy_name == "hops"
+    assert len(net.topology.columns) == 6
+    with pytest.raises(OptionError, match="too many columns"):
+        net.with_proxy("most")
+    keys = "".join(f'<key id="k{i}" for="edge" attr.name="k{i}" attr.type="double"/>' for i in range(3000))
+    data = '<data key="k0">{}</data><data key="w">1</data>'
+    rows = "".join(f'<edge source="{i}" target="{i + 1}">{data.format(i)}</edge>' for i in range(3000))
+    nodes = "".join(f'<node id="{i}"/>' for i in range(3001))
+    weight = '<key id="w" for="edge" attr.name="weight"/>'
+    weight += '<key id="d" for="edge" attr.name="d"><default>4</default></key>'
+    text = f'<graphml>{weight}{keys}<graph edgedefault="undirected">{nodes}{rows}</graph></graphml>'
+    (tmp_path / "many.graphml").write_text(text)
+    tracemalloc.start()
+    net = read_network(tmp_path / "many.graphml")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40 * 2**20  # a table of all keys and edges would be 72 MB of nothing
+    assert net.with_proxy("k0").topology.proxy.tolist() == list(range(3000))
+    assert (net.with_proxy("d").topology.proxy == 4).all()
+    with pytest.raises(OptionError, match="no positive number"):
+        net.with_proxy("k7")
 
 
 def forms(number):

@@ -22,7 +22,7 @@ from ..errors import NetworkError
 from .columns import Bound, Columns, Table, bounds_are_public, choose_columns, other_columns, table_topology
 from .facts import warn_of_rows
 from .numbers import number, numbers
-from .proxy import NO_COLUMNS, OtherColumns, Raw, held, may_hold_numbers, proxy_array
+from .proxy import FIRST, NO_COLUMNS, OtherColumns, Raw, held, may_hold_numbers, proxy_array
 from .topology import Topology
 from .weights import PrivateWeights
 
@@ -200,19 +200,19 @@ def _other_frame_columns(frame: pandas.DataFrame, taken: set[str]) -> dict[str, 
         values = frame[name]
         if is_numeric_dtype(values.dtype) and not is_bool_dtype(values.dtype):
             out[name] = partial(values.copy().to_numpy, np.float64, na_value=np.nan)
+        elif values.dtype.kind == "O" and may_hold_numbers(values.dropna().head(FIRST)):
+            out[name] = held(values.astype(object).where(values.notna(), None).tolist())
         else:
-            listed = values.astype(object).where(values.notna(), None).tolist() if values.dtype.kind == "O" else []
-            out[name] = held(listed) if listed and may_hold_numbers(listed) else None
+            out[name] = None
     return out
 
 
 def _other_attributes(edges: list[dict[str, Any]], weight: str) -> dict[str, Raw]:
     """The attributes of edges that may hold numbers, without the weight: the graph's own dictionaries are not kept."""
     out: dict[str, Raw] = {}
-    for name in dict.fromkeys(name for attributes in edges for name in attributes):
-        if isinstance(name, str) and name != weight:
-            values = [attributes.get(name) for attributes in edges]
-            out[name] = held(values) if may_hold_numbers(values) else None
+    for name in sorted(name for name in set[Any]().union(*edges) if isinstance(name, str) and name != weight):
+        useful = may_hold_numbers(attributes.get(name) for attributes in edges)
+        out[name] = held([attributes.get(name) for attributes in edges]) if useful else None
     return out
 
 
