@@ -68,6 +68,37 @@ def test_the_whole_story(folder, capsys):
     assert json.loads(out)["pairs"] == 30 * 29
 
 
+def test_a_public_column_helps(folder, capsys):
+    rows = (folder / "roads.csv").read_text().splitlines()
+    wide = [rows[0] + ",free,secret", *(f"{row},{i % 7 + 1},{i}.125" for i, row in enumerate(rows[1:]))]
+    (folder / "roads.csv").write_text("\n".join(wide) + "\n")
+    asked = ["plan", "roads.csv", "--epsilon", 1, "--unit", 1, "--max-weight", 30]
+    code, out, err = call(capsys, *asked, "--proxy", "free")
+    assert (code, err) == (0, "")
+    assert "the public column free," in out
+    assert json.loads(call(capsys, *asked, "--proxy", "free", "--json")[1])["proxy"] == "free"
+    for weight in (["--weight", "minutes"], []):  # with its name, and as `release` would know it
+        column = weight[1] if weight else "weight"
+        code, out, err = call(capsys, *asked, *weight, "--proxy", column)
+        assert (code, out) == (2, "")
+        assert f"'{column}' is the private weight" in err
+    for proxy, says in (("minutes", "private weight"), ("fre", "did you mean 'free'"), ("source", "an end of the")):
+        code, out, err = call(capsys, *RELEASE, "--proxy", proxy)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert says in err
+    code, out, err = call(capsys, *RELEASE, "--max-weight", "30", "--proxy", "free")
+    assert (code, err) == (0, "")
+    assert "public column free," in call(capsys, "inspect", "roads.hush")[1]
+    assert json.loads(call(capsys, "inspect", "roads.hush", "--json")[1])["statement"]["proxy"] == "free"
+    evaluate = ["evaluate", "roads.csv", "roads.hush", "--weight", "minutes"]
+    assert "what everybody knows already: " in call(capsys, *evaluate)[1]
+    found = json.loads(call(capsys, *evaluate, "--json")[1])
+    assert found["proxy_error"] > 0 < found["proxy_scaled_error"]
+    code, out, err = call(capsys, *RELEASE, "--force", "--option", "proxy=free")
+    assert code == 2
+    assert "proxy is not one" in err
+
+
 def test_matrices_agree_in_every_format(folder, capsys):
     import pandas as pd
 

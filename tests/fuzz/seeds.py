@@ -19,12 +19,13 @@ CORPUS = Path(__file__).parent / "corpus"
 TERMS = {"epsilon": 1.0, "unit": 1.0, "max_weight": 20.0, "seed": 5}  # seeded: the same bytes every time
 
 
-def _net(ends, n, *, text=False, places=False, directed=False):
+def _net(ends, n, *, text=False, places=False, directed=False, proxy=None):
     rng = np.random.default_rng(1)
     tails, heads = np.array(ends).reshape(-1, 2).T
     return hushpath.Network.build(
         [f"node {i:02}" for i in range(n)] if text else range(n), tails, heads, rng.uniform(1, 9, len(tails)),
         directed=directed, coordinates=rng.random((n, 2)) if places else None, upper=20.0,
+        proxy=proxy,
     )  # fmt: skip
 
 
@@ -34,6 +35,7 @@ APART = [(0, 1), (1, 2), (2, 0), (4, 5), (5, 6), (6, 7), (4, 7)]
 RELEASES = {
     "input": (_net(GRID, 30, text=True, places=True), "input", {}),
     "input-directed": (_net(np.concatenate([GRID, GRID[:, ::-1]]), 30, directed=True), "input", {}),
+    "input-proxy": (_net([*APART, *APART], 9, proxy=[1.5, 0.0, np.nan, *range(11)]), "input", {}),
     "all-pairs": (_net(APART, 9, text=True), "all-pairs", {}),
     "all-pairs-directed": (_net(LINE[:9], 10, directed=True), "all-pairs", {}),
     "cover": (_net(APART, 9), "cover", {"hops": 1}),

@@ -25,9 +25,11 @@ REPLAY, AUDIT = "tests/properties/test_neighbour_replay.py", "tests/audit"
 HOSTILE, INDEX = "tests/unit/test_hostile_files.py", "tests/unit/test_engine_storage.py"
 ROWS = "tests/properties/test_row_order.py"
 PUBLIC = "tests/properties/test_nothing_public_depends_on_weights.py"
+PROXIES = "tests/unit/test_proxy.py"
 # The behavioural privacy tests, cheap ones first; never the stamps.
 EVERYTHING = [
-    CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, ACCOUNTING, TRADE_OFF, INDEX,
+    CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, PROXIES, ACCOUNTING, TRADE_OFF,
+    INDEX,
     HOSTILE, ROWS, REPLAY, SAMPLES, AUDIT,
 ]  # fmt: skip
 
@@ -51,7 +53,7 @@ HIERARCHY, EDGES, PAIRS, ANCHORS = (f"blocks/{name}.py" for name in ("hierarchy"
 PROOF, SPENDING, BOUND = (f"privacy/{name}.py" for name in ("certificate", "accounting", "sensitivity"))
 TRADE = "privacy/gaussian.py"
 CELLS, NUMBERS, GRAPHS, TABLES = "measure/cells.py", "measure/numbers.py", "cells/tables.py", "kernels/tables.py"
-LATTICE, HIDDEN, TOPOLOGY = (f"data/{name}.py" for name in ("lattice", "weights", "topology"))
+LATTICE, HIDDEN, TOPOLOGY, PROXY = (f"data/{name}.py" for name in ("lattice", "weights", "topology", "proxy"))
 CORE, STEP, BUILD = "strategy/core.py", "measure/door.py", "decompose/build.py"
 WORDS, SHAPES, VECTOR = "noise/keystream.py", "noise/exact.py", "noise/vector.py"
 OPENDP, LAW, AXIOMS = "noise/opendp_sampler.py", "noise/laws.py", "kernels/axioms.py"
@@ -248,6 +250,21 @@ MUTANTS = [
     Mutant(LATTICE, "if math.frexp(granularity)[0] != 0.5:", "if False:",
            "inexact division by the granularity", WEIGHTS),
     Mutant(HIDDEN, 'return "PrivateWeights(hidden)"', 'return f"PrivateWeights({self.__values})"', "printed", WEIGHTS),
+    # --- public proxies, and columns that nobody named
+    Mutant(PROXY, "return values[np.lexsort((values, twins))]", "return values",
+           "proxies of twins in the order of rows", ROWS),
+    Mutant(LATTICE, "upper = topology.upper if max_weight is None else np.minimum(topology.upper, max_weight)",
+           "upper = np.fmin(topology.upper if topology.proxy is None else topology.proxy, max_weight or np.inf)",
+           "a proxy taken for a bound", PROXIES),
+    Mutant(TOPOLOGY, 'return {name: value for name, value in vars(self).items() if name != "columns"}',
+           "return {**vars(self), 'kept': self.columns._OtherColumns__raw}",
+           "columns that nobody named are in a pickle", PROXIES),
+    Mutant(PROXY, "        if name in self.__taken:", "        if False:", "the private weight as a proxy", PROXIES),
+    Mutant(PROXY, 'return f"OtherColumns({len(self)} hidden)"',
+           'return f"OtherColumns({ {k: list(v()) for k, v in self.__raw.items() if v} })"',
+           "columns that nobody named are printed", PROXIES),
+    Mutant("publish/release.py", "    network.topology.columns.check_public(plan.topology.proxy_name)  #", "    #",
+           "a plan's proxy is the private weight", PROXIES),
     # --- exact numbers
     Mutant(CELLS, "public=lattice.high", "public=steps", "public edges carry private weights",
            replay_of("separator-cover")),

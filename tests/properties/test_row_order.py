@@ -33,7 +33,8 @@ def network_rows(seed=0, *, integers=False, bounds=True):
     high = np.where(rng.random(len(rows)) < 0.5, 10.0, np.inf) if bounds else np.full(len(rows), np.inf)
     edges = pd.DataFrame(rows, columns=COLUMNS[:3]).assign(low=low, high=high)
     nodes = pd.DataFrame({"node": labels, "x": rng.random(12), "y": rng.random(12)})
-    return nodes, edges
+    free = np.where(rng.random(len(rows)) < 0.2, np.nan, rng.uniform(0, 5, len(rows)))  # unknown on some
+    return nodes, edges.assign(free=free)
 
 
 def shuffled(nodes, edges, seed, directed):
@@ -72,8 +73,10 @@ def from_scipy(form):
         tails, heads = (edges[end].map(position).to_numpy() for end in ("source", "target"))
         if not directed:
             tails, heads = np.minimum(tails, heads), np.maximum(tails, heads)
-        matrix = sparse.coo_array((edges["weight"].to_numpy(), (tails, heads)), shape=(len(nodes), len(nodes)))
-        return Network.from_scipy(matrix.asformat(form), labels=nodes["node"].tolist(), directed=directed)
+        shape, places = (len(nodes), len(nodes)), (tails, heads)
+        matrix = sparse.coo_array((edges["weight"].to_numpy(), places), shape=shape).asformat(form)
+        proxy = sparse.coo_array((edges["free"].to_numpy(), places), shape=shape).asformat(form)
+        return Network.from_scipy(matrix, labels=nodes["node"].tolist(), directed=directed, proxy=proxy.data)
 
     return build
 
@@ -83,7 +86,7 @@ def from_positions(_, nodes, edges, directed):
     tails, heads = (edges[end].map(position).to_numpy() for end in ("source", "target"))
     return Network.build(
         nodes["node"], tails, heads, edges["weight"], directed=directed,
-        lower=edges["low"], upper=edges["high"], coordinates=nodes[["x", "y"]],
+        lower=edges["low"], upper=edges["high"], coordinates=nodes[["x", "y"]], proxy=edges["free"],
     )  # fmt: skip
 
 
@@ -94,7 +97,8 @@ BUILDERS = {
 
 
 def published(net, folder, **options):
-    """Every byte of a release with frozen noise."""
+    """Every byte of a release with frozen noise, the public proxy included."""
+    net = net.with_proxy(net.topology.proxy if net.topology.proxy is not None else "free", name="free")
     made = hushpath.release(net, **{"epsilon": 1.0, "unit": 1.0, "max_weight": 20.0, "seed": 5, **options})
     made.save(folder / "release.hush")
     return (folder / "release.hush").read_bytes()
@@ -113,6 +117,8 @@ def test_another_order_of_rows_gives_the_same_file(tmp_path, name, integers, dir
         again = BUILDERS[name](tmp_path, *shuffled(*tables, seed, directed), directed)
         assert published(again, tmp_path, mechanism="input") == expected
     other = tables[1].assign(weight=tables[1]["weight"] + 1)  # the comparison can fail
+    assert published(BUILDERS[name](tmp_path, tables[0], other, directed), tmp_path, mechanism="input") != expected
+    other = tables[1].assign(free=tables[1]["free"] + 1)
     assert published(BUILDERS[name](tmp_path, tables[0], other, directed), tmp_path, mechanism="input") != expected
 
 
@@ -147,6 +153,7 @@ def test_every_mechanism_publishes_the_same_file(tmp_path, mechanism):
             t = net.topology
             tails, heads = ([t.labels[i] for i in ends.tolist()] for ends in (t.tails, t.heads))
             forest = pd.DataFrame({"source": tails, "target": heads, "weight": net.weights.reveal()})
+            forest["free"] = np.arange(len(forest)) + 1.0
             nodes = pd.DataFrame({"node": t.labels, "x": 0.0, "y": 0.0})
             tables = nodes, forest.assign(low=0.0, high=np.inf)
     files = {
@@ -162,7 +169,8 @@ def test_twins_are_published_by_what_they_are_not_by_where_they_stood(tmp_path, 
     weights = np.random.default_rng(1).uniform(0, 9, 300)
     files = set()
     for order in (weights, np.sort(weights), np.sort(weights)[::-1]):
-        table = pd.DataFrame({"source": "a", "target": "b", "weight": order})
+        # The proxy is the rank of the row in the file: sorted among twins, it tells nothing of that.
+        table = pd.DataFrame({"source": "a", "target": "b", "weight": order, "free": np.arange(300.0)})
         files.add(published(Network.from_pandas(table), tmp_path, epsilon=epsilon, mechanism="input"))
     assert len(files) == 1
 

@@ -195,6 +195,25 @@ def test_the_story_runs_end_to_end(demo):
     assert hushpath.load(out / "city.hush").distance("market", "airport") == numbers["answers"][0]["distance"]
 
 
+def test_the_release_is_compared_with_free_flow_times(demo, city):
+    """The public column is free flow, and the story says what it would give alone; to the owner only."""
+    numbers, said, out = demo
+    assert numbers["statement"]["proxy"] == numbers["plan"]["proxy"] == "free_flow"
+    topology, street = city._topology
+    np.testing.assert_array_equal(topology.proxy, city.streets.free_flow[street])
+    read = hushpath.read_network(out / "city.csv", weight="seconds", nodes=out / "city.nodes.csv")
+    np.testing.assert_array_equal(read.with_proxy("free_flow").topology.proxy, topology.proxy)
+    result = numbers["evaluation"]
+    assert result["proxy_error"] > result["proxy_scaled_error"] > 0
+    told = [line for line in said if "everybody knows already" in line]
+    assert len(told) == 1
+    assert NOT_PRIVATE in told[0]
+    words = f"off by {result['proxy_error']:.4g} as it is"
+    assert words in told[0]
+    assert words in (out / "report.html").read_text(encoding="utf-8")
+    assert "everybody knows" not in (out / "report-public.html").read_text(encoding="utf-8")
+
+
 def test_what_is_public_depends_on_the_trips_by_the_released_numbers_alone(tmp_path, monkeypatch):
     """Other trips, another number of them, the same noisy numbers: every public artefact is the same, byte by byte."""
 

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from hushpath.data.columns import choose_columns, numbers
+from hushpath.data.columns import choose_columns
 from hushpath.data.network import Network
+from hushpath.data.numbers import numbers
 from hushpath.errors import NetworkError
 
 SECRET = 98765.25

@@ -32,6 +32,9 @@ Target = Annotated[str, typer.Option("--target", help="Column of the second node
 Weight = Annotated[str, typer.Option("--weight", help="Column of the private weights.")]
 Lower = Annotated[str | None, typer.Option("--lower", help="Public lower bound: a number or a column.")]
 Upper = Annotated[str | None, typer.Option("--upper", help="Public upper bound: a number or a column.")]
+Proxy = Annotated[
+    str | None, typer.Option("--proxy", help="PUBLIC column that resembles the weights, for estimators; published.")
+]
 Nodes = Annotated[Path | None, typer.Option("--nodes", help="Node table with columns node, x, y.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, errors included, for machines.")]
 Verify = Annotated[Path | None, typer.Option("--verify", help="Only if signed with the key of this public key file.")]

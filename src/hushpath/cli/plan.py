@@ -24,6 +24,7 @@ def command(
     target: c.Target = "target",
     lower: c.Lower = None,
     upper: c.Upper = None,
+    proxy: c.Proxy = None,
     nodes: c.Nodes = None,
     option: c.Options = None,
     weight: Annotated[str | None, typer.Option("--weight", help="Of `release`; never read here.")] = None,
@@ -42,7 +43,7 @@ def command(
     with shown():
         topology = read_topology(
             network, source=source, target=target, directed=directed, nodes=nodes,
-            lower=c.bound(lower, 0.0), upper=c.bound(upper, float("inf")),
+            lower=c.bound(lower, 0.0), upper=c.bound(upper, float("inf")), proxy=proxy, weight=weight or "weight",
         )  # fmt: skip
         made = plan(
             topology, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,

@@ -26,6 +26,7 @@ def command(
     target: c.Target = "target",
     lower: c.Lower = None,
     upper: c.Upper = None,
+    proxy: c.Proxy = None,
     nodes: c.Nodes = None,
     sampler: Annotated[str, typer.Option("--sampler", help="auto, opendp or vector.")] = "auto",
     seed: Annotated[int | None, typer.Option("--seed", help="For tests: reproducible and NOT PRIVATE.")] = None,
@@ -63,7 +64,8 @@ def command(
         )  # fmt: skip
         made = release(
             net, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,
-            sampler=sampler, seed=seed, population=population, **c.mechanism_options(option),
+            sampler=sampler, seed=seed, population=population, proxy=proxy,
+            **c.mechanism_options(option),
         )  # fmt: skip
         made.save(out, sign=sign)
         if sign is None:

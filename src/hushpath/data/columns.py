@@ -10,21 +10,22 @@ not a number, never what stands there, and the exception holds no other one that
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Float, Int
+from ..arrays import Int
 from ..errors import NetworkError
 from .facts import warn_of_rows
 from .labels import PlainLabels, plain_labels
+from .numbers import numbers
+from .proxy import OtherColumns, Raw, held
 from .topology import Topology
 
 Bound = str | float  # a number for all edges, or the name of a column
 Columns = dict[str, list[Any]]
-NOT_NUMBERS = (bool, np.bool_, np.complexfloating, np.datetime64, np.timedelta64)
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,12 @@ class Table:
     columns: Columns
     nodes: Columns | None = None  # "node", and perhaps "x" and "y"
     directed: bool | None = None  # None: it does not say
+    others: Mapping[str, Raw] = field(default_factory=dict)  # what else stands in the edge list, unread
 
 
-def table_topology(table: Table, source: str, target: str, *, lower: Bound, upper: Bound) -> tuple[Topology, Int]:
+def table_topology(
+    table: Table, source: str, target: str, *, lower: Bound, upper: Bound, weight: str
+) -> tuple[Topology, Int]:
     """Build the public half; the weight column need not be there (returns as ``Topology.build`` does)."""
     edges, nodes = table.columns, table.nodes
     m = len(edges[source])
@@ -62,39 +66,21 @@ def table_topology(table: Table, source: str, target: str, *, lower: Bound, uppe
         coordinates = np.stack([numbers(nodes[c], f"column {c!r} of the node table") for c in "xy"], axis=1)
     position = dict(zip(labels, range(len(labels)), strict=True))
     end = np.fromiter(map(position.__getitem__, named[len(first) :]), np.int64, count=2 * m)
+    low = numbers(edges[lower], f"column {lower!r}") if isinstance(lower, str) else lower
+    high = numbers(edges[upper], f"column {upper!r}", infinite=True) if isinstance(upper, str) else upper
+    bounds = {name: held(values) for name, values in ((lower, low), (upper, high)) if isinstance(name, str)}
     topology, kept = Topology.build(
-        labels, end[0::2], end[1::2],
-        directed=bool(table.directed),
-        lower=numbers(edges[lower], f"column {lower!r}") if isinstance(lower, str) else lower,
-        upper=numbers(edges[upper], f"column {upper!r}", infinite=True) if isinstance(upper, str) else upper,
-        coordinates=coordinates,
+        labels, end[0::2], end[1::2], directed=bool(table.directed), lower=low, upper=high, coordinates=coordinates,
+        columns=other_columns({**table.others, **bounds}, weight, source, target),
     )  # fmt: skip
     warn_of_rows(topology, end[0::2], end[1::2], "rows")
     return topology, kept
 
 
-def numbers(values: Iterable[Any], what: str, item: str = "row", *, infinite: bool = False) -> Float:
-    """Return values as floats; say which item (from 1) is not a number, never what stands there."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
-        with np.errstate(all="ignore"):  # a warning would depend on a weight
-            out = values.astype(np.float64)
-    else:
-        out = np.fromiter(map(number, values), np.float64)
-    bad = np.isnan(out) if infinite else ~np.isfinite(out)
-    if bad.any():
-        kind = "number" if infinite else "finite number"
-        raise NetworkError(f"{what}: {item} {int(bad.argmax()) + 1} is missing or not a {kind}")
-    return out
-
-
-def number(value: Any) -> float:
-    """One value as a float, or NaN: truth values, times and "1_000" are not numbers.  What it raises is not let out."""
-    if "_" in value if type(value) is str else isinstance(value, NOT_NUMBERS):
-        return np.nan
-    try:
-        return float(value)
-    except Exception:  # of any kind, from an object with its own idea of float(); it may quote the value
-        return np.nan
+def other_columns(raw: Mapping[str, Raw], weight: str, *ends: str) -> OtherColumns:
+    """The columns that may be named as a proxy: all but the ends and the private weight."""
+    taken = {**dict.fromkeys(ends, "an end of the edges"), weight: "the private weight"}
+    return OtherColumns({name: column for name, column in raw.items() if name not in taken}, taken)
 
 
 def bounds_are_public(weight: str, *bounds: Bound) -> None:

@@ -10,7 +10,8 @@ own, a zero is a weight like any other, and a missing weight is an error, never 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +19,10 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Float
 from ..errors import NetworkError
-from .columns import Bound, Columns, Table, bounds_are_public, choose_columns, number, numbers, table_topology
+from .columns import Bound, Columns, Table, bounds_are_public, choose_columns, other_columns, table_topology
 from .facts import warn_of_rows
+from .numbers import number, numbers
+from .proxy import FIRST, NO_COLUMNS, OtherColumns, Raw, held, may_hold_numbers, proxy_array
 from .topology import Topology
 from .weights import PrivateWeights
 
@@ -44,23 +47,33 @@ class Network:
     def build(
         cls, labels: Iterable[Any], tails: ArrayLike, heads: ArrayLike, weights: ArrayLike, *, directed: bool = False,
         lower: ArrayLike = 0.0, upper: ArrayLike = np.inf, coordinates: ArrayLike | None = None,
+        proxy: ArrayLike | None = None, columns: OtherColumns = NO_COLUMNS,
     ) -> Network:  # fmt: skip
         """Build from node positions and one weight per edge (the common end of the constructors below).
 
-        Positions count the labels as they are given; the topology then has its own, canonical order.
+        Positions count the labels as they are given; the topology then has its own, canonical order.  ``proxy`` is a
+        public number per edge, in the order given (``Topology.with_proxy`` says what that means).
         """
         topology, kept = Topology.build(
-            labels, tails, heads, directed=directed, lower=lower, upper=upper, coordinates=coordinates
-        )
+            labels, tails, heads, directed=directed, lower=lower, upper=upper, coordinates=coordinates, proxy=proxy,
+            columns=columns,
+        )  # fmt: skip
         warn_of_rows(topology, tails, heads)
         return cls(topology, PrivateWeights(weights, num_rows=np.asarray(tails).size, keep=kept))
 
     @classmethod
     def from_table(cls, table: Table, source: str, target: str, weight: str, *, lower: Bound, upper: Bound) -> Network:
         """Build from columns (the common end of ``from_pandas`` and of all files)."""
-        topology, kept = table_topology(table, source, target, lower=lower, upper=upper)
+        topology, kept = table_topology(table, source, target, lower=lower, upper=upper, weight=weight)
         values = numbers(table.columns[weight], f"column {weight!r}")
         return cls(topology, PrivateWeights(values, num_rows=len(values), keep=kept))
+
+    def with_proxy(self, proxy: str | ArrayLike | None, *, name: str = "proxy") -> Network:
+        """The same network with a public proxy declared: a column, or one number per edge of ``topology``.
+
+        As ``Topology.with_proxy``, which says what may be one: it MUST BE PUBLIC.
+        """
+        return replace(self, topology=self.topology.with_proxy(proxy, name=name))
 
     @classmethod
     def from_networkx(
@@ -93,12 +106,13 @@ class Network:
             lower=column(lower) if isinstance(lower, str) else lower,
             upper=column(upper, infinite=True) if isinstance(upper, str) else upper,
             coordinates=_networkx_coordinates(graph),
+            columns=other_columns(_other_attributes([attributes for _, _, attributes in edges], weight), weight),
         )  # fmt: skip
 
     @classmethod
     def from_scipy(
         cls, matrix: Any, *, labels: Iterable[Any] | None = None, directed: bool = False,
-        lower: float = 0.0, upper: float = np.inf,
+        lower: float = 0.0, upper: float = np.inf, proxy: ArrayLike | None = None,
     ) -> Network:  # fmt: skip
         """Build from a square sparse matrix.  Every stored entry is an edge, explicit zeros included.
 
@@ -108,6 +122,8 @@ class Network:
         Undirected: the matrix must be triangular, or symmetric in its *pattern*; then the entries above the
         diagonal are the weights.  (Weights that differ across the diagonal are not reported: that would tell
         about weights.  Give a triangular matrix, or ``directed=True``.)
+
+        ``proxy`` is a public number per stored entry, in the order of ``matrix.data``.
         """
         from scipy.sparse import coo_array, issparse
 
@@ -126,6 +142,7 @@ class Network:
         table = coo_array(matrix)
         rows, columns = (np.asarray(c, np.int64) for c in table.coords)
         values = numbers(np.asarray(table.data), "the matrix", "stored entry")
+        known = None if proxy is None else proxy_array(proxy, len(values))
         above, below = rows < columns, rows > columns
         if not directed and above.any() and below.any():
             pair = np.minimum(rows, columns) * n + np.maximum(rows, columns)
@@ -134,7 +151,8 @@ class Network:
                     "the pattern of the matrix is neither triangular nor symmetric; is it directed=True?"
                 )
             rows, columns, values = rows[~below], columns[~below], values[~below]
-        return cls.build(names, rows, columns, values, directed=directed, lower=lower, upper=upper)
+            known = None if known is None else known[~below]
+        return cls.build(names, rows, columns, values, directed=directed, lower=lower, upper=upper, proxy=known)
 
     @classmethod
     def from_pandas(
@@ -152,7 +170,9 @@ class Network:
         needed = [source, target, weight, *(b for b in (lower, upper) if isinstance(b, str))]
         columns = _frame_columns(edges, "the edge list", needed)
         places = None if nodes is None else _frame_columns(nodes, "the node table", ["node"], ("x", "y"))
-        return cls.from_table(Table(columns, places, directed), source, target, weight, lower=lower, upper=upper)
+        others = _other_frame_columns(edges, {source, target, weight})
+        table = Table(columns, places, directed, others)
+        return cls.from_table(table, source, target, weight, lower=lower, upper=upper)
 
 
 def _frame_columns(frame: pandas.DataFrame, what: str, needed: Sequence[str], optional: Sequence[str] = ()) -> Columns:
@@ -166,6 +186,33 @@ def _frame_columns(frame: pandas.DataFrame, what: str, needed: Sequence[str], op
         out[name] = frame[name].tolist()
         for row in np.flatnonzero(frame[name].isna().to_numpy()):
             out[name][row] = None
+    return out
+
+
+def _other_frame_columns(frame: pandas.DataFrame, taken: set[str]) -> dict[str, Raw]:
+    """Copies of the columns that may hold numbers: the frame is the caller's, who may sort or change it."""
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    out: dict[str, Raw] = {}
+    for name in frame.columns[~frame.columns.duplicated(keep=False)]:
+        if not isinstance(name, str) or name in taken:
+            continue
+        values = frame[name]
+        if is_numeric_dtype(values.dtype) and not is_bool_dtype(values.dtype):
+            out[name] = partial(values.copy().to_numpy, np.float64, na_value=np.nan)
+        elif values.dtype.kind == "O" and may_hold_numbers(values.dropna().head(FIRST)):
+            out[name] = held(values.astype(object).where(values.notna(), None).tolist())
+        else:
+            out[name] = None
+    return out
+
+
+def _other_attributes(edges: list[dict[str, Any]], weight: str) -> dict[str, Raw]:
+    """The attributes of edges that may hold numbers, without the weight: the graph's own dictionaries are not kept."""
+    out: dict[str, Raw] = {}
+    for name in sorted(name for name in set[Any]().union(*edges) if isinstance(name, str) and name != weight):
+        useful = may_hold_numbers(attributes.get(name) for attributes in edges)
+        out[name] = held([attributes.get(name) for attributes in edges]) if useful else None
     return out
 
 

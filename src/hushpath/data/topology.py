@@ -12,13 +12,14 @@ How odd inputs are treated (one way each, here and nowhere else):
 Canonical order.  Nodes are sorted by label (integers by value, text by code point).  An undirected edge runs
 from its lower position to its higher one.  Edges are sorted by tail, head, lower and upper bound.  What is left
 are *twins*: edges alike in all of these.  Nothing public tells them apart, so ``weights`` sorts their weights
-among themselves, and a release depends on which rows a file has, never on their order.
+among themselves, and a release depends on which rows a file has, never on their order.  A proxy (``proxy``: a declared
+public column, for estimators) is sorted among twins too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -28,6 +29,7 @@ from numpy.typing import ArrayLike
 from ..arrays import Float, Int, frozen
 from ..errors import InputError, NetworkError
 from .labels import Label, canonical_integer, canonical_order, clean_labels
+from .proxy import NO_COLUMNS, OtherColumns, Rows, checked_proxy, proxy_array, sorted_among_twins, twins_of
 
 
 class Arcs(NamedTuple):
@@ -50,11 +52,15 @@ class Topology:
     upper: Float  # infinite where none was declared
     coordinates: Float | None = None  # (n, 2) positions for drawing
     dropped_loops: int = 0  # how many the input had
+    proxy: Float | None = None  # a declared public column, NaN where unknown: a prior of estimators, never a bound
+    proxy_name: str = ""  # what that column is called
+    columns: OtherColumns = field(default=NO_COLUMNS, repr=False)  # of the owner's file, hidden unless named
 
     @classmethod
     def build(
         cls, labels: Iterable[Any], tails: ArrayLike, heads: ArrayLike, *, directed: bool = False,
         lower: ArrayLike = 0.0, upper: ArrayLike = np.inf, coordinates: ArrayLike | None = None, dropped_loops: int = 0,
+        proxy: ArrayLike | None = None, proxy_name: str = "proxy", columns: OtherColumns = NO_COLUMNS,
     ) -> tuple[Topology, Int]:  # fmt: skip
         """Validate once at the door; return the topology in canonical order and the input row of each of its edges."""
         names = clean_labels(labels)
@@ -92,17 +98,23 @@ class Topology:
         if not directed:
             tail, head = np.minimum(tail, head), np.maximum(tail, head)
         by = np.lexsort((high, low, tail * n + head))
+        ends = frozen(tail[by], np.int64), frozen(head[by], np.int64)
+        bounds = frozen(low[by], np.float64), frozen(high[by], np.float64)
+        rows = Rows(keep[by], (*ends, *bounds))
         topology = cls(
             labels=tuple(map(names.__getitem__, order.tolist())),
-            tails=frozen(tail[by], np.int64),
-            heads=frozen(head[by], np.int64),
+            tails=ends[0],
+            heads=ends[1],
             directed=bool(directed),
-            lower=frozen(low[by], np.float64),
-            upper=frozen(high[by], np.float64),
+            lower=bounds[0],
+            upper=bounds[1],
             coordinates=xy,
             dropped_loops=dropped_loops + m - len(keep),
+            proxy=None if proxy is None else checked_proxy(rows.arranged(proxy_array(proxy, m)), proxy_name),
+            proxy_name="" if proxy is None else proxy_name,
+            columns=columns.kept(rows),
         )
-        return topology, keep[by]
+        return topology, rows.kept
 
     @classmethod
     def restore(cls, labels: Sequence[Any], tails: ArrayLike, heads: ArrayLike, **public: Any) -> Topology:
@@ -113,9 +125,35 @@ class Topology:
             and np.array_equal(topology.tails, np.ravel(tails))
             and np.array_equal(topology.heads, np.ravel(heads))
             and np.array_equal(kept, np.arange(len(kept)))
+            and (topology.proxy is None or topology.proxy.tobytes() == np.asarray(public["proxy"]).tobytes())
         ):
             raise NetworkError("nodes and edges are not in canonical order")
         return topology
+
+    def with_proxy(self, proxy: str | ArrayLike | None, *, name: str = "proxy") -> Topology:
+        """The same topology with a public proxy: the name of a column it was read with, or one number per edge.
+
+        A proxy is a public number per edge that resembles its private weight: a free-flow time, a length.  Estimators
+        begin with it; nothing that is measured or certified looks at it, so it costs no privacy and bounds nothing.
+
+        IT MUST BE PUBLIC, and it is published with every release.  A column that was computed from the private data (a
+        mean of past trips, last year's weights, the weights rounded) breaks the promise, whatever its name
+        (docs/PITFALLS.md).
+
+        An array is in the order of ``tails`` and ``heads``, NaN where unknown, and may be given a ``name``.  Values of
+        twins are sorted among themselves, as their weights are.  ``None`` takes the proxy away.
+        """
+        if proxy is None:
+            return replace(self, proxy=None, proxy_name="")
+        if isinstance(proxy, str):
+            values, name = self.columns[proxy], proxy
+        else:
+            values = sorted_among_twins(proxy_array(proxy, self.num_edges), self.twins)
+        return replace(self, proxy=checked_proxy(values, name), proxy_name=name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the columns that nobody has named: a copy or a pickle has none of them."""
+        return {name: value for name, value in vars(self).items() if name != "columns"}
 
     @property
     def num_nodes(self) -> int:
@@ -128,7 +166,7 @@ class Topology:
         return len(self.tails)
 
     def is_same(self, other: Topology, *, bounds: bool = True) -> bool:
-        """Whether two topologies have the same nodes and edges and, if asked, bounds."""
+        """Whether two topologies have the same nodes and edges and, if asked, bounds; places and proxies may differ."""
         names = ("tails", "heads", *(("lower", "upper") if bounds else ()))
         return self is other or (
             (self.labels, self.directed) == (other.labels, other.directed)
@@ -154,10 +192,7 @@ class Topology:
     @cached_property
     def twins(self) -> Int:
         """The number of each edge's group of twins: edges with the same ends and bounds, which lie side by side."""
-        first = np.zeros(self.num_edges, np.bool_)
-        for fact in (self.tails, self.heads, self.lower, self.upper):
-            first[1:] |= fact[1:] != fact[:-1]
-        return frozen(np.cumsum(first), np.int64)
+        return twins_of(self.tails, self.heads, self.lower, self.upper)
 
     @cached_property
     def components(self) -> Int:

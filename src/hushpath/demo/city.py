@@ -56,8 +56,9 @@ class City:
         """The public map in canonical order, and the street that each of its edges is."""
         streets = self.streets
         return Topology.build(
-            streets.labels, streets.tails, streets.heads, upper=self.max_weight, coordinates=streets.places
-        )
+            streets.labels, streets.tails, streets.heads, upper=self.max_weight, coordinates=streets.places,
+            proxy=streets.free_flow, proxy_name="free_flow",
+        )  # fmt: skip
 
     @cached_property
     def network(self) -> Network:

@@ -62,6 +62,7 @@ def run_demo(
         f"6. {NOT_PRIVATE}, for the owner only: answers are off by {result.mean_error:.1f} s on average, "
         f"{100 * result.relative_error:.1f} % of the mean travel time of {result.mean_distance:.0f} s."
     )
+    say(f"   {NOT_PRIVATE}, what everybody knows already: {result.known_already}.")
     edges, nodes = city.write_csv(out)
     say(f"7. The private data, to try it yourself: {edges} and {nodes}. Real ones never leave your hands.")
     words = setting(city)
@@ -123,11 +124,13 @@ def setting(city: City) -> Setting:
             ("Read its promise", "hushpath inspect city.hush"),
             (
                 "See what privacy costs on this network, before reading any weight",
-                f"hushpath plan city.csv --nodes city.nodes.csv --epsilon 1 {command}",
+                f"hushpath plan city.csv --nodes city.nodes.csv --weight seconds --proxy free_flow "
+                f"--epsilon 1 {command}",
             ),
             (
                 "Make your own release (each one from the same data costs its epsilon again)",
-                f"hushpath release city.csv -o mine.hush --nodes city.nodes.csv --weight seconds --epsilon 1 {command}",
+                "hushpath release city.csv -o mine.hush --nodes city.nodes.csv --weight seconds --proxy free_flow "
+                f"--epsilon 1 {command}",
             ),
             (
                 f"Compare it with the truth ({NOT_PRIVATE}: for the data owner only)",

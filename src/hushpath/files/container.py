@@ -52,6 +52,7 @@ class Container:
     arrays: dict[str, NDArray[Any]]
     claimed_digest: str
     opened: os.stat_result
+    version: int
 
     @property
     def header(self) -> dict[str, Any]:
@@ -97,9 +98,10 @@ def contiguous(arrays: Arrays) -> dict[str, NDArray[Any]]:
 
 
 def read(
-    path: str | os.PathLike[str], kind: str, version: int, *, mapped: bool = False, sha256: str | None = None
-) -> Container:
-    """Read or map a file of one kind and version; the caller decides when to ``check_digest``.
+    path: str | os.PathLike[str], kind: str, version: int, *, mapped: bool = False, sha256: str | None = None,
+    oldest: int | None = None,
+) -> Container:  # fmt: skip
+    """Read or map a file of one kind and version (or back to the ``oldest``); the caller calls ``check_digest``.
 
     With ``sha256`` the file as read, to the last byte, must have it.
     """
@@ -118,11 +120,11 @@ def read(
                 content = np.frombuffer(data, np.uint8)
     except OSError as error:
         raise CannotError(f"cannot read {path}: {error.strerror or error}") from None
-    return _parsed(content, path, kind, version, opened)
+    return _parsed(content, path, kind, range(version if oldest is None else oldest, version + 1), opened)
 
 
 def _parsed(
-    content: NDArray[np.uint8], path: Path, kind: str, version: int, opened: os.stat_result
+    content: NDArray[np.uint8], path: Path, kind: str, known: range, opened: os.stat_result
 ) -> Container:
     """The parts of a file, each proved to lie inside it."""
     size = len(content)
@@ -138,12 +140,12 @@ def _parsed(
     label = _json(metadata["hushpath"], path)
     if not isinstance(label, dict) or label.get("format") != kind:
         raise FileFormatError(f"{path} is not a {kind.replace('-', ' ')}")
-    _check_version(label.get("version"), version, path)
+    version = _checked_version(label.get("version"), known, path)
     texts = label.get("header"), label.get("digest")
     if set(label) != {"format", "version", "header", "digest"} or not all(isinstance(text, str) for text in texts):
         _damaged(path)
     views = _views(content[8 + length :], head, path)
-    return Container(path, texts[0], views, texts[1], opened)  # type: ignore[arg-type]
+    return Container(path, texts[0], views, texts[1], opened, version)  # type: ignore[arg-type]
 
 
 def _views(data: NDArray[np.uint8], facts: dict[str, Any], path: Path) -> dict[str, NDArray[Any]]:
@@ -184,16 +186,17 @@ def _whole_numbers(values: Any, least: int, most: int) -> bool:
     )
 
 
-def _check_version(version: Any, known: int, path: Path) -> None:
+def _checked_version(version: Any, known: range, path: Path) -> int:
     if type(version) is not int or not 1 <= version < 2**31:
         _damaged(path)
-    if version > known:
-        raise FileFormatError(f"{path} has format version {version}; this one reads {known}: upgrade hushpath")
-    if version < known:
+    if version > known[-1]:
+        raise FileFormatError(f"{path} has format version {version}; this one reads {known[-1]}: upgrade hushpath")
+    if version < known[0]:
         raise FileFormatError(
             f"{path} has format version {version}, which published the order of rows and is no longer read; "
             "make it again with this version"
         )
+    return version
 
 
 def strict_json(text: str | bytes) -> Any:

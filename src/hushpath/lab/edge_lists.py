@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from ..arrays import Float
-from ..data.columns import numbers
 from ..data.network import Network
+from ..data.numbers import numbers
 from ..data.readers import read_network, read_table
 from ..data.readers.text import CSV, TSV
 from ..data.topology import Topology

@@ -1,6 +1,9 @@
 """How far a release is from the truth: for the data owner only.  Everything computed here is NOT PRIVATE.
 
 The only module besides ``measure`` that opens the weights.  Its results are marked and must stay with the owner.
+
+Where a public proxy is declared, the release is compared with what everybody knows already: distances over the proxy
+as it is, and over the proxy times one number, the ratio of the released mean edge weight to the mean proxy.
 """
 
 from __future__ import annotations
@@ -12,7 +15,9 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..data.network import Network
+from ..data.topology import Topology
 from ..errors import InputError
+from ..estimate.core import NoisyEdges
 from ..kernels.paths import UNREACHED, distances_from
 from ..noise import simulation
 from ..progress import steps
@@ -27,6 +32,8 @@ class Comparison:
     true: Float
     released: Float
     hops: Int
+    proxy: Float | None = None  # distances over the public proxy alone
+    proxy_scale: float = 1.0  # what turns them into distances of the released size
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,8 @@ class Evaluation:
     max_error: float
     bias: float
     relative_error: float
+    proxy_error: float | None = None  # mean |error| of the public proxy alone, used as it is
+    proxy_scaled_error: float | None = None  # the same, times the ratio of the released mean weight to its own
 
     @classmethod
     def of(cls, comparison: Comparison) -> Evaluation:
@@ -47,6 +56,10 @@ class Evaluation:
         difference = comparison.released - comparison.true
         error = np.abs(difference)
         mean = float(comparison.true.mean()) if len(error) else 0.0
+        alone = scaled = None
+        if comparison.proxy is not None and len(error):
+            alone = float(np.abs(comparison.proxy - comparison.true).mean())
+            scaled = float(np.abs(comparison.proxy * comparison.proxy_scale - comparison.true).mean())
         return cls(
             pairs=len(error),
             mean_distance=mean,
@@ -55,6 +68,24 @@ class Evaluation:
             max_error=float(error.max(initial=0.0)),
             bias=float(difference.mean()) if len(error) else 0.0,
             relative_error=float(error.mean() / mean) if len(error) and mean > 0 else 0.0,
+            proxy_error=alone,
+            proxy_scaled_error=scaled,
+        )
+
+    @property
+    def known_already(self) -> str:
+        """What everybody knows without the release, and whether the release is better; empty without a proxy."""
+        if self.proxy_error is None or self.proxy_scaled_error is None:
+            return ""
+        worth = [
+            name
+            for name, error in (("as it is", self.proxy_error), ("scaled", self.proxy_scaled_error))
+            if error <= self.mean_error
+        ]
+        verdict = f"NOT better than the column {' or '.join(worth)}" if worth else "better than either"
+        return (
+            f"the public column alone is off by {self.proxy_error:.4g} as it is and by {self.proxy_scaled_error:.4g} "
+            f"scaled to the released mean weight; the release, off by {self.mean_error:.4g}, is {verdict}"
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -70,6 +101,7 @@ class Evaluation:
             f"95 % of errors <=   {self.p95_error:.6g}",
             f"largest error       {self.max_error:.6g}",
             f"bias                {self.bias:+.6g}",
+            *([f"what everybody knows already: {self.known_already}."] if self.known_already else []),
         ])  # fmt: skip
 
 
@@ -82,15 +114,38 @@ def compare(network: Network, release: Release, *, sources: int = 64) -> Compari
     chosen = np.arange(n) if n <= sources else np.sort(simulation(0).choice(n, sources, replace=False))
     lengths = np.maximum(network.weights.reveal(), 0.0)[topology.arcs.edges]
     ones = np.ones(len(topology.arcs.heads), np.int64)
-    parts: list[tuple[Float, Float, Int]] = []
+    proxy = _proxy(release.topology if release.topology.proxy is not None else topology)
+    parts: list[tuple[Float, Float, Int, Float]] = []
     for part in steps(release.chunks(len(chosen)), "comparing"):
         rows = chosen[part]
         true, hops = np.empty((len(rows), n)), np.empty((len(rows), n), np.int64)
         distances_from(topology.arcs, lengths, rows, true)
         distances_from(topology.arcs, ones, rows, hops)
         keep = (hops > 0) & (hops != UNREACHED)
-        parts.append((true[keep], release.rows(rows)[keep], hops[keep]))
-    return Comparison(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        known = np.zeros((len(rows), n))
+        if proxy is not None:
+            distances_from(topology.arcs, proxy[topology.arcs.edges], rows, known)
+        parts.append((true[keep], release.rows(rows)[keep], hops[keep], known[keep]))
+    true, released, hops, known = (np.concatenate(column) for column in zip(*parts, strict=True))
+    if proxy is None:
+        return Comparison(true, released, hops)
+    return Comparison(true, released, hops, known, _scale(release, proxy, released, known))
+
+
+def _proxy(topology: Topology) -> Float | None:
+    """The public proxy, at its mean where it is unknown."""
+    if topology.proxy is None:
+        return None
+    return np.where(np.isnan(topology.proxy), np.nanmean(topology.proxy), topology.proxy)
+
+
+def _scale(release: Release, proxy: Float, released: Float, known: Float) -> float:
+    """The released mean edge weight over the mean proxy; of distances, where no edges were measured."""
+    edges = NoisyEdges.of(release.measurements)
+    if len(edges.edges):
+        released, known = edges.lattice.floats(edges.values), proxy[edges.edges]
+    total = float(known.sum())
+    return max(float(released.sum()) / total, 0.0) if total > 0 else 1.0
 
 
 def evaluate(network: Network, release: Release, *, sources: int = 64) -> Evaluation:

@@ -32,15 +32,16 @@ from ..strategy.terms import Terms
 from .statement import Statement
 
 FORMAT = "hushpath-release"
-VERSION = 2  # 1 kept the order of the owner's rows
+VERSION = 3  # 2 had no proxies; 1 kept the order of the owner's rows
+OLDEST = 2
 DECODER_WORDS = {("clique",): "table", ("edges", "clique"): "hubs", ("edges", "clique", "clusters"): "hubs-bounded"}
 Tensors = dict[str, NDArray[Any]]
 
 
-def write_release(path: str | os.PathLike[str], measurements: Measurements, statement: Statement) -> None:
-    """Write atomically: the path holds the complete file or is untouched."""
+def write_release(path: str | os.PathLike[str], measurements: Measurements, statement: Statement) -> str:
+    """Write atomically and return the fingerprint: the path holds the complete file or is untouched."""
     header, tensors = _pack(measurements, statement)
-    container.write(path, FORMAT, VERSION, header, tensors)
+    return container.write(path, FORMAT, VERSION, header, tensors)
 
 
 def fingerprint(measurements: Measurements, statement: Statement) -> str:
@@ -56,13 +57,13 @@ def read_release(
 
     ``sha256`` is that of the file whose signature was verified: these bytes and no others are read.
     """
-    found = container.read(path, FORMAT, VERSION, sha256=sha256)
+    found = container.read(path, FORMAT, VERSION, sha256=sha256, oldest=OLDEST)
     found.check_digest()
     header = found.header
     if container.header_text(header) != found.header_text:  # one content, one text: one fingerprint
         raise FileFormatError(f"{path} is not a sound release: its header is not written as hushpath writes it")
     try:
-        return *_unpack(header, found.arrays), found.claimed_digest
+        return *_unpack(header, found.arrays, found.version), found.claimed_digest
     except HushpathError as error:
         raise FileFormatError(f"{path} is not a sound release: {error}") from None
     except Exception:  # a net under the checks below; that nothing falls into it is what the fuzzer looks for
@@ -87,12 +88,15 @@ def _pack(measurements: Measurements, statement: Statement) -> tuple[dict[str, A
         tensors["topology.labels.ends"] = np.cumsum([len(e) for e in encoded], dtype=np.int64)
     if topology.coordinates is not None:
         tensors["topology.coordinates"] = topology.coordinates
+    if topology.proxy is not None:
+        tensors["topology.proxy"] = topology.proxy
     for i, block in enumerate(strategy.blocks):
         tensors |= {f"block{i}.{name}": array for name, array in block.arrays().items()}
     header = {
         "statement": _promise(statement),
         "directed": topology.directed,
         "dropped_loops": topology.dropped_loops,
+        "proxy": topology.proxy_name,
         "mechanism": strategy.mechanism,
         "decoder": _decoder(MECHANISMS[strategy.mechanism]),
         "law": str(strategy.law),
@@ -116,19 +120,23 @@ def _decoder(mechanism: Mechanism) -> str:
 
 
 def _promise(statement: Statement) -> dict[str, Any]:
-    """The statement without its cautions: they are advice, which every reader works out anew."""
-    return {key: value for key, value in statement.as_dict().items() if key != "cautions"}
+    """The statement without its cautions, advice which every reader works out anew, and without the proxy, a help."""
+    return {key: value for key, value in statement.as_dict().items() if key not in ("cautions", "proxy")}
 
 
 HEADER_TYPES: dict[str, tuple[type, ...]] = {
-    "statement": (dict,), "directed": (bool,), "dropped_loops": (int,), "mechanism": (str,), "decoder": (str,),
-    "law": (str,), "blocks": (list,), "options": (dict,), "details": (dict,), "unit": (float, int),
+    "statement": (dict,), "directed": (bool,), "dropped_loops": (int,), "proxy": (str,), "mechanism": (str,),
+    "decoder": (str,), "law": (str,), "blocks": (list,), "options": (dict,), "details": (dict,), "unit": (float, int),
     "granularity": (float, int), "max_weight": (float, int, type(None)), "sampler": (str,),
 }  # fmt: skip
 
 
-def _unpack(header: Mapping[str, Any], tensors: Tensors) -> tuple[Measurements, Statement]:
+def _unpack(header: Mapping[str, Any], tensors: Tensors, version: int) -> tuple[Measurements, Statement]:
     """Everything a file holds, proved in the order in which the data flow."""
+    if version == OLDEST and "proxy" not in header:  # all that it lacks
+        header = {**header, "proxy": ""}
+    elif version == OLDEST:
+        raise FileFormatError("its header has other fields than its version knows")
     _check_header(header)
     topology = _topology(header, tensors)
     strategy = _strategy(header, tensors, topology)
@@ -211,8 +219,10 @@ def _topology(header: Mapping[str, Any], tensors: Tensors) -> Topology:
     given = _row(tensors, "topology.tails", np.int64), _row(tensors, "topology.heads", np.int64)
     labels = _labels(tensors)
     coordinates = _row(tensors, "topology.coordinates", np.float64, 2) if "topology.coordinates" in tensors else None
+    proxy = _row(tensors, "topology.proxy", np.float64) if header["proxy"] else None
     return Topology.restore(
         labels, *given, directed=header["directed"], dropped_loops=header["dropped_loops"], coordinates=coordinates,
+        proxy=proxy, proxy_name=header["proxy"],
         lower=_row(tensors, "topology.lower", np.float64), upper=_row(tensors, "topology.upper", np.float64),
     )  # fmt: skip
 
@@ -236,8 +246,9 @@ def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -
     problem = Problem.of(topology, terms, law)
     check_fits(mechanism, problem, law)
     labels = ("labels",) if "topology.labels" in tensors else ("labels.text", "labels.ends")
+    proxy = ("proxy",) if header["proxy"] else ()
     known = {"strategy.scales", "values"} | {
-        f"topology.{name}" for name in ("tails", "heads", "lower", "upper", "coordinates", *labels)
+        f"topology.{name}" for name in ("tails", "heads", "lower", "upper", "coordinates", *labels, *proxy)
     }
     blocks = []
     for i, kind in enumerate(kinds):

@@ -200,10 +200,13 @@ class Release:
 
         ``sign`` names a private Ed25519 key (PEM): then ``roads.hush.sig`` is written with ``roads.hush``, or neither.
         """
+        # What is written now has a fingerprint of its own if it was read from a file of an older version.
         if sign is None:
-            write_release(path, self.measurements, self.statement)
+            self.fingerprint = write_release(path, self.measurements, self.statement)
         else:
-            write_signed(path, sign, lambda place: write_release(place, self.measurements, self.statement))
+            written: list[str] = []
+            write_signed(path, sign, lambda at: written.append(write_release(at, self.measurements, self.statement)))
+            self.fingerprint = written[-1]
         if index:
             self.save_index(index_path(path))
 

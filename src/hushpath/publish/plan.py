@@ -27,6 +27,7 @@ from ..strategy.core import Mechanism, Problem, Strategy, build_strategy, check_
 from ..strategy.registry import MECHANISMS, mechanism_named
 from ..strategy.terms import Terms
 from .cautions import of_plan
+from .statement import proxy_words
 
 GAMMA = 0.05  # the chance that proved bounds are given away
 Asked = ParamSpec("Asked")
@@ -122,6 +123,7 @@ class Plan:
             "unit": lattice.unit,
             "largest_weight": lattice.largest_weight,
             "population": self.terms.population,
+            "proxy": self.topology.proxy_name or None,
             "cautions": list(self.cautions),
             "choice": {"mechanism": self.choice.mechanism, "law": str(self.choice.law), "why": self.why},
             "candidates": [candidate.as_dict() for candidate in self.candidates],
@@ -156,6 +158,8 @@ class Plan:
             lines.append(
                 f"No max_weight is declared: weights above {self.strategy.lattice.largest_weight:.4g} are clipped."
             )
+        if self.topology.proxy_name:
+            lines.append(proxy_words(self.topology.proxy_name))
         lines += [f"Caution: {caution}." for caution in self.cautions]
         return "\n".join(lines)
 
@@ -164,15 +168,16 @@ class Plan:
 def plan(
     topology: Topology, *, epsilon: float | None = None, delta: float = 1e-6, unit: float | None = None,
     max_weight: float | None = None, mechanism: str = "auto", law: str = "auto", granularity: float | None = None,
-    population: int | None = None, **options: Any,
+    population: int | None = None, proxy: str | None = None, **options: Any,
 ) -> Plan:  # fmt: skip
     """Build every candidate strategy, predict its error and put the best first.  Reads no weights.
 
-    Arguments as in ``hushpath.release``.
+    Arguments as in ``hushpath.release``.  A topology that has a proxy keeps it; ``proxy`` names another column.
     """
     terms = Terms.declared(epsilon, delta, unit, max_weight, granularity, population)
     if not isinstance(topology, Topology):
         raise OptionError(f"plan takes a topology, such as net.topology, not {type(topology).__name__}")
+    topology = topology if proxy is None else topology.with_proxy(column_name(proxy))
     problem = Problem.of(topology, terms)
     warn_of_bounds(topology, terms.max_weight)
     if law not in ("auto", *Law):
@@ -194,6 +199,15 @@ def plan(
     if not possible:
         raise CannotError(f"no mechanism fits; {candidates[0].mechanism}: {candidates[0].reason}")
     return Plan(terms, (*possible, *(c for c in candidates if c.strategy is None)))
+
+
+def column_name(proxy: Any) -> str:
+    """A proxy is asked for by name."""
+    if not isinstance(proxy, str):
+        raise OptionError(
+            f"proxy names a public column, and {type(proxy).__name__} is no name; declare an array by with_proxy"
+        )
+    return proxy
 
 
 def _tried(mechanism: Mechanism, problem: Problem, asked: Law | None, options: Mapping[str, Any]) -> list[Candidate]:

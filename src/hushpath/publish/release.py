@@ -19,7 +19,7 @@ def release(
     network: Network, *, epsilon: float | None = None, delta: float | None = None, unit: float | None = None,
     max_weight: float | None = None, mechanism: str = "auto", law: str = "auto", sampler: str = "auto",
     seed: int | None = None, granularity: float | None = None, population: int | None = None,
-    plan: Plan | None = None, **options: Any,
+    plan: Plan | None = None, proxy: str | None = None, **options: Any,
 ) -> Release:  # fmt: skip
     """Measure a network once, with differential privacy, and return what may be published.
 
@@ -36,18 +36,23 @@ def release(
         granularity: length of a lattice step, a power of two; chosen from public facts when not given.
         population: about how many protected units there are: public, declared, never counted in the data.
         plan: what ``hushpath.plan`` made for this network: its choice is measured as it stands.  It holds everything
-            above but ``sampler`` and ``seed``, so none of that may be given with it.  Coordinates are the plan's.
+            above but ``sampler`` and ``seed``, so none of that may be given with it.  Coordinates and proxy are the
+            plan's.
+        proxy: the name of a public column that resembles the weights, such as free-flow times; estimators begin with
+            it.  It is published, costs no privacy and bounds nothing.  IT MUST BE PUBLIC: a column computed from the
+            private data breaks the promise (``Topology.with_proxy``).  A network that has a proxy keeps it.
         options: what the mechanism takes.
 
     What deserves a second look (``statement.cautions``) is also emitted as ``HushpathWarning``.
     """
     if not isinstance(network, Network):
         raise OptionError(f"release takes a Network, such as read_network returns, not {type(network).__name__}")
-    given = (epsilon, delta, unit, max_weight, granularity, population)
+    given = (epsilon, delta, unit, max_weight, granularity, population, proxy)
     if plan is None:
         plan = make_plan(
             network.topology, epsilon=epsilon, delta=1e-6 if delta is None else delta, unit=unit, max_weight=max_weight,
-            mechanism=mechanism, law=law, granularity=granularity, population=population, **options,
+            mechanism=mechanism, law=law, granularity=granularity, population=population, proxy=proxy,
+            **options,
         )  # fmt: skip
     elif not isinstance(plan, Plan):
         raise OptionError(f"plan takes what hushpath.plan returns, not {type(plan).__name__}")
@@ -55,6 +60,7 @@ def release(
         raise OptionError("a plan holds epsilon, unit and the rest: give it alone, with sampler or seed at most")
     elif not plan.topology.is_same(network.topology):
         raise OptionError("the plan was made for another topology than this network's")
+    network.topology.columns.check_public(plan.topology.proxy_name)  # a plan may not know which column is private
     strategy = plan.strategy
     source = make_sampler(sampler, seed=seed, size=strategy.num_values)  # type: ignore[arg-type]
     made = Release(measure(strategy, network.weights, source))

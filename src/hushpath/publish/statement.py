@@ -42,6 +42,7 @@ class Statement:
         version: the hushpath that made it.
         population: the number of protected units, if the owner declared it.
         cautions: what deserves a second look (``cautions``); advice, worked out anew by every reader.
+        proxy: the public column that helps to read the release, if the owner declared one; no part of the promise.
     """
 
     private: bool
@@ -64,6 +65,7 @@ class Statement:
     version: str
     population: int | None = None
     cautions: tuple[str, ...] = ()
+    proxy: str = ""
 
     @classmethod
     def of(cls, measurements: Measurements) -> Statement:
@@ -97,6 +99,7 @@ class Statement:
             version=__version__,
             population=strategy.terms.population,
             cautions=of_release(measurements),
+            proxy=strategy.topology.proxy_name,
         )
 
     @property
@@ -142,9 +145,18 @@ class Statement:
             f"Each weight was clipped to its public bounds (at most {self.largest_weight:g}) and rounded down to steps "
             f"of {self.granularity:.3g}; "
             f"sampler: {self.sampler}.",
+            *([proxy_words(self.proxy)] if self.proxy else []),
             *(f"Caution: {caution}." for caution in self.cautions),
         ]
         return "\n".join(lines)
+
+
+def proxy_words(name: str) -> str:
+    """What a proxy is, in one line."""
+    return (
+        f"Read with the help of the public column {name}, which the owner declared: "
+        "it costs no privacy and bounds nothing."
+    )
 
 
 def _plain(value: Any) -> Any:

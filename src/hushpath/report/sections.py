@@ -146,6 +146,8 @@ def truth(comparison: Comparison, plan: Plan | None, words: Setting) -> str:
         f"and 95\u00a0% of them by less than {words.amount(result.p95_error)}. "
         f"They are {words.amount(abs(result.bias))} too {'high' if result.bias > 0 else 'low'} on average."
     )
+    if result.known_already:
+        text += f" What everybody knows already: {result.known_already}."
     scatter = true_against_released(comparison, words)
     hops = error_by_hops(comparison, plan, words)
     first = f"<strong>{NOT_PRIVATE}.</strong> Released against true {escape(words.quantity)} of some pairs."

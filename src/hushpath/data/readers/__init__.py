@@ -2,11 +2,13 @@
 
 One file per format turns bytes into columns; ``READERS`` lists them, and the conformance suite runs
 over that list.  ``read_topology`` takes the public half only: it picks the label columns and leaves every other column
-where it is, so it also works on a file that has no weights.
+where it is, so it also works on a file that has no weights.  ``read_network`` keeps the other columns of the edge list,
+hidden and unread, in case one is named as a public proxy.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
@@ -14,9 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import NetworkError, OptionError
-from ..columns import Bound, Columns, Table, bounds_are_public, table_topology
+from ..columns import Bound, Columns, Table, bounds_are_public, other_columns, table_topology
 from ..labels import canonical_integer
 from ..network import Network
+from ..proxy import NO_COLUMNS, held
 from ..topology import Topology
 from .core import FilePath, Reader, decoded, shown
 
@@ -39,29 +42,41 @@ def read_network(
 
     ``source``, ``target`` and ``weight`` name columns.  ``lower`` and ``upper`` are public bounds of the
     weights: a number, or the name of a column.  ``nodes`` is a table (columns ``node`` and optionally ``x``,
-    ``y``) that adds isolated nodes and places.  ``format`` overrides the suffix.
+    ``y``) that adds isolated nodes and places.  ``format`` overrides the suffix.  The other columns of the edge list
+    are neither read nor shown until one is named as a public proxy (``Topology.with_proxy``, ``release(proxy=)``).
     """
     bounds_are_public(weight, lower, upper)
-    table = _read(path, [source, target, weight], [lower, upper], directed, nodes, format)
+    table = _read(path, [source, target, weight], [lower, upper], directed, nodes, format, keep=True)
     return Network.from_table(table, source, target, weight, lower=lower, upper=upper)
 
 
 def read_topology(
     path: FilePath, *,
     source: str = "source", target: str = "target", directed: bool = False,
-    lower: Bound = 0.0, upper: Bound = np.inf, nodes: FilePath | None = None,
-    format: str | None = None,  # noqa: A002
+    lower: Bound = 0.0, upper: Bound = np.inf, nodes: FilePath | None = None, proxy: str | None = None,
+    weight: str = "weight", format: str | None = None,  # noqa: A002
 ) -> Topology:  # fmt: skip
-    """Read the public half only; arguments as in ``read_network``.  No weight is looked at."""
-    table = _read(path, [source, target], [lower, upper], directed, nodes, format)
-    return table_topology(table, source, target, lower=lower, upper=upper)[0]
+    """Read the public half only; arguments as in ``read_network``.  No weight is looked at.
+
+    No other column is either, so a public proxy (``Topology.with_proxy``) is named here; ``weight`` says which column
+    cannot be one.
+    """
+    if proxy is not None and not isinstance(proxy, str):
+        raise OptionError(f"proxy names a public column of the edge list; it is not {type(proxy).__name__}")
+    other_columns({}, weight, source, target).check_public(proxy or "")
+    table = _read(path, [source, target], [lower, upper, *([proxy] if proxy else [])], directed, nodes, format)
+    table = replace(table, others={proxy: held(table.columns[proxy])} if proxy else {})
+    topology = table_topology(table, source, target, lower=lower, upper=upper, weight=weight)[0]
+    return replace(topology.with_proxy(proxy), columns=NO_COLUMNS) if proxy else topology
 
 
 def read_table(
-    path: FilePath, what: str, needed: list[str], optional: tuple[str, ...] = (), reader: Reader | None = None
-) -> Table:
-    """The wanted columns of one file, as they stand."""
-    read = (reader or reader_of(path)).read
+    path: FilePath, what: str, needed: list[str], optional: tuple[str, ...] = (), reader: Reader | None = None,
+    *, keep: bool = False,
+) -> Table:  # fmt: skip
+    """The wanted columns of one file, as they stand; with ``keep`` also the others, unread."""
+    reader = reader or reader_of(path)
+    read = (keep and reader.keep) or reader.read
     return decoded(path, lambda raw: read(raw, what, needed, optional))
 
 
@@ -81,8 +96,9 @@ def reader_of(path: FilePath, kind: str | None = None) -> Reader:
 
 
 def _read(
-    path: FilePath, names: list[str], bounds: list[Bound], directed: bool, nodes: FilePath | None, kind: str | None
-) -> Table:
+    path: FilePath, names: list[str], bounds: list[Bound], directed: bool, nodes: FilePath | None, kind: str | None,
+    *, keep: bool = False,
+) -> Table:  # fmt: skip
     """The columns of the edges and nodes in a file (and in its node table); a bound may be a column."""
     needed = [*names, *(bound for bound in bounds if isinstance(bound, str))]
     ends = needed[:2]
@@ -91,7 +107,7 @@ def _read(
     reader = reader_of(path, kind)
     if reader.whole and nodes is not None:
         raise OptionError(f"a {reader.title} file holds its own nodes; leave the node table out")
-    table = read_table(path, "the edge list", needed, (), reader)
+    table = read_table(path, "the edge list", needed, (), reader, keep=keep)
     if directed and table.directed is False:
         raise NetworkError(f"{shown(path)} says that it is undirected; directed=True does not fit")
     columns, places = _settled(table.columns, ends, reader), table.nodes
@@ -103,7 +119,7 @@ def _read(
         places = read_table(nodes, "the node table", ["node"], ("x", "y"), reader).columns
     if places is not None:
         places = _settled(places, ["node"], reader)
-    return Table(columns, places, directed if table.directed is None else table.directed)
+    return Table(columns, places, directed if table.directed is None else table.directed, table.others)
 
 
 def _settled(columns: Columns, labels: list[str], reader: Reader) -> Columns:

@@ -31,6 +31,7 @@ class Reader:
     title: str  # in a sentence
     suffixes: tuple[str, ...]  # each may have .gz after it
     read: Read  # the first two needed columns of an edge list are the ends
+    keep: Read | None = None  # the same, with the other columns of the edge list kept as they stand
     typed: bool = False  # labels have the type and the spaces they stand with
     whole: bool = False  # a file has its own nodes and its own direction, so it neither takes a node table nor is one
 

@@ -14,19 +14,23 @@ at weights), quotes values in its messages, and trusts entities.  Here attribute
 
 from __future__ import annotations
 
+from functools import partial
 from typing import IO
 from xml.parsers import expat
 
+import numpy as np
+
 from ...errors import NetworkError
 from ..columns import Columns, Table, choose_columns
+from ..proxy import Raw, TextColumn
 from .core import Reader
 
 NAMES = {"directed": True, "undirected": False}
 SAYS = {"true": True, "1": True, "false": False, "0": False}
 
 
-def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Table:
-    document = _Document(*needed)
+def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...], *, keep: bool = False) -> Table:
+    document = _Document(*needed, keep=keep)
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
     parser.StartDoctypeDeclHandler = document.doctype
@@ -45,19 +49,39 @@ def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Tab
     nodes, edges = document.tables["node"], document.tables["edge"]
     if edges[needed[0]]:
         choose_columns(sorted(set(document.names["edge"].values())), "the GraphML file", needed[2:])
+    count, defaults = len(edges[needed[0]]), document.defaults["edge"]
+    others = {name: _spread(count, found, defaults.get(name)) for name, found in document.others.items()}
     if not nodes["node"] or None in nodes["x"] or None in nodes["y"]:
         del nodes["x"], nodes["y"]
-    return Table(edges, nodes, document.directed)
+    return Table(edges, nodes, document.directed, others)
+
+
+def _spread(count: int, found: dict[int, str], default: str | None) -> Raw:
+    """A column from the values that stand in the file: with many keys, one entry per edge would be a huge table."""
+    packed, rows = TextColumn(), np.fromiter(found, np.int64, count=len(found))
+    if found:
+        packed.add(list(found.values()))
+    raw = packed.raw
+
+    def column() -> list[str | None]:
+        out = [default] * count
+        for row, value in zip(rows.tolist(), raw() if raw else (), strict=True):
+            out[row] = value
+        return out
+
+    return None if raw is None else column
 
 
 class _Document:
     """The nodes, edges and wanted attributes of one GraphML document, as its elements start and end."""
 
-    def __init__(self, source: str, target: str, *wanted: str) -> None:
+    def __init__(self, source: str, target: str, *wanted: str, keep: bool) -> None:
         # Of nodes and of edges: columns from attributes of the element, from data, names of keys by id, their defaults.
         self.own = {"node": {"node": "id"}, "edge": {source: "source", target: "target"}}
         self.data = {"node": ["x", "y"], "edge": list(dict.fromkeys(wanted))}
         self.tables: dict[str, Columns] = {k: {name: [] for name in (*self.own[k], *self.data[k])} for k in self.own}
+        self.keep = keep
+        self.others: dict[str, dict[int, str]] = {}  # attributes of edges that nobody asked for, by edge
         self.names: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
         self.defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
         self.directed: bool | None = None
@@ -83,6 +107,8 @@ class _Document:
             self.key = attributes.get("attr.name", attributes.get("id", "")), kinds
             for kind in kinds:
                 self.names[kind][attributes.get("id", "")] = self.key[0]
+            if self.keep and "edge" in kinds and self.key[0] not in self.tables["edge"]:
+                self.others.setdefault(self.key[0], {})
         elif tag == "graph":
             if self.directed is not None:
                 raise NetworkError("the GraphML file has several or nested graphs; give one")
@@ -121,6 +147,10 @@ class _Document:
         elif tag in self.tables:
             for name in self.data[tag]:
                 self.tables[tag][name].append(self.values.get(name, self.defaults[tag].get(name)))
+            if tag == "edge" and self.others:
+                row = len(next(iter(self.tables["edge"].values()))) - 1
+                for name in self.others.keys() & self.values.keys():
+                    self.others[name][row] = self.values[name]
 
 
-READERS = (Reader("graphml", "GraphML", (".graphml",), _read, whole=True),)
+READERS = (Reader("graphml", "GraphML", (".graphml",), _read, partial(_read, keep=True), whole=True),)

@@ -10,11 +10,15 @@ import csv
 import io
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 from typing import IO
 
 from ...errors import NetworkError
 from ..columns import Columns, Table, choose_columns
+from ..proxy import TextColumn
 from .core import Reader
+
+BLOCK = 2**8  # rows turned into columns at a time
 
 
 def text_rows(raw: IO[bytes], what: str, delimiter: str = ",", *, nul: bool = True) -> Iterator[list[str]]:
@@ -37,21 +41,35 @@ def text_rows(raw: IO[bytes], what: str, delimiter: str = ",", *, nul: bool = Tr
     raise NetworkError(f"{what} is not well-formed near line {line}: a quote, a NUL or a very long field")
 
 
-def _read(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...], *, delimiter: str) -> Table:
+def _read(
+    raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...], *, delimiter: str, keep: bool = False
+) -> Table:
     rows = text_rows(raw, what, delimiter, nul=False)
     header = next(rows)
     if not header:
         raise NetworkError(f"{what} is an empty file")
     columns: Columns = {name: [] for name in choose_columns(header, what, needed, optional)}
-    taken = [(header.index(name), values.append) for name, values in columns.items()]
-    for number, row in enumerate(rows, 1):
-        if len(row) != len(header):
-            raise NetworkError(f"row {number} of {what} has {len(row)} fields, its header {len(header)}")
-        for place, append in taken:
-            append(row[place])
-    return Table(columns)
+    once = [name for name in header if name and name not in columns and header.count(name) == 1]
+    others = {name: TextColumn() for name in once if keep}
+    count = 0
+    while block := list(islice(rows, BLOCK)):
+        if {*map(len, block)} != {len(header)}:
+            at = next(i for i, row in enumerate(block) if len(row) != len(header))
+            raise NetworkError(f"row {count + at + 1} of {what} has {len(block[at])} fields, its header {len(header)}")
+        fields = dict(zip(header, zip(*block, strict=True), strict=True))
+        for name, values in columns.items():
+            values += fields[name]
+        for name, other in others.items():
+            other.add(fields[name])
+        count += len(block)
+    return Table(columns, others={name: other.raw for name, other in others.items()})
 
 
-CSV = Reader("csv", "CSV", (".csv",), partial(_read, delimiter=","))
-TSV = Reader("tsv", "TSV", (".tsv", ".txt"), partial(_read, delimiter="\t"))
+def _delimited(name: str, suffixes: tuple[str, ...], delimiter: str) -> Reader:
+    read = partial(_read, delimiter=delimiter)
+    return Reader(name, name.upper(), suffixes, read, partial(read, keep=True))
+
+
+CSV = _delimited("csv", (".csv",), ",")
+TSV = _delimited("tsv", (".tsv", ".txt"), "\t")
 READERS = (CSV, TSV)
