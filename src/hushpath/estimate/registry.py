@@ -10,6 +10,7 @@ from .core import Estimator
 
 FILES = (
     "clip",
+    "shrink",
 )  # fmt: skip
 _made: list[Estimator] = [import_module(f"{__package__}.{file}").ESTIMATOR for file in FILES]
 ESTIMATORS = {estimator.name: estimator for estimator in _made}

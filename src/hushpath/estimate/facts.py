@@ -1,0 +1,115 @@
+"""Public facts about edges that tell something about their weights: lengths, place in the network, neighbours.
+
+Computed from the topology alone, on its undirected skeleton: parallel edges and the two directions of a street are
+one *street* there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
+
+from ..arrays import Bool, Float, Int
+from ..data.topology import Topology
+from ..kernels.lines import bridge_traffic
+from ..kernels.routes import hop_usage, straight_on
+from ..noise import simulation
+
+MANY_NODES = 20_000  # beyond, fewer breadth-first trees are grown
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeFacts:
+    """One row per edge.
+
+    Attributes:
+        lengths: candidates for the size of a weight, in any measure; NaN where unknown.
+        traits: standardised facts about an edge's place.
+        traffic: share of hop-shortest paths that use it.
+        bridge: whether its removal disconnects its ends.
+        groups: labels of edges likely to be alike (same street, same chain, same straight line).
+        incidence: which nodes it touches (edges x nodes).
+    """
+
+    lengths: tuple[Float, ...]
+    traits: Float
+    traffic: Float
+    bridge: Bool
+    groups: tuple[Int, ...]
+    incidence: csr_array
+
+
+@lru_cache(maxsize=2)
+def edge_facts(topology: Topology) -> EdgeFacts:
+    """Gather what is public."""
+    n, m = topology.num_nodes, topology.num_edges
+    low, high = np.minimum(topology.tails, topology.heads), np.maximum(topology.tails, topology.heads)
+    ends, street = np.unique(low * n + high, return_inverse=True)
+    a, b = ends // n, ends % n
+    count = len(ends)
+    source, target, edge = np.concatenate([a, b]), np.concatenate([b, a]), np.tile(np.arange(count), 2)
+    order = np.argsort(source, kind="stable")
+    heads, edges = target[order], edge[order]
+    degree = np.bincount(source, minlength=n)
+    start = np.concatenate([[0], np.cumsum(degree)])
+
+    roots = np.arange(n)
+    if n > 400:
+        roots = simulation(0).choice(n, 200 if n <= MANY_NODES else 48, replace=False)
+    used, far = np.zeros(count), np.zeros(n)
+    hop_usage(start, heads, edges, roots, used, far)
+    used, far = used / (len(roots) * n), far / len(roots)
+    bridge = bridge_traffic(start, heads, edges, count) > 0
+    _, row, rows = np.unique(topology.tails * n + topology.heads, return_inverse=True, return_counts=True)
+    alone = rows[row] == 1  # of parallel edges paths use the shorter one, so none is a bridge
+
+    def joined(one: Int, other: Int) -> Int:
+        graph = coo_array((np.ones(len(one)), (one, other)), shape=(count, count))
+        return np.asarray(connected_components(graph, directed=False)[1], np.int64)
+
+    two = np.flatnonzero(degree == 2)
+    groups = [joined(edges[start[two]], edges[start[two] + 1])]
+    chain = np.bincount(groups[0])[groups[0]]
+    lengths: list[Float] = []
+    if topology.proxy is not None:
+        lengths.append(topology.proxy)
+    if topology.coordinates is not None:
+        xy = topology.coordinates
+        shift, flat = xy[a] - xy[b], np.ones(count)
+        if (np.nanmax(np.abs(xy), axis=0, initial=0.0) <= [180, 90]).all():  # perhaps longitude and latitude: offered beside the plain length
+            flat = np.cos(np.radians((xy[a, 1] + xy[b, 1]) / 2))
+            lengths.append(np.hypot(shift[:, 0] * flat, shift[:, 1])[street])
+        lengths.append(np.hypot(shift[:, 0], shift[:, 1])[street])
+        at = np.repeat(np.arange(n), degree)
+        angles = np.arctan2(xy[heads, 1] - xy[at, 1], (xy[heads, 0] - xy[at, 0]) * np.nanmean(flat))
+        pairs = np.zeros((len(heads), 2), np.int64)
+        filled = straight_on(start, edges, angles, pairs)
+        groups.append(joined(pairs[:filled, 0], pairs[:filled, 1]))
+    if count < m:
+        groups.append(np.arange(count))
+    least, most = np.minimum(degree[a], degree[b]), np.maximum(degree[a], degree[b])
+    log_used = np.log(used + 0.5 / n)
+    traits = [
+        log_used, log_used**2, np.log(least), np.log(most), least == 1, bridge, bridge * log_used,
+        np.log((far[a] + far[b]) / 2 + 1), np.log(chain),
+    ]  # fmt: skip
+    return EdgeFacts(
+        lengths=tuple(lengths),
+        traits=standardised([np.asarray(trait, np.float64)[street] for trait in traits], m),
+        traffic=used[street],
+        bridge=bridge[street] & alone,
+        groups=tuple(group[street] for group in groups),
+        incidence=csr_array(
+            (np.ones(2 * m), (np.tile(np.arange(m), 2), np.concatenate([topology.tails, topology.heads]))), shape=(m, n)
+        ),
+    )
+
+
+def standardised(columns: list[Float], rows: int) -> Float:
+    """Columns with mean 0 and spread 1, side by side; those that do not vary are left out."""
+    kept = [(x - x.mean()) / x.std() for x in columns if len(x) and x.std() > 1e-9]
+    return np.stack(kept, axis=1) if kept else np.empty((rows, 0))

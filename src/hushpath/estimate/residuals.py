@@ -1,0 +1,149 @@
+"""How far weights lie from what public facts make one expect: a law of residuals, learnt from the release.
+
+Residuals are differences of logarithms, cut into cells that are fine around 0 and coarse far from it.  Their law is a
+mixture of bells of many widths around 0, two beside it, and a chance that a weight is the lowest there is (an unused pipe, a closed
+road).  The narrowest bell stands for "exactly as expected": a length that is the weight itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+from ..arrays import Float, Int
+from ..kernels.residuals import LEAST, likelihood, posterior
+from ..noise import Law
+from .core import NoisyEdges
+
+EDGE_OF_CELLS, FINEST, GROWTH = 7.0, 0.01, 1.2
+OFFSET = 0.1  # in units of noise: weights far below the noise need not be told apart
+WIDTHS = (0.005, 0.03, 0.06, 0.12, 0.25, 0.5, 1.0, 2.0)
+APART = ((-2.0, 1.0), (2.0, 1.0))  # centre and width of bells for edges of another kind
+EXACT = 0  # the narrowest bell
+HEAVY_TAIL = 0.01  # a share of wide bells in every law: a release can always overrule what was expected
+POOLED = 20  # a class of edges with fewer follows the others
+
+
+def _cells() -> Float:
+    side, width = [FINEST], FINEST
+    while side[-1] < EDGE_OF_CELLS:
+        width *= GROWTH
+        side.append(side[-1] + width)
+    return np.array([*(-x for x in reversed(side)), *side])
+
+
+CELLS = _cells()
+SPREADS = np.array([*WIDTHS, *(spread for _, spread in APART)])
+CENTRES = np.array([*(0.0 for _ in WIDTHS), *(centre for centre, _ in APART)])
+BELLS = len(SPREADS)
+_AT = (CELLS - CENTRES[:, None]) / SPREADS[:, None]
+MASS = np.diff(ndtr(_AT), axis=1)  # of each bell in each cell
+SLOPE = -np.diff(np.exp(-0.5 * _AT**2) / np.sqrt(2 * np.pi), axis=1) / SPREADS[:, None]  # as the guess moves up
+_UP_TO, _SLOPE_UP_TO = (np.pad(np.cumsum(table, axis=1), ((0, 0), (1, 0))) for table in (MASS, SLOPE))
+TAIL = np.where((SPREADS >= 1) & (CENTRES == 0), 0.5, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """Noisy weights as the kernels take them, in units of the typical noise scale."""
+
+    gaussian: bool
+    values: Float
+    scales: Float
+    low: Float
+    top: Float
+
+    @classmethod
+    def of(cls, noisy: NoisyEdges, unit: float) -> Observed:
+        """Nothing is lost by a top that no value comes near."""
+        low, high = noisy.lattice.low[noisy.edges] / unit, noisy.lattice.high[noisy.edges] / unit
+        values, scales = noisy.values / unit, noisy.scales / unit
+        highest = float(np.max(values, initial=0.0)) + 20 * float(scales.max(initial=1.0))
+        top = np.maximum(np.minimum(high, highest), low)
+        return cls(noisy.law is Law.GAUSSIAN, values, scales, low, top)
+
+    def part(self, rows: Int) -> Observed:
+        """Some of the edges."""
+        return Observed(self.gaussian, self.values[rows], self.scales[rows], self.low[rows], self.top[rows])
+
+    def evidence(self, guess: Float) -> Evidence:
+        """How well each bell around the guess, cut off at the bounds, and the lowest weight explain each value."""
+        m = len(guess)
+        rows, first, last = np.empty((m, len(CELLS))), np.empty(m, np.int64), np.empty(m, np.int64)
+        likelihood(self.gaussian, self.values, self.scales, guess, CELLS, OFFSET, self.low, self.top, rows, first, last)
+        inside = _UP_TO[:, last].T - _UP_TO[:, first].T
+        change = _SLOPE_UP_TO[:, last].T - _SLOPE_UP_TO[:, first].T
+        there = inside > LEAST
+        inside = np.where(there, inside, 1.0)
+        bells = np.where(there, rows[:, :-1] @ MASS.T, 0.0) / inside
+        slopes = np.where(there, rows[:, :-1] @ SLOPE.T, 0.0) / inside - bells * (change / inside)
+        return Evidence(np.hstack([bells, rows[:, -1:]]) + 1e-30, slopes)
+
+    def posterior(self, guess: Float, residuals: Residuals, which: Int, uniform: Float) -> Posterior:
+        """What the release says about each weight."""
+        m = len(guess)
+        mean, residual, spread, draws = np.empty(m), np.empty(m), np.empty(m), np.empty((len(uniform), m))
+        posterior(
+            self.gaussian, self.values, self.scales, guess, CELLS, OFFSET, self.low, self.top, residuals.shares, which,
+            MASS, uniform, mean, residual, spread, draws,
+        )  # fmt: skip
+        return Posterior(mean, residual, spread, draws)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Per edge the likelihood under each bell, and last under the lowest weight; and its slope by the guess."""
+
+    bells: Float
+    slopes: Float
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Per edge: mean weight, mean residual and its variance; and draws of all weights."""
+
+    mean: Float
+    residual: Float
+    spread: Float
+    draws: Float
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """One law per class of edges: the share of each bell, and last of the lowest weight."""
+
+    shares: Float
+
+    @classmethod
+    def vague(cls, classes: int) -> Residuals:
+        """Before anything is learnt."""
+        share = np.full(BELLS + 1, 0.2 / (BELLS + 1))
+        share[:BELLS][np.isin(SPREADS, (0.5, 1.0)) & (CENTRES == 0)] += 0.4
+        return cls(np.tile(share / share.sum(), (classes, 1)))
+
+    @property
+    def exact(self) -> Float:
+        """The chance, per class, that a weight is exactly as expected."""
+        return self.shares[:, EXACT]
+
+    @property
+    def variance(self) -> Float:
+        """Of a residual, per class, lowest weights aside."""
+        bells = self.shares[:, :BELLS] / self.shares[:, :BELLS].sum(1, keepdims=True)
+        return np.maximum(bells @ (SPREADS**2 + CENTRES**2) - (bells @ CENTRES) ** 2, 1e-4)
+
+    def refined(self, evidence: Float, which: Int, rounds: int = 30) -> Residuals:
+        """Shares by expectation and maximisation; small classes follow the pooled ones."""
+        shares, sizes = self.shares, np.bincount(which, minlength=len(self.shares))
+        members = [evidence[which == one] for one in range(len(shares))]
+        for _ in range(rounds):
+            pooled = sizes @ shares / max(sizes.sum(), 1)
+            new = [
+                own * (rows.T @ (1 / (rows @ own))) + POOLED * pooled + 0.5 / (BELLS + 1)
+                for rows, own in zip(members, shares, strict=True)
+            ]
+            shares = np.array([share / share.sum() for share in new])
+            shares = (1 - HEAVY_TAIL) * shares + HEAVY_TAIL * np.append(TAIL, 0.0)
+        return Residuals(shares)

@@ -1,0 +1,176 @@
+"""What a noisy weight says about the true one: likelihood, posterior mean and draws on cells around a guess.
+
+The true weight of an edge is ``exp(guess + residual) - offset``; residuals are cut into cells, the same for all edges,
+so that a prior is one row of probabilities (and a last one: that the weight is the lowest there is, mostly 0).  Within a cell every weight is as
+likely as another.  Noise is taken as continuous: scales are many lattice steps.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+ROOT_TWO = math.sqrt(2.0)
+FAR = 30.0  # scales beyond a bound: there the likelihood has its final shape (Laplace) or is lost in rounding
+TINY = 1e-30
+LEAST = 1e-9  # a bell with less of it within the bounds is left out
+
+
+@njit(cache=True, nogil=True)
+def _below(gaussian, t):
+    """The chance that standard noise is below ``t <= 0``."""
+    return 0.5 * math.erfc(-t / ROOT_TWO) if gaussian else 0.5 * math.exp(t)
+
+
+@njit(cache=True, nogil=True)
+def _moment(gaussian, t):
+    """The mean of standard noise below ``t`` (noise above it counting as 0)."""
+    if gaussian:
+        return -math.exp(-0.5 * t * t) / math.sqrt(2 * math.pi)
+    return 0.5 * math.exp(t) * (t - 1) if t < 0 else -0.5 * math.exp(-t) * (t + 1)
+
+
+@njit(cache=True, nogil=True)
+def _between(gaussian, a, c):
+    """The chance that standard noise lies between ``a < c``; accurate in both tails."""
+    if a >= 0:
+        return _below(gaussian, -a) - _below(gaussian, -c)
+    if c <= 0:
+        return _below(gaussian, c) - _below(gaussian, a)
+    return 1 - _below(gaussian, a) - _below(gaussian, -c)
+
+
+@njit(cache=True, nogil=True)
+def _density(gaussian, t):
+    return math.exp(-0.5 * t * t) / math.sqrt(2 * math.pi) if gaussian else 0.5 * math.exp(-abs(t))
+
+
+@njit(cache=True, nogil=True)
+def _ends(guess, cells, offset, top, low, out):
+    """Where the cells of one edge end, as weights within its bounds."""
+    for j in range(len(cells)):
+        out[j] = min(max(math.exp(min(guess + cells[j], 700.0)) - offset, low), top)
+
+
+@njit(cache=True, nogil=True)
+def _row(gaussian, value, scale, ends, low, out):
+    """The likelihood of each cell (0 outside the bounds) and of the lowest weight, up to a factor of the edge's own.
+
+    Noise of infinite scale says nothing.
+    """
+    cells = len(ends) - 1
+    for j in range(cells):
+        a, c = (ends[j] - value) / scale, (ends[j + 1] - value) / scale
+        if ends[j + 1] <= ends[j]:
+            out[j] = 0.0
+        elif c - a < 1e-9:
+            out[j] = max(_density(gaussian, a), TINY)
+        else:
+            out[j] = max(_between(gaussian, a, c) / (c - a), TINY)
+    out[cells] = max(_density(gaussian, (low - value) / scale), TINY)
+
+
+@njit(cache=True, nogil=True)
+def likelihood(gaussian, values, scales, guess, cells, offset, low, top, out, first, last):
+    """Fill ``out[i]`` with the likelihood of each cell of edge ``i``, and of its lowest weight in the last column.
+
+    Cells from ``first[i]`` up to ``last[i]`` lie within its bounds.
+    """
+    ends = np.empty(len(cells))
+    for i in range(len(values)):
+        _ends(guess[i], cells, offset, top[i], low[i], ends)
+        value = min(max(values[i], -FAR * scales[i]), top[i] + FAR * scales[i])
+        _row(gaussian, value, scales[i], ends, low[i], out[i])
+        first[i], last[i] = _inside(ends)
+
+
+@njit(cache=True, nogil=True)
+def _inside(ends):
+    first, last = 0, len(ends) - 1
+    while first < last and ends[first + 1] <= ends[first]:
+        first += 1
+    while last > first and ends[last] <= ends[last - 1]:
+        last -= 1
+    return first, last
+
+
+@njit(cache=True, nogil=True)
+def posterior(
+    gaussian, values, scales, guess, cells, offset, low, top, shares, which, mass, uniform, mean, residual, spread, draws
+):
+    """Mean weight, mean residual and its variance, and draws of the weight by given uniform numbers.
+
+    The prior of edge ``i`` mixes the bells ``mass``, each cut off at the bounds, in the shares of its class
+    ``which[i]``; the last share is that of its lowest weight.
+    """
+    count, bells = len(cells) - 1, len(mass)
+    ends, chance, prior = np.empty(count + 1), np.empty(count + 1), np.empty(count)
+    for i in range(len(values)):
+        scale, share = scales[i], shares[which[i]]
+        _ends(guess[i], cells, offset, top[i], low[i], ends)
+        value = values[i]
+        if scale < np.inf:
+            value = min(max(value, -FAR * scale), top[i] + FAR * scale)
+        _row(gaussian, value, scale, ends, low[i], chance)
+        first, last = _inside(ends)
+        prior[:] = 0.0
+        for k in range(bells):
+            whole = mass[k, first:last].sum()
+            if whole > LEAST:
+                prior[first:last] += share[k] / whole * mass[k, first:last]
+        chance[count] *= share[bells]
+        total = chance[count]
+        for j in range(count):
+            chance[j] *= prior[j]
+            total += chance[j]
+        if not total > 0.0:
+            total = chance[count] = 1.0
+        zero = max(math.log(max(low[i], 0.0) + offset) - guess[i], cells[0])
+        p = chance[count] / total
+        m, r, s = p * low[i], p * zero, p * zero * zero
+        for j in range(first, last):
+            p = chance[j] / total
+            if p > 1e-9:
+                m += p * _cell_mean(gaussian, value, scale, ends[j], ends[j + 1])
+                middle = 0.5 * (cells[j] + cells[j + 1])
+                r += p * middle
+                s += p * middle * middle
+        mean[i], residual[i], spread[i] = m, r, max(s - r * r, 0.0)
+        for k in range(len(draws)):
+            left, j = uniform[k, i] * total, 0
+            while j < count and left >= chance[j]:
+                left -= chance[j]
+                j += 1
+            if j == count:
+                draws[k, i] = low[i]
+            else:
+                draws[k, i] = _cell_draw(gaussian, value, scale, ends[j], ends[j + 1], left / max(chance[j], 1e-300))
+
+
+@njit(cache=True, nogil=True)
+def _cell_mean(gaussian, value, scale, low, high):
+    """The mean weight in a cell, given the noisy value."""
+    a, c = (low - value) / scale, (high - value) / scale
+    mass = _between(gaussian, a, c)
+    if c - a < 1e-6 or mass < 1e-12:  # flat, or far in a tail, where the near end holds all
+        return 0.5 * (low + high) if c - a < 1.0 else (low if a > 0 else high)
+    return min(max(value + scale * (_moment(gaussian, c) - _moment(gaussian, a)) / mass, low), high)
+
+
+@njit(cache=True, nogil=True)
+def _cell_draw(gaussian, value, scale, low, high, share):
+    """The weight below which this share of the cell's posterior lies, by halving."""
+    a, c = (low - value) / scale, (high - value) / scale
+    mass = _between(gaussian, a, c)
+    if c - a < 0.1 or mass < 1e-12:
+        return low + min(share, 1.0) * (high - low) if c - a < 1.0 else (low if a > 0 else high)
+    left, right = a, c
+    for _ in range(30):
+        t = 0.5 * (left + right)
+        if _between(gaussian, a, t) < share * mass:
+            left = t
+        else:
+            right = t
+    return value + scale * 0.5 * (left + right)

@@ -1,0 +1,90 @@
+"""How much edges are used by shortest paths: public facts (hops) and facts of a release (estimated weights)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .search import FREE
+
+
+@njit(cache=True, nogil=True)
+def hop_usage(start, heads, edges, roots, count, far):
+    """Add to ``count`` how many nodes each edge leads to in breadth-first trees, and to ``far`` the hops of each node.
+
+    Each tree looks at the neighbours of a node in another order, so that equally short routes share the load.
+    """
+    n = len(start) - 1
+    hops, queue = np.empty(n, np.int64), np.empty(n, np.int64)
+    parent, edge, below = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+    for turn in range(len(roots)):
+        hops[:] = FREE
+        root = roots[turn]
+        hops[root], queue[0], parent[root] = 0, root, -1
+        first, filled = 0, 1
+        while first < filled:
+            v = queue[first]
+            first += 1
+            degree = start[v + 1] - start[v]
+            if degree == 0:
+                continue
+            shift = (turn * 7919 + v * 104729) % degree
+            for k in range(degree):
+                arc = start[v] + (k + shift) % degree
+                u = heads[arc]
+                if hops[u] == FREE:
+                    hops[u], parent[u], edge[u] = hops[v] + 1, v, edges[arc]
+                    queue[filled], filled = u, filled + 1
+        below[:] = 1.0
+        for i in range(filled - 1, 0, -1):
+            v = queue[i]
+            count[edge[v]] += below[v]
+            below[parent[v]] += below[v]
+            far[v] += hops[v]
+
+
+@njit(cache=True, nogil=True)
+def path_usage(start, heads, edges, lengths, distance, order, unreached, count):
+    """Add to ``count`` how many nodes each edge leads to in a shortest-path tree, given its distances.
+
+    ``lengths`` are at least one step, so a node follows its parent in ``order`` (nodes by distance).
+    """
+    n = len(start) - 1
+    parent, edge, below = np.full(n, -1, np.int64), np.full(n, -1, np.int64), np.ones(n)
+    for v in range(n):
+        if distance[v] == unreached:
+            continue
+        for arc in range(start[v], start[v + 1]):
+            u = heads[arc]
+            if edge[u] < 0 and distance[u] > 0 and distance[v] + lengths[arc] == distance[u]:
+                parent[u], edge[u] = v, edges[arc]
+    for i in range(n - 1, -1, -1):
+        v = order[i]
+        if edge[v] >= 0:
+            count[edge[v]] += below[v]
+            below[parent[v]] += below[v]
+
+
+@njit(cache=True, nogil=True)
+def straight_on(start, edges, angles, pairs):
+    """Pair the edges at each node by straightness (less than 45 degrees off); returns how many pairs were filled in."""
+    found = 0
+    for v in range(len(start) - 1):
+        first, degree = start[v], start[v + 1] - start[v]
+        if degree < 2 or degree > 12:
+            continue
+        used = np.zeros(degree, np.bool_)
+        for _ in range(degree // 2):
+            best, one, other = np.pi / 4, -1, -1
+            for i in range(degree):
+                for j in range(i + 1, degree):
+                    if not used[i] and not used[j]:
+                        bend = abs(abs(angles[first + i] - angles[first + j]) - np.pi)
+                        if bend < best:
+                            best, one, other = bend, i, j
+            if one < 0:
+                break
+            used[one] = used[other] = True
+            pairs[found, 0], pairs[found, 1] = edges[first + one], edges[first + other]
+            found += 1
+    return found
