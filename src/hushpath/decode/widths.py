@@ -23,7 +23,9 @@ MOST_SOURCES, FEWEST_SOURCES = 48, 6
 NUMBERS = 6 * 10**7  # of distances over draws, kept while the curves are learnt
 KNOTS, TURNS = 16, 3
 PRIOR_ROWS = 2.0  # an end is as others are, until that many rows tell otherwise
-SHAPE = 0.1  # of what lies between the distance over mean weights and the mean distance: the model may be wrong there
+# Between the mean distance over draws and the distance over mean weights lies what luck among routes is worth.  Draws
+# have a little more luck than true weights, whose errors are smoother than any model; nobody knows how much.
+LUCK, SHAPE = 0.1, 0.15  # of that difference: how far to move the middle, and its standard deviation
 MAD_TO_STD = 1.2533
 TINY = 1e-9
 
@@ -67,7 +69,9 @@ class Widths:
         few = np.sqrt(1 + 1 / len(values)) * (1 + 0.7 / len(values))  # a mean and a spread of few draws
         mean = values.mean(axis=0, dtype=np.float64)
         spread = MAD_TO_STD * few * np.abs(values - mean).mean(axis=0, dtype=np.float64)
-        spread = np.hypot(found.factor * spread, SHAPE * (over_mean[asked] - mean))
+        luck = over_mean[asked] - mean
+        spread = np.sqrt((found.factor * spread) ** 2 + (SHAPE * luck) ** 2 + (found.shared * mean) ** 2)
+        mean += LUCK * luck
         far, which = np.log(released[asked] + 1.0), np.nonzero(asked)
         ends = sources[which[0]], which[1]
         n = topology.num_nodes

@@ -6,7 +6,7 @@ themselves: errors that edges share do not average out along a route.  Each draw
 * the uncertainty of the coefficients of the expectation (``regression``) and of the shift (``shift``),
 * the uncertainty of each weight, with fields that neighbours share (``fields``),
 
-and a *rehearsal* tells how far to trust them: a draw is taken for the truth, measured again with fresh noise and
+what routes share beyond that is added to the spread (``coherence``), and a *rehearsal* tells how far to trust them: a draw is taken for the truth, measured again with fresh noise and
 estimated like the release; how far its true distances lie from the new draws, in units of their spread, is the factor
 by which to widen.
 """
@@ -24,6 +24,7 @@ from ..kernels.paths import distances_from
 from ..noise import simulation
 from ..progress import steps
 from . import shrink
+from .coherence import shared_along_routes
 from .fields import RANGES, Fields
 from .regression import Expectation
 from .residuals import Observed
@@ -34,7 +35,9 @@ QUANTILES = 16  # of one weight, for its spread
 BINS, EDGES_PER_BIN = 24, 40
 REHEARSED_DRAWS, REHEARSED_SOURCES = 12, 12
 NARROWEST, WIDEST = 1.0, 3.0  # factors; few rehearsals do not prove that draws are too wide
+MOST_SHARED, SIGNS = 1.0, 8
 NORMAL_90 = 1.6449
+FEW_EDGES = 5000  # up to here one rehearsal is too few: its routes share too much
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +72,10 @@ class Belief:
         """Noisy weights less estimated ones."""
         return self.fitted.observed.values - self.mean
 
+    def along_routes(self, topology: Topology, left: Float) -> Float:
+        """The variance that rows of errors share along routes, relative to the square of their length."""
+        return shared_along_routes(topology, self.fitted.prior_mean(), np.maximum(self.mean, 0.0), left)
+
     def draws(self, fields: Fields, shares: Float, count: int, seed: int) -> Float:
         """Plausible weights, a row each."""
         rng, fitted, observed = simulation(seed), self.fitted, self.fitted.observed
@@ -92,33 +99,41 @@ class Plausible:
         mean: of each weight.
         draws: plausible weights, a row each.
         factor: by which the spread of distances over the draws falls short in rehearsals.
+        shared: standard deviation of the error that routes share for sure beyond that of the draws, relative to their length.
     """
 
     mean: Float
     draws: Float
     factor: float
+    shared: float
 
 
 def plausible(topology: Topology, observed: Observed, count: int = DRAWS) -> Plausible:
     """What a release says about all weights together; the same for the same release."""
     belief, fields = Belief.of(topology, observed), Fields(topology)
-    m = topology.num_edges
-    rehearsals = 6 if m <= 1000 else 3 if m <= 5000 else 1
+    rehearsals = 2 if topology.num_edges <= FEW_EDGES else 1
     found: list[Float] = []
-    shares = np.zeros(0)
+    shares, leak = np.zeros(0), 0.0
     for turn in steps(range(rehearsals + 1), "rehearsing"):
         if turn == 0:
             truth, again = _again(topology, belief, fields, np.zeros(len(RANGES)), turn)
             errors, left = (truth - again.mean) / again.spread, again.left / again.spread
             shares = fields.shares(belief.left, belief.spread, fields.products(errors) - fields.products(left))
+            error, seen = again.along_routes(topology, np.stack([truth - again.mean, again.left]))
+            leak = float(error - seen)
         else:
             truth, again = _again(topology, belief, fields, shares, turn)
             found.append(_misses(topology, truth, again.draws(fields, shares, REHEARSED_DRAWS, 200 + turn), turn))
     missed = float(np.quantile(np.concatenate(found), 0.9)) / NORMAL_90
     trust = rehearsals / (rehearsals + 1)
     factor = float(np.clip(max(missed, 0.1) ** trust, NARROWEST, WIDEST))
-    mean = np.clip(belief.mean, observed.low, observed.top)
-    return Plausible(mean, belief.draws(fields, shares, count, 100), factor)
+    mean, draws = np.clip(belief.mean, observed.low, observed.top), belief.draws(fields, shares, count, 100)
+    mixed = belief.left * simulation(600).choice([-1.0, 1.0], (SIGNS, len(mean)))  # errors that share nothing
+    found_there = belief.along_routes(topology, np.vstack([belief.left, mixed, draws - draws.mean(axis=0)]))
+    seen, chance, drawn = found_there[0], found_there[1 : SIGNS + 1], found_there[SIGNS + 1 :]
+    proved = float(seen + leak - np.mean(drawn) - np.sqrt(np.mean(chance**2)))
+    shared = np.sqrt(max(proved, 0.0))
+    return Plausible(mean, draws, factor, min(float(shared), MOST_SHARED))
 
 
 def _again(topology: Topology, belief: Belief, fields: Fields, shares: Float, turn: int) -> tuple[Float, Belief]:
