@@ -12,6 +12,7 @@ from hushpath.estimate import draws as drawing
 from hushpath.estimate.draws import Belief, plausible, rows_over
 from hushpath.estimate.fields import RANGES, Fields
 from hushpath.estimate.residuals import Observed
+from hushpath.publish.export import write_matrix
 
 RATIO = 0.4
 
@@ -213,3 +214,29 @@ def test_a_rehearsal_widens_draws_that_are_too_sure(monkeypatch):
 
     monkeypatch.setattr(drawing.Belief, "draws", sure)
     assert plausible(net.topology, observed, count=4).factor > 1.5 * plain.factor
+
+
+@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_tables_of_intervals(rel, tmp_path, suffix, long):
+    import pandas as pd
+
+    path = tmp_path / f"m.{suffix}"
+    assert write_matrix(rel, path, [0, 9], [3, 5, 63], long=long, interval=True, confidence=0.8) == (2, 3)
+    table = pd.read_csv(path) if suffix == "csv" else pd.read_parquet(path)
+    table = table.drop(columns=[name for name in table if "PRIVATE" in name])
+    found = rel.matrix([0, 9], [3, 5, 63], interval=True, confidence=0.8)
+    if long:
+        assert list(table) == ["source", "target", "distance", "low", "high"]
+        assert np.allclose(table[["distance", "low", "high"]], np.stack(found, axis=2).reshape(-1, 3))
+    else:
+        assert list(table)[:4] == ["source", "3", "3 low", "3 high"]
+        assert np.allclose(table.iloc[:, 1:], np.stack(found, axis=2).reshape(2, -1))
+
+
+def test_a_plain_array_of_intervals(rel, tmp_path):
+    write_matrix(rel, tmp_path / "m.npy", interval=True)
+    found = np.load(tmp_path / "m.npy")
+    found = found[found.dtype.names[0]] if found.dtype.names else found
+    assert found.shape == (3, 64, 64)
+    assert np.array_equal(found, np.stack(rel.matrix(interval=True)))

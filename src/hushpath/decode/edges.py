@@ -105,10 +105,16 @@ class EdgeDecoder(RowDecoder):
         Whatever the estimator that answers: what a release says about the true weights is the same.
         """
         unit = float(np.median(self.noisy.scales))
-        found = plausible(self.topology, Observed.of(self.noisy, unit))
+        try:
+            with np.errstate(all="ignore"):
+                found = plausible(self.topology, Observed.of(self.noisy, unit))
+        except np.linalg.LinAlgError:  # numbers that no measurement brings
+            found = None
         sources, length = sample_of_ends(self.topology.num_nodes), unit * self.lattice.granularity
         released = np.empty((len(sources), self.topology.num_nodes))
         self.rows(sources, released)
+        if found is None or not np.isfinite(found.draws).all():
+            return Widths.unknown(self.topology.num_nodes, length)
         return Widths.learnt(self.topology, found, sources, released / length, length)
 
     def ranges(self, sources: Int, targets: Int, confidence: float, answers: Float) -> Float:

@@ -28,6 +28,7 @@ PRIOR_ROWS = 2.0  # an end is as others are, until that many rows tell otherwise
 LUCK, SHAPE = 0.1, 0.15  # of that difference: how far to move the middle, and its standard deviation
 MAD_TO_STD = 1.2533
 TINY = 1e-9
+LARGEST = 600.0  # a logarithm whose exponential, times any unit, is still a number
 
 
 class Curve(NamedTuple):
@@ -81,12 +82,19 @@ class Widths:
             _curve(np.log(spread + TINY), far, *ends, n),
         )
 
+    @classmethod
+    def unknown(cls, n: int, unit: float) -> Widths:
+        """Where nothing is known: any distance is possible."""
+        nothing = np.zeros(1)
+        return cls(unit, Curve(nothing, nothing, np.zeros(n)), Curve(nothing, np.full(1, np.inf), np.zeros(n)))
+
     def ranges(self, answers: Float, sources: Int, targets: Int, confidence: float) -> Float:
         """Low and high for finite released distances: around the middle, and around the answer in any case."""
         steps_of_noise = answers / self.unit
         far = np.log1p(steps_of_noise)
-        middle = np.expm1(np.minimum(far + self.middle.at(far, sources, targets), 700.0))
-        reach = NormalDist().inv_cdf((1 + confidence) / 2) * np.exp(np.minimum(self.spread.at(far, sources, targets), 700.0))
+        middle = np.expm1(np.minimum(far + self.middle.at(far, sources, targets), LARGEST))
+        spread = self.spread.at(far, sources, targets)
+        reach = NormalDist().inv_cdf((1 + confidence) / 2) * np.exp(np.minimum(spread, LARGEST))
         low, high = np.maximum(middle - reach, 0.0), middle + reach
         return np.stack([np.minimum(low * self.unit, answers), np.maximum(high * self.unit, answers)], axis=1)
 

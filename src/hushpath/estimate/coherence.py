@@ -39,5 +39,5 @@ def shared_along_routes(topology: Topology, expected: Float, mean: Float, left: 
             path_products(arcs.start, arcs.heads, arcs.edges, lengths, row[0], order, UNREACHED, seen, products)
             far = row[0][row[0] != UNREACHED] / unit
             squares += float(far @ far)
-    # Both of two edges are in the hidden fold once in FOLDS times, summed over folds; squares count each path FOLDS times.
+    # Two edges are hidden together in one fold of FOLDS ** 2; squares count every path once per fold.
     return np.asarray(products * FOLDS / max(squares / FOLDS, 1e-300), np.float64)

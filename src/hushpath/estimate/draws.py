@@ -6,9 +6,9 @@ themselves: errors that edges share do not average out along a route.  Each draw
 * the uncertainty of the coefficients of the expectation (``regression``) and of the shift (``shift``),
 * the uncertainty of each weight, with fields that neighbours share (``fields``),
 
-what routes share beyond that is added to the spread (``coherence``), and a *rehearsal* tells how far to trust them: a draw is taken for the truth, measured again with fresh noise and
-estimated like the release; how far its true distances lie from the new draws, in units of their spread, is the factor
-by which to widen.
+what routes share beyond that is added to the spread (``coherence``).  A *rehearsal* tells how far to trust them: a
+draw is taken for the truth, measured again with fresh noise and estimated like the release; how far its true distances
+lie from the new draws, in units of their spread, is the factor by which to widen.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Plausible:
         mean: of each weight.
         draws: plausible weights, a row each.
         factor: by which the spread of distances over the draws falls short in rehearsals.
-        shared: standard deviation of the error that routes share for sure beyond that of the draws, relative to their length.
+        shared: standard deviation of the error that routes surely have beyond that of the draws, relative to length.
     """
 
     mean: Float
@@ -124,7 +124,8 @@ def plausible(topology: Topology, observed: Observed, count: int = DRAWS) -> Pla
         else:
             truth, again = _again(topology, belief, fields, shares, turn)
             found.append(_misses(topology, truth, again.draws(fields, shares, REHEARSED_DRAWS, 200 + turn), turn))
-    missed = float(np.quantile(np.concatenate(found), 0.9)) / NORMAL_90
+    misses = np.concatenate(found)
+    missed = float(np.quantile(misses, 0.9)) / NORMAL_90 if len(misses) else 1.0
     trust = rehearsals / (rehearsals + 1)
     factor = float(np.clip(max(missed, 0.1) ** trust, NARROWEST, WIDEST))
     mean, draws = np.clip(belief.mean, observed.low, observed.top), belief.draws(fields, shares, count, 100)

@@ -70,7 +70,8 @@ class Fields:
         whiten = np.linalg.inv(np.linalg.cholesky(likeness))
         shape = np.array([np.mean([self.products(one) for one in field.T], axis=0) for field in self._examples]).T
         rows = np.vstack([whiten @ (shape / unit[:, None]), np.eye(len(RANGES)) / SPREAD])
-        target = np.concatenate([whiten @ ((self.products(scaled) + leak) / unit), np.full(len(RANGES), TYPICAL / SPREAD)])
+        typical = np.full(len(RANGES), TYPICAL / SPREAD)
+        target = np.concatenate([whiten @ ((self.products(scaled) + leak) / unit), typical])
         found = nnls(rows, target)[0]
         return np.asarray(found * min(1.0, MOST / max(float(found.sum()), 1e-12)), np.float64)
 

@@ -18,6 +18,7 @@ from .regression import Expectation
 LARGEST_REACH = 3.0  # in units of noise: how far a weight that is large against the noise may be moved
 EDGES_PER_PART, MOST_PARTS = 60, 12
 ROUNDS = 30
+FAR = 40.0  # no noise is that large
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +51,14 @@ class Shift:
         columns += [0.5 * column / column.std() for column in fitted.columns.T[1:] if column.std() > 1e-9]
         noise = observed.scales * (1.0 if observed.gaussian else np.sqrt(2))
         design = np.stack(columns, axis=1) * (np.minimum(np.exp(guess), LARGEST_REACH) / noise)[:, None]
-        cross = design.T @ ((observed.values - fitted.posterior().mean) / noise)
+        values = np.maximum(observed.values, observed.low - FAR * noise)
+        cross = design.T @ ((values - fitted.posterior().mean) / noise)
         square, trust = design.T @ design, 0.01
         for _ in range(ROUNDS):
-            inverse = np.linalg.inv(square + np.eye(len(square)) / trust)
+            inverse = np.asarray(np.linalg.inv(square + np.eye(len(square)) / trust), np.float64)
             coefficients = inverse @ cross
             trust = max(float(coefficients @ coefficients + np.trace(inverse)) / len(square), 1e-10)
-        return cls(observed.values, noise, design, inverse, square_root(inverse))
+        return cls(values, noise, design, inverse, square_root(inverse))
 
     def added(self, mean: Float, normal: Float | None = None) -> Float:
         """What to add to these means; with standard normal numbers (one per column) a plausible other value of it."""

@@ -61,7 +61,8 @@ def write_matrix(
     shape = len(asked.sources), len(asked.targets)
     if not long and suffix != ".npy" and len({"source", *asked.columns}) <= len(asked.columns):
         raise OptionError("two columns of the table would have the same name; name each target once, or use --long")
-    need, free = shape[0] * shape[1] * len(asked.layers) * asked.dtype.itemsize, shutil.disk_usage(Path(path).absolute().parent).free
+    need = shape[0] * shape[1] * len(asked.layers) * asked.dtype.itemsize
+    free = shutil.disk_usage(Path(path).absolute().parent).free
     if suffix == ".npy" and need > free:  # a memory map over a full disk would end the process
         raise CannotError(f"{shape[0]} x {shape[1]} distances take {need / 1e9:.3g} GB; {free / 1e9:.3g} GB are free")
     release.prepared(shape[0])
@@ -103,7 +104,8 @@ class _Asked:
     @property
     def columns(self) -> list[str]:
         """The names of the columns of a wide table, after ``source``."""
-        return [" ".join([str(t), *([layer] if layer != "distance" else [])]) for t in self.targets for layer in self.layers]
+        endings = ["", " low", " high"][: len(self.layers)]
+        return [f"{target}{ending}" for target in self.targets for ending in endings]
 
     def fill(self, sources: list[Label], out: Any) -> None:
         """The rows of these sources, layer by layer."""
@@ -181,8 +183,9 @@ def _write_parquet(asked: _Asked, path: Path) -> None:
         for mine, block in asked.blocks():
             if asked.long:
                 data = [np.repeat(np.array(mine, object), len(columns)), np.tile(np.array(columns, object), len(mine))]
-                arrays = [*(pa.array(column, kind) for column in data), *(pa.array(block[..., i].ravel()) for i in range(block.shape[2]))]
+                numbers = block.reshape(-1, block.shape[2]).T.copy()
+                arrays = [*(pa.array(column, kind) for column in data), *map(pa.array, numbers)]
             else:
-                arrays = [pa.array(mine, kind), *(pa.array(column) for column in np.ascontiguousarray(block.reshape(len(mine), -1).T))]
+                arrays = [pa.array(mine, kind), *map(pa.array, block.reshape(len(mine), -1).T.copy())]
             marks = [pa.array([text] * len(arrays[0]), pa.string()) for text in mark]
             writer.write_table(pa.Table.from_arrays([*marks, *arrays], schema=schema))
