@@ -67,7 +67,10 @@ def read(folder: Path) -> Iterator[tuple[str, hushpath.Network]]:
         if path.suffixes != [".csv"]:
             continue
         nodes = path.with_suffix(".nodes.csv")
-        net = hushpath.read_network(path, weight="weight", nodes=nodes if nodes.exists() else None)
+        try:
+            net = hushpath.read_network(path, weight="weight", nodes=nodes if nodes.exists() else None)
+        except hushpath.HushpathError:  # places of some nodes are not known
+            net = hushpath.read_network(path, weight="weight")
         yield path.stem, net
         with path.open() as file:
             if "proxy" in file.readline().strip().split(","):

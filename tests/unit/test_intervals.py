@@ -195,11 +195,11 @@ def test_fields_find_what_neighbours_share():
     m, none = net.topology.num_edges, np.zeros(len(RANGES))
     wanted = np.array([0.0, 0.0, 0.5, 0.0, 0.0])
     ones = np.ones(m)
-    shared = [fields.shares(fields.draw(wanted, rng) + rng.normal(size=m), ones, none).sum() for _ in range(3)]
+    shared = [fields.shares(fields.sample(wanted, rng) + rng.normal(size=m), ones, none).sum() for _ in range(3)]
     alone = [fields.shares(rng.normal(size=m) * 1.4, ones, none).sum() for _ in range(3)]
     assert min(shared) > 0.25
     assert max(alone) < 0.2
-    assert 0.9 <= fields.draw(wanted, rng).std() <= 1.1
+    assert 0.9 <= fields.sample(wanted, rng).std() <= 1.1
 
 
 def test_a_rehearsal_widens_draws_that_are_too_sure(monkeypatch):

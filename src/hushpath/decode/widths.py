@@ -76,11 +76,10 @@ class Widths:
         far, which = np.log(released[asked] + 1.0), np.nonzero(asked)
         ends = sources[which[0]], which[1]
         n = topology.num_nodes
-        return cls(
-            unit,
-            _curve(np.log(mean + 1.0) - far, far, *ends, n),
-            _curve(np.log(spread + TINY), far, *ends, n),
-        )
+        middle = _curve(np.log(mean + 1.0) - far, far, *ends, n)
+        off = np.expm1(far + middle.at(far, *ends)) - mean  # of one pair, from the curve: the answer's own luck
+        spread = np.sqrt(spread**2 + _smooth(off**2, far))
+        return cls(unit, middle, _curve(np.log(spread + TINY), far, *ends, n))
 
     @classmethod
     def unknown(cls, n: int, unit: float) -> Widths:
@@ -103,6 +102,14 @@ def sample_of_ends(n: int) -> Int:
     """Where sampled rows begin."""
     count = int(np.clip(NUMBERS // (DRAWS * max(n, 1)), FEWEST_SOURCES, MOST_SOURCES))
     return np.sort(simulation(30).choice(n, min(n, count), replace=False))
+
+
+def _smooth(values: Float, far: Float) -> Float:
+    """The mean of values at about the same distance."""
+    if not len(values):
+        return values
+    bins = np.searchsorted(np.unique(np.quantile(far, np.linspace(0, 1, KNOTS + 1)[1:-1])), far)
+    return np.asarray((np.bincount(bins, values) / np.maximum(np.bincount(bins), 1))[bins], np.float64)
 
 
 def _curve(values: Float, far: Float, sources: Int, targets: Int, n: int) -> Curve:
