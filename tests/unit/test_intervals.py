@@ -189,6 +189,35 @@ def test_draws_carry_the_level_of_all_weights():
     assert 0.1 <= means.std() <= 0.3
 
 
+def believed():
+    net = hushpath.Network.from_networkx(grid(6))
+    weights = net.weights.reveal()
+    return net.topology, Belief.of(net.topology, observed_of(net.topology, weights, 1, float(np.median(weights))))
+
+
+def test_draws_carry_the_uncertainty_of_the_shift():
+    topology, belief = believed()
+    sure = replace(belief, fitted=replace(belief.fitted, covariance=0 * belief.fitted.covariance))
+    doubtless = replace(sure, shift=replace(sure.shift, root=0 * sure.shift.root))
+    level = [one.draws(Fields(topology), np.zeros(5), 80, 1).mean(axis=1).std() for one in (sure, doubtless)]
+    assert level[0] > 1.3 * level[1]
+
+
+def test_draws_carry_the_uncertainty_of_coefficients():
+    topology, belief = believed()
+    still = replace(belief, shift=replace(belief.shift, root=0 * belief.shift.root, inverse=0 * belief.shift.inverse))
+    sure = replace(still, fitted=replace(still.fitted, covariance=0 * still.fitted.covariance))
+    level = [one.draws(Fields(topology), np.zeros(5), 80, 1).mean(axis=1).std() for one in (still, sure)]
+    assert level[0] > 1.3 * level[1]
+
+
+def test_draws_carry_what_neighbours_share():
+    topology, belief = believed()
+    fields, alone, shared = Fields(topology), np.zeros(5), np.array([0.0, 0.0, 0.9, 0.0, 0.0])
+    level = [belief.draws(fields, shares, 80, 1).mean(axis=1).std() for shares in (alone, shared)]
+    assert level[1] > 1.3 * level[0]
+
+
 def test_fields_find_what_neighbours_share():
     net = hushpath.Network.from_networkx(grid(24))
     fields, rng = Fields(net.topology), np.random.default_rng(3)
