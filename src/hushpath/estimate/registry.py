@@ -9,8 +9,9 @@ from ..strategy.core import Strategy
 from .core import Estimator
 
 FILES = (
+    "sums",
     "clip",
-)  # fmt: skip
+)
 _made: list[Estimator] = [import_module(f"{__package__}.{file}").ESTIMATOR for file in FILES]
 ESTIMATORS = {estimator.name: estimator for estimator in _made}
 
