@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Float, Int, frozen, sealed
+from ..arrays import Float, Int, sealed
 from ..cells.hierarchy import Lists
 from ..data.topology import Topology
 from ..decompose.lines import Lines, lines_of
@@ -131,7 +131,7 @@ class LineBlock(EdgeBlock):
     def edge_noise(self, noise: Float) -> Float:
         """The standard deviation of each of these estimates."""
         runs, variance = self.runs, np.repeat(noise**2, self.group_sizes)
-        return np.sqrt(variances(runs.parent, len(runs.first), variance)[len(runs.first) :])
+        return np.asarray(np.sqrt(variances(runs.parent, len(runs.first), variance)[len(runs.first) :]))
 
     def edge_limits(self, noise: Float, limits: Float) -> Float:
         """How far each of these estimates can be off if no number of a group is off by more than its limit."""

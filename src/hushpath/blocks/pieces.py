@@ -36,7 +36,7 @@ class Pieces(NamedTuple):
 
     def per_pair(self, values: Float) -> Float:
         """Sums over the pieces of each pair."""
-        return np.bincount(self.pair, weights=values, minlength=self.pairs)
+        return np.asarray(np.bincount(self.pair, weights=values, minlength=self.pairs), np.float64)
 
 
 def line_nodes(topology: Topology, lines: Lines) -> Int:

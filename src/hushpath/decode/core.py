@@ -217,10 +217,3 @@ def largest_noise(strategy: Strategy, *kinds: type[Block]) -> list[float]:
     """The largest standard deviation in each of these blocks."""
     noise = number_noise(strategy)
     return [float(noise[strategy.groups_of(kind)].max(initial=0.0)) for kind in kinds]
-
-
-def spaced_pairs(n: int) -> tuple[Int, Int]:
-    """A few thousand pairs of nodes, evenly spaced: near, far and in between."""
-    sources = np.unique(np.linspace(0, n - 1, min(n, 4096)).astype(np.int64))
-    shifts = sorted({1 + len(sources) // 7, 1 + len(sources) // 3, len(sources) // 2})
-    return np.tile(sources, len(shifts)), np.concatenate([np.roll(sources, shift) for shift in shifts])

@@ -12,7 +12,7 @@ import numpy as np
 from ..arrays import Float, Int
 from ..blocks import EdgeBlock, LineBlock
 from ..blocks.anchors import is_forest
-from ..blocks.pieces import sampled_routes
+from ..blocks.pieces import sampled_in_forest, sampled_routes
 from ..cells import Index
 from ..cells.index import MAX_BYTES
 from ..cells.layout import Layout
@@ -23,7 +23,14 @@ from ..kernels.paths import distances_from
 from ..noise import simulation
 from ..strategy.core import Strategy
 from .core import (
-    Bound, Hops, Prediction, RowDecoder, largest_limits, largest_noise, noise_limits, number_noise, spaced_pairs,
+    Bound,
+    Hops,
+    Prediction,
+    RowDecoder,
+    largest_limits,
+    largest_noise,
+    noise_limits,
+    number_noise,
 )  # fmt: skip
 
 REPLICATES = 199
@@ -118,12 +125,13 @@ class EdgeDecoder(RowDecoder):
         A stand-in for the truth (the measured weights, shrunk towards their mean until their spread is what is left
         after the noise's) is measured again and again; how far its answer moves tells how far ours may have moved.
         The larger of the two tails is used on both sides, because the direction of the bias depends on the unknown
-        weights.  Approximate: measured coverage is in docs/PITFALLS.md.  In a forest whose sums are kept there is nothing
-        to simulate: a sum of known variance, taken as normal.
+        weights.  Approximate: measured coverage is in docs/PITFALLS.md.
+
+        In a forest whose sums are kept there is nothing to simulate: a sum of known variance, taken as normal.
         """
         if self.estimator.keeps_sums and is_forest(self.topology) and not self.topology.directed:
-            variance = float(_path_variances(self.strategy, np.array([source]), np.array([target]))[0])
-            reach = NormalDist().inv_cdf((1 + confidence) / 2) * math.sqrt(variance) * self.lattice.granularity
+            spread = math.sqrt(_path_variance(self.strategy, source, target)) * self.lattice.granularity
+            reach = NormalDist().inv_cdf((1 + confidence) / 2) * spread
             return reach, reach
         noisy, arcs, origin = self.noisy, self.topology.arcs, np.array([source])
         rng = simulation(0)
@@ -159,21 +167,20 @@ def edge_bound(strategy: Strategy, gamma: float, hops: int) -> Bound:
     return Bound(limit * hops + step * hops)
 
 
-def _path_variances(strategy: Strategy, sources: Int, targets: Int) -> Float:
-    """In a forest: the variance of the measured sum along the path of each pair; 0 for pairs apart."""
+def _path_variance(strategy: Strategy, source: int, target: int) -> float:
+    """In a forest: the variance of the measured sum along the path of a pair."""
     block = strategy.block(EdgeBlock)
     lines = block if isinstance(block, LineBlock) else LineBlock.plain(strategy.topology)
-    return lines.variances(number_noise(strategy), sources, targets)
+    return float(lines.variances(number_noise(strategy), np.array([source]), np.array([target]))[0])
 
 
 def _sampled_variances(strategy: Strategy) -> Float:
-    """The same for a public sample of pairs; elsewhere than in forests along paths of fewest edges."""
+    """The variance of a public sample of pairs; elsewhere than in forests along paths of fewest edges."""
     topology, block = strategy.topology, strategy.block(LineBlock)
     if is_forest(topology):
-        sources, targets = spaced_pairs(topology.num_nodes)
-        variance = _path_variances(strategy, sources, targets)
-        return np.asarray(variance[(sources != targets) & (topology.components[sources] == topology.components[targets])])
-    pieces = sampled_routes(topology, block.lines, simulation(1), drawn=False)
+        pieces = sampled_in_forest(topology, block.lines, simulation(1))
+    else:
+        pieces = sampled_routes(topology, block.lines, simulation(1), drawn=False)
     return pieces.per_pair(block.piece_variances(number_noise(strategy), pieces))
 
 

@@ -71,7 +71,8 @@ def bridges(topology: Topology) -> Bool:
 def lines_of(topology: Topology) -> Lines:
     """The public lines of a network."""
     if topology.directed:
-        return Lines(frozen(np.arange(topology.num_edges + 1), np.int64), frozen(np.arange(topology.num_edges), np.int64))
+        each = np.arange(topology.num_edges + 1)
+        return Lines(frozen(each, np.int64), frozen(each[:-1], np.int64))
     partner = joined(topology.arcs.start, topology.arcs.edges, topology.tails, traffic(topology))
     order, start = threaded(partner, topology.tails, topology.heads)
     return Lines(frozen(start, np.int64), frozen(order, np.int64))

@@ -108,8 +108,8 @@ def line_blocks(begin, level_start, levels, first_sum, first, last, parent, posi
 def piece_variance(length, first, last, sizes, variance):
     """Variance of the estimated sum of edges ``first .. last - 1`` of a line; sizes and variances per level, 1 first.
 
-    All blocks of a level are alike but for the last, which may be shorter, so a few numbers per level suffice.  Left and
-    right are the blocks that hold the first and the last edge: the variance of their share of the piece, and its
+    All blocks of a level are alike but for the last, which may be shorter, so a few numbers per level suffice.  Left
+    and right are the blocks that hold the first and the last edge: the variance of their share of the piece, and its
     covariance with the whole block.  ``full`` and ``short`` are variances of a block by what is measured in it.
     """
     full = short = variance[0]

@@ -51,8 +51,8 @@ def forest_pieces(depth, line_above, place, top, top_place, sources, targets, be
 def route_pieces(start, heads, edges, lengths, distance, targets, line, place, out):
     """Cut the shortest path from one source to each target, backwards; return how many pieces there are.
 
-    ``distance`` is a row of distances from the source.  Columns of ``out``: target number, line, first and last place; what
-    does not fit is counted only.
+    ``distance`` is a row of distances from the source.  Rows of ``out``: number of the target, line, first and last
+    place; what does not fit is counted only.
     """
     count = 0
     for i in range(len(targets)):

@@ -1,15 +1,15 @@
 """Lines: sums of consecutive edges along public lines, beside every edge.
 
-Along a line, in a tree, a distance is a sum of weights, and sums of blocks of edges add up less noise than
-edges do: blocks of sizes 1 | b_2 | b_3 | ... with shares p_1 + p_2 + ... = 1 of the budget.  An edge is in one block a
-level, so the cost is the sum of the shares, whatever the sizes (the hierarchical counting of Dwork et al. 2010 and Chan et al. 2011 with
-uneven sizes and shares, read by least squares: Hay et al. 2010).  Where tree parts are short this only loses: halves of
-a budget are worse than the whole.  So sizes and shares are chosen line by line, by predicted error over
-sampled public pairs, and pairs that were not looked at before decide against plain edges: no line has sums unless it pays.
+In a tree a distance is a sum of weights, and along a line sums of blocks of edges add up less noise than edges do:
+blocks of sizes 1 | b_2 | b_3 | ... with shares p_1 + p_2 + ... = 1 of the budget.  An edge is in one block a level, so
+the cost is the sum of the shares, whatever the sizes (the hierarchical counting of Dwork et al. 2010 and Chan et al.
+2011 with uneven sizes and shares, read by least squares: Hay et al. 2010).  Where lines are short this only loses:
+half of a budget is worth less than half.  So sizes and shares are chosen line by line, by predicted error over sampled
+public pairs, and pairs that were not looked at before decide against plain edges.
 
 How: what counts is the sum over pairs of the root of the variance of their path.  At the present choice the root lies
-below its tangent, so each round weighs every piece of a path by 1 / (2 root) and takes for each line the ladder with the
-least weighted sum of variances (majorise and minimise); then shares are polished.  In a forest paths are known and
+below its tangent, so each round weighs every piece of a path by 1 / (2 root) and takes for each line the ladder with
+the least weighted sum of variances (majorise and minimise); then shares are polished.  In a forest paths are known and
 variances exact.  Elsewhere paths are guessed: sums must then promise a clear gain.
 
 ``branch=k``: no choice; every line has sums of k, k^2, ... edges up to the whole line, the same noise on each.
@@ -34,7 +34,7 @@ from ..noise import Law, simulation
 from .core import Design, Mechanism, Problem, Strategy
 from .options import whole
 
-RATIOS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+RATIOS = (3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 GROWTH = (0.6, 0.8, 1.0, 1.25, 1.6)  # of shares, from level to level
 TOTALS = (0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9)  # share of a line's total, where edges have the rest
 FEWEST = 40  # pieces of a line in the sample; on fewer nothing can be learnt
@@ -58,7 +58,7 @@ def design(problem: Problem, *, branch: int | None = None) -> Design:
     choice = _branched(lines, branch) if branch is not None else _chosen(topology, lines, law)
     block = LineBlock(topology, lines, frozen(choice.ladder, np.int64), choice.ladders)
     summed = block.levels.sizes() > 0
-    details = {
+    details: dict[str, float] = {
         "lines": len(lines), "lines_with_sums": int(summed.sum()), "edges_with_sums": int(lines.lengths[summed].sum()),
         "levels": int(block.levels.sizes().max(initial=0)),
     }  # fmt: skip
