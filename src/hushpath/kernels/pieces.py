@@ -31,9 +31,12 @@ def forest_pieces(depth, line_above, place, top, top_place, sources, targets, be
     fill = out.shape[1] > 0
     for i in range(len(sources)):
         s, t, count = sources[i], targets[i], 0
+        if fill and begin[i] == begin[i + 1]:
+            continue
         while s != t:
             one, other = line_above[s], line_above[t]
-            if one < 0 and other < 0:  # in different trees
+            if one < 0 and other < 0:  # in different trees: no path
+                count = 0
                 break
             if one != other and (one < 0 or (other >= 0 and depth[top[one]] < depth[top[other]])):
                 s, t, one, other = t, s, other, one
