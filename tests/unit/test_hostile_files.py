@@ -242,7 +242,7 @@ def test_anchors_are_ancestors(anchored, change):
 def lined(tmp_path):
     net = build(40, [(i, i + 1) for i in range(30)] + [(9, i) for i in range(31, 40)], np.ones(39))
     hushpath.release(net, mechanism="lines", branch=2, epsilon=1.0, unit=1.0).save(tmp_path / "x.hush")
-    assert len(hushpath.load(tmp_path / "x.hush").measurements.strategy.blocks[0].level_lines) == 6
+    assert len(hushpath.load(tmp_path / "x.hush").measurements.strategy.blocks[0].level_lines) == 5
     return tmp_path / "x.hush"
 
 
