@@ -273,6 +273,20 @@ def test_hopeless_lines_are_clipped_in_reasonable_time():
     assert set(within_bounds(lines, wild, low, high).tolist()) <= {0, 1, 10**6 - 1, 10**6}
 
 
+def test_where_clipping_could_be_chance_a_tree_is_clipped():
+    """Weights that fill the range between their bounds are clipped up as often as down; small ones are not."""
+    ends, rng = [((i - 1) // 2, i) for i in range(1, 1023)], np.random.default_rng(3)
+    same = 0
+    for seed in range(5):
+        for weights, clipped in ((rng.uniform(0, 10, 1022), True), (rng.exponential(1.0, 1022), False)):
+            net = build(1023, ends, weights)
+            rel = hushpath.release(net, epsilon=0.2, unit=1.0, max_weight=10.0, mechanism="input", seed=seed)
+            answers = (rel.read(estimator=name).matrix([0, 500]) for name in ("sums", "clip"))
+            same += np.mean(np.isclose(*answers)) > 0.9 if clipped else 0
+            assert clipped or not np.array_equal(*(rel.read(estimator=e).matrix([0]) for e in ("sums", "clip")))
+    assert same >= 3  # each of five may go wrong with a chance of about 0.05
+
+
 def test_sums_beat_clipping_where_noise_is_as_large_as_weights():
     n, errors = 400, {"sums": [], "clip": []}
     net = build(n, [(i, i + 1) for i in range(n - 1)], np.random.default_rng(3).exponential(1.0, n - 1))

@@ -8,6 +8,10 @@ small against the weights nothing happens at all.
 So are chains kept that were measured with sums (mechanism ``lines``).  On a cycle the shortest of several
 paths counts, and what clipping adds is about what taking a minimum loses: all other edges are clipped.
 
+Clipping has a merit too: it takes noise away.  It is harmless where it moves weights up as much as down, as it does if
+weights fill the range between their bounds.  So where no sums were measured the release itself decides: if what
+clipping adds could be chance, over all edges and along a line, the edges of that line are clipped.
+
 A weight may be moved away from the true one, so this is not ``proved`` for decoders that use a few edges of a line. For
 whole shortest paths in a network a bound holds that is twice the one of ``clip`` (docs/proofs/lines.md).
 """
@@ -24,6 +28,8 @@ from ..kernels.bounded import nearest_sums
 from ..strategy.core import Strategy
 from .core import Estimator, LeastSquaresEdges, NoisyEdges
 
+CHANCE = 2.0  # standard deviations
+
 
 def within_bounds(lines: Lines, wanted: Float, low: Int, high: Int) -> Int:
     """One weight per edge, whole steps within its bounds: along lines with sums near the wanted, elsewhere clipped.
@@ -35,23 +41,32 @@ def within_bounds(lines: Lines, wanted: Float, low: Int, high: Int) -> Int:
     return out
 
 
-def kept_lines(noisy: NoisyEdges) -> Lines:
-    """Lines of bridges, and lines that were measured with sums."""
-    topology = noisy.topology
-    measured = np.zeros(topology.num_edges, np.bool_)
-    measured[noisy.edges] = True
+def kept_lines(noisy: NoisyEdges, wanted: Float) -> Lines:
+    """Lines that were measured with sums, and lines of bridges along which clipping would show."""
+    topology, lattice = noisy.topology, noisy.lattice
+    lines, summed = lines_of(topology), np.zeros(topology.num_edges, np.bool_)
     if isinstance(noisy, LeastSquaresEdges):
-        block = noisy.block
-        summed: Bool = (block.levels.sizes() > 0)[block.lines.line]
-        return block.lines.of(measured & (bridges(topology) | summed))
-    return lines_of(topology).of(measured & bridges(topology))
+        lines, summed = noisy.block.lines, (noisy.block.levels.sizes() > 0)[noisy.block.lines.line]
+    plain = np.zeros(topology.num_edges, np.bool_)
+    plain[noisy.edges] = True
+    plain &= bridges(topology) & ~summed
+    added = np.where(plain, np.clip(wanted, lattice.low, lattice.high) - wanted, 0.0)
+    if not _shows(added, np.zeros(len(added), np.int64), 1)[0]:
+        plain &= _shows(added, lines.line, len(lines))[lines.line]
+    return lines.of(plain | summed)
+
+
+def _shows(added: Float, group: Int, count: int) -> Bool:
+    """For each group whether what is added to its edges has a sum beyond what changing signs would give by chance."""
+    total, square = (np.bincount(group, weights=one, minlength=count) for one in (added, added**2))
+    return np.asarray(np.abs(total) > CHANCE * np.sqrt(square))
 
 
 def estimate(noisy: NoisyEdges) -> Int:
     """Keep sums where they are distances, clip elsewhere."""
     lattice, wanted = noisy.lattice, np.zeros(noisy.topology.num_edges)
     wanted[noisy.edges] = noisy.values
-    return within_bounds(kept_lines(noisy), wanted, lattice.low, lattice.high)[noisy.edges]
+    return within_bounds(kept_lines(noisy, wanted), wanted, lattice.low, lattice.high)[noisy.edges]
 
 
 def suits(strategy: Strategy) -> bool:
