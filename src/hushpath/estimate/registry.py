@@ -9,9 +9,11 @@ from ..strategy.core import Strategy
 from .core import Estimator
 
 FILES = (
+    "sums",
+    "clip",
+    "sums",
     "clip",
     "shrink",
-)  # fmt: skip
 _made: list[Estimator] = [import_module(f"{__package__}.{file}").ESTIMATOR for file in FILES]
 ESTIMATORS = {estimator.name: estimator for estimator in _made}
 
