@@ -40,6 +40,7 @@ class Shrunk:
     noisy: Float  # the measured weights, within their bounds
     shared: float  # relative error that edges of a route share
     unsure: float
+    draw: Float
 
     def mixed(self, share: float) -> Float:
         """With this share of the noisy weights."""
@@ -53,7 +54,7 @@ def noisy_share(noisy: NoisyEdges, shrunk: Shrunk, unit: float, shrink: Shrink) 
     """The share of noisy weights that promises the smallest error."""
     part, kept = _part(noisy)
     k = min(0.5, np.sqrt(shrunk.unsure))
-    halfway = (((1 - k) * shrunk.weights + k * noisy.values / unit))[kept] * unit
+    halfway = ((1 - k) * shrunk.weights + k * noisy.values / unit)[kept] * unit
     truth = np.clip(np.rint(halfway), part.lattice.low, part.lattice.high)
     rng = simulation(7)
     noise = rng.laplace(0.0, part.scales) if part.law is Law.LAPLACE else rng.normal(0.0, part.scales)

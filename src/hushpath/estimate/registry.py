@@ -11,9 +11,8 @@ from .core import Estimator
 FILES = (
     "sums",
     "clip",
-    "sums",
-    "clip",
     "shrink",
+)
 _made: list[Estimator] = [import_module(f"{__package__}.{file}").ESTIMATOR for file in FILES]
 ESTIMATORS = {estimator.name: estimator for estimator in _made}
 

@@ -82,7 +82,8 @@ def fit(
     middle = np.zeros(width)
     if width > 1 and not any(1 in group for group in groups):
         middle[1] = 1.0  # twice the length, twice the weight, unless the release says otherwise
-    coefficients, trace, covariance = start, [], np.eye(width)
+    coefficients, covariance = start, np.asarray(np.eye(width))
+    trace: list[Float] = []
     for _ in range(rounds):
         for _ in range(SCORES):
             guess = _limited(x @ coefficients, seen)
@@ -91,7 +92,7 @@ def fit(
             step = np.linalg.solve(hessian, x.T @ score - precision * (coefficients - middle))
             coefficients = coefficients + step * min(0.8, 1 / max(np.abs(x @ step).max(), 1e-9))
             trace.append(coefficients)
-        covariance = np.linalg.inv(hessian)
+        covariance = np.asarray(np.linalg.inv(hessian), np.float64)
         for group in groups:
             if len(group):
                 power = (coefficients[group] ** 2).sum() + np.diag(covariance)[group].sum()

@@ -133,7 +133,7 @@ class Residuals:
     def variance(self) -> Float:
         """Of a residual, per class, lowest weights aside."""
         bells = self.shares[:, :BELLS] / self.shares[:, :BELLS].sum(1, keepdims=True)
-        return np.maximum(bells @ (SPREADS**2 + CENTRES**2) - (bells @ CENTRES) ** 2, 1e-4)
+        return np.asarray(np.maximum(bells @ (SPREADS**2 + CENTRES**2) - (bells @ CENTRES) ** 2, 1e-4))
 
     def refined(self, evidence: Float, which: Int, rounds: int = 30) -> Residuals:
         """Shares by expectation and maximisation; small classes follow the pooled ones."""

@@ -60,7 +60,7 @@ def shrink(noisy: NoisyEdges) -> Shrunk:
     weights = mean * (drawn / max(float(distances(topology, mean).mean()), 1e-300))
     shared = shared_error(topology, np.exp(fitted.public_guess), observed.values - mean)
     unsure = float(np.var(draws, axis=0).mean() / ((observed.values - mean) ** 2).mean())
-    return Shrunk(weights, np.clip(observed.values, observed.low, observed.top), shared, unsure)
+    return Shrunk(weights, np.clip(observed.values, observed.low, observed.top), shared, unsure, draws[0])
 
 
 def expect(topology: Topology, observed: Observed) -> Expectation:
@@ -163,7 +163,7 @@ def corrected(topology: Topology, fitted: Expectation) -> Float:
         inverse = np.linalg.inv(square + np.eye(len(square)) / trust)
         coefficients = inverse @ cross
         trust = max(float(coefficients @ coefficients + np.trace(inverse)) / len(square), 1e-10)
-    return design @ coefficients * np.sqrt(2) * observed.scales
+    return np.asarray(design @ coefficients * np.sqrt(2) * observed.scales)
 
 
 def suits(strategy: Strategy) -> bool:
