@@ -80,12 +80,12 @@ def _places(nodes: Columns, count: int) -> Float | None:
     for axis, name in enumerate("xy"):
         empty = [value is None or value == "" or value != value for value in nodes[name]]
         filled = [0.0 if missing else value for missing, value in zip(empty, nodes[name], strict=True)]
-        out[: len(empty), axis] = numbers(filled, f"column {name!r} of the node table")
-        out[: len(empty)][empty] = np.nan
-    unknown = int(np.isnan(out).any(axis=1).sum())
-    if unknown:
-        warn(f"places: {unknown} of {count} nodes have no x and y in the node table; maps leave them out")
-    return out if unknown < count else None
+        out[: len(empty), axis] = np.where(empty, np.nan, numbers(filled, f"column {name!r} of the node table"))
+    unknown = np.isnan(out).any(axis=1)
+    out[unknown] = np.nan
+    if unknown.any():
+        warn(f"places: {unknown.sum()} of {count} nodes have no x and y in the node table; maps leave them out")
+    return None if unknown.all() else out
 
 
 def other_columns(raw: Mapping[str, Raw], weight: str, *ends: str) -> OtherColumns:
