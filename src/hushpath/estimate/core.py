@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -119,6 +119,7 @@ class Estimator:
             the proved bounds of decoders that search rest on.
         keeps_sums: whether sums along lines of bridges stay as measured, as far as bounds allow, so that in a forest an
             answer is off by what the sum along its path is off.
+        costly: whether its weights take so long to work out that a file carries them.
     """
 
     name: str
@@ -127,9 +128,20 @@ class Estimator:
     suits: Callable[[Strategy], bool] = lambda _: True
     proved: bool = False
     keeps_sums: bool = False
+    costly: bool = False
 
     def weights(self, noisy: NoisyEdges) -> Int:
         """One weight per edge of the network; edges that were not measured are as long as their bounds allow."""
         out = np.array(noisy.lattice.high)
         out[noisy.edges] = self.estimate(noisy)
         return out
+
+
+class Advice(NamedTuple):
+    """How whoever made a release wants it to be read: an estimator ("" for none), its weights if they are costly."""
+
+    estimator: str = ""
+    weights: Int | None = None
+
+
+NO_ADVICE = Advice()

@@ -1,13 +1,11 @@
-"""How much of the noisy weight itself to keep beside the shrunken one: what a rehearsal and the release itself say.
+"""How much of the noisy weight itself to keep beside the shrunken one: what rehearsals and the release itself say.
 
-A model that is wrong forecasts its own gain wrongly, so it is not asked.  Instead:
+rehearsal: weights drawn from what the release leaves possible are taken for the truth, measured again with fresh noise
+and read again from scratch.  Their distances are known, so the error of every share is.
 
-rehearsal: something halfway between shrunken and noisy weights, as rough and as structured as the truth may be, is
-taken for the truth, measured again with fresh noise and read again from scratch.  Its distances are known, so the
-error of every share is.
-
-shared error: along routes that public facts suggest, what noisy weights leave over of the shrunken ones shows whether
-those are off together (``routes.shared_error``); such errors add up, and no rehearsal knows them.
+shared error: a model that is wrong forecasts its own gain wrongly, and no rehearsal of its own shows it.  But along
+routes that public facts suggest, what noisy weights leave over of the shrunken ones shows whether those are off
+together (``routes.shared_error``).  Such errors add up along a route; those of noisy weights do not.
 """
 
 from __future__ import annotations
@@ -28,7 +26,8 @@ from .routes import distances
 SHARES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 MANY_EDGES = 20_000  # rehearsals take place in a part of so many edges
 MEAN_OF_STD = 0.8  # mean absolute value of a normal number
-CAUTION = 0.05  # a gain must be larger than this to give the noisy weights up
+FEW_EDGES, MORE_REHEARSALS = 3_000, 2  # in small networks a single one depends much on chance
+CAUTION = 0.1  # a gain must be larger than this to give the noisy weights up
 SHARPNESS = 0.03  # shares whose errors differ by less are averaged
 
 
@@ -39,8 +38,7 @@ class Shrunk:
     weights: Float
     noisy: Float  # the measured weights, within their bounds
     shared: float  # relative error that edges of a route share
-    unsure: float
-    draw: Float
+    draws: tuple[Float, ...]  # weights that the release leaves possible
 
     def mixed(self, share: float) -> Float:
         """With this share of the noisy weights."""
@@ -53,20 +51,25 @@ Shrink = Callable[[NoisyEdges], Shrunk]
 def noisy_share(noisy: NoisyEdges, shrunk: Shrunk, unit: float, shrink: Shrink) -> float:
     """The share of noisy weights that promises the smallest error."""
     part, kept = _part(noisy)
-    k = min(0.5, np.sqrt(shrunk.unsure))
-    halfway = ((1 - k) * shrunk.weights + k * noisy.values / unit)[kept] * unit
-    truth = np.clip(np.rint(halfway), part.lattice.low, part.lattice.high)
-    rng = simulation(7)
-    noise = rng.laplace(0.0, part.scales) if part.law is Law.LAPLACE else rng.normal(0.0, part.scales)
-    again = shrink(replace(part, values=np.rint(truth + noise).astype(np.int64)))
-    true = distances(part.topology, truth / unit)
-    error = np.array([np.abs(distances(part.topology, again.mixed(share)) - true).mean() for share in SHARES])
-    shared = MEAN_OF_STD * shrunk.shared * true.mean() * (1 - SHARES)
-    risk = np.hypot(error, shared) * (1 - CAUTION * SHARES)
-    if not risk[-1] > 0:
-        return 1.0
+    count = MORE_REHEARSALS if len(kept) <= FEW_EDGES else 1
+    risks = [_risk(part, shrunk.draws[i][kept], shrunk.shared, unit, shrink, i) for i in range(count)]
+    risk = np.exp(np.mean(np.log(risks), axis=0)) * (1 - CAUTION * SHARES)
     chance = np.exp(-(risk - risk.min()) / (SHARPNESS * risk[-1]))
     return float(chance @ SHARES / chance.sum())
+
+
+def _risk(noisy: NoisyEdges, draw: Float, shared: float, unit: float, shrink: Shrink, turn: int) -> Float:
+    """The error to expect of each share, relative to that of the noisy weights alone."""
+    truth = np.clip(np.rint(draw * unit), noisy.lattice.low, noisy.lattice.high)
+    rng = simulation(7 + turn)
+    noise = rng.laplace(0.0, noisy.scales) if noisy.law is Law.LAPLACE else rng.normal(0.0, noisy.scales)
+    again = shrink(replace(noisy, values=np.rint(truth + noise).astype(np.int64)))
+    true = distances(noisy.topology, truth / unit)
+    if not len(true):
+        return np.ones(len(SHARES))
+    error = [np.abs(distances(noisy.topology, again.mixed(share)) - true).mean() for share in SHARES]
+    risk = np.hypot(error, MEAN_OF_STD * shared * true.mean() * (1 - SHARES)) + 1e-300
+    return np.asarray(risk / risk[-1])
 
 
 def _part(noisy: NoisyEdges) -> tuple[NoisyEdges, Int]:

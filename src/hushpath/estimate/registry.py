@@ -10,8 +10,8 @@ from .core import Estimator
 
 FILES = (
     "sums",
-    "clip",
     "shrink",
+    "clip",
 )
 _made: list[Estimator] = [import_module(f"{__package__}.{file}").ESTIMATOR for file in FILES]
 ESTIMATORS = {estimator.name: estimator for estimator in _made}

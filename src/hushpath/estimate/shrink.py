@@ -56,11 +56,10 @@ def shrink(noisy: NoisyEdges) -> Shrunk:
     fitted = expect(topology, observed)
     shift, found = corrected(topology, fitted), fitted.posterior(DRAWS)
     mean, *draws = (np.clip(weights + shift, observed.low, observed.top) for weights in (found.mean, *found.draws))
-    drawn = float(np.mean([distances(topology, draw).mean() for draw in draws]))
-    weights = mean * (drawn / max(float(distances(topology, mean).mean()), 1e-300))
+    drawn = float(np.mean([distances(topology, draw).sum() for draw in draws]))
+    weights = mean * (drawn / max(float(distances(topology, mean).sum()), 1e-300))
     shared = shared_error(topology, np.exp(fitted.public_guess), observed.values - mean)
-    unsure = float(np.var(draws, axis=0).mean() / ((observed.values - mean) ** 2).mean())
-    return Shrunk(weights, np.clip(observed.values, observed.low, observed.top), shared, unsure, draws[0])
+    return Shrunk(weights, np.clip(observed.values, observed.low, observed.top), shared, tuple(draws))
 
 
 def expect(topology: Topology, observed: Observed) -> Expectation:
@@ -177,4 +176,5 @@ ESTIMATOR = Estimator(
     summary="each noisy weight drawn towards what public facts and its neighbourhood make one expect",
     estimate=estimate,
     suits=suits,
+    costly=True,
 )

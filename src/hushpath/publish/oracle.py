@@ -29,6 +29,7 @@ from ..data.topology import Topology
 from ..decode.core import Decoder
 from ..decode.registry import read
 from ..errors import CannotError, FileFormatError, InputError, OptionError, warn
+from ..estimate.core import NO_ADVICE, Advice
 from ..files.signing import verified_digest, write_signed
 from ..measure import Measurements
 from ..progress import steps
@@ -46,10 +47,10 @@ class Release:
     """Everything that was published: ask it for any distance, for ever."""
 
     def __init__(
-        self, measurements: Measurements, statement: Statement | None = None, fingerprint: str | None = None, *,
-        decoder: str = "auto", estimator: str = "auto",
+        self, measurements: Measurements, statement: Statement | None = None, fingerprint: str | None = None,
+        advice: Advice = NO_ADVICE, *, decoder: str = "auto", estimator: str = "auto",
     ) -> None:  # fmt: skip
-        self.measurements = measurements
+        self.measurements, self._given = measurements, advice
         self._asked = decoder, estimator
         self.statement = statement or Statement.of(measurements)
         if fingerprint is not None:  # of the file it was read from, whose digest was checked
@@ -67,19 +68,27 @@ class Release:
         where the decoder searches paths over them.  "auto" is the default: chosen from public facts alone.
         """
         known = vars(self).get("fingerprint")  # if it was worked out: reading alone needs none
-        other = Release(self.measurements, self.statement, known, decoder=decoder, estimator=estimator)
+        other = Release(self.measurements, self.statement, known, self._given, decoder=decoder, estimator=estimator)
         _ = other.decoder  # says now what cannot be read so
         return other
 
     @cached_property
     def decoder(self) -> Decoder:
         """How the measurements are read."""
-        return read(self.measurements, *self._asked)
+        return read(self.measurements, *self._asked, self._given)
+
+    @property
+    def advice(self) -> Advice:
+        """How a file of this release tells to read it: as it is read here."""
+        estimator = self.decoder.estimator
+        if not self.decoder.searches:
+            return NO_ADVICE
+        return Advice(estimator.name, self.decoder.weights if estimator.costly else None)
 
     @cached_property
     def fingerprint(self) -> str:
         """A digest of everything in the release: two releases with the same fingerprint give the same answers."""
-        return fingerprint(self.measurements, self.statement)
+        return fingerprint(self.measurements, self.statement, self.advice)
 
     def __repr__(self) -> str:
         mark = "" if self.statement.private else f"{NOT_PRIVATE}, "
@@ -200,12 +209,13 @@ class Release:
 
         ``sign`` names a private Ed25519 key (PEM): then ``roads.hush.sig`` is written with ``roads.hush``, or neither.
         """
+        content = self.measurements, self.statement, self.advice
         # What is written now has a fingerprint of its own if it was read from a file of an older version.
         if sign is None:
-            self.fingerprint = write_release(path, self.measurements, self.statement)
+            self.fingerprint = write_release(path, *content)
         else:
             written: list[str] = []
-            write_signed(path, sign, lambda at: written.append(write_release(at, self.measurements, self.statement)))
+            write_signed(path, sign, lambda at: written.append(write_release(at, *content)))
             self.fingerprint = written[-1]
         if index:
             self.save_index(index_path(path))
