@@ -32,6 +32,7 @@ from .residuals import OFFSET, Observed, Residuals
 from .routes import distances, shared_error, usage
 
 FEWEST_EDGES = 20  # with fewer there is nothing to learn from
+NO_NOISE = 1e9  # where a value is so many times the noise, noise is no matter (or the file is a joke)
 STEPS = (1, 2, 4, 8, 16, 32)  # of diffusion from edge to edge
 FOLDS, ROUTE_FOLDS = 10, 5
 DRAWS = 8
@@ -40,10 +41,10 @@ LARGEST_RESIDUAL = 2.0
 
 def estimate(noisy: NoisyEdges) -> Int:
     """All five steps."""
-    noised = noisy.scales > 0
-    if len(noisy.edges) < max(FEWEST_EDGES, noisy.topology.num_edges) or not noised.all():
+    unit = float(np.median(noisy.scales)) if len(noisy.scales) else 0.0
+    few = len(noisy.edges) < max(FEWEST_EDGES, noisy.topology.num_edges)
+    if few or not (noisy.scales > 0).all() or np.abs(noisy.values).max() > NO_NOISE * unit:
         return clip.estimate(noisy)
-    unit = float(np.median(noisy.scales))
     shrunk = shrink(noisy)
     wanted = shrunk.mixed(noisy_share(noisy, shrunk, unit, shrink)) * unit
     return np.clip(np.rint(wanted).astype(np.int64), noisy.lattice.low, noisy.lattice.high)
