@@ -253,7 +253,7 @@ def test_a_rehearsal_in_a_part_of_a_large_network(plane, monkeypatch):
     assert np.array_equal(nodes[topology.tails], plane.topology.tails[kept])
     assert np.array_equal(part.values, noisy.values[kept])
     assert part.law is Law.LAPLACE
-    assert ((shrink.estimate(noisy) >= noisy.lattice.low)).all()
+    assert (shrink.estimate(noisy) >= noisy.lattice.low).all()
 
 
 # Files carry what took long to work out ------------------------------------------------------------------------------
