@@ -11,6 +11,7 @@ from ..strategy.core import Strategy
 from .core import Decoder
 
 FILES = (
+    "lifted",
     "hierarchy",
     "literal",
     "anchors",
