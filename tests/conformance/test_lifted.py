@@ -12,6 +12,7 @@ from hushpath.decode.lifted import MOST_SHARE, Trial, losses
 from hushpath.decode.registry import default_decoder
 from hushpath.lab.networks import make_ground
 from hushpath.lab.weights import weigh
+from hushpath.measure.numbers import exact_numbers
 from hushpath.publish.evaluate import evaluate
 from hushpath.publish.oracle import Release
 
@@ -109,3 +110,18 @@ def test_large_releases_are_read_plainly(monkeypatch):
     _, rel = made("grid", 400, 100.0)
     monkeypatch.setattr("hushpath.decode.lifted.MOST_NUMBERS", 100)
     assert default_decoder(rel.measurements.strategy).name == "hierarchy"
+
+
+@pytest.mark.parametrize("name", ["grid", "ktree"])
+def test_the_bound_counts_every_lengthened_shortcut_and_little_more(name):
+    """Numbers without noise, lengthened as far as they may be: all of the error is what the bound adds for it."""
+    net, rel = made(name, 200, 100.0)
+    strategy = rel.measurements.strategy
+    steps = net.weights.on_lattice(strategy.lattice)
+    exact = replace(rel.measurements, values=exact_numbers(strategy.blocks[0], strategy.lattice, steps))
+    lifted = Release(exact, decoder="lifted")
+    lifted.decoder.share = MOST_SHARE
+    error = lifted.matrix() - Release(exact, decoder="hierarchy").matrix()
+    added = lifted.decoder.bound(strategy, 0.05).detour
+    assert error.min() >= 0
+    assert 0.2 * added < error.max() <= added
