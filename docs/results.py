@@ -1,6 +1,6 @@
 """docs/RESULTS.md and its pictures, from one run of the laboratory.
 
-    python docs/results.py --out FOLDER [--quick] [--network FILE --weight COLUMN]...
+    python docs/results.py --out FOLDER [--quick] [--class NAME]... [--network FILE]... [--weight COLUMN]
 
 Runs ``hushpath lab`` in the folder (or continues it: what is measured stays), draws docs/results-*.png, and writes the
 tables of docs/RESULTS.md anew: whatever stands between ``<!-- lab: NAME -->`` and ``<!-- end -->``.  The words around
@@ -44,6 +44,12 @@ def of_run(found, study):
     )
 
 
+def _where(networks):
+    """Classes and files in order of appearance, if they are few."""
+    names = [name.rpartition(".")[0] or name for name in dict.fromkeys(networks)]
+    return ", ".join(names) if len(names) <= 11 else "everywhere"
+
+
 def of_winners(found):
     """Who won how often."""
     won = {}
@@ -55,7 +61,7 @@ def of_winners(found):
                 "smallest error": f"`{name}`",
                 "fields": f"{len(mine)} of {len(found['winners'])}",
                 "clear": sum(row["clear"] for row in mine),
-                "where": ", ".join(dict.fromkeys(row["network"] for row in mine)),
+                "where": _where([row["network"] for row in mine]),
             }
             for name, mine in sorted(won.items(), key=lambda item: -len(item[1]))
         ]
@@ -213,14 +219,15 @@ def main():
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--class", dest="classes", action="append", default=[])
     parser.add_argument("--network", type=Path, action="append", default=[])
     parser.add_argument("--weight", default="weight")
     asked = parser.parse_args()
-    named = [f"--network {path.name}" for path in asked.network]
+    named = [f"--class {name}" for name in asked.classes] + [f"--network {path.name}" for path in asked.network]
     command = " ".join(["hushpath lab", *["--quick"] * asked.quick, "--seed 0", *named])
     study = Study(
-        out=asked.out, scope=QUICK if asked.quick else FULL, networks=asked.network, weight=asked.weight,
-        jobs=asked.jobs, plots=asked.out / "plots", command=command,
+        out=asked.out, scope=QUICK if asked.quick else FULL, classes=asked.classes, networks=asked.network,
+        weight=asked.weight, jobs=asked.jobs, plots=asked.out / "plots", command=command,
     )  # fmt: skip
     found = run_study(study)
     for name in PICTURES:
@@ -228,8 +235,8 @@ def main():
     page = DOCS / "RESULTS.md"
     text = page.read_text(encoding="utf-8")
     for name, made in {"run": lambda found: of_run(found, study), **BLOCKS}.items():
-        pattern = re.compile(rf"(<!-- lab: {name} -->\n).*?(\n<!-- end -->)", re.DOTALL)
-        text = pattern.sub(lambda match, made=made: match[1] + made(found) + match[2], text)
+        pattern = re.compile(rf"(<!-- lab: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
+        text = pattern.sub(lambda match, made=made: match[1] + made(found) + "\n" + match[2], text)
     page.write_text(text, encoding="utf-8")
 
 

@@ -112,6 +112,14 @@ def test_large_releases_are_read_plainly(monkeypatch):
     assert default_decoder(rel.measurements.strategy).name == "hierarchy"
 
 
+def test_hard_ones_are_not_simulated(monkeypatch):
+    """Where the tables of a stand-in take too long (covers of the large separators of an expander), none is made."""
+    _, rel = made("grid", 400, 100.0)
+    monkeypatch.setattr("hushpath.decode.lifted.MOST_WORK", 1e3)
+    monkeypatch.setattr("hushpath.decode.lifted.hierarchy_numbers", None)
+    assert Release(rel.measurements).decoder.share == 0.0
+
+
 @pytest.mark.parametrize("name", ["grid", "ktree"])
 def test_the_bound_counts_every_lengthened_shortcut_and_little_more(name):
     """Numbers without noise, lengthened as far as they may be: all of the error is what the bound adds for it."""

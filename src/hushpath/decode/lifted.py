@@ -28,6 +28,8 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..blocks import HierarchyBlock
+from ..cells.layout import Layout
+from ..cells.tables import table_work
 from ..data.lattice import LARGEST_DISTANCE
 from ..kernels.paths import distances_from
 from ..measure.cells import hierarchy_numbers  # of stand-ins: public weights in, public numbers out
@@ -38,7 +40,8 @@ from .hierarchy import HierarchyDecoder, costliest
 
 MOST_SHARE, STEP = 1.2, 0.1
 GAIN = 0.1  # the mean error must fall by this share at least
-MOST_NUMBERS = 4_000_000  # beyond, simulating takes minutes
+MOST_NUMBERS = 4_000_000  # beyond, or with more additions for the tables of a stand-in, simulating takes minutes
+MOST_WORK = 1e9
 SOURCES = 16
 SPREADS = (0.6, 1.5)  # of the logarithm of skewed weights
 
@@ -96,7 +99,8 @@ class LiftedDecoder(HierarchyDecoder):
     @cached_property
     def share(self) -> float:
         """The share of the largest possible loss that is made good."""
-        if not losses(self.strategy).any():
+        work = table_work(Layout.of(self.hierarchy, separators=True))
+        if not losses(self.strategy).any() or work > MOST_WORK:
             return 0.0
         trials = list(self._trials())
         plain = [trial.error(0) for trial in trials]

@@ -42,7 +42,7 @@ def phase_diagram(results: Sequence[Row]) -> bytes:
                     x + 0.5, y + 0.5, _times(row["second_times"]), ha="center", va="center", fontsize=9,
                     fontweight="bold", color="white" if row["clear"] else INK,
                 )  # fmt: skip
-        plain(axis, network)
+        plain(axis, titled(network))
         axis.grid(visible=False)
         axis.set(xlim=(0, len(sizes)), ylim=(0, len(noises)))
         axis.set_xticks(np.arange(len(sizes)) + 0.5, [short_number(n) if n % 1000 == 0 else f"{n}" for n in sizes])
@@ -53,6 +53,11 @@ def phase_diagram(results: Sequence[Row]) -> bytes:
         axis.set_xlabel("nodes")
         axis.set_ylabel("noise / weight")
     return png(figure, WARNING)
+
+
+def titled(network: str) -> str:
+    """The name of a network above a panel: files without their suffix, and no longer than the panel is wide."""
+    return f"{network.rpartition('.')[0] or network:.22}"
 
 
 def _times(ratio: float) -> str:
@@ -130,7 +135,7 @@ def error_against_hops(results: Sequence[Row]) -> bytes:
             if line:
                 hops, errors = ([row[key] for row in line] for key in ("hops", "mean_error"))
                 axis.plot(hops, errors, color=colour(mechanism), linewidth=1.8, marker=mark(mechanism), markersize=3.5)
-        plain(axis, f"{network}, {here[0]['nodes']} nodes")
+        plain(axis, f"{titled(network)}, {here[0]['nodes']} nodes")
         whole_decades(axis)
         axis.set_xlabel("hops between the two nodes")
         axis.set_ylabel("mean |error|")

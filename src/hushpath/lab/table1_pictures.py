@@ -22,7 +22,7 @@ PREDICTED_NOTES = (
     "full marks: largest error measured",
     "(where answers are clipped at 0 it stops growing)",
     "numbers: exponent of n fitted over",
-    "10^6 to 10^9 nodes (the theorem's shape there)",
+    "$10^6$ to $10^9$ nodes (the theorem's shape there)",
 )
 MEASURED = ("separator", "hubs", "input")  # those whose theorems need no bound on weights
 
