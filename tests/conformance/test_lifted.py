@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from named_graphs import named
 
 import hushpath
 from hushpath.blocks import HierarchyBlock
@@ -15,6 +14,12 @@ from hushpath.lab.weights import weigh
 from hushpath.measure.numbers import exact_numbers
 from hushpath.publish.evaluate import evaluate
 from hushpath.publish.oracle import Release
+
+
+def grid_ends(side):
+    at = np.arange(side * side).reshape(side, side)
+    along, across = (at[:, :-1], at[:, 1:]), (at[:-1], at[1:])
+    return np.concatenate([np.stack([a.ravel(), b.ravel()], axis=1) for a, b in (along, across)])
 
 
 def made(name, size, epsilon, *, kind="uniform", mechanism="separator", seed=5, **options):
@@ -100,10 +105,13 @@ def test_a_stand_in_that_would_suffer_is_heard(monkeypatch):
 def test_leaves_without_edges_and_networks_in_pieces():
     _, rel = made("grid", 400, 100.0, leaves="all-pairs")
     assert rel.decoder.share > 0  # without leaf edges the stand-ins are skewed weights alone
-    net = named("disconnected")
-    rel = hushpath.release(net, epsilon=50.0, unit=1.0, max_weight=20.0, mechanism="separator", depth=2, seed=1)
+    ends = np.concatenate([grid_ends(12), 144 + grid_ends(12)])
+    weights = np.random.default_rng(1).uniform(1, 3, len(ends))
+    net = hushpath.Network.build(range(290), *ends.T, weights)  # two grids and two lonely nodes
+    rel = hushpath.release(net, epsilon=30.0, unit=1.0, max_weight=4.0, mechanism="separator", seed=1)
+    assert rel.decoder.share > 0
+    assert np.array_equal(np.isinf(rel.matrix()), np.isinf(rel.read(decoder="hierarchy").matrix()))
     assert np.isinf(rel.matrix()).any()
-    assert rel.decoder.share >= 0
 
 
 def test_large_releases_are_read_plainly(monkeypatch):

@@ -60,7 +60,7 @@ class Trial(NamedTuple):
             answers = np.empty_like(self.true)
             decoder.index_over(decoder.shortcuts(lift)).rows(self.sources, answers)
             there = np.isfinite(self.true) & np.isfinite(answers)  # inside leaves too large for a table no lift matters
-            errors.append(np.abs(answers - self.true)[there].sum() / max(1, there.sum()))
+            errors.append(np.abs(answers[there] - self.true[there]).sum() / max(1, there.sum()))
         return float(np.mean(errors))
 
 
