@@ -12,7 +12,7 @@ from hushpath.lab.pictures import apart
 from hushpath.lab.rates import fit, rates
 from hushpath.lab.store import Store
 from hushpath.lab.tables import at_zero, coverage, csv_text, estimators, exponent, exponents, usual, winners
-from hushpath.lab.theorems import ALPHA, SEPARATOR, SHAPES, Setting, power, theorem_shape
+from hushpath.lab.theorems import ALPHA, SEPARATOR, SHAPES, Setting, theorem_shape
 from hushpath.noise import Law
 from hushpath.privacy.accounting import Budget
 from hushpath.privacy.certificate import Exposure, calibrate
@@ -110,11 +110,6 @@ def test_readings_are_compared_with_the_first_estimator_and_mechanisms_as_read_b
     counted = [row(covered=9, intervals=10, predicted_error=1.0, bound=bound) for bound in (5.0, None)]
     (line,) = coverage(counted)
     assert (line["cells"], line["cells_above_bound"], line["bound_over_largest_error_median"]) == (2, 0, 5 / 3)
-
-
-def test_powers_in_words():
-    assert [power(x) for x in (0.0, 0.5, 1.0)] == ["log n", "n^(1/2)", "n"]
-    assert power(1 / 3, drawn=True) == "$n^{1/3}$"
 
 
 def test_labels_are_moved_apart():

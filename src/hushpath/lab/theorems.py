@@ -16,7 +16,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 ALPHA = math.sqrt(2) - 1  # Chen et al. 2023, bounded weights
-TREES = ("path", "caterpillar", "tree")
 
 
 @dataclass(frozen=True)
@@ -92,12 +91,3 @@ def theorem_shape(mechanism: str, network: str) -> Shape | None:
     """The shape of the mechanism's bound on a class, or nothing if no theorem is listed."""
     listed = SHAPES.get(mechanism, {})
     return listed.get(network, listed.get(""))
-
-
-def power(exponent: float, *, drawn: bool = False) -> str:
-    """An exponent of n for people; raised, if it is drawn in a picture."""
-    if exponent == 0:
-        return "log n"
-    names = {1.0: "n", 1 / 2: "n^(1/2)", 1 / 3: "n^(1/3)", 1 / 4: "n^(1/4)", ALPHA: "n^(0.41)"}
-    text = names.get(exponent, f"n^({exponent:.2f})")
-    return f"${text.replace('^(', '^{').replace(')', '}')}$" if drawn else text
