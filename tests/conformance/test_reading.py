@@ -129,8 +129,8 @@ def test_what_cannot_be_read_so_is_refused_in_words():
     rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input")
     for asked, words in (
         (dict(decoder="anchors"), "cannot read a release by 'input'; these can: edges"),
-        (dict(decoder="nobody"), "no decoder is called 'nobody'; choose from: hierarchy"),
-        (dict(estimator="nobody"), "no estimator is called 'nobody'; choose from: sums, clip"),
+        (dict(decoder="nobody"), "no decoder is called 'nobody'; choose from: lifted, hierarchy"),
+        (dict(estimator="nobody"), "no estimator is called 'nobody'; choose from: sums, shrink, clip"),
     ):
         with pytest.raises(hushpath.HushpathError, match=words):
             rel.read(**asked)

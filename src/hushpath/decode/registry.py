@@ -12,6 +12,7 @@ from ..strategy.core import Strategy
 from .core import Decoder
 
 FILES = (
+    "lifted",
     "hierarchy",
     "literal",
     "anchors",
