@@ -155,7 +155,8 @@ def test_an_edges_own_noise_is_never_its_neighbours(plane):
     noisy = noisy_edges(plane)
     unit = float(np.median(noisy.scales))
     fitted = shrink.expect(plane.topology, Observed.of(noisy, unit))
-    first = replace(fitted, columns=fitted.columns[:, : fitted.public], coefficients=fitted.coefficients[: fitted.public])
+    public = slice(0, fitted.public)
+    first = replace(fitted, columns=fitted.columns[:, public], coefficients=fitted.coefficients[public])
     before = shrink._neighbours(edge_facts(plane.topology), first)
     for edge in (0, 57, 200):
         values = first.observed.values.copy()

@@ -17,6 +17,8 @@ def command(
     targets: Annotated[Path | None, typer.Option("--targets", help="One node per line; else all, sorted.")] = None,
     long: Annotated[bool, typer.Option("--long", help="Columns source, target, distance.")] = False,
     float32: Annotated[bool, typer.Option("--float32", help="Half the size, seven digits.")] = False,
+    interval: Annotated[bool, typer.Option("--interval", help="Also low and high of a range for each.")] = False,
+    confidence: Annotated[float, typer.Option("--confidence", help="Of the intervals.")] = 0.9,
     decoder: c.DecoderName = "auto",
     estimator: c.EstimatorName = "auto",
     verify: c.Verify = None,
@@ -25,19 +27,24 @@ def command(
     """Write a distance matrix; larger than memory is fine."""
     from ..progress import shown
     from ..publish.export import write_matrix
-    from ..publish.oracle import load
+    from ..publish.oracle import check_confidence, load
     from ..publish.statement import NOT_PRIVATE
     from .asked import read_labels
 
+    check_confidence(confidence)
     c.check_inputs(release, sources, targets)
     c.check_output(out, release, sources, targets, verify)
     rel = load(release, verify=verify, decoder=decoder, estimator=estimator)
     rows, columns = (None if path is None else read_labels(path) for path in (sources, targets))
     with shown():
-        shape = write_matrix(rel, out, rows, columns, long=long, dtype="float32" if float32 else "float64")
+        shape = write_matrix(
+            rel, out, rows, columns, long=long, dtype="float32" if float32 else "float64",
+            interval=interval, confidence=confidence,
+        )  # fmt: skip
     c.print_marking(rel.statement)
     if json:
         c.print_json({**c.privacy(rel.statement), "file": str(out), "rows": shape[0], "columns": shape[1]})
     else:
         mark = f" {NOT_PRIVATE}" if rel.statement.marking else ""
-        print(f"{shape[0]} x {shape[1]} distances written to {out}.{mark}")
+        what = "distances and their intervals" if interval else "distances"
+        print(f"{shape[0]} x {shape[1]} {what} written to {out}.{mark}")

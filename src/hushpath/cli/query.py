@@ -24,6 +24,7 @@ def command(
 ) -> None:
     """Ask a release for distances.  Free: asking costs no privacy."""
     from ..errors import OptionError
+    from ..progress import shown
     from ..publish.oracle import check_confidence, load
     from ..publish.statement import NOT_PRIVATE
     from .asked import read_pairs
@@ -35,7 +36,8 @@ def command(
     rel = load(release, verify=verify, decoder=decoder, estimator=estimator)
     asked = [(str(source), str(target))] if pairs is None else read_pairs(pairs)
     answers = rel.distances(asked).tolist()
-    ranges = [rel.interval(a, b, confidence) for a, b in asked] if interval else None
+    with shown():
+        ranges = [(low, high) for low, high in rel.intervals(asked, confidence).tolist()] if interval else None
     mark = NOT_PRIVATE if rel.statement.marking else ""
     c.print_marking(rel.statement)
     if json:

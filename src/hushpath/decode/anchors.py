@@ -16,7 +16,7 @@ from ..blocks import AnchorBlock
 from ..kernels.forests import tree_pairs, tree_rows
 from ..kernels.paths import UNREACHED, in_threads
 from ..strategy.core import Strategy
-from .core import Bound, Decoder, Hops, Prediction, noise_limits, number_noise
+from .core import Bound, Decoder, Hops, Prediction, Reach, noise_limits, number_noise
 
 
 class AnchorDecoder(Decoder):
@@ -77,18 +77,18 @@ class AnchorDecoder(Decoder):
         tree_pairs(forest.parent, forest.depth, forest.head, self.height, sources, targets, UNREACHED, step)
         return step
 
-    def centre(self, source: Int, target: Int, answer: float) -> float:  # noqa: ARG002
-        """The sum before it was clipped at zero."""
-        return float(self.floats(self._sums(source, target), UNREACHED)[0])
+    def centre(self, sources: Int, targets: Int, answers: Float) -> Float:  # noqa: ARG002
+        """The sums before they were clipped at zero."""
+        return self.floats(self._sums(sources, targets), UNREACHED)
 
-    def reach(self, source: int, target: int, confidence: float) -> tuple[float, float]:
+    def reach(self, sources: Int, targets: Int, confidence: float) -> Reach:
         """A quantile of the noise: a sum of known variance, taken as normal.
 
         The sum has few terms, so under Laplace noise the normal quantile is a little short beyond 95 %.
         """
-        variance = self.block.variances(number_noise(self.strategy), np.array([source]), np.array([target]))[0]
-        reach = NormalDist().inv_cdf((1 + confidence) / 2) * float(np.sqrt(variance)) * self.lattice.granularity
-        return reach, reach
+        variance = self.block.variances(number_noise(self.strategy), sources, targets)
+        reach = NormalDist().inv_cdf((1 + confidence) / 2) * np.sqrt(variance) * self.lattice.granularity
+        return Reach(reach, reach)
 
 
 DECODER = AnchorDecoder

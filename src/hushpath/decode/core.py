@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -63,6 +63,13 @@ class Prediction:
     minima: Float | float = 0.0
 
 
+class Reach(NamedTuple):
+    """How far true distances may lie below and above the middle of their intervals."""
+
+    below: Float | float
+    above: Float | float
+
+
 class Decoder(ABC):
     """One way to read measurements; positions, not labels.
 
@@ -108,20 +115,28 @@ class Decoder(ABC):
     def pairs(self, sources: Int, targets: Int) -> Float:
         """Return the distance of each pair."""
 
-    def interval(self, source: int, target: int, confidence: float) -> tuple[float, float]:
-        """Return a range meant to hold the true distance with the given probability."""
-        ends = np.array([source]), np.array([target])
-        answer = float(self.pairs(*ends)[0])
-        if source == target or not np.isfinite(answer):
-            return answer, answer
-        centre, (below, above) = self.centre(*ends, answer), self.reach(source, target, confidence)
-        return max(0.0, centre - below), max(0.0, centre + above)
+    def intervals(self, sources: Int, targets: Int, confidence: float, answers: Float | None = None) -> Float:
+        """Ranges meant to hold the true distances with the given probability each: a row (low, high) for each pair.
 
-    def centre(self, source: Int, target: Int, answer: float) -> float:  # noqa: ARG002 - for those that clip answers
-        """The middle of an interval: the answer, before it was clipped at 0 where that is known."""
-        return answer
+        ``answers`` are what ``pairs`` says of these pairs, if that is known already.
+        """
+        answers = self.pairs(sources, targets) if answers is None else answers
+        found = np.stack([answers, answers], axis=1)
+        open_ = np.flatnonzero((sources != targets) & np.isfinite(answers))
+        if len(open_):
+            found[open_] = self.ranges(sources[open_], targets[open_], confidence, answers[open_])
+        return found
 
-    def reach(self, source: int, target: int, confidence: float) -> tuple[float, float]:  # noqa: ARG002
+    def ranges(self, sources: Int, targets: Int, confidence: float, answers: Float) -> Float:
+        """Low and high of pairs of different nodes that a path joins."""
+        centre, (below, above) = self.centre(sources, targets, answers), self.reach(sources, targets, confidence)
+        return np.stack([np.maximum(centre - below, 0.0), np.maximum(centre + above, 0.0)], axis=1)
+
+    def centre(self, sources: Int, targets: Int, answers: Float) -> Float:  # noqa: ARG002 - for those that clip
+        """The middle of each interval: the answer, before it was clipped at 0 where that is known."""
+        return answers
+
+    def reach(self, sources: Int, targets: Int, confidence: float) -> Reach:  # noqa: ARG002
         """How far the truth may lie below and above: the proved bound, for all pairs at once, so wide for any one."""
         if self.searches and not self.estimator.proved:
             raise CannotError(
@@ -129,7 +144,7 @@ class Decoder(ABC):
                 f"{self.estimator.name!r}; read it with estimator='clip'"
             )
         bound = self.bound(self.strategy, 1 - confidence)
-        return bound.noise + bound.detour, bound.noise + bound.below  # an answer too high means a truth below it
+        return Reach(bound.noise + bound.detour, bound.noise + bound.below)  # an answer too high: a truth below it
 
     def build_index(self, max_bytes: int = MAX_BYTES) -> Index:  # noqa: ARG002
         """Build the index; from then on every answer comes from it."""

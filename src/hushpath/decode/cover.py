@@ -11,7 +11,7 @@ from ..kernels.hops import nearest_chosen
 from ..measure import Measurements
 from ..strategy.core import Strategy
 from ..strategy.cover import move_errors
-from .core import Bound, Hops, PairDecoder, Prediction, largest_noise
+from .core import Bound, Hops, PairDecoder, Prediction, Reach, largest_noise
 from .table import TableDecoder
 
 
@@ -60,12 +60,12 @@ class CoverDecoder(PairDecoder):
         answer[sources == targets] = 0.0
         return answer
 
-    def reach(self, source: int, target: int, confidence: float) -> tuple[float, float]:
+    def reach(self, sources: Int, targets: Int, confidence: float) -> Reach:
         """The quantile of one noise, and the largest weight for every hop of the two moves."""
-        reach = float(self.hops[source] + self.hops[target]) * self.lattice.largest_weight
-        if self.owner[source] != self.owner[target]:
-            reach += self.table.reach(int(self.owner[source]), int(self.owner[target]), confidence)[0]
-        return reach, reach
+        moves = (self.hops[sources] + self.hops[targets]) * self.lattice.largest_weight
+        one, other = self.owner[sources], self.owner[targets]
+        reach = moves + np.where(one != other, self.table.reach(one, other, confidence).below, 0.0)
+        return Reach(reach, reach)
 
 
 DECODER = CoverDecoder

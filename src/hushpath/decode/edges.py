@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
 from functools import cached_property
 from statistics import NormalDist
 
@@ -18,7 +16,9 @@ from ..cells.index import MAX_BYTES
 from ..cells.layout import Layout
 from ..cells.tables import row_work, table_bytes, table_work
 from ..decompose.decomposition import decomposition
+from ..estimate.draws import plausible
 from ..estimate.registry import estimator_named
+from ..estimate.residuals import Observed
 from ..kernels.paths import distances_from
 from ..noise import simulation
 from ..strategy.core import Strategy
@@ -32,8 +32,8 @@ from .core import (
     noise_limits,
     number_noise,
 )  # fmt: skip
+from .widths import Widths, sample_of_ends
 
-REPLICATES = 199
 LEAF_SIZE = 32  # of the index: smaller leaves make more cells, larger ones longer inner tables
 # Cutting a network up takes as long as some thousand Dijkstras from its nodes, whatever its size; and dense networks
 # have no small separators.
@@ -119,41 +119,35 @@ class EdgeDecoder(RowDecoder):
         """From the index, if there is one."""
         return super().pairs(sources, targets) if self.index is None else self.index.pairs(sources, targets)
 
-    def reach(self, source: int, target: int, confidence: float) -> tuple[float, float]:
-        """The larger quantile of the answer's simulated move, on both sides.
+    @cached_property
+    def widths(self) -> Widths:
+        """How far off answers are: learnt once, from plausible weights pushed through shortest paths.
 
-        A stand-in for the truth (the measured weights, shrunk towards their mean until their spread is what is left
-        after the noise's) is measured again and again; how far its answer moves tells how far ours may have moved.
-        The larger of the two tails is used on both sides, because the direction of the bias depends on the unknown
-        weights.  Approximate: measured coverage is in docs/PITFALLS.md.
-
-        In a forest whose sums are kept there is nothing to simulate: a sum of known variance, taken as normal.
+        Whatever the estimator that answers: what a release says about the true weights is the same.
         """
+        unit = float(np.median(self.noisy.scales))
+        try:
+            with np.errstate(all="ignore"):
+                found = plausible(self.topology, Observed.of(self.noisy, unit))
+        except np.linalg.LinAlgError:  # numbers that no measurement brings
+            found = None
+        sources, length = sample_of_ends(self.topology.num_nodes), unit * self.lattice.granularity
+        released = np.empty((len(sources), self.topology.num_nodes))
+        self.rows(sources, released)
+        if found is None or not np.isfinite(found.draws).all():
+            return Widths.unknown(self.topology.num_nodes, length)
+        return Widths.learnt(self.topology, found, sources, released / length, length)
+
+    def ranges(self, sources: Int, targets: Int, confidence: float, answers: Float) -> Float:
+        """From plausible weights; approximate: measured coverage is in docs/PITFALLS.md."""
+        if self.strategy.budget.unlimited:
+            return np.stack([answers, answers], axis=1)
         if self.estimator.keeps_sums and is_forest(self.topology) and not self.topology.directed:
-            spread = math.sqrt(_path_variance(self.strategy, source, target)) * self.lattice.granularity
+            # Nothing to learn: a sum of known variance, taken as normal.
+            spread = np.sqrt(_path_variances(self.strategy, sources, targets)) * self.lattice.granularity
             reach = NormalDist().inv_cdf((1 + confidence) / 2) * spread
-            return reach, reach
-        noisy, arcs, origin = self.noisy, self.topology.arcs, np.array([source])
-        rng = simulation(0)
-        row = np.empty((1, self.topology.num_nodes))
-
-        def distance(steps: Int) -> float:
-            distances_from(arcs, self._lengths(steps), origin, row, target=target)
-            return float(row[0, target])
-
-        def measured_again() -> float:
-            values = np.rint(stand_in + noisy.drawn(rng)).astype(np.int64)
-            return distance(self.estimator.weights(replace(noisy, values=values)))
-
-        noise = float(np.mean(np.unique(noisy.noise) ** 2))
-        spread, middle = float(np.var(noisy.values)), float(np.mean(noisy.values))
-        shrink = math.sqrt(max(spread - noise, 0.0) / spread) if spread > 0 else 1.0
-        stand_in = np.clip(middle + shrink * (noisy.values - middle), self.lattice.low, self.lattice.high)
-        base = distance(np.rint(stand_in).astype(np.int64))
-        moves = [measured_again() - base for _ in range(REPLICATES)]
-        low, high = np.quantile(moves, [(1 - confidence) / 2, (1 + confidence) / 2])
-        reach = max(abs(float(low)), abs(float(high)))
-        return reach, reach
+            return np.stack([np.maximum(answers - reach, 0.0), answers + reach], axis=1)
+        return self.widths.ranges(answers, sources, targets, confidence)
 
 
 def edge_bound(strategy: Strategy, gamma: float, hops: int) -> Bound:
@@ -167,11 +161,11 @@ def edge_bound(strategy: Strategy, gamma: float, hops: int) -> Bound:
     return Bound(limit * hops + step * hops)
 
 
-def _path_variance(strategy: Strategy, source: int, target: int) -> float:
-    """In a forest: the variance of the measured sum along the path of a pair."""
+def _path_variances(strategy: Strategy, sources: Int, targets: Int) -> Float:
+    """In a forest: the variance of the measured sum along the path of each pair."""
     block = strategy.block(EdgeBlock)
     lines = block if isinstance(block, LineBlock) else LineBlock.plain(strategy.topology)
-    return float(lines.variances(number_noise(strategy), np.array([source]), np.array([target]))[0])
+    return lines.variances(number_noise(strategy), sources, targets)
 
 
 def _sampled_variances(strategy: Strategy) -> Float:

@@ -15,7 +15,7 @@ from ..measure import Measurements
 from ..noise import quantile
 from ..strategy.core import Strategy
 from ..strategy.registry import MECHANISMS
-from .core import ROWS_AT_ONCE, Bound, Hops, PairDecoder, Prediction, largest_limits, number_noise
+from .core import ROWS_AT_ONCE, Bound, Hops, PairDecoder, Prediction, Reach, largest_limits, number_noise
 
 
 class TableDecoder(PairDecoder):
@@ -82,14 +82,16 @@ class TableDecoder(PairDecoder):
         answer[asked] = self.lattice.floats(self.values[at])
         return answer
 
-    def centre(self, source: Int, target: Int, answer: float) -> float:  # noqa: ARG002
-        """The number before it was clipped at zero."""
-        return float(self._measured(source, target)[0])
+    def centre(self, sources: Int, targets: Int, answers: Float) -> Float:  # noqa: ARG002
+        """The numbers before they were clipped at zero."""
+        return self._measured(sources, targets)
 
-    def reach(self, source: int, target: int, confidence: float) -> tuple[float, float]:  # noqa: ARG002
+    def reach(self, sources: Int, targets: Int, confidence: float) -> Reach:  # noqa: ARG002
         """The quantile of one noise: exact, but for the clipping at zero."""
-        reach = quantile(self.strategy.law, int(self.scale[source]), (1 + confidence) / 2) * self.lattice.granularity
-        return reach, reach
+        scales, which = np.unique(self.scale[sources], return_inverse=True)
+        quantiles = [quantile(self.strategy.law, int(scale), (1 + confidence) / 2) for scale in scales]
+        reach = np.array(quantiles)[which] * self.lattice.granularity
+        return Reach(reach, reach)
 
 
 def reached(topology: Topology, sources: Int) -> Iterator[tuple[slice, Bool]]:

@@ -6,8 +6,8 @@ Free post-processing, in five steps, each of which sees only what was published:
    the noisy weights under the exact law of noise (``regression``, ``residuals``);
 2. neighbours: what the first fit leaves over on the same chain, straight street and nearby edges, the edge itself
    always left out; then how much shortest paths use an edge when its own noisy weight is hidden;
-3. shrink: the posterior mean of each weight; corrected so that groups of edges are right on average, which noisy
-   weights are (their noise has mean 0);
+3. shrink: the posterior mean of each weight; shifted so that groups of edges are right on average, which noisy weights
+   are (their noise has mean 0: ``shift``);
 4. scale: a distance is a minimum, and the minimum over mean weights is above the mean minimum; one factor, from
    distances over draws of the weights, makes up for it;
 5. hedge: a share of the noisy weight itself is mixed in where that proved better in a rehearsal.
@@ -30,6 +30,7 @@ from .hedge import Shrunk, noisy_share
 from .regression import Expectation, fit
 from .residuals import OFFSET, Observed, Residuals
 from .routes import distances, shared_error, usage
+from .shift import Shift
 
 FEWEST_EDGES = 20  # with fewer there is nothing to learn from
 NO_NOISE = 1e9  # where a value is so many times the noise, noise is no matter (or the file is a joke)
@@ -55,7 +56,8 @@ def shrink(noisy: NoisyEdges) -> Shrunk:
     topology = noisy.topology
     observed = Observed.of(noisy, float(np.median(noisy.scales)))
     fitted = expect(topology, observed)
-    shift, found = corrected(topology, fitted), fitted.posterior(DRAWS)
+    found = fitted.posterior(DRAWS)
+    shift = Shift.of(topology, fitted).added(found.mean)
     mean, *draws = (np.clip(weights + shift, observed.low, observed.top) for weights in (found.mean, *found.draws))
     drawn = float(np.mean([distances(topology, draw).sum() for draw in draws]))
     weights = mean * (drawn / max(float(distances(topology, mean).sum()), 1e-300))
@@ -139,31 +141,6 @@ def _used(topology: Topology, fitted: Expectation) -> Float:
         used[hidden] = usage(topology, np.where(hidden, prior, mean))[hidden]
     log_used = np.log(used + 0.5 / n)
     return standardised([log_used, log_used**2, (used == 0).astype(np.float64)], m)
-
-
-def corrected(topology: Topology, fitted: Expectation) -> Float:
-    """Step 3: what to add to posterior means so that groups of edges are right on average.
-
-    Noise has mean 0 whatever the model, so noisy weights less posterior means are regressed on columns that leave the
-    edge's own noise out; how much of the fit to trust is learnt as well.
-    """
-    facts, observed, guess = edge_facts(topology), fitted.observed, fitted.guess
-    m = len(guess)
-    parts = int(np.clip(m // 60, 2, 12))
-    columns = [np.ones(m)]
-    for fact in (guess, facts.traffic, *fitted.columns.T[fitted.groups[-1][:1]]):
-        bins = np.digitize(fact, np.unique(np.quantile(fact, np.linspace(0, 1, parts + 1)[1:-1])))
-        columns += [(bins == part).astype(np.float64) for part in range(int(bins.max()) + 1)]
-    columns += [0.5 * column / column.std() for column in fitted.columns.T[1:] if column.std() > 1e-9]
-    reach = np.minimum(np.exp(guess), 3.0)
-    design = np.stack(columns, axis=1) * reach[:, None] / (np.sqrt(2) * observed.scales[:, None])
-    target = (observed.values - fitted.posterior().mean) / (np.sqrt(2) * observed.scales)
-    square, cross, trust = design.T @ design, design.T @ target, 0.01
-    for _ in range(30):
-        inverse = np.linalg.inv(square + np.eye(len(square)) / trust)
-        coefficients = inverse @ cross
-        trust = max(float(coefficients @ coefficients + np.trace(inverse)) / len(square), 1e-10)
-    return np.asarray(design @ coefficients * np.sqrt(2) * observed.scales)
 
 
 def suits(strategy: Strategy) -> bool:

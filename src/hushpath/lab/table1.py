@@ -129,8 +129,7 @@ def chen_bound(setting: Setting) -> float:
         hubs.append(max(count, 2.0))
         radii.append(max(1.0, sizes[-1] ** ALPHA * spent ** (ALPHA - 1)))
         sizes.append(sizes[-1] / hubs[-1])
-    part = zcdp_rho(setting.epsilon, setting.delta) / (len(hubs) + 1)
-    one = math.sqrt(1 / (2 * part)) * _tail(setting.n**2)
+    one = math.sqrt(len(hubs) + 1) / gaussian_mu(setting.epsilon, setting.delta) * _tail(setting.n**2)
     error = sizes[-1] * one
     for size, count, radius in zip(sizes[-2::-1], hubs[::-1], radii[::-1], strict=True):
         pieces = max(1.0, size / (count * radius))

@@ -20,6 +20,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +40,15 @@ MOST_COLUMNS = 20_000  # a wide Parquet table pays for every column in every row
 def write_matrix(
     release: Release, path: str | os.PathLike[str], sources: Sequence[Label] | None = None,
     targets: Sequence[Label] | None = None, *, long: bool = False, dtype: Any = np.float64,
+    interval: bool = False, confidence: float = 0.9,
 ) -> tuple[int, int]:  # fmt: skip
     """Write distances from sources (rows) to targets (columns); return the shape.  Complete or not at all.
 
     ``None`` means all nodes in canonical order (``topology.labels``).
     ``.npy`` is the plain array in the order asked.  ``.csv`` and ``.parquet`` have a first column ``source`` and one
     column per target, or with ``long`` the columns ``source, target, distance``.  ``dtype`` may be ``float32``.
+    With ``interval`` each distance has its ``low`` and ``high``: long tables have two more columns, wide ones three
+    columns per target (``T``, ``T low``, ``T high``), and ``.npy`` has three layers (distance, low, high).
     The module says how each carries NOT PRIVATE.
     """
     suffix = Path(path).suffix.lower()
@@ -52,11 +56,13 @@ def write_matrix(
         raise OptionError(f"a matrix is written as {', '.join(FORMATS)}, not {suffix or 'a file without suffix'}")
     if long and suffix == ".npy":
         raise OptionError("a .npy file is the plain matrix; long tables are written as .csv or .parquet")
-    asked = _Asked(release, _spelt(release, sources), _spelt(release, targets), long, np.dtype(dtype), targets is None)
+    asked = _Asked(release, _spelt(release, sources), _spelt(release, targets), long, np.dtype(dtype), targets is None,
+                   confidence if interval else None)  # fmt: skip
     shape = len(asked.sources), len(asked.targets)
-    if not long and suffix != ".npy" and len({"source", *map(str, asked.targets)}) <= shape[1]:
+    if not long and suffix != ".npy" and len({"source", *asked.columns}) <= len(asked.columns):
         raise OptionError("two columns of the table would have the same name; name each target once, or use --long")
-    need, free = shape[0] * shape[1] * asked.dtype.itemsize, shutil.disk_usage(Path(path).absolute().parent).free
+    need = shape[0] * shape[1] * len(asked.layers) * asked.dtype.itemsize
+    free = shutil.disk_usage(Path(path).absolute().parent).free
     if suffix == ".npy" and need > free:  # a memory map over a full disk would end the process
         raise CannotError(f"{shape[0]} x {shape[1]} distances take {need / 1e9:.3g} GB; {free / 1e9:.3g} GB are free")
     release.prepared(shape[0])
@@ -83,17 +89,38 @@ class _Asked:
     long: bool
     dtype: np.dtype[Any]
     whole: bool  # every node is a target, in canonical order
+    confidence: float | None  # of intervals, if they are asked for
 
     @property
     def mark(self) -> list[str]:
         """The first cell of every line: nothing for a private release."""
         return [NOT_PRIVATE] if self.release.statement.marking else []
 
+    @property
+    def layers(self) -> list[str]:
+        """What is written of each pair."""
+        return ["distance"] if self.confidence is None else ["distance", "low", "high"]
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns of a wide table, after ``source``."""
+        endings = ["", " low", " high"][: len(self.layers)]
+        return [f"{target}{ending}" for target in self.targets for ending in endings]
+
+    def fill(self, sources: list[Label], out: Any) -> None:
+        """The rows of these sources, layer by layer."""
+        targets = None if self.whole else self.targets
+        if self.confidence is None:
+            self.release.matrix(sources, targets, out=out[0])
+        else:
+            self.release.matrix(sources, targets, out=out, interval=True, confidence=self.confidence)
+
     def blocks(self) -> Iterator[tuple[list[Label], Any]]:
-        """Some sources and their rows at a time."""
+        """Some sources at a time, and for each a row of targets with their layers."""
         for part in steps(self.release.chunks(len(self.sources)), "writing"):
-            columns = None if self.whole else self.targets
-            yield self.sources[part], self.release.matrix(self.sources[part], columns, dtype=self.dtype)
+            block = np.empty((len(self.layers), len(self.sources[part]), len(self.targets)), self.dtype)
+            self.fill(self.sources[part], block)
+            yield self.sources[part], np.moveaxis(block, 0, 2)
 
 
 def _spelt(release: Release, labels: Sequence[Label] | None) -> list[Label]:
@@ -102,9 +129,11 @@ def _spelt(release: Release, labels: Sequence[Label] | None) -> list[Label]:
 
 def _write_npy(asked: _Asked, path: Path, marking: str) -> None:
     marked = np.dtype([(f"distance {NOT_PRIVATE}", asked.dtype)]) if marking else asked.dtype
-    out = np.lib.format.open_memmap(path, mode="w+", dtype=marked, shape=(len(asked.sources), len(asked.targets)))
+    plain = len(asked.sources), len(asked.targets)
+    shape = plain if asked.confidence is None else (len(asked.layers), *plain)
+    out = np.lib.format.open_memmap(path, mode="w+", dtype=marked, shape=shape)
     _reserve(path)
-    asked.release.matrix(asked.sources, None if asked.whole else asked.targets, out=out.view(asked.dtype))
+    asked.fill(asked.sources, out.view(asked.dtype).reshape(len(asked.layers), *plain))
     out.flush()
 
 
@@ -119,13 +148,13 @@ def _write_csv(asked: _Asked, path: Path) -> None:
     mark, columns = asked.mark, asked.targets
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*mark, "source", *(["target", "distance"] if asked.long else columns)])
+        writer.writerow([*mark, "source", *(["target", *asked.layers] if asked.long else asked.columns)])
         for sources, block in asked.blocks():
             for label, row in zip(sources, block.tolist(), strict=True):
                 if asked.long:
-                    writer.writerows([*mark, label, t, d] for t, d in zip(columns, row, strict=True))
+                    writer.writerows([*mark, label, t, *numbers] for t, numbers in zip(columns, row, strict=True))
                 else:
-                    writer.writerow([*mark, label, *row])
+                    writer.writerow([*mark, label, *chain.from_iterable(row)])
 
 
 def _write_parquet(asked: _Asked, path: Path) -> None:
@@ -139,13 +168,13 @@ def _write_parquet(asked: _Asked, path: Path) -> None:
     number = pa.from_numpy_dtype(asked.dtype)
     first = [*((text, pa.string()) for text in mark), ("source", kind)]
     if asked.long:
-        fields = [*first, ("target", kind), ("distance", number)]
-    elif len(columns) > MOST_COLUMNS:
+        fields = [*first, ("target", kind), *((layer, number) for layer in asked.layers)]
+    elif len(asked.columns) > MOST_COLUMNS:
         raise OptionError(
-            f"{len(columns)} targets are too many Parquet columns (at most {MOST_COLUMNS}): use --long or .npy"
+            f"{len(asked.columns)} targets are too many Parquet columns (at most {MOST_COLUMNS}): use --long or .npy"
         )
     else:
-        fields = [*first, *((str(label), number) for label in columns)]
+        fields = [*first, *((name, number) for name in asked.columns)]
     facts = {"hushpath.statement": json.dumps(release.statement.as_dict())}
     if mark:
         facts["hushpath.marking"] = release.statement.marking
@@ -154,8 +183,9 @@ def _write_parquet(asked: _Asked, path: Path) -> None:
         for mine, block in asked.blocks():
             if asked.long:
                 data = [np.repeat(np.array(mine, object), len(columns)), np.tile(np.array(columns, object), len(mine))]
-                arrays = [*(pa.array(column, kind) for column in data), pa.array(block.ravel())]
+                numbers = block.reshape(-1, block.shape[2]).T.copy()
+                arrays = [*(pa.array(column, kind) for column in data), *map(pa.array, numbers)]
             else:
-                arrays = [pa.array(mine, kind), *(pa.array(column) for column in np.ascontiguousarray(block.T))]
+                arrays = [pa.array(mine, kind), *map(pa.array, block.reshape(len(mine), -1).T.copy())]
             marks = [pa.array([text] * len(arrays[0]), pa.string()) for text in mark]
             writer.write_table(pa.Table.from_arrays([*marks, *arrays], schema=schema))

@@ -16,7 +16,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,14 @@ if TYPE_CHECKING:
 
 FIRST_READINGS = (("edges", "clip"), ("hierarchy", "clip"))
 CHUNK_NUMBERS = 2**22  # 32 MB of answers at a time
+
+
+class Ranges(NamedTuple):
+    """Matrices of distances and of the ends of their intervals."""
+
+    distance: Any
+    low: Any
+    high: Any
 
 
 class Release:
@@ -103,18 +111,20 @@ class Release:
 
         With ``positions`` the pairs are positions in ``topology.labels``: an array of integers with two columns.
         """
-        if positions:
-            ends = self._checked_positions(pairs)
-            if ends.ndim != 2 or ends.shape[1] != 2:
-                raise InputError(f"pairs must have two columns, not shape {ends.shape}")
-            sources, targets = np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1])
-        else:
-            sources, targets = self._positions(pairs)
-        return self.decoder.pairs(sources, targets)
+        return self.decoder.pairs(*self._ends(pairs, positions))
+
+    def intervals(self, pairs: Any, confidence: float = 0.9, *, positions: bool = False) -> Float:
+        """Return a row (low, high) for each pair, as ``interval`` would; pairs as in ``distances``.
+
+        Each range is meant to hold the true distance of its pair with the given probability (docs/PITFALLS.md).  Over
+        edge weights the first call prepares for all later ones, which may take minutes on a large network.
+        """
+        check_confidence(confidence)
+        return self.decoder.intervals(*self._ends(pairs, positions), confidence)
 
     def matrix(
         self, sources: Any = None, targets: Any = None, *, out: Any = None, dtype: Any = np.float64,
-        positions: bool = False,
+        positions: bool = False, interval: bool = False, confidence: float = 0.9,
     ) -> Any:  # fmt: skip
         """Return distances from each source (row) to each target (column), in the order asked for.
 
@@ -123,7 +133,12 @@ class Release:
         Memory beyond the output is bounded.  ``out`` may be a writable array (a ``numpy`` memory map, say) of
         ``float64`` or ``float32``; without it ``dtype`` chooses.  With ``positions`` nodes are given by position
         in ``topology.labels``.
+
+        With ``interval`` three matrices are returned, ``distance, low, high`` (a named tuple), the last two as from
+        ``intervals``; ``out`` then has three layers, in that order.
         """
+        if interval:
+            return self._ranges(sources, targets, out, dtype, positions, confidence)
         rows, columns = self._nodes(sources, positions), self._nodes(targets, positions)
         shape = len(rows), len(columns)
         answer = np.empty(shape, dtype) if out is None else out
@@ -143,6 +158,21 @@ class Release:
             else:
                 answer[part] = self.rows(rows[part])[:, columns]
         return answer
+
+    def _ranges(self, sources: Any, targets: Any, out: Any, dtype: Any, positions: bool, confidence: float) -> Ranges:
+        check_confidence(confidence)
+        rows, columns = self._nodes(sources, positions), self._nodes(targets, positions)
+        shape = 3, len(rows), len(columns)
+        answer = np.empty(shape, dtype) if out is None else out
+        if answer.shape != shape:
+            raise OptionError(f"out has shape {answer.shape}, but {shape} numbers were asked for")
+        self.matrix(rows, None if targets is None else columns, out=answer[0], positions=True)
+        for part in steps(self.chunks(len(rows)), "intervals"):
+            ends = np.repeat(rows[part], len(columns)), np.tile(columns, len(rows[part]))
+            exact = answer[0, part].ravel().astype(np.float64)
+            low_high = self.decoder.intervals(*ends, confidence, exact)
+            answer[1:, part] = low_high.T.reshape(2, -1, len(columns))
+        return Ranges(*answer)
 
     @property
     def index(self) -> Index | None:
@@ -200,7 +230,8 @@ class Release:
     def interval(self, source: Label, target: Label, confidence: float = 0.9) -> tuple[float, float]:
         """Return a range meant to hold the true distance with the given probability (see docs/PITFALLS.md)."""
         check_confidence(confidence)
-        return self.decoder.interval(self.topology.index(source), self.topology.index(target), confidence)
+        low, high = self.intervals([(source, target)], confidence)[0].tolist()
+        return low, high
 
     def save(
         self, path: str | os.PathLike[str], *, index: bool = False, sign: str | os.PathLike[str] | None = None
@@ -274,6 +305,15 @@ class Release:
         if found.size and (int(found.min()) < 0 or int(found.max()) >= n):
             raise InputError(f"node positions run from 0 to {n - 1}")
         return np.ascontiguousarray(found, np.int64)
+
+    def _ends(self, pairs: Any, positions: bool) -> tuple[Int, Int]:
+        """Positions of both ends of each pair."""
+        if not positions:
+            return self._positions(pairs)
+        ends = self._checked_positions(pairs)
+        if ends.ndim != 2 or ends.shape[1] != 2:
+            raise InputError(f"pairs must have two columns, not shape {ends.shape}")
+        return np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1])
 
     def _positions(self, pairs: Any) -> tuple[Int, Int]:
         values = pairs.to_numpy() if hasattr(pairs, "to_numpy") else pairs

@@ -103,8 +103,8 @@ class Answer(NamedTuple):
 def ask(release: Release, pairs: Iterable[tuple[Label, Label]]) -> list[Answer]:
     """Ask a release for the distances of a few pairs, with intervals."""
     asked = list(pairs)
-    found = zip(asked, release.distances(asked), strict=True)
-    return [Answer(*pair, float(distance), *release.interval(*pair)) for pair, distance in found]
+    found = zip(asked, release.distances(asked).tolist(), release.intervals(asked).tolist(), strict=True)
+    return [Answer(*pair, distance, *ends) for pair, distance, ends in found]
 
 
 def answers(release: Release, words: Setting) -> str:

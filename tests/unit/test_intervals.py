@@ -1,0 +1,242 @@
+"""Intervals of pairs, one by one and in bulk, from every decoder; and that those over edge weights hold."""
+
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import hushpath
+from hushpath.decode.widths import Widths
+from hushpath.estimate import draws as drawing
+from hushpath.estimate.draws import Belief, plausible, rows_over
+from hushpath.estimate.fields import RANGES, Fields
+from hushpath.estimate.residuals import Observed
+from hushpath.publish.export import write_matrix
+
+RATIO = 0.4
+
+
+def grid(side=8, seed=0, *, districts=False):
+    graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(side, side))
+    rng = np.random.default_rng(seed)
+    level = rng.normal(size=(3, 3)) if districts else np.zeros((3, 3))
+    for u, v in graph.edges:
+        place = level[3 * (u // side) // side, 3 * (u % side) // side]
+        graph[u][v]["weight"] = float(5 * np.exp(0.6 * place + 0.3 * rng.normal()))
+    return graph
+
+
+def released(graph, seed=1, **options):
+    options = {"epsilon": 1 / (5 * RATIO), "unit": 1.0, "mechanism": "input", "seed": seed, **options}
+    return hushpath.release(hushpath.Network.from_networkx(graph), **options)
+
+
+@pytest.fixture(scope="module")
+def rel():
+    return released(grid())
+
+
+def test_batch_is_single_and_matrix(rel):
+    pairs = [(0, 63), (5, 40), (63, 0), (7, 7)]
+    found = rel.intervals(pairs)
+    assert found.shape == (4, 2)
+    assert [tuple(row) for row in found.tolist()] == [rel.interval(a, b) for a, b in pairs]
+    assert np.array_equal(found, rel.intervals(np.array(pairs), positions=True))
+    assert np.array_equal(found[0], found[2])
+    assert found[3].tolist() == [0.0, 0.0]
+    whole = rel.matrix(interval=True)
+    assert np.array_equal(whole.distance, rel.matrix())
+    assert (whole.low <= whole.distance).all()
+    assert (whole.distance <= whole.high).all()
+    assert np.array_equal(whole.low, whole.low.T)
+    assert np.array_equal(whole.high, whole.high.T)
+    assert (whole.low[0, 63], whole.high[0, 63]) == rel.interval(0, 63)
+    some = rel.matrix([3, 9], [0, 1, 2], interval=True, dtype=np.float32)
+    assert some.high.shape == (2, 3)
+    assert some.high.dtype == np.float32
+    assert np.allclose(some.high, whole.high[[3, 9], :3])
+    out = np.empty((3, 2, 64))
+    rel.matrix([3, 9], out=out, interval=True)
+    assert np.array_equal(out[1], whole.low[[3, 9]])
+    with pytest.raises(hushpath.HushpathError, match="shape"):
+        rel.matrix([3, 9], out=np.empty((2, 64)), interval=True)
+
+
+def test_the_same_release_gives_the_same_intervals(rel, tmp_path):
+    rel.save(tmp_path / "a.hush")
+    again = hushpath.load(tmp_path / "a.hush")
+    assert again.interval(0, 63) == rel.interval(0, 63)
+    other = rel.read(estimator="shrink")
+    assert np.abs(np.subtract(other.interval(0, 63), rel.interval(0, 63))).max() < 60  # another answer, as wide a range
+
+
+def test_more_confidence_is_wider(rel):
+    narrow, wide = (rel.intervals([(0, 63), (1, 2)], confidence) for confidence in (0.5, 0.99))
+    assert (wide[:, 0] <= narrow[:, 0]).all()
+    assert (wide[:, 1] > narrow[:, 1]).all()
+    for confidence in (0.0, 1.0, "x"):
+        with pytest.raises(hushpath.HushpathError):
+            rel.intervals([(0, 1)], confidence)
+
+
+@pytest.mark.parametrize("edges", [1, 2, 3])
+def test_tiny_networks(edges):
+    graph = nx.path_graph(edges + 1)
+    nx.set_edge_attributes(graph, 4.0, "weight")
+    graph.add_node(99)
+    for law, delta in (("laplace", 0.0), ("gaussian", 1e-6)):
+        rel = released(graph, law=law, delta=delta)
+        low, high = rel.interval(0, edges)
+        assert 0 <= low <= rel.distance(0, edges) <= high < np.inf
+        assert low < high
+        assert rel.interval(0, 99) == (np.inf, np.inf)
+
+
+def test_directed_networks():
+    graph = nx.DiGraph(grid().to_directed())
+    graph.remove_edges_from([(1, 0), (8, 0)])
+    rel = released(graph)
+    found = rel.matrix(interval=True)
+    reached = np.isfinite(found.distance)
+    assert not reached[1:, 0].any()
+    assert np.isinf(found.low[1:, 0]).all()
+    assert (found.low[reached] <= found.distance[reached]).all()
+    assert (found.distance[reached] <= found.high[reached]).all()
+    assert np.isfinite(found.high[reached]).all()
+
+
+def test_no_noise_no_width():
+    rel = released(grid(4), seed=None, epsilon=float("inf"))
+    assert rel.interval(0, 15) == (rel.distance(0, 15),) * 2
+
+
+@pytest.mark.parametrize("mechanism", ["all-pairs", "hubs", "separator", "cover", "treewidth"])
+def test_other_decoders_in_bulk(mechanism):
+    rel = released(grid(4), mechanism=mechanism, max_weight=20.0).read(
+        **({"estimator": "clip"} if mechanism == "hubs" else {})
+    )
+    pairs = [(0, 15), (3, 12), (2, 2), (15, 0)]
+    found = rel.intervals(pairs)
+    assert found.tolist() == [list(rel.interval(a, b)) for a, b in pairs]
+    answers = rel.distances(pairs)
+    assert (found[:, 0] <= answers).all()
+    assert (answers <= found[:, 1]).all()
+    assert found[0, 0] < found[0, 1]
+
+
+def test_trees_in_bulk():
+    graph = nx.random_labeled_tree(30, seed=3)
+    nx.set_edge_attributes(graph, 4.0, "weight")
+    rel = released(graph, mechanism="tree")
+    pairs = [(0, 29), (4, 17), (5, 5)]
+    assert rel.intervals(pairs).tolist() == [list(rel.interval(a, b)) for a, b in pairs]
+
+
+@pytest.mark.parametrize("values", [[2**53, -(2**53), 0, 1], [2**53] * 4, [-(2**50)] * 4, [0] * 4])
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+def test_hostile_values_break_nothing(values, law):
+    graph = nx.cycle_graph(4)
+    nx.set_edge_attributes(graph, 4.0, "weight")
+    rel = released(graph, law=law, delta=0.0 if law == "laplace" else 1e-6)
+    again = hushpath.Release(replace(rel.measurements, values=np.array(values, np.int64)), rel.statement)
+    found = again.matrix(interval=True)
+    assert (found.low <= found.distance).all()
+    assert (found.distance <= found.high).all()
+    assert not np.isnan(found.high).any()
+
+
+def observed_of(topology, weights, seed, scale):
+    noise = np.random.default_rng(seed).laplace(size=len(weights))
+    ones = np.ones(len(weights))
+    return Observed(False, weights / scale + noise, ones, 0 * ones, 100 * ones)
+
+
+def held(graph, seeds, **changes):
+    """Share of true distances within 90 % ranges over draws, all pairs from some sources."""
+    net = hushpath.Network.from_networkx(graph)
+    topology, weights = net.topology, net.weights.reveal()
+    scale = RATIO * float(np.median(weights))
+    sources, inside = np.arange(0, topology.num_nodes, 3), []
+    for seed in seeds:
+        found = plausible(topology, observed_of(topology, weights, seed, scale))
+        true = rows_over(topology, weights / scale, sources)
+        widths = Widths.learnt(topology, found, sources, rows_over(topology, found.mean, sources), 1.0)
+        ends = np.repeat(sources, topology.num_nodes), np.tile(np.arange(topology.num_nodes), len(sources))
+        answers = np.maximum(rows_over(topology, found.mean, sources), 1e-6).ravel()
+        ranges = widths.ranges(answers, *ends, 0.9)
+        asked = ends[0] != ends[1]
+        inside.append(np.mean(((ranges[:, 0] <= true.ravel()) & (true.ravel() <= ranges[:, 1]))[asked]))
+    return float(np.mean(inside))
+
+
+def test_intervals_hold_what_they_say_on_even_streets():
+    assert 0.8 <= held(grid(), range(6)) <= 0.99
+
+
+def test_intervals_hold_where_districts_differ():
+    assert 0.78 <= held(grid(12, districts=True), range(3)) <= 1.0
+
+
+def test_draws_carry_the_level_of_all_weights():
+    """Of few edges the mean weight is not known well, and all draws of one release would share its error."""
+    net = hushpath.Network.from_networkx(grid(6))
+    topology, weights = net.topology, net.weights.reveal()
+    belief = Belief.of(topology, observed_of(topology, weights, 1, float(np.median(weights))))
+    means = belief.draws(Fields(topology), np.zeros(len(RANGES)), 60, 1).mean(axis=1)
+    # Noise of standard deviation sqrt(2) on each of 60 weights leaves their mean unknown by 0.18, of which the guess
+    # that weights are alike takes little.
+    assert 0.1 <= means.std() <= 0.3
+
+
+def test_fields_find_what_neighbours_share():
+    net = hushpath.Network.from_networkx(grid(24))
+    fields, rng = Fields(net.topology), np.random.default_rng(3)
+    m, none = net.topology.num_edges, np.zeros(len(RANGES))
+    wanted = np.array([0.0, 0.0, 0.5, 0.0, 0.0])
+    ones = np.ones(m)
+    shared = [fields.shares(fields.draw(wanted, rng) + rng.normal(size=m), ones, none).sum() for _ in range(3)]
+    alone = [fields.shares(rng.normal(size=m) * 1.4, ones, none).sum() for _ in range(3)]
+    assert min(shared) > 0.25
+    assert max(alone) < 0.2
+    assert 0.9 <= fields.draw(wanted, rng).std() <= 1.1
+
+
+def test_a_rehearsal_widens_draws_that_are_too_sure(monkeypatch):
+    net = hushpath.Network.from_networkx(grid(6))
+    observed = observed_of(net.topology, net.weights.reveal(), 1, 2.0)
+    plain = plausible(net.topology, observed, count=4)
+    real = Belief.draws
+
+    def sure(self, fields, shares, count, seed):
+        found = real(self, fields, shares, count, seed)
+        return found if count == 1 else found.mean(axis=0) + 0.3 * (found - found.mean(axis=0))
+
+    monkeypatch.setattr(drawing.Belief, "draws", sure)
+    assert plausible(net.topology, observed, count=4).factor > 1.5 * plain.factor
+
+
+@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_tables_of_intervals(rel, tmp_path, suffix, long):
+    import pandas as pd
+
+    path = tmp_path / f"m.{suffix}"
+    assert write_matrix(rel, path, [0, 9], [3, 5, 63], long=long, interval=True, confidence=0.8) == (2, 3)
+    table = pd.read_csv(path) if suffix == "csv" else pd.read_parquet(path)
+    table = table.drop(columns=[name for name in table if "PRIVATE" in name])
+    found = rel.matrix([0, 9], [3, 5, 63], interval=True, confidence=0.8)
+    if long:
+        assert list(table) == ["source", "target", "distance", "low", "high"]
+        assert np.allclose(table[["distance", "low", "high"]], np.stack(found, axis=2).reshape(-1, 3))
+    else:
+        assert list(table)[:4] == ["source", "3", "3 low", "3 high"]
+        assert np.allclose(table.iloc[:, 1:], np.stack(found, axis=2).reshape(2, -1))
+
+
+def test_a_plain_array_of_intervals(rel, tmp_path):
+    write_matrix(rel, tmp_path / "m.npy", interval=True)
+    found = np.load(tmp_path / "m.npy")
+    found = found[found.dtype.names[0]] if found.dtype.names else found
+    assert found.shape == (3, 64, 64)
+    assert np.array_equal(found, np.stack(rel.matrix(interval=True)))
