@@ -84,7 +84,7 @@ class Belief:
         for row in out:
             coefficients = fitted.coefficients + root @ rng.normal(size=len(root))
             guess = replace(fitted, coefficients=coefficients).guess
-            levels = ndtr(fields.draw(shares, rng))[None]
+            levels = ndtr(fields.sampled(shares, rng))[None]
             found = observed.posterior(guess, fitted.residuals, fitted.which, levels)
             moved = found.draws[0] + self.shift.added(found.mean, rng.normal(size=len(self.shift.root)))
             row[:] = np.clip(moved, observed.low, observed.top)

@@ -75,7 +75,7 @@ class Fields:
         found = nnls(rows, target)[0]
         return np.asarray(found * min(1.0, MOST / max(float(found.sum()), 1e-12)), np.float64)
 
-    def draw(self, shares: Float, rng: np.random.Generator) -> Float:
+    def sampled(self, shares: Float, rng: np.random.Generator) -> Float:
         """Standard normal numbers, one per edge, that share as much with their neighbours."""
         normal = np.sqrt(1 - shares.sum()) * rng.normal(size=self.count)
         seeds = rng.normal(size=(self.count, 1))

@@ -19,7 +19,7 @@ from ..arrays import Float, Int
 from ..data.lattice import Lattice
 from ..data.topology import Topology
 from ..kernels.search import hops_from
-from ..noise import Law, simulation
+from ..noise import simulation
 from .core import NoisyEdges
 from .routes import distances
 
@@ -61,9 +61,8 @@ def noisy_share(noisy: NoisyEdges, shrunk: Shrunk, unit: float, shrink: Shrink) 
 def _risk(noisy: NoisyEdges, draw: Float, shared: float, unit: float, shrink: Shrink, turn: int) -> Float:
     """The error to expect of each share, relative to that of the noisy weights alone."""
     truth = np.clip(np.rint(draw * unit), noisy.lattice.low, noisy.lattice.high)
-    rng = simulation(7 + turn)
-    noise = rng.laplace(0.0, noisy.scales) if noisy.law is Law.LAPLACE else rng.normal(0.0, noisy.scales)
-    again = shrink(replace(noisy, values=np.rint(truth + noise).astype(np.int64)))
+    values = np.rint(truth + noisy.drawn(simulation(7 + turn))).astype(np.int64)
+    again = shrink(replace(noisy, values=values))
     true = distances(noisy.topology, truth / unit)
     if not len(true):
         return np.ones(len(SHARES))
