@@ -22,4 +22,5 @@ ESTIMATOR = Estimator(
     summary="each noisy weight by itself, clipped to its public bounds",
     estimate=estimate,
     proved=True,
+    quick=True,
 )

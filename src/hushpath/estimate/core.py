@@ -65,6 +65,7 @@ class Estimator:
         suits: whether it may be the default for what a strategy measures; the first that suits is.
         proved: whether no weight is estimated farther from the true one than it was measured, whatever the noise: what
             the proved bounds of decoders that search rest on.
+        quick: whether it takes no longer than a few searches, so that plans can try it on networks of any size.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Estimator:
     estimate: Callable[[NoisyEdges], Int]
     suits: Callable[[Strategy], bool] = lambda _: True
     proved: bool = False
+    quick: bool = False
 
     def weights(self, noisy: NoisyEdges) -> Int:
         """One weight per edge of the network; edges that were not measured are as long as their bounds allow."""

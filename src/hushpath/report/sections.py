@@ -14,7 +14,7 @@ from ..data.labels import Label
 from ..data.topology import Topology
 from ..publish.evaluate import Comparison, Evaluation
 from ..publish.oracle import Release
-from ..publish.plan import Plan
+from ..publish.planned import Plan
 from ..publish.statement import NOT_PRIVATE, Statement
 from .page import bullets, figure, folded, lists, row, short, table
 from .pictures import distance_map, error_by_hops, true_against_released
