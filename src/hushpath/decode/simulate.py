@@ -73,6 +73,8 @@ def simulated(strategy: Strategy, scene: Scene, estimator: str = "auto") -> Outc
     weights = PrivateWeights(scene.weights, num_rows=len(scene.weights))
     sampler = make_sampler("vector", seed=NOISE_SEED + scene.seed, size=strategy.num_values)
     measured = measure(strategy, weights, sampler)
+    if measured.private:
+        raise RuntimeError("a simulation must not look like a release")
     chosen, reader = default_decoder(strategy), estimator_named(estimator, strategy)
     whole = not chosen.searches or reader.quick or strategy.topology.num_edges <= WHOLE_EDGES
     decoder = chosen(measured, reader if whole else estimator_named("clip", strategy))

@@ -23,6 +23,7 @@ from ..strategy.registry import MECHANISMS, mechanism_named
 
 GAMMA = 0.05  # the chance that proved bounds are given away
 FAR_BEHIND = 2.0  # times the best: noise alone is an estimate, and estimators may halve what it says
+CLOSE_BEHIND = 1.3  # times the best, all read by quick estimators: slow ones are tried on these only
 MOST_NUMBERS = 4_000_000  # a strategy that measures more takes too long to try
 
 
@@ -111,15 +112,27 @@ def ranked(candidates: Sequence[Candidate], scenes: Sequence[Scene]) -> tuple[Ca
 def _tried_out(possible: Sequence[Candidate], scenes: Sequence[Scene]) -> list[Candidate]:
     """Put simulated errors in place of those from noise alone, except where it would be a waste of time."""
     distance = float(sum(scene.true[scene.pairs].mean() for scene in scenes)) / len(scenes)
-    found, best = [], float("inf")
-    for candidate in steps(possible, "trying"):
+    found, best = list(possible), float("inf")
+    for i, candidate in enumerate(possible):  # quick estimators in place of slow ones
         strategy = candidate.strategy
         assert strategy is not None
         if strategy.num_values <= MOST_NUMBERS and candidate.hopeful <= FAR_BEHIND * best:
-            candidate = replace(candidate, expected=by_trying(strategy, scenes))
-            best = min(best, candidate.mean_error)
-        found.append(replace(candidate, relative=candidate.mean_error / distance if distance > 0 else None))
-    return found
+            expected = by_trying(strategy, scenes, "clip" if _slow(strategy) else "auto")
+            found[i], best = replace(candidate, expected=expected), min(best, expected.mean)
+    for i, candidate in steps(list(enumerate(found)), "trying"):
+        strategy = candidate.strategy
+        assert strategy is not None
+        if candidate.expected.simulated and _slow(strategy):
+            close = candidate.mean_error <= CLOSE_BEHIND * best
+            expected = by_trying(strategy, scenes) if close else Expected(candidate.mean_error, candidate.p95_error)
+            found[i] = replace(candidate, expected=expected)
+    share = 1 / distance if distance > 0 else None
+    return [replace(candidate, relative=share and share * candidate.mean_error) for candidate in found]
+
+
+def _slow(strategy: Strategy) -> bool:
+    """Whether it is read with an estimator that takes long."""
+    return default_decoder(strategy).searches and not estimator_named("auto", strategy).quick
 
 
 def _tried(mechanism: Mechanism, problem: Problem, asked: Law | None, options: Mapping[str, Any]) -> list[Candidate]:

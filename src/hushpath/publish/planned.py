@@ -136,7 +136,7 @@ class Plan:
                 f"{self.known.compared(choice.mean_error)}.",
             ]
             if any(c.strategy and not c.expected.simulated for c in self.candidates):
-                lines.append("In brackets: too far behind or too large to be simulated; predicted from noise alone.")
+                lines.append("In brackets: too far behind, or too large, to be simulated in full; a rough figure.")
         lines.append(f"All below: no answer is off by more, proved for the worst case, with probability {1 - GAMMA:g}.")
         if self.terms.max_weight is None:
             lines.append(
