@@ -1,7 +1,7 @@
 """Predicting by trying: stand-in weights are measured with the strategy's own noise and read as a release would be.
 
-The weights are public stand-ins (``surrogates``) and the noise is seeded, so what comes out is NOT PRIVATE and need not
-be.  The same scenes and seeds serve every candidate, which makes comparisons between them fair.
+The weights are public stand-ins (``surrogates``) and the noise is simulated, so what comes out is NOT PRIVATE and need
+not be.  The same scenes and seeds serve every candidate and every budget, which makes comparisons between them fair.
 
 Some estimators take seconds on large networks.  There (beyond ``WHOLE_EDGES`` edges, unless an estimator says that it
 is ``quick``) the whole network is read by ``clip``, and what another estimator gains over it is measured on a part:
@@ -24,7 +24,7 @@ from ..estimate.core import Estimator, NoisyEdges
 from ..estimate.registry import estimator_named
 from ..kernels.paths import distances_from
 from ..measure import measure
-from ..noise import make_sampler
+from ..noise import SimulatedNoise
 from ..strategy.core import Strategy
 from .registry import default_decoder
 from .surrogates import Part, Scene
@@ -71,16 +71,13 @@ class PerHop(NamedTuple):
 def simulated(strategy: Strategy, scene: Scene, estimator: str = "auto") -> Outcome:
     """The errors of one release of stand-in weights, read by default or with another estimator."""
     weights = PrivateWeights(scene.weights, num_rows=len(scene.weights))
-    sampler = make_sampler("vector", seed=NOISE_SEED + scene.seed, size=strategy.num_values)
-    measured = measure(strategy, weights, sampler)
-    if measured.private:
-        raise RuntimeError("a simulation must not look like a release")
+    measured = measure(strategy, weights, SimulatedNoise(NOISE_SEED + scene.seed))
     chosen, reader = default_decoder(strategy), estimator_named(estimator, strategy)
     whole = not chosen.searches or reader.quick or strategy.topology.num_edges <= WHOLE_EDGES
     decoder = chosen(measured, reader if whole else estimator_named("clip", strategy))
     rows = np.empty_like(scene.true)
     decoder.rows(scene.sources, rows)
-    found = Outcome.of((rows - scene.true)[scene.pairs])
+    found = Outcome.of(rows[scene.pairs] - scene.true[scene.pairs])
     return found if whole else _carried_over(found, scene, decoder.noisy, reader)
 
 
@@ -95,7 +92,7 @@ def _carried_over(clipped: Outcome, scene: Scene, noisy: NoisyEdges, estimator: 
     for weights in (np.clip(inside.values, inside.lattice.low, inside.lattice.high), estimator.weights(inside)):
         rows = np.empty_like(part.true)
         distances_from(part.topology.arcs, inside.lattice.floats(weights)[part.topology.arcs.edges], part.sources, rows)
-        found.append(PerHop.fitted(part.hops[part.pairs], (rows - part.true)[part.pairs]))
+        found.append(PerHop.fitted(part.hops[part.pairs], rows[part.pairs] - part.true[part.pairs]))
     plain, better = found
     ratio = better.mean_error(hops, share) / max(plain.mean_error(hops, share), 1e-300)
     bias = better.bias * float(hops @ share)

@@ -117,7 +117,7 @@ def scenes(topology: Topology, lattice: Lattice, typical: float | None) -> tuple
     proxy, n, m = _proxy(topology), topology.num_nodes, topology.num_edges
     if m == 0 or (typical is None and proxy is None):
         return ()
-    low, high = lattice.low * lattice.granularity, lattice.high * lattice.granularity
+    low, high = lattice.floats(lattice.low), lattice.floats(lattice.high)
     kinds = PLAIN if proxy is None else AROUND_PROXY
     size = _lengths(topology) if proxy is None else proxy
     everybody = np.ones(m) if proxy is None else proxy
@@ -129,7 +129,7 @@ def scenes(topology: Topology, lattice: Lattice, typical: float | None) -> tuple
         factor = np.exp(kind.common * _field(topology, rng) + kind.own * rng.normal(size=m))
         weights = (size if kind.sized else 1.0) * factor
         weights = weights * (typical / _middle(weights) if typical is not None else np.exp(kind.shift))
-        weights = np.clip(weights, low, high)
+        weights = np.clip(_softly_below(weights, high), low, high)
         sources = rng.choice(n, min(n, max(2, min(SOURCES, SEARCHED // n))), replace=False)
         made.append(
             Scene(
@@ -154,6 +154,12 @@ def _lengths(topology: Topology) -> Float:
     ends = topology.coordinates[topology.tails] - topology.coordinates[topology.heads]
     length = np.hypot(ends[:, 0], ends[:, 1])
     return np.maximum(length, SHORTEST * _middle(length)) if (length > 0).any() else np.ones(topology.num_edges)
+
+
+def _softly_below(weights: Float, high: Float) -> Float:
+    """Weights that come near a declared bound without piling up at it, as those do for which it was declared."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(high > 0, weights / np.cbrt(1 + (weights / high) ** 3), 0.0)
 
 
 def _middle(values: Float) -> float:

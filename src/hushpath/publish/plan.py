@@ -74,7 +74,7 @@ class Question:
         """What public facts alone would give."""
         if not self.scenes:
             return None
-        moves = [np.abs(scene.known - scene.true)[scene.pairs].mean() for scene in self.scenes]
+        moves = [np.abs(scene.known[scene.pairs] - scene.true[scene.pairs]).mean() for scene in self.scenes]
         far = [scene.true[scene.pairs].mean() for scene in self.scenes]
         source = f"the typical weight {self.typical:g} on every edge" if self.typical is not None else ""
         if self.topology.proxy_name:

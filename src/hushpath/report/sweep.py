@@ -16,6 +16,8 @@ from ..publish.planned import Sweep
 from .canvas import BLUE, INK, ORANGE, blank, plain, png, whole_decades
 from .page import write_file
 
+FEW = 8  # epsilons that can each be named on the axis
+
 
 def write_picture(path: str | PathLike[str], sweep: Sweep) -> None:
     """Draw a sweep as SVG or PNG, by the name of the file."""
@@ -41,10 +43,10 @@ def picture(sweep: Sweep, kind: str = "png") -> bytes:
     if sweep.known is not None:
         label = "public facts alone (mean)"
         axes.axhline(sweep.known.error, color=ORANGE, linewidth=2.2, linestyle=(0, (1, 1)), label=label)
-    plain(axes, "Predicted error against epsilon", text=12)
+    plain(axes, "Predicted error against epsilon" + ("" if all(tried) else ", from noise alone"), text=12)
     axes.set(xlabel="epsilon: smaller is more private", ylabel="error, in the measure of the weights")
     whole_decades(axes)
-    if max(epsilons) / min(epsilons) < 30:  # few enough to name each
+    if len(epsilons) <= FEW:
         axes.set_xticks(epsilons, [f"{one:g}" for one in epsilons])
     axes.legend(loc="best", frameon=False, fontsize=11)
     if sweep.known is not None and sweep.known.distance > 0:
