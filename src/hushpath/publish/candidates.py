@@ -23,7 +23,7 @@ from ..strategy.registry import MECHANISMS, mechanism_named
 
 GAMMA = 0.05  # the chance that proved bounds are given away
 FAR_BEHIND = 2.0  # times the best: noise alone is an estimate, and estimators may halve what it says
-CLOSE_BEHIND = 1.3  # times the best, all read by quick estimators: slow ones are tried on these only
+CLOSE_BEHIND = 1.1  # times the best, all read by quick estimators: slow ones are tried on these only
 MOST_NUMBERS = 4_000_000  # a strategy that measures more takes too long to try
 
 

@@ -132,9 +132,7 @@ def candidates(plan: Plan, words: Setting) -> str:
         rows.append(row(columns, values, "chosen" if each is plan.choice else ""))
     return (
         "<p>Every mechanism that fits was calibrated to the same promise, and its error predicted from "
-        f"public facts alone, before any private weight was read. The choice: {escape(plan.why)}"
-        + (f" {escape(plan.known.compared(plan.choice.mean_error))}." if plan.known else "")
-        + "</p>"
+        f"public facts alone, before any private weight was read. The choice: {escape(plan.why)}</p>"
         + table(columns, rows)
     )
 
