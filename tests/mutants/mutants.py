@@ -26,10 +26,11 @@ HOSTILE, INDEX = "tests/unit/test_hostile_files.py", "tests/unit/test_engine_sto
 ROWS = "tests/properties/test_row_order.py"
 PUBLIC = "tests/properties/test_nothing_public_depends_on_weights.py"
 PROXIES = "tests/unit/test_proxy.py"
+PLANS = "tests/unit/test_plan.py"
 # The behavioural privacy tests, cheap ones first; never the stamps.
 EVERYTHING = [
-    CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, PROXIES, ACCOUNTING, TRADE_OFF,
-    INDEX,
+    CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, PROXIES, PLANS, ACCOUNTING,
+    TRADE_OFF, INDEX,
     HOSTILE, ROWS, REPLAY, SAMPLES, AUDIT,
 ]  # fmt: skip
 
@@ -280,6 +281,10 @@ MUTANTS = [
            "columns that nobody named are printed", PROXIES),
     Mutant("publish/release.py", "    network.topology.columns.check_public(plan.topology.proxy_name)  #", "    #",
            "a plan's proxy is the private weight", PROXIES),
+    # --- simulations of plans
+    Mutant("noise/simulated.py", "private = False", "private = True", "simulated noise that claims to protect", PLANS),
+    Mutant("noise/simulated.py", "rng = simulation(self._seed)", "rng = simulation(int(scales.max(initial=0)))",
+           "simulated errors of different budgets that cannot be compared", PLANS),
     # --- exact numbers
     Mutant(CELLS, "public=lattice.high", "public=steps", "public edges carry private weights",
            replay_of("separator-cover")),

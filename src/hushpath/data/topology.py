@@ -135,7 +135,8 @@ class Topology:
         """The same topology with a public proxy: the name of a column it was read with, or one number per edge.
 
         A proxy is a public number per edge that resembles its private weight: a free-flow time, a length.  Estimators
-        begin with it; nothing that is measured or certified looks at it, so it costs no privacy and bounds nothing.
+        begin with it and plans are tried on it, so it may decide which candidate ``auto`` takes; no block, bound or
+        certificate looks at it, so it costs no privacy.
 
         IT MUST BE PUBLIC, and it is published with every release.  A column that was computed from the private data (a
         mean of past trips, last year's weights, the weights rounded) breaks the promise, whatever its name

@@ -26,9 +26,10 @@ from ..errors import CannotError, OptionError
 from ..estimate.registry import ESTIMATORS
 from ..kernels.paths import distances_from
 from ..noise import simulation
+from ..publish.candidates import Candidate
 from ..publish.evaluate import Comparison, Evaluation, compare
 from ..publish.oracle import Release
-from ..publish.plan import Candidate, plan
+from ..publish.plan import plan
 from ..publish.release import release
 from ..publish.statement import NOT_PRIVATE
 from .cases import DELTA, NO_ESTIMATOR, Case

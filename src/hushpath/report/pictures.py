@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import Float
+from ..blocks.samples import sampled_hops
 from ..data.topology import Topology
 from ..decode.edges import EdgeDecoder
 from ..decode.predict import MEAN_OF_STD
 from ..decode.registry import default_decoder
 from ..publish.evaluate import Comparison
-from ..publish.plan import Plan
+from ..publish.planned import Plan
 from ..publish.statement import NOT_PRIVATE
 from .canvas import BLUE, INK, ORANGE, WATER, blank, plain, png
 from .setting import Setting
@@ -131,8 +132,12 @@ def error_by_hops(comparison: Comparison, plan: Plan | None, words: Setting) -> 
 
 
 def predicted_by_hops(plan: Plan, hops: Float) -> Float:
-    """Mean error the plan expects at a hop count: growing with the root of it, or the same for all."""
+    """Mean error the plan expects at a hop count: spread grows with the root of it, bias in proportion."""
     choice = plan.choice
+    if default_decoder(plan.strategy) is EdgeDecoder and choice.bias is not None:
+        share = hops / float(sampled_hops(plan.topology).mean())
+        spread = np.sqrt(max(choice.mean_error**2 - choice.bias**2, 0.0) * share)
+        return np.asarray(np.hypot(spread, choice.bias * share))
     if default_decoder(plan.strategy) is EdgeDecoder:
         return np.asarray(MEAN_OF_STD * choice.noise * np.sqrt(hops))
     return np.full(len(hops), choice.mean_error)
