@@ -5,7 +5,7 @@ SUB    := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 BIN    := $(VENV)/$(SUB)
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint ruff mypy hooks examples test-lowest test-slow fuzz boundscheck mutants audit bench clean
+.PHONY: demo test lint ruff mypy hooks examples test-lowest test-slow fuzz boundscheck mutants audit bench accuracy clean
 
 demo: $(READY)
 	$(BIN)/hushpath demo --out demo-out
@@ -61,6 +61,10 @@ mutants: $(READY)
 # Claimed and attacked epsilon of every mechanism, and mechanisms broken on purpose.
 audit: $(READY)
 	$(BIN)/python tests/audit/report.py
+
+# Errors as ratios to the baseline, on generated networks and those in HUSHPATH_DATA; hours on two cores, goes on where it was stopped.
+accuracy: $(READY)
+	$(BIN)/python bench/accuracy.py
 
 bench: $(READY)
 	$(BIN)/python bench/engine.py

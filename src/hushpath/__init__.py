@@ -8,7 +8,7 @@ The data flows one way, through the rooms of this house in this order:
     privacy    what a release costs, proved from public facts
     kernels    compiled loops without options; slow twins are in the tests
     cells      a hierarchy of cells, its tables and the index over it
-    decompose  how a network falls into cells
+    decompose  how a network falls into cells, and into lines
     blocks     the kinds of measurement, one file each
     strategy   what to measure, with how much noise: one file per mechanism
     measure    the one private step

@@ -67,6 +67,7 @@ OTHERS = [
     *_both("hubs", "path of 6", 6, path(6), 1, options={"hubs": 3}),
     *_both("hubs-bounded", "path of 6", 6, path(6), 1, options={"constants": "paper"}),
     *_both("tree", "path of 8", 8, path(8), 1, ("laplace",), options={"constants": "paper"}),
+    *_both("lines", "path of 8", 8, path(8), 64, options={"branch": 2}),
     *_both("treewidth", "path of 32", 32, path(32), 4),
     *_both("treewidth", "corridor 9 x 2", 18, corridor(9, 2), 4, lengths=one_lane(9, 2)),
     *_both("treewidth", "path of 32", 32, path(32), 4, ("laplace",), options={"constants": "paper"}),

@@ -8,13 +8,17 @@ import pytest
 import hushpath.lab.trial
 from hushpath.cli import run
 from hushpath.errors import CannotError
-from hushpath.lab.cases import Scope, make_cases
+from hushpath.estimate.core import Estimator
+from hushpath.estimate.registry import ESTIMATORS
+from hushpath.lab.cases import NO_ESTIMATOR, Scope, make_cases
 from hushpath.lab.runner import run_cases
 from hushpath.lab.study import Study, run_study
 from hushpath.lab.tables import final_table
 
-TINY = Scope((25, 49, 100), (25, 49, 100), (0.5,), 49, (0.5,), 2, 3_000)
+TINY = Scope((25, 49, 100), (25, 49, 100), (0.5,), 49, (0.5,), 2, 3_000, rate_sizes=(25, 49, 100), rate_units=(1e-6,))
 CLASSES = ("path", "grid")
+SEARCHED = {"input", "hubs", "hubs-bounded", "treewidth", "separator", "separator-cover"}
+CELL = ("network", "nodes", "weights", "noise", "unit", "mechanism")
 TIMES = ("release_seconds", "query_seconds")
 
 
@@ -49,11 +53,16 @@ def test_the_table_is_whole_and_plausible(tiny):
     done = [row for row in rows if not row["skipped"]]
     assert {row["mechanism"] for row in done} >= {"input", "all-pairs", "separator", "separator-cover"}
     for row in done:
-        assert 0 < row["mean_error"] <= row["p95_error"] <= row["max_error"] <= row["bound"]
+        assert 0 < row["mean_error"] <= row["p95_error"] <= row["max_error"]
+        assert row["bound"] is None or row["max_error"] <= row["bound"]
         assert abs(row["bias"]) <= row["mean_error"]
         assert 0 <= row["covered"] <= row["intervals"]
-        assert row["predicted_error"] > 0
+        assert not row["default"] or row["predicted_error"] > 0
         assert row["release_seconds"] > 0
+        assert row["estimator"] in (ESTIMATORS if row["mechanism"] in SEARCHED else [NO_ESTIMATOR])
+    assert any(row["bound"] is not None for row in done)
+    defaults = [tuple(row[name] for name in CELL) for row in done if row["default"]]
+    assert len(defaults) == len(set(defaults)) == len({tuple(row[name] for name in CELL) for row in done})
     left_out = [row["skipped"] for row in rows if row["skipped"]]
     assert any("numbers" in reason for reason in left_out)  # all pairs of 100 nodes are above TINY's limit
 
@@ -68,8 +77,8 @@ def test_a_killed_run_continues_to_the_same_table(tiny, tmp_path, monkeypatch):
     assert not half.endswith(b"\n")
     (tmp_path / "results.jsonl").write_bytes(half)
     measured = []
-    inner = hushpath.lab.trial.run_case
-    monkeypatch.setattr(hushpath.lab.trial, "run_case", lambda case: measured.append(case) or inner(case))
+    inner = hushpath.lab.trial.measure_cases
+    monkeypatch.setattr(hushpath.lab.trial, "measure_cases", lambda cases: measured.extend(cases) or inner(cases))
     expected = timeless(tiny[1]["results"])
     assert table(tmp_path) == expected
     assert len(measured) == len(expected) - half.count(b"\n")
@@ -86,12 +95,14 @@ def test_workers_give_the_same_table(tiny, tmp_path):
 def test_every_picture_and_table_is_there(tiny):
     folder = tiny[0]
     pictures = sorted(path.name for path in (folder / "plots").glob("*.png"))
-    assert pictures == ["error-n.png", "hops.png", "phases.png", "table1.png", "weights.png"]
+    several = ["estimators.png"] if len(ESTIMATORS) > 1 else []
+    assert pictures == ["error-n.png", *several, "hops.png", "phases.png", "rates.png", "table1.png", "weights.png"]
     for name in pictures:
         data = (folder / "plots" / name).read_bytes()
         assert data.startswith(b"\x89PNG")
         assert len(data) > 10_000
-    for name in ("results", "winners", "exponents", "hops", "coverage", "weights", "table1", "table1-curves"):
+    tables = "results winners exponents hops coverage weights estimators rates rates-points table1 table1-curves"
+    for name in tables.split():
         for place in (folder, folder / "plots"):
             assert len((place / f"{name}.csv").read_text().splitlines()) > 1, name
 
@@ -102,9 +113,81 @@ def test_the_report_is_self_contained(tiny):
     assert "<script" not in page
     for address in re.findall(r'(?:src|href)="([^"]{0,40})', page):
         assert address.startswith("data:"), address
-    assert page.count("<img ") == 5
+    assert page.count("<img ") == 6 + (len(ESTIMATORS) > 1)
     assert page.count("data:text/csv;base64,") >= 6
     assert "http" not in re.sub(r'"data:[^"]*"', "", page)
+
+
+def high(noisy):
+    return noisy.lattice.high[noisy.edges]
+
+
+def test_one_measurement_is_read_by_every_estimator(tmp_path, monkeypatch):
+    """Another estimator costs no release, changes nothing of the first one's row, and joins tables and pictures."""
+    scope, some = Scope((49,), (49,), (0.5,), 49, (), 2, 3_000), ("input", "all-pairs", "hubs")
+    before, _ = run_tiny(tmp_path / "before", scope=scope, mechanisms=some, classes=("grid",))
+    longest = Estimator("longest", "every edge as long as it may be", high)
+    unfit = Estimator("unfit", "for nobody", high, suits=lambda strategy: False)
+    monkeypatch.setitem(ESTIMATORS, "longest", longest)
+    monkeypatch.setitem(ESTIMATORS, "unfit", unfit)
+    released, inner, plots = [], hushpath.lab.trial.release, tmp_path / "plots"
+    monkeypatch.setattr(hushpath.lab.trial, "release", lambda *one, **asked: released.append(1) or inner(*one, **asked))
+    after, said = run_tiny(tmp_path / "after", scope=scope, mechanisms=some, classes=("grid",), plots=plots)
+    assert len(released) == 2 * len(some)  # repeats times mechanisms
+    assert f"{len(some)} measurements" in said[1]
+    old = [row for row in timeless(after["results"]) if row["estimator"] not in ("longest", "unfit")]
+    assert old == timeless(before["results"])
+    mine = {row["mechanism"]: row for row in after["results"] if row["estimator"] == "longest"}
+    assert set(mine) == {"input", "hubs"}  # a table of all pairs is not searched
+    for row in mine.values():
+        assert not row["default"]
+        assert row["bias"] > 0.5 * row["mean_distance"]  # every edge at its bound, twice the mean
+        assert (row["bound"], row["predicted_error"], row["intervals"]) == (None, None, 0)
+    assert all("does not suit" in row["skipped"] for row in after["results"] if row["estimator"] == "unfit")
+    assert {row["winner"] for row in after["winners"]} == {row["winner"] for row in before["winners"]}
+    ratio = [row["times_clip"] for row in after["estimators"] if row["estimator"] == "longest"]
+    assert min(ratio) > 1
+    assert (plots / "estimators.png").stat().st_size > 5_000
+    only, _ = run_tiny(tmp_path / "only", scope=scope, mechanisms=some, classes=("grid",), estimators=("longest",))
+    assert {row["estimator"] for row in only["results"]} == {"longest", NO_ESTIMATOR}
+
+
+def test_results_stored_before_there_were_estimators_are_left_alone(tiny, tmp_path):
+    """Their ids name no estimator, and other code: everything is measured anew beside them."""
+    rows = [json.loads(line) for line in (tiny[0] / "results.jsonl").read_text().splitlines()]
+    old = [{**row, "id": row["id"].replace(f"/{row['estimator']}/", "/", 1), "mean_error": -1.0} for row in rows]
+    for row in old:
+        del row["estimator"], row["unit"]
+    (tmp_path / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in old))
+    assert table(tmp_path, classes=("path",), mechanisms=("input",)) == [
+        row for row in timeless(tiny[1]["results"]) if (row["network"], row["mechanism"]) == ("path", "input")
+    ]
+
+
+def test_a_bug_in_one_estimator_spares_the_others(tmp_path, monkeypatch):
+    def broken(noisy):
+        raise IndexError("secret 31337")
+
+    monkeypatch.setitem(ESTIMATORS, "broken", Estimator("broken", "a bug", broken))
+    with pytest.raises(CannotError, match="cells failed, the first: input on path") as caught:
+        run_tiny(tmp_path, classes=("path",), mechanisms=("input",))
+    assert "31337" not in str(caught.value)
+    stored = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
+    assert {row["estimator"] for row in stored} == set(ESTIMATORS) - {"broken"}
+
+
+def test_rates_are_measured_where_nothing_is_clipped(tiny):
+    rows = [row for row in tiny[1]["results"] if row["unit"] != 1.0 and not row["skipped"]]
+    assert {row["epsilon"] for row in rows} == {1.0}
+    assert {row["network"] for row in rows} == set(CLASSES)
+    assert not {row["mechanism"] for row in rows} & {"cover", "hubs-bounded", "separator-cover"}
+    for row in rows:
+        assert row["zeros"] == 0
+        assert row["max_error"] < 0.05 * row["mean_distance"]
+    fits = {(row["network"], row["mechanism"]): row for row in tiny[1]["rates"]}
+    assert fits["grid", "separator"]["shape"].startswith("p log²n")
+    assert all(1 <= fit["within"] < 10 and fit["constant"] > 0 for fit in fits.values())
+    assert not any(row["noise"] < 0.1 for row in tiny[1]["winners"])  # rates are no part of the other comparisons
 
 
 def test_an_edge_list_of_the_users(tmp_path):
@@ -119,14 +202,14 @@ def test_an_edge_list_of_the_users(tmp_path):
 
 
 def test_a_bug_in_one_mechanism_is_a_row_and_not_the_end(tmp_path, monkeypatch):
-    inner = hushpath.lab.trial.run_case
+    inner = hushpath.lab.trial.measure_cases
 
-    def broken(case):
-        if case.mechanism == "separator":
+    def broken(cases):
+        if cases[0].mechanism == "separator":
             raise IndexError("secret 31337")
-        return inner(case)
+        return inner(cases)
 
-    monkeypatch.setattr(hushpath.lab.trial, "run_case", broken)
+    monkeypatch.setattr(hushpath.lab.trial, "measure_cases", broken)
     with pytest.raises(CannotError, match="cells failed, the first: separator on path") as caught:
         run_tiny(tmp_path, classes=("path",), mechanisms=("input", "separator"))
     assert "31337" not in str(caught.value)
@@ -140,6 +223,7 @@ def test_a_bug_in_one_mechanism_is_a_row_and_not_the_end(tmp_path, monkeypatch):
     ("arguments", "says"),
     [
         (["--mechanism", "magic"], "no mechanism is called 'magic'"),
+        (["--estimator", "oracle"], "no estimator is called 'oracle'"),
         (["--class", "torus"], "no network class is called 'torus'"),
         (["--seed", "-1"], "seed must be at least 0"),
         (["--seed", "many"], "seed"),

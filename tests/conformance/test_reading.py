@@ -12,21 +12,23 @@ from hushpath.decode.registry import DECODERS, decoders_for, default_decoder
 from hushpath.estimate.core import Estimator, NoisyEdges
 from hushpath.estimate.registry import ESTIMATORS
 from hushpath.measure import Measurements
-from hushpath.noise import Law
+from hushpath.noise import Law, stds
 from hushpath.publish.oracle import Release
 from hushpath.strategy.registry import MECHANISMS
 
 NETWORKS = [name for name in SMALL if named(name).topology.num_nodes <= 40]
-LITERAL = {"separator": {"levels": "adjacent"}, "separator-cover": {"levels": "adjacent", "hops": 1}}
+OTHER_WAYS = {
+    "separator": {"levels": "adjacent"}, "separator-cover": {"levels": "adjacent", "hops": 1}, "lines": {"branch": 2},
+}  # fmt: skip
 
 
 @cache
 def releases():
-    """One release per network and mechanism (and per recursion, where there are two), with noise and without."""
+    """One release per network and mechanism (two where options change what is read), with noise and without."""
     made = []
     for name in NETWORKS:
         for mechanism in MECHANISMS:
-            for options in ({}, LITERAL.get(mechanism)):
+            for options in ({}, OTHER_WAYS.get(mechanism)):
                 for epsilon in (1.0, np.inf):
                     net = fitted(named(name), mechanism)
                     if options is None or (net.topology.directed and not MECHANISMS[mechanism].directed):
@@ -127,8 +129,8 @@ def test_what_cannot_be_read_so_is_refused_in_words():
     rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input")
     for asked, words in (
         (dict(decoder="anchors"), "cannot read a release by 'input'; these can: edges"),
-        (dict(decoder="nobody"), "no decoder is called 'nobody'; choose from: hierarchy"),
-        (dict(estimator="nobody"), "no estimator is called 'nobody'; choose from: clip"),
+        (dict(decoder="nobody"), "no decoder is called 'nobody'; choose from: lifted, hierarchy"),
+        (dict(estimator="nobody"), "no estimator is called 'nobody'; choose from: sums, shrink, clip"),
     ):
         with pytest.raises(hushpath.HushpathError, match=words):
             rel.read(**asked)
@@ -251,7 +253,16 @@ def test_noisy_edges_know_their_noise():
         strategy = rel.measurements.strategy
         assert noisy.law is Law(strategy.law)
         assert len(noisy.edges) == len(noisy.values) == len(noisy.scales) == len(noisy.noise)
-        assert set(noisy.scales.tolist()) <= set(strategy.scales.tolist())
         block = next(block for block in strategy.blocks if len(block.edges))
         last = strategy.numbers_of(type(block)).stop
-        assert np.array_equal(noisy.values, rel.measurements.values[last - len(noisy.edges) : last])
+        measured = slice(last - len(noisy.edges), last)
+        drawn = noisy.drawn(np.random.default_rng(1))
+        assert drawn.shape == noisy.values.shape
+        assert np.array_equal(drawn == 0, noisy.noise == 0)
+        if noisy.plain:
+            assert set(noisy.scales.tolist()) <= set(strategy.scales.tolist())
+            assert np.array_equal(noisy.values, rel.measurements.values[measured])
+        else:  # sums can only add to what an edge's own number says (tests/unit/test_lines.py compares with a twin)
+            own = noisy.edges - noisy.edges[0] + len(strategy.scales) - len(noisy.edges)
+            assert (noisy.noise <= stds(strategy.law, strategy.scales[own]) + 1e-9).all()
+    assert {type(noisy).__name__ for _, noisy in noisy_edges()} == {"NoisyEdges", "LeastSquaresEdges"}

@@ -86,6 +86,21 @@ def test_noise_is_drawn_in_measure_only():
     assert makers <= {"noise/__init__.py", "noise/samplers.py", "publish/release.py"}
 
 
+def test_plans_simulate_with_noise_that_protects_nobody_on_weights_that_they_made_themselves():
+    """Who else measures: simulations of plans, with a sampler of their own and no path to an owner's weights."""
+    uses = re.compile(r"import .*\bmeasure\b|\bmeasure\(")
+    measurers = {name for name, text in sources().items() if uses.search(_code(text))}
+    assert measurers == {"measure/__init__.py", "measure/door.py", "publish/release.py", "decode/simulate.py"}
+    simulators = {name for name, text in sources().items() if "SimulatedNoise" in text}
+    assert simulators == {"noise/__init__.py", "noise/simulated.py", "decode/simulate.py"}
+    text = sources()["decode/simulate.py"]
+    assert text.count("measure(") == text.count("measure(strategy, weights, SimulatedNoise(") == 1
+    assert text.count("weights = ") == text.count("weights = PrivateWeights(scene.weights, num_rows=") == 1
+    for name in ("decode/simulate.py", "decode/surrogates.py"):
+        assert not re.search(r"\bNetwork\b|readers|reveal|on_lattice", _code(sources()[name])), name
+    assert "PrivateWeights" not in _code(sources()["decode/surrogates.py"])
+
+
 @pytest.mark.parametrize(
     "word", ["default_rng", "urandom", "RandomState", "np.random.", "numpy.random", "import random", "import secrets"]
 )

@@ -43,6 +43,7 @@ RELEASES = {
     "hubs-directed": (_net(LINE, 24, directed=True), "hubs", {"hubs": 5}),
     "hubs-bounded": (_net(GRID, 30), "hubs-bounded", {"hubs": 4, "constants": "paper"}),
     "tree": (_net(TREE, 31), "tree", {}),
+    "lines": (_net(TREE + [(30, i) for i in range(31, 40)], 40), "lines", {"branch": 3}),
     "treewidth": (_net(LINE, 24), "treewidth", {}),
     "separator": (_net(GRID, 30), "separator", {"leaf_size": 4}),
     "separator-leaves": (_net(delaunay_ends(24), 24), "separator", {"leaf_size": 4, "leaves": "all-pairs"}),

@@ -26,10 +26,11 @@ HOSTILE, INDEX = "tests/unit/test_hostile_files.py", "tests/unit/test_engine_sto
 ROWS = "tests/properties/test_row_order.py"
 PUBLIC = "tests/properties/test_nothing_public_depends_on_weights.py"
 PROXIES = "tests/unit/test_proxy.py"
+PLANS = "tests/unit/test_plan.py"
 # The behavioural privacy tests, cheap ones first; never the stamps.
 EVERYTHING = [
-    CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, PROXIES, ACCOUNTING, TRADE_OFF,
-    INDEX,
+    CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, PROXIES, PLANS, ACCOUNTING,
+    TRADE_OFF, INDEX,
     HOSTILE, ROWS, REPLAY, SAMPLES, AUDIT,
 ]  # fmt: skip
 
@@ -49,7 +50,9 @@ class Mutant(NamedTuple):
     hint: str
 
 
-HIERARCHY, EDGES, PAIRS, ANCHORS = (f"blocks/{name}.py" for name in ("hierarchy", "edges", "pairs", "anchors"))
+HIERARCHY, EDGES, PAIRS, ANCHORS, LINES = (
+    f"blocks/{name}.py" for name in ("hierarchy", "edges", "pairs", "anchors", "lines")
+)
 PROOF, SPENDING, BOUND = (f"privacy/{name}.py" for name in ("certificate", "accounting", "sensitivity"))
 TRADE = "privacy/gaussian.py"
 CELLS, NUMBERS, GRAPHS, TABLES = "measure/cells.py", "measure/numbers.py", "cells/tables.py", "kernels/tables.py"
@@ -126,6 +129,19 @@ MUTANTS = [
     Mutant(ANCHORS, "        return Exposure(self.topology.num_edges, np.ones(len(nodes)",
            "        number[:] = 0\n        return Exposure(self.topology.num_edges, np.ones(len(nodes)",
            "all paths are one number", replay_of("tree")),
+    # --- exposure of lines
+    Mutant(LINES, "np.concatenate([edge, self.edges])", "np.concatenate([edge[:1].repeat(len(edge)), self.edges])",
+           "only the first edge of a line is in its sums", replay_of("lines")),
+    Mutant(LINES, "[np.repeat(np.arange(sums), length), sums", "[np.repeat(np.arange(sums) * 0, length), sums",
+           "all sums are exposed as one group", replay_of("lines")),
+    Mutant(LINES, "[np.repeat(np.arange(sums), length), sums", "[sums + edge, sums",
+           "an edge is exposed to its own number again instead of its sums", replay_of("lines")),
+    Mutant(LINES, "length) + inside]\n        return Exposure(", "length) + inside // 2]\n        return Exposure(",
+           "half of the edges of a line are in no sum", replay_of("lines")),
+    Mutant("kernels/laminar.py", "last[count] = at, min(", "last[count] = max(a, at - 1), min(",
+           "runs overlap by an edge", replay_of("lines")),
+    Mutant(LINES, "if topology.directed or not np.array_equal(np.sort(order), np.arange(m)):", "if topology.directed:",
+           "an edge may be in two lines", HOSTILE),
     # --- who owns an edge
     Mutant(AXIOMS, "if leaf or (s == SEPARATOR and t == SEPARATOR):", "if leaf or s == SEPARATOR or t == SEPARATOR:",
            "edges that touch a separator stay above", replay_of("separator")),
@@ -265,6 +281,10 @@ MUTANTS = [
            "columns that nobody named are printed", PROXIES),
     Mutant("publish/release.py", "    network.topology.columns.check_public(plan.topology.proxy_name)  #", "    #",
            "a plan's proxy is the private weight", PROXIES),
+    # --- simulations of plans
+    Mutant("noise/simulated.py", "private = False", "private = True", "simulated noise that claims to protect", PLANS),
+    Mutant("noise/simulated.py", "rng = simulation(self._seed)", "rng = simulation(int(scales.max(initial=0)))",
+           "simulated errors of different budgets that cannot be compared", PLANS),
     # --- exact numbers
     Mutant(CELLS, "public=lattice.high", "public=steps", "public edges carry private weights",
            replay_of("separator-cover")),
@@ -297,6 +317,10 @@ MUTANTS = [
            replay_of("tree")),
     Mutant(NUMBERS, "height[block.nodes] - height[block.anchor[block.nodes]]", "height[block.nodes]",
            "distances from the root instead of the anchor", replay_of("tree")),
+    Mutant(NUMBERS, "so_far[runs.last] - so_far[runs.first]", "so_far[runs.last]", "sums from the first line on",
+           replay_of("lines")),
+    Mutant(NUMBERS, "np.cumsum(steps[block.lines.order])", "np.cumsum(2 * steps[block.lines.order])",
+           "sums counted twice", replay_of("lines")),
     Mutant(NUMBERS, "    return steps\n", "    return np.maximum(steps, np.roll(steps, 1))\n",
            "an edge's number shows two",
            replay_of("input")),

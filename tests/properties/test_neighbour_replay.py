@@ -119,8 +119,8 @@ FLOORS = {
 # a fine lattice.  (Nobody uses up the rounding steps of a coarse one, nor every ordered pair of a directed network.)
 RATIOS = {
     "input": (0.99, 0.95), "all-pairs": (0.95, 0.6), "cover": (0.95, 0.8), "hubs": (0.95, 0.85),
-    "hubs-bounded": (0.95, 0.8), "tree": (0.99, 0.95), "treewidth": (0.6, 0.5), "separator": (0.8, 0.5),
-    "separator-cover": (0.7, 0.4),
+    "hubs-bounded": (0.95, 0.8), "tree": (0.99, 0.95), "lines": (0.99, 0.9), "treewidth": (0.6, 0.5),
+    "separator": (0.8, 0.5), "separator-cover": (0.7, 0.4),
 }  # fmt: skip
 
 

@@ -139,7 +139,8 @@ def test_the_word_for_the_decoder_is_that_of_the_format(tmp_path):
     """It says what was measured, whatever the default way to read it may be one day; any other word is refused."""
     words = {
         "input": "edges", "all-pairs": "table", "cover": "cover", "hubs": "hubs", "hubs-bounded": "hubs-bounded",
-        "tree": "anchors", "treewidth": "hierarchy", "separator": "hierarchy", "separator-cover": "hierarchy",
+        "tree": "anchors", "lines": "lines", "treewidth": "hierarchy", "separator": "hierarchy",
+        "separator-cover": "hierarchy",
     }  # fmt: skip
     for mechanism, word in words.items():
         options = {"hops": 0} if mechanism == "cover" else {}

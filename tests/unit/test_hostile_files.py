@@ -245,6 +245,53 @@ def test_anchors_are_ancestors(anchored, change):
     refused(anchored, "anchor|64-bit|every node")
 
 
+@pytest.fixture
+def lined(tmp_path):
+    net = build(40, [(i, i + 1) for i in range(30)] + [(9, i) for i in range(31, 40)], np.ones(39))
+    hushpath.release(net, mechanism="lines", branch=2, epsilon=1.0, unit=1.0).save(tmp_path / "x.hush")
+    assert len(hushpath.load(tmp_path / "x.hush").measurements.strategy.blocks[0].level_lines) == 5
+    return tmp_path / "x.hush"
+
+
+LINES = {
+    "an edge twice": dict(order=lambda order: np.where(order == 3, 4, order)),
+    "an edge too many": dict(order=lambda order: np.append(order, 39), start=lambda start: np.append(start, 40)),
+    "an edge of nobody": dict(order=lambda order: np.where(order == 3, 10**15, order)),
+    "not a walk": dict(order=lambda order: np.roll(order, 1)),
+    "a line backwards in its middle": dict(order=lambda order: np.concatenate([order[:3], order[5:2:-1], order[6:]])),
+    "an empty line": dict(start=lambda start: np.insert(start, 1, 0), ladder=lambda ladder: np.insert(ladder, 0, 0)),
+    "lines that go back": dict(start=lambda start: np.concatenate([start[:1], [39], start[2:]])),
+    "a line that begins before all": dict(start=lambda start: np.where(start == 0, -1, start)),
+    "a ladder of nobody": dict(ladder=lambda ladder: np.where(ladder > 0, 10**9, ladder)),
+    "a negative ladder": dict(ladder=lambda ladder: ladder - 1),
+    "a ladder too few": dict(ladder=lambda ladder: ladder[:-1]),
+    "sums of one edge": {"ladders.items": lambda sizes: np.where(sizes == 2, 1, sizes)},
+    "no size": {"ladders.items": lambda sizes: np.where(sizes == 2, 0, sizes)},
+    "sizes that do not divide": {"ladders.items": lambda sizes: np.where(sizes == 4, 5, sizes)},
+    "a size twice": {"ladders.items": lambda sizes: np.where(sizes == 4, 2, sizes)},
+    "a size beyond all": {"ladders.items": lambda sizes: np.where(sizes == sizes.max(), 2**62, sizes)},
+    "a ladder longer than its line": dict(ladder=lambda ladder: np.full_like(ladder, ladder.max())),
+    "ladders that overlap": {"ladders.start": lambda start: np.where(start == start[2], start[1] - 1, start)},
+    "not whole": dict(order=lambda order: order.astype(float)),
+}
+
+
+@pytest.mark.parametrize("change", LINES.values(), ids=LINES)
+def test_lines_hold_every_edge_once_and_sizes_divide(lined, change):
+    def forge(header, arrays):
+        for name, edit in change.items():
+            arrays[f"block0.{name}"] = edit(arrays[f"block0.{name}"])
+
+    forged(lined, forge)
+    refused(lined, "every edge|behind each other|follow each other|ladder|64-bit|two edges|divide")
+
+
+def test_edges_of_a_line_share_their_noise(lined):
+    forged(lined, lambda header, arrays: arrays["strategy.scales"].__setitem__(-1, 2**40))
+    forged(lined, lambda header, arrays: arrays["strategy.scales"].__setitem__(-39, 2**40))
+    refused(lined, "cannot have been made by 'lines'")
+
+
 @pytest.mark.parametrize(("mechanism", "change"), [
     ("all-pairs", lambda vertices: vertices[:-1]),
     ("all-pairs", lambda vertices: vertices[::-1]),

@@ -7,7 +7,9 @@ from scipy.sparse.csgraph import connected_components
 
 from hushpath.data.network import Network
 from hushpath.errors import NetworkError, OptionError
-from hushpath.lab.cases import FULL, QUICK, code_digest, make_cases
+from hushpath.estimate.core import Estimator
+from hushpath.estimate.registry import ESTIMATORS
+from hushpath.lab.cases import FULL, NO_ESTIMATOR, QUICK, code_digest, estimators_for, make_cases, measurements
 from hushpath.lab.edge_lists import load_own, own_network
 from hushpath.lab.networks import CLASSES, make_ground
 from hushpath.lab.trial import _weighed
@@ -15,6 +17,8 @@ from hushpath.lab.weights import KINDS, weigh
 from hushpath.publish.evaluate import evaluate
 from hushpath.publish.release import release
 from hushpath.strategy.registry import MECHANISMS
+
+RATE_NOISES = {2**0.5 * unit for unit in FULL.rate_units}
 
 
 @pytest.mark.parametrize("name", CLASSES)
@@ -67,9 +71,24 @@ def test_cases_cover_the_registry_and_have_ids_of_their_own():
     assert not {case.id for case in make_cases(QUICK, seed=1)} & {case.id for case in cases}
     assert {case.weights for case in cases} == set(KINDS)
     noises = {case.noise for case in make_cases(FULL, seed=0)}
-    assert (min(noises), max(noises)) == (0.05, 3.0)
+    assert (min(noises - RATE_NOISES), max(noises)) == (0.05, 3.0)
     one = cases[0]
     assert one.epsilon * one.noise == pytest.approx(2**0.5)
+    assert all(case.epsilon == pytest.approx(1.0) for case in cases if case.unit != 1.0)
+
+
+def test_a_measurement_is_listed_once_with_all_its_readings(monkeypatch):
+    before = measurements(make_cases(QUICK, seed=0))
+    monkeypatch.setitem(ESTIMATORS, "another", Estimator("another", "", lambda noisy: noisy.values))
+    groups = measurements(make_cases(QUICK, seed=0))
+    assert len(groups) == len(before)
+    assert {len(group) for group in groups} == {1, len(ESTIMATORS)}
+    for group in groups:
+        assert len({case.measurement for case in group}) == 1
+        assert len({case.seed_for("noise", case.mechanism) for case in group}) == 1
+        assert (group[0].estimator == NO_ESTIMATOR) == (group[0].mechanism in ("all-pairs", "cover", "tree"))
+    assert estimators_for("input", ["another"]) == ["another"]
+    assert estimators_for("tree", ["another"]) == [NO_ESTIMATOR]
 
 
 def test_an_id_changes_with_the_code_that_makes_the_result(tmp_path):
@@ -96,6 +115,7 @@ def test_filters_keep_the_order_of_the_registry():
         lambda: make_cases(QUICK, seed=0, mechanisms=["magic"]),
         lambda: make_cases(QUICK, seed=0, classes=["torus"]),
         lambda: make_cases(QUICK, seed=-1),
+        lambda: make_cases(QUICK, seed=0, estimators=["oracle"]),
         lambda: make_ground("torus", 100, 0),
         lambda: make_ground("grid", 4, 0),
         lambda: weigh(make_ground("grid", 100, 0), "heavy", 0),

@@ -9,9 +9,10 @@ import pytest
 from hushpath.data.network import Network
 from hushpath.lab import table1
 from hushpath.lab.pictures import apart
+from hushpath.lab.rates import fit, rates
 from hushpath.lab.store import Store
-from hushpath.lab.tables import at_zero, csv_text, exponent, exponents, winners
-from hushpath.lab.theorems import power, theorem_exponent
+from hushpath.lab.tables import at_zero, coverage, csv_text, estimators, exponent, exponents, usual, winners
+from hushpath.lab.theorems import ALPHA, SEPARATOR, SHAPES, Setting, theorem_shape
 from hushpath.noise import Law
 from hushpath.privacy.accounting import Budget
 from hushpath.privacy.certificate import Exposure, calibrate
@@ -21,6 +22,7 @@ from hushpath.publish.plan import plan
 
 def row(**values):
     base = dict(network="path", nodes=100, weights="uniform", noise=0.5, mechanism="input", skipped="",
+                estimator="clip", default=True, unit=1.0, epsilon=1.0, delta=1e-6, max_weight=2.0, hubs=None, zeros=0.0,
                 mean_distance=10.0, bias=0.0, mean_error=1.0, mean_error_sd=0.01, max_error=3.0,
                 relative_error=0.1)  # fmt: skip
     return {**base, **values}
@@ -31,17 +33,16 @@ def test_exponents_are_those_of_a_power_law():
     assert exponent(sizes, [3 * n**0.4 for n in sizes]) == pytest.approx(0.4)
     assert exponent(sizes[:2], [1, 2]) is None
     rows = [row(nodes=n, mean_error=n**0.5, max_error=n) for n in sizes]
-    (fit,) = exponents(rows)
-    assert fit["exponent_mean_error"] == pytest.approx(0.5)
-    assert fit["exponent_max_error"] == pytest.approx(1.0)
-    assert fit["theorem"] == theorem_exponent("input", "path") == 1.0
+    (found,) = exponents(rows)
+    assert found["exponent_mean_error"] == pytest.approx(0.5)
+    assert found["exponent_max_error"] == pytest.approx(1.0)
 
 
 def test_answers_that_are_all_zero_are_not_fitted():
     rows = [row(nodes=n, mean_error=n**0.5, mean_distance=n**0.5, bias=-(n**0.5)) for n in (100, 400, 1600)]
     assert all(at_zero(one) for one in rows)  # the error grows as distances do, whatever the mechanism
-    (fit,) = exponents(rows)
-    assert (fit["exponent_mean_error"], fit["sizes_at_zero"]) == (None, 3)
+    (found,) = exponents(rows)
+    assert (found["exponent_mean_error"], found["sizes_at_zero"]) == (None, 3)
     rows[0] = row(nodes=100, mean_error=10.0, bias=-7.9)
     assert not at_zero(rows[0])
 
@@ -61,11 +62,54 @@ def test_csv_has_one_line_a_row():
     )
 
 
-def test_theorems_in_words():
-    assert [power(x) for x in (None, 0.0, 0.5, 1.0)] == ["–", "log n", "n^(1/2)", "n"]
-    assert power(1 / 3, drawn=True) == "$n^{1/3}$"
-    assert theorem_exponent("separator-cover", "grid") == 0.25
-    assert theorem_exponent("a mechanism of tomorrow", "grid") is None
+def test_theorems_in_words_and_numbers():
+    assert theorem_shape("a mechanism of tomorrow", "grid") is None
+    here = Setting(10_000.0, 2.0, 0.5, 1e-6, p=100.0)
+    logs = math.log(1e4) ** 2 * math.log(math.log(1e4) / 1e-6)
+    expected = {
+        ("separator", "grid"): 100 * logs / 0.5, ("separator-cover", "grid"): 10 * 2 * logs,
+        ("separator-cover", "delaunay"): (2e4) ** (1 / 3) * 0.5 ** (-2 / 3) * logs,
+        ("cover", "city"): math.sqrt(1e4 * 2 / 0.5), ("cover", "grid"): (1e4) ** (1 / 3) * (2 + 2),
+        ("hubs-bounded", "grid"): 1e4**ALPHA * (2**ALPHA / 0.5 ** (1 - ALPHA) + 1 / 0.5),
+        ("hubs", "grid"): 100 / 0.5, ("input", "path"): 1e4 / 0.5,
+    }  # fmt: skip
+    for (mechanism, network), value in expected.items():
+        assert theorem_shape(mechanism, network).value(here) == pytest.approx(value), (mechanism, network)
+    stated = {name for name, shapes in SHAPES.items() for one in shapes.values() if not one.tilde}
+    assert stated == {"separator", "separator-cover"}  # the others hide their logarithms
+
+
+def test_a_shape_is_told_from_another_by_how_far_points_stray():
+    sizes = [64, 256, 1024, 4096, 16384]
+    rows = []
+    for n in sizes:
+        p = round(math.sqrt(n))
+        error = 1e-6 * 0.07 * SEPARATOR.value(Setting(n, 2e6, 1.0, 1e-6, p=p))
+        rows.append(row(nodes=n, network="grid", mechanism="separator", unit=1e-6, hubs=p, max_error=error))
+    (found,) = rates(rows)
+    assert found["constant"] == pytest.approx(0.07)
+    assert found["within"] == pytest.approx(1.0)
+    assert 2.0 < found["exponent_of_log"] < 2.3  # log^2 n, and the logarithm of a logarithm
+    assert found["exponent_of_n"] > 0.75  # a bare power over two decades takes logarithms for n^(1/4) more
+    assert found["within_power"] < 1.2  # and fits nearly as well: a short range does not tell
+    assert fit([1.0, 2.0], [1.0, 8.0]).within == pytest.approx(2.0)
+    assert rates(rows[:2]) == []
+    assert rates([{**one, "unit": 1.0} for one in rows]) == []
+
+
+def test_readings_are_compared_with_the_first_estimator_and_mechanisms_as_read_by_default():
+    rows = [
+        row(), row(estimator="sharper", default=False, mean_error=0.5), row(mechanism="hubs", mean_error=0.8),
+        row(unit=1e-6, mean_error=1e-9), row(mechanism="cover", estimator="none", mean_error=0.7),
+    ]  # fmt: skip
+    assert [one["mean_error"] for one in usual(rows)] == [1.0, 0.8, 0.7]
+    (best,) = winners(usual(rows))
+    assert best["winner"] == "cover"
+    found = {(one["mechanism"], one["estimator"]): one["times_clip"] for one in estimators(rows)}
+    assert found == {("input", "clip"): 1.0, ("hubs", "clip"): 1.0}  # "sharper" is in no registry
+    counted = [row(covered=9, intervals=10, predicted_error=1.0, bound=bound) for bound in (5.0, None)]
+    (line,) = coverage(counted)
+    assert (line["cells"], line["cells_above_bound"], line["bound_over_largest_error_median"]) == (2, 0, 5 / 3)
 
 
 def test_labels_are_moved_apart():
@@ -119,9 +163,24 @@ def test_the_grid_shape_is_that_of_a_real_strategy(side):
     assert 0.4 < ratio < 2.0
 
 
-def test_table1_has_the_exponents_of_the_theorems():
+def test_table1_grows_as_the_theorems_say():
     for found in table1.slopes(1.0, 2.0, 1e-6):
         where = (found["family"], found["mechanism"])
-        assert -0.02 <= found["n_fitted"] - found["n_theorem"] <= 0.16, where  # what is above are logarithms
-        assert found["W_fitted"] == pytest.approx(found["W_theorem"], abs=0.06), where
-        assert found["epsilon_fitted"] == pytest.approx(found["epsilon_theorem"], abs=0.08), where
+        hidden = next(entry.shape.tilde for entry in table1.ENTRIES if (entry.family, entry.mechanism) == where)
+        # Above the theorem's shape are the logarithms it hides, and on thin networks the half one that measuring the
+        # boundaries of all levels costs (docs/PAPER.md); below are those that the certificate saves.
+        assert -0.1 <= found["n_fitted"] - found["n_theorem"] <= (0.17 if hidden else 0.03), where
+        assert found["W_fitted"] <= found["W_theorem"] + 0.06, where
+        assert found["epsilon_fitted"] >= found["epsilon_theorem"] - 0.08, where
+        assert 0 < found["constant"] < 1e4, where
+
+
+def test_chen_et_al_have_their_column_where_the_paper_has_it():
+    column = {entry.family: entry.bound for entry in table1.ENTRIES if entry.mechanism == "hubs-bounded"}
+    assert set(column) == {"planar", "grid"}
+    at = [table1.chen_bound(Setting(n, 2.0, 1.0, 1e-6)) for n in (1e6, 1e9, 1e12)]
+    assert at[0] < at[1] < at[2]
+    slope = math.log(at[2] / at[0]) / math.log(1e6)
+    assert ALPHA < slope < 0.55  # n^(alpha + o(1)): below the n^(1/2) of hubs with their logarithm
+    by_weight = [table1.chen_bound(Setting(1e9, weight, 1.0, 1e-6)) for weight in (2.0, 20.0, 200.0)]
+    assert by_weight == sorted(by_weight)

@@ -12,7 +12,9 @@ from scipy import sparse
 from hushpath.data.columns import choose_columns
 from hushpath.data.network import Network
 from hushpath.data.numbers import numbers
-from hushpath.errors import NetworkError
+from hushpath.errors import HushpathWarning, NetworkError
+
+NOWHERE = [math.nan, math.nan]
 
 SECRET = 98765.25
 
@@ -74,22 +76,23 @@ def test_networkx_bounds_from_attributes():
     refused(lambda: Network.from_networkx(graph, upper="weight"), "private weight")
 
 
-def test_networkx_coordinates_when_every_node_has_them():
+def test_networkx_coordinates_are_unknown_where_a_node_has_none():
     graph = nx.path_graph(2)
     nx.set_edge_attributes(graph, 1.0, "weight")
     for attributes, expected in [
         ([{"x": 1, "y": "2"}, {"pos": (3, 4)}], [[1, 2], [3, 4]]),
-        ([{"x": 1, "y": 2}, {}], None),
-        ([{"x": 1, "y": 2}, {"x": math.nan, "y": 0}], None),
+        ([{"x": 1, "y": 2}, {}], [[1, 2], NOWHERE]),
+        ([{"x": 1, "y": 2}, {"x": math.nan, "y": 0}], [[1, 2], NOWHERE]),
         ([{"pos": "12"}, {"pos": 7}], None),
         ([{"pos": {"x": 1, "y": 2}}, {"pos": (1, 2, 3)}], None),
-        ([{"pos": (1, "?")}, {"pos": (1, 2)}], None),
+        ([{"pos": (1, "?")}, {"pos": (1, 2)}], [NOWHERE, [1, 2]]),
     ]:
         for node, values in enumerate(attributes):
             graph.nodes[node].clear()
             graph.nodes[node].update(values)
         found = Network.from_networkx(graph).topology.coordinates
-        assert (None if found is None else found.tolist()) == expected
+        assert (found is None) == (expected is None)
+        assert found is None or np.array_equal(found, expected, equal_nan=True)
 
 
 def test_what_from_networkx_refuses():
@@ -329,12 +332,24 @@ def test_what_from_pandas_refuses():
     refused(lambda: build(frame(["a", "b"], ["", "c"])), "row 1 of the edge list has an empty node label")
     refused(lambda: build(frame([1.0], [2.0])), "not float")
     refused(lambda: build(frame([1, 2], [True, False])), "not bool")
-    refused(lambda: build(good, nodes=nodes), "node 'c' is in the edge list but not in the node table")
     refused(lambda: build(good, nodes=nodes.rename(columns={"node": "id"})), "node table has no column 'node'")
     refused(lambda: build(good, nodes=pd.concat([nodes, nodes])), "the node table names 'a' twice")
     refused(lambda: build(good, nodes=pd.DataFrame({"node": ["a", None]})), "row 2 of the node table")
-    bad = pd.DataFrame({"node": ["a", "b", "c"], "x": [0, 1, None], "y": [0, 1, 2]})
+    bad = pd.DataFrame({"node": ["a", "b", "c"], "x": [0, 1, "west"], "y": [0, 1, 2]})
     refused(lambda: build(good, nodes=bad), "column 'x' of the node table: row 3")
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        {"node": ["a", "b"], "x": [0, 1], "y": [0, 2]},
+        {"node": ["a", "b", "c"], "x": [0, 1, None], "y": [0, 2, 5]},
+    ],
+)
+def test_a_place_may_be_unknown(nodes):
+    with pytest.warns(HushpathWarning, match="places: 1 of 3 nodes have no x and y"):
+        net = Network.from_pandas(frame(["a", "b"], ["b", "c"]), nodes=pd.DataFrame(nodes))
+    assert np.array_equal(net.topology.coordinates, [[0, 0], [1, 2], [np.nan, np.nan]], equal_nan=True)
 
 
 def test_a_table_without_a_header_does_not_show_its_first_row():

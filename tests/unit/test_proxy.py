@@ -18,7 +18,7 @@ import hushpath
 from hushpath import Network
 from hushpath.data.readers import read_network, read_topology
 from hushpath.data.topology import Topology
-from hushpath.errors import InputError, OptionError
+from hushpath.errors import CannotError, InputError, OptionError
 from hushpath.measure.numbers import exact_numbers
 from hushpath.publish.evaluate import evaluate
 from hushpath.strategy.registry import MECHANISMS
@@ -292,7 +292,7 @@ def test_the_number_of_columns_says_nothing_of_their_values(tmp_path):
 def test_a_proxy_changes_neither_the_certificate_nor_what_is_measured(mechanism):
     net = fitted(named("grid"), mechanism)
     m = net.topology.num_edges
-    asked = {"epsilon": 1.0, "unit": 1.0, "max_weight": 20.0, "mechanism": mechanism, "seed": 3}
+    asked = {"epsilon": 1.0, "unit": 1.0, "max_weight": 20.0, "mechanism": mechanism, "seed": 3, "anyway": True}
     asked |= {"hops": 1} if mechanism == "cover" else {}
     proxies = [None, np.full(m, 1e-9), np.linspace(0, 1e6, m), np.where(np.arange(m) % 2, np.nan, 7.0)]
     made = [hushpath.release(net.with_proxy(proxy), **asked) for proxy in proxies]
@@ -347,7 +347,10 @@ def test_evaluate_says_what_everybody_knows_already(tmp_path):
     assert 0 < flat.proxy_scaled_error < flat.proxy_error + 1
     assert "is better than either" in str(flat)
     assert "what everybody knows already: " in str(flat)
-    noisy = evaluate(net, hushpath.release(net, epsilon=0.01, unit=1.0, mechanism="input", seed=1, proxy="known"))
+    drowned = dict(epsilon=0.01, unit=1.0, mechanism="input", seed=1, proxy="known")
+    with pytest.raises(CannotError, match="expected to be no better"):  # the plan says so beforehand
+        hushpath.release(net, **drowned)
+    noisy = evaluate(net, hushpath.release(net, **drowned, anyway=True))
     assert noisy.mean_error > noisy.proxy_error
     assert "NOT better than the column as it is" in str(noisy)
     assert noisy.as_dict()["proxy_error"] == noisy.proxy_error

@@ -6,6 +6,7 @@
 | ``CliqueBlock`` | component | distances in the whole network between its chosen vertices |
 | ``ClusterBlock`` | cluster of a partition of the nodes | distances inside the cluster between its chosen vertices |
 | ``AnchorBlock`` | node of a forest | its distance from an ancestor |
+| ``LineBlock`` | line and level, edge | sums of consecutive edges of the line; the weight |
 | ``HierarchyBlock`` | cell of a hierarchy, leaf edge | distances inside the cell between hubs |
 """
 
@@ -15,12 +16,14 @@ from .anchors import AnchorBlock
 from .core import Block
 from .edges import EdgeBlock
 from .hierarchy import HierarchyBlock
+from .lines import LineBlock
 from .pairs import CliqueBlock, ClusterBlock, PairBlock
 
 BLOCKS: dict[str, type[Block]] = {
-    block.kind: block for block in (EdgeBlock, CliqueBlock, ClusterBlock, AnchorBlock, HierarchyBlock)
+    block.kind: block for block in (EdgeBlock, CliqueBlock, ClusterBlock, AnchorBlock, HierarchyBlock, LineBlock)
 }
 
 __all__ = [
-    "BLOCKS", "AnchorBlock", "Block", "CliqueBlock", "ClusterBlock", "EdgeBlock", "HierarchyBlock", "PairBlock",
+    "BLOCKS", "AnchorBlock", "Block", "CliqueBlock", "ClusterBlock", "EdgeBlock", "HierarchyBlock", "LineBlock",
+    "PairBlock",
 ]  # fmt: skip

@@ -24,7 +24,7 @@ def command(
 ) -> None:
     """Say in plain words what a release promises.  The certificate is proved again from the file."""
     from ..decode.registry import decoders_for
-    from ..estimate.registry import ESTIMATORS, estimator_named
+    from ..estimate.registry import ESTIMATORS
     from ..files.keys import fingerprint, public_key
     from ..files.signing import signature_path
     from ..publish.oracle import load
@@ -34,7 +34,7 @@ def command(
     beside, signer = signature_path(release), fingerprint(public_key(verify)) if verify else None
     strategy = rel.measurements.strategy
     default, *others = decoders_for(strategy)
-    usual = estimator_named("auto", strategy) if default.searches else None
+    usual = rel.decoder.estimator if default.searches else None
     if json:
         topology = rel.topology
         c.print_json({

@@ -1,4 +1,4 @@
-"""``hushpath lab``: every mechanism on many networks, against the truth."""
+"""``hushpath lab``: every mechanism on many networks, read by every estimator, against the truth."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ def command(
     plots: Annotated[Path | None, typer.Option("--plots", help="Folder for pictures (PNG) and tables (CSV).")] = None,
     seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same table, apart from times.")] = 0,
     mechanism: Annotated[list[str] | None, typer.Option("--mechanism", help="Only this one; may be repeated.")] = None,
+    estimator: Annotated[list[str] | None, typer.Option("--estimator", help="Only this one; may be repeated.")] = None,
     kind: Annotated[list[str] | None, typer.Option("--class", help="Only this class of networks; repeatable.")] = None,
     network: Annotated[list[Path] | None, typer.Option("--network", help="Also this edge list; repeatable.")] = None,
     weight: Annotated[str, typer.Option("--weight", help="Column of the weights in --network.")] = "weight",
@@ -33,10 +34,11 @@ def command(
 
     c.check_inputs(*(network or []))
     given = [f"--mechanism {name}" for name in mechanism or []] + [f"--class {name}" for name in kind or []]
+    given += [f"--estimator {name}" for name in estimator or []]
     given += [f"--network {path.name} --weight {weight}" for path in network or []]
     study = Study(
         out=out, scope=QUICK if quick else FULL, seed=seed, mechanisms=mechanism or (), classes=kind or (),
-        networks=network or (), weight=weight, jobs=jobs, json=json, plots=plots,
+        estimators=estimator or (), networks=network or (), weight=weight, jobs=jobs, json=json, plots=plots,
         command=" ".join(["hushpath lab", *(["--quick"] if quick else []), f"--seed {seed}", *given]),
     )  # fmt: skip
     with shown():

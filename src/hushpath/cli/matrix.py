@@ -26,8 +26,9 @@ def command(
 ) -> None:
     """Write a distance matrix; larger than memory is fine."""
     from ..progress import shown
+    from ..publish.asked import check_confidence
     from ..publish.export import write_matrix
-    from ..publish.oracle import check_confidence, load
+    from ..publish.oracle import load
     from ..publish.statement import NOT_PRIVATE
     from .asked import read_labels
 

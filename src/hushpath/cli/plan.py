@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from . import common as c
 
+PICTURES = (".svg", ".png")
+
 
 def command(
     network: Annotated[Path, typer.Argument(help="Edge list: .csv, .parquet or .graphml.")],
-    epsilon: c.Epsilon,
+    epsilon: Annotated[
+        str | None, typer.Option("--epsilon", help="Privacy budget; several to compare: 0.5,1,2. inf: NOT PRIVATE.")
+    ] = None,
+    target_error: Annotated[
+        str | None, typer.Option("--target-error", help="Instead of --epsilon: the mean error to reach, 2 or 5%.")
+    ] = None,
     delta: c.Delta = 1e-6,
     unit: c.Unit = None,
     max_weight: c.MaxWeight = None,
+    typical_weight: c.TypicalWeight = None,
     population: c.Population = None,
     mechanism: c.MechanismName = "auto",
     law: c.LawName = "auto",
@@ -27,16 +35,33 @@ def command(
     proxy: c.Proxy = None,
     nodes: c.Nodes = None,
     option: c.Options = None,
+    anyway: c.Anyway = False,
     weight: Annotated[str | None, typer.Option("--weight", help="Of `release`; never read here.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", help="Draw error against epsilon, for several: FILE.svg or FILE.png.")
+    ] = None,
     json: c.Json = False,
 ) -> None:
     """Show every mechanism's predicted error and the choice.  Reads no weights."""
     from ..data.columns import bounds_are_public
     from ..data.readers import read_topology
+    from ..errors import OptionError
     from ..progress import shown
     from ..publish.plan import plan
+    from ..publish.planned import Sweep
 
+    if epsilon is None and target_error is None:
+        raise typer.BadParameter("Missing option '--epsilon' (or '--target-error').")
+    if epsilon is not None and target_error is not None:
+        raise OptionError("--target-error is solved for epsilon: give one of the two")
+    asked = None if epsilon is None else _epsilons(epsilon)
     c.check_inputs(network, nodes)
+    if picture is not None:
+        if not isinstance(asked, list):
+            raise OptionError("--picture draws error against epsilon: give several, such as --epsilon 0.5,1,2")
+        if picture.suffix.lower() not in PICTURES:
+            raise OptionError(f"a picture is a file that ends in {' or '.join(PICTURES)}, not {picture.name[:60]!r}")
+        c.check_output(picture, network, nodes)
     if weight is not None:
         bounds_are_public(weight, c.bound(lower, 0.0), c.bound(upper, float("inf")))
     unit = c.the_unit(unit)
@@ -45,11 +70,29 @@ def command(
             network, source=source, target=target, directed=directed, nodes=nodes,
             lower=c.bound(lower, 0.0), upper=c.bound(upper, float("inf")), proxy=proxy, weight=weight or "weight",
         )  # fmt: skip
-        made = plan(
-            topology, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,
-            population=population, **c.mechanism_options(option),
+        made: Any = plan(
+            topology, epsilon=asked, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,
+            population=population, typical_weight=typical_weight, target_error=target_error, anyway=anyway,
+            **c.mechanism_options(option),
         )  # fmt: skip
+    if picture is not None and isinstance(made, Sweep):
+        from ..report.sweep import write_picture
+
+        write_picture(picture, made)
     if json:
-        c.print_json(made.as_dict())
+        c.print_json({**made.as_dict(), **({"picture": str(picture)} if picture is not None else {})})
     else:
         print(made)
+        if picture is not None:
+            print(f"Picture written to {picture}.")
+
+
+def _epsilons(text: str) -> Any:
+    """One number, or several between commas."""
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise typer.BadParameter(
+            f"'--epsilon': {text[:40]!r} is no number, nor several between commas, such as 0.5,1,2."
+        ) from None
+    return numbers if "," in text else numbers[0]

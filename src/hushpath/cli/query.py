@@ -25,7 +25,8 @@ def command(
     """Ask a release for distances.  Free: asking costs no privacy."""
     from ..errors import OptionError
     from ..progress import shown
-    from ..publish.oracle import check_confidence, load
+    from ..publish.asked import check_confidence
+    from ..publish.oracle import load
     from ..publish.statement import NOT_PRIVATE
     from .asked import read_pairs
 

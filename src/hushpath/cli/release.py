@@ -27,9 +27,12 @@ def command(
     lower: c.Lower = None,
     upper: c.Upper = None,
     proxy: c.Proxy = None,
+    typical_weight: c.TypicalWeight = None,
+    anyway: c.Anyway = False,
     nodes: c.Nodes = None,
     sampler: Annotated[str, typer.Option("--sampler", help="auto, opendp or vector.")] = "auto",
     seed: Annotated[int | None, typer.Option("--seed", help="For tests: reproducible and NOT PRIVATE.")] = None,
+    estimator: c.EstimatorName = "auto",
     option: c.Options = None,
     sign: Annotated[Path | None, typer.Option("--sign", help="Sign with this private key; see `keygen`.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing release file.")] = False,
@@ -65,7 +68,7 @@ def command(
         made = release(
             net, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,
             sampler=sampler, seed=seed, population=population, proxy=proxy,
-            **c.mechanism_options(option),
+            estimator=estimator, typical_weight=typical_weight, anyway=anyway, **c.mechanism_options(option),
         )  # fmt: skip
         made.save(out, sign=sign)
         if sign is None:

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Int
-from ..errors import NetworkError
+from ..arrays import Float, Int
+from ..errors import NetworkError, warn
 from .facts import warn_of_rows
 from .labels import PlainLabels, plain_labels
 from .numbers import numbers
@@ -60,10 +60,7 @@ def table_topology(
         raise NetworkError(f"the node table names {str(twice)[:60]!r} twice")
     coordinates = None
     if nodes is not None and {"x", "y"} <= set(nodes):
-        if len(labels) > len(first):
-            stranger = str(labels[len(first)])[:60]
-            raise NetworkError(f"node {stranger!r} is in the edge list but not in the node table")
-        coordinates = np.stack([numbers(nodes[c], f"column {c!r} of the node table") for c in "xy"], axis=1)
+        coordinates = _places(nodes, len(labels))
     position = dict(zip(labels, range(len(labels)), strict=True))
     end = np.fromiter(map(position.__getitem__, named[len(first) :]), np.int64, count=2 * m)
     low = numbers(edges[lower], f"column {lower!r}") if isinstance(lower, str) else lower
@@ -75,6 +72,20 @@ def table_topology(
     )  # fmt: skip
     warn_of_rows(topology, end[0::2], end[1::2], "rows")
     return topology, kept
+
+
+def _places(nodes: Columns, count: int) -> Float | None:
+    """Where nodes are, those of the table first; NaN where a cell is empty or a node has no row."""
+    out = np.full((count, 2), np.nan)
+    for axis, name in enumerate("xy"):
+        empty = [value is None or value == "" or value != value for value in nodes[name]]
+        filled = [0.0 if missing else value for missing, value in zip(empty, nodes[name], strict=True)]
+        out[: len(empty), axis] = np.where(empty, np.nan, numbers(filled, f"column {name!r} of the node table"))
+    unknown = np.isnan(out).any(axis=1)
+    out[unknown] = np.nan
+    if unknown.any():
+        warn(f"places: {unknown.sum()} of {count} nodes have no x and y in the node table; maps leave them out")
+    return None if unknown.all() else out
 
 
 def other_columns(raw: Mapping[str, Raw], weight: str, *ends: str) -> OtherColumns:

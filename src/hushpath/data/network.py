@@ -82,7 +82,7 @@ class Network:
         """Build from a networkx graph; directed and multigraphs are understood.
 
         ``lower`` and ``upper`` are public bounds: a number, or the name of an edge attribute.  Node
-        attributes ``x`` and ``y`` (or a pair ``pos``) become coordinates when every node has them.
+        attributes ``x`` and ``y`` (or a pair ``pos``) become coordinates.
         Beware of graphs made from a matrix: networkx takes a zero there for "no edge".
         """
         import networkx as nx
@@ -217,13 +217,13 @@ def _other_attributes(edges: list[dict[str, Any]], weight: str) -> dict[str, Raw
 
 
 def _networkx_coordinates(graph: networkx.Graph) -> list[tuple[float, float]] | None:
-    """Positions from node attributes ``x``/``y`` or ``pos``, if every node has them."""
+    """Positions from node attributes ``x``/``y`` or ``pos``; unknown where a node has none, or no numbers."""
     places: list[tuple[float, float]] = []
     for _, attributes in graph.nodes(data=True):
         place = attributes.get("pos")
         if "x" in attributes and "y" in attributes:
             place = attributes["x"], attributes["y"]
-        if not isinstance(place, (tuple, list, np.ndarray)) or len(place) != 2:
-            return None
-        places.append((number(place[0]), number(place[1])))
-    return places if places and np.isfinite(places).all() else None
+        there = isinstance(place, (tuple, list, np.ndarray)) and len(place) == 2
+        x, y = (number(place[0]), number(place[1])) if there else (np.nan, np.nan)
+        places.append((x, y) if np.isfinite([x, y]).all() else (np.nan, np.nan))
+    return places if np.isfinite(places).any() else None

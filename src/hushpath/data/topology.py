@@ -50,7 +50,7 @@ class Topology:
     directed: bool  # whether each edge may be used in one direction only
     lower: Float  # public bounds of each weight
     upper: Float  # infinite where none was declared
-    coordinates: Float | None = None  # (n, 2) positions for drawing
+    coordinates: Float | None = None  # (n, 2) places, NaN where unknown
     dropped_loops: int = 0  # how many the input had
     proxy: Float | None = None  # a declared public column, NaN where unknown: a prior of estimators, never a bound
     proxy_name: str = ""  # what that column is called
@@ -91,8 +91,9 @@ class Topology:
             xy = _floats(coordinates, "coordinates")
             if xy.shape != (n, 2):
                 raise NetworkError(f"coordinates must be an array of {n} rows and 2 columns, not {xy.shape}")
-            if not np.isfinite(xy).all():
-                raise NetworkError("coordinates must be finite numbers; leave them out if some are unknown")
+            if np.isinf(xy).any() or (np.isnan(xy[:, 0]) != np.isnan(xy[:, 1])).any():
+                raise NetworkError("coordinates must be finite numbers, or two NaN where a place is unknown")
+            xy = np.where(np.isnan(xy), np.nan, xy)  # one pattern of bits
             xy = frozen(xy[order], np.float64)
         tail, head = position[tail[keep]], position[head[keep]]
         if not directed:
@@ -134,7 +135,8 @@ class Topology:
         """The same topology with a public proxy: the name of a column it was read with, or one number per edge.
 
         A proxy is a public number per edge that resembles its private weight: a free-flow time, a length.  Estimators
-        begin with it; nothing that is measured or certified looks at it, so it costs no privacy and bounds nothing.
+        begin with it and plans are tried on it, so it may decide which candidate ``auto`` takes; no block, bound or
+        certificate looks at it, so it costs no privacy.
 
         IT MUST BE PUBLIC, and it is published with every release.  A column that was computed from the private data (a
         mean of past trips, last year's weights, the weights rounded) breaks the promise, whatever its name

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 from functools import cached_property
+from statistics import NormalDist
 
 import numpy as np
 
 from ..arrays import Float, Int
-from ..blocks import EdgeBlock
+from ..blocks import EdgeBlock, LineBlock
+from ..blocks.anchors import is_forest
+from ..blocks.pieces import sampled_in_forest, sampled_routes
 from ..cells import Index
 from ..cells.index import MAX_BYTES
 from ..cells.layout import Layout
 from ..cells.tables import row_work, table_bytes, table_work
 from ..decompose.decomposition import decomposition
 from ..estimate.draws import plausible
+from ..estimate.registry import estimator_named
 from ..estimate.residuals import Observed
 from ..kernels.paths import distances_from
+from ..noise import simulation
 from ..strategy.core import Strategy
-from .core import Bound, Hops, Prediction, RowDecoder, largest_limits, largest_noise
+from .core import (
+    Bound,
+    Hops,
+    Prediction,
+    RowDecoder,
+    largest_limits,
+    largest_noise,
+    noise_limits,
+    number_noise,
+)  # fmt: skip
 from .widths import Widths, sample_of_ends
 
 LEAF_SIZE = 32  # of the index: smaller leaves make more cells, larger ones longer inner tables
@@ -39,15 +53,22 @@ class EdgeDecoder(RowDecoder):
 
     @staticmethod
     def bound(strategy: Strategy, gamma: float) -> Bound:
-        """Sealfon 2016: a path, true or noisy, has fewer edges than the network has nodes."""
-        return edge_bound(strategy, gamma, hops=max(1, strategy.topology.num_nodes - 1))
+        """Sealfon 2016: a path, true or noisy, has fewer edges than the network has nodes.
+
+        Where sums along lines are kept, all edges of each line that a path touches count (docs/proofs/lines.md).
+        """
+        topology, kept = strategy.topology, estimator_named("auto", strategy).keeps_sums
+        return edge_bound(strategy, gamma, hops=max(1, topology.num_edges if kept else topology.num_nodes - 1))
 
     @staticmethod
     def predict(strategy: Strategy, hops: Hops) -> Prediction:
         """Noise times the square root of hops: right while noise is small against the weights.
 
-        Where it is not, the true error is larger, and no public fact tells by how much.
+        Where it is not, the true error is larger, and no public fact tells by how much.  With sums along lines the
+        variance of each sampled path; in a forest, where paths are known and bounds only help, there is no more to it.
         """
+        if strategy.has(LineBlock) and len(strategy.block(LineBlock).level_lines):
+            return Prediction(np.sqrt(_sampled_variances(strategy)))
         (noise,) = largest_noise(strategy, EdgeBlock)
         return Prediction(np.sqrt(hops(strategy.topology)) * noise)
 
@@ -121,13 +142,40 @@ class EdgeDecoder(RowDecoder):
         """From plausible weights; approximate: measured coverage is in docs/PITFALLS.md."""
         if self.strategy.budget.unlimited:
             return np.stack([answers, answers], axis=1)
+        if self.estimator.keeps_sums and is_forest(self.topology) and not self.topology.directed:
+            # Nothing to learn: a sum of known variance, taken as normal.
+            spread = np.sqrt(_path_variances(self.strategy, sources, targets)) * self.lattice.granularity
+            reach = NormalDist().inv_cdf((1 + confidence) / 2) * spread
+            return np.stack([np.maximum(answers - reach, 0.0), answers + reach], axis=1)
         return self.widths.ranges(answers, sources, targets, confidence)
 
 
 def edge_bound(strategy: Strategy, gamma: float, hops: int) -> Bound:
     """For a pair whose shortest paths, true and noisy, have at most this many edges."""
+    step = strategy.lattice.granularity
+    block = strategy.block(EdgeBlock)
+    if isinstance(block, LineBlock):
+        limits = block.edge_limits(number_noise(strategy), noise_limits(strategy, gamma))
+        return Bound((float(limits.max(initial=0.0)) + 3 * step) * hops)  # rounded to steps on the way, and again
     (limit,) = largest_limits(strategy, gamma, EdgeBlock)
-    return Bound(limit * hops + strategy.lattice.granularity * hops)
+    return Bound(limit * hops + step * hops)
+
+
+def _path_variances(strategy: Strategy, sources: Int, targets: Int) -> Float:
+    """In a forest: the variance of the measured sum along the path of each pair."""
+    block = strategy.block(EdgeBlock)
+    lines = block if isinstance(block, LineBlock) else LineBlock.plain(strategy.topology)
+    return lines.variances(number_noise(strategy), sources, targets)
+
+
+def _sampled_variances(strategy: Strategy) -> Float:
+    """The variance of a public sample of pairs; elsewhere than in forests along paths of fewest edges."""
+    topology, block = strategy.topology, strategy.block(LineBlock)
+    if is_forest(topology):
+        pieces = sampled_in_forest(topology, block.lines, simulation(1))
+    else:
+        pieces = sampled_routes(topology, block.lines, simulation(1), drawn=False)
+    return pieces.per_pair(block.piece_variances(number_noise(strategy), pieces))
 
 
 DECODER = EdgeDecoder

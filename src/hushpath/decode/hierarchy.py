@@ -7,7 +7,7 @@ down (docs/proofs/separator.md); inside a leaf, its noisy edges or pairs.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,13 @@ LABELS_FROM = 20  # one pair per so many nodes is worth making labels, if they t
 LABELS_UP_TO = 2**30  # bytes
 
 
+class Frame(NamedTuple):
+    """A layout, and where each shortcut stands in its tables."""
+
+    layout: Layout
+    place: Int
+
+
 class HierarchyDecoder(Decoder):
     """One shortcut a level up, one where the ends meet, one a level down."""
 
@@ -43,15 +50,8 @@ class HierarchyDecoder(Decoder):
 
     def __init__(self, measurements: Measurements, estimator: Estimator) -> None:
         super().__init__(measurements, estimator)
-        self.block = block = self.strategy.block(HierarchyBlock)
-        self.hierarchy = block.hierarchy
-        # Distances are never negative, and a minimum over several paths would pick the negative ones; with a single hub
-        # there is one path, sums are linear, and clipping would only add bias.
-        sizes = block.group_sizes[: self.hierarchy.num_cells]
-        one_hub = (block.shapes()[0] == 1) & ~self.hierarchy.is_leaf
-        lowest = np.repeat(np.where(one_hub, -LARGEST_DISTANCE, 0), sizes)
-        numbers = np.clip(measurements.values[: int(sizes.sum())], lowest, LARGEST_DISTANCE)
-        self.groups = Lists(np.concatenate([[0], np.cumsum(sizes)]), numbers)
+        self.block = self.strategy.block(HierarchyBlock)
+        self.hierarchy = self.block.hierarchy
 
     @classmethod
     def reads(cls, strategy: Strategy) -> bool:
@@ -67,20 +67,7 @@ class HierarchyDecoder(Decoder):
         below b plus noise(b).  Covered flavour: 4 k W per level at most (docs/proofs/separator.md, section 6).
         """
         block = strategy.block(HierarchyBlock)
-        hierarchy, cells, limits = block.hierarchy, block.hierarchy.num_cells, noise_limits(strategy, gamma)
-        climb, edge_limit, answer = np.zeros(cells), np.zeros(cells), 0.0
-        np.maximum.at(edge_limit, hierarchy.home[block.edges], limits[cells:])
-        sizes = hierarchy.vertices.sizes()
-        for cell in range(cells - 1, -1, -1):
-            if hierarchy.is_leaf[cell]:
-                climb[cell] = edge_limit[cell] * (sizes[cell] - 1) if block.leaf_edges else limits[cell]
-                answer = max(answer, float(climb[cell]))
-                continue
-            left, right = hierarchy.children[cell]
-            here = limits[cell] if len(hierarchy.hubs[cell]) else 0.0
-            below = max(climb[left], climb[right])
-            answer = max(answer, float(2 * below + here))
-            climb[cell] = below + here
+        hierarchy, answer = block.hierarchy, costliest(block, noise_limits(strategy, gamma))
         rounding, detour = strategy.lattice.granularity * strategy.topology.num_nodes, 0.0
         if hierarchy.hops:
             detour = 4 * hierarchy.hops * strategy.lattice.largest_weight * max(1, hierarchy.depth)
@@ -114,6 +101,24 @@ class HierarchyDecoder(Decoder):
         return Prediction(np.sqrt(variance[home] + variance[other]), minima=bias[home] + bias[other] + detour)
 
     @cached_property
+    def groups(self) -> Lists:
+        """The shortcuts of every cell, as they are read."""
+        sizes = self.block.group_sizes[: self.hierarchy.num_cells]
+        return Lists(np.concatenate([[0], np.cumsum(sizes)]), self.shortcuts())
+
+    def shortcuts(self, longer: Int | int = 0) -> Int:
+        """The measured numbers but for leaf edges, each made ``longer`` by so many steps, then clipped.
+
+        Distances are never negative, and a minimum over several paths would pick the negative ones; with a single hub
+        there is one path, sums are linear, and clipping would only add bias.
+        """
+        sizes = self.block.group_sizes[: self.hierarchy.num_cells]
+        one_hub = (self.block.shapes()[0] == 1) & ~self.hierarchy.is_leaf
+        lowest = np.repeat(np.where(one_hub, -LARGEST_DISTANCE, 0), sizes)
+        numbers = np.clip(self.measurements.values[: int(sizes.sum())], -LARGEST_DISTANCE, LARGEST_DISTANCE)
+        return np.asarray(np.clip(numbers + longer, lowest, LARGEST_DISTANCE))
+
+    @cached_property
     def graphs(self) -> Graphs:
         """Graphs of leaves: noisy edges, or (all pairs measured) only who is connected, a public fact."""
         lengths = self.weights if self.block.leaf_edges else np.zeros(self.topology.num_edges, np.int64)
@@ -126,14 +131,24 @@ class HierarchyDecoder(Decoder):
         return self.hierarchy.is_leaf & ((size <= DENSE) | (not self.block.leaf_edges))
 
     @cached_property
+    def frame(self) -> Frame:
+        """The tables' shape, which follows from public facts alone."""
+        layout = Layout.of(self.hierarchy, self._whole)
+        return Frame(layout, self.block.places(layout))
+
+    @cached_property
     def index(self) -> Index:  # type: ignore[override]
         """The measured tables in the form every answer comes from; labels are made when they pay."""
-        layout = Layout.of(self.hierarchy, self._whole)
+        return self.index_over(self.groups.items)
+
+    def index_over(self, shortcuts: Int) -> Index:
+        """An index over these shortcuts and the leaves of this release."""
+        layout, place = self.frame
         refuse_above(MAX_BYTES, table_bytes(layout, symmetric=True))
         flat = np.zeros(sum(layout.table_sizes) + 1, np.int64)  # the last is for numbers that no answer needs
-        tables, place = as_tables(layout, flat), self.block.places(layout)
+        tables = as_tables(layout, flat)
         fill_leaves(layout, self.graphs, tables, INFINITE)
-        flat[place] = np.where(flat[place] >= INFINITE, INFINITE, self.groups.items)
+        flat[place] = np.where(flat[place] >= INFINITE, INFINITE, shortcuts)
         mirrored(layout.flat, tables)
         steps = np.where(flat >= INFINITE, np.inf, flat)
         return Index(layout, as_tables(layout, steps), self.strategy.lattice.granularity, from_edge_lengths=False)
@@ -181,6 +196,25 @@ class HierarchyDecoder(Decoder):
 
     def _floats(self, step: Int) -> Float:
         return self.floats(np.maximum(step, 0), INFINITE)
+
+
+def costliest(block: HierarchyBlock, costs: Float) -> float:
+    """The largest sum that an answer can take, if each number it uses costs what its group says."""
+    hierarchy, cells = block.hierarchy, block.hierarchy.num_cells
+    climb, edge_cost, answer = np.zeros(cells), np.zeros(cells), 0.0
+    np.maximum.at(edge_cost, hierarchy.home[block.edges], costs[cells:])
+    sizes = hierarchy.vertices.sizes()
+    for cell in range(cells - 1, -1, -1):
+        if hierarchy.is_leaf[cell]:
+            climb[cell] = edge_cost[cell] * (sizes[cell] - 1) if block.leaf_edges else costs[cell]
+            answer = max(answer, float(climb[cell]))
+            continue
+        left, right = hierarchy.children[cell]
+        here = costs[cell] if len(hierarchy.hubs[cell]) else 0.0
+        below = max(climb[left], climb[right])
+        answer = max(answer, float(2 * below + here))
+        climb[cell] = below + here
+    return answer
 
 
 DECODER = HierarchyDecoder

@@ -1,12 +1,15 @@
 """What error to expect from a strategy, read as it will be by default: from public facts only.
 
-Decoders predict spread and bias for a sample of pairs (``Decoder.predict``); here they become the numbers of a plan.
-The factor between standard deviation and mean absolute error is that of a Gaussian, sqrt(2/pi).
+Two ways.  From noise alone: decoders predict spread and bias for a sample of pairs (``Decoder.predict``); the factor
+between standard deviation and mean absolute error is that of a Gaussian, sqrt(2/pi).  By trying, where it is known how
+large weights are (``simulate``): the mean over several kinds of stand-in weights, and how far apart these are.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,27 +17,59 @@ from ..blocks.samples import few_hops, sampled_hops
 from ..strategy.core import Strategy
 from .core import Bound
 from .registry import default_decoder
+from .simulate import simulated
+from .surrogates import Scene
 
 MEAN_OF_STD = math.sqrt(2 / math.pi)
 
 
-def predicted_error(strategy: Strategy) -> tuple[float, float]:
-    """Return predicted mean and 95th percentile of the absolute error over pairs of connected nodes."""
+@dataclass(frozen=True)
+class Expected:
+    """Errors to expect over pairs of connected nodes, in units of weight.
+
+    Attributes:
+        mean, p95: of the absolute error: its mean, and what 95 % of the pairs stay below.
+        bias: the mean of the signed error; ``None`` if it was not simulated.
+        least, most: the mean error under the kindest and the worst kind of stand-in weights.
+    """
+
+    mean: float
+    p95: float
+    bias: float | None = None
+    least: float = 0.0
+    most: float = math.inf
+
+    @property
+    def simulated(self) -> bool:
+        """Whether it was tried, not only worked out from the noise."""
+        return self.bias is not None
+
+
+def from_noise(strategy: Strategy) -> tuple[Expected, float]:
+    """What the size of the noise tells, and a mean error that leaves out what minima over noisy paths may add."""
     if len(strategy.scales) == 0:
-        return 0.0, 0.0
-    expected = default_decoder(strategy).predict(strategy, sampled_hops)
+        return Expected(0.0, 0.0), 0.0
+    expected, step = default_decoder(strategy).predict(strategy, sampled_hops), strategy.lattice.granularity
     if len(expected.spread) == 0:
-        return 0.0, 0.0
+        return Expected(0.0, 0.0), 0.0
     # A random pair's error is a mixture of normals; its mean absolute value and 95 % point by their usual factors.
     spread, bias = expected.spread, np.asarray(expected.moved + expected.minima)
-    mean = float(np.hypot(MEAN_OF_STD * spread, bias).mean()) * strategy.lattice.granularity
-    return mean, float(np.sqrt(np.mean((1.96 * spread) ** 2 + bias**2))) * strategy.lattice.granularity
+    mean = float(np.hypot(MEAN_OF_STD * spread, bias).mean()) * step
+    p95 = float(np.sqrt(np.mean((1.96 * spread) ** 2 + bias**2))) * step
+    return Expected(mean, p95), float(np.hypot(MEAN_OF_STD * spread, expected.moved).mean()) * step
+
+
+def by_trying(strategy: Strategy, scenes: Sequence[Scene], estimator: str = "auto") -> Expected:
+    """The mean over scenes of simulated errors."""
+    found = np.array([simulated(strategy, scene, estimator) for scene in scenes])
+    mean, p95, bias = found.mean(axis=0).tolist()
+    return Expected(mean, p95, bias, float(found[:, 0].min()), float(found[:, 0].max()))
 
 
 def expected_error(strategy: Strategy) -> float:
     """How far a typical answer is off, from few pairs: quick enough for every load of a file.
 
-    Without the bias of minima, which a plan counts in full though little of it shows.
+    Without the bias of minima, which a plan from noise alone counts in full though little of it shows.
     """
     if len(strategy.scales) == 0:
         return 0.0

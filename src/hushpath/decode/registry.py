@@ -5,12 +5,14 @@ from __future__ import annotations
 from importlib import import_module
 
 from ..errors import CannotError, OptionError
+from ..estimate.core import NO_ADVICE, Advice
 from ..estimate.registry import estimator_named
 from ..measure import Measurements
 from ..strategy.core import Strategy
 from .core import Decoder
 
 FILES = (
+    "lifted",
     "hierarchy",
     "literal",
     "anchors",
@@ -37,9 +39,8 @@ def default_decoder(strategy: Strategy) -> type[Decoder]:
     raise CannotError(f"no decoder reads what {strategy.mechanism!r} measures")
 
 
-def read(measurements: Measurements, decoder: str = "auto", estimator: str = "auto") -> Decoder:
-    """Read measurements by default, or as asked."""
-    strategy = measurements.strategy
+def check_reading(strategy: Strategy, decoder: str = "auto", estimator: str = "auto") -> type[Decoder]:
+    """The decoder by default, or as asked; refuse what cannot be read so."""
     chosen = default_decoder(strategy)
     if decoder != "auto":
         if not isinstance(decoder, str) or decoder not in DECODERS:
@@ -50,4 +51,18 @@ def read(measurements: Measurements, decoder: str = "auto", estimator: str = "au
             raise OptionError(f"decoder {decoder!r} cannot read a release by {strategy.mechanism!r}; these can: {able}")
     if estimator != "auto" and not chosen.searches:
         raise OptionError(f"decoder {chosen.name!r} searches no edge weights, so an estimator has nothing to say")
-    return chosen(measurements, estimator_named(estimator, strategy))
+    estimator_named(estimator, strategy)
+    return chosen
+
+
+def read(
+    measurements: Measurements, decoder: str = "auto", estimator: str = "auto", advice: Advice = NO_ADVICE
+) -> Decoder:
+    """Read measurements by default, or as asked."""
+    strategy = measurements.strategy
+    chosen = check_reading(strategy, decoder, estimator)
+    name = advice.estimator if estimator == "auto" and advice.estimator else estimator
+    made = chosen(measurements, estimator_named(name, strategy))
+    if made.searches and advice.weights is not None and made.estimator.name == advice.estimator:
+        made.weights = advice.weights
+    return made

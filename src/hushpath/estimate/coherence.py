@@ -10,10 +10,10 @@ import numpy as np
 
 from ..arrays import Float
 from ..data.topology import Topology
-from ..kernels.coherence import path_products
-from ..kernels.paths import UNREACHED, distances_from
+from ..kernels.paths import UNREACHED
+from ..kernels.routes import pair_products
 from ..noise import simulation
-from .shrink import sample_of_sources, whole
+from .routes import STEP, routes
 
 FOLDS = 5
 
@@ -26,18 +26,14 @@ def shared_along_routes(topology: Topology, expected: Float, mean: Float, left: 
         mean: its estimate.
         left: rows of errors, one number per edge.
     """
-    arcs, n = topology.arcs, topology.num_nodes
-    fold, row = simulation(22).integers(0, FOLDS, topology.num_edges), np.empty((1, n), np.int64)
-    products, squares, unit = np.zeros(len(left)), 0.0, float(whole(np.ones(1))[0])
+    fold = simulation(22).integers(0, FOLDS, topology.num_edges)
+    products, squares = np.zeros(len(left)), 0.0
     for k in range(FOLDS):
         hidden = fold == k
-        lengths = whole(np.where(hidden, expected, mean))[arcs.edges]
         seen = np.where(hidden, left, 0.0)
-        for source in sample_of_sources(n):
-            distances_from(arcs, lengths, np.array([source]), row)
-            order = np.argsort(row[0], kind="stable")
-            path_products(arcs.start, arcs.heads, arcs.edges, lengths, row[0], order, UNREACHED, seen, products)
-            far = row[0][row[0] != UNREACHED] / unit
+        for found in routes(topology, np.where(hidden, expected, mean)):
+            products += [pair_products(found.order, found.parent, found.edge, row) for row in seen]
+            far = found.distance[found.distance != UNREACHED] * STEP
             squares += float(far @ far)
     # Two edges are hidden together in one fold of FOLDS ** 2; squares count every path once per fold.
     return np.asarray(products * FOLDS / max(squares / FOLDS, 1e-300), np.float64)

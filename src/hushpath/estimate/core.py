@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from ..arrays import Float, Int
+from ..blocks import LineBlock
 from ..data.lattice import Lattice
 from ..data.topology import Topology
+from ..kernels.bounded import whole_steps
 from ..measure import Measurements
 from ..noise import Law, stds
 from ..strategy.core import Strategy
@@ -28,6 +31,8 @@ class NoisyEdges:
         edges: which edges were measured one by one.
         values: the noisy weight of each of these.
         scales: the scale of its noise.
+        plain: whether the values are the measurements themselves, with independent noise of this law and these scales.
+            If not (``LeastSquaresEdges``), ``noise`` is right, but law and scales are only a likeness.
     """
 
     topology: Topology
@@ -36,23 +41,70 @@ class NoisyEdges:
     edges: Int
     values: Int
     scales: Int
+    plain: ClassVar[bool] = True
 
     @classmethod
     def of(cls, measurements: Measurements) -> NoisyEdges:
         """The edges that a strategy measures one by one (at most one of its blocks does)."""
         strategy = measurements.strategy
         block = next((block for block in strategy.blocks if len(block.edges)), strategy.blocks[0])
-        count = len(block.edges)
         numbers, scales = measurements.of(type(block)), strategy.scales[strategy.groups_of(type(block))]
-        return cls(
-            strategy.topology, strategy.lattice, strategy.law, block.edges,
-            numbers[len(numbers) - count :], scales[len(scales) - count :],
-        )  # fmt: skip
+        public = strategy.topology, strategy.lattice, strategy.law, block.edges
+        if isinstance(block, LineBlock) and len(block.level_lines):
+            return LeastSquaresEdges.of_lines(public, block, numbers, scales)
+        count = len(block.edges)
+        return cls(*public, numbers[len(numbers) - count :], scales[len(scales) - count :])
 
     @cached_property
     def noise(self) -> Float:
         """Standard deviation of the noise of each edge."""
         return stds(self.law, self.scales)
+
+    def drawn(self, rng: np.random.Generator) -> Float:
+        """Noise of this kind, for simulations of what else could have been measured."""
+        return _drawn(rng, self.law, self.scales)
+
+
+def _drawn(rng: np.random.Generator, law: Law, scales: Int) -> Float:
+    return rng.laplace(0.0, scales) if law is Law.LAPLACE else rng.normal(0.0, scales)
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquaresEdges(NoisyEdges):
+    """Edge weights as sums along lines and the edges themselves tell them together.
+
+    Their noise is that of an average: nearly normal, smaller than that of the edge's own number, and negatively
+    correlated along a line.  ``scales`` are those at which noise of the law would be as wide.
+
+    Attributes:
+        block, group_scales: what was measured, and with how much noise.
+    """
+
+    block: LineBlock
+    group_scales: Int
+    plain: ClassVar[bool] = False
+
+    @classmethod
+    def of_lines(
+        cls, public: tuple[Topology, Lattice, Law, Int], block: LineBlock, numbers: Int, group_scales: Int
+    ) -> LeastSquaresEdges:
+        """Estimate every edge from all numbers, rounded so that sums along lines are right to half a step."""
+        law, noise = public[2], stds(public[2], group_scales)
+        estimates, order = block.estimates(noise, numbers.astype(np.float64)), block.lines.order
+        values = np.empty(len(order), np.int64)
+        values[order] = whole_steps(estimates[order], block.lines.start)
+        width = block.edge_noise(noise) / (np.sqrt(2) if law is Law.LAPLACE else 1)
+        return cls(*public, values, np.rint(width).astype(np.int64), block, group_scales)
+
+    @cached_property
+    def noise(self) -> Float:
+        """Standard deviation of each estimate."""
+        return self.block.edge_noise(stds(self.law, self.group_scales))
+
+    def drawn(self, rng: np.random.Generator) -> Float:
+        """What least squares make of noise on every number."""
+        noise = _drawn(rng, self.law, np.repeat(self.group_scales, self.block.group_sizes))
+        return self.block.estimates(stds(self.law, self.group_scales), noise)
 
 
 @dataclass(frozen=True)
@@ -65,6 +117,9 @@ class Estimator:
         suits: whether it may be the default for what a strategy measures; the first that suits is.
         proved: whether no weight is estimated farther from the true one than it was measured, whatever the noise: what
             the proved bounds of decoders that search rest on.
+        keeps_sums: whether sums along lines of bridges stay as measured, as far as bounds allow, so that in a forest an
+            answer is off by what the sum along its path is off.
+        costly: whether its weights take so long to work out that a file carries them.
     """
 
     name: str
@@ -72,9 +127,21 @@ class Estimator:
     estimate: Callable[[NoisyEdges], Int]
     suits: Callable[[Strategy], bool] = lambda _: True
     proved: bool = False
+    keeps_sums: bool = False
+    costly: bool = False
 
     def weights(self, noisy: NoisyEdges) -> Int:
         """One weight per edge of the network; edges that were not measured are as long as their bounds allow."""
         out = np.array(noisy.lattice.high)
         out[noisy.edges] = self.estimate(noisy)
         return out
+
+
+class Advice(NamedTuple):
+    """How whoever made a release wants it to be read: an estimator ("" for none), its weights if they are costly."""
+
+    estimator: str = ""
+    weights: Int | None = None
+
+
+NO_ADVICE = Advice()

@@ -80,7 +80,7 @@ def edge_facts(topology: Topology) -> EdgeFacts:
     if topology.coordinates is not None:
         xy = topology.coordinates
         shift, flat = xy[a] - xy[b], np.ones(count)
-        if (np.nanmax(np.abs(xy), axis=0, initial=0.0) <= [180, 90]).all():  # perhaps longitude and latitude: offered beside the plain length
+        if (np.nanmax(np.abs(xy), axis=0, initial=0.0) <= [180, 90]).all():  # perhaps longitude and latitude
             flat = np.cos(np.radians((xy[a, 1] + xy[b, 1]) / 2))
             lengths.append(np.hypot(shift[:, 0] * flat, shift[:, 1])[street])
         lengths.append(np.hypot(shift[:, 0], shift[:, 1])[street])

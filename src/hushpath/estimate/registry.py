@@ -9,9 +9,10 @@ from ..strategy.core import Strategy
 from .core import Estimator
 
 FILES = (
-    "clip",
+    "sums",
     "shrink",
-)  # fmt: skip
+    "clip",
+)
 _made: list[Estimator] = [import_module(f"{__package__}.{file}").ESTIMATOR for file in FILES]
 ESTIMATORS = {estimator.name: estimator for estimator in _made}
 

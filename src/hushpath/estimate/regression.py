@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..noise import simulation
-from .residuals import CELLS, OFFSET, Observed, Posterior, Residuals
+from .residuals import OFFSET, Observed, Posterior, Residuals
 
 MANY_EDGES = 30_000  # coefficients are fitted to a sample of so many
 SCORES, BINS = 3, 24
@@ -32,11 +32,17 @@ class Expectation:
     coefficients: Float
     residuals: Residuals
     covariance: Float
+    public: int  # so many columns, the first ones, hold public facts
 
     @property
     def guess(self) -> Float:
         """The expected logarithm of each weight."""
         return _limited(self.columns @ self.coefficients, self.observed)
+
+    @property
+    def public_guess(self) -> Float:
+        """The same by public facts alone: hardly any noise of single edges is in it."""
+        return _limited(self.columns[:, : self.public] @ self.coefficients[: self.public], self.observed)
 
     def posterior(self, draws: int = 0, guess: Float | None = None) -> Posterior:
         """What the release says about each weight."""
@@ -54,10 +60,11 @@ class Expectation:
         had = self.columns.shape[1]
         group = np.arange(had, had + columns.shape[1])
         start = np.concatenate([self.coefficients, np.zeros(columns.shape[1])])
-        return fit(
+        wider = fit(
             self.observed, np.hstack([self.columns, columns]), (*self.groups, group), self.which, start,
             self.residuals, rounds,
         )  # fmt: skip
+        return replace(wider, public=self.public)
 
 
 def fit(
@@ -75,7 +82,8 @@ def fit(
     middle = np.zeros(width)
     if width > 1 and not any(1 in group for group in groups):
         middle[1] = 1.0  # twice the length, twice the weight, unless the release says otherwise
-    coefficients, trace, covariance = start, [], np.eye(width)
+    coefficients, covariance = start, np.asarray(np.eye(width))
+    trace: list[Float] = []
     for _ in range(rounds):
         for _ in range(SCORES):
             guess = _limited(x @ coefficients, seen)
@@ -84,7 +92,7 @@ def fit(
             step = np.linalg.solve(hessian, x.T @ score - precision * (coefficients - middle))
             coefficients = coefficients + step * min(0.8, 1 / max(np.abs(x @ step).max(), 1e-9))
             trace.append(coefficients)
-        covariance = np.linalg.inv(hessian)
+        covariance = np.asarray(np.linalg.inv(hessian), np.float64)
         for group in groups:
             if len(group):
                 power = (coefficients[group] ** 2).sum() + np.diag(covariance)[group].sum()
@@ -93,7 +101,8 @@ def fit(
         residuals = residuals.refined(seen.evidence(guess).bells, kind)
     coefficients = np.mean(trace[-2 * SCORES :], axis=0)
     residuals = residuals.refined(seen.evidence(_limited(x @ coefficients, seen)).bells, kind)
-    return Expectation(observed, columns, groups, which, coefficients, residuals, covariance * len(x) / max(m, 1))
+    covariance = covariance * (len(x) / max(m, 1))  # all edges tell more than the sample
+    return Expectation(observed, columns, groups, which, coefficients, residuals, covariance, width)
 
 
 def _scores(seen: Observed, guess: Float, residuals: Residuals, which: Int) -> tuple[Float, Float]:

@@ -1,8 +1,8 @@
 """How far weights lie from what public facts make one expect: a law of residuals, learnt from the release.
 
 Residuals are differences of logarithms, cut into cells that are fine around 0 and coarse far from it.  Their law is a
-mixture of bells of many widths around 0, two beside it, and a chance that a weight is the lowest there is (an unused pipe, a closed
-road).  The narrowest bell stands for "exactly as expected": a length that is the weight itself.
+mixture of bells of many widths around 0, two beside it, and a chance that a weight is the lowest there is (an unused
+pipe, a closed road).  The narrowest bell stands for "exactly as expected": a length that is the weight itself.
 """
 
 from __future__ import annotations
@@ -121,6 +121,7 @@ class Residuals:
         """Before anything is learnt."""
         share = np.full(BELLS + 1, 0.2 / (BELLS + 1))
         share[:BELLS][np.isin(SPREADS, (0.5, 1.0)) & (CENTRES == 0)] += 0.4
+        share[BELLS] += 0.15
         return cls(np.tile(share / share.sum(), (classes, 1)))
 
     @property
@@ -132,7 +133,7 @@ class Residuals:
     def variance(self) -> Float:
         """Of a residual, per class, lowest weights aside."""
         bells = self.shares[:, :BELLS] / self.shares[:, :BELLS].sum(1, keepdims=True)
-        return np.maximum(bells @ (SPREADS**2 + CENTRES**2) - (bells @ CENTRES) ** 2, 1e-4)
+        return np.asarray(np.maximum(bells @ (SPREADS**2 + CENTRES**2) - (bells @ CENTRES) ** 2, 1e-4))
 
     def refined(self, evidence: Float, which: Int, rounds: int = 30) -> Residuals:
         """Shares by expectation and maximisation; small classes follow the pooled ones."""

@@ -45,7 +45,7 @@ class Shift:
         m = len(guess)
         parts = int(np.clip(m // EDGES_PER_PART, 2, MOST_PARTS))
         columns = [np.ones(m)]
-        for fact in (guess, edge_facts(topology).traffic, fitted.columns[:, -min(3, fitted.columns.shape[1])]):
+        for fact in (guess, edge_facts(topology).traffic, *fitted.columns.T[fitted.groups[-1][:1]]):
             bins = np.digitize(fact, np.unique(np.quantile(fact, np.linspace(0, 1, parts + 1)[1:-1])))
             columns += [(bins == part).astype(np.float64) for part in range(int(bins.max()) + 1)]
         columns += [0.5 * column / column.std() for column in fitted.columns.T[1:] if column.std() > 1e-9]

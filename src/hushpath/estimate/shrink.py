@@ -6,8 +6,8 @@ Free post-processing, in five steps, each of which sees only what was published:
    the noisy weights under the exact law of noise (``regression``, ``residuals``);
 2. neighbours: what the first fit leaves over on the same chain, straight street and nearby edges, the edge itself
    always left out; then how much shortest paths use an edge when its own noisy weight is hidden;
-3. shrink: the posterior mean of each weight; corrected so that groups of edges are right on average, which noisy
-   weights are (their noise has mean 0);
+3. shrink: the posterior mean of each weight; shifted so that groups of edges are right on average, which noisy weights
+   are (their noise has mean 0: ``shift``);
 4. scale: a distance is a minimum, and the minimum over mean weights is above the mean minimum; one factor, from
    distances over draws of the weights, makes up for it;
 5. hedge: a share of the noisy weight itself is mixed in where that proved better in a rehearsal.
@@ -18,29 +18,58 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import diags_array
 
-from ..arrays import Float, Int
+from ..arrays import Bool, Float, Int
+from ..blocks import EdgeBlock
 from ..data.topology import Topology
-from ..kernels.paths import UNREACHED, distances_from
-from ..kernels.routes import path_usage
 from ..noise import simulation
+from ..strategy.core import Strategy
+from . import clip
 from .core import Estimator, NoisyEdges
 from .facts import EdgeFacts, edge_facts, standardised
+from .hedge import Shrunk, noisy_share
 from .regression import Expectation, fit
 from .residuals import OFFSET, Observed, Residuals
+from .routes import distances, shared_error, usage
+from .shift import Shift
 
+FEWEST_EDGES = 20  # with fewer there is nothing to learn from
+NO_NOISE = 1e9  # where a value is so many times the noise, noise is no matter (or the file is a joke)
 STEPS = (1, 2, 4, 8, 16, 32)  # of diffusion from edge to edge
 FOLDS, ROUTE_FOLDS = 10, 5
 DRAWS = 8
 LARGEST_RESIDUAL = 2.0
-MANY_NODES = 20_000
+
+
+def estimate(noisy: NoisyEdges) -> Int:
+    """All five steps."""
+    unit = float(np.median(noisy.scales)) if len(noisy.scales) else 0.0
+    few = len(noisy.edges) < max(FEWEST_EDGES, noisy.topology.num_edges)
+    if few or not (noisy.scales > 0).all() or np.abs(noisy.values).max() > NO_NOISE * unit:
+        return clip.estimate(noisy)
+    shrunk = shrink(noisy)
+    wanted = shrunk.mixed(noisy_share(noisy, shrunk, unit, shrink)) * unit
+    return np.clip(np.rint(wanted).astype(np.int64), noisy.lattice.low, noisy.lattice.high)
+
+
+def shrink(noisy: NoisyEdges) -> Shrunk:
+    """Steps 1 to 4."""
+    topology = noisy.topology
+    observed = Observed.of(noisy, float(np.median(noisy.scales)))
+    fitted = expect(topology, observed)
+    found = fitted.posterior(DRAWS)
+    shift = Shift.of(topology, fitted).added(found.mean)
+    mean, *draws = (np.clip(weights + shift, observed.low, observed.top) for weights in (found.mean, *found.draws))
+    drawn = float(np.mean([distances(topology, draw).sum() for draw in draws]))
+    weights = mean * (drawn / max(float(distances(topology, mean).sum()), 1e-300))
+    shared = shared_error(topology, np.exp(fitted.public_guess), observed.values - mean)
+    return Shrunk(weights, np.clip(observed.values, observed.low, observed.top), shared, tuple(draws))
 
 
 def expect(topology: Topology, observed: Observed) -> Expectation:
     """Steps 1 and 2: the fitted expectation of every weight."""
     facts = edge_facts(topology)
-    m = topology.num_edges
     sizes, unknown = _sizes(facts, observed)
-    columns = np.hstack([np.ones((m, 1)), sizes, facts.traits])
+    columns = np.hstack([np.ones((len(sizes), 1)), sizes, facts.traits])
     which = np.unique(np.where(unknown, 2, facts.bridge), return_inverse=True)[1]
     first = np.zeros(columns.shape[1])
     middle = np.log(max(float(observed.values.mean()), OFFSET) + OFFSET)
@@ -50,10 +79,10 @@ def expect(topology: Topology, observed: Observed) -> Expectation:
     traits = np.arange(1 + sizes.shape[1], columns.shape[1])
     fitted = fit(observed, columns, (traits,), which, first, Residuals.vague(int(which.max()) + 1))
     fitted = fitted.widened(_neighbours(facts, fitted), 12)
-    return fitted.widened(_routes(topology, fitted), 6)
+    return fitted.widened(_used(topology, fitted), 6)
 
 
-def _sizes(facts: EdgeFacts, observed: Observed) -> tuple[Float, Float]:
+def _sizes(facts: EdgeFacts, observed: Observed) -> tuple[Float, Bool]:
     """Logarithms of lengths, brought to the scale of the weights; and where the first of them is unknown."""
     m = len(observed.values)
     sizes: list[Float] = []
@@ -102,85 +131,28 @@ def _neighbours(facts: EdgeFacts, fitted: Expectation) -> Float:
     return np.stack(kept, axis=1) if kept else np.empty((len(left), 0))
 
 
-def _routes(topology: Topology, fitted: Expectation) -> Float:
+def _used(topology: Topology, fitted: Expectation) -> Float:
     """How much shortest paths use an edge when its own noisy weight is hidden, one fold at a time."""
     m, n = topology.num_edges, topology.num_nodes
     prior, mean = fitted.prior_mean(), fitted.posterior().mean
     fold, used = simulation(4).integers(0, ROUTE_FOLDS, m), np.zeros(m)
     for k in range(ROUTE_FOLDS):
         hidden = fold == k
-        used[hidden] = usage(topology, np.where(hidden, prior, mean), sample_of_sources(n))[hidden]
+        used[hidden] = usage(topology, np.where(hidden, prior, mean))[hidden]
     log_used = np.log(used + 0.5 / n)
     return standardised([log_used, log_used**2, (used == 0).astype(np.float64)], m)
 
 
-def sample_of_sources(n: int) -> Int:
-    """Where sampled routes begin."""
-    return simulation(5).choice(n, min(n, 32 if n <= MANY_NODES else 16), replace=False)
+def suits(strategy: Strategy) -> bool:
+    """Where every edge was measured by itself and nothing else was."""
+    only_edges = {type(block) for block in strategy.blocks} == {EdgeBlock}
+    return only_edges and strategy.topology.num_edges >= FEWEST_EDGES
 
 
-def usage(topology: Topology, weights: Float, sources: Int) -> Float:
-    """The share of pairs (from a source to any node) whose shortest path uses each edge."""
-    arcs, n = topology.arcs, topology.num_nodes
-    lengths = whole(weights)[arcs.edges]
-    count, row = np.zeros(topology.num_edges), np.empty((1, n), np.int64)
-    for source in sources:
-        distances_from(arcs, lengths, np.array([source]), row)
-        path_usage(
-            arcs.start, arcs.heads, arcs.edges, lengths, row[0], np.argsort(row[0], kind="stable"), UNREACHED, count
-        )
-    return count / (len(sources) * n)
-
-
-def whole(weights: Float) -> Int:
-    """Weights in units of noise as whole steps of at least one, fine enough for routes."""
-    return np.maximum(np.rint(weights * 2.0**20), 1).astype(np.int64)
-
-
-def mean_distance(topology: Topology, weights: Float, sources: Int) -> float:
-    """Over pairs from a source to any node it reaches."""
-    arcs, out = topology.arcs, np.empty((len(sources), topology.num_nodes))
-    distances_from(arcs, np.maximum(weights, 0.0)[arcs.edges], sources, out)
-    return float(out[np.isfinite(out)].mean())
-
-
-def corrected(topology: Topology, fitted: Expectation) -> Float:
-    """Step 3: what to add to posterior means so that groups of edges are right on average.
-
-    Noise has mean 0 whatever the model, so noisy weights less posterior means are regressed on columns that leave the
-    edge's own noise out; how much of the fit to trust is learnt as well.
-    """
-    facts, observed, guess = edge_facts(topology), fitted.observed, fitted.guess
-    m = len(guess)
-    parts = int(np.clip(m // 60, 2, 12))
-    columns = [np.ones(m)]
-    for fact in (guess, facts.traffic, fitted.columns[:, -3]):
-        bins = np.digitize(fact, np.unique(np.quantile(fact, np.linspace(0, 1, parts + 1)[1:-1])))
-        columns += [(bins == part).astype(np.float64) for part in range(int(bins.max()) + 1)]
-    columns += [0.5 * column / column.std() for column in fitted.columns.T[1:] if column.std() > 1e-9]
-    reach = np.minimum(np.exp(guess), 3.0)
-    design = np.stack(columns, axis=1) * reach[:, None] / (np.sqrt(2) * observed.scales[:, None])
-    target = (observed.values - fitted.posterior().mean) / (np.sqrt(2) * observed.scales)
-    square, cross, trust = design.T @ design, design.T @ target, 0.01
-    for _ in range(30):
-        inverse = np.linalg.inv(square + np.eye(len(square)) / trust)
-        coefficients = inverse @ cross
-        trust = max(float(coefficients @ coefficients + np.trace(inverse)) / len(square), 1e-10)
-    return design @ coefficients * np.sqrt(2) * observed.scales
-
-
-def estimate(noisy: NoisyEdges) -> Int:
-    topology = noisy.topology
-    unit = float(np.median(noisy.scales))
-    observed = Observed.of(noisy, unit)
-    fitted = expect(topology, observed)
-    shift = corrected(topology, fitted)
-    found = fitted.posterior(DRAWS)
-    mean = np.clip(found.mean + shift, observed.low, observed.top)
-    sources = sample_of_sources(topology.num_nodes)
-    draws = np.clip(found.draws + shift, observed.low, observed.top)
-    scale = np.mean([mean_distance(topology, draw, sources) for draw in draws]) / mean_distance(topology, mean, sources)
-    return np.clip(np.rint(scale * mean * unit), noisy.lattice.low, noisy.lattice.high).astype(np.int64)
-
-
-ESTIMATOR = Estimator(name="shrink", summary="each weight drawn towards what facts and neighbours make one expect", estimate=estimate, suits=lambda _: False)
+ESTIMATOR = Estimator(
+    name="shrink",
+    summary="each noisy weight drawn towards what public facts and its neighbourhood make one expect",
+    estimate=estimate,
+    suits=suits,
+    costly=True,
+)

@@ -1,8 +1,8 @@
 """What a noisy weight says about the true one: likelihood, posterior mean and draws on cells around a guess.
 
 The true weight of an edge is ``exp(guess + residual) - offset``; residuals are cut into cells, the same for all edges,
-so that a prior is one row of probabilities (and a last one: that the weight is the lowest there is, mostly 0).  Within a cell every weight is as
-likely as another.  Noise is taken as continuous: scales are many lattice steps.
+so that a prior is one row of probabilities (and a last one: that the weight is the lowest there is, mostly 0).
+Within a cell every weight is as likely as another.  Noise is taken as continuous: scales are many lattice steps.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ def _inside(ends):
 
 @njit(cache=True, nogil=True)
 def posterior(
-    gaussian, values, scales, guess, cells, offset, low, top, shares, which, mass, uniform, mean, residual, spread, draws
+    gaussian, values, scales, guess, cells, offset, low, top, shares, which, mass, uniform,
+    mean, residual, spread, draws,
 ):
     """Mean weight, mean residual and its variance, and draws of the weight by given uniform numbers.
 

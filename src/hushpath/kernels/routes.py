@@ -44,25 +44,42 @@ def hop_usage(start, heads, edges, roots, count, far):
 
 
 @njit(cache=True, nogil=True)
-def path_usage(start, heads, edges, lengths, distance, order, unreached, count):
-    """Add to ``count`` how many nodes each edge leads to in a shortest-path tree, given its distances.
+def shortest_tree(start, heads, edges, lengths, distance, unreached, parent, edge):
+    """For each node its parent, and the edge to it, in a tree of shortest paths with these distances; else -1.
 
-    ``lengths`` are at least one step, so a node follows its parent in ``order`` (nodes by distance).
+    ``lengths`` are at least one step, so a parent is nearer than its child.
     """
-    n = len(start) - 1
-    parent, edge, below = np.full(n, -1, np.int64), np.full(n, -1, np.int64), np.ones(n)
-    for v in range(n):
-        if distance[v] == unreached:
-            continue
-        for arc in range(start[v], start[v + 1]):
-            u = heads[arc]
-            if edge[u] < 0 and distance[u] > 0 and distance[v] + lengths[arc] == distance[u]:
-                parent[u], edge[u] = v, edges[arc]
-    for i in range(n - 1, -1, -1):
+    parent[:], edge[:] = -1, -1
+    for v in range(len(start) - 1):
+        if distance[v] != unreached:
+            for arc in range(start[v], start[v + 1]):
+                u = heads[arc]
+                if edge[u] < 0 and distance[u] > 0 and distance[v] + lengths[arc] == distance[u]:
+                    parent[u], edge[u] = v, edges[arc]
+
+
+@njit(cache=True, nogil=True)
+def add_usage(order, parent, edge, count):
+    """Add to ``count`` how many nodes each edge leads to; ``order`` has parents before children."""
+    below = np.ones(len(order))
+    for i in range(len(order) - 1, -1, -1):
         v = order[i]
         if edge[v] >= 0:
             count[edge[v]] += below[v]
             below[parent[v]] += below[v]
+
+
+@njit(cache=True, nogil=True)
+def pair_products(order, parent, edge, values):
+    """The sum, over all paths of the tree, of products of the values of two different edges of the path."""
+    n, total = len(order), 0.0
+    once, twice = np.zeros(n), np.zeros(n)
+    for v in order:
+        if edge[v] >= 0:
+            x = values[edge[v]]
+            once[v], twice[v] = once[parent[v]] + x, twice[parent[v]] + x * x
+            total += once[v] * once[v] - twice[v]
+    return total
 
 
 @njit(cache=True, nogil=True)

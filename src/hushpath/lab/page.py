@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from ..estimate.registry import ESTIMATORS
 from ..publish.statement import NOT_PRIVATE
-from ..report.page import address, bullets, facts, figure, folded, lists, note, records, section, short, write_page
+from ..report.page import bullets, facts, folded, lists, note, records, section, short, write_page
 from ..strategy.registry import MECHANISMS
 from .cases import DELTA
 from .findings import Findings
 from .networks import CLASSES
-from .tables import Row, csv_text, names_of
-from .theorems import power
-from .trial import CONFIDENCE, GAMMA
+from .table1_page import download, measured_table1, picture, predicted_table1
+from .tables import Row, names_of
+from .trial import CONFIDENCE
 from .weights import KINDS
 
 TITLE = "The laboratory: who wins where"
@@ -33,19 +35,10 @@ def write_report(found: Findings, path: Path, command: str) -> None:
     parts.append(_hops(found))
     if "weights" in found.pictures:
         parts.append(_weights(found))
-    parts += [_table1(found), _honesty(found), _glossary(found.results), _everything(found, command)]
+    parts.append(_estimators(found))
+    parts += measured_table1(found) if "rates" in found.pictures else []
+    parts += [predicted_table1(found), _honesty(found), _glossary(found.results), _everything(found, command)]
     write_page(path, title=TITLE, lead=LEAD, parts=parts)
-
-
-def _picture(found: Findings, picture: str, rows: str, caption: str) -> str:
-    """A picture with the table it was drawn from."""
-    return figure(found.pictures[picture], rows, f"{caption} {_download(found, rows)}")
-
-
-def _download(found: Findings, name: str) -> str:
-    """A link that holds the numbers themselves."""
-    data = address(csv_text(found.tables[name]).encode(), "text/csv")
-    return f'<a download="{name}.csv" href="{data}">The numbers ({name}.csv)</a>.'
 
 
 def _facts(rows: list[Row]) -> str:
@@ -71,7 +64,7 @@ def _phases(found: Findings) -> str:
     )
     return section(
         "Which mechanism wins where", f"<p>{setting}</p>", _tally(found.tables["winners"]),
-        _picture(found, "phases", "winners", text),
+        picture(found, "phases", "winners", text),
     )  # fmt: skip
 
 
@@ -90,10 +83,10 @@ def _tally(rows: Sequence[Row]) -> str:
 def _sizes(found: Findings) -> str:
     text = (
         f"Mean absolute error against the number of nodes at noise {found.noise:g} (epsilon {found.epsilon:.3g}), "
-        "both axes logarithmic. Beside each line: the exponent of n fitted to it, and in brackets the theorem's, "
-        "which is about the worst pair of the worst network and hides logarithms; log n stands for "
-        "polylogarithmic. Dotted: the mean distance, which is the error of always answering 0. Hollow marks: "
-        "answers are nearly all 0 (clipped), so the error is that of the dotted line and is not fitted."
+        "both axes logarithmic. Beside each line: the exponent of n fitted to it. (Theorems are about the worst pair, "
+        "with logarithms, and where nothing is clipped: they are compared further down.) Dotted: the mean distance, "
+        "which is the error of always answering 0. Hollow marks: answers are nearly all 0 (clipped), so the error is "
+        "that of the dotted line and is not fitted."
     )
     rows = found.tables["exponents"]
     mechanisms = list(dict.fromkeys(row["mechanism"] for row in rows))
@@ -102,7 +95,7 @@ def _sizes(found: Findings) -> str:
     def fit(network: str, mechanism: str) -> str:
         row = fitted.get((network, mechanism), {})
         slope = row.get("exponent_mean_error")
-        return "–" if slope is None else f"{slope:.2f} ({power(row['theorem'])})"
+        return "–" if slope is None else f"{slope:.2f}"
 
     flat = [
         {"network": network, **{name: fit(network, name) for name in mechanisms}}
@@ -110,7 +103,7 @@ def _sizes(found: Findings) -> str:
     ]
     table = records({"network": "class", **{name: name for name in mechanisms}}, flat)
     return section(
-        "Error against size", _picture(found, "error-n", "exponents", text),
+        "Error against size", picture(found, "error-n", "exponents", text),
         folded("Fitted exponents as a table", table),
     )  # fmt: skip
 
@@ -120,7 +113,7 @@ def _hops(found: Findings) -> str:
     return section(
         "Error against hops",
         "<p>Noise on edges adds up along the path; a shortcut costs the same however long it is.</p>",
-        _picture(found, "hops", "hops", text),
+        picture(found, "hops", "hops", text),
     )
 
 
@@ -128,27 +121,37 @@ def _weights(found: Findings) -> str:
     kinds = "; ".join(f"<em>{name}</em>: {escape(kind[0])}" for name, kind in KINDS.items())
     return section(
         "Error against the kind of weights", f"<p>{kinds}. All have median 1.</p>",
-        _picture(found, "weights", "weights", "Mean absolute error by kind of weights."),
+        picture(found, "weights", "weights", "Mean absolute error by kind of weights."),
     )  # fmt: skip
 
 
-def _table1(found: Findings) -> str:
-    text = (
-        f"Predicted: a bound on the error of every pair at once (probability {100 * (1 - GAMMA):g}\u00a0%), computed "
-        "from cut numbers and the certificate for shapes known in closed form, not measured. Exponents of n are "
-        "fitted over 10<sup>6</sup> to 10<sup>9</sup> nodes, those of W and epsilon at 10<sup>9</sup> nodes. What "
-        "lies above the theorem's exponent of n are logarithms."
-    )
-    numbers = {
-        f"{axis}_{kind}": f"{name}, {kind}"
-        for axis, name in {"n": "n", "W": "W", "epsilon": "eps"}.items()
-        for kind in ("fitted", "theorem")
-    }
-    rows = [{**row, **{key: f"{row[key]:.2f}" for key in numbers}} for row in found.tables["table1"]]
+def _estimators(found: Findings) -> str:
+    """Readings side by side: one line per mechanism and estimator."""
+    times = f"times_{next(iter(ESTIMATORS))}"
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in found.tables["estimators"]:
+        groups.setdefault((row["mechanism"], row["estimator"]), []).append(row)
+    flat = []
+    for (mechanism, estimator), rows in groups.items():
+        ratios = [row[times] for row in rows if row[times]]
+        flat.append({
+            "mechanism": mechanism, "estimator": estimator, "cells": len(rows),
+            "default": sum(row["default"] for row in rows),
+            "mean": f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}" if ratios else "–",
+            "worst": f"{max(ratios):.2f}" if ratios else "–",
+        })  # fmt: skip
+    columns = {
+        "mechanism": "mechanism", "estimator": "estimator", "cells": "cells", "default": "of these, by default",
+        "mean": f"mean error / {next(iter(ESTIMATORS))}'s, geometric mean", "worst": "worst",
+    }  # fmt: skip
+    shown = []
+    if "estimators" in found.pictures:
+        shown.append(picture(found, "estimators", "estimators", "Releases by input, by estimator."))
     return section(
-        "Table 1 of the paper", _picture(found, "table1", "table1-curves", text),
-        records({"family": "family", "mechanism": "mechanism", **numbers}, rows),
-        f"<p>{_download(found, 'table1')}</p>",
+        "Error against the way edge weights are estimated",
+        "<p>One release each, read by every estimator: reading is free. All other comparisons on this page are about "
+        "the reading that is the default.</p>", *shown, records(columns, flat),
+        f"<p>{download(found, 'estimators')}</p>",
     )  # fmt: skip
 
 
@@ -167,13 +170,15 @@ def _honesty(found: Findings) -> str:
         "Cells whose answers are nearly all 0 take no part in the comparison with the plan: clipping caps their "
         "error.</p>",
         records(columns, found.tables["coverage"]),
-        f"<p>{_download(found, 'coverage')}</p>",
+        f"<p>{download(found, 'coverage')}</p>",
     )
 
 
 def _glossary(rows: list[Row]) -> str:
     known = {name: MECHANISMS[name].summary for name in names_of(rows, "mechanism")}
-    listed = {"Mechanisms": known, "Generated networks": {name: kind[0] for name, kind in CLASSES.items()}}
+    used = {name: one.summary for name, one in ESTIMATORS.items() if name in names_of(rows, "estimator")}
+    classes = {name: kind[0] for name, kind in CLASSES.items()}
+    listed = {"Mechanisms": known, "Estimators": used, "Generated networks": classes}
     return section("Mechanisms and networks", lists({
         heading: bullets(f"<strong>{name}</strong>: {escape(text)}" for name, text in named.items())
         for heading, named in listed.items()
@@ -183,7 +188,7 @@ def _glossary(rows: list[Row]) -> str:
 def _everything(found: Findings, command: str) -> str:
     rows = found.tables["results"]
     return section(
-        "Everything", f"<p>{len(rows)} cells. {_download(found, 'results')}</p>", _skipped(rows),
+        "Everything", f"<p>{len(rows)} cells. {download(found, 'results')}</p>", _skipped(rows),
         f"<p>Made by</p><pre>{escape(command)}</pre>",
     )  # fmt: skip
 

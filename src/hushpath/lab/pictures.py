@@ -14,20 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..publish.statement import NOT_PRIVATE
-from ..report.canvas import GREY, INK, PALE, colour, mark, panels, plain, png, short_number, whole_decades
+from ..report.canvas import INK, PALE, colour, mark, panels, plain, png, short_number, whole_decades
 from .cases import MAIN_WEIGHTS
-from .table1 import ENTRIES
 from .tables import MAIN, Row, at_zero, by_hops, exponents, measured, middle_noise, names_of, winners
-from .theorems import power
 
 WARNING = f"{NOT_PRIVATE}: seeded releases of generated weights"
-NOTES = (
-    "dashed: predicted bound",
-    "open marks: bound of a strategy really built",
-    "full marks: largest error measured",
-    "numbers: exponent of n fitted over",
-    "10^6 to 10^9 nodes (theorem's)",
-)
 
 
 def phase_diagram(results: Sequence[Row]) -> bytes:
@@ -51,7 +42,7 @@ def phase_diagram(results: Sequence[Row]) -> bytes:
                     x + 0.5, y + 0.5, _times(row["second_times"]), ha="center", va="center", fontsize=9,
                     fontweight="bold", color="white" if row["clear"] else INK,
                 )  # fmt: skip
-        plain(axis, network)
+        plain(axis, titled(network))
         axis.grid(visible=False)
         axis.set(xlim=(0, len(sizes)), ylim=(0, len(noises)))
         axis.set_xticks(np.arange(len(sizes)) + 0.5, [short_number(n) if n % 1000 == 0 else f"{n}" for n in sizes])
@@ -62,6 +53,11 @@ def phase_diagram(results: Sequence[Row]) -> bytes:
         axis.set_xlabel("nodes")
         axis.set_ylabel("noise / weight")
     return png(figure, WARNING)
+
+
+def titled(network: str) -> str:
+    """The name of a network above a panel: files without their suffix, and no longer than the panel is wide."""
+    return f"{network.rpartition('.')[0] or network:.22}"
 
 
 def _times(ratio: float) -> str:
@@ -92,7 +88,7 @@ def error_against_n(results: Sequence[Row]) -> bytes:
             fit = fitted.get((network, mechanism), {})
             slope = fit.get("exponent_mean_error")
             if slope is not None:
-                text = f"{slope:.2f}  ({power(fit['theorem'], drawn=True)})"
+                text = f"$n^{{{slope:.2f}}}$"
                 ends.append((sizes[-1], errors[-1], text, colour(mechanism)))
         zero = {row["nodes"]: row["mean_distance"] for row in rows if row["network"] == network}
         axis.plot(list(zero), list(zero.values()), color=INK, linewidth=1.2, linestyle=(0, (1, 1.6)))
@@ -139,7 +135,7 @@ def error_against_hops(results: Sequence[Row]) -> bytes:
             if line:
                 hops, errors = ([row[key] for row in line] for key in ("hops", "mean_error"))
                 axis.plot(hops, errors, color=colour(mechanism), linewidth=1.8, marker=mark(mechanism), markersize=3.5)
-        plain(axis, f"{network}, {here[0]['nodes']} nodes")
+        plain(axis, f"{titled(network)}, {here[0]['nodes']} nodes")
         whole_decades(axis)
         axis.set_xlabel("hops between the two nodes")
         axis.set_ylabel("mean |error|")
@@ -170,43 +166,4 @@ def error_against_weights(results: Sequence[Row]) -> bytes:
             axis.axvline(edge - 0.5, color=PALE, linewidth=0.8)
         whole_decades(axis, "y")
         axis.set_ylabel("mean |error|")
-    return png(figure, WARNING)
-
-
-def table1_curves(curves: Sequence[Row], slopes: Sequence[Row], results: Sequence[Row]) -> bytes:
-    """Predicted bounds to a thousand million nodes; measured largest errors and bounds of real strategies as marks."""
-    families = names_of(curves, "family")
-    figure, axes = panels(len(families), 3, height=3.5, legend=names_of(curves, "mechanism"))
-    fitted = {(row["family"], row["mechanism"]): row for row in slopes}
-    for axis, family in zip(axes, families, strict=True):
-        lines = []
-        for entry in (one for one in ENTRIES if one.family == family):
-            hue = colour(entry.mechanism)
-            curve = [row for row in curves if (row["family"], row["mechanism"]) == (family, entry.mechanism)]
-            sizes, bounds = ([row[key] for row in curve] for key in ("nodes", "bound"))
-            axis.plot(sizes, bounds, color=hue, linewidth=2, linestyle=(0, (4, 2)))
-            real = [
-                row for row in measured(results, mechanism=entry.mechanism)
-                if row["network"] in entry.networks and row["epsilon"] == curve[0]["epsilon"]
-                and row["max_weight"] == curve[0]["max_weight"] and row["weights"] == "uniform"
-            ]  # fmt: skip
-            sizes, shape = [row["nodes"] for row in real], mark(entry.mechanism)
-            axis.plot(sizes, [row["bound"] for row in real], shape, color=hue, markersize=5.5, markerfacecolor="white")
-            axis.plot(sizes, [row["max_error"] for row in real], shape, color=hue, markersize=4.5)
-            slope = fitted[family, entry.mechanism]
-            lines.append(
-                (f"{entry.mechanism}: {slope['n_fitted']:.2f}  ({power(slope['n_theorem'], drawn=True)})", hue)
-            )
-        plain(axis, family)
-        whole_decades(axis)
-        axis.set_xlabel("nodes")
-        axis.set_ylabel("bound on every |error|")
-        low, high = axis.get_ylim()
-        axis.set_ylim(low, high * (high / low) ** (0.1 * len(lines)))  # room for the words
-        for i, (text, hue) in enumerate(lines):
-            axis.text(0.04, 0.95 - 0.085 * i, text, color=hue, fontsize=9, transform=axis.transAxes, va="top")
-    spare = figure.axes[len(families)] if len(figure.axes) > len(families) else None
-    if spare is not None:
-        for i, text in enumerate(NOTES):
-            spare.text(0.02, 0.9 - 0.11 * i, text, fontsize=9.5, color=GREY, transform=spare.transAxes)
     return png(figure, WARNING)

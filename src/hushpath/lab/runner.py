@@ -1,4 +1,4 @@
-"""Cases to results: what is stored is not measured again; the rest is, in worker processes.
+"""Cases to results: what is stored is not measured again; the rest is, in worker processes, and each release once.
 
 The order in which cases finish depends on the machine; their results and the order of the final table do not.
 Workers leave when the run that started them is gone, even if it was killed.
@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from ..progress import counting
-from .cases import Case
+from .cases import Case, measurements
 from .store import Store
-from .trial import guarded_case
+from .trial import guarded_cases
 
 
 def run_cases(cases: Sequence[Case], results: Path, *, jobs: int = 0) -> list[dict[str, Any]]:
@@ -34,23 +34,24 @@ def run_cases(cases: Sequence[Case], results: Path, *, jobs: int = 0) -> list[di
         with counting(len(cases), "measuring") as advance:
             advance(len(cases) - len(missing))
             failed = {}
-            for row in _measured(missing, jobs):
-                if row.get("failed"):  # not kept: the next run tries again
-                    failed[row["id"]] = row
-                else:
-                    store.add(row)
-                advance(1)
+            for rows in _measured(measurements(missing), jobs):
+                for row in rows:
+                    if row.get("failed"):  # not kept: the next run tries again
+                        failed[row["id"]] = row
+                    else:
+                        store.add(row)
+                    advance(1)
         return [failed.get(case.id) or store.results[case.id] for case in cases]
 
 
-def _measured(cases: Sequence[Case], jobs: int) -> Iterator[dict[str, Any]]:
-    if jobs < 1 or not cases:
-        yield from map(guarded_case, cases)
+def _measured(groups: Sequence[Sequence[Case]], jobs: int) -> Iterator[list[dict[str, Any]]]:
+    if jobs < 1 or not groups:
+        yield from map(guarded_cases, groups)
         return
     # Workers start afresh: a fork would copy whatever threads and locks the numerical libraries hold.
     context = multiprocessing.get_context("spawn")
-    with context.Pool(min(jobs, len(cases)), initializer=_leave_with, initargs=(os.getpid(),)) as pool:
-        yield from pool.imap_unordered(guarded_case, cases)
+    with context.Pool(min(jobs, len(groups)), initializer=_leave_with, initargs=(os.getpid(),)) as pool:
+        yield from pool.imap_unordered(guarded_cases, groups)
 
 
 def _leave_with(parent: int) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import CannotError, OptionError
 from ..publish.statement import NOT_PRIVATE
 from ..report.page import make_folder
-from .cases import FULL, QUICK, Scope, make_cases
+from .cases import FULL, QUICK, Scope, make_cases, measurements
 from .edge_lists import own_network
 from .findings import Findings, find, write_pictures, write_tables
 from .page import write_report
@@ -26,7 +26,7 @@ class Study:
         out: folder for results.jsonl, the tables and report.html.
         scope: how large; see ``cases``.
         seed: of everything; the same seed gives the same table, apart from times.
-        mechanisms, classes: only these; all, if empty.
+        mechanisms, classes, estimators: only these; all, if empty.
         networks, weight: edge lists of the user's, and the column of their weights.
         jobs: worker processes; 0 measures in this process.
         json, plots: where to write the final table, and pictures with their tables, if anywhere.
@@ -38,6 +38,7 @@ class Study:
     seed: int = 0
     mechanisms: Sequence[str] = ()
     classes: Sequence[str] = ()
+    estimators: Sequence[str] = ()
     networks: Sequence[Path] = ()
     weight: str = "weight"
     jobs: int = 0
@@ -51,13 +52,19 @@ def run_study(study: Study, say: Callable[[str], object] = print) -> dict[str, A
     own = [own_network(path, study.weight) for path in study.networks]
     if len({one.name for one in own}) < len(own):
         raise OptionError("two networks have the same file name; the table could not tell them apart")
-    cases = make_cases(study.scope, seed=study.seed, mechanisms=study.mechanisms, classes=study.classes, own=own)
+    cases = make_cases(
+        study.scope, seed=study.seed, mechanisms=study.mechanisms, classes=study.classes, estimators=study.estimators,
+        own=own,
+    )  # fmt: skip
     for folder in (study.out, study.plots, study.json and study.json.parent):
         if folder is not None:
             make_folder(folder)
-    settings = len(cases) // max(1, len({case.mechanism for case in cases}))
+    settings, releases = len({replace(case.measurement, mechanism="") for case in cases}), len(measurements(cases))
     say(f"{NOT_PRIVATE}: the lab makes seeded releases and compares them with the truth.")
-    say(f"{len(cases)} cells ({settings} settings); finished ones are kept in {study.out / 'results.jsonl'}.")
+    say(
+        f"{len(cases)} cells ({settings} settings, {releases} measurements); "
+        f"finished ones are kept in {study.out / 'results.jsonl'}."
+    )
     results = run_cases(cases, study.out / "results.jsonl", jobs=study.jobs)
     found = find(results)
     write_tables(found, study.out)
@@ -81,7 +88,7 @@ def run_study(study: Study, say: Callable[[str], object] = print) -> dict[str, A
 
 def summary(found: Findings, seed: int) -> dict[str, Any]:
     """The final table and what follows from it."""
-    names = ("results", "winners", "exponents", "coverage", "table1")
+    names = ("results", "winners", "exponents", "coverage", "estimators", "rates", "table1")
     return {
         "marking": NOT_PRIVATE,
         "seed": seed,

@@ -15,36 +15,29 @@ Assumed shapes (a cell at level l has n_l = n / 2^l nodes):
     covered     hubs and boundary thinned k + 1 times on a grid (lines), sqrt(k) times on planar graphs (clusters)
 
 k is the best on a fine scale.  Rivals: a connected graph has a k-cover of n / (k + 1) + 1 nodes (a grid: n / k^2 + 1);
-hubs are 2 sqrt(n) ln n random nodes, every stretch of sqrt(n) hops holds one, half the budget goes to edges.
+hubs are 2 sqrt(n) ln n random nodes, every stretch of sqrt(n) hops holds one, half the budget goes to edges.  Chen et
+al.: hubs, crowded places and clusters as ``strategy.hubs_bounded`` describes them, with the recursion carried through
+(the mechanism stops after one level) and the budget in equal parts for its levels.  ``rates`` has what was measured.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..arrays import Float, Int
 from ..privacy.gaussian import gaussian_mu
 from ..privacy.sensitivity import hub_cut
+from .theorems import ALPHA, CHEN, COVER, GRID, GRID_COVER, HUBS, ON_EDGES, PLANAR, SEPARATOR, Setting, Shape
 from .trial import GAMMA
 
 LEAF = 8
 WIDTH = 3
 SIZES = tuple(float(10 ** (x / 2)) for x in range(4, 19))  # 100 to 10^9
 AT = 1e9  # where W and epsilon are varied
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One entry to compute: n nodes, weights up to W units, a budget."""
-
-    n: float
-    max_weight: float
-    epsilon: float
-    delta: float
 
 
 def level_bound(hubs: Int, boundary: Int, cells: Int, setting: Setting, detour: float = 0.0) -> float:
@@ -124,6 +117,26 @@ def hubs_bound(setting: Setting) -> float:
     return one * (hubs / 2 + 2 * math.sqrt(n))
 
 
+def chen_bound(setting: Setting) -> float:
+    """Chen et al., bounded weights: E(m) = hubs of m nodes + moving to one + pieces * E(a cluster), down to a leaf.
+
+    A level has H = (m W eps)^a hubs, drawn 2 ln n times as often so that they meet every stretch of m / H hops, crowded
+    places of radius R = m^a / (W eps)^(1-a), and clusters of m / H nodes, of which such a stretch meets m / (H R).
+    """
+    spent = setting.max_weight * setting.epsilon
+    sizes, hubs, radii = [setting.n], list[float](), list[float]()
+    while sizes[-1] > LEAF and (count := (sizes[-1] * spent) ** ALPHA) < sizes[-1] / 2:
+        hubs.append(max(count, 2.0))
+        radii.append(max(1.0, sizes[-1] ** ALPHA * spent ** (ALPHA - 1)))
+        sizes.append(sizes[-1] / hubs[-1])
+    one = math.sqrt(len(hubs) + 1) / gaussian_mu(setting.epsilon, setting.delta) * _tail(setting.n**2)
+    error = sizes[-1] * one
+    for size, count, radius in zip(sizes[-2::-1], hubs[::-1], radii[::-1], strict=True):
+        pieces = max(1.0, size / (count * radius))
+        error = one * count * math.log(setting.n) + 4 * radius * setting.max_weight + pieces * error
+    return error
+
+
 def input_bound(setting: Setting) -> float:
     """Sealfon's input perturbation: Laplace noise on every edge, n - 1 of them on a path at worst."""
     return (setting.n - 1) * math.log(2 * 3 * setting.n / GAMMA) / setting.epsilon
@@ -141,29 +154,36 @@ def _radii(most: float) -> list[float]:
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of the table: who, where, its function, and what the theorem says of n, W and epsilon."""
+    """One entry of the table: who, where, its function, and the theorem's shape."""
 
     family: str
     mechanism: str
     bound: Callable[[Setting], float]
-    theorem: tuple[float, float, float]  # exponents of n, W and epsilon
+    shape: Shape
     networks: tuple[str, ...] = ()  # classes of the laboratory that belong to the family
+    separator: Callable[[float], float] = lambda _: 1.0  # p, where the shape has one
+
+    def theorem(self, setting: Setting) -> float:
+        """The theorem's bound without its constant."""
+        return self.shape.value(replace(setting, p=self.separator(setting.n)))
 
 
 ENTRIES = (
-    Entry("trees", "separator", tree_bound, (0, 0, -1), ("path", "caterpillar", "tree")),
-    Entry("treewidth 3", "separator", treewidth_bound, (0, 0, -1), ("ktree",)),
-    Entry("grid", "separator", lambda s: separator_bound(s, grid=True), (1 / 2, 0, -1), ("grid",)),
-    Entry("grid", "separator-cover", lambda s: cover_separator_bound(s, grid=True), (1 / 4, 1 / 2, -1 / 2), ("grid",)),
-    Entry("grid", "cover", lambda s: cover_bound(s, grid=True), (1 / 3, 2 / 3, -1 / 3), ("grid",)),
-    Entry("planar", "separator", lambda s: separator_bound(s, grid=False), (1 / 2, 0, -1), ("delaunay",)),
+    Entry("trees", "separator", tree_bound, SEPARATOR, ("path", "caterpillar", "tree")),
+    Entry("treewidth 3", "separator", treewidth_bound, SEPARATOR, ("ktree",), lambda _: WIDTH + 1.0),
+    Entry("grid", "separator", lambda s: separator_bound(s, grid=True), SEPARATOR, ("grid",), math.sqrt),
+    Entry("grid", "separator-cover", lambda s: cover_separator_bound(s, grid=True), GRID, ("grid",)),
+    Entry("grid", "hubs-bounded", chen_bound, CHEN, ("grid",)),
+    Entry("grid", "cover", lambda s: cover_bound(s, grid=True), GRID_COVER, ("grid",)),
     Entry(
-        "planar", "separator-cover", lambda s: cover_separator_bound(s, grid=False), (1 / 3, 1 / 3, -2 / 3),
-        ("delaunay",),
+        "planar", "separator", lambda s: separator_bound(s, grid=False), SEPARATOR, ("delaunay",),
+        lambda n: math.sqrt(8 * n),
     ),
-    Entry("planar", "cover", lambda s: cover_bound(s, grid=False), (1 / 2, 1 / 2, -1 / 2), ("delaunay",)),
-    Entry("general", "hubs", hubs_bound, (1 / 2, 0, -1), ("random",)),
-    Entry("general", "input", input_bound, (1, 0, -1), ("random",)),
+    Entry("planar", "separator-cover", lambda s: cover_separator_bound(s, grid=False), PLANAR, ("delaunay",)),
+    Entry("planar", "hubs-bounded", chen_bound, CHEN, ("delaunay",)),
+    Entry("planar", "cover", lambda s: cover_bound(s, grid=False), COVER, ("delaunay",)),
+    Entry("general", "hubs", hubs_bound, HUBS, ("random",)),
+    Entry("general", "input", input_bound, ON_EDGES, ("random",)),
 )  # fmt: skip
 
 
@@ -181,24 +201,23 @@ def curves(epsilon: float, max_weight: float, delta: float) -> list[dict[str, fl
 
 
 def slopes(epsilon: float, max_weight: float, delta: float) -> list[dict[str, float | str]]:
-    """Fitted exponents of n (last three decades), W and epsilon beside the theorem's."""
-
-    def fitted(bound: Callable[[Setting], float], settings: list[Setting], axis: list[float]) -> float:
-        return float(np.polyfit(np.log(axis), np.log([bound(one) for one in settings]), 1)[0])
-
+    """How our bounds grow with n (last three decades), W and epsilon, beside the theorem's shape over that range."""
+    here = Setting(AT, max_weight, epsilon, delta)
+    ranges = {
+        "n": [replace(here, n=float(n)) for n in SIZES if n >= SIZES[-1] / 999],
+        "max_weight": [replace(here, max_weight=max_weight * x) for x in (1, 3, 10, 30, 100)],
+        "epsilon": [replace(here, epsilon=epsilon * x) for x in (0.01, 0.03, 0.1, 0.3, 1)],
+    }
     rows: list[dict[str, float | str]] = []
     for entry in ENTRIES:
-        last = [float(n) for n in SIZES if n >= SIZES[-1] / 999]
-        wide = [max_weight * x for x in (1, 3, 10, 30, 100)]
-        small = [epsilon * x for x in (0.01, 0.03, 0.1, 0.3, 1)]
-        rows.append({
-            "family": entry.family, "mechanism": entry.mechanism,
-            "n_fitted": fitted(entry.bound, [Setting(n, max_weight, epsilon, delta) for n in last], last),
-            "n_theorem": entry.theorem[0],
-            "W_fitted": fitted(entry.bound, [Setting(AT, w, epsilon, delta) for w in wide], wide),
-            "W_theorem": entry.theorem[1],
-            "epsilon_fitted": fitted(entry.bound, [Setting(AT, max_weight, e, delta) for e in small], small),
-            "epsilon_theorem": entry.theorem[2],
-            "kind": "predicted",
-        })  # fmt: skip
+        row: dict[str, float | str] = {"family": entry.family, "mechanism": entry.mechanism, "shape": entry.shape.words}
+        for axis, name in (("n", "n"), ("max_weight", "W"), ("epsilon", "epsilon")):
+            for kind, bound in (("fitted", entry.bound), ("theorem", entry.theorem)):
+                row[f"{name}_{kind}"] = _slope(bound, ranges[axis], axis)
+        rows.append({**row, "constant": entry.bound(here) / entry.theorem(here), "kind": "predicted"})
     return rows
+
+
+def _slope(bound: Callable[[Setting], float], settings: list[Setting], axis: str) -> float:
+    at = [getattr(one, axis) for one in settings]
+    return float(np.polyfit(np.log(at), np.log([bound(one) for one in settings]), 1)[0])

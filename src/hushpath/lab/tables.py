@@ -3,6 +3,8 @@
 Beware of zero.  Answers are clipped at 0, so where noise drowns the distances a mechanism answers 0 nearly always, and
 its mean error is the mean distance: that grows like distances do and says nothing about the mechanism.  Such cases are
 marked ``at_zero`` and take no part in fitted exponents nor in comparisons with the plan.
+
+Comparisons of mechanisms are about each as it is read by default (``usual``); ``estimators`` compares readings.
 """
 
 from __future__ import annotations
@@ -16,18 +18,18 @@ from typing import Any
 
 import numpy as np
 
+from ..estimate.registry import ESTIMATORS
 from ..publish.statement import NOT_PRIVATE
 from ..strategy.registry import MECHANISMS
 from .cases import MAIN_WEIGHTS
-from .theorems import theorem_exponent
 from .weights import OWN
 
 Row = dict[str, Any]
 MAIN = (MAIN_WEIGHTS, OWN)
 COLUMNS = (
-    "network", "nodes", "edges", "weights", "noise", "epsilon", "delta", "max_weight", "mechanism", "skipped", "law",
-    "numbers", "pairs", "mean_distance", "mean_error", "mean_error_sd", "p95_error", "max_error", "bias",
-    "relative_error", "predicted_error", "bound", "covered", "intervals",
+    "network", "nodes", "edges", "weights", "noise", "epsilon", "delta", "unit", "max_weight", "mechanism", "estimator",
+    "skipped", "default", "decoder", "law", "numbers", "hubs", "pairs", "mean_distance", "mean_error", "mean_error_sd",
+    "p95_error", "max_error", "bias", "relative_error", "zeros", "predicted_error", "bound", "covered", "intervals",
 )  # fmt: skip
 ZERO_SHARE = 0.8  # answers are at zero if they are low by this share of the mean distance
 TIMES = ("release_seconds", "query_seconds")
@@ -55,6 +57,26 @@ def measured(results: Iterable[Row], **fixed: Any) -> list[Row]:
     return [row for row in results if not row["skipped"] and all(row[key] == value for key, value in fixed.items())]
 
 
+def usual(results: Iterable[Row]) -> list[Row]:
+    """Without rates, and each mechanism as it is read by default; what was skipped stays."""
+    return [row for row in results if row["unit"] == 1.0 and (row["skipped"] or row["default"])]
+
+
+def estimators(results: Sequence[Row]) -> list[Row]:
+    """Every way to estimate weights beside the first of the registry, which is the reference: ``clip``."""
+    reference = next(iter(ESTIMATORS))
+    here = ("network", "nodes", "weights", "noise", "mechanism")
+    rows = [row for row in measured(results, unit=1.0) if row["estimator"] in ESTIMATORS]
+    clipped = {tuple(row[key] for key in here): row["mean_error"] for row in rows if row["estimator"] == reference}
+    return [
+        {
+            **{key: row[key] for key in (*here, "estimator", "default", "mean_distance", "mean_error", "bias")},
+            f"times_{reference}": _ratio(row["mean_error"], clipped.get(tuple(row[key] for key in here), 0.0)),
+        }
+        for row in rows
+    ]
+
+
 def exponent(sizes: Sequence[float], errors: Sequence[float]) -> float | None:
     """The slope of log error against log n by least squares; nothing from fewer than three sizes."""
     if len(set(sizes)) < 3 or min(errors) <= 0:
@@ -63,7 +85,7 @@ def exponent(sizes: Sequence[float], errors: Sequence[float]) -> float | None:
 
 
 def exponents(results: Sequence[Row]) -> list[Row]:
-    """Fitted and theorem's exponent of n for each class, noise and mechanism."""
+    """Fitted exponent of n for each class, noise and mechanism.  (Theorems are compared in ``rates``.)"""
     groups: dict[tuple[str, float, str], list[Row]] = defaultdict(list)
     for row in measured(results, weights=MAIN_WEIGHTS):
         groups[row["network"], row["noise"], row["mechanism"]].append(row)
@@ -79,7 +101,6 @@ def exponents(results: Sequence[Row]) -> list[Row]:
             "most_nodes": max(sizes, default=None), "sizes_at_zero": zeros,
             "exponent_mean_error": exponent(sizes, [row["mean_error"] for row in rows]),
             "exponent_max_error": exponent(sizes, [row["max_error"] for row in rows]),
-            "theorem": theorem_exponent(mechanism, network),
         })  # fmt: skip
     return found
 
@@ -137,6 +158,7 @@ def coverage(results: Sequence[Row]) -> list[Row]:
     found = []
     for mechanism, rows in groups.items():
         inside, asked = (sum(row[name] for row in rows) for name in ("covered", "intervals"))
+        bounded = [row for row in rows if row["bound"] is not None]
         ratio = [
             row["mean_error"] / row["predicted_error"] for row in rows if row["predicted_error"] and not at_zero(row)
         ]
@@ -146,9 +168,9 @@ def coverage(results: Sequence[Row]) -> list[Row]:
             "measured_over_predicted_median": float(np.median(ratio)) if ratio else None,
             "measured_over_predicted_least": min(ratio, default=None),
             "measured_over_predicted_most": max(ratio, default=None),
-            "cells_above_bound": sum(row["max_error"] > row["bound"] for row in rows),
-            "bound_over_largest_error_median": float(np.median([_ratio(row["bound"], row["max_error"]) or math.nan
-                                                                for row in rows])),
+            "cells_above_bound": sum(row["max_error"] > row["bound"] for row in bounded),
+            "bound_over_largest_error_median": float(np.median(
+                [_ratio(row["bound"], row["max_error"]) or math.nan for row in bounded])) if bounded else None,
         })  # fmt: skip
     return found
 

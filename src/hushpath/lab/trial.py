@@ -1,4 +1,6 @@
-"""One case of the laboratory: seeded releases compared with the truth.  NOT PRIVATE: seeds are known, truth is used.
+"""Cases of the laboratory: seeded releases compared with the truth.  NOT PRIVATE: seeds are known, truth is used.
+
+A release is made once and read by every estimator that is asked for: reading is free.
 
 A mechanism that does not fit, or would store more numbers than a laboratory should, is skipped with its public
 reason.  Times are kept under ``times``, apart from everything that is the same on every run.
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -20,14 +23,16 @@ from ..data.topology import Topology
 from ..data.weights import PrivateWeights
 from ..decode.predict import error_bound
 from ..errors import CannotError, OptionError
+from ..estimate.registry import ESTIMATORS
 from ..kernels.paths import distances_from
 from ..noise import simulation
+from ..publish.candidates import Candidate
 from ..publish.evaluate import Comparison, Evaluation, compare
 from ..publish.oracle import Release
-from ..publish.plan import Candidate, plan
+from ..publish.plan import plan
 from ..publish.release import release
 from ..publish.statement import NOT_PRIVATE
-from .cases import DELTA, Case
+from .cases import DELTA, NO_ESTIMATOR, Case
 from .edge_lists import load_own
 from .networks import make_ground
 from .weights import weigh
@@ -47,41 +52,76 @@ class Weighed(NamedTuple):
     bound: float
 
 
+class Released(NamedTuple):
+    """One seeded release, and how long it took."""
+
+    made: Release
+    seconds: float
+
+
 class Repeat(NamedTuple):
-    """One seeded release: compared with the truth, its intervals checked (one 0 or 1 each), and timed."""
+    """One reading of a release: compared with the truth, its intervals checked (one 0 or 1 each), and timed."""
 
     comparison: Comparison
     covered: Int
+    decoder: str
+    default: bool
     times: dict[str, float]
 
 
-def guarded_case(case: Case) -> dict[str, Any]:
-    """``run_case``, but a bug in one mechanism is a row of the table and not the end of the run."""
+def guarded_cases(cases: Sequence[Case]) -> list[dict[str, Any]]:
+    """``measure_cases``, but a bug in one mechanism is a row of the table and not the end of the run."""
     try:
-        return run_case(case)
+        return measure_cases(cases)
     except Exception as error:
-        why = f"failed: {type(error).__name__}"
-        return {**_setting(case, _weighed(case, 0)), "skipped": why, "failed": True}
+        return [{**_setting(case, _weighed(case, 0)), **_failed(error)} for case in cases]
 
 
-def run_case(case: Case) -> dict[str, Any]:
-    """Measure one case and return plain values for JSON."""
-    weighed = _weighed(case, 0)
-    row = _setting(case, weighed)
+def measure_cases(cases: Sequence[Case]) -> list[dict[str, Any]]:
+    """Measure once what these cases share, read it as each asks, and return plain values for JSON."""
+    shared = cases[0]
+    weighed = _weighed(shared, 0)
+    repeats: dict[str, list[Repeat]] = {case.id: [] for case in cases}
+    without: dict[str, dict[str, Any]] = {}
     try:
-        choice = _choice(case, weighed)
-        repeats = [_repeat(case, repeat, str(choice.law)) for repeat in range(case.repeats)]
+        choice = _choice(shared, weighed)
+        for repeat in range(shared.repeats):
+            released = _released(shared, repeat, str(choice.law))
+            for case in cases:
+                try:
+                    repeats[case.id].append(_read(case, repeat, released))
+                except (OptionError, CannotError) as error:
+                    without[case.id] = {"skipped": str(error)}
+                except Exception as error:
+                    without[case.id] = _failed(error)
     except (OptionError, CannotError) as error:
-        return {**row, "skipped": str(error)}
+        return [{**_setting(case, weighed), "skipped": str(error)} for case in cases]
+    return [
+        {**_setting(case, weighed), **(without.get(case.id) or _found(case, choice, repeats[case.id]))}
+        for case in cases
+    ]
+
+
+def _failed(error: Exception) -> dict[str, Any]:
+    return {"skipped": f"failed: {type(error).__name__}", "failed": True}
+
+
+def _found(case: Case, choice: Candidate, repeats: list[Repeat]) -> dict[str, Any]:
+    """What the repeats of a case say together."""
     assert choice.strategy is not None
     measured = [Evaluation.of(one.comparison) for one in repeats]
     inside = np.concatenate([one.covered for one in repeats])
     means = np.array([one.mean_error for one in measured])
+    default = repeats[0].default
+    proved = case.estimator == NO_ESTIMATOR or ESTIMATORS[case.estimator].proved
+    hubs = choice.strategy.details.get("hubs")
     return {
-        **row,
         "skipped": "",
         "law": str(choice.law),
+        "decoder": repeats[0].decoder,
+        "default": default,
         "numbers": choice.numbers,
+        "hubs": hubs if isinstance(hubs, int) else None,
         "pairs": sum(one.pairs for one in measured),
         "mean_distance": _mean(one.mean_distance for one in measured),
         "mean_error": float(means.mean()),
@@ -90,8 +130,9 @@ def run_case(case: Case) -> dict[str, Any]:
         "max_error": max(one.max_error for one in measured),
         "bias": _mean(one.bias for one in measured),
         "relative_error": _mean(one.relative_error for one in measured),
-        "predicted_error": choice.mean_error,
-        "bound": error_bound(choice.strategy, GAMMA).total,
+        "zeros": _mean((one.comparison.released <= 0).mean() for one in repeats),
+        "predicted_error": choice.mean_error if default else None,
+        "bound": error_bound(choice.strategy, GAMMA).total if default and proved else None,
         "covered": int(inside.sum()),
         "intervals": len(inside),
         "by_hops": _by_hops([one.comparison for one in repeats]),
@@ -104,14 +145,15 @@ def _setting(case: Case, weighed: Weighed) -> dict[str, Any]:
     return {
         "id": case.id, "marking": NOT_PRIVATE, "network": case.network, "nodes": weighed.network.topology.num_nodes,
         "edges": len(weighed.lengths), "weights": case.weights, "noise": case.noise, "epsilon": case.epsilon,
-        "delta": DELTA, "max_weight": weighed.bound, "mechanism": case.mechanism,
+        "delta": DELTA, "unit": case.unit, "max_weight": weighed.bound, "mechanism": case.mechanism,
+        "estimator": case.estimator,
     }  # fmt: skip
 
 
 def _choice(case: Case, weighed: Weighed) -> Candidate:
     """The better law of the mechanism, by the plan; refuses what is too large for a laboratory."""
     planned = plan(
-        weighed.network.topology, epsilon=case.epsilon, unit=1.0, delta=DELTA, max_weight=weighed.bound,
+        weighed.network.topology, epsilon=case.epsilon, unit=case.unit, delta=DELTA, max_weight=weighed.bound,
         mechanism=case.mechanism,
     ).choice  # fmt: skip
     if planned.numbers > case.most:
@@ -119,24 +161,34 @@ def _choice(case: Case, weighed: Weighed) -> Candidate:
     return planned
 
 
-def _repeat(case: Case, repeat: int, law: str) -> Repeat:
-    network, lengths, bound = _weighed(case, repeat)
-    topology = network.topology
+def _released(case: Case, repeat: int, law: str) -> Released:
+    network, _, bound = _weighed(case, repeat)
     began = time.perf_counter()
     made = release(
-        network, epsilon=case.epsilon, unit=1.0, delta=DELTA, max_weight=bound, mechanism=case.mechanism, law=law,
+        network, epsilon=case.epsilon, unit=case.unit, delta=DELTA, max_weight=bound, mechanism=case.mechanism, law=law,
         seed=case.seed_for("noise", case.weights, case.noise, case.mechanism, repeat),
     )  # fmt: skip
-    released = time.perf_counter() - began
+    return Released(made, time.perf_counter() - began)
+
+
+def _read(case: Case, repeat: int, released: Released) -> Repeat:
+    """Read a release as a case asks, and compare."""
+    made, (network, lengths, _) = released.made, _weighed(case, repeat)
+    default = case.estimator in (NO_ESTIMATOR, made.decoder.estimator.name)
+    if not default:
+        if not ESTIMATORS[case.estimator].suits(made.measurements.strategy):
+            raise CannotError(f"estimator {case.estimator!r} does not suit what {case.mechanism!r} measures here")
+        made = made.read(estimator=case.estimator)
     comparison = compare(network, made, sources=SOURCES)
-    rng = simulation(case.seed_for("pairs", repeat))
+    rng, topology = simulation(case.seed_for("pairs", repeat)), network.topology
     labels = topology.labels
     asked = [(labels[a], labels[b]) for a, b in rng.integers(0, topology.num_nodes, (ASKED, 2)).tolist()]
     began = time.perf_counter()
     made.distances(asked)
     answered = (time.perf_counter() - began) / ASKED
-    covered = _intervals(made, lengths, rng)
-    return Repeat(comparison, covered, {"release_seconds": released, "query_seconds": answered})
+    covered = _intervals(made, lengths, rng) if default else np.empty(0, np.int64)
+    times = {"release_seconds": released.seconds, "query_seconds": answered}
+    return Repeat(comparison, covered, made.decoder.name, default, times)
 
 
 def _intervals(made: Release, lengths: Float, rng: np.random.Generator) -> Int:
@@ -152,7 +204,10 @@ def _intervals(made: Release, lengths: Float, rng: np.random.Generator) -> Int:
         distances_from(topology.arcs, lengths[topology.arcs.edges], np.array([source]), row)
         true = float(row[0, target])
         if math.isfinite(true):
-            low, high = made.interval(topology.labels[source], topology.labels[target], CONFIDENCE)
+            try:
+                low, high = made.interval(topology.labels[source], topology.labels[target], CONFIDENCE)
+            except CannotError:  # no interval is known for this way to read
+                break
             inside.append(int(low <= true <= high))
     return np.array(inside, np.int64)
 
@@ -184,7 +239,8 @@ def _weighed_as(case: Case, repeat: int) -> Weighed:
 
 def _weighed(case: Case, repeat: int) -> Weighed:
     """The network of a case with the weights of one repeat."""
-    return _weighed_as(replace(case, noise=1.0, mechanism="", repeats=0, most=0), repeat)  # one network for many cases
+    one_for_many = replace(case, noise=1.0, mechanism="", estimator="", repeats=0, most=0, unit=1.0)
+    return _weighed_as(one_for_many, repeat)
 
 
 def _mean(values: Any) -> float:

@@ -12,7 +12,7 @@ from functools import singledispatch
 import numpy as np
 
 from ..arrays import Int, concatenated
-from ..blocks import AnchorBlock, Block, EdgeBlock, HierarchyBlock, PairBlock
+from ..blocks import AnchorBlock, Block, EdgeBlock, HierarchyBlock, LineBlock, PairBlock
 from ..data.lattice import Lattice
 from ..kernels.forests import summed
 from ..kernels.paths import UNREACHED, distances_from
@@ -59,3 +59,10 @@ def _(block: AnchorBlock, lattice: Lattice, steps: Int) -> Int:
 @exact_numbers.register
 def _(block: HierarchyBlock, lattice: Lattice, steps: Int) -> Int:
     return hierarchy_numbers(block, lattice, steps)
+
+
+@exact_numbers.register
+def _(block: LineBlock, lattice: Lattice, steps: Int) -> Int:
+    # Sums so far may wrap at 64 bits where a network has many lines; their differences, distances along a line, do not.
+    runs, so_far = block.runs, np.concatenate([[0], np.cumsum(steps[block.lines.order])])
+    return np.concatenate([so_far[runs.last] - so_far[runs.first], steps])

@@ -1,13 +1,14 @@
 """The one door to randomness: exact discrete Laplace and Gaussian noise on the integers.
 
 Reading order: ``laws`` (what the noise is), ``samplers`` (who makes it), ``exact`` (how, with proofs),
-``keystream`` (from what), ``vector`` and ``opendp_sampler`` (the two samplers).
+``keystream`` (from what), ``vector`` and ``opendp_sampler`` (the two samplers), ``simulated`` (noise for plans).
 """
 
 from .laws import MAX_SCALE, Law, pmf, quantile, std, stds
 from .samplers import OPENDP_LIMIT, SAMPLERS, SECRET_SAMPLERS, Choice, Sampler, make_sampler, simulation
+from .simulated import SimulatedNoise
 
 __all__ = [
-    "MAX_SCALE", "OPENDP_LIMIT", "SAMPLERS", "SECRET_SAMPLERS", "Choice", "Law", "Sampler", "make_sampler", "pmf",
-    "quantile", "simulation", "std", "stds",
+    "MAX_SCALE", "OPENDP_LIMIT", "SAMPLERS", "SECRET_SAMPLERS", "Choice", "Law", "Sampler", "SimulatedNoise",
+    "make_sampler", "pmf", "quantile", "simulation", "std", "stds",
 ]  # fmt: skip

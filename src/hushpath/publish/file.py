@@ -10,9 +10,9 @@ What no file can prove: that the noise was really drawn, from a secret source, a
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ from ..blocks import BLOCKS
 from ..data.labels import MAX_LABEL_LENGTH
 from ..data.topology import Topology
 from ..errors import FileFormatError, HushpathError
+from ..estimate.core import Advice
+from ..estimate.registry import ESTIMATORS
 from ..files import container
 from ..measure import Measurements
 from ..noise import SAMPLERS, SECRET_SAMPLERS, Law
@@ -32,27 +34,25 @@ from ..strategy.terms import Terms
 from .statement import Statement
 
 FORMAT = "hushpath-release"
-VERSION = 3  # 2 had no proxies; 1 kept the order of the owner's rows
+VERSION = 3  # 2 had no proxies and no advice how to read it; 1 kept the order of the owner's rows
 OLDEST = 2
 DECODER_WORDS = {("clique",): "table", ("edges", "clique"): "hubs", ("edges", "clique", "clusters"): "hubs-bounded"}
 Tensors = dict[str, NDArray[Any]]
 
 
-def write_release(path: str | os.PathLike[str], measurements: Measurements, statement: Statement) -> str:
+def write_release(path: Path | str, measurements: Measurements, statement: Statement, advice: Advice) -> str:
     """Write atomically and return the fingerprint: the path holds the complete file or is untouched."""
-    header, tensors = _pack(measurements, statement)
+    header, tensors = _pack(measurements, statement, advice)
     return container.write(path, FORMAT, VERSION, header, tensors)
 
 
-def fingerprint(measurements: Measurements, statement: Statement) -> str:
+def fingerprint(measurements: Measurements, statement: Statement, advice: Advice) -> str:
     """The digest of the release's file: equal for equal content, and for nothing else."""
-    header, tensors = _pack(measurements, statement)
+    header, tensors = _pack(measurements, statement, advice)
     return container.digest(container.header_text(header), container.contiguous(tensors))
 
 
-def read_release(
-    path: str | os.PathLike[str], *, sha256: str | None = None
-) -> tuple[Measurements, Statement, str]:
+def read_release(path: Path | str, *, sha256: str | None = None) -> tuple[Measurements, Statement, Advice, str]:
     """Read, check the digest, prove every structure and compute the certificate again; also the fingerprint.
 
     ``sha256`` is that of the file whose signature was verified: these bytes and no others are read.
@@ -70,7 +70,7 @@ def read_release(
         raise FileFormatError(f"{path} is not a sound release: its parts do not fit together") from None
 
 
-def _pack(measurements: Measurements, statement: Statement) -> tuple[dict[str, Any], Tensors]:
+def _pack(measurements: Measurements, statement: Statement, advice: Advice) -> tuple[dict[str, Any], Tensors]:
     strategy, topology = measurements.strategy, measurements.strategy.topology
     tensors: Tensors = {
         "topology.tails": topology.tails,
@@ -90,6 +90,8 @@ def _pack(measurements: Measurements, statement: Statement) -> tuple[dict[str, A
         tensors["topology.coordinates"] = topology.coordinates
     if topology.proxy is not None:
         tensors["topology.proxy"] = topology.proxy
+    if advice.weights is not None:
+        tensors["advice.weights"] = advice.weights
     for i, block in enumerate(strategy.blocks):
         tensors |= {f"block{i}.{name}": array for name, array in block.arrays().items()}
     header = {
@@ -107,6 +109,7 @@ def _pack(measurements: Measurements, statement: Statement) -> tuple[dict[str, A
         "granularity": strategy.lattice.granularity,
         "max_weight": strategy.terms.max_weight,
         "sampler": measurements.sampler,
+        "estimator": advice.estimator,
     }
     return header, tensors
 
@@ -128,13 +131,14 @@ HEADER_TYPES: dict[str, tuple[type, ...]] = {
     "statement": (dict,), "directed": (bool,), "dropped_loops": (int,), "proxy": (str,), "mechanism": (str,),
     "decoder": (str,), "law": (str,), "blocks": (list,), "options": (dict,), "details": (dict,), "unit": (float, int),
     "granularity": (float, int), "max_weight": (float, int, type(None)), "sampler": (str,),
+    "estimator": (str,),
 }  # fmt: skip
 
 
-def _unpack(header: Mapping[str, Any], tensors: Tensors, version: int) -> tuple[Measurements, Statement]:
+def _unpack(header: Mapping[str, Any], tensors: Tensors, version: int) -> tuple[Measurements, Statement, Advice]:
     """Everything a file holds, proved in the order in which the data flow."""
-    if version == OLDEST and "proxy" not in header:  # all that it lacks
-        header = {**header, "proxy": ""}
+    if version == OLDEST and not {"proxy", "estimator"} & set(header):  # all that it lacks
+        header = {**header, "proxy": "", "estimator": ""}
     elif version == OLDEST:
         raise FileFormatError("its header has other fields than its version knows")
     _check_header(header)
@@ -149,7 +153,19 @@ def _unpack(header: Mapping[str, Any], tensors: Tensors, version: int) -> tuple[
     proved = replace(Statement.of(measurements), version=_word(claimed.get("version")))
     if not _alike(_as_claimed(_promise(proved), claimed), claimed):
         raise FileFormatError("its statement promises something else than its strategy proves")
-    return measurements, proved
+    return measurements, proved, _advice(header["estimator"], tensors.get("advice.weights"), strategy)
+
+
+def _advice(name: str, weights: NDArray[Any] | None, strategy: Strategy) -> Advice:
+    """How it is to be read; weights that whoever made it worked out may lie, as its numbers may, but within bounds."""
+    if name and name not in ESTIMATORS:
+        raise FileFormatError(f"it is to be read by estimator {name[:40]!r}, which this version does not know")
+    if weights is None:
+        return Advice(name)
+    low, high = strategy.lattice.low, strategy.lattice.high
+    if weights.dtype != np.int64 or weights.shape != low.shape or (weights < low).any() or (weights > high).any():
+        raise FileFormatError("its estimated weights do not fit its network")
+    return Advice(name, frozen(weights, np.int64))
 
 
 def _as_claimed(promise: dict[str, Any], claimed: Mapping[str, Any]) -> dict[str, Any]:
@@ -247,7 +263,8 @@ def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -
     check_fits(mechanism, problem, law)
     labels = ("labels",) if "topology.labels" in tensors else ("labels.text", "labels.ends")
     proxy = ("proxy",) if header["proxy"] else ()
-    known = {"strategy.scales", "values"} | {
+    advice = {"advice.weights"} if header["estimator"] else set()
+    known = {"strategy.scales", "values", *advice} | {
         f"topology.{name}" for name in ("tails", "heads", "lower", "upper", "coordinates", *labels, *proxy)
     }
     blocks = []

@@ -13,7 +13,7 @@ Releases of edge weights and of separator shortcuts can have an index (docs/ENGI
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,10 +28,12 @@ from ..data.labels import Label
 from ..data.topology import Topology
 from ..decode.core import Decoder
 from ..decode.registry import read
-from ..errors import CannotError, FileFormatError, InputError, OptionError, warn
+from ..errors import CannotError, FileFormatError, OptionError, warn
+from ..estimate.core import NO_ADVICE, Advice
 from ..files.signing import verified_digest, write_signed
 from ..measure import Measurements
 from ..progress import steps
+from .asked import check_confidence, nodes_asked, pairs_asked
 from .file import fingerprint, read_release, write_release
 from .statement import NOT_PRIVATE, Statement
 
@@ -54,10 +56,10 @@ class Release:
     """Everything that was published: ask it for any distance, for ever."""
 
     def __init__(
-        self, measurements: Measurements, statement: Statement | None = None, fingerprint: str | None = None, *,
-        decoder: str = "auto", estimator: str = "auto",
+        self, measurements: Measurements, statement: Statement | None = None, advice: Advice = NO_ADVICE,
+        fingerprint: str | None = None, *, decoder: str = "auto", estimator: str = "auto",
     ) -> None:  # fmt: skip
-        self.measurements = measurements
+        self.measurements, self._given = measurements, advice
         self._asked = decoder, estimator
         self.statement = statement or Statement.of(measurements)
         if fingerprint is not None:  # of the file it was read from, whose digest was checked
@@ -75,19 +77,27 @@ class Release:
         where the decoder searches paths over them.  "auto" is the default: chosen from public facts alone.
         """
         known = vars(self).get("fingerprint")  # if it was worked out: reading alone needs none
-        other = Release(self.measurements, self.statement, known, decoder=decoder, estimator=estimator)
+        other = Release(self.measurements, self.statement, self._given, known, decoder=decoder, estimator=estimator)
         _ = other.decoder  # says now what cannot be read so
         return other
 
     @cached_property
     def decoder(self) -> Decoder:
         """How the measurements are read."""
-        return read(self.measurements, *self._asked)
+        return read(self.measurements, *self._asked, self._given)
+
+    @property
+    def advice(self) -> Advice:
+        """How a file of this release tells to read it: as it is read here."""
+        estimator = self.decoder.estimator
+        if not self.decoder.searches:
+            return NO_ADVICE
+        return Advice(estimator.name, self.decoder.weights if estimator.costly else None)
 
     @cached_property
     def fingerprint(self) -> str:
         """A digest of everything in the release: two releases with the same fingerprint give the same answers."""
-        return fingerprint(self.measurements, self.statement)
+        return fingerprint(self.measurements, self.statement, self.advice)
 
     def __repr__(self) -> str:
         mark = "" if self.statement.private else f"{NOT_PRIVATE}, "
@@ -102,7 +112,7 @@ class Release:
 
         With ``positions`` the pairs are positions in ``topology.labels``: an array of integers with two columns.
         """
-        return self.decoder.pairs(*self._ends(pairs, positions))
+        return self.decoder.pairs(*pairs_asked(self.topology, pairs, positions))
 
     def intervals(self, pairs: Any, confidence: float = 0.9, *, positions: bool = False) -> Float:
         """Return a row (low, high) for each pair, as ``interval`` would; pairs as in ``distances``.
@@ -111,7 +121,7 @@ class Release:
         edge weights the first call prepares for all later ones, which may take minutes on a large network.
         """
         check_confidence(confidence)
-        return self.decoder.intervals(*self._ends(pairs, positions), confidence)
+        return self.decoder.intervals(*pairs_asked(self.topology, pairs, positions), confidence)
 
     def matrix(
         self, sources: Any = None, targets: Any = None, *, out: Any = None, dtype: Any = np.float64,
@@ -130,7 +140,7 @@ class Release:
         """
         if interval:
             return self._ranges(sources, targets, out, dtype, positions, confidence)
-        rows, columns = self._nodes(sources, positions), self._nodes(targets, positions)
+        rows, columns = nodes_asked(self.topology, sources, positions), nodes_asked(self.topology, targets, positions)
         shape = len(rows), len(columns)
         answer = np.empty(shape, dtype) if out is None else out
         if answer.shape != shape:
@@ -152,7 +162,7 @@ class Release:
 
     def _ranges(self, sources: Any, targets: Any, out: Any, dtype: Any, positions: bool, confidence: float) -> Ranges:
         check_confidence(confidence)
-        rows, columns = self._nodes(sources, positions), self._nodes(targets, positions)
+        rows, columns = nodes_asked(self.topology, sources, positions), nodes_asked(self.topology, targets, positions)
         shape = 3, len(rows), len(columns)
         answer = np.empty(shape, dtype) if out is None else out
         if answer.shape != shape:
@@ -231,12 +241,13 @@ class Release:
 
         ``sign`` names a private Ed25519 key (PEM): then ``roads.hush.sig`` is written with ``roads.hush``, or neither.
         """
+        content = self.measurements, self.statement, self.advice
         # What is written now has a fingerprint of its own if it was read from a file of an older version.
         if sign is None:
-            self.fingerprint = write_release(path, self.measurements, self.statement)
+            self.fingerprint = write_release(Path(path), *content)
         else:
             written: list[str] = []
-            write_signed(path, sign, lambda at: written.append(write_release(at, self.measurements, self.statement)))
+            write_signed(path, sign, lambda at: written.append(write_release(at, *content)))
             self.fingerprint = written[-1]
         if index:
             self.save_index(index_path(path))
@@ -253,7 +264,7 @@ class Release:
         ``verify`` names a public Ed25519 key (PEM): the file must be signed with its private half.
         ``decoder`` and ``estimator`` as in ``read``.
         """
-        found = read_release(path, sha256=None if verify is None else verified_digest(path, verify))
+        found = read_release(Path(path), sha256=None if verify is None else verified_digest(path, verify))
         release = cls(*found, decoder=decoder, estimator=estimator)
         if (decoder, estimator) != ("auto", "auto"):
             _ = release.decoder  # says now what cannot be read so
@@ -276,54 +287,5 @@ class Release:
         rows = max(1, CHUNK_NUMBERS // max(self.topology.num_nodes, 1))
         return [slice(at, min(at + rows, count)) for at in range(0, count, rows)]
 
-    def _nodes(self, nodes: Any, positions: bool) -> Int:
-        """Positions of the nodes asked for."""
-        if nodes is None or not positions:
-            return self.topology.indices(nodes)
-        found = self._checked_positions(nodes)
-        if found.ndim != 1:
-            raise InputError(f"node positions must be a plain list, not of shape {found.shape}")
-        return found
-
-    def _checked_positions(self, nodes: Any) -> Int:
-        found = np.asarray(nodes)
-        if found.size == 0:
-            found = found.astype(np.int64)
-        if found.dtype.kind not in "iu":
-            raise InputError(f"node positions are integers, not {found.dtype}")
-        n = self.topology.num_nodes
-        if found.size and (int(found.min()) < 0 or int(found.max()) >= n):
-            raise InputError(f"node positions run from 0 to {n - 1}")
-        return np.ascontiguousarray(found, np.int64)
-
-    def _ends(self, pairs: Any, positions: bool) -> tuple[Int, Int]:
-        """Positions of both ends of each pair."""
-        if not positions:
-            return self._positions(pairs)
-        ends = self._checked_positions(pairs)
-        if ends.ndim != 2 or ends.shape[1] != 2:
-            raise InputError(f"pairs must have two columns, not shape {ends.shape}")
-        return np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1])
-
-    def _positions(self, pairs: Any) -> tuple[Int, Int]:
-        values = pairs.to_numpy() if hasattr(pairs, "to_numpy") else pairs
-        if isinstance(values, np.ndarray):
-            if values.ndim != 2 or values.shape[1] != 2:
-                raise InputError(f"pairs must have two columns, not shape {values.shape}")
-            columns: Iterator[Any] = iter(values.T.tolist())
-            left, right = next(columns), next(columns)
-        else:
-            values = list(values) if isinstance(values, Iterable) else [values]
-            if any(isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2 for pair in values):
-                raise InputError("each pair must hold two labels: (source, target)")
-            left, right = [pair[0] for pair in values], [pair[1] for pair in values]
-        return self.topology.indices(left), self.topology.indices(right)
-
 
 load = Release.load
-
-
-def check_confidence(confidence: float) -> None:
-    """A probability whose tails are not lost in rounding."""
-    if not isinstance(confidence, (int, float, np.number)) or not 0 < 1 - confidence < 1 or (1 + confidence) / 2 == 1:
-        raise OptionError(f"confidence must be a number between 0 and 1, got {str(confidence)[:40]}")

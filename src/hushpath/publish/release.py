@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ..data.network import Network
+from ..decode.registry import check_reading
 from ..errors import OptionError, warn
 from ..measure import measure
 from ..noise import make_sampler
 from ..strategy.registry import MECHANISMS
 from .oracle import Release
-from .plan import Plan, by_name
+from .plan import by_name
 from .plan import plan as make_plan
+from .planned import Plan
 
 
 @by_name
@@ -19,7 +21,8 @@ def release(
     network: Network, *, epsilon: float | None = None, delta: float | None = None, unit: float | None = None,
     max_weight: float | None = None, mechanism: str = "auto", law: str = "auto", sampler: str = "auto",
     seed: int | None = None, granularity: float | None = None, population: int | None = None,
-    plan: Plan | None = None, proxy: str | None = None, **options: Any,
+    plan: Plan | None = None, proxy: str | None = None, typical_weight: float | None = None, anyway: bool = False,
+    estimator: str = "auto", **options: Any,
 ) -> Release:  # fmt: skip
     """Measure a network once, with differential privacy, and return what may be published.
 
@@ -41,18 +44,24 @@ def release(
         proxy: the name of a public column that resembles the weights, such as free-flow times; estimators begin with
             it.  It is published, costs no privacy and bounds nothing.  IT MUST BE PUBLIC: a column computed from the
             private data breaks the promise (``Topology.with_proxy``).  A network that has a proxy keeps it.
+        estimator: how edge weights are estimated where paths are searched over them; free, and each reader may choose
+            another (``Release.read``).  "auto" takes what suits the release; "clip" is the quick and simple one.
+        typical_weight: about the median weight, for the plan: public, declared, NEVER computed from the private data.
+        anyway: release even if the plan predicts that public facts alone are as good.
         options: what the mechanism takes.
 
     What deserves a second look (``statement.cautions``) is also emitted as ``HushpathWarning``.
     """
     if not isinstance(network, Network):
         raise OptionError(f"release takes a Network, such as read_network returns, not {type(network).__name__}")
-    given = (epsilon, delta, unit, max_weight, granularity, population, proxy)
+    given = (epsilon, delta, unit, max_weight, granularity, population, proxy, typical_weight)
+    if isinstance(epsilon, (list, tuple)):
+        raise OptionError("a release has one epsilon; several are compared by hushpath.plan")
     if plan is None:
         plan = make_plan(
             network.topology, epsilon=epsilon, delta=1e-6 if delta is None else delta, unit=unit, max_weight=max_weight,
             mechanism=mechanism, law=law, granularity=granularity, population=population, proxy=proxy,
-            **options,
+            typical_weight=typical_weight, anyway=anyway, **options,
         )  # fmt: skip
     elif not isinstance(plan, Plan):
         raise OptionError(f"plan takes what hushpath.plan returns, not {type(plan).__name__}")
@@ -62,8 +71,9 @@ def release(
         raise OptionError("the plan was made for another topology than this network's")
     network.topology.columns.check_public(plan.topology.proxy_name)  # a plan may not know which column is private
     strategy = plan.strategy
+    check_reading(strategy, estimator=estimator)  # before anything is measured and paid for
     source = make_sampler(sampler, seed=seed, size=strategy.num_values)  # type: ignore[arg-type]
-    made = Release(measure(strategy, network.weights, source))
+    made = Release(measure(strategy, network.weights, source), estimator=estimator)
     for caution in made.statement.cautions:
         warn(caution)
     return made

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import Float
+from ..blocks.samples import sampled_hops
 from ..data.topology import Topology
 from ..decode.edges import EdgeDecoder
 from ..decode.predict import MEAN_OF_STD
 from ..decode.registry import default_decoder
 from ..publish.evaluate import Comparison
-from ..publish.plan import Plan
+from ..publish.planned import Plan
 from ..publish.statement import NOT_PRIVATE
 from .canvas import BLUE, INK, ORANGE, WATER, blank, plain, png
 from .setting import Setting
@@ -48,7 +49,7 @@ def distance_map(
         axes.plot(*water.T, color=WATER, linewidth=11, solid_capstyle="round", zorder=0)
     colours = LinearSegmentedColormap.from_list("map", list(colormaps[PALETTE](np.linspace(0.0, 0.92, 64))))
     value = (distances[topology.tails] + distances[topology.heads]) / 2
-    seen = np.isfinite(value)
+    seen = np.isfinite(value) & np.isfinite(places[topology.tails] + places[topology.heads]).all(axis=1)
     top = float(value[seen].max(initial=0.0)) or 1.0
     width = np.full(topology.num_edges, 0.9) if widths is None else widths
     order = np.argsort(width, kind="stable")  # main roads on top
@@ -59,7 +60,7 @@ def distance_map(
     )  # fmt: skip
     axes.add_collection(lines)
     halo = [withStroke(linewidth=3.5, foreground="white")]
-    left, right = places[:, 0].min(), places[:, 0].max()
+    left, right = np.nanmin(places[:, 0]), np.nanmax(places[:, 0])
     for node in named:
         x, y = places[node]
         east = x < left + 0.72 * (right - left)
@@ -73,9 +74,10 @@ def distance_map(
         str(topology.labels[origin]), places[origin], (11, 8), textcoords="offset points", zorder=6,
         fontsize=13, fontweight="bold", color=INK, path_effects=halo,
     )  # fmt: skip
-    pad = 0.03 * max(float(np.ptp(places[:, 0])), float(np.ptp(places[:, 1])), 1e-9)
+    bottom, top_edge = np.nanmin(places[:, 1]), np.nanmax(places[:, 1])
+    pad = 0.03 * max(float(right - left), float(top_edge - bottom), 1e-9)
     axes.set_xlim(left - pad, right + pad)
-    axes.set_ylim(places[:, 1].min() - pad, places[:, 1].max() + pad)
+    axes.set_ylim(bottom - pad, top_edge + pad)
     axes.set_aspect("equal")
     axes.set_axis_off()
     bar = figure.colorbar(lines, cax=figure.add_axes((0.16, 0.082, 0.68, 0.02)), orientation="horizontal")
@@ -130,8 +132,12 @@ def error_by_hops(comparison: Comparison, plan: Plan | None, words: Setting) -> 
 
 
 def predicted_by_hops(plan: Plan, hops: Float) -> Float:
-    """Mean error the plan expects at a hop count: growing with the root of it, or the same for all."""
+    """Mean error the plan expects at a hop count: spread grows with the root of it, bias in proportion."""
     choice = plan.choice
+    if default_decoder(plan.strategy) is EdgeDecoder and choice.bias is not None:
+        share = hops / float(sampled_hops(plan.topology).mean())
+        spread = np.sqrt(max(choice.mean_error**2 - choice.bias**2, 0.0) * share)
+        return np.asarray(np.hypot(spread, choice.bias * share))
     if default_decoder(plan.strategy) is EdgeDecoder:
         return np.asarray(MEAN_OF_STD * choice.noise * np.sqrt(hops))
     return np.full(len(hops), choice.mean_error)

@@ -12,7 +12,7 @@ from os import PathLike
 from ..data.topology import Topology
 from ..publish.evaluate import Comparison
 from ..publish.oracle import Release
-from ..publish.plan import Plan
+from ..publish.planned import Plan
 from ..publish.statement import NOT_PRIVATE, Statement
 from . import sections
 from .page import facts, note, section, short, write_page

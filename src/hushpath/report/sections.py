@@ -14,7 +14,7 @@ from ..data.labels import Label
 from ..data.topology import Topology
 from ..publish.evaluate import Comparison, Evaluation
 from ..publish.oracle import Release
-from ..publish.plan import Plan
+from ..publish.planned import Plan
 from ..publish.statement import NOT_PRIVATE, Statement
 from .page import bullets, figure, folded, lists, row, short, table
 from .pictures import distance_map, error_by_hops, true_against_released
@@ -119,15 +119,16 @@ def answers(release: Release, words: Setting) -> str:
 
 def candidates(plan: Plan, words: Setting) -> str:
     """List what was considered, the choice first."""
-    errors = [words.measured(text) for text in ("mean error", "95 % below", "noise of one number")]
-    columns = {"mechanism": False, "noise": False, **dict.fromkeys([*errors, "numbers"], True)}
+    errors = [words.measured(text) for text in ("mean error", "95 % below", "bias", "noise of one number")]
+    columns = {"mechanism": False, "noise": False, "read as": False, **dict.fromkeys([*errors, "numbers"], True)}
     rows = []
     for each in plan.candidates:
         if each.strategy is None:
-            reason = f'<td colspan="5">not possible: {escape(each.reason)}</td>'
+            reason = f'<td colspan="7">not possible: {escape(each.reason)}</td>'
             rows.append(f'<tr class="out"><td>{escape(each.mechanism)}</td>{reason}</tr>')
             continue
-        values = [each.mechanism, str(each.law), each.mean_error, each.p95_error, each.noise, each.numbers]
+        errors_of = each.mean_error, each.p95_error, each.bias, each.noise
+        values = [each.mechanism, str(each.law), each.read_as, *errors_of, each.numbers]
         rows.append(row(columns, values, "chosen" if each is plan.choice else ""))
     return (
         "<p>Every mechanism that fits was calibrated to the same promise, and its error predicted from "

@@ -14,6 +14,7 @@ FILES = (
     "hubs",
     "hubs_bounded",
     "tree",
+    "lines",
     "treewidth",
     "separator",
     "separator_cover",

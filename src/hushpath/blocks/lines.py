@@ -1,0 +1,217 @@
+"""Sums of consecutive edges along public lines, and every edge: the block of the lines mechanism.
+
+A public partition cuts all edges into lines (``decompose.lines``).  A line of L edges may have *levels*: sizes
+2 <= b_1 | b_2 | ..., each dividing the next, all but the last below L.  At each level the line is cut into runs of
+that many consecutive edges (the last run may be shorter) and the sum of each run is measured; last, as for edges, every
+edge by itself.  An edge is in one run of each level of its line, and moves that sum by exactly what it moves itself:
+one group per line and level, cut 1 (docs/proofs/lines.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Float, Int, sealed
+from ..cells.hierarchy import Lists
+from ..data.topology import Topology
+from ..decompose.lines import Lines, lines_of
+from ..errors import FileFormatError
+from ..kernels.laminar import error_limits, least_squares, line_blocks, piece_variances, variances
+from ..privacy.certificate import Exposure
+from .core import Arrays, integer_arrays
+from .edges import EdgeBlock
+from .pieces import LinesInForest, Pieces, line_nodes
+from .samples import few_hops
+
+WHOLE = 2**60  # a size beyond every line: the line in one sum
+
+
+class Runs(NamedTuple):
+    """The sums: each from a place of the order of edges to another, and the sum of which each number is part."""
+
+    first: Int
+    last: Int
+    parent: Int  # of sums, then of edges; -1 for none
+
+
+@dataclass(frozen=True, eq=False)
+class LineBlock(EdgeBlock):
+    """Sums along lines, line by line and coarse before fine, then the weight of every edge.
+
+    Attributes:
+        lines: the partition.
+        ladder: which of the ladders each line has.
+        ladders: lists of sizes, fine before coarse; an empty one measures edges only.
+    """
+
+    lines: Lines
+    ladder: Int
+    ladders: Lists
+    kind: ClassVar[str] = "lines"
+
+    @classmethod
+    def plain(cls, topology: Topology) -> LineBlock:
+        """The public lines of a network without any sum."""
+        lines = lines_of(topology)
+        return cls(topology, lines, np.zeros(len(lines), np.int64), Lists.of([np.empty(0, np.int64)]))
+
+    @cached_property
+    def levels(self) -> Lists:
+        """The sizes of each line, fine before coarse."""
+        count = self.ladders.sizes()[self.ladder]
+        start = np.concatenate([[0], np.cumsum(count)])
+        inside = np.arange(start[-1]) - np.repeat(start[:-1], count)
+        return Lists(start, self.ladders.items[np.repeat(self.ladders.start[self.ladder], count) + inside])
+
+    @cached_property
+    def level_lines(self) -> Int:
+        """The line of each level."""
+        return np.repeat(np.arange(len(self.lines)), self.levels.sizes())
+
+    @cached_property
+    def coarse_first(self) -> Int:
+        """The levels in the order of their groups: line by line, coarse before fine."""
+        start, line = self.levels.start, self.level_lines
+        return start[line] + start[line + 1] - 1 - np.arange(len(line))
+
+    @cached_property
+    def sum_sizes(self) -> Int:
+        """How many sums each group has."""
+        sizes = self.levels.items[self.coarse_first]
+        return -(-self.lines.lengths[self.level_lines] // sizes)
+
+    @cached_property
+    def group_sizes(self) -> Int:
+        """The sums of each line and level, then one number per edge."""
+        return np.concatenate([self.sum_sizes, np.ones(self.topology.num_edges, np.int64)])
+
+    @cached_property
+    def runs(self) -> Runs:
+        """What is summed."""
+        lines, levels, m = self.lines, self.levels, self.topology.num_edges
+        in_line = np.bincount(self.level_lines, weights=self.sum_sizes, minlength=len(lines)).astype(np.int64)
+        begin = np.concatenate([[0], np.cumsum(in_line)])
+        first, last, parent = (np.empty(int(begin[-1]), np.int64) for _ in range(3))
+        of_place, of_edge = np.empty(m, np.int64), np.empty(m, np.int64)
+        line_blocks(
+            sealed(lines.start), sealed(levels.start), sealed(levels.items), begin, first, last, parent, of_place
+        )
+        of_edge[lines.order] = of_place
+        return Runs(first, last, np.concatenate([parent, of_edge]))
+
+    @cached_property
+    def exposure(self) -> Exposure:
+        """An edge moves one sum in each group of its line, and its own number."""
+        lines, m, sums = self.lines, self.topology.num_edges, len(self.level_lines)
+        length = lines.lengths[self.level_lines]
+        inside = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
+        edge = lines.order[np.repeat(lines.start[self.level_lines], length) + inside]
+        return Exposure(
+            m, np.ones(sums + m, np.int64), np.concatenate([edge, self.edges]),
+            np.concatenate([np.repeat(np.arange(sums), length), sums + self.edges]),
+        )  # fmt: skip
+
+    def typical(self, numbers: Int) -> float:
+        """A mean edge times the hops of a few pairs."""
+        single = numbers[len(numbers) - self.topology.num_edges :]
+        return float(single.mean()) * float(few_hops(self.topology).mean())
+
+    # --- least squares: what all numbers together say about each edge, given the standard deviation of each group
+
+    def estimates(self, noise: Float, numbers: Float) -> Float:
+        """The weight of each edge."""
+        runs, variance = self.runs, np.repeat(noise**2, self.group_sizes)
+        return np.asarray(least_squares(runs.parent, len(runs.first), numbers, variance)[len(runs.first) :])
+
+    def edge_noise(self, noise: Float) -> Float:
+        """The standard deviation of each of these estimates."""
+        runs, variance = self.runs, np.repeat(noise**2, self.group_sizes)
+        return np.asarray(np.sqrt(variances(runs.parent, len(runs.first), variance)[len(runs.first) :]))
+
+    def edge_limits(self, noise: Float, limits: Float) -> Float:
+        """How far each of these estimates can be off if no number of a group is off by more than its limit."""
+        runs, variance = self.runs, np.repeat(noise**2, self.group_sizes)
+        far = error_limits(runs.parent, len(runs.first), variance, np.repeat(limits, self.group_sizes))
+        return np.asarray(far[len(runs.first) :])
+
+    def piece_variances(self, noise: Float, pieces: Pieces) -> Float:
+        """Variance of the estimated sum of each piece (all edges of a line as noisy as its first)."""
+        lines, sizes = self.lines, self.levels.sizes()
+        start = np.concatenate([[0], np.cumsum(sizes + 1)])
+        upper = np.ones(int(start[-1]), np.bool_)
+        upper[start[:-1]] = False  # the edges themselves
+        size, variance = np.ones(len(upper), np.int64), np.empty(len(upper))
+        single = noise[len(self.level_lines) :]
+        variance[~upper] = single[lines.order[lines.start[:-1]]] ** 2
+        size[upper] = self.levels.items
+        variance[upper] = noise[self.coarse_first] ** 2  # the order of groups and that of levels are turned alike
+        out = np.empty(len(pieces.line))
+        piece_variances(lines.lengths, pieces.first, pieces.last, pieces.line, start, size, variance, out)
+        return out
+
+    @cached_property
+    def forest(self) -> LinesInForest:
+        """The network, hung up, if it has no cycle."""
+        return LinesInForest.of(self.topology, self.lines)
+
+    def variances(self, noise: Float, sources: Int, targets: Int) -> Float:
+        """In a forest: the variance of the estimated sum along the path of each pair; 0 for pairs apart."""
+        pieces = self.forest.pieces(sources, targets)
+        return pieces.per_pair(self.piece_variances(noise, pieces))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The partition, and the levels of each line."""
+        lines, ladders = self.lines, self.ladders
+        return {
+            "order": lines.order, "start": lines.start, "ladder": self.ladder,
+            "ladders.start": ladders.start, "ladders.items": ladders.items,
+        }  # fmt: skip
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, topology: Topology) -> Self:
+        """The inverse of ``arrays``.  Every edge is in one line, a line is a walk, and sizes divide each other."""
+        order, start, ladder, ladder_start, sizes = integer_arrays(
+            arrays, "order", "start", "ladder", "ladders.start", "ladders.items"
+        )
+        m, n = topology.num_edges, topology.num_nodes
+        if topology.directed or not np.array_equal(np.sort(order), np.arange(m)):
+            raise FileFormatError("lines hold every edge of an undirected network once")
+        _check_starts(start, m, "lines")
+        _check_starts(ladder_start, len(sizes), "ladders", empty=True)
+        lines, ladders = Lines(start, order), Lists(ladder_start, sizes)
+        # A walk that passes no node twice has at most n edges, so its sum is a distance and fits 64 bits.
+        if lines.lengths.max(initial=0) > n:
+            raise FileFormatError("a line has more edges than the network has nodes")
+        if ladder.shape != (len(lines),) or ladder.min(initial=0) < 0 or ladder.max(initial=-1) >= len(ladders):
+            raise FileFormatError("every line needs one of the ladders")
+        _check_sizes(ladders)
+        count = ladders.sizes()
+        # A size that reaches a whole line ends its ladder: with more, or with sums of one edge, numbers could be many.
+        before = np.ones(len(ladders), np.int64)
+        before[count > 1] = sizes[ladder_start[1:][count > 1] - 2]
+        if ((lines.lengths <= before[ladder]) & (count[ladder] > 0)).any():
+            raise FileFormatError("a ladder reaches farther than its line")
+        line_nodes(topology, lines)
+        return cls(topology, lines, ladder, ladders)
+
+
+def _check_starts(start: Int, end: int, name: str, *, empty: bool = False) -> None:
+    if len(start) == 0 or start[0] != 0 or start[-1] != end or (start[1:] < start[:-1] + (not empty)).any():
+        raise FileFormatError(f"its {name} do not lie behind each other")
+
+
+def _check_sizes(ladders: Lists) -> None:
+    """From 2 to ``WHOLE``, inside a ladder each a proper divisor of the next."""
+    sizes = ladders.items
+    if sizes.min(initial=2) < 2 or sizes.max(initial=2) > WHOLE:
+        raise FileFormatError("a sum along a line has two edges or more")
+    inside = np.ones(len(sizes), np.bool_)
+    inside[ladders.start[:-1][ladders.sizes() > 0]] = False
+    at = np.flatnonzero(inside)
+    if ((sizes[at] % sizes[at - 1] != 0) | (sizes[at] <= sizes[at - 1])).any():
+        raise FileFormatError("the sizes of a ladder do not divide each other")

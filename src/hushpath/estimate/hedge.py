@@ -1,0 +1,99 @@
+"""How much of the noisy weight itself to keep beside the shrunken one: what rehearsals and the release itself say.
+
+rehearsal: weights drawn from what the release leaves possible are taken for the truth, measured again with fresh noise
+and read again from scratch.  Their distances are known, so the error of every share is.
+
+shared error: a model that is wrong forecasts its own gain wrongly, and no rehearsal of its own shows it.  But along
+routes that public facts suggest, what noisy weights leave over of the shrunken ones shows whether those are off
+together (``routes.shared_error``).  Such errors add up along a route; those of noisy weights do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..arrays import Float, Int
+from ..data.lattice import Lattice
+from ..data.topology import Topology
+from ..kernels.search import hops_from
+from ..noise import simulation
+from .core import NoisyEdges
+from .routes import distances
+
+SHARES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
+MANY_EDGES = 20_000  # rehearsals take place in a part of so many edges
+MEAN_OF_STD = 0.8  # mean absolute value of a normal number
+FEW_EDGES, MORE_REHEARSALS = 3_000, 2  # in small networks a single one depends much on chance
+CAUTION = 0.1  # a gain must be larger than this to give the noisy weights up
+SHARPNESS = 0.03  # shares whose errors differ by less are averaged
+
+
+@dataclass(frozen=True, eq=False)
+class Shrunk:
+    """Shrunken weights, in units of noise, as they are before anything is hedged."""
+
+    weights: Float
+    noisy: Float  # the measured weights, within their bounds
+    shared: float  # relative error that edges of a route share
+    draws: tuple[Float, ...]  # weights that the release leaves possible
+
+    def mixed(self, share: float) -> Float:
+        """With this share of the noisy weights."""
+        return (1 - share) * self.weights + share * self.noisy
+
+
+Shrink = Callable[[NoisyEdges], Shrunk]
+
+
+def noisy_share(noisy: NoisyEdges, shrunk: Shrunk, unit: float, shrink: Shrink) -> float:
+    """The share of noisy weights that promises the smallest error."""
+    part, kept = _part(noisy)
+    count = MORE_REHEARSALS if len(kept) <= FEW_EDGES else 1
+    risks = [_risk(part, shrunk.draws[i][kept], shrunk.shared, unit, shrink, i) for i in range(count)]
+    risk = np.exp(np.mean(np.log(risks), axis=0)) * (1 - CAUTION * SHARES)
+    chance = np.exp(-(risk - risk.min()) / (SHARPNESS * risk[-1]))
+    return float(chance @ SHARES / chance.sum())
+
+
+def _risk(noisy: NoisyEdges, draw: Float, shared: float, unit: float, shrink: Shrink, turn: int) -> Float:
+    """The error to expect of each share, relative to that of the noisy weights alone."""
+    truth = np.clip(np.rint(draw * unit), noisy.lattice.low, noisy.lattice.high)
+    values = np.rint(truth + noisy.drawn(simulation(7 + turn))).astype(np.int64)
+    again = shrink(replace(noisy, values=values))
+    true = distances(noisy.topology, truth / unit)
+    if not len(true):
+        return np.ones(len(SHARES))
+    error = [np.abs(distances(noisy.topology, again.mixed(share)) - true).mean() for share in SHARES]
+    risk = np.hypot(error, MEAN_OF_STD * shared * true.mean() * (1 - SHARES)) + 1e-300
+    return np.asarray(risk / risk[-1])
+
+
+def _part(noisy: NoisyEdges) -> tuple[NoisyEdges, Int]:
+    """The network, or the nodes around a public one until they have enough edges; and which edges these are."""
+    topology, m = noisy.topology, noisy.topology.num_edges
+    if m <= MANY_EDGES:
+        return noisy, np.arange(m)
+    arcs = topology.arcs
+    hops = hops_from(arcs.start, arcs.heads, int(arcs.heads[len(arcs.heads) // 2]))
+    hops = np.where(hops < 0, topology.num_nodes, hops)
+    farther = np.maximum(hops[topology.tails], hops[topology.heads])
+    radius = np.sort(farther)[MANY_EDGES]
+    kept = np.flatnonzero(farther < max(radius, 2))
+    return _restricted(noisy, kept), kept
+
+
+def _restricted(noisy: NoisyEdges, kept: Int) -> NoisyEdges:
+    """Some edges and their ends, as a network of its own; edges and nodes keep their order."""
+    whole, lattice = noisy.topology, noisy.lattice
+    nodes, ends = np.unique(np.concatenate([whole.tails[kept], whole.heads[kept]]), return_inverse=True)
+    topology = Topology(
+        labels=tuple(range(len(nodes))), tails=ends[: len(kept)], heads=ends[len(kept) :], directed=whole.directed,
+        lower=whole.lower[kept], upper=whole.upper[kept],
+        coordinates=None if whole.coordinates is None else whole.coordinates[nodes],
+        proxy=None if whole.proxy is None else whole.proxy[kept], proxy_name=whole.proxy_name,
+    )  # fmt: skip
+    bounds = Lattice(lattice.granularity, lattice.unit, lattice.low[kept], lattice.high[kept], lattice.twins[kept])
+    return NoisyEdges(topology, bounds, noisy.law, np.arange(len(kept)), noisy.values[kept], noisy.scales[kept])

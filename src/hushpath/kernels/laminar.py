@@ -1,0 +1,156 @@
+"""Sums of sums: numbers of which each is the sum of others, measured each with noise of its own.
+
+``parent`` names for each number the sum that it is part of (-1: none).  Parents come first, and the last numbers are
+the *leaves*, which are sums of nothing.  Least squares with known variances take two passes: upwards every sum is put
+together from its own measurement and from what its parts add up to; downwards what is known better from above is
+shared among the parts in proportion to their variances.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def least_squares(parent, sums, values, variance):
+    """The estimate of each number from all of them."""
+    below, inner, _ = _upwards(parent, sums, values, variance)
+    estimate, total = below
+    own, parts = inner
+    for i in range(len(parent)):
+        p = parent[i]
+        if p >= 0 and parts[p] > 0:
+            estimate[i] += own[i] / parts[p] * (estimate[p] - total[p])
+    return estimate
+
+
+@njit(cache=True, nogil=True)
+def variances(parent, sums, variance):
+    """The variance of each estimate."""
+    _, inner, _ = _upwards(parent, sums, np.zeros(len(parent)), variance)
+    own, parts = inner
+    out = own.copy()
+    for i in range(len(parent)):
+        p = parent[i]
+        if p >= 0 and parts[p] > 0:
+            share = own[i] / parts[p]
+            out[i] = own[i] * (1 - share) + share * share * out[p]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def error_limits(parent, sums, variance, limit):
+    """How far each estimate can be off if no measurement is off by more than its limit: worst cases added up."""
+    _, inner, weight = _upwards(parent, sums, np.zeros(len(parent)), variance)
+    own, parts = inner
+    upwards, added = limit.copy(), np.zeros(len(parent))
+    for i in range(len(parent) - 1, -1, -1):
+        if i < sums:
+            upwards[i] = (1 - weight[i]) * added[i] + weight[i] * limit[i]
+        if parent[i] >= 0:
+            added[parent[i]] += upwards[i]
+    out = upwards.copy()
+    for i in range(len(parent)):
+        p = parent[i]
+        if p >= 0 and parts[p] > 0:  # (1 - share) of itself, share of the sum, and the other parts taken off again
+            share = own[i] / parts[p]
+            out[i] = (1 - share) * upwards[i] + share * (out[p] + added[p] - upwards[i])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _upwards(parent, sums, values, variance):
+    """From what is measured at and below each number: its estimate and what its parts add up to; both variances.
+
+    Last the weight that its own measurement gets beside its parts.
+    """
+    count = len(parent)
+    estimate, total = values.copy(), np.zeros(count)
+    own, parts, weight = variance.copy(), np.zeros(count), np.ones(count)
+    for i in range(count - 1, -1, -1):
+        if i < sums:
+            both = parts[i] + variance[i]
+            weight[i] = parts[i] / both if both > 0 else 0.0
+            estimate[i] = total[i] + weight[i] * (values[i] - total[i])
+            own[i] = weight[i] * variance[i]
+        p = parent[i]
+        if p >= 0:
+            total[p] += estimate[i]
+            parts[p] += own[i]
+    return (estimate, total), (own, parts), weight
+
+
+@njit(cache=True, nogil=True)
+def line_blocks(begin, level_start, levels, first_sum, first, last, parent, position_parent):
+    """The sums of every line, coarse before fine: from where to where they reach, and the sum each is part of.
+
+    Line ``i`` has the sizes ``levels[level_start[i] : level_start[i + 1]]``, fine before coarse, and its sums stand
+    from ``first_sum[i]`` on.  ``position_parent`` takes the finest sum of the edge at each place of the order.
+    """
+    for line in range(len(begin) - 1):
+        a, b = begin[line], begin[line + 1]
+        count, above, coarser = first_sum[line], -1, 1
+        for k in range(level_start[line + 1] - 1, level_start[line] - 1, -1):
+            size, here = levels[k], count
+            at = a
+            while at < b:
+                first[count], last[count] = at, min(b, at + size) if size < b - at else b
+                parent[count] = above + (at - a) // coarser if above >= 0 else -1
+                count += 1
+                at = last[count - 1]
+            above, coarser = here, size
+        for at in range(a, b):
+            position_parent[at] = above + (at - a) // coarser if above >= 0 else -1
+
+
+@njit(cache=True, nogil=True)
+def piece_variance(length, first, last, sizes, variance):
+    """Variance of the estimated sum of edges ``first .. last - 1`` of a line; sizes and variances per level, 1 first.
+
+    All blocks of a level are alike but for the last, which may be shorter, so a few numbers per level suffice.  Left
+    and right are the blocks that hold the first and the last edge: the variance of their share of the piece, and its
+    covariance with the whole block.  ``full`` and ``short`` are variances of a block by what is measured in it.
+    """
+    full = short = variance[0]
+    a, b, blocks = first, last - 1, length
+    left = left_with = short if a == blocks - 1 else full
+    right = right_with = 0.0
+    together = a == b
+    if not together:
+        right = right_with = short if b == blocks - 1 else full
+    for k in range(1, len(sizes)):
+        ratio = sizes[k] // sizes[k - 1]
+        above = (blocks + ratio - 1) // ratio
+        in_full, in_short = ratio * full, (blocks - ratio * (above - 1) - 1) * full + short
+        up_a, up_b = a // ratio, b // ratio
+        if not together:
+            if up_a == up_b:
+                between = (b - a - 1) * full
+                left, left_with = left + right + between, left_with + right_with + between
+                right = right_with = 0.0
+                together = True
+            else:
+                rest = ((up_a + 1) * ratio - 1 - a) * full
+                left, left_with = left + rest, left_with + rest
+                rest = (b - up_b * ratio) * full
+                right, right_with = right + rest, right_with + rest
+        own = variance[k]
+        both = (in_short if up_a == above - 1 else in_full) + own
+        if both > 0:
+            left, left_with = left - left_with * left_with / both, left_with * own / both
+        both = (in_short if up_b == above - 1 else in_full) + own
+        if not together and both > 0:
+            right, right_with = right - right_with * right_with / both, right_with * own / both
+        full = in_full * own / (in_full + own) if in_full + own > 0 else 0.0
+        short = in_short * own / (in_short + own) if in_short + own > 0 else 0.0
+        a, b, blocks = up_a, up_b, above
+    return left + right + (b - a - 1) * full if b > a else left
+
+
+@njit(cache=True, nogil=True)
+def piece_variances(lengths, first, last, line, level_start, levels, level_variance, out):
+    """The same for many pieces; here the sizes of each line begin with 1."""
+    for i in range(len(first)):
+        a, b = level_start[line[i]], level_start[line[i] + 1]
+        out[i] = piece_variance(lengths[line[i]], first[i], last[i], levels[a:b], level_variance[a:b])

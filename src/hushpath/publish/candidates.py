@@ -1,0 +1,174 @@
+"""The candidates of a plan: every mechanism that fits, under every law it may use, with the error to expect.
+
+From public facts only.  The error of each is first worked out from its noise alone.  Where it is known how large
+weights are, candidates are then tried on stand-in weights, the most promising first; those that noise alone puts far
+behind the best one tried so far are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..decode.predict import Expected, by_trying, error_bound, from_noise
+from ..decode.registry import default_decoder
+from ..decode.surrogates import Scene
+from ..errors import CannotError, HushpathError, OptionError
+from ..estimate.registry import estimator_named
+from ..noise import Law, std
+from ..progress import steps
+from ..strategy.core import Mechanism, Problem, Strategy, build_strategy
+from ..strategy.registry import MECHANISMS, mechanism_named
+
+GAMMA = 0.05  # the chance that proved bounds are given away
+FAR_BEHIND = 2.0  # times the best: noise alone is an estimate, and estimators may halve what it says
+CLOSE_BEHIND = 1.1  # times the best, all read by quick estimators: slow ones are tried on these only
+MOST_NUMBERS = 4_000_000  # a strategy that measures more takes too long to try
+
+
+IMPOSSIBLE = Expected(float("inf"), float("inf"))
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One mechanism under one law, with its predicted error, or the public reason why it is out.
+
+    Attributes:
+        expected: predicted mean, 95 % point and bias of the error, and how sure the mean is.
+        bound: no answer is off by more, with probability ``1 - GAMMA``: proved.
+        noise: standard deviation of the noisiest number.
+        numbers: how many are measured.
+        read_as: decoder and, where paths are searched, estimator that a release is read with by default.
+        relative: the mean error as a share of the mean distance, where that can be guessed.
+    """
+
+    mechanism: str
+    law: Law | None = None
+    expected: Expected = IMPOSSIBLE
+    bound: float = float("inf")
+    noise: float = float("inf")
+    numbers: int = 0
+    strategy: Strategy | None = None
+    reason: str = ""
+    read_as: str = ""
+    relative: float | None = None
+    hopeful: float = float("inf")  # the mean error if minima over noisy paths did no harm
+
+    @property
+    def mean_error(self) -> float:
+        """Predicted mean of the absolute error."""
+        return self.expected.mean
+
+    @property
+    def p95_error(self) -> float:
+        """What 95 % of the absolute errors are predicted to stay below."""
+        return self.expected.p95
+
+    @property
+    def bias(self) -> float | None:
+        """Predicted mean of the signed error; ``None`` if it was not simulated."""
+        return self.expected.bias
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        names = ("mean_error", "p95_error", "bias", "relative", "bound", "noise")
+        figures = {name: getattr(self, name) if self.strategy else None for name in names}
+        law, expected = self.law and str(self.law), self.expected
+        between = [expected.least, expected.most] if expected.simulated else None
+        return {
+            "mechanism": self.mechanism, "law": law, "read_as": self.read_as or None, **figures,
+            "mean_error_between": between, "numbers": self.numbers, "reason": self.reason,
+        }  # fmt: skip
+
+
+def named_candidates(
+    mechanism: str, problem: Problem, asked: Law | None, options: Mapping[str, Any]
+) -> list[Candidate]:
+    """Those of one mechanism, or of all with the reasons why some are out; from noise alone."""
+    if mechanism != "auto":
+        return _tried(mechanism_named(mechanism), problem, asked, options)
+    if options:
+        raise OptionError(f"option {sorted(options)[0]!r} needs a mechanism by name, not 'auto'")
+    return [
+        candidate
+        for name in steps(list(MECHANISMS), "planning")
+        for candidate in _possible(MECHANISMS[name], problem, asked)
+    ]
+
+
+def ranked(candidates: Sequence[Candidate], scenes: Sequence[Scene]) -> tuple[Candidate, ...]:
+    """The possible ones by predicted mean error, then the others; raises if none is possible."""
+    possible = sorted((c for c in candidates if c.strategy is not None), key=lambda c: c.hopeful)
+    if not possible:
+        raise CannotError(f"no mechanism fits; {candidates[0].mechanism}: {candidates[0].reason}")
+    if scenes:
+        possible = _tried_out(possible, scenes)
+    # Of equals the simulated first, then the order of the registry: a figure that was tried is better known.
+    possible.sort(key=lambda c: (c.mean_error, not c.expected.simulated))
+    return (*possible, *(c for c in candidates if c.strategy is None))
+
+
+def _tried_out(possible: Sequence[Candidate], scenes: Sequence[Scene]) -> list[Candidate]:
+    """Put simulated errors in place of those from noise alone, except where it would be a waste of time."""
+    distance = float(sum(scene.true[scene.pairs].mean() for scene in scenes)) / len(scenes)
+    found, best = list(possible), float("inf")
+    for i, candidate in enumerate(possible):  # quick estimators in place of slow ones
+        strategy = candidate.strategy
+        assert strategy is not None
+        if strategy.num_values <= MOST_NUMBERS and candidate.hopeful <= FAR_BEHIND * best:
+            expected = by_trying(strategy, scenes, "clip" if _slow(strategy) else "auto")
+            found[i], best = replace(candidate, expected=expected), min(best, expected.mean)
+    for i, candidate in steps(list(enumerate(found)), "trying"):
+        strategy = candidate.strategy
+        assert strategy is not None
+        if candidate.expected.simulated and _slow(strategy):
+            close = candidate.mean_error <= CLOSE_BEHIND * best
+            expected = by_trying(strategy, scenes) if close else Expected(candidate.mean_error, candidate.p95_error)
+            found[i] = replace(candidate, expected=expected)
+    share = 1 / distance if distance > 0 else None
+    return [replace(candidate, relative=share and share * candidate.mean_error) for candidate in found]
+
+
+def _slow(strategy: Strategy) -> bool:
+    """Whether it is read with an estimator that takes long."""
+    return default_decoder(strategy).searches and estimator_named("auto", strategy).costly
+
+
+def _tried(mechanism: Mechanism, problem: Problem, asked: Law | None, options: Mapping[str, Any]) -> list[Candidate]:
+    """One mechanism under the law asked for, or under each law it may use; raises if none will do."""
+    laws = [asked] if asked is not None else mechanism.laws(problem.budget, options)
+    made: list[Candidate] = []
+    refusal: HushpathError | None = None
+    for law in laws:
+        try:
+            made.append(_candidate(mechanism, problem, law, options))
+        except (OptionError, CannotError) as error:
+            refusal = refusal or error
+    if refusal is not None and not made:
+        raise refusal
+    return made
+
+
+def _possible(mechanism: Mechanism, problem: Problem, asked: Law | None) -> list[Candidate]:
+    """Candidates of one mechanism, or one that says why there are none."""
+    topology = problem.topology
+    if topology.num_nodes > mechanism.auto_limit and topology.num_edges >= topology.num_nodes:
+        reason = f"not tried by auto beyond {mechanism.auto_limit} nodes with cycles; name it"
+        return [Candidate(mechanism.name, reason=reason)]
+    try:
+        return _tried(mechanism, problem, asked, {})
+    except (OptionError, CannotError) as error:
+        return [Candidate(mechanism.name, reason=str(error))]
+
+
+def _candidate(mechanism: Mechanism, problem: Problem, law: Law, options: Mapping[str, Any]) -> Candidate:
+    strategy = build_strategy(mechanism, problem, law, options)
+    expected, hopeful = from_noise(strategy)
+    scales, decoder = strategy.scales, default_decoder(strategy)
+    return Candidate(
+        mechanism=mechanism.name, law=law, expected=expected, bound=error_bound(strategy, GAMMA).total,
+        noise=std(law, int(scales.max())) * problem.lattice.granularity if len(scales) else 0.0,
+        numbers=strategy.num_values, strategy=strategy, hopeful=hopeful,
+        read_as=f"{decoder.name}, {estimator_named('auto', strategy).name}" if decoder.searches else decoder.name,
+    )  # fmt: skip

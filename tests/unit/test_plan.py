@@ -1,0 +1,393 @@
+"""Plans that were tried on stand-in weights: what they predict, solve, compare and refuse."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from named_graphs import build, grid_ends, named
+
+import hushpath
+from hushpath.decode import simulate
+from hushpath.decode.registry import default_decoder
+from hushpath.decode.simulate import Outcome, PerHop, simulated
+from hushpath.decode.surrogates import scenes
+from hushpath.errors import CannotError, OptionError
+from hushpath.estimate import registry as estimators
+from hushpath.noise import Law, SimulatedNoise
+from hushpath.publish import target
+from hushpath.publish.plan import plan
+from hushpath.publish.planned import Plan, Sweep
+from hushpath.report.sweep import picture
+from hushpath.strategy.core import Problem
+from hushpath.strategy.terms import Terms
+
+ENDS = grid_ends(20, 20)
+PLACES = np.stack(np.divmod(np.arange(400), 20), axis=1).astype(float)
+
+
+def lognormal_grid(seed=0):
+    weights = 5 * np.exp(0.6 * np.random.default_rng(seed).normal(size=len(ENDS)))
+    return build(400, ENDS, weights, coordinates=PLACES)
+
+
+def asked(**more):
+    return dict(epsilon=1.0, unit=1.5, typical_weight=5.0) | more
+
+
+def stand_ins(topology, typical=5.0, **terms):
+    return scenes(topology, Terms.declared(1.0, 1e-6, 1.0, **terms).lattice(topology), typical)
+
+
+# Stand-in weights
+
+
+def test_stand_ins_are_as_large_as_declared_and_within_the_declared_bounds():
+    topology = build(400, ENDS, np.ones(len(ENDS)), coordinates=PLACES, lower=0.5).topology
+    for scene in stand_ins(topology):
+        assert np.median(scene.weights) == pytest.approx(5.0, rel=0.02)
+        assert scene.weights.min() >= 0.499
+    for scene in stand_ins(topology, max_weight=12.0):
+        assert np.median(scene.weights) == pytest.approx(5.0, rel=0.05)
+        assert scene.weights.max() <= 12.0
+        assert (scene.weights > 11.99).mean() < 0.01  # they do not pile up at the bound
+
+
+def test_without_a_scale_there_are_none_and_a_proxy_is_one():
+    topology = lognormal_grid().topology
+    assert stand_ins(topology, None) == ()
+    proxy = topology.with_proxy(np.where(np.arange(len(ENDS)) % 5, 3.0, np.nan))
+    made = stand_ins(proxy, None)
+    assert 2.0 < np.median(np.concatenate([scene.weights for scene in made])) < 4.5
+    assert [np.median(scene.weights) for scene in stand_ins(proxy, 5.0)] == pytest.approx([5.0] * len(made), rel=0.02)
+
+
+def test_some_stand_ins_have_neighbours_alike_and_some_not():
+    topology = lognormal_grid().topology
+
+    def likeness(weights):
+        logs = np.log(weights) - np.log(weights).mean()
+        at = np.concatenate([topology.tails, topology.heads])
+        sums, counts = np.bincount(at, np.tile(logs, 2)), np.bincount(at)
+        others = (sums[topology.tails] - logs) / (counts[topology.tails] - 1)
+        return np.corrcoef(logs, others)[0, 1]
+
+    found = sorted(likeness(scene.weights) for scene in stand_ins(topology))
+    assert max(map(abs, found[:2])) < 0.2
+    assert min(found[2:]) > 0.5
+
+
+def test_everything_drawn_is_drawn_again_the_same():
+    net = lognormal_grid()
+    again = lognormal_grid(seed=1)  # other weights, which nobody looks at
+    assert str(plan(net.topology, **asked())) == str(plan(again.topology, **asked()))
+
+
+# What is predicted
+
+
+@pytest.mark.parametrize("unit", [0.5, 1.5, 5.0])
+def test_the_predicted_error_is_the_realised_one_where_weights_are_like_stand_ins(unit):
+    net = lognormal_grid()
+    made = plan(net.topology, **asked(unit=unit, mechanism="input", law="laplace"))
+    found = [hushpath.evaluate(net, hushpath.release(net, plan=made, seed=seed)) for seed in range(3)]
+    mean, bias = np.mean([one.mean_error for one in found]), np.mean([one.bias for one in found])
+    assert mean / 1.5 < made.choice.mean_error < mean * 1.5
+    assert made.choice.bias == pytest.approx(bias, abs=mean / 2)
+    assert made.choice.expected.least < made.choice.mean_error < made.choice.expected.most
+    assert made.choice.mean_error < made.choice.p95_error < made.choice.bound
+    assert made.choice.relative == pytest.approx(made.choice.mean_error / made.known.distance)
+
+
+def test_simulation_sees_the_bias_that_noise_alone_does_not_tell():
+    """Many nearly equal routes: the setting of docs/PITFALLS.md."""
+    net = build(400, ENDS, np.random.default_rng(0).uniform(5, 10, len(ENDS)))
+    blind, tried = (
+        plan(net.topology, epsilon=1.0, unit=1.7, mechanism="input", law="laplace", **scale)
+        for scale in ({}, {"typical_weight": 7.5})
+    )
+    true = hushpath.evaluate(net, hushpath.release(net, plan=blind, seed=0)).mean_error
+    assert blind.choice.mean_error < true / 1.5
+    assert (blind.choice.bias, blind.choice.relative, blind.known) == (None, None, None)
+    assert true / 1.5 < tried.choice.mean_error < true * 1.5
+    assert tried.choice.bias < -tried.choice.mean_error / 2
+
+
+def test_every_candidate_says_how_it_is_read_and_the_far_ones_are_in_brackets():
+    made = plan(lognormal_grid().topology, **asked(max_weight=40.0))
+    text = str(made)
+    for candidate in made.candidates:
+        if candidate.strategy is not None:
+            assert candidate.read_as.startswith(default_decoder(candidate.strategy).name)
+    assert made.choice.expected.simulated
+    assert [c.mean_error for c in made.candidates] == sorted(c.mean_error for c in made.candidates)
+    far = [c for c in made.candidates if c.strategy is not None and not c.expected.simulated]
+    assert far
+    assert f"({far[-1].mean_error:.4g})" in text
+    assert "In brackets" in text
+    assert "times as close" in text
+    assert all(len(line) <= 160 for line in text.splitlines() if "everybody" not in line and "cannot" not in line)
+    values = json.loads(json.dumps(made.as_dict(), allow_nan=False))
+    first = values["candidates"][0]
+    assert first["bias"] == made.choice.bias
+    assert first["mean_error_between"] == [made.choice.expected.least, made.choice.expected.most]
+    assert values["known_already"]["error"] == made.known.error
+    assert values["worth_it"] is True
+
+
+def test_no_candidate_that_was_left_out_would_have_won():
+    """Everything is tried by name, whatever noise alone says of it."""
+    topology = named("grid").topology
+    terms = dict(epsilon=2.0, unit=2.0, max_weight=20.0, typical_weight=10.0, anyway=True)
+    made = plan(topology, **terms)
+    for candidate in made.candidates:
+        if candidate.strategy is not None:
+            alone = plan(topology, mechanism=candidate.mechanism, law=str(candidate.law), **terms)
+            assert alone.choice.expected.simulated
+            assert alone.choice.mean_error >= made.choice.mean_error
+
+
+def test_without_a_scale_the_plan_says_so():
+    text = str(plan(lognormal_grid().topology, epsilon=1.0, unit=1.0))
+    assert "Nothing public says how large weights are" in text
+    assert "everybody" not in text
+    assert "four kinds" not in text
+
+
+def test_simulations_are_marked_not_private(monkeypatch):
+    topology = lognormal_grid().topology
+    seen = []
+    real = simulate.measure
+    monkeypatch.setattr(simulate, "measure", lambda *given: seen.append(real(*given)) or seen[-1])
+    plan(topology, **asked(mechanism="input"))
+    assert seen
+    assert not any(one.private for one in seen)
+    for scale in (1, 7, 2**40):  # in proportion, so that budgets can be compared
+        one, ten = (SimulatedNoise(3).draw(Law.LAPLACE, np.full(50, times * scale)) for times in (1, 10))
+        assert np.abs(10 * one - ten).max() <= 5.5
+
+
+# Estimators that take long
+
+
+def test_what_a_slow_estimator_gains_is_carried_over_from_a_part(monkeypatch):
+    net = lognormal_grid()
+    monkeypatch.setattr(simulate, "WHOLE_EDGES", 100)
+    monkeypatch.setattr("hushpath.decode.surrogates.PART_NODES", 150)
+    problem = Problem.of(net.topology, Terms.declared(1.0, 1e-6, 1.5))
+    strategy = plan(net.topology, epsilon=1.0, unit=1.5, mechanism="input", law="laplace").strategy
+    clip = estimators.ESTIMATORS["clip"]
+
+    def alike(noisy):
+        return np.full_like(noisy.values, noisy.values.mean())
+
+    slow = {
+        "like-clip": replace(clip, name="like-clip", quick=False),
+        "all-alike": replace(clip, name="all-alike", quick=False, estimate=alike),
+    }
+    monkeypatch.setattr(estimators, "ESTIMATORS", {"clip": clip, **slow})
+    for scene in scenes(net.topology, problem.lattice, 5.0):
+        plain, same = (simulated(strategy, scene, name) for name in ("clip", "like-clip"))
+        assert (plain.mean, plain.p95) == pytest.approx((same.mean, same.p95))
+        assert len(scene.part.edges) < len(ENDS)
+        monkeypatch.setattr(simulate, "WHOLE_EDGES", 10_000)
+        whole = simulated(strategy, scene, "all-alike")
+        monkeypatch.setattr(simulate, "WHOLE_EDGES", 100)
+        carried = simulated(strategy, scene, "all-alike")
+        assert whole.mean / 3 < carried.mean < whole.mean * 3
+        assert abs(carried.bias) <= carried.mean
+
+
+def test_the_default_estimator_is_the_one_that_is_tried(monkeypatch):
+    topology = lognormal_grid().topology
+    clip, tried = estimators.ESTIMATORS["clip"], []
+    slow = replace(clip, name="slow", quick=False, estimate=lambda noisy: tried.append(1) or clip.estimate(noisy))
+    plain = plan(topology, **asked())
+    monkeypatch.setattr(estimators, "_made", [slow, clip])
+    made = plan(topology, **asked())
+    assert tried
+    assert made.choice.read_as == "edges, slow"
+    assert made.choice.expected == plain.choice.expected
+    assert sum(c.expected.simulated for c in made.candidates) <= sum(c.expected.simulated for c in plain.candidates)
+
+
+def test_errors_per_hop_are_fitted_and_their_mean_is_that_of_normals():
+    rng = np.random.default_rng(0)
+    hops = rng.integers(1, 40, 20_000).astype(float)
+    moves = rng.normal(-0.3 * hops, np.sqrt(2.0 * hops))
+    fitted = PerHop.fitted(hops, moves)
+    assert fitted.bias == pytest.approx(-0.3, abs=0.02)
+    assert fitted.variance == pytest.approx(2.0, rel=0.03)
+    kinds, counts = np.unique(hops, return_counts=True)
+    assert fitted.mean_error(kinds, counts / counts.sum()) == pytest.approx(np.abs(moves).mean(), rel=0.02)
+    assert PerHop(0.5, 0.0).mean_error(np.array([4.0]), np.array([1.0])) == pytest.approx(2.0)
+    assert Outcome.of(np.array([-1.0, 3.0])) == pytest.approx((2.0, 2.9, 1.0))
+
+
+# A target, several epsilons
+
+
+@pytest.mark.parametrize(("wanted", "more"), [(4.0, {}), ("4", {}), (" 5 %", {}), (8.0, {"typical_weight": None})])
+def test_a_target_error_is_solved_for_epsilon(wanted, more):
+    topology = lognormal_grid().topology
+    made = plan(topology, **asked(epsilon=None, target_error=wanted, **more))
+    goal = 0.05 * made.known.distance if isinstance(wanted, str) and "%" in wanted else float(wanted)
+    assert made.target_error == pytest.approx(goal)
+    assert 0.9 * goal < made.choice.mean_error <= goal
+    assert made.terms.epsilon == float(f"{made.terms.epsilon:.3g}")
+    assert f"predicted mean error of {goal:.4g}" in str(made)
+    less = plan(topology, **asked(epsilon=0.9 * made.terms.epsilon, **more))
+    assert less.choice.mean_error > goal * 0.97
+
+
+def test_a_search_takes_few_steps_and_rounds_up():
+    for power in (0.4, 1.0, 1.7):
+        for goal in (1e-2, 0.5, 3.0, 40.0):
+            steps = []
+            found = target.smallest_epsilon(lambda e, p=power, s=steps: s.append(e) or 2.0 * e**-p, goal) \
+                if target.SMALLEST < (2 / goal) ** (1 / power) < target.LARGEST else None  # fmt: skip
+            if found is not None:
+                assert len(steps) <= target.MOST_TRIES
+                assert 2.0 * found**-power <= goal
+                assert found <= 1.2 * (2 / goal) ** (1 / power)
+    assert target.smallest_epsilon(lambda _: 0.0, 1.0) == target.SMALLEST
+    with pytest.raises(CannotError, match=r"no epsilon up to 1000 .* at 1000 it is 7"):
+        target.smallest_epsilon(lambda _: 7.0, 1.0)
+    with pytest.raises(CannotError):
+        target.smallest_epsilon(lambda _: math.inf, 1.0)
+
+
+@pytest.mark.parametrize("wrong", ["x", "", "%", "-3", 0, -1.0, math.nan, math.inf, True, [2], "5%%"])
+def test_targets_that_are_none_are_refused(wrong):
+    with pytest.raises(OptionError, match="target_error must be a positive number or a share") as caught:
+        plan(lognormal_grid().topology, unit=1.0, target_error=wrong)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_target_goes_with_no_epsilon_and_a_share_needs_a_scale():
+    topology = lognormal_grid().topology
+    with pytest.raises(OptionError, match="give one of the two"):
+        plan(topology, epsilon=1.0, unit=1.0, target_error=2)
+    with pytest.raises(OptionError, match="needs typical_weight or a proxy"):
+        plan(topology, unit=1.0, target_error="5%")
+
+
+def test_a_target_nobody_can_reach_is_refused_in_words():
+    with pytest.raises(CannotError, match="no epsilon up to 1000"):
+        plan(lognormal_grid().topology, unit=1e4, target_error=1e-3, typical_weight=5.0)
+
+
+def test_several_epsilons_make_a_sweep():
+    topology = lognormal_grid().topology
+    made = plan(topology, **asked(epsilon=[2, 0.5, 1, 2.0]))
+    assert isinstance(made, Sweep)
+    assert [one.terms.epsilon for one in made.plans] == [0.5, 1.0, 2.0]
+    errors = [one.choice.mean_error for one in made.plans]
+    assert errors == sorted(errors, reverse=True)
+    assert made.plans[1].choice.expected == plan(topology, **asked()).choice.expected
+    rows = json.loads(json.dumps(made.as_dict(), allow_nan=False))["sweep"]
+    assert [row["epsilon"] for row in rows] == [0.5, 1.0, 2.0]
+    assert [row["mean_error"] for row in rows] == errors
+    assert "What everybody knows already" in str(made)
+    assert "Nothing public" in str(plan(topology, epsilon=(1, 2), unit=1.0))
+
+
+@pytest.mark.parametrize("wrong", [[], [1, "x"], [1, 0], [-1.0, 2], [math.nan, 1.0], list(range(1, 60)), [[1]]])
+def test_epsilons_that_are_none_are_refused(wrong):
+    with pytest.raises(OptionError):
+        plan(named("grid").topology, epsilon=wrong, unit=1.0)
+
+
+def test_a_release_has_one_epsilon():
+    with pytest.raises(OptionError, match="one epsilon"):
+        hushpath.release(named("grid"), epsilon=[1, 2], unit=1.0)
+
+
+@pytest.mark.parametrize("scale", [{}, {"typical_weight": 5.0}])
+def test_a_sweep_is_drawn_the_same_every_time(scale):
+    made = plan(lognormal_grid().topology, epsilon=[0.3, 1, math.inf], unit=1.5, **scale)
+    assert picture(made) == picture(made)
+    assert picture(made).startswith(b"\x89PNG")
+    text = picture(made, "svg").decode()
+    assert text == picture(made, "svg").decode()
+    assert ("public facts alone" in text) == bool(scale)
+    assert ("from noise alone" in text) != bool(scale)
+    with pytest.raises(CannotError, match="no error to draw"):
+        picture(plan(lognormal_grid().topology, epsilon=[math.inf], unit=1.5))
+
+
+# What everybody knows already
+
+
+def test_a_release_no_better_than_public_facts_is_refused_unless_one_insists():
+    net = lognormal_grid()
+    drowned = asked(epsilon=0.01)
+    for ask, whom in ((plan, net.topology), (hushpath.release, net)):
+        with pytest.raises(CannotError, match=r"typical weight 5 on every edge .* no better .*anyway=True") as caught:
+            ask(whom, **drowned)
+        assert "\n" not in str(caught.value)
+    made = plan(net.topology, **drowned, anyway=True)
+    assert not made.worth_it
+    assert made.choice.mean_error >= made.known.error
+    assert "no better" in str(made)
+    assert hushpath.release(net, **drowned, anyway=True, seed=1).statement.numbers > 0
+    assert "no better than public facts" in str(plan(net.topology, **asked(epsilon=[0.01, 2])))
+
+
+def test_a_proxy_is_known_too_and_named():
+    topology = lognormal_grid().topology.with_proxy(np.full(len(ENDS), 4.0), name="free_flow")
+    made = plan(topology, epsilon=2.0, unit=1.0)
+    assert made.known.source == "the public column free_flow"
+    scaled = plan(topology, epsilon=2.0, unit=1.0, typical_weight=5.0)
+    assert scaled.known.source == "the public column free_flow, scaled to the typical weight"
+    assert "the public column free_flow would be off by" in str(made)
+
+
+def test_where_nothing_is_known_or_nothing_is_hidden_nobody_is_refused():
+    topology = lognormal_grid().topology
+    assert plan(topology, epsilon=1e-4, unit=1.0).worth_it
+    exact = plan(topology, **asked(epsilon=math.inf))
+    assert (exact.worth_it, exact.known, exact.choice.mean_error) == (True, None, 0.0)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, math.nan, math.inf, "5", True, [5]])
+def test_typical_weights_that_are_none_are_refused(wrong):
+    with pytest.raises(OptionError, match="typical_weight must be a positive finite number"):
+        plan(named("grid").topology, epsilon=1.0, unit=1.0, typical_weight=wrong)
+
+
+def test_a_plan_holds_the_typical_weight():
+    net = lognormal_grid()
+    with pytest.raises(OptionError, match="give it alone"):
+        hushpath.release(net, plan=plan(net.topology, **asked()), typical_weight=5.0)
+
+
+# Never nothing
+
+
+TINY = {
+    "no edges": build(3, np.empty((0, 2), np.int64), np.empty(0)),
+    "one edge": build(2, [(0, 1)], [1.0]),
+    "one edge and a hermit": build(3, [(0, 2)], [1.0]),
+    "loop only": build(2, [(1, 1)], [1.0]),
+    "two": build(3, [(0, 1), (1, 2)], [1.0, 2.0]),
+    "components": named("disconnected"),
+    "parallel": named("parallel edges"),
+    "star": named("star"),
+    "directed": build(4, [(0, 1), (1, 2), (3, 2)], [1.0, 2.0, 1.0], directed=True),
+}
+
+
+@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("epsilon", [1e-4, 1.0, 300.0])
+@pytest.mark.parametrize("typical", [None, 1e-3, 10.0])
+def test_auto_chooses_something_that_measures(name, epsilon, typical):
+    topology = TINY[name].topology
+    made = plan(topology, epsilon=epsilon, unit=1.0, max_weight=20.0, typical_weight=typical, anyway=True)
+    assert isinstance(made, Plan)
+    assert (made.choice.numbers > 0) == (topology.num_edges > 0)
+    assert all(c.numbers > 0 for c in made.candidates if c.strategy is not None) or topology.num_edges == 0
+    assert (made.choice.mean_error > 0) == (topology.num_edges > 0)
+    assert str(made)
+    assert json.dumps(made.as_dict(), allow_nan=False)

@@ -1,0 +1,288 @@
+"""Structured empirical Bayes: kernels against slow twins, what must never happen, and that it is worth it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import laplace, norm
+
+import hushpath
+from hushpath import Network
+from hushpath.errors import OptionError
+from hushpath.estimate import clip, hedge, shrink
+from hushpath.estimate.core import NoisyEdges
+from hushpath.estimate.facts import edge_facts
+from hushpath.estimate.residuals import BELLS, CELLS, MASS, OFFSET, Observed, Residuals
+from hushpath.estimate.routes import routes, shared_error, usage
+from hushpath.noise import Law
+
+
+def grid(side, weights=None, directed=False, **public):
+    i = np.arange(side * side).reshape(side, side)
+    tails = np.concatenate([i[:, :-1].ravel(), i[:-1].ravel()])
+    heads = np.concatenate([i[:, 1:].ravel(), i[1:].ravel()])
+    if directed:
+        tails, heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+    places = np.c_[np.arange(side * side) // side, np.arange(side * side) % side].astype(float)
+    if weights is None:
+        middle = (places[tails] + places[heads]) / 2
+        weights = 5 * np.exp(np.sin(middle[:, 0] / 3) + np.cos(middle[:, 1] / 4))
+    return Network.build(range(side * side), tails, heads, weights, directed=directed, coordinates=places, **public)
+
+
+def noisy_edges(net, scale=2.0, law="laplace", seed=1):
+    made = hushpath.release(
+        net, epsilon=1.0, unit=scale, max_weight=100.0, mechanism="input", law=law, seed=seed, estimator="clip"
+    )
+    return NoisyEdges.of(made.measurements)
+
+
+@pytest.fixture(scope="module")
+def plane():
+    return grid(12)
+
+
+# What one noisy weight says ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gaussian", [False, True])
+@pytest.mark.parametrize("value", [-3.0, 0.2, 2.5, 40.0])
+def test_posterior_means_are_integrals(gaussian, value):
+    guess, scale, low, top = 0.7, 1.5, 0.0, 30.0
+    observed = Observed(gaussian, np.array([value]), np.array([scale]), np.array([low]), np.array([top]))
+    residuals = Residuals.vague(1)
+    found = observed.posterior(np.array([guess]), residuals, np.zeros(1, int), np.empty((0, 1)))
+    ends = np.clip(np.exp(guess + CELLS) - OFFSET, low, top)
+    inside = np.diff(ends) > 0
+    mass = np.where(inside, MASS, 0.0)
+    kept = mass.sum(1) > 1e-9
+    prior = (residuals.shares[0, :BELLS][kept, None] * mass[kept] / mass[kept].sum(1, keepdims=True)).sum(0)
+    law = norm if gaussian else laplace
+    likely = lambda w: law.pdf(value, w, scale)  # noqa: E731
+    total = residuals.shares[0, BELLS] * likely(low)
+    first = low * total
+    for a, b, p in zip(ends[:-1][inside], ends[1:][inside], prior[inside], strict=True):
+        points = [value] if a < value < b else None
+        total += p / (b - a) * quad(likely, a, b, points=points)[0]
+        first += p / (b - a) * quad(lambda w: w * likely(w), a, b, points=points)[0]
+    assert found.mean[0] == pytest.approx(first / total, rel=1e-5)
+
+
+@pytest.mark.parametrize("gaussian", [False, True])
+def test_slopes_are_derivatives(gaussian):
+    rng = np.random.default_rng(0)
+    m, step, wide = 40, 1e-5, slice(4, 6)  # bells wider than their cells, and bounds that no bell comes near
+    observed = Observed(gaussian, rng.normal(60, 9, m), np.full(m, 5.0), np.zeros(m), np.full(m, 1e6))
+    guess = rng.normal(4, 0.5, m)
+    up, down = observed.evidence(guess + step), observed.evidence(guess - step)
+    slope = (up.bells[:, wide] - down.bells[:, wide]) / (2 * step)
+    assert (np.abs(observed.evidence(guess).slopes[:, wide] - slope).max(0) < 0.2 * np.abs(slope).max(0)).all()
+
+
+@pytest.mark.parametrize("gaussian", [False, True])
+def test_draws_have_the_posterior_mean(gaussian):
+    observed = Observed(gaussian, np.array([0.5, 4.0, 90.0]), np.array([1.0, 2.0, 0.5]), np.zeros(3), np.full(3, 99.0))
+    guess, which, uniform = np.array([0.0, 1.0, 2.0]), np.zeros(3, int), np.random.default_rng(3).random((20_000, 3))
+    found = observed.posterior(guess, Residuals.vague(1), which, uniform)
+    assert np.abs(found.draws.mean(0) - found.mean).max() < 4 * (found.draws.std(0) / np.sqrt(20_000)).max()
+
+
+def test_noise_that_says_nothing_leaves_the_prior(plane):
+    observed = Observed.of(noisy_edges(plane), 1000.0)
+    fitted = shrink.expect(plane.topology, observed)
+    moved = replace(fitted, observed=replace(observed, values=observed.values[::-1]))
+    assert np.array_equal(fitted.prior_mean(), moved.prior_mean())
+
+
+# Public facts and routes ---------------------------------------------------------------------------------------------
+
+
+def test_facts_of_a_network_with_a_tail():
+    #  0 - 1 - 2 - 0 triangle, 2 - 3 - 4 - 5 tail
+    net = Network.build(range(6), [0, 1, 0, 2, 3, 4], [1, 2, 2, 3, 4, 5], np.ones(6))
+    facts = edge_facts(net.topology)
+    ends = list(zip(net.topology.tails.tolist(), net.topology.heads.tolist(), strict=True))
+    assert [end for end, bridge in zip(ends, facts.bridge, strict=True) if bridge] == [(2, 3), (3, 4), (4, 5)]
+    chain = dict(zip(ends, facts.groups[0].tolist(), strict=True))
+    assert chain[2, 3] == chain[3, 4] == chain[4, 5] != chain[0, 1]
+    assert chain[0, 1] == chain[0, 2] == chain[1, 2]  # 0 and 1 have two edges each
+    busy = dict(zip(ends, facts.traffic.tolist(), strict=True))
+    assert busy[2, 3] == pytest.approx(2 * 3 * 3 / 36)
+    assert busy[4, 5] == pytest.approx(2 * 5 / 36)
+
+
+def test_two_directions_are_one_street():
+    net = grid(4, directed=True, weights=np.ones(48))
+    facts = edge_facts(net.topology)
+    street = facts.groups[-1]
+    tails, heads = net.topology.tails, net.topology.heads
+    for i in range(48):
+        twin = np.flatnonzero((tails == heads[i]) & (heads == tails[i]))
+        assert street[i] == street[twin[0]]
+    assert not facts.bridge.any()
+
+
+def test_usage_counts_shortest_paths():
+    net = Network.build(range(4), [0, 1, 2, 0], [1, 2, 3, 3], np.ones(4))
+    ends = list(zip(net.topology.tails.tolist(), net.topology.heads.tolist(), strict=True))
+    weight = {(0, 1): 1.0, (1, 2): 1.0, (2, 3): 1.0, (0, 3): 9.0}
+    used = dict(zip(ends, usage(net.topology, np.array([weight[end] for end in ends])), strict=True))
+    assert used == {(0, 1): 6 / 16, (1, 2): 8 / 16, (2, 3): 6 / 16, (0, 3): 0.0}
+
+
+def test_error_that_edges_share_is_told_from_noise(plane):
+    rng, m = np.random.default_rng(5), plane.topology.num_edges
+    noise = rng.laplace(0, 0.3, (8, m))
+    chance, shown = (
+        np.mean([shared_error(plane.topology, np.ones(m), one + error) for one in noise]) for error in (0.0, 0.2)
+    )
+    assert chance < 0.03
+    assert shown == pytest.approx(0.2, abs=0.05)
+
+
+def test_routes_go_downhill(plane):
+    for found in routes(plane.topology, np.random.default_rng(0).random(plane.topology.num_edges)):
+        child = np.flatnonzero(found.edge >= 0)
+        assert (found.distance[found.parent[child]] < found.distance[child]).all()
+        assert len(child) == plane.topology.num_nodes - 1
+
+
+# The estimate --------------------------------------------------------------------------------------------------------
+
+
+def test_an_edges_own_noise_is_never_its_neighbours(plane):
+    noisy = noisy_edges(plane)
+    unit = float(np.median(noisy.scales))
+    fitted = shrink.expect(plane.topology, Observed.of(noisy, unit))
+    public = slice(0, fitted.public)
+    first = replace(fitted, columns=fitted.columns[:, public], coefficients=fitted.coefficients[public])
+    before = shrink._neighbours(edge_facts(plane.topology), first)
+    for edge in (0, 57, 200):
+        values = first.observed.values.copy()
+        values[edge] += 3
+        after = shrink._neighbours(
+            edge_facts(plane.topology), replace(first, observed=replace(first.observed, values=values))
+        )
+        moved = np.abs(after - before)
+        assert moved[edge].max() < 0.2 * moved.max()  # but for the common mean that is taken off
+
+
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_weights_are_whole_within_bounds_and_the_same_again(law, directed):
+    net = grid(6, directed=directed)
+    noisy = noisy_edges(net, law=law)
+    found = shrink.estimate(noisy)
+    assert found.dtype == np.int64
+    assert (found >= noisy.lattice.low).all()
+    assert (found <= noisy.lattice.high).all()
+    assert np.array_equal(found, shrink.estimate(noisy))
+
+
+def test_where_there_is_nothing_to_learn_weights_are_clipped():
+    few = Network.build(range(4), [0, 1, 2], [1, 2, 3], [1.0, 2.0, 3.0])
+    noisy = noisy_edges(few)
+    assert np.array_equal(shrink.estimate(noisy), clip.estimate(noisy))
+    exact = hushpath.release(grid(6), epsilon=float("inf"), unit=1.0, mechanism="input")
+    assert exact.decoder.estimator.name == "shrink"
+    noisy = NoisyEdges.of(exact.measurements)
+    assert np.array_equal(shrink.estimate(noisy), clip.estimate(noisy))
+
+
+@pytest.mark.parametrize("value", [-(2**62), 2**62, 0])
+def test_hostile_values_do_no_harm(value):
+    noisy = noisy_edges(grid(5))
+    values = np.where(np.arange(len(noisy.values)) % 3 == 0, value, noisy.values)
+    found = shrink.estimate(replace(noisy, values=values))
+    assert ((found >= noisy.lattice.low) & (found <= noisy.lattice.high)).all()
+
+
+def test_many_components_parallel_edges_and_isolated_nodes():
+    rng = np.random.default_rng(2)
+    tails = np.concatenate([rng.integers(0, 15, 40), rng.integers(20, 30, 30)])
+    heads = np.concatenate([rng.integers(0, 15, 40), rng.integers(20, 30, 30)])
+    net = Network.build(range(40), tails, heads, rng.random(70) * 10)
+    noisy = noisy_edges(net)
+    found = shrink.estimate(noisy)
+    assert ((found >= noisy.lattice.low) & (found <= noisy.lattice.high)).all()
+
+
+def test_half_the_error_where_neighbours_are_alike(plane):
+    """Fails if neighbours, scale or hedge are taken out (a share of 1 gives 1.0)."""
+    errors = []
+    for seed in (1, 2):
+        made = hushpath.release(plane, epsilon=1.0, delta=0, unit=4.0, max_weight=60.0, mechanism="input", seed=seed)
+        assert made.decoder.estimator.name == "shrink"
+        errors.append(
+            hushpath.evaluate(plane, made).mean_error / hushpath.evaluate(plane, made.read(estimator="clip")).mean_error
+        )
+    assert np.mean(errors) < 0.5
+
+
+def test_a_proxy_helps():
+    rng = np.random.default_rng(9)
+    weights = rng.lognormal(1.0, 0.8, 264)
+    plain, known = grid(12, weights=weights), grid(12, weights=weights, proxy=weights * rng.uniform(0.9, 1.1, 264))
+    terms = {"epsilon": 1.0, "delta": 0, "unit": 1.5, "max_weight": 40.0, "mechanism": "input", "seed": 4}
+    error = [hushpath.evaluate(net, hushpath.release(net, **terms)).mean_error for net in (plain, known)]
+    assert error[1] < 0.5 * error[0]
+
+
+# How much to keep of the noisy weights -------------------------------------------------------------------------------
+
+
+def test_shared_error_makes_the_hedge_keep_noisy_weights(plane):
+    noisy = noisy_edges(plane, scale=1.0)
+    unit = float(np.median(noisy.scales))
+    shrunk = shrink.shrink(noisy)
+    shares = [
+        hedge.noisy_share(noisy, replace(shrunk, shared=shared), unit, shrink.shrink) for shared in (0.0, 0.1, 1.0)
+    ]
+    assert shares[0] < shares[1] < shares[2]
+    assert shares[0] < 0.4
+    assert shares[2] > 0.9
+
+
+def test_a_rehearsal_in_a_part_of_a_large_network(plane, monkeypatch):
+    monkeypatch.setattr(hedge, "MANY_EDGES", 60)
+    noisy = noisy_edges(plane)
+    part, kept = hedge._part(noisy)
+    assert 10 < len(kept) <= 60
+    topology = part.topology
+    nodes = np.unique(np.concatenate([plane.topology.tails[kept], plane.topology.heads[kept]]))
+    assert np.array_equal(nodes[topology.tails], plane.topology.tails[kept])
+    assert np.array_equal(part.values, noisy.values[kept])
+    assert part.law is Law.LAPLACE
+    assert (shrink.estimate(noisy) >= noisy.lattice.low).all()
+
+
+# Files carry what took long to work out ------------------------------------------------------------------------------
+
+
+def test_a_file_carries_the_weights(plane, tmp_path, monkeypatch):
+    made = hushpath.release(plane, epsilon=1.0, unit=2.0, max_weight=60.0, mechanism="input", seed=1)
+    made.save(tmp_path / "x.hush")
+    quick = hushpath.release(
+        plane, epsilon=1.0, unit=2.0, max_weight=60.0, mechanism="input", seed=1, estimator="clip"
+    )
+    quick.save(tmp_path / "quick.hush")
+
+    def never(noisy):
+        raise AssertionError("estimated again")
+
+    monkeypatch.setattr(shrink, "shrink", never)
+    again = hushpath.load(tmp_path / "x.hush")
+    assert again.decoder.estimator.name == "shrink"
+    assert np.array_equal(again.matrix(), made.matrix())
+    assert again.fingerprint == made.fingerprint
+    assert hushpath.load(tmp_path / "quick.hush").decoder.estimator.name == "clip"
+    assert hushpath.load(tmp_path / "x.hush", estimator="clip").decoder.estimator.name == "clip"
+
+
+def test_a_wrong_estimator_is_said_before_anything_is_measured(plane, monkeypatch):
+    monkeypatch.setattr("hushpath.publish.release.measure", lambda *_: pytest.fail("measured"))
+    with pytest.raises(OptionError, match="no estimator is called 'magic'"):
+        hushpath.release(plane, epsilon=1.0, unit=2.0, mechanism="input", estimator="magic")
+    with pytest.raises(OptionError, match="searches no edge weights"):
+        hushpath.release(plane, epsilon=1.0, unit=2.0, mechanism="all-pairs", estimator="clip")
