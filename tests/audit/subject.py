@@ -77,8 +77,9 @@ def planned(case: Case, net: Network, *, unit: float = UNIT) -> Strategy:
 
 
 def answered(measurements: Measurements, weights: PrivateWeights, pairs: np.ndarray) -> np.ndarray:
-    """Distances as anyone reads them from the release."""
-    return Release(measurements).distances(pairs, positions=True)
+    """Distances as anyone reads them from the release: each weight by itself, so that copies stay independent."""
+    release = Release(measurements)
+    return (release.read(estimator="clip") if release.decoder.searches else release).distances(pairs, positions=True)
 
 
 @dataclass(frozen=True)
