@@ -105,7 +105,7 @@ def test_an_id_changes_with_the_code_that_makes_the_result(tmp_path):
 
 def test_filters_keep_the_order_of_the_registry():
     cases = make_cases(QUICK, seed=0, mechanisms=["separator", "input", "input"], classes=["grid", "path"])
-    assert [case.mechanism for case in cases[:2]] == ["input", "separator"]
+    assert list(dict.fromkeys(case.mechanism for case in cases)) == ["input", "separator"]
     assert list(dict.fromkeys(case.network for case in cases)) == ["path", "grid"]
 
 

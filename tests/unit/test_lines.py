@@ -12,7 +12,7 @@ import hushpath
 from hushpath.blocks.anchors import is_forest
 from hushpath.blocks.lines import LineBlock
 from hushpath.blocks.pieces import line_nodes
-from hushpath.decode.predict import predicted_error
+from hushpath.decode.predict import from_noise
 from hushpath.decompose.lines import Lines, bridges, lines_of, traffic
 from hushpath.estimate.core import NoisyEdges
 from hushpath.estimate.sums import within_bounds
@@ -167,7 +167,7 @@ def test_the_choice_pays_on_a_path_and_leaves_a_star_alone():
     for law in Law:
         sums = build_strategy(MECHANISMS["lines"], Problem.of(path, Terms(1.0, 1e-6, 1.0)), law, {})
         edges = build_strategy(MECHANISMS["input"], Problem.of(path, Terms(1.0, 1e-6, 1.0)), law, {})
-        assert predicted_error(sums)[0] < 0.56 * predicted_error(edges)[0]
+        assert from_noise(sums)[0].mean < 0.56 * from_noise(edges)[0].mean
         for other in (star, grid):
             plain = build_strategy(MECHANISMS["lines"], Problem.of(other, Terms(1.0, 1e-6, 1.0)), law, {})
             assert plain.details["lines_with_sums"] == 0
@@ -184,7 +184,7 @@ def test_the_predicted_error_is_the_realised_one(law):
         sources = np.arange(0, n, 40)
         errors.append(np.abs(rel.matrix(sources.tolist()) - true[sources]).mean())
     # 30 means of strongly dependent errors: their spread is about a third of the mean, so this is three of its errors.
-    assert np.mean(errors) == pytest.approx(predicted_error(rel.measurements.strategy)[0], rel=0.2)
+    assert np.mean(errors) == pytest.approx(from_noise(rel.measurements.strategy)[0].mean, rel=0.2)
 
 
 def test_intervals_of_a_tree_hold_the_truth_as_often_as_they_say():

@@ -100,8 +100,9 @@ def test_the_predicted_error_is_the_realised_one_where_weights_are_like_stand_in
     assert made.choice.relative == pytest.approx(made.choice.mean_error / made.known.distance)
 
 
-def test_simulation_sees_the_bias_that_noise_alone_does_not_tell():
-    """Many nearly equal routes: the setting of docs/PITFALLS.md."""
+def test_simulation_sees_the_bias_that_noise_alone_does_not_tell(monkeypatch):
+    """Many nearly equal routes, read by ``clip``: the setting of docs/PITFALLS.md."""
+    monkeypatch.setattr("hushpath.estimate.registry._made", [estimators.ESTIMATORS["clip"]])
     net = build(400, ENDS, np.random.default_rng(0).uniform(5, 10, len(ENDS)))
     blind, tried = (
         plan(net.topology, epsilon=1.0, unit=1.7, mechanism="input", law="laplace", **scale)
@@ -183,8 +184,8 @@ def test_what_a_slow_estimator_gains_is_carried_over_from_a_part(monkeypatch):
         return np.full_like(noisy.values, noisy.values.mean())
 
     slow = {
-        "like-clip": replace(clip, name="like-clip", quick=False),
-        "all-alike": replace(clip, name="all-alike", quick=False, estimate=alike),
+        "like-clip": replace(clip, name="like-clip", costly=True),
+        "all-alike": replace(clip, name="all-alike", costly=True, estimate=alike),
     }
     monkeypatch.setattr(estimators, "ESTIMATORS", {"clip": clip, **slow})
     for scene in scenes(net.topology, problem.lattice, 5.0):
@@ -202,7 +203,7 @@ def test_what_a_slow_estimator_gains_is_carried_over_from_a_part(monkeypatch):
 def test_the_default_estimator_is_the_one_that_is_tried(monkeypatch):
     topology = lognormal_grid().topology
     clip, tried = estimators.ESTIMATORS["clip"], []
-    slow = replace(clip, name="slow", quick=False, estimate=lambda noisy: tried.append(1) or clip.estimate(noisy))
+    slow = replace(clip, name="slow", costly=True, estimate=lambda noisy: tried.append(1) or clip.estimate(noisy))
     plain = plan(topology, **asked())
     monkeypatch.setattr(estimators, "_made", [slow, clip])
     made = plan(topology, **asked())

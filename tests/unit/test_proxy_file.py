@@ -103,6 +103,9 @@ def test_version_2_is_read_exactly_as_before(path, tmp_path):
     old.save(tmp_path / "x.hush", index=indexed)
     header, arrays = taken_apart(tmp_path / "x.hush")
     assert header.pop("proxy") == ""
+    assert header.pop("estimator") == (old.decoder.estimator.name if old.decoder.searches else "")
+    weights = arrays.pop("advice.weights", None)
+    assert weights is None or np.array_equal(weights, old.decoder.weights)
     assert header == found.header
     assert {name: array.tobytes() for name, array in arrays.items()} == {
         name: array.tobytes() for name, array in found.arrays.items()
@@ -123,6 +126,8 @@ def test_version_2_knows_no_proxy(file):
     put_together(file, header, arrays, version=2)
     refused(file, "other fields than its version knows")
     header.pop("proxy")
+    header.pop("estimator")
+    arrays.pop("advice.weights", None)
     put_together(file, header, arrays, version=2)
     refused(file, "'topology.proxy' that does not belong")
     arrays.pop("topology.proxy")

@@ -139,7 +139,7 @@ def test_the_city_is_told_when_its_unit_drowns_it(tmp_path):
     from hushpath.demo.city import make_city
 
     city = make_city(400, 2000)
-    ask = dict(epsilon=1.0, max_weight=city.max_weight)
+    ask = dict(epsilon=1.0, max_weight=city.max_weight, anyway=True)
     assert "expect mostly noise" in str(plan(city.network.topology, unit=192.0, **ask))
     for _ in range(5):
         with pytest.warns(HushpathWarning, match="this is mostly noise"):

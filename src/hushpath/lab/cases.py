@@ -148,8 +148,9 @@ def make_cases(
 
 def estimators_for(mechanism: str, wanted: Sequence[str] = ()) -> list[str]:
     """The estimators that may have something to say of a mechanism's releases, in the order of the registry."""
-    measures = set(MECHANISMS[mechanism].measures)
-    if not any(decoder.searches and measures >= set(decoder.blocks) for decoder in DECODERS.values()):
+    kinds = MECHANISMS[mechanism].measures
+    searched = (decoder.blocks for decoder in DECODERS.values() if decoder.searches)
+    if not any(all(any(issubclass(kind, need) for kind in kinds) for need in needs) for needs in searched):
         return [NO_ESTIMATOR]
     return [name for name in ESTIMATORS if not wanted or name in wanted]
 

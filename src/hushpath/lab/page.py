@@ -15,7 +15,7 @@ from .cases import DELTA
 from .findings import Findings
 from .networks import CLASSES
 from .table1_page import download, measured_table1, picture, predicted_table1
-from .tables import Row, names_of
+from .tables import AGAINST, REFERENCE, Row, names_of
 from .trial import CONFIDENCE
 from .weights import KINDS
 
@@ -127,13 +127,12 @@ def _weights(found: Findings) -> str:
 
 def _estimators(found: Findings) -> str:
     """Readings side by side: one line per mechanism and estimator."""
-    times = f"times_{next(iter(ESTIMATORS))}"
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in found.tables["estimators"]:
         groups.setdefault((row["mechanism"], row["estimator"]), []).append(row)
     flat = []
     for (mechanism, estimator), rows in groups.items():
-        ratios = [row[times] for row in rows if row[times]]
+        ratios = [row[AGAINST] for row in rows if row[AGAINST]]
         flat.append({
             "mechanism": mechanism, "estimator": estimator, "cells": len(rows),
             "default": sum(row["default"] for row in rows),
@@ -142,7 +141,7 @@ def _estimators(found: Findings) -> str:
         })  # fmt: skip
     columns = {
         "mechanism": "mechanism", "estimator": "estimator", "cells": "cells", "default": "of these, by default",
-        "mean": f"mean error / {next(iter(ESTIMATORS))}'s, geometric mean", "worst": "worst",
+        "mean": f"mean error / {REFERENCE}'s, geometric mean", "worst": "worst",
     }  # fmt: skip
     shown = []
     if "estimators" in found.pictures:

@@ -13,7 +13,7 @@ from ..report.canvas import COLOURS, GREY, INK, MARKS, colour, mark, panels, pla
 from .pictures import WARNING
 from .rates import rate_rows, shape_at
 from .table1 import ENTRIES
-from .tables import Row, measured, names_of
+from .tables import AGAINST, REFERENCE, Row, measured, names_of
 from .theorems import SHAPES, theorem_shape
 
 PREDICTED_NOTES = (
@@ -110,17 +110,18 @@ def table1_curves(curves: Sequence[Row], slopes: Sequence[Row], results: Sequenc
 
 
 def estimator_panels(rows: Sequence[Row]) -> bytes:
-    """Mean error of every estimator in terms of the first one's, against noise: a panel per class, a line each."""
-    names = list(ESTIMATORS)
-    times = f"times_{names[0]}"
-    shown = [row for row in rows if row["estimator"] != names[0] and row[times] and row["mechanism"] == "input"]
+    """Mean error of every estimator in terms of the reference's, against noise: a panel per class, a line each."""
+    names = [name for name in ESTIMATORS if name != REFERENCE]
+    shown = [row for row in rows if row["estimator"] != REFERENCE and row[AGAINST] and row["mechanism"] == "input"]
     networks = names_of(shown, "network")
     figure, axes = panels(max(1, len(networks)), 4, height=2.7, legend=())
     for axis, network in zip(axes, networks, strict=False):
-        for name in names[1:]:
+        for name in names:
             here = [row for row in shown if (row["network"], row["estimator"]) == (network, name)]
+            if not here:
+                continue
             noises = sorted({row["noise"] for row in here})
-            means = [float(np.exp(np.mean([np.log(row[times]) for row in here if row["noise"] == r]))) for r in noises]
+            means = [float(np.exp(np.mean([np.log(row[AGAINST]) for row in here if row["noise"] == r]))) for r in noises]
             place = names.index(name)
             axis.plot(noises, means, color=COLOURS[place], marker=MARKS[place], markersize=5, linewidth=1.8, label=name)
         axis.axhline(1.0, color=INK, linewidth=1.0, linestyle=(0, (1, 1.6)))
@@ -128,7 +129,7 @@ def estimator_panels(rows: Sequence[Row]) -> bytes:
         whole_decades(axis, "x")
         axis.set_ylim(bottom=0.0)
         axis.set_xlabel("noise / weight")
-        axis.set_ylabel(f"error / {names[0]}'s")
-    if len(axes):
+        axis.set_ylabel(f"error / {REFERENCE}'s")
+    if shown:
         axes[0].legend(frameon=False, fontsize=9)
     return png(figure, WARNING)

@@ -32,6 +32,8 @@ COLUMNS = (
     "p95_error", "max_error", "bias", "relative_error", "zeros", "predicted_error", "bound", "covered", "intervals",
 )  # fmt: skip
 ZERO_SHARE = 0.8  # answers are at zero if they are low by this share of the mean distance
+REFERENCE = "clip"  # the estimator that the others are measured against
+AGAINST = f"times_{REFERENCE}"
 TIMES = ("release_seconds", "query_seconds")
 
 
@@ -63,15 +65,14 @@ def usual(results: Iterable[Row]) -> list[Row]:
 
 
 def estimators(results: Sequence[Row]) -> list[Row]:
-    """Every way to estimate weights beside the first of the registry, which is the reference: ``clip``."""
-    reference = next(iter(ESTIMATORS))
+    """Every way to estimate weights beside the reference."""
     here = ("network", "nodes", "weights", "noise", "mechanism")
     rows = [row for row in measured(results, unit=1.0) if row["estimator"] in ESTIMATORS]
-    clipped = {tuple(row[key] for key in here): row["mean_error"] for row in rows if row["estimator"] == reference}
+    clipped = {tuple(row[key] for key in here): row["mean_error"] for row in rows if row["estimator"] == REFERENCE}
     return [
         {
             **{key: row[key] for key in (*here, "estimator", "default", "mean_distance", "mean_error", "bias")},
-            f"times_{reference}": _ratio(row["mean_error"], clipped.get(tuple(row[key] for key in here), 0.0)),
+            AGAINST: _ratio(row["mean_error"], clipped.get(tuple(row[key] for key in here), 0.0)),
         }
         for row in rows
     ]

@@ -27,7 +27,7 @@ from ..cells.storage import index_path, load_index, save_index
 from ..data.labels import Label
 from ..data.topology import Topology
 from ..decode.core import Decoder
-from ..decode.registry import read
+from ..decode.registry import check_reading, read
 from ..errors import CannotError, FileFormatError, OptionError, warn
 from ..estimate.core import NO_ADVICE, Advice
 from ..files.signing import verified_digest, write_signed
@@ -89,9 +89,9 @@ class Release:
     @property
     def advice(self) -> Advice:
         """How a file of this release tells to read it: as it is read here."""
-        estimator = self.decoder.estimator
-        if not self.decoder.searches:
+        if not check_reading(self.measurements.strategy, *self._asked).searches:
             return NO_ADVICE
+        estimator = self.decoder.estimator
         return Advice(estimator.name, self.decoder.weights if estimator.costly else None)
 
     @cached_property
