@@ -121,7 +121,8 @@ def estimator_panels(rows: Sequence[Row]) -> bytes:
             if not here:
                 continue
             noises = sorted({row["noise"] for row in here})
-            means = [float(np.exp(np.mean([np.log(row[AGAINST]) for row in here if row["noise"] == r]))) for r in noises]
+            at = [[np.log(row[AGAINST]) for row in here if row["noise"] == noise] for noise in noises]
+            means = [float(np.exp(np.mean(logs))) for logs in at]
             place = names.index(name)
             axis.plot(noises, means, color=COLOURS[place], marker=MARKS[place], markersize=5, linewidth=1.8, label=name)
         axis.axhline(1.0, color=INK, linewidth=1.0, linestyle=(0, (1, 1.6)))
