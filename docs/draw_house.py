@@ -1,6 +1,6 @@
 """Draw the house from its table: docs/house.svg, one box per room of docs/ARCHITECTURE.md.
 
-    .venv/bin/python docs/draw_house.py
+.venv/bin/python docs/draw_house.py
 """
 
 from __future__ import annotations

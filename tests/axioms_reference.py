@@ -14,9 +14,7 @@ def check(hierarchy, topology):
         assert separator <= sets[cell], f"separation: cell {cell} has a foreign separator vertex"
         assert set(hierarchy.hubs[cell].tolist()) <= separator, f"covering: cell {cell} has a hub off its separator"
         for edge in inside[cell]:
-            assert {int(ends[0, edge]), int(ends[1, edge])} <= sets[cell], (
-                f"ownership: edge {edge} left cell {cell}"
-            )
+            assert {int(ends[0, edge]), int(ends[1, edge])} <= sets[cell], f"ownership: edge {edge} left cell {cell}"
         if hierarchy.is_leaf[cell]:
             assert not separator, f"separation: leaf {cell} has a separator"
             continue

@@ -118,9 +118,7 @@ def test_published_hubs_cost_no_neighbour_more_than_the_certificate(mechanism, l
         def numbers(weights, net=net, strategy=strategy):
             ends = np.stack([net.topology.tails, net.topology.heads], 1)
             steps = build(net.topology.num_nodes, ends, weights).weights.on_lattice(strategy.lattice)
-            return np.concatenate(
-                [exact_numbers(block, strategy.lattice, steps) for block in strategy.blocks]
-            )
+            return np.concatenate([exact_numbers(block, strategy.lattice, steps) for block in strategy.blocks])
 
         scales, base = np.repeat(strategy.scales, strategy.group_sizes), numbers(weights)
         spent = strategy.certificate.spent

@@ -106,7 +106,7 @@ def test_depth_zero_is_input_perturbation():
     a = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="separator", depth=0, law="laplace", seed=4)
     b = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", law="laplace", seed=4)
     assert np.array_equal(a.measurements.values, b.measurements.values)
-    assert np.array_equal(a.matrix(), b.matrix())
+    assert np.array_equal(a.matrix(), b.read(estimator="clip").matrix())
 
 
 @pytest.mark.parametrize(

@@ -286,7 +286,6 @@ def test_a_block_of_another_network_is_refused():
         _ = replace(strategy, blocks=(type(strategy.blocks[0])(replace(one)),)).certificate
 
 
-
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda plan: pickle.loads(pickle.dumps(plan))])
 def test_a_certificate_made_before_is_not_believed_at_the_door(copied):
     """In a copy arrays can be written, and the certificate that was made of the old ones comes along."""

@@ -68,7 +68,13 @@ def saved(path, topology, mechanism, blocks):
     """A release of nothing but zeros over these blocks."""
     groups, terms = sum(len(block.group_sizes) for block in blocks), Terms(1e9, 0.0, 1.0, max_weight=10.0)
     strategy = Strategy(
-        mechanism, topology, terms, terms.lattice(topology), Law.LAPLACE, blocks, np.full(groups, 2**30),
+        mechanism,
+        topology,
+        terms,
+        terms.lattice(topology),
+        Law.LAPLACE,
+        blocks,
+        np.full(groups, 2**30),
         details={"radius": 1},
     )
     Release(Measurements(strategy, np.zeros(strategy.num_values, np.int64), "vector", True)).save(path)

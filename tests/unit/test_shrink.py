@@ -263,9 +263,7 @@ def test_a_rehearsal_in_a_part_of_a_large_network(plane, monkeypatch):
 def test_a_file_carries_the_weights(plane, tmp_path, monkeypatch):
     made = hushpath.release(plane, epsilon=1.0, unit=2.0, max_weight=60.0, mechanism="input", seed=1)
     made.save(tmp_path / "x.hush")
-    quick = hushpath.release(
-        plane, epsilon=1.0, unit=2.0, max_weight=60.0, mechanism="input", seed=1, estimator="clip"
-    )
+    quick = hushpath.release(plane, epsilon=1.0, unit=2.0, max_weight=60.0, mechanism="input", seed=1, estimator="clip")
     quick.save(tmp_path / "quick.hush")
 
     def never(noisy):

@@ -284,9 +284,7 @@ def test_on_the_command_line(folder, capsys):
     assert run(["inspect", "signed.hush"]) == 0
     assert "NOT CHECKED" in capsys.readouterr().out
     assert run(["inspect", "signed.hush", "--verify", "me.pub"]) == 0
-    assert f"Signature: valid, made with the key of fingerprint {mark_of('me.pub')}." in (
-        capsys.readouterr().out
-    )
+    assert f"Signature: valid, made with the key of fingerprint {mark_of('me.pub')}." in (capsys.readouterr().out)
     assert run(["inspect", "signed.hush", "--verify", "me.pub", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["signature"]["verified"] is True
     questions = (["inspect"], ["query", "a", "c"], ["matrix", "-o", "m.csv"], ["index", "-o", "i.hushx"])

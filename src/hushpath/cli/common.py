@@ -28,9 +28,7 @@ TypicalWeight = Annotated[
     float | None,
     typer.Option("--typical-weight", help="PUBLIC: about the median weight; then errors are simulated. Not computed."),
 ]
-Anyway = Annotated[
-    bool, typer.Option("--anyway", help="Go on even if public facts alone are predicted to be as good.")
-]
+Anyway = Annotated[bool, typer.Option("--anyway", help="Go on even if public facts alone are predicted to be as good.")]
 MechanismName = Annotated[str, typer.Option("--mechanism", help="See `hushpath plan`; auto: smallest predicted error.")]
 LawName = Annotated[str, typer.Option("--law", help="auto, laplace or gaussian.")]
 Directed = Annotated[bool, typer.Option("--directed", help="Each row is a one-way arc.")]

@@ -123,9 +123,7 @@ def read(
     return _parsed(content, path, kind, range(version if oldest is None else oldest, version + 1), opened)
 
 
-def _parsed(
-    content: NDArray[np.uint8], path: Path, kind: str, known: range, opened: os.stat_result
-) -> Container:
+def _parsed(content: NDArray[np.uint8], path: Path, kind: str, known: range, opened: os.stat_result) -> Container:
     """The parts of a file, each proved to lie inside it."""
     size = len(content)
     length = int.from_bytes(content[:8].tobytes(), "little")

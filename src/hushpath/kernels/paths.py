@@ -20,6 +20,7 @@ from ..data.topology import Arcs
 
 UNREACHED = np.iinfo(np.int64).max
 THREADS = min(8, os.cpu_count() or 1)
+WORTH_A_THREAD = 200_000  # arcs to look at: below, a thread takes longer to start than to work
 
 
 @njit(cache=True, nogil=True)
@@ -96,7 +97,10 @@ def distances_from(arcs: Arcs, lengths: NDArray[Any], sources: Int, out: NDArray
             keys, nodes, place,
         )  # fmt: skip
 
-    in_threads(run, len(sources))
+    if len(sources) * len(arcs.heads) < WORTH_A_THREAD:
+        run(slice(0, len(sources)))
+    else:
+        in_threads(run, len(sources))
 
 
 def in_threads(run: Any, count: int) -> None:

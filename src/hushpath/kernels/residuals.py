@@ -98,8 +98,22 @@ def _inside(ends):
 
 @njit(cache=True, nogil=True)
 def posterior(
-    gaussian, values, scales, guess, cells, offset, low, top, shares, which, mass, uniform,
-    mean, residual, spread, draws,
+    gaussian,
+    values,
+    scales,
+    guess,
+    cells,
+    offset,
+    low,
+    top,
+    shares,
+    which,
+    mass,
+    uniform,
+    mean,
+    residual,
+    spread,
+    draws,
 ):
     """Mean weight, mean residual and its variance, and draws of the weight by given uniform numbers.
 
