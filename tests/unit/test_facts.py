@@ -68,7 +68,8 @@ def test_repeated_rows_are_one_line_that_says_what_is_done():
 
 def test_loops_are_counted():
     rows = table([*STREETS, ("a", "a"), ("a", "a")])
-    expected = "self-loops: 2 of 6 rows were dropped with their weights, because no shortest path uses one"  # nothing is said of the loops being parallel
+    # Nothing is said of the loops being parallel.
+    expected = "self-loops: 2 of 6 rows were dropped with their weights, because no shortest path uses one"
     assert said(lambda: Network.from_pandas(rows)) == [expected]
 
 

@@ -19,9 +19,9 @@ LEAST = 1e-9  # a bell with less of it within the bounds is left out
 
 
 @njit(cache=True, nogil=True)
-def _below(gaussian, t):
-    """The chance that standard noise is below ``t <= 0``."""
-    return 0.5 * math.erfc(-t / ROOT_TWO) if gaussian else 0.5 * math.exp(t)
+def _tail(gaussian, t):
+    """The chance that standard noise is farther out than ``t``, on the same side."""
+    return 0.5 * math.erfc(abs(t) / ROOT_TWO) if gaussian else 0.5 * math.exp(-abs(t))
 
 
 @njit(cache=True, nogil=True)
@@ -33,13 +33,18 @@ def _moment(gaussian, t):
 
 
 @njit(cache=True, nogil=True)
-def _between(gaussian, a, c):
-    """The chance that standard noise lies between ``a < c``; accurate in both tails."""
+def _inner(a, beyond_a, c, beyond_c):
+    """The chance that standard noise lies between ``a < c``, from their tails; accurate on both sides."""
     if a >= 0:
-        return _below(gaussian, -a) - _below(gaussian, -c)
+        return beyond_a - beyond_c
     if c <= 0:
-        return _below(gaussian, c) - _below(gaussian, a)
-    return 1 - _below(gaussian, a) - _below(gaussian, -c)
+        return beyond_c - beyond_a
+    return 1 - beyond_a - beyond_c
+
+
+@njit(cache=True, nogil=True)
+def _between(gaussian, a, c):
+    return _inner(a, _tail(gaussian, a), c, _tail(gaussian, c))
 
 
 @njit(cache=True, nogil=True)
@@ -48,10 +53,11 @@ def _density(gaussian, t):
 
 
 @njit(cache=True, nogil=True)
-def _ends(guess, cells, offset, top, low, out):
-    """Where the cells of one edge end, as weights within its bounds."""
-    for j in range(len(cells)):
-        out[j] = min(max(math.exp(min(guess + cells[j], 700.0)) - offset, low), top)
+def _ends(guess, growth, offset, top, low, out):
+    """Where the cells of one edge end, as weights within its bounds; ``growth`` are exponentials of the cells."""
+    middle = math.exp(min(guess, 600.0))
+    for j in range(len(growth)):
+        out[j] = min(max(middle * growth[j] - offset, low), top)
 
 
 @njit(cache=True, nogil=True)
@@ -61,14 +67,19 @@ def _row(gaussian, value, scale, ends, low, out):
     Noise of infinite scale says nothing.
     """
     cells = len(ends) - 1
+    a = (ends[0] - value) / scale
+    beyond_a = _tail(gaussian, a)
     for j in range(cells):
-        a, c = (ends[j] - value) / scale, (ends[j + 1] - value) / scale
         if ends[j + 1] <= ends[j]:
             out[j] = 0.0
-        elif c - a < 1e-9:
+            continue
+        c = (ends[j + 1] - value) / scale
+        beyond_c = _tail(gaussian, c)
+        if c - a < 1e-9:
             out[j] = max(_density(gaussian, a), TINY)
         else:
-            out[j] = max(_between(gaussian, a, c) / (c - a), TINY)
+            out[j] = max(_inner(a, beyond_a, c, beyond_c) / (c - a), TINY)
+        a, beyond_a = c, beyond_c
     out[cells] = max(_density(gaussian, (low - value) / scale), TINY)
 
 
@@ -78,9 +89,9 @@ def likelihood(gaussian, values, scales, guess, cells, offset, low, top, out, fi
 
     Cells from ``first[i]`` up to ``last[i]`` lie within its bounds.
     """
-    ends = np.empty(len(cells))
+    ends, growth = np.empty(len(cells)), np.exp(cells)
     for i in range(len(values)):
-        _ends(guess[i], cells, offset, top[i], low[i], ends)
+        _ends(guess[i], growth, offset, top[i], low[i], ends)
         value = min(max(values[i], -FAR * scales[i]), top[i] + FAR * scales[i])
         _row(gaussian, value, scales[i], ends, low[i], out[i])
         first[i], last[i] = _inside(ends)
@@ -121,10 +132,10 @@ def posterior(
     ``which[i]``; the last share is that of its lowest weight.
     """
     count, bells = len(cells) - 1, len(mass)
-    ends, chance, prior = np.empty(count + 1), np.empty(count + 1), np.empty(count)
+    ends, chance, prior, growth = np.empty(count + 1), np.empty(count + 1), np.empty(count), np.exp(cells)
     for i in range(len(values)):
         scale, share = scales[i], shares[which[i]]
-        _ends(guess[i], cells, offset, top[i], low[i], ends)
+        _ends(guess[i], growth, offset, top[i], low[i], ends)
         value = values[i]
         if scale < np.inf:
             value = min(max(value, -FAR * scale), top[i] + FAR * scale)
