@@ -17,7 +17,7 @@ from hushpath.lab.tables import final_table
 
 TINY = Scope((25, 49, 100), (25, 49, 100), (0.5,), 49, (0.5,), 2, 3_000, rate_sizes=(25, 49, 100), rate_units=(1e-6,))
 CLASSES = ("path", "grid")
-SEARCHED = {"input", "hubs", "hubs-bounded", "treewidth", "separator", "separator-cover"}
+SEARCHED = {"input", "lines", "hubs", "hubs-bounded", "treewidth", "separator", "separator-cover"}
 CELL = ("network", "nodes", "weights", "noise", "unit", "mechanism")
 TIMES = ("release_seconds", "query_seconds")
 
@@ -197,7 +197,7 @@ def test_an_edge_list_of_the_users(tmp_path):
         tmp_path / "out", classes=("path",), mechanisms=("input", "separator"), networks=[roads], weight="minutes"
     )
     mine = [row for row in answer["results"] if row["network"] == "roads.csv"]
-    assert [row["noise"] for row in mine if row["mechanism"] == "input"] == [0.5]
+    assert [row["noise"] for row in mine if row["mechanism"] == "input" and row["default"]] == [0.5]
     assert all(row["weights"] == "own" and row["nodes"] == 41 and not row["skipped"] for row in mine)
 
 

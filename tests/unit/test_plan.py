@@ -204,6 +204,7 @@ def test_the_default_estimator_is_the_one_that_is_tried(monkeypatch):
     topology = lognormal_grid().topology
     clip, tried = estimators.ESTIMATORS["clip"], []
     slow = replace(clip, name="slow", costly=True, estimate=lambda noisy: tried.append(1) or clip.estimate(noisy))
+    monkeypatch.setattr(estimators, "_made", [clip])
     plain = plan(topology, **asked())
     monkeypatch.setattr(estimators, "_made", [slow, clip])
     made = plan(topology, **asked())

@@ -34,7 +34,7 @@ def command(
     beside, signer = signature_path(release), fingerprint(public_key(verify)) if verify else None
     strategy = rel.measurements.strategy
     default, *others = decoders_for(strategy)
-    usual = rel.decoder.estimator if default.searches else None
+    usual = rel.reading.estimator if default.searches else None
     if json:
         topology = rel.topology
         c.print_json({

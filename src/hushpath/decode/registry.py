@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import NamedTuple
 
 from ..errors import CannotError, OptionError
-from ..estimate.core import NO_ADVICE, Advice
+from ..estimate.core import NO_ADVICE, Advice, Estimator
 from ..estimate.registry import estimator_named
 from ..measure import Measurements
 from ..strategy.core import Strategy
@@ -39,8 +40,20 @@ def default_decoder(strategy: Strategy) -> type[Decoder]:
     raise CannotError(f"no decoder reads what {strategy.mechanism!r} measures")
 
 
-def check_reading(strategy: Strategy, decoder: str = "auto", estimator: str = "auto") -> type[Decoder]:
-    """The decoder by default, or as asked; refuse what cannot be read so."""
+class Reading(NamedTuple):
+    """How a release is read: by which decoder and, where it searches paths, over whose weights."""
+
+    decoder: type[Decoder]
+    estimator: Estimator
+
+    def __str__(self) -> str:
+        return f"{self.decoder.name}, {self.estimator.name}" if self.decoder.searches else self.decoder.name
+
+
+def reading(
+    strategy: Strategy, decoder: str = "auto", estimator: str = "auto", advice: Advice = NO_ADVICE
+) -> Reading:
+    """By default (that is, as a file advises, if it does) or as asked; refuse what cannot be read so."""
     chosen = default_decoder(strategy)
     if decoder != "auto":
         if not isinstance(decoder, str) or decoder not in DECODERS:
@@ -51,18 +64,16 @@ def check_reading(strategy: Strategy, decoder: str = "auto", estimator: str = "a
             raise OptionError(f"decoder {decoder!r} cannot read a release by {strategy.mechanism!r}; these can: {able}")
     if estimator != "auto" and not chosen.searches:
         raise OptionError(f"decoder {chosen.name!r} searches no edge weights, so an estimator has nothing to say")
-    estimator_named(estimator, strategy)
-    return chosen
+    name = advice.estimator if estimator == "auto" and advice.estimator else estimator
+    return Reading(chosen, estimator_named(name, strategy))
 
 
 def read(
     measurements: Measurements, decoder: str = "auto", estimator: str = "auto", advice: Advice = NO_ADVICE
 ) -> Decoder:
     """Read measurements by default, or as asked."""
-    strategy = measurements.strategy
-    chosen = check_reading(strategy, decoder, estimator)
-    name = advice.estimator if estimator == "auto" and advice.estimator else estimator
-    made = chosen(measurements, estimator_named(name, strategy))
+    chosen = reading(measurements.strategy, decoder, estimator, advice)
+    made = chosen.decoder(measurements, chosen.estimator)
     if made.searches and advice.weights is not None and made.estimator.name == advice.estimator:
         made.weights = advice.weights
     return made

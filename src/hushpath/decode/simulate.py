@@ -26,7 +26,7 @@ from ..kernels.paths import distances_from
 from ..measure import measure
 from ..noise import SimulatedNoise
 from ..strategy.core import Strategy
-from .registry import default_decoder
+from .registry import reading
 from .surrogates import Part, Scene
 
 WHOLE_EDGES = 1200
@@ -72,7 +72,7 @@ def simulated(strategy: Strategy, scene: Scene, estimator: str = "auto") -> Outc
     """The errors of one release of stand-in weights, read by default or with another estimator."""
     weights = PrivateWeights(scene.weights, num_rows=len(scene.weights))
     measured = measure(strategy, weights, SimulatedNoise(NOISE_SEED + scene.seed))
-    chosen, reader = default_decoder(strategy), estimator_named(estimator, strategy)
+    chosen, reader = reading(strategy, estimator=estimator)
     whole = not chosen.searches or not reader.costly or strategy.topology.num_edges <= WHOLE_EDGES
     decoder = chosen(measured, reader if whole else estimator_named("clip", strategy))
     rows = np.empty_like(scene.true)

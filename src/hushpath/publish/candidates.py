@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..decode.predict import Expected, by_trying, error_bound, from_noise
-from ..decode.registry import default_decoder
+from ..decode.registry import reading
 from ..decode.surrogates import Scene
 from ..errors import CannotError, HushpathError, OptionError
-from ..estimate.registry import estimator_named
 from ..noise import Law, std
 from ..progress import steps
 from ..strategy.core import Mechanism, Problem, Strategy, build_strategy
@@ -132,7 +131,8 @@ def _tried_out(possible: Sequence[Candidate], scenes: Sequence[Scene]) -> list[C
 
 def _slow(strategy: Strategy) -> bool:
     """Whether it is read with an estimator that takes long."""
-    return default_decoder(strategy).searches and estimator_named("auto", strategy).costly
+    usual = reading(strategy)
+    return usual.decoder.searches and usual.estimator.costly
 
 
 def _tried(mechanism: Mechanism, problem: Problem, asked: Law | None, options: Mapping[str, Any]) -> list[Candidate]:
@@ -165,10 +165,10 @@ def _possible(mechanism: Mechanism, problem: Problem, asked: Law | None) -> list
 def _candidate(mechanism: Mechanism, problem: Problem, law: Law, options: Mapping[str, Any]) -> Candidate:
     strategy = build_strategy(mechanism, problem, law, options)
     expected, hopeful = from_noise(strategy)
-    scales, decoder = strategy.scales, default_decoder(strategy)
+    scales = strategy.scales
     return Candidate(
         mechanism=mechanism.name, law=law, expected=expected, bound=error_bound(strategy, GAMMA).total,
         noise=std(law, int(scales.max())) * problem.lattice.granularity if len(scales) else 0.0,
         numbers=strategy.num_values, strategy=strategy, hopeful=hopeful,
-        read_as=f"{decoder.name}, {estimator_named('auto', strategy).name}" if decoder.searches else decoder.name,
+        read_as=str(reading(strategy)),
     )  # fmt: skip

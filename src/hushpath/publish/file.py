@@ -123,8 +123,8 @@ def _decoder(mechanism: Mechanism) -> str:
 
 
 def _promise(statement: Statement) -> dict[str, Any]:
-    """The statement without its cautions, advice which every reader works out anew, and without the proxy, a help."""
-    return {key: value for key, value in statement.as_dict().items() if key not in ("cautions", "proxy")}
+    """The statement without what is no promise: cautions, which every reader works out anew, and help with reading."""
+    return {key: value for key, value in statement.as_dict().items() if key not in ("cautions", "proxy", "read_as")}
 
 
 HEADER_TYPES: dict[str, tuple[type, ...]] = {

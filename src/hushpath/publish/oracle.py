@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,7 +28,7 @@ from ..cells.storage import index_path, load_index, save_index
 from ..data.labels import Label
 from ..data.topology import Topology
 from ..decode.core import Decoder
-from ..decode.registry import check_reading, read
+from ..decode.registry import Reading, read, reading
 from ..errors import CannotError, FileFormatError, OptionError, warn
 from ..estimate.core import NO_ADVICE, Advice
 from ..files.signing import verified_digest, write_signed
@@ -61,7 +62,7 @@ class Release:
     ) -> None:  # fmt: skip
         self.measurements, self._given = measurements, advice
         self._asked = decoder, estimator
-        self.statement = statement or Statement.of(measurements)
+        self.statement = replace(statement or Statement.of(measurements), read_as=str(self.reading))
         if fingerprint is not None:  # of the file it was read from, whose digest was checked
             self.fingerprint = fingerprint
 
@@ -81,6 +82,11 @@ class Release:
         _ = other.decoder  # says now what cannot be read so
         return other
 
+    @property
+    def reading(self) -> Reading:
+        """The decoder and the estimator that answer."""
+        return reading(self.measurements.strategy, *self._asked, self._given)
+
     @cached_property
     def decoder(self) -> Decoder:
         """How the measurements are read."""
@@ -89,9 +95,9 @@ class Release:
     @property
     def advice(self) -> Advice:
         """How a file of this release tells to read it: as it is read here."""
-        if not check_reading(self.measurements.strategy, *self._asked).searches:
+        if not self.reading.decoder.searches:
             return NO_ADVICE
-        estimator = self.decoder.estimator
+        estimator = self.reading.estimator
         return Advice(estimator.name, self.decoder.weights if estimator.costly else None)
 
     @cached_property
@@ -195,7 +201,7 @@ class Release:
     @property
     def _index_of(self) -> str:
         """What an index belongs to: the release and, but for the two that the format began with, the way it is read."""
-        mine = self.decoder.name, self.decoder.estimator.name
+        mine = self.reading.decoder.name, self.reading.estimator.name
         return self.fingerprint if mine in FIRST_READINGS else " ".join([self.fingerprint, *mine])
 
     def load_index(self, path: str | os.PathLike[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..data.network import Network
-from ..decode.registry import check_reading
+from ..decode.registry import reading
 from ..errors import OptionError, warn
 from ..measure import measure
 from ..noise import make_sampler
@@ -71,7 +71,7 @@ def release(
         raise OptionError("the plan was made for another topology than this network's")
     network.topology.columns.check_public(plan.topology.proxy_name)  # a plan may not know which column is private
     strategy = plan.strategy
-    check_reading(strategy, estimator=estimator)  # before anything is measured and paid for
+    reading(strategy, estimator=estimator)  # before anything is measured and paid for
     source = make_sampler(sampler, seed=seed, size=strategy.num_values)  # type: ignore[arg-type]
     made = Release(measure(strategy, network.weights, source), estimator=estimator)
     for caution in made.statement.cautions:

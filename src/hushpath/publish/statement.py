@@ -43,6 +43,7 @@ class Statement:
         population: the number of protected units, if the owner declared it.
         cautions: what deserves a second look (``cautions``); advice, worked out anew by every reader.
         proxy: the public column that helps to read the release, if the owner declared one; no part of the promise.
+        read_as: the decoder, and the estimator of weights if it searches paths; free to choose, no part of the promise.
     """
 
     private: bool
@@ -66,6 +67,7 @@ class Statement:
     population: int | None = None
     cautions: tuple[str, ...] = ()
     proxy: str = ""
+    read_as: str = ""
 
     @classmethod
     def of(cls, measurements: Measurements) -> Statement:
@@ -145,6 +147,7 @@ class Statement:
             f"Each weight was clipped to its public bounds (at most {self.largest_weight:g}) and rounded down to steps "
             f"of {self.granularity:.3g}; "
             f"sampler: {self.sampler}.",
+            *([f"Read by {self.read_as}: free to choose, at no cost of privacy."] if self.read_as else []),
             *([proxy_words(self.proxy)] if self.proxy else []),
             *(f"Caution: {caution}." for caution in self.cautions),
         ]
