@@ -18,6 +18,7 @@ from .residuals import OFFSET, Observed, Posterior, Residuals
 MANY_EDGES = 30_000  # coefficients are fitted to a sample of so many
 SCORES, BINS = 3, 24
 FLAT = 0.02  # a ridge is no steeper than if its coefficients had this power: few data do not prove them 0
+STEEPEST = 2.0  # power of a length that a weight grows with; steeper is a fit that went astray
 SIZE_PRECISION, TRAIT_PRECISION = 0.1, 4.0
 
 
@@ -82,6 +83,7 @@ def fit(
     middle = np.zeros(width)
     if width > 1 and not any(1 in group for group in groups):
         middle[1] = 1.0  # twice the length, twice the weight, unless the release says otherwise
+    sizes = np.setdiff1d(np.arange(1, width), np.concatenate([*groups, np.zeros(0, np.int64)]))
     coefficients, covariance = start, np.asarray(np.eye(width))
     trace: list[Float] = []
     for _ in range(rounds):
@@ -91,6 +93,7 @@ def fit(
             hessian = x.T @ (information[:, None] * x) + np.diag(precision)
             step = np.linalg.solve(hessian, x.T @ score - precision * (coefficients - middle))
             coefficients = coefficients + step * min(0.8, 1 / max(np.abs(x @ step).max(), 1e-9))
+            coefficients[sizes] = np.clip(coefficients[sizes], -STEEPEST, STEEPEST)
             trace.append(coefficients)
         covariance = np.asarray(np.linalg.inv(hessian), np.float64)
         for group in groups:

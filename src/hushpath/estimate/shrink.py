@@ -38,6 +38,7 @@ STEPS = (1, 2, 4, 8, 16, 32)  # of diffusion from edge to edge
 FOLDS, ROUTE_FOLDS = 10, 5
 DRAWS = 8
 LARGEST_RESIDUAL = 2.0
+SCATTER = 0.5  # of weights around a multiple of their length, before the release says anything
 
 
 def estimate(noisy: NoisyEdges) -> Int:
@@ -91,8 +92,8 @@ def _sizes(facts: EdgeFacts, observed: Observed) -> tuple[Float, Bool]:
         known = np.isfinite(length)
         if known.sum() < 3 or not length[known].sum() > 0:
             continue
-        total = max(float(observed.values[known].sum()), 0.05 * float(np.abs(observed.values[known]).sum()))
-        size = np.log(np.where(known, length, 0.0) * total / length[known].sum() + OFFSET)
+        size = np.zeros(m)
+        size[known] = np.log(_in_scale(length[known], observed.values[known]) + OFFSET)
         size[~known] = size[known].mean()
         size -= size.mean()
         if size.std() < 1e-9 or any(np.corrcoef(size, other)[0, 1] > 0.99995 for other in sizes):
@@ -101,6 +102,23 @@ def _sizes(facts: EdgeFacts, observed: Observed) -> tuple[Float, Bool]:
             unknown = ~known
         sizes.append(size)
     return (np.stack(sizes, axis=1) if sizes else np.empty((m, 0))), unknown
+
+
+def _in_scale(length: Float, values: Float) -> Float:
+    """What a length makes one expect, in units of noise: in proportion to it, with a part that every edge has.
+
+    Such a part is a stop or a crossing; or all that is known of an edge whose length is a rough guess.  Noise has mean
+    0, so least squares are unbiased; edges count by how well they are known to lie on a line.
+    """
+    total = max(float(values.sum()), 0.05 * float(np.abs(values).sum()))
+    share = length * (total / length.sum())
+    trust = 1 / (2 + (SCATTER * share) ** 2)
+    middle, mean = float(trust @ share / trust.sum()), float(trust @ values / trust.sum())
+    off = share - middle
+    slope = float((trust * off) @ values) / max(float((trust * off) @ off), 1e-300)
+    slope = min(max(slope, 0.0), mean / middle if middle > 0 and mean > 0 else 1.0)  # never below 0
+    expected = max(mean - slope * middle, 0.0) + slope * share
+    return expected * (total / max(float(expected.sum()), 1e-300))
 
 
 def _neighbours(facts: EdgeFacts, fitted: Expectation) -> Float:
