@@ -79,12 +79,12 @@ def expect(topology: Topology, observed: Observed) -> Expectation:
         first[1], first[0] = 1.0, middle - np.log(np.exp(sizes[:, 0]).mean())
     traits = np.arange(1 + sizes.shape[1], columns.shape[1])
     fitted = fit(observed, columns, (traits,), which, first, Residuals.vague(int(which.max()) + 1))
-    fitted = fitted.widened(_neighbours(facts, fitted), 12)
+    fitted = fitted.widened(_neighbours(facts, fitted, sizes.shape[1]), 12)
     return fitted.widened(_used(topology, fitted), 6)
 
 
 def _sizes(facts: EdgeFacts, observed: Observed) -> tuple[Float, Bool]:
-    """Logarithms of lengths, brought to the scale of the weights; and where the first of them is unknown."""
+    """Logarithms of lengths, brought to the scale of the weights; and where one of them is unknown."""
     m = len(observed.values)
     sizes: list[Float] = []
     unknown = np.zeros(m, np.bool_)
@@ -92,14 +92,13 @@ def _sizes(facts: EdgeFacts, observed: Observed) -> tuple[Float, Bool]:
         known = np.isfinite(length)
         if known.sum() < 3 or not length[known].sum() > 0:
             continue
-        size = np.zeros(m)
-        size[known] = np.log(_in_scale(length[known], observed.values[known]) + OFFSET)
-        size[~known] = size[known].mean()
+        size = sizes[0].copy() if sizes else np.zeros(m)
+        logs = np.log(_in_scale(length[known], observed.values[known]) + OFFSET)
+        size[known] = logs - logs.mean() + size[known].mean()
         size -= size.mean()
         if size.std() < 1e-9 or any(np.corrcoef(size, other)[0, 1] > 0.99995 for other in sizes):
             continue
-        if not sizes and not known.all():
-            unknown = ~known
+        unknown |= ~known
         sizes.append(size)
     return (np.stack(sizes, axis=1) if sizes else np.empty((m, 0))), unknown
 
@@ -121,22 +120,36 @@ def _in_scale(length: Float, values: Float) -> Float:
     return expected * (total / max(float(expected.sum()), 1e-300))
 
 
-def _neighbours(facts: EdgeFacts, fitted: Expectation) -> Float:
-    """Residuals of edges likely to be alike; never the edge's own."""
+def _neighbours(facts: EdgeFacts, fitted: Expectation, sizes: int) -> Float:
+    """Residuals of edges likely to be alike; never the edge's own.  And what lengths made one expect of those edges.
+
+    With both a regression can take neighbours' weights whole, where a length is a worse guide than they are.
+    """
     found, which = fitted.posterior(), fitted.which
     left = found.residual - found.residual.mean()
     trust = np.clip(1 - found.spread / fitted.residuals.variance[which], 0.25, 1.0)
+    columns = _around(facts, left, trust)
+    if sizes:
+        expected = fitted.columns[:, 1 : 1 + sizes] @ fitted.coefficients[1 : 1 + sizes]
+        columns += _around(facts, expected * trust, trust)
+    columns = [np.clip(column, -LARGEST_RESIDUAL, LARGEST_RESIDUAL) for column in columns]
+    kept = [column - column.mean() for column in columns if column.std() > 1e-9]
+    return np.stack(kept, axis=1) if kept else np.empty((len(left), 0))
+
+
+def _around(facts: EdgeFacts, values: Float, trust: Float) -> list[Float]:
+    """The mean of values, by trust, over the groups of each edge, and over edges nearby, itself left out."""
     columns = [
-        (np.bincount(group, left)[group] - left) / (np.bincount(group, trust)[group] - trust + 0.5)
+        (np.bincount(group, values)[group] - values) / (np.bincount(group, trust)[group] - trust + 0.5)
         for group in facts.groups
     ]
     to_edges = facts.incidence
     to_nodes = diags_array(1 / np.maximum(to_edges.sum(axis=0), 1)) @ to_edges.T
-    fold = simulation(3).integers(0, FOLDS, len(left))
-    spread = np.zeros((len(STEPS), len(left)))
+    fold = simulation(3).integers(0, FOLDS, len(values))
+    spread = np.zeros((len(STEPS), len(values)))
     for k in range(FOLDS):
         held = np.flatnonzero(fold == k)
-        both = np.stack([left, trust], axis=1)
+        both = np.stack([values, trust], axis=1)
         both[held] = 0.0
         done = 0
         for row, steps in enumerate(STEPS):
@@ -144,9 +157,7 @@ def _neighbours(facts: EdgeFacts, fitted: Expectation) -> Float:
                 both = 0.5 * (to_edges @ (to_nodes @ both))
                 done += 1
             spread[row, held] = both[held, 0] / (both[held, 1] + 0.5 / (3 * steps))
-    columns = [np.clip(column, -LARGEST_RESIDUAL, LARGEST_RESIDUAL) for column in [*columns, *spread]]
-    kept = [column - column.mean() for column in columns if column.std() > 1e-9]
-    return np.stack(kept, axis=1) if kept else np.empty((len(left), 0))
+    return [*columns, *spread]
 
 
 def _used(topology: Topology, fitted: Expectation) -> Float:
