@@ -142,8 +142,8 @@ class EdgeDecoder(RowDecoder):
         """From plausible weights; approximate: measured coverage is in docs/PITFALLS.md."""
         if self.strategy.budget.unlimited:
             return np.stack([answers, answers], axis=1)
-        if self.estimator.keeps_sums and is_forest(self.topology) and not self.topology.directed:
-            # Nothing to learn: a sum of known variance, taken as normal.
+        if self.estimator.close_to_sums and is_forest(self.topology) and not self.topology.directed:
+            # Nothing to learn: a sum of known variance, taken as normal; an estimator that leans is closer still.
             spread = np.sqrt(_path_variances(self.strategy, sources, targets)) * self.lattice.granularity
             reach = NormalDist().inv_cdf((1 + confidence) / 2) * spread
             return np.stack([np.maximum(answers - reach, 0.0), answers + reach], axis=1)

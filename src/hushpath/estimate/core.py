@@ -119,6 +119,8 @@ class Estimator:
             the proved bounds of decoders that search rest on.
         keeps_sums: whether sums along lines of bridges stay as measured, as far as bounds allow, so that in a forest an
             answer is off by what the sum along its path is off.
+        close_to_sums: whether an answer in a forest is about as close as the measured sum along its path: intervals
+            there rest on it.
         costly: whether its weights take so long to work out that a file carries them.
     """
 
@@ -128,6 +130,7 @@ class Estimator:
     suits: Callable[[Strategy], bool] = lambda _: True
     proved: bool = False
     keeps_sums: bool = False
+    close_to_sums: bool = False
     costly: bool = False
 
     def weights(self, noisy: NoisyEdges) -> Int:

@@ -9,6 +9,7 @@ from ..strategy.core import Strategy
 from .core import Estimator
 
 FILES = (
+    "lean",
     "sums",
     "shrink",
     "clip",

@@ -7,7 +7,7 @@ residuals.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -34,6 +34,7 @@ class Expectation:
     residuals: Residuals
     covariance: Float
     public: int  # so many columns, the first ones, hold public facts
+    used: Float = field(default_factory=lambda: np.zeros(0))  # by paths, each edge's own noisy weight hidden; if known
 
     @property
     def guess(self) -> Float:

@@ -9,11 +9,13 @@ Free post-processing, in five steps, each of which sees only what was published:
 3. shrink: the posterior mean of each weight; shifted so that groups of edges are right on average, which noisy weights
    are (their noise has mean 0: ``shift``);
 4. scale: a distance is a minimum, and the minimum over mean weights is above the mean minimum; one factor, from
-   distances over draws of the weights, makes up for it;
+   distances over draws of the weights, makes up for it; another for what noisy weights along routes show of the means;
 5. hedge: a share of the noisy weight itself is mixed in where that proved better in a rehearsal.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from scipy.sparse import diags_array
@@ -37,6 +39,7 @@ NO_NOISE = 1e9  # where a value is so many times the noise, noise is no matter (
 STEPS = (1, 2, 4, 8, 16, 32)  # of diffusion from edge to edge
 FOLDS, ROUTE_FOLDS = 10, 5
 DRAWS = 8
+MISFIT = 0.03  # standard deviation of the error that means have along routes, before the release says anything
 LARGEST_RESIDUAL = 2.0
 SCATTER = 0.5  # of weights around a multiple of their length, before the release says anything
 
@@ -61,13 +64,25 @@ def shrink(noisy: NoisyEdges) -> Shrunk:
     shift = Shift.of(topology, fitted).added(found.mean)
     mean, *draws = (np.clip(weights + shift, observed.low, observed.top) for weights in (found.mean, *found.draws))
     drawn = float(np.mean([distances(topology, draw).sum() for draw in draws]))
-    weights = mean * (drawn / max(float(distances(topology, mean).sum()), 1e-300))
+    lucky = drawn / max(float(distances(topology, mean).sum()), 1e-300)
+    weights = mean * (lucky * _seen_on_routes(fitted, mean))
     shared = shared_error(topology, np.exp(fitted.public_guess), observed.values - mean)
     return Shrunk(weights, np.clip(observed.values, observed.low, observed.top), shared, tuple(draws))
 
 
 def expect(topology: Topology, observed: Observed) -> Expectation:
     """Steps 1 and 2: the fitted expectation of every weight."""
+    facts = edge_facts(topology)
+    fitted, sizes = by_facts(topology, observed)
+    fitted = fitted.widened(_neighbours(facts, fitted, sizes), 12)
+    used = _used(topology, fitted)
+    log_used = np.log(used + 0.5 / topology.num_nodes)
+    columns = standardised([log_used, log_used**2, (used == 0).astype(np.float64)], len(used))
+    return replace(fitted.widened(columns, 6), used=used)
+
+
+def by_facts(topology: Topology, observed: Observed) -> tuple[Expectation, int]:
+    """Step 1: from public facts alone; hardly any noise of single edges is in it.  And how many of them are sizes."""
     facts = edge_facts(topology)
     sizes, unknown = _sizes(facts, observed)
     columns = np.hstack([np.ones((len(sizes), 1)), sizes, facts.traits])
@@ -79,8 +94,7 @@ def expect(topology: Topology, observed: Observed) -> Expectation:
         first[1], first[0] = 1.0, middle - np.log(np.exp(sizes[:, 0]).mean())
     traits = np.arange(1 + sizes.shape[1], columns.shape[1])
     fitted = fit(observed, columns, (traits,), which, first, Residuals.vague(int(which.max()) + 1))
-    fitted = fitted.widened(_neighbours(facts, fitted, sizes.shape[1]), 12)
-    return fitted.widened(_used(topology, fitted), 6)
+    return fitted, sizes.shape[1]
 
 
 def _sizes(facts: EdgeFacts, observed: Observed) -> tuple[Float, Bool]:
@@ -117,7 +131,7 @@ def _in_scale(length: Float, values: Float) -> Float:
     slope = float((trust * off) @ values) / max(float((trust * off) @ off), 1e-300)
     slope = min(max(slope, 0.0), mean / middle if middle > 0 and mean > 0 else 1.0)  # never below 0
     expected = max(mean - slope * middle, 0.0) + slope * share
-    return expected * (total / max(float(expected.sum()), 1e-300))
+    return np.asarray(expected * (total / max(float(expected.sum()), 1e-300)), np.float64)
 
 
 def _neighbours(facts: EdgeFacts, fitted: Expectation, sizes: int) -> Float:
@@ -162,14 +176,27 @@ def _around(facts: EdgeFacts, values: Float, trust: Float) -> list[Float]:
 
 def _used(topology: Topology, fitted: Expectation) -> Float:
     """How much shortest paths use an edge when its own noisy weight is hidden, one fold at a time."""
-    m, n = topology.num_edges, topology.num_nodes
     prior, mean = fitted.prior_mean(), fitted.posterior().mean
-    fold, used = simulation(4).integers(0, ROUTE_FOLDS, m), np.zeros(m)
+    fold, used = simulation(4).integers(0, ROUTE_FOLDS, topology.num_edges), np.zeros(topology.num_edges)
     for k in range(ROUTE_FOLDS):
         hidden = fold == k
         used[hidden] = usage(topology, np.where(hidden, prior, mean))[hidden]
-    log_used = np.log(used + 0.5 / n)
-    return standardised([log_used, log_used**2, (used == 0).astype(np.float64)], m)
+    return used
+
+
+def _seen_on_routes(fitted: Expectation, mean: Float) -> float:
+    """How long routes are beside what the means say, as far as noisy weights show it.
+
+    An edge's noise had no part in choosing the route, so noisy weights along routes are right on average; means are
+    not, if the edges that routes prefer have something in common that no fact tells.
+    """
+    observed, used = fitted.observed, fitted.used
+    length = max(float(used @ mean), 1e-300)
+    noise = observed.scales * (1.0 if observed.gaussian else np.sqrt(2))
+    shown, spread = float(used @ observed.values) / length - 1, float(np.sqrt((used * noise) @ (used * noise))) / length
+    if shown > 0:  # the truth may have a better route than the one that looked so good: somewhere between
+        shown /= 2
+    return float(np.clip(1 + shown / (1 + (spread / MISFIT) ** 2), 0.5, 2.0))
 
 
 def suits(strategy: Strategy) -> bool:

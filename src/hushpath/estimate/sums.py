@@ -81,4 +81,5 @@ ESTIMATOR = Estimator(
     estimate=estimate,
     suits=suits,
     keeps_sums=True,
+    close_to_sums=True,
 )
