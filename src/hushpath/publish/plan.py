@@ -27,7 +27,7 @@ from ..noise import Law
 from ..strategy.core import Problem, check_law
 from ..strategy.registry import MECHANISMS
 from ..strategy.terms import Terms
-from .candidates import named_candidates, ranked
+from .candidates import Candidate, named_candidates, ranked
 from .planned import Known, Plan, Sweep
 from .target import parsed, smallest_epsilon
 
@@ -84,12 +84,22 @@ class Question:
     def at(self, epsilon: float, mechanism: str | None = None) -> Plan:
         """The plan for this epsilon; with ``mechanism`` for that one only."""
         terms = replace(self.terms, epsilon=epsilon)
-        if self.law is not None:
-            check_law(self.law, terms.budget)
-        name = mechanism or self.mechanism
-        found = named_candidates(name, Problem.of(self.topology, terms), self.law, self.options)
+        found = self._candidates(terms, mechanism or self.mechanism)
         tried = () if terms.budget.unlimited else self.scenes
         return Plan(terms, ranked(found, tried), None if terms.budget.unlimited else self.known)
+
+    def choice(self, anyway: bool) -> Plan:
+        """The plan for the declared epsilon, or a refusal; where there is nothing to decide nothing is simulated."""
+        if anyway:
+            found = self._candidates(self.terms, self.mechanism)
+            if sum(candidate.strategy is not None for candidate in found) == 1:
+                return Plan(self.terms, ranked(found, ()))
+        return checked(self.at(self.terms.epsilon), anyway)
+
+    def _candidates(self, terms: Terms, mechanism: str) -> list[Candidate]:
+        if self.law is not None:
+            check_law(self.law, terms.budget)
+        return named_candidates(mechanism, Problem.of(self.topology, terms), self.law, self.options)
 
 
 @overload
@@ -122,6 +132,16 @@ def plan(
     wanted = None if target_error is None else parsed(target_error)
     first: Any = 1.0 if wanted is not None else _listed(epsilon)[0] if several else epsilon
     terms = Terms.declared(first, delta, unit, max_weight, granularity, population)
+    question = ask(topology, terms, mechanism, law, proxy, typical_weight, options)
+    if several:
+        return Sweep(tuple(question.at(one) for one in _listed(epsilon)))
+    return checked(question.at(terms.epsilon) if wanted is None else _solved(question, *wanted), anyway)
+
+
+def ask(
+    topology: Any, terms: Terms, mechanism: str, law: str, proxy: Any, typical: Any, options: Mapping[str, Any]
+) -> Question:
+    """What is asked for, once it is known to make sense."""
     if not isinstance(topology, Topology):
         raise OptionError(f"plan takes a topology, such as net.topology, not {type(topology).__name__}")
     topology = topology if proxy is None else topology.with_proxy(column_name(proxy))
@@ -129,12 +149,11 @@ def plan(
     warn_of_bounds(topology, terms.max_weight)
     if law not in ("auto", *Law):
         raise OptionError(f"law must be auto, laplace or gaussian, got {str(law)[:40]!r}")
-    question = Question(
-        topology, terms, mechanism, None if law == "auto" else Law(law), checked_typical(typical_weight), options
-    )
-    if several:
-        return Sweep(tuple(question.at(one) for one in _listed(epsilon)))
-    made = question.at(terms.epsilon) if wanted is None else _solved(question, *wanted)
+    return Question(topology, terms, mechanism, None if law == "auto" else Law(law), checked_typical(typical), options)
+
+
+def checked(made: Plan, anyway: bool) -> Plan:
+    """Refuse a plan for what public facts alone give as well, unless somebody insists."""
     if not (made.worth_it or anyway):
         assert made.known is not None
         raise CannotError(
