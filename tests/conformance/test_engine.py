@@ -40,9 +40,7 @@ def every_way(rel, rng, expected):
 @pytest.mark.parametrize("name", ALL)
 def test_input_releases_answer_as_scipy_does(name):
     net = named(name)
-    rel = hushpath.release(
-        net, epsilon=1.0, unit=1.0, mechanism="input", estimator="clip", seed=1, max_weight=20.0
-    )
+    rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", estimator="clip", seed=1, max_weight=20.0)
     expected = exact_distances(net.topology, noisy_lengths(rel))
     index = rel.build_index()
     assert rel.index is index

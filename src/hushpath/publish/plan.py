@@ -21,7 +21,8 @@ import numpy as np
 
 from ..data.facts import warn_of_bounds
 from ..data.topology import Topology
-from ..decode.surrogates import Scene, scenes
+from ..decode.predict import Trials
+from ..decode.surrogates import scenes
 from ..errors import CannotError, OptionError
 from ..noise import Law
 from ..strategy.core import Problem, check_law
@@ -29,9 +30,11 @@ from ..strategy.registry import MECHANISMS
 from ..strategy.terms import Terms
 from .candidates import Candidate, named_candidates, ranked
 from .planned import Known, Plan, Sweep
-from .target import parsed, smallest_epsilon
+from .target import LARGEST, parsed, smallest_epsilon
 
 MOST_EPSILONS = 50
+MOST_ROUNDS = 4  # of a search for epsilon with few stand-in weights
+NEAR = 0.94  # of a target error is near enough
 Asked = ParamSpec("Asked")
 Answer = TypeVar("Answer")
 
@@ -65,35 +68,45 @@ class Question:
     options: Mapping[str, Any]
 
     @cached_property
-    def scenes(self) -> tuple[Scene, ...]:
+    def trials(self) -> Trials:
         """Stand-in weights, none of which depends on epsilon."""
-        return scenes(self.topology, self.terms.lattice(self.topology), self.typical)
+        return Trials(scenes(self.topology, self.terms.lattice(self.topology), self.typical))
 
     @cached_property
     def known(self) -> Known | None:
         """What public facts alone would give."""
-        if not self.scenes:
+        scenes = self.trials.scenes
+        if not scenes:
             return None
-        moves = [np.abs(scene.known[scene.pairs] - scene.true[scene.pairs]).mean() for scene in self.scenes]
-        far = [scene.true[scene.pairs].mean() for scene in self.scenes]
+        moves = [np.abs(scene.known[scene.pairs] - scene.true[scene.pairs]).mean() for scene in scenes]
+        far = [scene.true[scene.pairs].mean() for scene in scenes]
         source = f"the typical weight {self.typical:g} on every edge" if self.typical is not None else ""
         if self.topology.proxy_name:
             source = f"the public column {self.topology.proxy_name}" + (source and ", scaled to the typical weight")
         return Known(source, float(np.mean(moves)), float(np.mean(far)))
 
-    def at(self, epsilon: float, mechanism: str | None = None) -> Plan:
-        """The plan for this epsilon; with ``mechanism`` for that one only."""
+    def at(self, epsilon: float) -> Plan:
+        """The plan for this epsilon."""
         terms = replace(self.terms, epsilon=epsilon)
-        found = self._candidates(terms, mechanism or self.mechanism)
-        tried = () if terms.budget.unlimited else self.scenes
-        return Plan(terms, ranked(found, tried), None if terms.budget.unlimited else self.known)
+        found = self._candidates(terms, self.mechanism)
+        if terms.budget.unlimited:
+            return Plan(terms, ranked(found, Trials()))
+        return Plan(terms, ranked(found, self.trials), self.known)
+
+    def error(self, mechanism: str, trials: Trials, epsilon: float) -> float:
+        """The predicted mean error of one mechanism; infinite where it cannot run."""
+        try:
+            found = self._candidates(replace(self.terms, epsilon=epsilon), mechanism)
+            return ranked(found, trials)[0].mean_error
+        except CannotError:
+            return math.inf
 
     def choice(self, anyway: bool) -> Plan:
         """The plan for the declared epsilon, or a refusal; where there is nothing to decide nothing is simulated."""
         if anyway:
             found = self._candidates(self.terms, self.mechanism)
             if sum(candidate.strategy is not None for candidate in found) == 1:
-                return Plan(self.terms, ranked(found, ()))
+                return Plan(self.terms, ranked(found, Trials()))
         return checked(self.at(self.terms.epsilon), anyway)
 
     def _candidates(self, terms: Terms, mechanism: str) -> list[Candidate]:
@@ -170,20 +183,33 @@ def _solved(question: Question, target: float, relative: bool) -> Plan:
             raise OptionError("a relative target_error needs typical_weight or a proxy: how long are distances?")
         target *= question.known.distance
     made = question.at(1.0)
-    for _ in range(3):  # another mechanism may be the best at the epsilon that was found for one
+    for _ in range(MOST_ROUNDS):  # another mechanism may be the best at the epsilon that was found for one
         best = made.choice.mechanism
-        made = question.at(smallest_epsilon(partial(_error, question, best), target))
-        if made.choice.mechanism == best:
+        made = question.at(smallest_epsilon(_near(question, made), target, made.terms.epsilon))
+        if made.choice.mechanism == best and NEAR * target <= made.choice.mean_error <= target:
             break
+    else:
+        error_at = partial(question.error, made.choice.mechanism, question.trials)
+        made = question.at(smallest_epsilon(error_at, target, made.terms.epsilon))
     return replace(made, target_error=target)
 
 
-def _error(question: Question, mechanism: str, epsilon: float) -> float:
-    """The predicted mean error of a mechanism; infinite where it cannot run."""
-    try:
-        return question.at(epsilon, mechanism).choice.mean_error
-    except CannotError:
-        return math.inf
+def _near(question: Question, made: Plan) -> Callable[[float], float]:
+    """The error of a plan's choice at other epsilons: the closer to the plan's own, the better.
+
+    One kind of stand-in weights tells how the error changes with epsilon; all of them told how large it is.
+    """
+    every, choice = question.trials, made.choice
+    if not choice.expected.simulated or choice.mean_error <= 0:
+        return partial(question.error, choice.mechanism, every)
+    which, error = every.middle(made.strategy)
+
+    def error_at(epsilon: float) -> float:
+        if epsilon >= LARGEST:  # whether a target can be reached at all is for all of them to say
+            return question.error(choice.mechanism, every, epsilon)
+        return question.error(choice.mechanism, every.only(which), epsilon) * choice.mean_error / error
+
+    return error_at
 
 
 def _listed(epsilon: Any) -> list[float]:
