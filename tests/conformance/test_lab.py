@@ -16,6 +16,7 @@ from hushpath.lab.study import Study, run_study
 from hushpath.lab.tables import final_table
 
 TINY = Scope((25, 49, 100), (25, 49, 100), (0.5,), 49, (0.5,), 2, 3_000, rate_sizes=(25, 49, 100), rate_units=(1e-6,))
+LEAST = Scope((25,), (25,), (0.5,), 25, (0.5,), 2, 3_000)
 CLASSES = ("path", "grid")
 SEARCHED = {"input", "lines", "hubs", "hubs-bounded", "treewidth", "separator", "separator-cover"}
 CELL = ("network", "nodes", "weights", "noise", "unit", "mechanism")
@@ -180,7 +181,7 @@ def test_a_bug_in_one_estimator_spares_the_others(tmp_path, monkeypatch):
 
     monkeypatch.setitem(ESTIMATORS, "broken", Estimator("broken", "a bug", broken))
     with pytest.raises(CannotError, match="cells failed, the first: input on path") as caught:
-        run_tiny(tmp_path, classes=("path",), mechanisms=("input",))
+        run_tiny(tmp_path, scope=LEAST, classes=("path",), mechanisms=("input",))
     assert "31337" not in str(caught.value)
     stored = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
     assert {row["estimator"] for row in stored} == set(ESTIMATORS) - {"broken"}
@@ -212,8 +213,9 @@ def test_an_edge_list_of_the_users(tmp_path):
     roads = tmp_path / "roads.csv"
     roads.write_text("source,target,minutes\n" + "".join(f"{i},{i + 1},{1 + i % 5}\n" for i in range(40)))
     answer, _ = run_tiny(
-        tmp_path / "out", classes=("path",), mechanisms=("input", "separator"), networks=[roads], weight="minutes"
-    )
+        tmp_path / "out", scope=LEAST, classes=("path",), mechanisms=("input", "separator"), networks=[roads],
+        weight="minutes",
+    )  # fmt: skip
     mine = [row for row in answer["results"] if row["network"] == "roads.csv"]
     assert [row["noise"] for row in mine if row["mechanism"] == "input" and row["default"]] == [0.5]
     assert all(row["weights"] == "own" and row["nodes"] == 41 for row in mine)
@@ -230,11 +232,11 @@ def test_a_bug_in_one_mechanism_is_a_row_and_not_the_end(tmp_path, monkeypatch):
 
     monkeypatch.setattr(hushpath.lab.trial, "measure_cases", broken)
     with pytest.raises(CannotError, match="cells failed, the first: separator on path") as caught:
-        run_tiny(tmp_path, classes=("path",), mechanisms=("input", "separator"))
+        run_tiny(tmp_path, scope=LEAST, classes=("path",), mechanisms=("input", "separator"))
     assert "31337" not in str(caught.value)
     assert (tmp_path / "report.html").exists()
     monkeypatch.undo()
-    answer, _ = run_tiny(tmp_path, classes=("path",), mechanisms=("input", "separator"))
+    answer, _ = run_tiny(tmp_path, scope=LEAST, classes=("path",), mechanisms=("input", "separator"))
     assert {row["mechanism"] for row in answer["results"]} == {"input", "separator"}
     assert read_by_all_that_suit(answer["results"])
 
