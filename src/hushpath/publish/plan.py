@@ -88,10 +88,7 @@ class Question:
     def at(self, epsilon: float) -> Plan:
         """The plan for this epsilon."""
         terms = replace(self.terms, epsilon=epsilon)
-        found = self._candidates(terms, self.mechanism)
-        if terms.budget.unlimited:
-            return Plan(terms, ranked(found, Trials()))
-        return Plan(terms, ranked(found, self.trials), self.known)
+        return self._tried(terms, self._candidates(terms, self.mechanism))
 
     def error(self, mechanism: str, trials: Trials, epsilon: float) -> float:
         """The predicted mean error of one mechanism; infinite where it cannot run."""
@@ -103,11 +100,15 @@ class Question:
 
     def choice(self, anyway: bool) -> Plan:
         """The plan for the declared epsilon, or a refusal; where there is nothing to decide nothing is simulated."""
-        if anyway:
-            found = self._candidates(self.terms, self.mechanism)
-            if sum(candidate.strategy is not None for candidate in found) == 1:
-                return Plan(self.terms, ranked(found, Trials()))
-        return checked(self.at(self.terms.epsilon), anyway)
+        found = self._candidates(self.terms, self.mechanism)
+        if anyway and sum(candidate.strategy is not None for candidate in found) == 1:
+            return Plan(self.terms, ranked(found, Trials()))
+        return checked(self._tried(self.terms, found), anyway)
+
+    def _tried(self, terms: Terms, found: Sequence[Candidate]) -> Plan:
+        if terms.budget.unlimited:
+            return Plan(terms, ranked(found, Trials()))
+        return Plan(terms, ranked(found, self.trials), self.known)
 
     def _candidates(self, terms: Terms, mechanism: str) -> list[Candidate]:
         if self.law is not None:
