@@ -27,7 +27,7 @@ from scipy.spatial import Delaunay
 import hushpath
 from hushpath.data.topology import Topology
 from hushpath.data.weights import PrivateWeights
-from hushpath.decode.predict import by_trying
+from hushpath.decode.predict import Trials
 from hushpath.decode.surrogates import scenes
 from hushpath.estimate.registry import ESTIMATORS
 
@@ -105,7 +105,7 @@ def one_cell(net, weights, ratio, estimators, repeats):
     stand_ins = scenes(plan.topology, plan.strategy.lattice, middle)
     for estimator in estimators:
         began = time.perf_counter()
-        expected = by_trying(plan.strategy, stand_ins, estimator)
+        expected = Trials(tuple(stand_ins)).expected(plan.strategy, estimator)
         took = time.perf_counter() - began
         true = realised(net, plan, estimator, repeats)
         yield estimator, expected, true, took, middle

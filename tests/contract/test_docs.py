@@ -3,6 +3,7 @@
 import re
 import shlex
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -14,8 +15,21 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
 
 
+DEMO = "hushpath demo --out demo-out"  # every page begins with it, some several times
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """What ``DEMO`` leaves in the folder where it is run."""
+    folder = tmp_path_factory.mktemp("demo")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert run(shlex.split(DEMO)[1:]) == 0
+    return folder
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_fences_run(page, tmp_path, monkeypatch, capsys):
+def test_fences_run(page, tmp_path, monkeypatch, capsys, request):
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "docs"}
     for language, body in FENCE.findall(page.read_text()):
@@ -23,6 +37,9 @@ def test_fences_run(page, tmp_path, monkeypatch, capsys):
             exec(compile(body, page.name, "exec"), names)
         elif language == "bash":
             for line in body.replace("\\\n", " ").splitlines():
+                if line.strip() == DEMO:
+                    copytree(request.getfixturevalue("demo"), tmp_path, dirs_exist_ok=True)
+                    continue
                 command, *arguments = shlex.split(line, comments=True) or [""]
                 assert command in ("hushpath", ""), f"only hushpath commands can be run here: {line}"
                 assert not command or run(arguments) == 0, line

@@ -18,7 +18,6 @@ from hushpath.demo.trips import LARGEST_DELAY, LEAST_PLANNED, STRETCH, UNIT, Tri
 from hushpath.measure.door import Measurements
 from hushpath.noise import simulation
 from hushpath.publish.evaluate import compare
-from hushpath.publish.plan import plan
 from hushpath.publish.statement import NOT_PRIVATE
 
 TOLERANCE = 1e-9  # rounding of floats, see the module's docstring
@@ -217,8 +216,8 @@ def test_the_release_is_compared_with_free_flow_times(demo, city):
 def test_what_is_public_depends_on_the_trips_by_the_released_numbers_alone(tmp_path, monkeypatch):
     """Other trips, another number of them, the same noisy numbers: every public artefact is the same, byte by byte."""
 
-    def release_of_fixed_numbers(network, **budget):
-        strategy = plan(network.topology, **budget).strategy
+    def release_of_fixed_numbers(network, plan):
+        strategy = plan.strategy
         numbers = simulation(7).integers(2**20, 2**24, strategy.num_values)
         return hushpath.Release(Measurements(strategy, numbers, "vector", private=True))
 

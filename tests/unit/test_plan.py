@@ -9,7 +9,7 @@ import pytest
 from named_graphs import build, grid_ends, named
 
 import hushpath
-from hushpath.decode import simulate
+from hushpath.decode import predict, simulate
 from hushpath.decode.registry import default_decoder
 from hushpath.decode.simulate import Outcome, PerHop, simulated
 from hushpath.decode.surrogates import scenes
@@ -34,6 +34,12 @@ def lognormal_grid(seed=0):
 
 def asked(**more):
     return dict(epsilon=1.0, unit=1.5, typical_weight=5.0) | more
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Everything is read by ``clip``: for tests that are about something else than estimators."""
+    monkeypatch.setattr(estimators, "_made", [estimators.ESTIMATORS["clip"]])
 
 
 def stand_ins(topology, typical=5.0, **terms):
@@ -100,9 +106,9 @@ def test_the_predicted_error_is_the_realised_one_where_weights_are_like_stand_in
     assert made.choice.relative == pytest.approx(made.choice.mean_error / made.known.distance)
 
 
-def test_simulation_sees_the_bias_that_noise_alone_does_not_tell(monkeypatch):
+@pytest.mark.usefixtures("quick")
+def test_simulation_sees_the_bias_that_noise_alone_does_not_tell():
     """Many nearly equal routes, read by ``clip``: the setting of docs/PITFALLS.md."""
-    monkeypatch.setattr("hushpath.estimate.registry._made", [estimators.ESTIMATORS["clip"]])
     net = build(400, ENDS, np.random.default_rng(0).uniform(5, 10, len(ENDS)))
     blind, tried = (
         plan(net.topology, epsilon=1.0, unit=1.7, mechanism="input", law="laplace", **scale)
@@ -161,7 +167,7 @@ def test_simulations_are_marked_not_private(monkeypatch):
     seen = []
     real = simulate.measure
     monkeypatch.setattr(simulate, "measure", lambda *given: seen.append(real(*given)) or seen[-1])
-    plan(topology, **asked(mechanism="input"))
+    plan(topology, **asked(mechanism="input", law="laplace"))
     assert seen
     assert not any(one.private for one in seen)
     for scale in (1, 7, 2**40):  # in proportion, so that budgets can be compared
@@ -227,11 +233,40 @@ def test_errors_per_hop_are_fitted_and_their_mean_is_that_of_normals():
     assert Outcome.of(np.array([-1.0, 3.0])) == pytest.approx((2.0, 2.9, 1.0))
 
 
+def test_nothing_is_simulated_twice_and_nothing_where_there_is_nothing_to_decide(monkeypatch):
+    net, seen, real = named("grid"), [], predict.simulated
+
+    def counted(strategy, scene, estimator):
+        seen.append((strategy.mechanism, strategy.law, strategy.budget, scene.seed, estimator))
+        return real(strategy, scene, "clip")
+
+    monkeypatch.setattr(predict, "simulated", counted)
+    terms = dict(unit=2.0, max_weight=20.0, typical_weight=10.0)
+    plan(net.topology, **terms, target_error="30%")
+    assert len(seen) == len(set(seen)) > 8
+    alone = dict(terms, epsilon=1.0, mechanism="input", seed=1)
+    for more, simulates in (
+        ({"law": "laplace"}, True), ({"anyway": True}, True),  # refused if useless; two laws to choose from
+        ({"law": "laplace", "anyway": True}, False), ({"delta": 0.0, "anyway": True}, False),
+    ):  # fmt: skip
+        seen.clear()
+        hushpath.release(net, **alone, **more, estimator="clip")
+        assert bool(seen) == simulates
+    seen.clear()
+    assert plan(net.topology, epsilon=1.0, mechanism="input", law="laplace", **terms, anyway=True).known  # it is shown
+    assert seen
+
+
 # A target, several epsilons
 
 
-@pytest.mark.parametrize(("wanted", "more"), [(4.0, {}), ("4", {}), (" 5 %", {}), (8.0, {"typical_weight": None})])
-def test_a_target_error_is_solved_for_epsilon(wanted, more):
+@pytest.mark.parametrize(
+    ("wanted", "more", "estimator"),
+    [(4.0, {}, "clip"), ("4", {}, "clip"), (" 5 %", {}, "auto"), (8.0, {"typical_weight": None}, "clip")],
+)
+def test_a_target_error_is_solved_for_epsilon(wanted, more, estimator, request):
+    if estimator == "clip":
+        request.getfixturevalue("quick")
     topology = lognormal_grid().topology
     made = plan(topology, **asked(epsilon=None, target_error=wanted, **more))
     goal = 0.05 * made.known.distance if isinstance(wanted, str) and "%" in wanted else float(wanted)
@@ -275,11 +310,13 @@ def test_a_target_goes_with_no_epsilon_and_a_share_needs_a_scale():
         plan(topology, unit=1.0, target_error="5%")
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_target_nobody_can_reach_is_refused_in_words():
     with pytest.raises(CannotError, match="no epsilon up to 1000"):
         plan(lognormal_grid().topology, unit=1e4, target_error=1e-3, typical_weight=5.0)
 
 
+@pytest.mark.usefixtures("quick")
 def test_several_epsilons_make_a_sweep():
     topology = lognormal_grid().topology
     made = plan(topology, **asked(epsilon=[2, 0.5, 1, 2.0]))
@@ -306,6 +343,7 @@ def test_a_release_has_one_epsilon():
         hushpath.release(named("grid"), epsilon=[1, 2], unit=1.0)
 
 
+@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("scale", [{}, {"typical_weight": 5.0}])
 def test_a_sweep_is_drawn_the_same_every_time(scale):
     made = plan(lognormal_grid().topology, epsilon=[0.3, 1, math.inf], unit=1.5, **scale)
@@ -322,6 +360,7 @@ def test_a_sweep_is_drawn_the_same_every_time(scale):
 # What everybody knows already
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_release_no_better_than_public_facts_is_refused_unless_one_insists():
     net = lognormal_grid()
     drowned = asked(epsilon=0.01)
@@ -337,6 +376,7 @@ def test_a_release_no_better_than_public_facts_is_refused_unless_one_insists():
     assert "no better than public facts" in str(plan(net.topology, **asked(epsilon=[0.01, 2])))
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_proxy_is_known_too_and_named():
     topology = lognormal_grid().topology.with_proxy(np.full(len(ENDS), 4.0), name="free_flow")
     made = plan(topology, epsilon=2.0, unit=1.0)
@@ -359,6 +399,7 @@ def test_typical_weights_that_are_none_are_refused(wrong):
         plan(named("grid").topology, epsilon=1.0, unit=1.0, typical_weight=wrong)
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_plan_holds_the_typical_weight():
     net = lognormal_grid()
     with pytest.raises(OptionError, match="give it alone"):

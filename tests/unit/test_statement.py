@@ -140,10 +140,11 @@ def test_the_city_is_told_when_its_unit_drowns_it(tmp_path):
 
     city = make_city(400, 2000)
     ask = dict(epsilon=1.0, max_weight=city.max_weight, anyway=True)
-    assert "expect mostly noise" in str(plan(city.network.topology, unit=192.0, **ask))
-    for _ in range(5):
+    planned = plan(city.network.topology, unit=192.0, **ask)
+    assert "expect mostly noise" in str(planned)
+    for asked in (dict(unit=192.0, **ask), *[{"plan": planned}] * 4):
         with pytest.warns(HushpathWarning, match="this is mostly noise"):
-            rel = hushpath.release(city.network, unit=192.0, **ask)
+            rel = hushpath.release(city.network, **asked)
         assert rel.statement.numbers > 0
         assert rel.statement.epsilon > 0.9
     with warnings.catch_warnings():

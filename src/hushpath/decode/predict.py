@@ -8,8 +8,8 @@ large weights are (``simulate``): the mean over several kinds of stand-in weight
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ..blocks.samples import few_hops, sampled_hops
 from ..strategy.core import Strategy
 from .core import Bound
 from .registry import default_decoder
-from .simulate import simulated
+from .simulate import Outcome, simulated
 from .surrogates import Scene
 
 MEAN_OF_STD = math.sqrt(2 / math.pi)
@@ -59,11 +59,37 @@ def from_noise(strategy: Strategy) -> tuple[Expected, float]:
     return Expected(mean, p95), float(np.hypot(MEAN_OF_STD * spread, expected.moved).mean()) * step
 
 
-def by_trying(strategy: Strategy, scenes: Sequence[Scene], estimator: str = "auto") -> Expected:
-    """The mean over scenes of simulated errors."""
-    found = np.array([simulated(strategy, scene, estimator) for scene in scenes])
-    mean, p95, bias = found.mean(axis=0).tolist()
-    return Expected(mean, p95, bias, float(found[:, 0].min()), float(found[:, 0].max()))
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """Stand-in weights, and how candidates fared on them: nothing is simulated twice.
+
+    For the strategies of one plan, which differ by mechanism, law and budget alone.
+    """
+
+    scenes: tuple[Scene, ...] = ()
+    seen: dict[Any, Outcome] = field(default_factory=dict)
+
+    def only(self, which: int) -> Trials:
+        """The same with one kind of stand-in weights."""
+        return Trials(self.scenes[which : which + 1], self.seen)
+
+    def expected(self, strategy: Strategy, estimator: str = "auto") -> Expected:
+        """The mean over scenes of simulated errors."""
+        found = np.array([self._outcome(strategy, scene, estimator) for scene in self.scenes])
+        mean, p95, bias = found.mean(axis=0).tolist()
+        return Expected(mean, p95, bias, float(found[:, 0].min()), float(found[:, 0].max()))
+
+    def _outcome(self, strategy: Strategy, scene: Scene, estimator: str) -> Outcome:
+        key = strategy.mechanism, strategy.law, strategy.budget, scene.seed, estimator
+        if key not in self.seen:
+            self.seen[key] = simulated(strategy, scene, estimator)
+        return self.seen[key]
+
+    def middle(self, strategy: Strategy) -> tuple[int, float]:
+        """Which scene comes nearest to the mean of all, and its error."""
+        errors = np.array([self.only(which).expected(strategy).mean for which in range(len(self.scenes))])
+        nearest = int(np.argmin(np.abs(errors - errors.mean())))
+        return nearest, float(errors[nearest])
 
 
 def expected_error(strategy: Strategy) -> float:

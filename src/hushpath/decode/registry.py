@@ -50,9 +50,7 @@ class Reading(NamedTuple):
         return f"{self.decoder.name}, {self.estimator.name}" if self.decoder.searches else self.decoder.name
 
 
-def reading(
-    strategy: Strategy, decoder: str = "auto", estimator: str = "auto", advice: Advice = NO_ADVICE
-) -> Reading:
+def reading(strategy: Strategy, decoder: str = "auto", estimator: str = "auto", advice: Advice = NO_ADVICE) -> Reading:
     """By default (that is, as a file advises, if it does) or as asked; refuse what cannot be read so."""
     chosen = default_decoder(strategy)
     if decoder != "auto":

@@ -47,7 +47,7 @@ def run_demo(
     budget: dict[str, Any] = dict(epsilon=EPSILON, delta=DELTA, unit=city.unit, max_weight=city.max_weight)
     planned = plan(topology, **budget)
     say(f"3. Plan, before any travel time is read: {planned.why}")
-    made = release(network, **budget)
+    made = release(network, plan=planned)
     file = out / "city.hush"
     made.save(file)
     say(f"4. Released once, with epsilon = {made.statement.epsilon:.4g}, into {file}, which may be published.")

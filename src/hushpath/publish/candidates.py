@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..decode.predict import Expected, by_trying, error_bound, from_noise
+import numpy as np
+
+from ..decode.predict import Expected, Trials, error_bound, from_noise
 from ..decode.registry import reading
-from ..decode.surrogates import Scene
 from ..errors import CannotError, HushpathError, OptionError
 from ..noise import Law, std
 from ..progress import steps
@@ -96,34 +97,34 @@ def named_candidates(
     ]
 
 
-def ranked(candidates: Sequence[Candidate], scenes: Sequence[Scene]) -> tuple[Candidate, ...]:
+def ranked(candidates: Sequence[Candidate], trials: Trials) -> tuple[Candidate, ...]:
     """The possible ones by predicted mean error, then the others; raises if none is possible."""
     possible = sorted((c for c in candidates if c.strategy is not None), key=lambda c: c.hopeful)
     if not possible:
         raise CannotError(f"no mechanism fits; {candidates[0].mechanism}: {candidates[0].reason}")
-    if scenes:
-        possible = _tried_out(possible, scenes)
+    if trials.scenes:
+        possible = _tried_out(possible, trials)
     # Of equals the simulated first, then the order of the registry: a figure that was tried is better known.
     possible.sort(key=lambda c: (c.mean_error, not c.expected.simulated))
     return (*possible, *(c for c in candidates if c.strategy is None))
 
 
-def _tried_out(possible: Sequence[Candidate], scenes: Sequence[Scene]) -> list[Candidate]:
+def _tried_out(possible: Sequence[Candidate], trials: Trials) -> list[Candidate]:
     """Put simulated errors in place of those from noise alone, except where it would be a waste of time."""
-    distance = float(sum(scene.true[scene.pairs].mean() for scene in scenes)) / len(scenes)
+    distance = float(np.mean([scene.true[scene.pairs].mean() for scene in trials.scenes]))
     found, best = list(possible), float("inf")
     for i, candidate in enumerate(possible):  # quick estimators in place of slow ones
         strategy = candidate.strategy
         assert strategy is not None
         if strategy.num_values <= MOST_NUMBERS and candidate.hopeful <= FAR_BEHIND * best:
-            expected = by_trying(strategy, scenes, "clip" if _slow(strategy) else "auto")
+            expected = trials.expected(strategy, "clip" if _slow(strategy) else "auto")
             found[i], best = replace(candidate, expected=expected), min(best, expected.mean)
     for i, candidate in steps(list(enumerate(found)), "trying"):
         strategy = candidate.strategy
         assert strategy is not None
         if candidate.expected.simulated and _slow(strategy):
             close = candidate.mean_error <= CLOSE_BEHIND * best
-            expected = by_trying(strategy, scenes) if close else Expected(candidate.mean_error, candidate.p95_error)
+            expected = trials.expected(strategy) if close else Expected(candidate.mean_error, candidate.p95_error)
             found[i] = replace(candidate, expected=expected)
     share = 1 / distance if distance > 0 else None
     return [replace(candidate, relative=share and share * candidate.mean_error) for candidate in found]

@@ -21,17 +21,20 @@ import numpy as np
 
 from ..data.facts import warn_of_bounds
 from ..data.topology import Topology
-from ..decode.surrogates import Scene, scenes
+from ..decode.predict import Trials
+from ..decode.surrogates import scenes
 from ..errors import CannotError, OptionError
 from ..noise import Law
 from ..strategy.core import Problem, check_law
 from ..strategy.registry import MECHANISMS
 from ..strategy.terms import Terms
-from .candidates import named_candidates, ranked
+from .candidates import Candidate, named_candidates, ranked
 from .planned import Known, Plan, Sweep
-from .target import parsed, smallest_epsilon
+from .target import LARGEST, parsed, smallest_epsilon
 
 MOST_EPSILONS = 50
+MOST_ROUNDS = 4  # of a search for epsilon with few stand-in weights
+NEAR = 0.94  # of a target error is near enough
 Asked = ParamSpec("Asked")
 Answer = TypeVar("Answer")
 
@@ -65,31 +68,52 @@ class Question:
     options: Mapping[str, Any]
 
     @cached_property
-    def scenes(self) -> tuple[Scene, ...]:
+    def trials(self) -> Trials:
         """Stand-in weights, none of which depends on epsilon."""
-        return scenes(self.topology, self.terms.lattice(self.topology), self.typical)
+        return Trials(scenes(self.topology, self.terms.lattice(self.topology), self.typical))
 
     @cached_property
     def known(self) -> Known | None:
         """What public facts alone would give."""
-        if not self.scenes:
+        scenes = self.trials.scenes
+        if not scenes:
             return None
-        moves = [np.abs(scene.known[scene.pairs] - scene.true[scene.pairs]).mean() for scene in self.scenes]
-        far = [scene.true[scene.pairs].mean() for scene in self.scenes]
+        moves = [np.abs(scene.known[scene.pairs] - scene.true[scene.pairs]).mean() for scene in scenes]
+        far = [scene.true[scene.pairs].mean() for scene in scenes]
         source = f"the typical weight {self.typical:g} on every edge" if self.typical is not None else ""
         if self.topology.proxy_name:
             source = f"the public column {self.topology.proxy_name}" + (source and ", scaled to the typical weight")
         return Known(source, float(np.mean(moves)), float(np.mean(far)))
 
-    def at(self, epsilon: float, mechanism: str | None = None) -> Plan:
-        """The plan for this epsilon; with ``mechanism`` for that one only."""
+    def at(self, epsilon: float) -> Plan:
+        """The plan for this epsilon."""
         terms = replace(self.terms, epsilon=epsilon)
+        return self._tried(terms, self._candidates(terms, self.mechanism))
+
+    def error(self, mechanism: str, trials: Trials, epsilon: float) -> float:
+        """The predicted mean error of one mechanism; infinite where it cannot run."""
+        try:
+            found = self._candidates(replace(self.terms, epsilon=epsilon), mechanism)
+            return ranked(found, trials)[0].mean_error
+        except CannotError:
+            return math.inf
+
+    def choice(self, anyway: bool) -> Plan:
+        """The plan for the declared epsilon, or a refusal; where there is nothing to decide nothing is simulated."""
+        found = self._candidates(self.terms, self.mechanism)
+        if anyway and sum(candidate.strategy is not None for candidate in found) == 1:
+            return Plan(self.terms, ranked(found, Trials()))
+        return checked(self._tried(self.terms, found), anyway)
+
+    def _tried(self, terms: Terms, found: Sequence[Candidate]) -> Plan:
+        if terms.budget.unlimited:
+            return Plan(terms, ranked(found, Trials()))
+        return Plan(terms, ranked(found, self.trials), self.known)
+
+    def _candidates(self, terms: Terms, mechanism: str) -> list[Candidate]:
         if self.law is not None:
             check_law(self.law, terms.budget)
-        name = mechanism or self.mechanism
-        found = named_candidates(name, Problem.of(self.topology, terms), self.law, self.options)
-        tried = () if terms.budget.unlimited else self.scenes
-        return Plan(terms, ranked(found, tried), None if terms.budget.unlimited else self.known)
+        return named_candidates(mechanism, Problem.of(self.topology, terms), self.law, self.options)
 
 
 @overload
@@ -122,6 +146,16 @@ def plan(
     wanted = None if target_error is None else parsed(target_error)
     first: Any = 1.0 if wanted is not None else _listed(epsilon)[0] if several else epsilon
     terms = Terms.declared(first, delta, unit, max_weight, granularity, population)
+    question = ask(topology, terms, mechanism, law, proxy, typical_weight, options)
+    if several:
+        return Sweep(tuple(question.at(one) for one in _listed(epsilon)))
+    return checked(question.at(terms.epsilon) if wanted is None else _solved(question, *wanted), anyway)
+
+
+def ask(
+    topology: Any, terms: Terms, mechanism: str, law: str, proxy: Any, typical: Any, options: Mapping[str, Any]
+) -> Question:
+    """What is asked for, once it is known to make sense."""
     if not isinstance(topology, Topology):
         raise OptionError(f"plan takes a topology, such as net.topology, not {type(topology).__name__}")
     topology = topology if proxy is None else topology.with_proxy(column_name(proxy))
@@ -129,12 +163,11 @@ def plan(
     warn_of_bounds(topology, terms.max_weight)
     if law not in ("auto", *Law):
         raise OptionError(f"law must be auto, laplace or gaussian, got {str(law)[:40]!r}")
-    question = Question(
-        topology, terms, mechanism, None if law == "auto" else Law(law), checked_typical(typical_weight), options
-    )
-    if several:
-        return Sweep(tuple(question.at(one) for one in _listed(epsilon)))
-    made = question.at(terms.epsilon) if wanted is None else _solved(question, *wanted)
+    return Question(topology, terms, mechanism, None if law == "auto" else Law(law), checked_typical(typical), options)
+
+
+def checked(made: Plan, anyway: bool) -> Plan:
+    """Refuse a plan for what public facts alone give as well, unless somebody insists."""
     if not (made.worth_it or anyway):
         assert made.known is not None
         raise CannotError(
@@ -151,20 +184,33 @@ def _solved(question: Question, target: float, relative: bool) -> Plan:
             raise OptionError("a relative target_error needs typical_weight or a proxy: how long are distances?")
         target *= question.known.distance
     made = question.at(1.0)
-    for _ in range(3):  # another mechanism may be the best at the epsilon that was found for one
+    for _ in range(MOST_ROUNDS):  # another mechanism may be the best at the epsilon that was found for one
         best = made.choice.mechanism
-        made = question.at(smallest_epsilon(partial(_error, question, best), target))
-        if made.choice.mechanism == best:
+        made = question.at(smallest_epsilon(_near(question, made), target, made.terms.epsilon))
+        if made.choice.mechanism == best and NEAR * target <= made.choice.mean_error <= target:
             break
+    else:
+        error_at = partial(question.error, made.choice.mechanism, question.trials)
+        made = question.at(smallest_epsilon(error_at, target, made.terms.epsilon))
     return replace(made, target_error=target)
 
 
-def _error(question: Question, mechanism: str, epsilon: float) -> float:
-    """The predicted mean error of a mechanism; infinite where it cannot run."""
-    try:
-        return question.at(epsilon, mechanism).choice.mean_error
-    except CannotError:
-        return math.inf
+def _near(question: Question, made: Plan) -> Callable[[float], float]:
+    """The error of a plan's choice at other epsilons: the closer to the plan's own, the better.
+
+    One kind of stand-in weights tells how the error changes with epsilon; all of them told how large it is.
+    """
+    every, choice = question.trials, made.choice
+    if not choice.expected.simulated or choice.mean_error <= 0:
+        return partial(question.error, choice.mechanism, every)
+    which, error = every.middle(made.strategy)
+
+    def error_at(epsilon: float) -> float:
+        if epsilon >= LARGEST:  # whether a target can be reached at all is for all of them to say
+            return question.error(choice.mechanism, every, epsilon)
+        return question.error(choice.mechanism, every.only(which), epsilon) * choice.mean_error / error
+
+    return error_at
 
 
 def _listed(epsilon: Any) -> list[float]:

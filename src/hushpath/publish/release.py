@@ -10,9 +10,9 @@ from ..errors import OptionError, warn
 from ..measure import measure
 from ..noise import make_sampler
 from ..strategy.registry import MECHANISMS
+from ..strategy.terms import Terms
 from .oracle import Release
-from .plan import by_name
-from .plan import plan as make_plan
+from .plan import ask, by_name
 from .planned import Plan
 
 
@@ -58,11 +58,8 @@ def release(
     if isinstance(epsilon, (list, tuple)):
         raise OptionError("a release has one epsilon; several are compared by hushpath.plan")
     if plan is None:
-        plan = make_plan(
-            network.topology, epsilon=epsilon, delta=1e-6 if delta is None else delta, unit=unit, max_weight=max_weight,
-            mechanism=mechanism, law=law, granularity=granularity, population=population, proxy=proxy,
-            typical_weight=typical_weight, anyway=anyway, **options,
-        )  # fmt: skip
+        terms = Terms.declared(epsilon, 1e-6 if delta is None else delta, unit, max_weight, granularity, population)
+        plan = ask(network.topology, terms, mechanism, law, proxy, typical_weight, options).choice(anyway)
     elif not isinstance(plan, Plan):
         raise OptionError(f"plan takes what hushpath.plan returns, not {type(plan).__name__}")
     elif any(term is not None for term in given) or (mechanism, law) != ("auto", "auto") or options:

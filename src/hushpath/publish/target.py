@@ -26,14 +26,15 @@ def parsed(target: Any) -> tuple[float, bool]:
     return (number / 100, True) if relative else (number, False)
 
 
-def smallest_epsilon(error_at: Callable[[float], float], target: float) -> float:
+def smallest_epsilon(error_at: Callable[[float], float], target: float, first: float = 1.0) -> float:
     """The smallest epsilon, to three digits and rounded up, whose predicted error is at most ``target``.
 
-    ``error_at`` falls with epsilon, roughly like a power of it; so the search interpolates logarithms.
+    ``error_at`` falls with epsilon, roughly like a power of it; so the search interpolates logarithms.  It begins at
+    ``first``.
     """
     low, high = SMALLEST, LARGEST
     worst, best = math.inf, 0.0  # errors at low and high, where known
-    guess, found = 1.0, math.inf
+    guess, found = first, math.inf
     for _ in range(MOST_TRIES):
         error = error_at(guess)
         if error <= target:
@@ -47,8 +48,8 @@ def smallest_epsilon(error_at: Callable[[float], float], target: float) -> float
                     f"no epsilon up to {LARGEST:g} is predicted to bring the mean error down to {target:.4g}; "
                     f"at {LARGEST:g} it is {error:.4g}"
                 )
-        guess = _between(low, high, worst, best, target, guess, error)
-        if high / low < 1.005 and found < math.inf:
+        guess = rounded_up(_between(low, high, worst, best, target, guess, error))
+        if guess >= found:
             break
     if not math.isfinite(found):
         raise CannotError(f"no epsilon was found whose predicted mean error is {target:.4g}")
