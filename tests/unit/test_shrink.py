@@ -157,12 +157,12 @@ def test_an_edges_own_noise_is_never_its_neighbours(plane):
     fitted = shrink.expect(plane.topology, Observed.of(noisy, unit))
     public = slice(0, fitted.public)
     first = replace(fitted, columns=fitted.columns[:, public], coefficients=fitted.coefficients[public])
-    before = shrink._neighbours(edge_facts(plane.topology), first)
+    before = shrink._neighbours(edge_facts(plane.topology), first, 1)
     for edge in (0, 57, 200):
         values = first.observed.values.copy()
         values[edge] += 3
         after = shrink._neighbours(
-            edge_facts(plane.topology), replace(first, observed=replace(first.observed, values=values))
+            edge_facts(plane.topology), replace(first, observed=replace(first.observed, values=values)), 1
         )
         moved = np.abs(after - before)
         assert moved[edge].max() < 0.2 * moved.max()  # but for the common mean that is taken off
@@ -224,8 +224,10 @@ def test_a_proxy_helps():
     rng = np.random.default_rng(9)
     weights = rng.lognormal(1.0, 0.8, 264)
     plain, known = grid(12, weights=weights), grid(12, weights=weights, proxy=weights * rng.uniform(0.9, 1.1, 264))
-    terms = {"epsilon": 1.0, "delta": 0, "unit": 1.5, "max_weight": 40.0, "mechanism": "input", "seed": 4}
-    error = [hushpath.evaluate(net, hushpath.release(net, **terms)).mean_error for net in (plain, known)]
+    terms = {"epsilon": 1.0, "delta": 0, "unit": 1.5, "max_weight": 40.0, "mechanism": "input", "anyway": True}
+    error = np.zeros(2)
+    for seed in range(5):
+        error += [hushpath.evaluate(net, hushpath.release(net, **terms, seed=seed)).mean_error for net in (plain, known)]
     assert error[1] < 0.5 * error[0]
 
 

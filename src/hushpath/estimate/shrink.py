@@ -39,6 +39,7 @@ NO_NOISE = 1e9  # where a value is so many times the noise, noise is no matter (
 STEPS = (1, 2, 4, 8, 16, 32)  # of diffusion from edge to edge
 FOLDS, ROUTE_FOLDS = 10, 5
 DRAWS = 8
+CHANCE = 2.0  # standard deviations
 MISFIT = 0.03  # standard deviation of the error that means have along routes, before the release says anything
 LARGEST_RESIDUAL = 2.0
 SCATTER = 0.5  # of weights around a multiple of their length, before the release says anything
@@ -128,9 +129,11 @@ def _in_scale(length: Float, values: Float) -> Float:
     trust = 1 / (2 + (SCATTER * share) ** 2)
     middle, mean = float(trust @ share / trust.sum()), float(trust @ values / trust.sum())
     off = share - middle
-    slope = float((trust * off) @ values) / max(float((trust * off) @ off), 1e-300)
-    slope = min(max(slope, 0.0), mean / middle if middle > 0 and mean > 0 else 1.0)  # never below 0
-    expected = max(mean - slope * middle, 0.0) + slope * share
+    known = float((trust * off) @ off)
+    slope = max(float((trust * off) @ values) / max(known, 1e-300), 0.0)
+    if middle <= 0 or mean <= 0 or slope > mean / middle - CHANCE / np.sqrt(max(known, 1e-300)):
+        return share  # no such part is to be seen
+    expected = mean + slope * off
     return np.asarray(expected * (total / max(float(expected.sum()), 1e-300)), np.float64)
 
 
