@@ -138,7 +138,7 @@ def test_what_cannot_be_read_so_is_refused_in_words():
     for asked, words in (
         (dict(decoder="anchors"), "cannot read a release by 'input'; these can: edges"),
         (dict(decoder="nobody"), "no decoder is called 'nobody'; choose from: lifted, hierarchy"),
-        (dict(estimator="nobody"), "no estimator is called 'nobody'; choose from: sums, shrink, clip"),
+        (dict(estimator="nobody"), "no estimator is called 'nobody'; choose from: lean, sums, shrink, clip"),
     ):
         with pytest.raises(hushpath.HushpathError, match=words):
             rel.read(**asked)

@@ -180,7 +180,9 @@ def test_the_predicted_error_is_the_realised_one(law):
     net = build(n, [(i, i + 1) for i in range(n - 1)], np.random.default_rng(3).uniform(90, 110, n - 1))
     true = np.abs(np.subtract.outer(*2 * [np.concatenate([[0], np.cumsum(net.weights.reveal())])]))
     for seed in range(30):
-        rel = hushpath.release(net, epsilon=1.0, unit=1.0, max_weight=200.0, mechanism="lines", law=law, seed=seed)
+        rel = hushpath.release(
+            net, epsilon=1.0, unit=1.0, max_weight=200.0, mechanism="lines", law=law, seed=seed, estimator="sums"
+        )
         sources = np.arange(0, n, 40)
         errors.append(np.abs(rel.matrix(sources.tolist()) - true[sources]).mean())
     # 30 means of strongly dependent errors: their spread is about a third of the mean, so this is three of its errors.
@@ -193,7 +195,9 @@ def test_intervals_of_a_tree_hold_the_truth_as_often_as_they_say():
     true = exact_distances(net.topology, net.weights.reveal())
     for mechanism in ("input", "lines"):
         for seed in range(40):
-            rel = hushpath.release(net, epsilon=1.0, unit=1.0, max_weight=10.0, mechanism=mechanism, seed=seed)
+            rel = hushpath.release(
+                net, epsilon=1.0, unit=1.0, max_weight=10.0, mechanism=mechanism, seed=seed, estimator="sums"
+            )
             for s, t in ((0, n - 1), (20, 150), (5, 100), (60, 61)):
                 low, high = rel.interval(s, t, 0.9)
                 inside.append(low <= true[s, t] <= high)

@@ -137,7 +137,10 @@ class Plan:
             ]
             if any(c.strategy and not c.expected.simulated for c in self.candidates):
                 lines.append("In brackets: too far behind, or too large, to be simulated in full; a rough figure.")
-        lines.append(f"All below: no answer is off by more, proved for the worst case, with probability {1 - GAMMA:g}.")
+        lines.append(
+            f"All below: no answer is off by more, proved for the worst case, with probability {1 - GAMMA:g}; where "
+            "paths are searched, for answers by the estimators clip and sums."
+        )
         if self.terms.max_weight is None:
             lines.append(
                 f"No max_weight is declared: weights above {self.strategy.lattice.largest_weight:.4g} are clipped."
