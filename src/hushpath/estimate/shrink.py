@@ -125,7 +125,7 @@ def _in_scale(length: Float, values: Float) -> Float:
     0, so least squares are unbiased; edges count by how well they are known to lie on a line.
     """
     total = max(float(values.sum()), 0.05 * float(np.abs(values).sum()))
-    share = length * (total / length.sum())
+    share = np.asarray(length * (total / length.sum()), np.float64)
     trust = 1 / (2 + (SCATTER * share) ** 2)
     middle, mean = float(trust @ share / trust.sum()), float(trust @ values / trust.sum())
     off = share - middle
