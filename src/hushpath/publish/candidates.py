@@ -153,9 +153,8 @@ def _tried(mechanism: Mechanism, problem: Problem, asked: Law | None, options: M
 
 def _possible(mechanism: Mechanism, problem: Problem, asked: Law | None) -> list[Candidate]:
     """Candidates of one mechanism, or one that says why there are none."""
-    topology = problem.topology
-    if topology.num_nodes > mechanism.auto_limit and topology.num_edges >= topology.num_nodes:
-        reason = f"not tried by auto beyond {mechanism.auto_limit} nodes with cycles; name it"
+    if problem.topology.num_nodes > mechanism.auto_limit:
+        reason = f"not tried by auto beyond {mechanism.auto_limit} nodes; name it"
         return [Candidate(mechanism.name, reason=reason)]
     try:
         return _tried(mechanism, problem, asked, {})

@@ -79,7 +79,7 @@ class Mechanism:
         unfit: a public reason why it cannot run on this network, or ``None``.
         misfit: a public reason why a strategy found in a file cannot be its own, or ``None``.
         lossless: whether answers without noise are the distances; if not, its decoder's bound says how far off.
-        auto_limit: "auto" does not try it on networks with cycles and more nodes: it takes long and rarely wins there.
+        auto_limit: "auto" does not try it on networks with more nodes: it takes long and rarely wins there.
         pure: whether it was published for pure privacy, so that ``law="auto"`` means Laplace.
         printed: the law that ``constants="paper"`` is printed for; ``None`` where it only chooses sizes and shares.
     """
