@@ -299,5 +299,4 @@ def test_sums_beat_clipping_where_noise_is_as_large_as_weights():
         rel = hushpath.release(net, epsilon=1.0, unit=1.0, max_weight=20.0, mechanism="input", law="laplace", seed=seed)
         for estimator, found in errors.items():
             found.append(np.abs(rel.read(estimator=estimator).matrix() - true).mean())
-        assert rel.read(estimator="sums").matrix() == pytest.approx(rel.matrix())  # the default of a forest
     assert np.mean(errors["sums"]) < 0.4 * np.mean(errors["clip"])

@@ -22,6 +22,8 @@ from ..measure import Measurements
 from ..noise import Law, stds
 from ..strategy.core import Strategy
 
+FEWEST_EDGES = 20  # with fewer there is nothing to learn about weights from the weights themselves
+
 
 @dataclass(frozen=True, eq=False)
 class NoisyEdges:

@@ -23,12 +23,12 @@ from ..kernels.laminar import least_squares, variances
 from ..noise import stds
 from ..strategy.core import Strategy
 from . import sums
-from .core import Estimator, LeastSquaresEdges, NoisyEdges
+from .core import FEWEST_EDGES, Estimator, LeastSquaresEdges, NoisyEdges
 from .residuals import Observed
-from .shrink import FEWEST_EDGES, NO_NOISE, by_facts
+from .shrink import NO_NOISE, by_facts
+from .sums import MOST_EDGES
 
 QUANTILES = 16  # of one weight, for its variance
-MOST_EDGES = 100_000  # beyond, the regression takes longer than all the rest
 SIZES = (4, 16, 64)  # where classes of short and long sums begin
 LEAST_VARIANCE = 1e-6  # in units of noise, squared
 

@@ -26,7 +26,7 @@ from ..data.topology import Topology
 from ..noise import simulation
 from ..strategy.core import Strategy
 from . import clip
-from .core import Estimator, NoisyEdges
+from .core import FEWEST_EDGES, Estimator, NoisyEdges
 from .facts import EdgeFacts, edge_facts, standardised
 from .hedge import Shrunk, noisy_share
 from .regression import Expectation, fit
@@ -34,7 +34,6 @@ from .residuals import OFFSET, Observed, Residuals
 from .routes import distances, shared_error, usage
 from .shift import Shift
 
-FEWEST_EDGES = 20  # with fewer there is nothing to learn from
 NO_NOISE = 1e9  # where a value is so many times the noise, noise is no matter (or the file is a joke)
 STEPS = (1, 2, 4, 8, 16, 32)  # of diffusion from edge to edge
 FOLDS, ROUTE_FOLDS = 10, 5

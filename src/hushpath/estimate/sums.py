@@ -26,9 +26,10 @@ from ..blocks.anchors import is_forest
 from ..decompose.lines import Lines, bridges, lines_of
 from ..kernels.bounded import nearest_sums
 from ..strategy.core import Strategy
-from .core import Estimator, LeastSquaresEdges, NoisyEdges
+from .core import FEWEST_EDGES, Estimator, LeastSquaresEdges, NoisyEdges
 
 CHANCE = 2.0  # standard deviations
+MOST_EDGES = 100_000  # beyond, in a forest, a model of weights takes longer than all the rest
 
 
 def within_bounds(lines: Lines, wanted: Float, low: Int, high: Int) -> Int:
@@ -70,9 +71,11 @@ def estimate(noisy: NoisyEdges) -> Int:
 
 
 def suits(strategy: Strategy) -> bool:
-    """Where every path there is can be kept, or sums were measured: forests and lines."""
+    """Where sums were measured; and in forests that are too large for a model of weights, or too small for one."""
+    topology = strategy.topology
     only_edges = {type(block) for block in strategy.blocks} == {EdgeBlock}
-    return strategy.has(LineBlock) or (only_edges and not strategy.topology.directed and is_forest(strategy.topology))
+    modelled = FEWEST_EDGES <= topology.num_edges <= MOST_EDGES
+    return strategy.has(LineBlock) or (only_edges and not modelled and not topology.directed and is_forest(topology))
 
 
 ESTIMATOR = Estimator(
