@@ -3,10 +3,10 @@
 The weights are public stand-ins (``surrogates``) and the noise is simulated, so what comes out is NOT PRIVATE and need
 not be.  The same scenes and seeds serve every candidate and every budget, which makes comparisons between them fair.
 
-Some estimators take seconds on large networks.  There (beyond ``WHOLE_EDGES`` edges, unless an estimator says that it
-is ``quick``) the whole network is read by ``clip``, and what another estimator gains over it is measured on a part:
-there the bias per hop and the variance per hop of both are found, and carried over to the hop counts of the whole,
-bias in proportion to hops and spread in proportion to their root.
+Some estimators are ``costly`` on large networks (beyond ``WHOLE_EDGES`` edges).  There the whole is read by the quick
+one that suits it, and what another gains over ``clip`` is measured on a part: there the bias per hop and the variance
+per hop of both are found, and carried over to the hop counts of the whole, bias in proportion to hops and spread in
+proportion to their root.  Where sums along lines were measured, parts say nothing, and the quick one stands for both.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..blocks.samples import hop_histogram
 from ..data.lattice import Lattice
 from ..data.weights import PrivateWeights
 from ..estimate.core import Estimator, NoisyEdges
-from ..estimate.registry import estimator_named
+from ..estimate.registry import quick_estimator
 from ..kernels.paths import distances_from
 from ..measure import measure
 from ..noise import SimulatedNoise
@@ -74,11 +74,11 @@ def simulated(strategy: Strategy, scene: Scene, estimator: str = "auto") -> Outc
     measured = measure(strategy, weights, SimulatedNoise(NOISE_SEED + scene.seed))
     chosen, reader = reading(strategy, estimator=estimator)
     whole = not chosen.searches or not reader.costly or strategy.topology.num_edges <= WHOLE_EDGES
-    decoder = chosen(measured, reader if whole else estimator_named("clip", strategy))
+    decoder = chosen(measured, reader if whole else quick_estimator(strategy))
     rows = np.empty_like(scene.true)
     decoder.rows(scene.sources, rows)
     found = Outcome.of(rows[scene.pairs] - scene.true[scene.pairs])
-    return found if whole else _carried_over(found, scene, decoder.noisy, reader)
+    return _carried_over(found, scene, decoder.noisy, reader) if not whole and decoder.noisy.plain else found
 
 
 def _carried_over(clipped: Outcome, scene: Scene, noisy: NoisyEdges, estimator: Estimator) -> Outcome:

@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ..arrays import Float, Int
-from ..blocks import LineBlock
+from ..blocks import EdgeBlock, LineBlock
 from ..data.lattice import Lattice
 from ..data.topology import Topology
 from ..kernels.bounded import whole_steps
@@ -23,6 +23,16 @@ from ..noise import Law, stds
 from ..strategy.core import Strategy
 
 FEWEST_EDGES = 20  # with fewer there is nothing to learn about weights from the weights themselves
+
+
+def measured_singly(strategy: Strategy) -> bool:
+    """Whether every edge was measured by itself and nothing else was."""
+    return all(isinstance(block, EdgeBlock) for block in strategy.blocks) and not sums_measured(strategy)
+
+
+def sums_measured(strategy: Strategy) -> bool:
+    """Whether sums along lines were measured."""
+    return strategy.has(LineBlock) and len(strategy.block(LineBlock).level_lines) > 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from ..kernels.laminar import least_squares, variances
 from ..noise import stds
 from ..strategy.core import Strategy
 from . import sums
-from .core import FEWEST_EDGES, Estimator, LeastSquaresEdges, NoisyEdges
+from .core import FEWEST_EDGES, Estimator, LeastSquaresEdges, NoisyEdges, sums_measured
 from .residuals import Observed
 from .shrink import NO_NOISE, by_facts
 from .sums import MOST_EDGES
@@ -96,9 +96,8 @@ def _expected(noisy: LeastSquaresEdges, observed: Observed) -> tuple[Float, Floa
 def suits(strategy: Strategy) -> bool:
     """Where sums were measured in a forest that is neither tiny nor huge."""
     topology = strategy.topology
-    if topology.directed or not FEWEST_EDGES <= topology.num_edges <= MOST_EDGES or not strategy.has(LineBlock):
-        return False
-    return len(strategy.block(LineBlock).level_lines) > 0 and is_forest(topology)
+    modelled = FEWEST_EDGES <= topology.num_edges <= MOST_EDGES
+    return modelled and sums_measured(strategy) and not topology.directed and is_forest(topology)
 
 
 ESTIMATOR = Estimator(

@@ -18,6 +18,11 @@ _made: list[Estimator] = [import_module(f"{__package__}.{file}").ESTIMATOR for f
 ESTIMATORS = {estimator.name: estimator for estimator in _made}
 
 
+def quick_estimator(strategy: Strategy) -> Estimator:
+    """The first that suits what was measured and does not take long."""
+    return next(estimator for estimator in _made if estimator.suits(strategy) and not estimator.costly)
+
+
 def estimator_named(name: str, strategy: Strategy) -> Estimator:
     """Return an estimator; "auto": the first that suits what was measured."""
     if name == "auto":

@@ -21,12 +21,11 @@ import numpy as np
 from scipy.sparse import diags_array
 
 from ..arrays import Bool, Float, Int
-from ..blocks import EdgeBlock
 from ..data.topology import Topology
 from ..noise import simulation
 from ..strategy.core import Strategy
 from . import clip
-from .core import FEWEST_EDGES, Estimator, NoisyEdges
+from .core import FEWEST_EDGES, Estimator, NoisyEdges, measured_singly
 from .facts import EdgeFacts, edge_facts, standardised
 from .hedge import Shrunk, noisy_share
 from .regression import Expectation, fit
@@ -203,8 +202,7 @@ def _seen_on_routes(fitted: Expectation, mean: Float) -> float:
 
 def suits(strategy: Strategy) -> bool:
     """Where every edge was measured by itself and nothing else was."""
-    only_edges = {type(block) for block in strategy.blocks} == {EdgeBlock}
-    return only_edges and strategy.topology.num_edges >= FEWEST_EDGES
+    return measured_singly(strategy) and strategy.topology.num_edges >= FEWEST_EDGES
 
 
 ESTIMATOR = Estimator(

@@ -21,12 +21,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Bool, Float, Int, sealed
-from ..blocks import EdgeBlock, LineBlock
 from ..blocks.anchors import is_forest
 from ..decompose.lines import Lines, bridges, lines_of
 from ..kernels.bounded import nearest_sums
 from ..strategy.core import Strategy
-from .core import FEWEST_EDGES, Estimator, LeastSquaresEdges, NoisyEdges
+from .core import FEWEST_EDGES, Estimator, LeastSquaresEdges, NoisyEdges, measured_singly, sums_measured
 
 CHANCE = 2.0  # standard deviations
 MOST_EDGES = 100_000  # beyond, in a forest, a model of weights takes longer than all the rest
@@ -73,9 +72,10 @@ def estimate(noisy: NoisyEdges) -> Int:
 def suits(strategy: Strategy) -> bool:
     """Where sums were measured; and in forests that are too large for a model of weights, or too small for one."""
     topology = strategy.topology
-    only_edges = {type(block) for block in strategy.blocks} == {EdgeBlock}
+    if sums_measured(strategy):
+        return True
     modelled = FEWEST_EDGES <= topology.num_edges <= MOST_EDGES
-    return strategy.has(LineBlock) or (only_edges and not modelled and not topology.directed and is_forest(topology))
+    return measured_singly(strategy) and not modelled and not topology.directed and is_forest(topology)
 
 
 ESTIMATOR = Estimator(

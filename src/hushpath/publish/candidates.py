@@ -16,6 +16,7 @@ import numpy as np
 from ..decode.predict import Expected, Trials, error_bound, from_noise
 from ..decode.registry import reading
 from ..errors import CannotError, HushpathError, OptionError
+from ..estimate.registry import quick_estimator
 from ..noise import Law, std
 from ..progress import steps
 from ..strategy.core import Mechanism, Problem, Strategy, build_strategy
@@ -117,7 +118,7 @@ def _tried_out(possible: Sequence[Candidate], trials: Trials) -> list[Candidate]
         strategy = candidate.strategy
         assert strategy is not None
         if strategy.num_values <= MOST_NUMBERS and candidate.hopeful <= FAR_BEHIND * best:
-            expected = trials.expected(strategy, "clip" if _slow(strategy) else "auto")
+            expected = trials.expected(strategy, quick_estimator(strategy).name if _slow(strategy) else "auto")
             found[i], best = replace(candidate, expected=expected), min(best, expected.mean)
     for i, candidate in steps(list(enumerate(found)), "trying"):
         strategy = candidate.strategy
