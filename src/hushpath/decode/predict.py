@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..blocks.samples import few_hops, sampled_hops
+from ..estimate.core import measured_singly
 from ..strategy.core import Strategy
 from .core import Bound
 from .registry import default_decoder
@@ -80,7 +81,9 @@ class Trials:
         return Expected(mean, p95, bias, float(found[:, 0].min()), float(found[:, 0].max()))
 
     def _outcome(self, strategy: Strategy, scene: Scene, estimator: str) -> Outcome:
-        key = strategy.mechanism, strategy.law, strategy.budget, scene.seed, estimator
+        # Mechanisms that measure single edges with the same noise are one.
+        what = hash(strategy.scales.tobytes()) if measured_singly(strategy) else strategy.mechanism
+        key = what, strategy.law, strategy.budget, scene.seed, estimator
         if key not in self.seen:
             self.seen[key] = simulated(strategy, scene, estimator)
         return self.seen[key]
