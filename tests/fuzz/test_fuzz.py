@@ -37,7 +37,7 @@ def copies(paths, folder):
 
 
 def test_a_short_run_finds_nothing():
-    script = [sys.executable, HERE / "run.py", "--structured", "150", "--raw", "150", "--index", "40"]
+    script = [sys.executable, HERE / "run.py", "--structured", "120", "--raw", "120", "--index", "40"]
     done = subprocess.run(script, capture_output=True, text=True, timeout=400)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "0 findings\n" in done.stdout
