@@ -48,12 +48,15 @@ def plane():
 
 @pytest.mark.parametrize("gaussian", [False, True])
 @pytest.mark.parametrize("value", [-3.0, 0.2, 2.5, 40.0])
-def test_posterior_means_are_integrals(gaussian, value):
+@pytest.mark.parametrize("even", [0.0, 4.0])
+def test_posterior_means_are_integrals(gaussian, value, even):
     guess, scale, low, top = 0.7, 1.5, 0.0, 30.0
     observed = Observed(gaussian, np.array([value]), np.array([scale]), np.array([low]), np.array([top]))
-    residuals = Residuals.vague(1)
+    residuals = Residuals.vague(1, even).skewed()
+    stretch = residuals.stretch(np.array([guess]))[0]
+    assert stretch == 1.0 if not even else 0.2 < stretch < 0.8
     found = observed.posterior(np.array([guess]), residuals, np.zeros(1, int), np.empty((0, 1)))
-    ends = np.clip(np.exp(guess + CELLS) - OFFSET, low, top)
+    ends = np.clip(np.exp(guess + CELLS * (stretch + (1 - stretch) * (CELLS / CELLS[-1]) ** 4)) - OFFSET, low, top)
     inside = np.diff(ends) > 0
     mass = np.where(inside, MASS, 0.0)
     kept = mass.sum(1) > 1e-9
@@ -70,14 +73,18 @@ def test_posterior_means_are_integrals(gaussian, value):
 
 
 @pytest.mark.parametrize("gaussian", [False, True])
-def test_slopes_are_derivatives(gaussian):
+@pytest.mark.parametrize("stretch", [1.0, 0.7])
+def test_slopes_are_derivatives(gaussian, stretch):
     rng = np.random.default_rng(0)
-    m, step, wide = 40, 1e-5, slice(4, 6)  # bells wider than their cells, and bounds that no bell comes near
+    m, step = 40, 1e-5
+    wide = [4, 5, BELLS - 2, BELLS - 1]  # bells wider than their cells, and bounds that no bell comes near
     observed = Observed(gaussian, rng.normal(60, 9, m), np.full(m, 5.0), np.zeros(m), np.full(m, 1e6))
     guess = rng.normal(4, 0.5, m)
-    up, down = observed.evidence(guess + step), observed.evidence(guess - step)
+    stretched = np.full(m, stretch)
+    up, down = observed.evidence(guess + step, stretched), observed.evidence(guess - step, stretched)
     slope = (up.bells[:, wide] - down.bells[:, wide]) / (2 * step)
-    assert (np.abs(observed.evidence(guess).slopes[:, wide] - slope).max(0) < 0.2 * np.abs(slope).max(0)).all()
+    found = observed.evidence(guess, stretched).slopes[:, wide]
+    assert (np.abs(found - slope).max(0) < 0.2 * np.abs(slope).max(0)).all()
 
 
 @pytest.mark.parametrize("gaussian", [False, True])

@@ -18,6 +18,7 @@ from ..data.topology import Topology
 from ..kernels.lines import bridge_traffic
 from ..kernels.routes import hop_usage, straight_on
 from ..noise import simulation
+from .routes import usage
 
 MANY_NODES = 20_000  # beyond, fewer breadth-first trees are grown
 
@@ -97,9 +98,13 @@ def edge_facts(topology: Topology) -> EdgeFacts:
         log_used, log_used**2, np.log(least), np.log(most), least == 1, bridge, bridge * log_used,
         np.log((far[a] + far[b]) / 2 + 1), np.log(chain),
     ]  # fmt: skip
+    columns = [np.asarray(trait, np.float64)[street] for trait in traits]
+    if topology.proxy is not None:
+        log_used = np.log(_used_by_proxy(topology) + 0.5 / n)
+        columns += [log_used, log_used**2]
     return EdgeFacts(
         lengths=tuple(lengths),
-        traits=standardised([np.asarray(trait, np.float64)[street] for trait in traits], m),
+        traits=standardised(columns, m),
         traffic=used[street],
         bridge=bridge[street] & alone,
         groups=tuple(group[street] for group in groups),
@@ -107,6 +112,14 @@ def edge_facts(topology: Topology) -> EdgeFacts:
             (np.ones(2 * m), (np.tile(np.arange(m), 2), np.concatenate([topology.tails, topology.heads]))), shape=(m, n)
         ),
     )
+
+
+def _used_by_proxy(topology: Topology) -> Float:
+    """The share of sampled pairs whose shortest path by the proxy uses each edge."""
+    proxy = np.asarray(topology.proxy, np.float64)
+    known = proxy[np.isfinite(proxy)]
+    middle = max(float(known.mean()), 1e-300) if len(known) else 1.0
+    return usage(topology, np.where(np.isfinite(proxy), proxy, middle) / middle)
 
 
 def standardised(columns: list[Float], rows: int) -> Float:

@@ -33,6 +33,7 @@ class Expectation:
     coefficients: Float
     residuals: Residuals
     covariance: Float
+    likelihood: float  # mean logarithm of it
     public: int  # so many columns, the first ones, hold public facts
     used: Float = field(default_factory=lambda: np.zeros(0))  # by paths, each edge's own noisy weight hidden; if known
 
@@ -64,18 +65,18 @@ class Expectation:
         start = np.concatenate([self.coefficients, np.zeros(columns.shape[1])])
         wider = fit(
             self.observed, np.hstack([self.columns, columns]), (*self.groups, group), self.which, start,
-            self.residuals, rounds,
+            self.residuals.skewed(), rounds,
         )  # fmt: skip
         return replace(wider, public=self.public)
 
 
 def fit(
     observed: Observed, columns: Float, groups: tuple[Int, ...], which: Int, start: Float, residuals: Residuals,
-    rounds: int = 12,
+    rounds: int = 12, most: int = MANY_EDGES,
 ) -> Expectation:  # fmt: skip
     """Coefficients and residuals in turns; the mean of the last steps, which settle around the optimum."""
     m, width = columns.shape
-    sample = np.arange(m) if m <= MANY_EDGES else np.sort(simulation(2).choice(m, MANY_EDGES, replace=False))
+    sample = np.arange(m) if m <= most else np.sort(simulation(2).choice(m, most, replace=False))
     seen, x, kind = observed.part(sample), columns[sample], which[sample]
     precision = np.full(width, SIZE_PRECISION)
     for group in groups:
@@ -102,16 +103,19 @@ def fit(
                 power = (coefficients[group] ** 2).sum() + np.diag(covariance)[group].sum()
                 precision[group] = max((len(group) + 1) / (power + FLAT), 1.0)
         guess = _limited(x @ coefficients, seen)
-        residuals = residuals.refined(seen.evidence(guess).bells, kind)
+        residuals = residuals.refined(seen.evidence(guess, residuals.stretch(guess)).bells, kind)
     coefficients = np.mean(trace[-2 * SCORES :], axis=0)
-    residuals = residuals.refined(seen.evidence(_limited(x @ coefficients, seen)).bells, kind)
+    guess = _limited(x @ coefficients, seen)
+    evidence = seen.evidence(guess, residuals.stretch(guess)).bells
+    residuals = residuals.refined(evidence, kind)
+    likelihood = float(np.log((evidence * residuals.shares[kind]).sum(1)).mean())
     covariance = covariance * (len(x) / max(m, 1))  # all edges tell more than the sample
-    return Expectation(observed, columns, groups, which, coefficients, residuals, covariance, width)
+    return Expectation(observed, columns, groups, which, coefficients, residuals, covariance, likelihood, width)
 
 
 def _scores(seen: Observed, guess: Float, residuals: Residuals, which: Int) -> tuple[Float, Float]:
     """Derivative of each edge's log likelihood by its guess, and the mean square of those with a guess like it."""
-    evidence, shares = seen.evidence(guess), residuals.shares[which]
+    evidence, shares = seen.evidence(guess, residuals.stretch(guess)), residuals.shares[which]
     total = (evidence.bells * shares).sum(1)
     change = (evidence.slopes * shares[:, :-1]).sum(1)
     score = change / np.maximum(total, 1e-300)

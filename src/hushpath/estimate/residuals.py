@@ -1,13 +1,17 @@
 """How far weights lie from what public facts make one expect: a law of residuals, learnt from the release.
 
 Residuals are differences of logarithms, cut into cells that are fine around 0 and coarse far from it.  Their law is a
-mixture of bells of many widths around 0, two beside it, and a chance that a weight is the lowest there is (an unused
-pipe, a closed road).  The narrowest bell stands for "exactly as expected": a length that is the weight itself.
+mixture of bells of many widths around 0, two beside it, halves of bells above it (a queue makes a road slower than it
+is by itself, nothing makes it faster), and a chance that a weight is the lowest there is (an unused pipe, a closed
+road).  The narrowest bell stands for "exactly as expected": a length that is the weight itself.
+
+Where errors do not grow with the weight (a length that is off by a summand), logarithms of large weights are nearer to
+what was expected than those of small ones: the law is *stretched* by a factor that falls with the expected weight.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr
@@ -21,8 +25,11 @@ EDGE_OF_CELLS, FINEST, GROWTH = 7.0, 0.01, 1.2
 OFFSET = 0.1  # in units of noise: weights far below the noise need not be told apart
 WIDTHS = (0.005, 0.03, 0.06, 0.12, 0.25, 0.5, 1.0, 2.0)
 APART = ((-2.0, 1.0), (2.0, 1.0))  # centre and width of bells for edges of another kind
+LONGER = (0.25, 0.5)  # widths of half bells
 EXACT = 0  # the narrowest bell
 HEAVY_TAIL = 0.01  # a share of wide bells in every law: a release can always overrule what was expected
+FIRST_SKEW = 0.1
+MOST_STRETCHED = 8.0  # a small weight's law beside a large one's
 POOLED = 20  # a class of edges with fewer follows the others
 
 
@@ -35,12 +42,16 @@ def _cells() -> Float:
 
 
 CELLS = _cells()
-SPREADS = np.array([*WIDTHS, *(spread for _, spread in APART)])
-CENTRES = np.array([*(0.0 for _ in WIDTHS), *(centre for centre, _ in APART)])
-BELLS = len(SPREADS)
-_AT = (CELLS - CENTRES[:, None]) / SPREADS[:, None]
-MASS = np.diff(ndtr(_AT), axis=1)  # of each bell in each cell
-SLOPE = -np.diff(np.exp(-0.5 * _AT**2) / np.sqrt(2 * np.pi), axis=1) / SPREADS[:, None]  # as the guess moves up
+_WIDTH = np.array([*WIDTHS, *(spread for _, spread in APART), *LONGER])
+_TOP = np.array([*(0.0 for _ in WIDTHS), *(centre for centre, _ in APART), *(0.0 for _ in LONGER)])
+BELLS = len(_WIDTH)
+HALF = np.arange(BELLS) >= BELLS - len(LONGER)
+SPREADS = np.where(HALF, _WIDTH * np.sqrt(1 - 2 / np.pi), _WIDTH)  # standard deviations
+CENTRES = np.where(HALF, _WIDTH * np.sqrt(2 / np.pi), _TOP)  # means
+_AT, _HALF = (CELLS - _TOP[:, None]) / _WIDTH[:, None], HALF[:, None]
+_DENSITY = np.exp(-0.5 * _AT**2) / (np.sqrt(2 * np.pi) * _WIDTH[:, None]) * np.where(_HALF, 2 * (_AT > 0), 1)
+MASS = np.diff(np.where(_HALF, np.maximum(2 * ndtr(_AT) - 1, 0), ndtr(_AT)), axis=1)  # of each bell in each cell
+SLOPE = -np.diff(_DENSITY, axis=1)  # as the guess moves up
 _UP_TO, _SLOPE_UP_TO = (np.pad(np.cumsum(table, axis=1), ((0, 0), (1, 0))) for table in (MASS, SLOPE))
 TAIL = np.where((SPREADS >= 1) & (CENTRES == 0), 0.5, 0.0)
 
@@ -66,28 +77,34 @@ class Observed:
 
     def part(self, rows: Int) -> Observed:
         """Some of the edges."""
-        return Observed(self.gaussian, self.values[rows], self.scales[rows], self.low[rows], self.top[rows])
+        return replace(self, values=self.values[rows], scales=self.scales[rows], low=self.low[rows], top=self.top[rows])
 
-    def evidence(self, guess: Float) -> Evidence:
-        """How well each bell around the guess, cut off at the bounds, and the lowest weight explain each value."""
+    def evidence(self, guess: Float, stretch: Float) -> Evidence:
+        """How well each bell around the guess, cut off at the bounds, and the lowest weight explain each value.
+
+        Slopes are those of a law that is stretched alike everywhere, as it nearly is where slopes matter.
+        """
         m = len(guess)
         rows, first, last = np.empty((m, len(CELLS))), np.empty(m, np.int64), np.empty(m, np.int64)
-        likelihood(self.gaussian, self.values, self.scales, guess, CELLS, OFFSET, self.low, self.top, rows, first, last)
+        likelihood(
+            self.gaussian, self.values, self.scales, guess, stretch, CELLS, OFFSET, self.low, self.top, rows, first,
+            last,
+        )  # fmt: skip
         inside = _UP_TO[:, last].T - _UP_TO[:, first].T
         change = _SLOPE_UP_TO[:, last].T - _SLOPE_UP_TO[:, first].T
         there = inside > LEAST
         inside = np.where(there, inside, 1.0)
         bells = np.where(there, rows[:, :-1] @ MASS.T, 0.0) / inside
         slopes = np.where(there, rows[:, :-1] @ SLOPE.T, 0.0) / inside - bells * (change / inside)
-        return Evidence(np.hstack([bells, rows[:, -1:]]) + 1e-30, slopes)
+        return Evidence(np.hstack([bells, rows[:, -1:]]) + 1e-30, slopes / stretch[:, None])
 
     def posterior(self, guess: Float, residuals: Residuals, which: Int, uniform: Float) -> Posterior:
         """What the release says about each weight."""
         m = len(guess)
         mean, residual, spread, draws = np.empty(m), np.empty(m), np.empty(m), np.empty((len(uniform), m))
         posterior(
-            self.gaussian, self.values, self.scales, guess, CELLS, OFFSET, self.low, self.top, residuals.shares, which,
-            MASS, uniform, mean, residual, spread, draws,
+            self.gaussian, self.values, self.scales, guess, residuals.stretch(guess), CELLS, OFFSET, self.low, self.top,
+            residuals.shares, which, MASS, uniform, mean, residual, spread, draws,
         )  # fmt: skip
         return Posterior(mean, residual, spread, draws)
 
@@ -112,17 +129,41 @@ class Posterior:
 
 @dataclass(frozen=True, eq=False)
 class Residuals:
-    """One law per class of edges: the share of each bell, and last of the lowest weight."""
+    """One law per class of edges.
+
+    Attributes:
+        shares: of each bell, and last of the lowest weight.
+        even: the weight up to which errors do not grow with it; 0 if they always do.
+    """
 
     shares: Float
+    even: float = 0.0
+
+    def stretch(self, guess: Float) -> Float:
+        """By how much to stretch the law of each residual: 1 for the smallest weights, less for larger ones."""
+        if not self.even:
+            return np.ones(len(guess))
+        weight = np.exp(guess)
+        return np.asarray((weight + self.even) / (weight * MOST_STRETCHED + self.even))
 
     @classmethod
-    def vague(cls, classes: int) -> Residuals:
-        """Before anything is learnt."""
+    def vague(cls, classes: int, even: float = 0.0) -> Residuals:
+        """Before anything is learnt.
+
+        Half bells are left out.  Beside a guess that is still too low they explain everything, and it stays there.
+        """
         share = np.full(BELLS + 1, 0.2 / (BELLS + 1))
         share[:BELLS][np.isin(SPREADS, (0.5, 1.0)) & (CENTRES == 0)] += 0.4
+        share[:BELLS][HALF] = 0.0
         share[BELLS] += 0.15
-        return cls(np.tile(share / share.sum(), (classes, 1)))
+        return cls(np.tile(share / share.sum(), (classes, 1)), even)
+
+    def skewed(self) -> Residuals:
+        """With half bells, a little of each, where there are none."""
+        if (self.shares[:, :BELLS][:, HALF] > 0).all():
+            return self
+        seed = FIRST_SKEW * np.append(HALF / HALF.sum(), 0.0)
+        return replace(self, shares=(1 - FIRST_SKEW) * self.shares + seed)
 
     @property
     def exact(self) -> Float:
@@ -136,15 +177,14 @@ class Residuals:
         return np.asarray(np.maximum(bells @ (SPREADS**2 + CENTRES**2) - (bells @ CENTRES) ** 2, 1e-4))
 
     def refined(self, evidence: Float, which: Int, rounds: int = 30) -> Residuals:
-        """Shares by expectation and maximisation; small classes follow the pooled ones."""
+        """Shares by expectation and maximisation; small classes follow the pooled ones.  Bells left out stay out."""
         shares, sizes = self.shares, np.bincount(which, minlength=len(self.shares))
         members = [evidence[which == one] for one in range(len(shares))]
         for _ in range(rounds):
             pooled = sizes @ shares / max(sizes.sum(), 1)
             new = [
-                own * (rows.T @ (1 / (rows @ own))) + POOLED * pooled + 0.5 / (BELLS + 1)
+                own * (rows.T @ (1 / (rows @ own))) + POOLED * pooled + 0.5 / (BELLS + 1) * (own > 0)
                 for rows, own in zip(members, shares, strict=True)
             ]
             shares = np.array([share / share.sum() for share in new])
-            shares = (1 - HEAVY_TAIL) * shares + HEAVY_TAIL * np.append(TAIL, 0.0)
-        return Residuals(shares)
+        return replace(self, shares=(1 - HEAVY_TAIL) * shares + HEAVY_TAIL * np.append(TAIL, 0.0))

@@ -40,6 +40,8 @@ DRAWS = 8
 CHANCE = 2.0  # standard deviations
 MISFIT = 0.03  # standard deviation of the error that means have along routes, before the release says anything
 LARGEST_RESIDUAL = 2.0
+EVEN = (0.0, 0.3, 1.0, 3.0)  # parts of the mean weight up to which errors may be the same for all
+TRIED_ROUNDS, TRIED_EDGES = 6, 4_000
 SCATTER = 0.5  # of weights around a multiple of their length, before the release says anything
 
 
@@ -82,7 +84,13 @@ def expect(topology: Topology, observed: Observed) -> Expectation:
 
 def by_facts(topology: Topology, observed: Observed) -> tuple[Expectation, int]:
     """Step 1: from public facts alone; hardly any noise of single edges is in it.  And how many of them are sizes."""
-    facts = edge_facts(topology)
+    facts, mean = edge_facts(topology), max(float(observed.values.mean()), 0.0)
+    tried = [_fitted(facts, observed, part * mean, TRIED_ROUNDS, TRIED_EDGES)[0] for part in EVEN]
+    return _fitted(facts, observed, max(tried, key=lambda fitted: fitted.likelihood).residuals.even)
+
+
+def _fitted(facts: EdgeFacts, observed: Observed, even: float, *cost: int) -> tuple[Expectation, int]:
+    """Step 1 with a law of residuals that is even so far."""
     sizes, unknown = _sizes(facts, observed)
     columns = np.hstack([np.ones((len(sizes), 1)), sizes, facts.traits])
     which = np.unique(np.where(unknown, 2, facts.bridge), return_inverse=True)[1]
@@ -92,7 +100,8 @@ def by_facts(topology: Topology, observed: Observed) -> tuple[Expectation, int]:
     if sizes.shape[1]:
         first[1], first[0] = 1.0, middle - np.log(np.exp(sizes[:, 0]).mean())
     traits = np.arange(1 + sizes.shape[1], columns.shape[1])
-    fitted = fit(observed, columns, (traits,), which, first, Residuals.vague(int(which.max()) + 1))
+    vague = Residuals.vague(int(which.max()) + 1, even)
+    fitted = fit(observed, columns, (traits,), which, first, vague, *cost)
     return fitted, sizes.shape[1]
 
 
@@ -142,7 +151,8 @@ def _neighbours(facts: EdgeFacts, fitted: Expectation, sizes: int) -> Float:
     """
     found, which = fitted.posterior(), fitted.which
     left = found.residual - found.residual.mean()
-    trust = np.clip(1 - found.spread / fitted.residuals.variance[which], 0.25, 1.0)
+    variance = fitted.residuals.variance[which] * fitted.residuals.stretch(fitted.guess) ** 2
+    trust = np.clip(1 - found.spread / variance, 0.25, 1.0)
     columns = _around(facts, left, trust)
     if sizes:
         expected = fitted.columns[:, 1 : 1 + sizes] @ fitted.coefficients[1 : 1 + sizes]

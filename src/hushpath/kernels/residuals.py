@@ -1,7 +1,8 @@
 """What a noisy weight says about the true one: likelihood, posterior mean and draws on cells around a guess.
 
-The true weight of an edge is ``exp(guess + residual) - offset``; residuals are cut into cells, the same for all edges,
-so that a prior is one row of probabilities (and a last one: that the weight is the lowest there is, mostly 0).
+The true weight of an edge is ``exp(guess + stretched residual) - offset``; residuals are cut into cells, the same for
+all edges, so that a prior is one row of probabilities (and a last one: that the weight is the lowest there is, mostly
+0).  A residual is stretched by a factor of the edge's own, but hardly if it is extreme: the ends stay where they are.
 Within a cell every weight is as likely as another.  Noise is taken as continuous: scales are many lattice steps.
 """
 
@@ -53,11 +54,17 @@ def _density(gaussian, t):
 
 
 @njit(cache=True, nogil=True)
-def _ends(guess, growth, offset, top, low, out):
+def _stretched(residual, stretch, farthest):
+    return residual * (stretch + (1 - stretch) * (residual / farthest) ** 4)
+
+
+@njit(cache=True, nogil=True)
+def _ends(guess, stretch, cells, growth, offset, top, low, out):
     """Where the cells of one edge end, as weights within its bounds; ``growth`` are exponentials of the cells."""
     middle = math.exp(min(guess, 600.0))
     for j in range(len(growth)):
-        out[j] = min(max(middle * growth[j] - offset, low), top)
+        times = growth[j] if stretch == 1.0 else math.exp(_stretched(cells[j], stretch, cells[-1]))
+        out[j] = min(max(middle * times - offset, low), top)
 
 
 @njit(cache=True, nogil=True)
@@ -84,14 +91,14 @@ def _row(gaussian, value, scale, ends, low, out):
 
 
 @njit(cache=True, nogil=True)
-def likelihood(gaussian, values, scales, guess, cells, offset, low, top, out, first, last):
+def likelihood(gaussian, values, scales, guess, stretch, cells, offset, low, top, out, first, last):
     """Fill ``out[i]`` with the likelihood of each cell of edge ``i``, and of its lowest weight in the last column.
 
     Cells from ``first[i]`` up to ``last[i]`` lie within its bounds.
     """
     ends, growth = np.empty(len(cells)), np.exp(cells)
     for i in range(len(values)):
-        _ends(guess[i], growth, offset, top[i], low[i], ends)
+        _ends(guess[i], stretch[i], cells, growth, offset, top[i], low[i], ends)
         value = min(max(values[i], -FAR * scales[i]), top[i] + FAR * scales[i])
         _row(gaussian, value, scales[i], ends, low[i], out[i])
         first[i], last[i] = _inside(ends)
@@ -113,6 +120,7 @@ def posterior(
     values,
     scales,
     guess,
+    stretch,
     cells,
     offset,
     low,
@@ -135,7 +143,7 @@ def posterior(
     ends, chance, prior, growth = np.empty(count + 1), np.empty(count + 1), np.empty(count), np.exp(cells)
     for i in range(len(values)):
         scale, share = scales[i], shares[which[i]]
-        _ends(guess[i], growth, offset, top[i], low[i], ends)
+        _ends(guess[i], stretch[i], cells, growth, offset, top[i], low[i], ends)
         value = values[i]
         if scale < np.inf:
             value = min(max(value, -FAR * scale), top[i] + FAR * scale)
@@ -160,7 +168,7 @@ def posterior(
             p = chance[j] / total
             if p > 1e-9:
                 m += p * _cell_mean(gaussian, value, scale, ends[j], ends[j + 1])
-                middle = 0.5 * (cells[j] + cells[j + 1])
+                middle = _stretched(0.5 * (cells[j] + cells[j + 1]), stretch[i], cells[-1])
                 r += p * middle
                 s += p * middle * middle
         mean[i], residual[i], spread[i] = m, r, max(s - r * r, 0.0)
