@@ -142,7 +142,8 @@ def test_error_that_edges_share_is_told_from_noise(plane):
     rng, m = np.random.default_rng(5), plane.topology.num_edges
     noise = rng.laplace(0, 0.3, (8, m))
     chance, shown = (
-        np.mean([shared_error(plane.topology, np.ones(m), one + error) for one in noise]) for error in (0.0, 0.2)
+        np.mean([shared_error(plane.topology, np.ones(m), np.ones(m), one + error) for one in noise])
+        for error in (0.0, 0.2)
     )
     assert chance < 0.03
     assert shown == pytest.approx(0.2, abs=0.05)

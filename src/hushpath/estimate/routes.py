@@ -20,6 +20,8 @@ STEP = 2.0**-20  # lengths of routes are whole numbers of this part of the noise
 LONGEST = 2**61
 MANY_NODES = 20_000  # beyond, fewer sources are sampled
 SIGN_FLIPS = 16
+CHANCE = 2.0  # standard deviations
+MISFIT = 0.03  # standard deviation of the error that estimates have along routes, before the release says anything
 
 
 class Routes(NamedTuple):
@@ -65,21 +67,25 @@ def distances(topology: Topology, weights: Float) -> Float:
     return out[np.isfinite(out)]
 
 
-def shared_error(topology: Topology, weights: Float, left: Float) -> float:
+def shared_error(topology: Topology, weights: Float, estimates: Float, left: Float) -> float:
     """How far estimates are off together along a route, relative to its length.
 
     ``left`` is what noisy weights leave over of the estimates.  Products of what is left on two different edges of a
     route: their noise is independent and averages out, so what remains is error that the edges share.  The routes must
-    be chosen without the noise: ``weights`` are those that public facts make one expect.  As much as random signs would
-    give by chance (a standard deviation of that) is not counted.
+    be chosen without the noise: ``weights`` are those that public facts make one expect.
+
+    What random signs give shows what is chance.  An error as large as usual (``MISFIT``) is believed as far as it would
+    show beside that; a larger one where it is more than chance.
     """
     signs = simulation(6).choice([-1.0, 1.0], (SIGN_FLIPS, len(left)))
-    products, chance, squares = 0.0, np.zeros(SIGN_FLIPS), 0.0
+    products, flipped, squares = 0.0, np.zeros(SIGN_FLIPS), 1e-300
     for found in routes(topology, weights):
         tree = found.order, found.parent, found.edge
         products += pair_products(*tree, left)
-        chance += [pair_products(*tree, left * sign) for sign in signs]
-        far = found.distance[found.distance != UNREACHED] * STEP
-        squares += float(far @ far)
-    shown = products - float(np.sqrt((chance**2).mean()))
-    return float(np.sqrt(max(shown, 0.0) / max(squares, 1e-300)))
+        flipped += [pair_products(*tree, left * sign) for sign in signs]
+        count = np.zeros(len(left))
+        add_usage(*tree, count)
+        squares += pair_products(*tree, estimates) + float(count @ estimates**2)
+    shown, chance = max(products, 0.0) / squares, float(np.mean(flipped**2)) / squares**2
+    likely = MISFIT**4 + max(shown**2 - CHANCE**2 * chance, 0.0)
+    return float(np.sqrt(shown * likely / (likely + chance)))

@@ -30,15 +30,13 @@ from .facts import EdgeFacts, edge_facts, standardised
 from .hedge import Shrunk, noisy_share
 from .regression import Expectation, fit
 from .residuals import OFFSET, Observed, Residuals
-from .routes import distances, shared_error, usage
+from .routes import CHANCE, MISFIT, distances, shared_error, usage
 from .shift import Shift
 
 NO_NOISE = 1e9  # where a value is so many times the noise, noise is no matter (or the file is a joke)
 STEPS = (1, 2, 4, 8, 16, 32)  # of diffusion from edge to edge
 FOLDS, ROUTE_FOLDS = 10, 5
 DRAWS = 8
-CHANCE = 2.0  # standard deviations
-MISFIT = 0.03  # standard deviation of the error that means have along routes, before the release says anything
 LARGEST_RESIDUAL = 2.0
 EVEN = (0.0, 0.3, 1.0, 3.0)  # parts of the mean weight up to which errors may be the same for all
 TRIED_ROUNDS, TRIED_EDGES = 6, 4_000
@@ -67,7 +65,7 @@ def shrink(noisy: NoisyEdges) -> Shrunk:
     drawn = float(np.mean([distances(topology, draw).sum() for draw in draws]))
     lucky = drawn / max(float(distances(topology, mean).sum()), 1e-300)
     weights = mean * (lucky * _seen_on_routes(fitted, mean))
-    shared = shared_error(topology, np.exp(fitted.public_guess), observed.values - mean)
+    shared = shared_error(topology, np.exp(fitted.public_guess), mean, observed.values - mean)
     return Shrunk(weights, np.clip(observed.values, observed.low, observed.top), shared, tuple(draws))
 
 
