@@ -13,7 +13,7 @@ from hushpath.errors import OptionError
 from hushpath.estimate import clip, hedge, shrink
 from hushpath.estimate.core import NoisyEdges
 from hushpath.estimate.facts import edge_facts
-from hushpath.estimate.residuals import BELLS, CELLS, MASS, OFFSET, Observed, Residuals
+from hushpath.estimate.residuals import BELLS, CELLS, CENTRES, EXACT, MASS, OFFSET, SPREADS, Observed, Residuals
 from hushpath.estimate.routes import routes, shared_error, usage
 from hushpath.noise import Law
 
@@ -149,6 +149,13 @@ def test_error_that_edges_share_is_told_from_noise(plane):
     assert shown == pytest.approx(0.2, abs=0.05)
 
 
+def test_error_that_noise_would_hide_is_not_believed(plane):
+    rng, m = np.random.default_rng(6), plane.topology.num_edges
+    noise = rng.laplace(0, 2.0, (12, m))
+    found = [shared_error(plane.topology, np.ones(m), np.ones(m), one) for one in noise]
+    assert np.mean(found) < 0.05
+
+
 def test_routes_go_downhill(plane):
     for found in routes(plane.topology, np.random.default_rng(0).random(plane.topology.num_edges)):
         child = np.flatnonzero(found.edge >= 0)
@@ -238,6 +245,75 @@ def test_a_proxy_helps():
         made = [hushpath.release(net, **terms, seed=seed) for net in (plain, known)]
         error += [hushpath.evaluate(plain, one).mean_error for one in made]
     assert error[1] < 0.5 * error[0]
+
+
+def errors_with(proxies, weights, unit, side=12, seeds=4):
+    """Mean errors of the same network and the same noise without a proxy and with each of these."""
+    nets = [grid(side, weights=weights), *(grid(side, weights=weights, proxy=proxy) for proxy in proxies)]
+    terms = {"epsilon": 1.0, "delta": 0, "unit": unit, "max_weight": 40.0, "mechanism": "input", "anyway": True}
+    made = [[hushpath.release(net, **terms, seed=seed) for net in nets] for seed in range(seeds)]
+    return np.mean([[hushpath.evaluate(nets[0], one).mean_error for one in row] for row in made], axis=0)
+
+
+def test_a_proxy_that_is_off_by_a_summand_helps_too():
+    """Fails if the law of residuals is the same for small and large weights."""
+    rng = np.random.default_rng(10)
+    weights = 10 * rng.random(264)
+    plain, known = errors_with([np.maximum(weights + rng.normal(0, 1.4, 264), 0)], weights, 5.0)
+    assert known < 0.7 * plain
+
+
+def test_a_proxy_that_means_nothing_costs_little():
+    rng = np.random.default_rng(11)
+    weights = rng.lognormal(1.0, 0.5, 264)
+    plain, misled = errors_with([rng.lognormal(0, 1, 264)], weights, 1.5)
+    assert misled < 1.1 * plain
+
+
+def test_laws_with_stretched_residuals_can_still_be_overruled():
+    """A weight of 30 times the guess is believed where the noise is small against it."""
+    one, guess = np.ones(1), np.log(np.full(1, 1000.0))
+    residuals = Residuals.vague(1, even=10.0)
+    assert residuals.stretch(guess) < 0.15
+    found = Observed(False, 30_000 * one, one, 0 * one, 1e6 * one).posterior(
+        guess, residuals, np.zeros(1, int), np.empty((0, 1))
+    )
+    assert found.mean[0] == pytest.approx(30_000, abs=1)
+
+
+def test_noise_that_says_nothing_does_not_make_up_tails():
+    """Each round of estimation used to add wide bells; where noise cannot tell them from narrow ones they piled up."""
+    share = np.full(BELLS + 1, 0.001)
+    share[EXACT] = 1 - share[1:].sum()
+    found, wide = Residuals(share[None]), (SPREADS >= 1).nonzero()[0]
+    for _ in range(12):
+        found = found.refined(np.ones((1000, BELLS + 1)), np.zeros(1000, int))
+    assert found.shares[0, wide].sum() < 0.2
+
+
+def test_queues_make_the_law_lopsided():
+    """Every fifth road is up to twice as slow as its proxy, none is faster."""
+    rng = np.random.default_rng(13)
+    proxy = rng.lognormal(1.0, 0.5, 760)
+    weights = proxy * np.where(rng.random(760) < 0.2, 1 + rng.random(760), 1.0)
+    noisy = noisy_edges(grid(20, weights=weights, proxy=proxy), scale=0.2)
+    fitted = shrink.expect(noisy.topology, Observed.of(noisy, float(np.median(noisy.scales))))
+    bells = fitted.residuals.shares[0, :BELLS]
+    assert bells[CENTRES > 0].sum() > 0.1
+    assert bells[CENTRES < 0].sum() < 0.01
+
+
+def test_routes_by_the_proxy_are_a_fact():
+    rng = np.random.default_rng(14)
+    proxy = rng.lognormal(1.0, 1.0, 264)
+    net = grid(12, proxy=proxy)
+    used = np.log(usage(net.topology, net.topology.proxy / net.topology.proxy.mean()) + 0.5 / 144)
+    plain, known = (edge_facts(one.topology).traits for one in (grid(12), net))
+    alike = [max(abs(np.corrcoef(used, column)[0, 1]) for column in traits.T) for traits in (plain, known)]
+    assert alike[0] < 0.8
+    assert alike[1] == pytest.approx(1)
+    unknown = grid(12, proxy=np.where(np.arange(264) % 5 == 0, np.nan, proxy))
+    assert np.isfinite(edge_facts(unknown.topology).traits).all()
 
 
 # How much to keep of the noisy weights -------------------------------------------------------------------------------

@@ -74,12 +74,11 @@ def shared_error(topology: Topology, weights: Float, estimates: Float, left: Flo
     route: their noise is independent and averages out, so what remains is error that the edges share.  The routes must
     be chosen without the noise: ``weights`` are those that public facts make one expect.
 
-    Where noisy weights are surely longer on the whole, half of that is believed: routes were chosen because facts make
-    them look short, and the truth may have better ones.  What random signs give shows what is chance.  An error as large as usual (``MISFIT``) is believed as far as it would
+    What random signs give shows what is chance.  An error as large as usual (``MISFIT``) is believed as far as it would
     show beside that; a larger one where it is more than chance.
     """
     signs = simulation(6).choice([-1.0, 1.0], (SIGN_FLIPS, len(left)))
-    products, flipped, squares, used = 0.0, np.zeros(SIGN_FLIPS), 1e-300, np.zeros(len(left))
+    products, flipped, squares = 0.0, np.zeros(SIGN_FLIPS), 1e-300
     for found in routes(topology, weights):
         tree = found.order, found.parent, found.edge
         products += pair_products(*tree, left)
@@ -87,10 +86,6 @@ def shared_error(topology: Topology, weights: Float, estimates: Float, left: Flo
         count = np.zeros(len(left))
         add_usage(*tree, count)
         squares += pair_products(*tree, estimates) + float(count @ estimates**2)
-        used += count
-    longer = max(float(used @ left) - CHANCE * float(np.linalg.norm(used * left)), 0.0)
-    longer /= max(float(used @ estimates), 1e-300)
-    shown = max(products / squares - 0.75 * longer**2, 0.0)
-    chance = float(np.mean(flipped**2)) / squares**2
+    shown, chance = max(products, 0.0) / squares, float(np.mean(flipped**2)) / squares**2
     likely = MISFIT**4 + max(shown**2 - CHANCE**2 * chance, 0.0)
     return float(np.sqrt(shown * likely / (likely + chance)))
