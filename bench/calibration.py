@@ -33,24 +33,27 @@ from pathlib import Path
 
 import accuracy
 import numpy as np
+import pymetis
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 import hushpath
 from hushpath.data.topology import Arcs
+from hushpath.decompose.graph import Graph
 from hushpath.estimate.routes import distances
 from hushpath.estimate.shrink import shrink
-from hushpath.kernels.hops import nearest_chosen
 from hushpath.kernels.paths import distances_from
 
-CELLS = (1, 4, 16, 64, 256)
+CELLS = (1, 4, 16, 64, 256, 1024)
 SMALLEST = 50  # nodes of a cell, on average
-SAMPLED = 16  # nodes of each cell
+SAMPLED = 24  # nodes of each cell
 # Per hop, in standard deviations of the noise of an edge: how far off estimates are, and how far short routes mislead.
 SLOPE, MISFIT = 0.05, 0.025
 DRAWS = 20  # of the number's noise
 
 
 class Cells:
-    """Cells around random nodes, each node in that of the nearest, and sampled nodes of every cell.
+    """Parts of about the same size with few edges between them, and sampled nodes of each.
 
     All cells are searched at once: an extra node has a free arc to the first sampled node of every cell, another one to
     the second of each, and so on.
@@ -58,14 +61,16 @@ class Cells:
 
     def __init__(self, topology, count):
         rng, arcs, n = np.random.default_rng(count), topology.arcs, topology.num_nodes
-        cell = nearest_chosen(arcs.start, arcs.heads, rng.choice(n, count, replace=False))[0]
+        tails = np.repeat(np.arange(n), np.diff(arcs.start))
+        part = parts(Graph.of(topology), count)
+        inside = np.flatnonzero(part[tails] == part[arcs.heads])
+        joined = csr_array((np.ones(len(inside)), (tails[inside], arcs.heads[inside])), shape=(n, n))
+        cell = connected_components(joined, directed=False)[1]
         order = rng.permutation(n)
         order = order[np.argsort(cell[order], kind="stable")]
-        first = np.searchsorted(cell[order], np.unique(cell[cell >= 0]))
-        large = np.flatnonzero(np.diff(np.append(first, n)) >= SAMPLED)
-        self.sampled = order[first[large][:, None] + np.arange(SAMPLED)]  # a row per cell
-        tails = np.repeat(np.arange(n), np.diff(arcs.start))
-        inside = np.flatnonzero(cell[tails] == cell[arcs.heads])
+        size = np.bincount(cell)
+        large = np.flatnonzero(size >= SAMPLED)
+        self.sampled = order[(np.cumsum(size) - size)[large][:, None] + np.arange(SAMPLED)]  # a row per cell
         start = np.searchsorted(tails[inside], np.arange(n + 1))
         extra = start[-1] + len(self.sampled) * np.arange(1, SAMPLED + 1)
         free = np.full(self.sampled.size, topology.num_edges)
@@ -88,6 +93,14 @@ class Cells:
         return self.number(np.ones(self.num_edges))
 
 
+def parts(graph, count):
+    """The number of each node's part."""
+    if count == 1:
+        return np.zeros(graph.num_nodes, np.int64)
+    adjacency = pymetis.CSRAdjacency(graph.start.astype(np.int32), graph.heads.astype(np.int32))
+    return np.array(pymetis.part_graph(count, adjacency, options=pymetis.Options(seed=1), recursive=True)[1])
+
+
 @lru_cache(maxsize=1)
 def network(name):
     """As in ``accuracy``; after an @ the column that is declared as a proxy."""
@@ -96,7 +109,7 @@ def network(name):
     return net.with_proxy(column) if column else net
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=len(CELLS))
 def cells_of(name, count):
     return Cells(network(name).topology, count)
 
