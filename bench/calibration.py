@@ -120,7 +120,8 @@ def error(true, found, factor=1.0):
 
 def best_factor(true, found):
     """The one of least mean absolute error: a weighted median."""
-    ratio, order = true / np.maximum(found, 1e-300), np.argsort(true / np.maximum(found, 1e-300))
+    ratio = true / np.maximum(found, 1e-300)
+    order = np.argsort(ratio)
     so_far = np.cumsum(found[order])
     return float(ratio[order][np.searchsorted(so_far, so_far[-1] / 2)])
 
@@ -163,6 +164,7 @@ def one(name, ratio, seed, share):
         trust = known**2 / (known**2 + misled**2 + 2 * noise**2)
         off = trust * (exact + rng.laplace(0, noise, DRAWS) - expected) / expected
         found[f"{count} cells"] = float(np.mean([error(true, rest, max(1 + some, 0.1)) for some in off]))
+        found[f"{count} factor"] = exact / expected
         found[f"{count} exact"] = error(true, rest, exact / expected)
         found[f"{count} raw"] = error(true, rest, exact / estimated)
     return found
