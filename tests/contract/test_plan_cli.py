@@ -67,7 +67,7 @@ def test_weights_will_be_like_those_of_an_earlier_release(folder, capsys):
     assert (code, err) == (0, "")
     assert all(row["relative"] > 0 for row in json.loads(out)["sweep"])
     for arguments, code, words in (
-        (["--like", "none.hush"], 1, "none.hush"), (["--like", "roads.csv"], 1, "roads.csv"),
+        (["--like", "none.hush"], 2, "there is no file"), (["--like", "roads.csv"], 2, "roads.csv"),
         (["--like", "last.hush", "--typical-weight", "5"], 2, "not both"),
         (["--like", "last.hush", "--picture", "last.svg"], 2, "give several"),
     ):  # fmt: skip

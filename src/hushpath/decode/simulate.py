@@ -25,7 +25,7 @@ from ..arrays import Float, Int
 from ..blocks.samples import hop_histogram
 from ..data.lattice import Lattice
 from ..data.weights import PrivateWeights
-from ..estimate.core import Estimator, NoisyEdges
+from ..estimate.core import Estimator, NoisyEdges, measured_singly
 from ..estimate.registry import quick_estimator
 from ..kernels.paths import distances_from
 from ..measure import measure
@@ -37,6 +37,7 @@ from .surrogates import MOST_DRAWS, SEARCHED, Part, Scene
 
 WHOLE_EDGES = 15_000
 NOISE_SEED, MOST_SCENES = 1000, 8  # a seed of noise for each scene and draw
+FEW_DRAWS = 4  # where reading takes longer than a search over edges
 
 
 class Outcome(NamedTuple):
@@ -61,8 +62,8 @@ class Outcome(NamedTuple):
         """These errors, which are means, as far as one change of a single release tells: by the ratio of sizes."""
         if before.mean <= 0 or before.p95 <= 0:
             return after
-        mean = self.mean * after.mean / before.mean
-        return Outcome(mean, self.p95 * after.p95 / before.p95, after.bias * mean / max(after.mean, 1e-300))
+        mean, bias = self.mean * after.mean / before.mean, self.bias + (after.bias - before.bias)
+        return Outcome(mean, self.p95 * after.p95 / before.p95, min(max(bias, -mean), mean))
 
 
 class PerHop(NamedTuple):
@@ -97,7 +98,8 @@ def simulated(strategy: Strategy, scene: Scene, estimator: str = "auto") -> Outc
     (chosen, reader), slow = reading(strategy, estimator=estimator), is_slow(strategy, estimator)
     quick = quick_estimator(strategy) if slow else reader
     weights = PrivateWeights(scene.weights, num_rows=len(scene.weights))
-    draws = max(1, min(MOST_DRAWS, SEARCHED // max(strategy.num_values, scene.true.size)))
+    most = MOST_DRAWS if measured_singly(strategy) else FEW_DRAWS
+    draws = max(1, min(most, SEARCHED // max(strategy.num_values, scene.true.size)))
     first, *others = (
         chosen(measure(strategy, weights, SimulatedNoise(NOISE_SEED + scene.seed + MOST_SCENES * draw)), quick)
         for draw in range(draws)

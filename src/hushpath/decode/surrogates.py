@@ -7,13 +7,13 @@ public size of each edge times a lognormal factor with a share that neighbours h
 over neighbours ``FIELD_STEPS`` times) and one of its own:
 
     kind                          size of an edge    common   own
-    by length, each for itself    straight line      -        0.4
-    by length, neighbours alike   straight line      0.5      0.3
+    by length, each for itself    straight line      -        0.3
+    by length, neighbours alike   straight line      0.4      0.3
     each for itself               the same           -        1.2
     neighbours alike              the same           0.7      0.4
 
 (standard deviations of logarithms; without coordinates all lengths are the same).  How far weights lie apart nobody
-knows either, so in all the spreads are 0.4, 0.6, 0.8 and 1.2: each half as much again as the one before.  Where it
+knows either, so in all the spreads are 0.3, 0.5, 0.8 and 1.2: each 1.6 times the one before.  Where it
 is declared between which two weights half of them lie, logarithms are stretched so that they do, in every kind.  With a
 proxy, which tells how far weights lie apart, nothing is stretched: the size is the proxy in every kind, it leaves a
 third of these spreads open (``AROUND_PROXY``), and where no typical weight says how large weights are as a whole, they
@@ -88,7 +88,7 @@ class Kind(NamedTuple):
     shift: float = 0.0
 
 
-PLAIN = (Kind(True, 0.0, 0.4), Kind(False, 0.7, 0.4), Kind(True, 0.5, 0.3), Kind(False, 0.0, 1.2))
+PLAIN = (Kind(True, 0.0, 0.3), Kind(False, 0.7, 0.4), Kind(True, 0.4, 0.3), Kind(False, 0.0, 1.2))
 AROUND_PROXY = tuple(
     Kind(True, kind.common / 3, kind.own / 3, shift) for kind, shift in zip(PLAIN, (0.3, -0.3, 0.3, -0.3), strict=True)
 )
