@@ -45,6 +45,37 @@ def test_a_typical_weight_brings_bias_percent_and_what_everybody_knows(folder, c
     assert made["candidates"][0]["read_as"].startswith("edges, ")
 
 
+def test_half_of_the_weights_lie_between_two_numbers(folder, capsys):
+    public = ["--epsilon", 2, "--mechanism", "input", "--law", "laplace"]
+    figures = {}
+    for typical in ("4", "3,7", "1,20"):
+        code, out, err = planned(capsys, *public, "--typical-weight", typical, "--json", "--anyway")
+        assert (code, err) == (0, "")
+        figures[typical] = json.loads(out)["candidates"][0]["mean_error"]
+    assert len(set(figures.values())) == 3
+    _, out, _ = planned(capsys, *public, "--typical-weight", "3,7")
+    assert "the typical weight 4.583 on every edge" in out
+    made = ["release", "roads.csv", "-o", "new.hush", *TERMS, *public, "--weight", "minutes", "--typical-weight", "3,7"]
+    assert call(capsys, *made)[0] == 0
+    assert b"typical" not in (folder / "new.hush").read_bytes()
+
+
+def test_weights_will_be_like_those_of_an_earlier_release(folder, capsys):
+    terms = ["--epsilon", "2", *TERMS, "--mechanism", "input"]
+    assert call(capsys, "release", "roads.csv", "-o", "last.hush", *terms, "--weight", "minutes")[0] == 0
+    code, out, err = planned(capsys, "--epsilon", "1,2", "--like", "last.hush", "--json")
+    assert (code, err) == (0, "")
+    assert all(row["relative"] > 0 for row in json.loads(out)["sweep"])
+    for arguments, code, words in (
+        (["--like", "none.hush"], 2, "there is no file"), (["--like", "roads.csv"], 2, "roads.csv"),
+        (["--like", "last.hush", "--typical-weight", "5"], 2, "not both"),
+        (["--like", "last.hush", "--picture", "last.svg"], 2, "give several"),
+    ):  # fmt: skip
+        got, out, err = planned(capsys, "--epsilon", "1", *arguments)
+        assert (got, out, err.count("\n")) == (code, "", 1), err
+        assert words in err
+
+
 @pytest.mark.parametrize("asked", ["3", "10%"])
 def test_a_target_error_is_solved(folder, capsys, asked):
     code, out, err = planned(capsys, "--target-error", asked, "--typical-weight", 5, "--json")
@@ -100,6 +131,9 @@ def test_a_release_no_better_than_public_facts_is_refused_before_anything_is_wri
         (["--epsilon", "1", "--typical-weight", "0"], 2, "typical_weight must be a positive"),
         (["--epsilon", "1", "--typical-weight", "nan"], 2, "typical_weight must be a positive"),
         (["--epsilon", "1", "--typical-weight", "much"], 2, "typical-weight"),
+        (["--epsilon", "1", "--typical-weight", "3,"], 2, "no number, nor several between commas, such as 15,40"),
+        (["--epsilon", "1", "--typical-weight", "7,3"], 2, "the smaller first"),
+        (["--epsilon", "1", "--typical-weight", "1,2,3"], 2, "typical_weight must be a positive"),
         (["--epsilon", "1", "--picture", "a.svg"], 2, "give several"),
         (["--target-error", "2", "--picture", "a.svg"], 2, "give several"),
         (["--epsilon", "1,2", "--picture", "a.gif"], 2, "ends in .svg or .png"),

@@ -12,7 +12,7 @@ import hushpath
 from hushpath.decode import predict, simulate
 from hushpath.decode.registry import default_decoder
 from hushpath.decode.simulate import Outcome, PerHop, simulated
-from hushpath.decode.surrogates import scenes
+from hushpath.decode.surrogates import Kind, Typical, scenes
 from hushpath.errors import CannotError, OptionError
 from hushpath.estimate import registry as estimators
 from hushpath.noise import Law, SimulatedNoise
@@ -42,8 +42,9 @@ def quick(monkeypatch):
     monkeypatch.setattr(estimators, "_made", [estimators.ESTIMATORS["clip"]])
 
 
-def stand_ins(topology, typical=5.0, **terms):
-    return scenes(topology, Terms.declared(1.0, 1e-6, 1.0, **terms).lattice(topology), typical)
+def stand_ins(topology, typical=5.0, high=None, **terms):
+    declared = typical and Typical(typical, high or typical)
+    return scenes(topology, Terms.declared(1.0, 1e-6, 1.0, **terms).lattice(topology), declared)
 
 
 # Stand-in weights
@@ -67,6 +68,21 @@ def test_without_a_scale_there_are_none_and_a_proxy_is_one():
     made = stand_ins(proxy, None)
     assert 2.0 < np.median(np.concatenate([scene.weights for scene in made])) < 4.5
     assert [np.median(scene.weights) for scene in stand_ins(proxy, 5.0)] == pytest.approx([5.0] * len(made), rel=0.02)
+
+
+@pytest.mark.parametrize("ends", [(15.0, 40.0), (0.5, 500.0), (5.0, 5.01)])
+def test_half_of_the_stand_ins_lie_between_two_declared_weights(ends):
+    for scene in stand_ins(lognormal_grid().topology, *ends):
+        assert np.quantile(scene.weights, (0.25, 0.75)) == pytest.approx(ends, rel=0.02)
+
+
+@pytest.mark.parametrize("proxy", [3.0 + np.arange(len(ENDS)) % 7, np.where(np.arange(len(ENDS)) % 5, 3.0, 0.0)])
+def test_around_a_proxy_two_declared_weights_tell_how_large_weights_are_but_stretch_nothing(proxy):
+    topology = lognormal_grid().topology.with_proxy(proxy)
+    for scene in stand_ins(topology, 10.0, 90.0):
+        low, high = np.quantile(scene.weights[scene.weights > 0], (0.25, 0.75))
+        assert low * high == pytest.approx(900.0, rel=0.02)
+        assert high < 3 * low
 
 
 def test_some_stand_ins_have_neighbours_alike_and_some_not():
@@ -104,6 +120,45 @@ def test_the_predicted_error_is_the_realised_one_where_weights_are_like_stand_in
     assert made.choice.expected.least < made.choice.mean_error < made.choice.expected.most
     assert made.choice.mean_error < made.choice.p95_error < made.choice.bound
     assert made.choice.relative == pytest.approx(made.choice.mean_error / made.known.distance)
+
+
+@pytest.mark.parametrize("unit", [1.5, 5.0])
+def test_who_tells_how_far_weights_lie_apart_is_told_the_error_of_such_weights(unit):
+    """A quarter below 1 and a quarter above 25: far from what a median alone makes one think."""
+    weights = 5 * np.exp(2.4 * np.random.default_rng(3).normal(size=len(ENDS)))
+    net = build(400, ENDS, weights, coordinates=PLACES)
+    asked_so = dict(epsilon=1.0, unit=unit, mechanism="input", law="laplace", max_weight=5000.0)
+    middle, quarters = (plan(net.topology, typical_weight=typical, **asked_so) for typical in (5.0, (1.0, 25.0)))
+    found = [hushpath.evaluate(net, hushpath.release(net, plan=quarters, seed=seed)) for seed in range(3)]
+    true = np.mean([one.mean_error for one in found])
+    off_by = [abs(math.log(made.choice.mean_error / true)) for made in (middle, quarters)]
+    assert off_by[1] < math.log(1.4) < off_by[0]
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_is_declared_for_the_plan_changes_nothing_that_is_published(tmp_path):
+    net = lognormal_grid()
+    made = [plan(net.topology, **asked(typical_weight=typical)) for typical in (None, 5.0, (3.0, 8.0), [3, 8])]
+    assert len({one.choice.mean_error for one in made}) == 3
+    assert made[2].choice.expected == made[3].choice.expected
+    released = [hushpath.release(net, plan=one, seed=4) for one in made]
+    assert len({one.fingerprint for one in released}) == 1
+    assert len({str(one.statement) for one in released}) == 1
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_luck_of_one_draw_of_noise_is_averaged_out():
+    """On small networks one release is often off the mean of all by a third."""
+    net = named("grid")
+    made = plan(net.topology, epsilon=1.0, unit=2.0, typical_weight=10.0, mechanism="input", law="laplace")
+    trials = predict.Trials(stand_ins(net.topology, 10.0))
+    for which, scene in enumerate(trials.scenes):
+        stand_in = build(net.topology.num_nodes, np.stack([net.topology.tails, net.topology.heads], 1), scene.weights)
+        found = [
+            hushpath.evaluate(stand_in, hushpath.release(stand_in, plan=made, seed=seed)).mean_error
+            for seed in range(40)
+        ]
+        assert trials.only(which).expected(made.strategy).mean == pytest.approx(np.mean(found), rel=0.2)
 
 
 @pytest.mark.usefixtures("quick")
@@ -194,7 +249,7 @@ def test_what_a_slow_estimator_gains_is_carried_over_from_a_part(monkeypatch):
         "all-alike": replace(clip, name="all-alike", costly=True, estimate=alike),
     }
     monkeypatch.setattr(estimators, "ESTIMATORS", {"clip": clip, **slow})
-    for scene in scenes(net.topology, problem.lattice, 5.0):
+    for scene in scenes(net.topology, problem.lattice, Typical(5.0, 5.0)):
         plain, same = (simulated(strategy, scene, name) for name in ("clip", "like-clip"))
         assert (plain.mean, plain.p95) == pytest.approx((same.mean, same.p95))
         assert len(scene.part.edges) < len(ENDS)
@@ -218,6 +273,44 @@ def test_the_default_estimator_is_the_one_that_is_tried(monkeypatch):
     assert made.choice.read_as == "edges, slow"
     assert made.choice.expected == plain.choice.expected
     assert sum(c.expected.simulated for c in made.candidates) <= sum(c.expected.simulated for c in plain.candidates)
+
+
+def test_on_larger_networks_slow_estimators_are_tried_on_two_kinds_and_the_others_gain_as_much(monkeypatch):
+    topology = lognormal_grid().topology
+    clip, tried = estimators.ESTIMATORS["clip"], []
+    slow = replace(clip, name="slow", costly=True, estimate=lambda noisy: tried.append(1) or clip.estimate(noisy) // 2)
+    monkeypatch.setattr(estimators, "_made", [slow, clip])
+    monkeypatch.setattr(estimators, "ESTIMATORS", {"slow": slow, "clip": clip})
+    every = plan(topology, **asked(mechanism="input", law="laplace"), anyway=True)
+    assert len(tried) == 4
+    monkeypatch.setattr(predict, "FEW_EDGES", 100)
+    few = plan(topology, **asked(mechanism="input", law="laplace"), anyway=True)
+    assert len(tried) == 4 + 2
+    assert few.choice.mean_error == pytest.approx(every.choice.mean_error, rel=0.2)
+    assert few.choice.p95_error == pytest.approx(every.choice.p95_error, rel=0.2)
+    assert few.choice.bias < 0
+
+
+def test_a_change_of_one_release_is_carried_to_the_mean_of_many():
+    usual, before, after = Outcome(10.0, 30.0, -2.0), Outcome(5.0, 20.0, -1.0), Outcome(2.5, 5.0, 1.0)
+    assert usual.changed(before, after) == pytest.approx((5.0, 7.5, 0.0))
+    assert usual.changed(before, before) == pytest.approx(usual)
+    assert usual.changed(Outcome(0.0, 0.0, 0.0), after) == after
+    assert Outcome.mean_of([before, after]) == pytest.approx((3.75, 12.5, 0.0))
+
+
+def test_what_quick_estimators_put_far_behind_is_tried_too_where_it_is_read_by_another_slow_one(monkeypatch):
+    """On a long path sums beat single edges by far, unless somebody reads single edges much better."""
+    length = 400
+    topology = build(length + 1, [(i, i + 1) for i in range(length)], np.ones(length)).topology
+    made = [estimators.ESTIMATORS[name] for name in ("lean", "sums", "shrink", "clip")]
+    lucky = replace(made[2], estimate=lambda noisy: np.full(len(noisy.values), truth))
+    terms = dict(epsilon=1.0, unit=3.0, typical_weight=5.0, law="laplace")
+    assert plan(topology, **terms).choice.mechanism == "lines"
+    truth = np.rint(5.0 / plan(topology, **terms).strategy.lattice.granularity).astype(np.int64)
+    monkeypatch.setattr(estimators, "_made", [made[0], made[1], lucky, made[3]])
+    monkeypatch.setattr("hushpath.decode.surrogates.PLAIN", (Kind(False, 0.0, 1e-6), Kind(False, 0.0, 1e-6)))
+    assert plan(topology, **terms, anyway=True).choice.mechanism == "input"
 
 
 def test_errors_per_hop_are_fitted_and_their_mean_is_that_of_normals():
@@ -393,10 +486,68 @@ def test_where_nothing_is_known_or_nothing_is_hidden_nobody_is_refused():
     assert (exact.worth_it, exact.known, exact.choice.mean_error) == (True, None, 0.0)
 
 
-@pytest.mark.parametrize("wrong", [0, -1, math.nan, math.inf, "5", True, [5]])
+@pytest.mark.parametrize(
+    "wrong",
+    [0, -1, math.nan, math.inf, "5", True, [5], (40, 15), (5, 5), (0, 5), (5, math.inf), (math.nan, 5), (1, 2, 3),
+     (True, 5), ("1", "5"), ([1], [5]), (), np.array([[1, 2], [3, 4]])],
+)  # fmt: skip
 def test_typical_weights_that_are_none_are_refused(wrong):
     with pytest.raises(OptionError, match="typical_weight must be a positive finite number"):
         plan(named("grid").topology, epsilon=1.0, unit=1.0, typical_weight=wrong)
+
+
+# Like an earlier release
+
+
+@pytest.mark.parametrize("unit", [0.5, 2.0])
+def test_an_earlier_release_tells_how_weights_lie(unit):
+    """Weights that are half zero-like and half large: nothing that a median would make one think of."""
+    rng = np.random.default_rng(5)
+    weights = np.where(PLACES[ENDS[:, 0], 0] < 10, 0.3, 20.0) * np.exp(0.2 * rng.normal(size=len(ENDS)))
+    net = build(400, ENDS, weights)
+    earlier = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", law="laplace", seed=9)
+    asked_so = dict(epsilon=1.0, unit=unit, mechanism="input", law="laplace")
+    guessed = plan(net.topology, typical_weight=float(np.median(weights)), anyway=True, **asked_so)
+    made = plan(net.topology, like=earlier, **asked_so)
+    found = [hushpath.evaluate(net, hushpath.release(net, plan=made, seed=seed)) for seed in range(3)]
+    true = np.mean([one.mean_error for one in found])
+    off_by = [abs(math.log(one.choice.mean_error / true)) for one in (guessed, made)]
+    assert off_by[1] < math.log(1.4)
+    assert off_by[1] < off_by[0]
+    assert made.choice.expected.least <= made.choice.mean_error <= made.choice.expected.most
+    assert "on every edge" in made.known.source
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_plan_like_an_earlier_release_solves_sweeps_and_changes_nothing_published():
+    net = lognormal_grid()
+    earlier = hushpath.release(net, epsilon=1.0, unit=1.5, mechanism="input", law="laplace", seed=9)
+    terms = dict(unit=1.5, like=earlier)
+    solved = plan(net.topology, target_error="6%", **terms)
+    assert solved.choice.mean_error <= 0.06 * solved.known.distance
+    assert [one.terms.epsilon for one in plan(net.topology, epsilon=[1, 2], **terms).plans] == [1.0, 2.0]
+    made, blind = plan(net.topology, epsilon=1.0, **terms), plan(net.topology, epsilon=1.0, unit=1.5)
+    assert hushpath.release(net, plan=made, seed=1).fingerprint == hushpath.release(net, plan=blind, seed=1).fingerprint
+    assert str(made) == str(plan(net.topology, epsilon=1.0, **terms))
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_is_no_earlier_release_of_the_network_is_refused():
+    net, small = lognormal_grid(), named("grid")
+    terms = dict(epsilon=1.0, unit=1.0)
+    usual = hushpath.release(net, **terms, mechanism="input", seed=1)
+    for wrong, more, words in (
+        ("last.hush", {}, "like takes an earlier release"),
+        (usual, {"typical_weight": 5.0}, "give like or typical_weight, not both"),
+        (hushpath.release(small, **terms, mechanism="input", seed=1), {}, "another topology"),
+        (hushpath.release(net, epsilon=math.inf, unit=1.0, mechanism="input"), {}, "no noise"),
+    ):
+        with pytest.raises(OptionError, match=words):
+            plan(net.topology, like=wrong, **terms, **more)
+    for whom, mechanism in ((small, "all-pairs"), (TINY["two"], "input")):
+        earlier = hushpath.release(whom, **terms, max_weight=20.0, mechanism=mechanism, seed=1)
+        with pytest.raises(CannotError, match="does not tell how weights lie: every edge must have been measured"):
+            plan(whom.topology, like=earlier, **terms)
 
 
 @pytest.mark.usefixtures("quick")

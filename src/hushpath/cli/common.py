@@ -25,8 +25,10 @@ Population = Annotated[
     int | None, typer.Option("--population", help="Public number of protected units, to judge delta.")
 ]
 TypicalWeight = Annotated[
-    float | None,
-    typer.Option("--typical-weight", help="PUBLIC: about the median weight; then errors are simulated. Not computed."),
+    str | None,
+    typer.Option(
+        "--typical-weight", help="PUBLIC guess: half of the weights lie between 15,40; or the median, 25. Not computed."
+    ),
 ]
 Anyway = Annotated[bool, typer.Option("--anyway", help="Go on even if public facts alone are predicted to be as good.")]
 MechanismName = Annotated[str, typer.Option("--mechanism", help="See `hushpath plan`; auto: smallest predicted error.")]
@@ -76,6 +78,19 @@ def bound(text: str | None, default: float) -> str | float:
         return float(text)
     except ValueError:
         return text
+
+
+def numbers(option: str, text: str | None, example: str) -> Any:
+    """One number, or a list of several that stand between commas; ``None`` if nothing was given."""
+    if text is None:
+        return None
+    try:
+        found = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise typer.BadParameter(
+            f"'{option}': {text[:40]!r} is no number, nor several between commas, such as {example}."
+        ) from None
+    return found if "," in text else found[0]
 
 
 def the_unit(unit: float | None) -> float:

@@ -24,6 +24,9 @@ def command(
     unit: c.Unit = None,
     max_weight: c.MaxWeight = None,
     typical_weight: c.TypicalWeight = None,
+    like: Annotated[
+        Path | None, typer.Option("--like", help="An earlier release file of this network: weights will be like those.")
+    ] = None,
     population: c.Population = None,
     mechanism: c.MechanismName = "auto",
     law: c.LawName = "auto",
@@ -47,6 +50,7 @@ def command(
     from ..data.readers import read_topology
     from ..errors import OptionError
     from ..progress import shown
+    from ..publish.oracle import load
     from ..publish.plan import plan
     from ..publish.planned import Sweep
 
@@ -54,14 +58,15 @@ def command(
         raise typer.BadParameter("Missing option '--epsilon' (or '--target-error').")
     if epsilon is not None and target_error is not None:
         raise OptionError("--target-error is solved for epsilon: give one of the two")
-    asked = None if epsilon is None else _epsilons(epsilon)
-    c.check_inputs(network, nodes)
+    asked = c.numbers("--epsilon", epsilon, "0.5,1,2")
+    typical = c.numbers("--typical-weight", typical_weight, "15,40")
+    c.check_inputs(network, nodes, like)
     if picture is not None:
         if not isinstance(asked, list):
             raise OptionError("--picture draws error against epsilon: give several, such as --epsilon 0.5,1,2")
         if picture.suffix.lower() not in PICTURES:
             raise OptionError(f"a picture is a file that ends in {' or '.join(PICTURES)}, not {picture.name[:60]!r}")
-        c.check_output(picture, network, nodes)
+        c.check_output(picture, network, nodes, like)
     if weight is not None:
         bounds_are_public(weight, c.bound(lower, 0.0), c.bound(upper, float("inf")))
     unit = c.the_unit(unit)
@@ -72,8 +77,8 @@ def command(
         )  # fmt: skip
         made: Any = plan(
             topology, epsilon=asked, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,
-            population=population, typical_weight=typical_weight, target_error=target_error, anyway=anyway,
-            **c.mechanism_options(option),
+            population=population, typical_weight=typical, target_error=target_error, anyway=anyway,
+            like=None if like is None else load(like), **c.mechanism_options(option),
         )  # fmt: skip
     if picture is not None and isinstance(made, Sweep):
         from ..report.sweep import write_picture
@@ -85,14 +90,3 @@ def command(
         print(made)
         if picture is not None:
             print(f"Picture written to {picture}.")
-
-
-def _epsilons(text: str) -> Any:
-    """One number, or several between commas."""
-    try:
-        numbers = [float(part) for part in text.split(",")]
-    except ValueError:
-        raise typer.BadParameter(
-            f"'--epsilon': {text[:40]!r} is no number, nor several between commas, such as 0.5,1,2."
-        ) from None
-    return numbers if "," in text else numbers[0]

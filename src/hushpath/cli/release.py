@@ -59,7 +59,7 @@ def command(
     if sign is not None:
         private_key(sign)  # a wrong key is said before the data are opened, as a wrong budget is
     Budget(epsilon, delta)  # a wrong budget is said before the data are opened
-    unit = c.the_unit(unit)
+    unit, typical = c.the_unit(unit), c.numbers("--typical-weight", typical_weight, "15,40")
     with shown():
         net = read_network(
             network, source=source, target=target, weight=weight, directed=directed, nodes=nodes,
@@ -68,7 +68,7 @@ def command(
         made = release(
             net, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,
             sampler=sampler, seed=seed, population=population, proxy=proxy,
-            estimator=estimator, typical_weight=typical_weight, anyway=anyway, **c.mechanism_options(option),
+            estimator=estimator, typical_weight=typical, anyway=anyway, **c.mechanism_options(option),
         )  # fmt: skip
         made.save(out, sign=sign)
         if sign is None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..decode.predict import Expected, Trials, error_bound, from_noise
 from ..decode.registry import reading
+from ..decode.simulate import is_slow
 from ..errors import CannotError, HushpathError, OptionError
 from ..estimate.registry import quick_estimator
 from ..noise import Law, std
@@ -24,7 +25,7 @@ from ..strategy.registry import MECHANISMS, mechanism_named
 
 GAMMA = 0.05  # the chance that proved bounds are given away
 FAR_BEHIND = 2.0  # times the best: noise alone is an estimate, and estimators may halve what it says
-CLOSE_BEHIND = 1.1  # times the best, all read by quick estimators: slow ones are tried on these only
+CLOSE_BEHIND = 1.1  # times the best that is read alike: of these slow estimators are tried on no others
 MOST_NUMBERS = 4_000_000  # a strategy that measures more takes too long to try
 
 
@@ -118,23 +119,19 @@ def _tried_out(possible: Sequence[Candidate], trials: Trials) -> list[Candidate]
         strategy = candidate.strategy
         assert strategy is not None
         if strategy.num_values <= MOST_NUMBERS and candidate.hopeful <= FAR_BEHIND * best:
-            expected = trials.expected(strategy, quick_estimator(strategy).name if _slow(strategy) else "auto")
+            expected = trials.expected(strategy, quick_estimator(strategy).name if is_slow(strategy) else "auto")
             found[i], best = replace(candidate, expected=expected), min(best, expected.mean)
+    # Slow estimators gain more or less than one another, up to several times, so quick ones do not tell who wins.
+    ahead = {c.read_as: min(d.mean_error for d in found if d.read_as == c.read_as) for c in found}
     for i, candidate in steps(list(enumerate(found)), "trying"):
         strategy = candidate.strategy
         assert strategy is not None
-        if candidate.expected.simulated and _slow(strategy):
-            close = candidate.mean_error <= CLOSE_BEHIND * best
+        if candidate.expected.simulated and is_slow(strategy):
+            close = candidate.mean_error <= CLOSE_BEHIND * ahead[candidate.read_as]
             expected = trials.expected(strategy) if close else Expected(candidate.mean_error, candidate.p95_error)
             found[i] = replace(candidate, expected=expected)
     share = 1 / distance if distance > 0 else None
     return [replace(candidate, relative=share and share * candidate.mean_error) for candidate in found]
-
-
-def _slow(strategy: Strategy) -> bool:
-    """Whether it is read with an estimator that takes long."""
-    usual = reading(strategy)
-    return usual.decoder.searches and usual.estimator.costly
 
 
 def _tried(mechanism: Mechanism, problem: Problem, asked: Law | None, options: Mapping[str, Any]) -> list[Candidate]:

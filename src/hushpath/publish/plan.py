@@ -19,16 +19,18 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
+from ..arrays import Float
 from ..data.facts import warn_of_bounds
 from ..data.topology import Topology
 from ..decode.predict import Trials
-from ..decode.surrogates import scenes
+from ..decode.surrogates import Typical, as_released, scenes
 from ..errors import CannotError, OptionError
 from ..noise import Law
 from ..strategy.core import Problem, check_law
 from ..strategy.registry import MECHANISMS
 from ..strategy.terms import Terms
 from .candidates import Candidate, named_candidates, ranked
+from .oracle import Release
 from .planned import Known, Plan, Sweep
 from .target import LARGEST, parsed, smallest_epsilon
 
@@ -64,13 +66,26 @@ class Question:
     terms: Terms  # with any epsilon
     mechanism: str
     law: Law | None
-    typical: float | None
+    typical: Typical | None
     options: Mapping[str, Any]
+    drawn: tuple[Float, ...] = ()  # weights as they may be, by an earlier release
+
+    def like(self, earlier: Any) -> Question:
+        """The same, asked of weights like those that an earlier release tells of."""
+        if not isinstance(earlier, Release):
+            raise OptionError(f"like takes an earlier release, such as load returns, not {type(earlier).__name__}")
+        if self.typical is not None:
+            raise OptionError("an earlier release tells how large weights are: give like or typical_weight, not both")
+        if not earlier.topology.is_same(self.topology, bounds=False):
+            raise OptionError("the earlier release is of another topology than this network's")
+        drawn = as_released(earlier.measurements)
+        middle = float(np.median(drawn))
+        return replace(self, typical=Typical(middle, middle) if middle > 0 else None, drawn=drawn)
 
     @cached_property
     def trials(self) -> Trials:
         """Stand-in weights, none of which depends on epsilon."""
-        return Trials(scenes(self.topology, self.terms.lattice(self.topology), self.typical))
+        return Trials(scenes(self.topology, self.terms.lattice(self.topology), self.typical, self.drawn))
 
     @cached_property
     def known(self) -> Known | None:
@@ -80,7 +95,7 @@ class Question:
             return None
         moves = [np.abs(scene.known[scene.pairs] - scene.true[scene.pairs]).mean() for scene in scenes]
         far = [scene.true[scene.pairs].mean() for scene in scenes]
-        source = f"the typical weight {self.typical:g} on every edge" if self.typical is not None else ""
+        source = f"the typical weight {self.typical.middle:.4g} on every edge" if self.typical is not None else ""
         if self.topology.proxy_name:
             source = f"the public column {self.topology.proxy_name}" + (source and ", scaled to the typical weight")
         return Known(source, float(np.mean(moves)), float(np.mean(far)))
@@ -125,8 +140,8 @@ def plan(
     topology: Topology, *, epsilon: float | Sequence[float] | None = None, delta: float = 1e-6,
     unit: float | None = None, max_weight: float | None = None, mechanism: str = "auto", law: str = "auto",
     granularity: float | None = None, population: int | None = None, proxy: str | None = None,
-    typical_weight: float | None = None, target_error: float | str | None = None, anyway: bool = False,
-    **options: Any,
+    typical_weight: float | Sequence[float] | None = None, target_error: float | str | None = None,
+    like: Release | None = None, anyway: bool = False, **options: Any,
 ) -> Plan | Sweep:  # fmt: skip
     """Build every candidate strategy, predict its error and put the best first.  Reads no weights.
 
@@ -135,8 +150,11 @@ def plan(
 
     Args:
         epsilon: the budget; several, as a list, give a ``Sweep``: the best candidate at each.
-        typical_weight: about the median weight: public, declared, NEVER computed from the private data.  It decides
-            nothing private and is not published; with it (or a proxy) errors are simulated, in relative terms too.
+        typical_weight: about the median weight, ``25``; or better two weights between which about half of all lie,
+            ``(15, 40)``: public, declared, NEVER computed from the private data.  It bounds nothing, decides nothing
+            private and is not published; with it (or a proxy) errors are simulated, in relative terms too.
+        like: an earlier release of the same network, with edges measured (``input``, ``lines``), by any budget.  The
+            weights to come are taken to be like those it tells of.  Instead of ``typical_weight``, and says far more.
         target_error: the mean error to reach, ``2`` or ``"5%"`` of the mean distance: epsilon is solved for.
         anyway: plan even if public facts alone are predicted to be as good as the release.
     """
@@ -147,6 +165,8 @@ def plan(
     first: Any = 1.0 if wanted is not None else _listed(epsilon)[0] if several else epsilon
     terms = Terms.declared(first, delta, unit, max_weight, granularity, population)
     question = ask(topology, terms, mechanism, law, proxy, typical_weight, options)
+    if like is not None:
+        question = question.like(like)
     if several:
         return Sweep(tuple(question.at(one) for one in _listed(epsilon)))
     return checked(question.at(terms.epsilon) if wanted is None else _solved(question, *wanted), anyway)
@@ -224,14 +244,19 @@ def _listed(epsilon: Any) -> list[float]:
     return numbers
 
 
-def checked_typical(weight: Any) -> float | None:
-    """A typical weight is a positive number, or not declared."""
+def checked_typical(weight: Any) -> Typical | None:
+    """A typical weight is a positive number or a pair of them, the smaller first; or it is not declared."""
     if weight is None:
         return None
-    number = float(weight) if isinstance(weight, (int, float, np.integer, np.floating)) else math.nan
-    if isinstance(weight, bool) or not 0 < number < math.inf:
-        raise OptionError(f"typical_weight must be a positive finite number, got {str(weight)[:40]!r}")
-    return number
+    pair = isinstance(weight, (list, tuple, np.ndarray)) and len(weight) == 2
+    low, high = ends = tuple(weight) if pair else (weight, weight)
+    plain = all(isinstance(one, (int, float, np.integer, np.floating)) and not isinstance(one, bool) for one in ends)
+    if not plain or not 0 < low <= high < math.inf or (pair and low == high):
+        raise OptionError(
+            "typical_weight must be a positive finite number, or two between which half of the weights lie, the "
+            f"smaller first, got {str(weight)[:40]!r}"
+        )
+    return Typical(float(low), float(high))
 
 
 def column_name(proxy: Any) -> str:

@@ -130,8 +130,8 @@ class Plan:
             lines += UNKNOWN_SCALE if self.topology.num_edges and not budget.unlimited else ()
         else:
             lines += [
-                "Mean, 95 % and bias are simulated on stand-in weights made of public facts, read as named. How",
-                "weights lie on the network no public fact tells: depending on it, the mean error of the choice is "
+                "Mean, 95 % and bias are simulated on stand-in weights made of public facts, read as named. Depending",
+                "on how weights lie on the network, as far as that is not known, the mean error of the choice is "
                 f"{choice.expected.least:.4g} to {choice.expected.most:.4g}.",
                 f"{self.known.compared(choice.mean_error)}.",
             ]

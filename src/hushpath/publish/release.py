@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..data.network import Network
@@ -21,8 +22,8 @@ def release(
     network: Network, *, epsilon: float | None = None, delta: float | None = None, unit: float | None = None,
     max_weight: float | None = None, mechanism: str = "auto", law: str = "auto", sampler: str = "auto",
     seed: int | None = None, granularity: float | None = None, population: int | None = None,
-    plan: Plan | None = None, proxy: str | None = None, typical_weight: float | None = None, anyway: bool = False,
-    estimator: str = "auto", **options: Any,
+    plan: Plan | None = None, proxy: str | None = None, typical_weight: float | Sequence[float] | None = None,
+    anyway: bool = False, estimator: str = "auto", **options: Any,
 ) -> Release:  # fmt: skip
     """Measure a network once, with differential privacy, and return what may be published.
 
@@ -46,7 +47,8 @@ def release(
             private data breaks the promise (``Topology.with_proxy``).  A network that has a proxy keeps it.
         estimator: how edge weights are estimated where paths are searched over them; free, and each reader may choose
             another (``Release.read``).  "auto" takes what suits the release; "clip" is the quick and simple one.
-        typical_weight: about the median weight, for the plan: public, declared, NEVER computed from the private data.
+        typical_weight: about the median weight, or two between which half of all lie, for the plan: public, declared,
+            NEVER computed from the private data.
         anyway: release even if the plan predicts that public facts alone are as good.
         options: what the mechanism takes.
 
