@@ -499,6 +499,10 @@ def test_typical_weights_that_are_none_are_refused(wrong):
 # Like an earlier release
 
 
+NOT_FOR_PUBLISHING = pytest.mark.filterwarnings("ignore:the earlier release is NOT PRIVATE")
+
+
+@NOT_FOR_PUBLISHING
 @pytest.mark.parametrize("unit", [0.5, 2.0])
 def test_an_earlier_release_tells_how_weights_lie(unit):
     """Weights that are half zero-like and half large: nothing that a median would make one think of."""
@@ -518,6 +522,7 @@ def test_an_earlier_release_tells_how_weights_lie(unit):
     assert "on every edge" in made.known.source
 
 
+@NOT_FOR_PUBLISHING
 @pytest.mark.usefixtures("quick")
 def test_a_plan_like_an_earlier_release_solves_sweeps_and_changes_nothing_published():
     net = lognormal_grid()
@@ -529,6 +534,15 @@ def test_a_plan_like_an_earlier_release_solves_sweeps_and_changes_nothing_publis
     made, blind = plan(net.topology, epsilon=1.0, **terms), plan(net.topology, epsilon=1.0, unit=1.5)
     assert hushpath.release(net, plan=made, seed=1).fingerprint == hushpath.release(net, plan=blind, seed=1).fingerprint
     assert str(made) == str(plan(net.topology, epsilon=1.0, **terms))
+
+
+@pytest.mark.usefixtures("quick")
+def test_an_earlier_release_that_is_not_private_is_said_to_be_so():
+    net = lognormal_grid()
+    asked_so = dict(epsilon=1.0, unit=1.5, mechanism="input", law="laplace")
+    with pytest.warns(hushpath.HushpathWarning, match="NOT PRIVATE, and so is whatever is chosen"):
+        plan(net.topology, like=hushpath.release(net, seed=9, **asked_so), **asked_so)
+    plan(net.topology, like=hushpath.release(net, **asked_so), **asked_so)
 
 
 @pytest.mark.usefixtures("quick")

@@ -24,7 +24,7 @@ from ..data.facts import warn_of_bounds
 from ..data.topology import Topology
 from ..decode.predict import Trials
 from ..decode.surrogates import Typical, as_released, scenes
-from ..errors import CannotError, OptionError
+from ..errors import CannotError, OptionError, warn
 from ..noise import Law
 from ..strategy.core import Problem, check_law
 from ..strategy.registry import MECHANISMS
@@ -32,6 +32,7 @@ from ..strategy.terms import Terms
 from .candidates import Candidate, named_candidates, ranked
 from .oracle import Release
 from .planned import Known, Plan, Sweep
+from .statement import NOT_PRIVATE
 from .target import LARGEST, parsed, smallest_epsilon
 
 MOST_EPSILONS = 50
@@ -79,6 +80,8 @@ class Question:
         if not earlier.topology.is_same(self.topology, bounds=False):
             raise OptionError("the earlier release is of another topology than this network's")
         drawn = as_released(earlier.measurements)
+        if not earlier.statement.private:
+            warn(f"the earlier release is {NOT_PRIVATE}, and so is whatever is chosen by this plan")
         middle = float(np.median(drawn))
         return replace(self, typical=Typical(middle, middle) if middle > 0 else None, drawn=drawn)
 
