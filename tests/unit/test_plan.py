@@ -113,7 +113,7 @@ def test_everything_drawn_is_drawn_again_the_same():
 def test_the_predicted_error_is_the_realised_one_where_weights_are_like_stand_ins(unit):
     net = lognormal_grid()
     made = plan(net.topology, **asked(unit=unit, mechanism="input", law="laplace"))
-    found = [hushpath.evaluate(net, hushpath.release(net, plan=made, seed=seed)) for seed in range(3)]
+    found = [hushpath.evaluate(net, hushpath.release(net, plan=made, seed=seed)) for seed in range(12)]  # bias is luck
     mean, bias = np.mean([one.mean_error for one in found]), np.mean([one.bias for one in found])
     assert mean / 1.5 < made.choice.mean_error < mean * 1.5
     assert made.choice.bias == pytest.approx(bias, abs=mean / 2)
