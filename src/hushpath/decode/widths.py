@@ -4,9 +4,10 @@ Distances over every draw (``estimate.draws``) from a sample of nodes give the m
 distance for some pairs.  Both are smooth in the released distance, and depend on where the ends lie: so a curve of the
 distance and one number per end are kept, in logarithms, and tell the range of any pair as fast as its distance.
 
-A range lies around the mean of the answer and of that middle: two estimates whose errors differ.  How wide it must be,
-in units of the spread, is what rehearsals tell: there the true distances are known, and answers and ranges are made as
-for the release.  The factor may well be below 1: draws know less than the answer does.
+A range lies around a mean of that middle and the answer: two estimates whose errors differ.  How far it must reach, in
+units of the spread, is what rehearsals tell: there the true distances are known, and answers and ranges are made as for
+the release.  The factors may well be below 1: draws know less than the answer does.  Above and below count apart: among
+many routes draws have more luck than true weights, which then lie above.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ MOST_SOURCES, FEWEST_SOURCES = 48, 6
 NUMBERS = 6 * 10**7  # of distances over draws, kept while the curves are learnt
 KNOTS, TURNS = 16, 3
 PRIOR_ROWS = 2.0  # an end is as others are, until that many rows tell otherwise
+ANSWER = 0.25  # its share in the centre of a range
 NARROWEST, WIDEST = 0.4, 3.0  # factors
 REHEARSED_SOURCES, MANY_NODES = 12, 20_000
 NORMAL_90 = 1.6449
@@ -55,14 +57,15 @@ class Widths:
         unit: the scale of the noise: distances below it are not told apart.
         middle: logarithm of the middle of draws over the released distance, both with the unit added.
         spread: logarithm of the standard deviation over the unit.
-        factor: by how much errors of answers exceed that in rehearsals.
+        below, above: by how much errors to either side exceed that in rehearsals.
         shared: standard deviation of a further error in proportion to the distance.
     """
 
     unit: float
     middle: Curve
     spread: Curve
-    factor: float = 1.0
+    below: float = 1.0
+    above: float = 1.0
     shared: float = 0.0
 
     @classmethod
@@ -72,9 +75,13 @@ class Widths:
         few = sources if topology.num_nodes <= MANY_NODES else sources[:REHEARSED_SOURCES]
         misses = [cls._missed(topology, one, few, turn) for turn, one in enumerate(found.rehearsals)]
         missed = np.concatenate(misses)
-        factor = float(np.quantile(missed, 0.9)) / NORMAL_90 if len(missed) else 1.0
+        if not len(missed):
+            return plain
+        both, down, up = np.quantile(np.abs(missed), 0.9), -np.quantile(missed, 0.05), np.quantile(missed, 0.95)
         trust = len(misses) / (len(misses) + 1)
-        return replace(plain, factor=float(np.clip(factor**trust, NARROWEST, WIDEST)), shared=found.shared)
+        factor = np.maximum(np.array([both, down, max(both, up)]) / NORMAL_90, TINY) ** trust
+        either, down, up = np.clip(factor, NARROWEST, WIDEST).tolist()
+        return replace(plain, below=(either + down) / 2, above=up, shared=found.shared)
 
     @classmethod
     def _over(cls, topology: Topology, draws: Float, sources: Int, released: Float, unit: float) -> Widths:
@@ -92,7 +99,9 @@ class Widths:
         ends = sources[which[0]], which[1]
         n = topology.num_nodes
         middle = _curve(np.log(mean + 1.0) - far, far, *ends, n)
-        off = (np.expm1(far + middle.at(far, *ends)) - mean) / 2  # of one pair, from the curve: the answer's own luck
+        off = (np.expm1(far + middle.at(far, *ends)) - mean) * (
+            1 - ANSWER
+        )  # of one pair, from the curve: the answer's own luck
         spread = np.sqrt(spread**2 + _smooth(off**2, far))
         return cls(unit, middle, _curve(np.log(spread + TINY), far, *ends, n))
 
@@ -105,7 +114,7 @@ class Widths:
         true, answers = (rows_over(topology, weights, asked) for weights in (one.truth, one.answer))
         row, targets = np.nonzero(np.isfinite(true) & (asked[:, None] != np.arange(n)))
         centre, spread = again._centred(answers[row, targets], asked[row], targets)
-        return np.asarray(np.abs(true[row, targets] - centre) / np.maximum(spread, TINY), np.float64)
+        return np.asarray((true[row, targets] - centre) / np.maximum(spread, TINY), np.float64)
 
     @classmethod
     def unknown(cls, n: int, unit: float) -> Widths:
@@ -117,15 +126,16 @@ class Widths:
         """The centre of each range and the spread around it, in units of noise as ``released`` is."""
         far = np.log1p(released)
         middle = np.expm1(np.minimum(far + self.middle.at(far, sources, targets), LARGEST))
-        spread = self.factor * np.exp(np.minimum(self.spread.at(far, sources, targets), LARGEST))
-        return (released + middle) / 2, np.hypot(spread, self.shared * released)
+        spread = np.exp(np.minimum(self.spread.at(far, sources, targets), LARGEST))
+        return ANSWER * released + (1 - ANSWER) * middle, spread
 
     def ranges(self, answers: Float, sources: Int, targets: Int, confidence: float) -> Float:
         """Low and high for finite released distances: around the centre, and around the answer in any case."""
-        centre, spread = self._centred(answers / self.unit, sources, targets)
-        reach = NormalDist().inv_cdf((1 + confidence) / 2) * spread
-        low, high = np.maximum(centre - reach, 0.0), centre + reach
-        return np.stack([np.minimum(low * self.unit, answers), np.maximum(high * self.unit, answers)], axis=1)
+        released, reach = answers / self.unit, NormalDist().inv_cdf((1 + confidence) / 2)
+        centre, spread = self._centred(released, sources, targets)
+        low = centre - reach * np.hypot(self.below * spread, self.shared * released)
+        high = centre + reach * np.hypot(self.above * spread, self.shared * released)
+        return np.stack([np.clip(low * self.unit, 0.0, answers), np.maximum(high * self.unit, answers)], axis=1)
 
 
 def sample_of_ends(n: int) -> Int:
