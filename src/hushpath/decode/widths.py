@@ -72,11 +72,11 @@ class Widths:
     def learnt(cls, topology: Topology, found: Plausible, sources: Int, released: Float, unit: float) -> Widths:
         """From distances over draws from some sources; ``released`` are their released rows, in units of noise."""
         plain = cls._over(topology, found.draws, sources, released, unit)
-        few = sources if topology.num_nodes <= MANY_NODES else sources[:REHEARSED_SOURCES]
-        misses = [cls._missed(topology, one, few, turn) for turn, one in enumerate(found.rehearsals)]
+        apart = 1 if topology.num_nodes <= MANY_NODES else max(1, len(sources) // REHEARSED_SOURCES)
+        misses = [cls._missed(topology, one, sources[::apart], turn) for turn, one in enumerate(found.rehearsals)]
         missed = np.concatenate(misses)
         if not len(missed):
-            return plain
+            return replace(plain, shared=found.shared)
         both, down, up = np.quantile(np.abs(missed), 0.9), -np.quantile(missed, 0.05), np.quantile(missed, 0.95)
         trust = len(misses) / (len(misses) + 1)
         factor = np.maximum(np.array([both, down, max(both, up)]) / NORMAL_90, TINY) ** trust
