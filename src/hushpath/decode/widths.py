@@ -6,8 +6,8 @@ distance and one number per end are kept, in logarithms, and tell the range of a
 
 A range lies around a mean of that middle and the answer: two estimates whose errors differ.  How far it must reach, in
 units of the spread, is what rehearsals tell: there the true distances are known, and answers and ranges are made as for
-the release.  The factors may well be below 1: draws know less than the answer does.  Above and below count apart: among
-many routes draws have more luck than true weights, which then lie above.
+the release.  Above and below count apart: among many routes draws have more luck than true weights, which then lie
+above.  Rehearsals only widen: in them the model is right, and how wrong it may be they cannot tell.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NUMBERS = 6 * 10**7  # of distances over draws, kept while the curves are learnt
 KNOTS, TURNS = 16, 3
 PRIOR_ROWS = 2.0  # an end is as others are, until that many rows tell otherwise
 ANSWER = 0.25  # its share in the centre of a range
-NARROWEST, WIDEST = 0.4, 3.0  # factors
+NARROWEST, WIDEST = 1.0, 3.0  # factors
 REHEARSED_SOURCES, MANY_NODES = 12, 20_000
 NORMAL_90 = 1.6449
 MAD_TO_STD = 1.2533
@@ -99,9 +99,8 @@ class Widths:
         ends = sources[which[0]], which[1]
         n = topology.num_nodes
         middle = _curve(np.log(mean + 1.0) - far, far, *ends, n)
-        off = (np.expm1(far + middle.at(far, *ends)) - mean) * (
-            1 - ANSWER
-        )  # of one pair, from the curve: the answer's own luck
+        # Of one pair, from the curve: the answer's own luck.
+        off = (np.expm1(far + middle.at(far, *ends)) - mean) * (1 - ANSWER)
         spread = np.sqrt(spread**2 + _smooth(off**2, far))
         return cls(unit, middle, _curve(np.log(spread + TINY), far, *ends, n))
 
