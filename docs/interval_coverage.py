@@ -1,6 +1,6 @@
 """Measure how often the intervals of a release hold the true distance: the table of docs/PITFALLS.md.
 
-Run: python docs/interval_coverage.py [--repeats 5] [--large] [--data FOLDER]
+Run: python docs/interval_coverage.py [--repeats 5] [--large] [--data FOLDER] [--mechanism auto]
 
 Networks are made here (``--large``: of 4096 nodes) or read from a folder of edge lists: ``source,target,weight``, a
 public proxy in a column ``proxy``, coordinates beside them in ``NAME.nodes.csv``.  Weights are even between 0 and
@@ -25,13 +25,14 @@ RATIOS, CONFIDENCE, SOURCES = (0.1, 0.3, 1.0), 0.9, 16
 
 
 class Coverage(NamedTuple):
-    """Of one network and ratio: in percent."""
+    """Of one network and ratio: in percent; and how it was measured and read."""
 
     held: float
     below: float
     above: float
     width: float
     error: float
+    read: str
 
 
 def made(side: int) -> Iterator[tuple[str, hushpath.Network]]:
@@ -77,7 +78,7 @@ def read(folder: Path) -> Iterator[tuple[str, hushpath.Network]]:
                 yield f"{path.stem}, proxy", net.with_proxy("proxy")
 
 
-def coverage(net: hushpath.Network, ratio: float, repeats: int) -> Coverage:
+def coverage(net: hushpath.Network, ratio: float, repeats: int, mechanism: str) -> Coverage:
     """Release again and again, and look where the true distances lie."""
     weights, topology = net.weights.reveal(), net.topology
     unit, rows = float(np.median(weights)), []
@@ -86,7 +87,7 @@ def coverage(net: hushpath.Network, ratio: float, repeats: int) -> Coverage:
             topology.num_nodes, min(SOURCES, topology.num_nodes), replace=False
         )
         release = hushpath.release(
-            net, epsilon=1 / ratio, delta=0.0, unit=unit, law="laplace", mechanism="input", seed=seed
+            net, epsilon=1 / ratio, delta=0.0, unit=unit, law="laplace", mechanism=mechanism, seed=seed, anyway=True
         )
         true = np.empty((len(sources), topology.num_nodes))
         distances_from(topology.arcs, weights[topology.arcs.edges], sources, true)
@@ -96,7 +97,7 @@ def coverage(net: hushpath.Network, ratio: float, repeats: int) -> Coverage:
         size = 100 / true.mean()
         misses = 100 * np.mean(true < low), 100 * np.mean(true > high)
         rows.append((100 - sum(misses), *misses, size * np.mean(high - low), size * np.mean(np.abs(distance - true))))
-    return Coverage(*np.mean(rows, axis=0).tolist())
+    return Coverage(*np.mean(rows, axis=0).tolist(), f"{release.statement.mechanism}, {release.decoder.estimator.name}")
 
 
 def main() -> None:
@@ -105,18 +106,19 @@ def main() -> None:
     asked.add_argument("--repeats", type=int, default=5)
     asked.add_argument("--large", action="store_true", help="networks of 4096 nodes")
     asked.add_argument("--data", type=Path, help="a folder of edge lists")
+    asked.add_argument("--mechanism", default="auto")
     asked.add_argument("--only", default="", help="networks whose name holds this")
     options = asked.parse_args()
-    print("| network | ratio | held by 90 % | truth below, above | width / distance | error / distance |")
-    print("|---|---|---|---|---|---|")
+    print("| network | ratio | held by 90 % | truth below, above | width / distance | error / distance | read by |")
+    print("|---|---|---|---|---|---|---|")
     for name, net in read(options.data) if options.data else made(64 if options.large else 16):
         if options.only not in name:
             continue
         for ratio in RATIOS:
-            one = coverage(net, ratio, options.repeats)
+            one = coverage(net, ratio, options.repeats, options.mechanism)
             print(
                 f"| {name} | {ratio} | {one.held:.0f} % | {one.below:.0f}, {one.above:.0f} % | {one.width:.0f} % "
-                f"| {one.error:.1f} % |",
+                f"| {one.error:.1f} % | {one.read} |",
                 flush=True,
             )
 

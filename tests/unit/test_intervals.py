@@ -9,7 +9,7 @@ import pytest
 import hushpath
 from hushpath.decode.widths import Widths
 from hushpath.estimate import draws as drawing
-from hushpath.estimate.draws import Belief, plausible, rows_over
+from hushpath.estimate.draws import Belief, plausible
 from hushpath.estimate.fields import RANGES, Fields
 from hushpath.estimate.residuals import Observed
 from hushpath.publish.export import write_matrix
@@ -152,30 +152,87 @@ def observed_of(topology, weights, seed, scale):
     return Observed(False, weights / scale + noise, ones, 0 * ones, 100 * ones)
 
 
-def held(graph, seeds, **changes):
-    """Share of true distances within 90 % ranges over draws, all pairs from some sources."""
-    net = hushpath.Network.from_networkx(graph)
-    topology, weights = net.topology, net.weights.reveal()
-    scale = RATIO * float(np.median(weights))
-    sources, inside = np.arange(0, topology.num_nodes, 3), []
+def held(net, seeds, **options):
+    """For each seed the share of true distances that a 90 % interval holds, over all pairs."""
+    exact = exact_distances(net)
+    asked, found = np.isfinite(exact) & ~np.eye(len(exact), dtype=bool), []
     for seed in seeds:
-        found = plausible(topology, observed_of(topology, weights, seed, scale))
-        true = rows_over(topology, weights / scale, sources)
-        widths = Widths.learnt(topology, found, sources, rows_over(topology, found.mean, sources), 1.0)
-        ends = np.repeat(sources, topology.num_nodes), np.tile(np.arange(topology.num_nodes), len(sources))
-        answers = np.maximum(rows_over(topology, found.mean, sources), 1e-6).ravel()
-        ranges = widths.ranges(answers, *ends, 0.9)
-        asked = ends[0] != ends[1]
-        inside.append(np.mean(((ranges[:, 0] <= true.ravel()) & (true.ravel() <= ranges[:, 1]))[asked]))
-    return float(np.mean(inside))
+        terms = {"epsilon": 1 / (5 * RATIO), "delta": 0.0, "unit": 1.0, "mechanism": "input", "seed": seed, **options}
+        rel = hushpath.release(net, **terms)
+        low, high = rel.matrix(interval=True)[1:]
+        found.append(float(np.mean(((low <= exact) & (exact <= high))[asked])))
+    return found
+
+
+def exact_distances(net):
+    return hushpath.release(net, epsilon=float("inf"), unit=1.0, mechanism="input").matrix()
+
+
+# Pairs of one release share its noise, so the share of one release scatters: standard deviation 0.06 on these networks,
+# 0.02 to 0.03 for the means below.  The bounds lie 3 of them from 0.9: false alarms in about 3 of 1000 tests.
 
 
 def test_intervals_hold_what_they_say_on_even_streets():
-    assert 0.8 <= held(grid(), range(6)) <= 0.99
+    assert 0.82 <= np.mean(held(hushpath.Network.from_networkx(grid()), range(6))) <= 0.98
 
 
 def test_intervals_hold_where_districts_differ():
-    assert 0.78 <= held(grid(12, districts=True), range(3)) <= 1.0
+    assert 0.8 <= np.mean(held(hushpath.Network.from_networkx(grid(9, districts=True)), range(4))) <= 0.99
+
+
+def line(weights, **more):
+    n = len(weights) + 1
+    return hushpath.Network.build(range(n), np.arange(n - 1), np.arange(1, n), weights, **more)
+
+
+def test_intervals_hold_what_they_say_on_a_tree():
+    net = line(np.random.default_rng(4).uniform(2, 8, 200))
+    assert 0.82 <= np.mean(held(net, range(8), mechanism="lines")) <= 0.97
+
+
+def test_intervals_on_a_tree_know_what_leaning_gains():
+    weights = np.random.default_rng(5).uniform(4, 6, 200)
+    net = line(weights, coordinates=np.c_[np.concatenate([[0], np.cumsum(weights)]), np.zeros(201)])
+    rel = hushpath.release(net, epsilon=1 / (5 * RATIO), delta=0.0, unit=1.0, mechanism="lines", seed=1)
+    pairs = np.random.default_rng(6).choice(201, (100, 2))
+    lean, sums = (np.diff(rel.read(estimator=one).intervals(pairs, positions=True)).mean() for one in ("lean", "sums"))
+    assert lean < 0.8 * sums
+    assert np.mean(held(net, range(4), mechanism="lines")) > 0.82
+
+
+def test_intervals_on_a_tree_doubt_what_sums_contradict():
+    """Slow and fast stretches that no fact tells: single edges show little of it under large noise, sums do."""
+    weights = 5 * np.exp(np.cos(np.arange(300) / 40) + 0.2 * np.random.default_rng(7).normal(size=300))
+    assert np.mean(held(line(weights), range(4), mechanism="lines", epsilon=0.2)) > 0.78
+
+
+@pytest.mark.parametrize(("law", "delta"), [("laplace", 0.0), ("gaussian", 1e-6)])
+def test_with_a_proxy_and_under_either_law(law, delta):
+    net = hushpath.Network.from_networkx(grid(6))
+    rng, weights = np.random.default_rng(8), net.weights.reveal()
+    net = net.with_proxy(weights * np.exp(0.1 * rng.normal(size=len(weights))), name="typical")
+    rel = hushpath.release(net, epsilon=1.0, delta=delta, law=law, unit=1.0, mechanism="input", seed=1)
+    found = rel.matrix(interval=True)
+    other = ~np.eye(36, dtype=bool)
+    assert (found.low >= 0).all()
+    assert (found.low <= found.distance).all()
+    assert (found.distance <= found.high).all()
+    assert (found.low < found.high)[other].all()
+    assert np.isfinite(found.high).all()
+    again = hushpath.release(net, epsilon=1.0, delta=delta, law=law, unit=1.0, mechanism="input", seed=1)
+    assert np.array_equal(again.matrix(interval=True).high, found.high)
+
+
+def test_uneven_noise_is_drawn_as_it_is(rel):
+    noisy, rng = rel.decoder.noisy, np.random.default_rng(9)
+    factor = rng.choice([1, 4], len(noisy.values))
+    uneven = replace(noisy, scales=noisy.scales * factor)
+    truth, measured = drawing._measured_again(uneven, np.full(len(factor), 20.0), 1)
+    off = np.abs(measured.values - truth * float(np.median(uneven.scales)))
+    assert 2 < off[factor == 4].mean() / off[factor == 1].mean() < 8
+    found = plausible(uneven, rel.decoder.estimator.weights, count=3)
+    assert np.isfinite(found.draws).all()
+    assert len(found.rehearsals) == 3
 
 
 def test_draws_carry_the_level_of_all_weights():
@@ -231,10 +288,9 @@ def test_fields_find_what_neighbours_share():
     assert 0.9 <= fields.sample(wanted, rng).std() <= 1.1
 
 
-def test_a_rehearsal_widens_draws_that_are_too_sure(monkeypatch):
-    net = hushpath.Network.from_networkx(grid(6))
-    observed = observed_of(net.topology, net.weights.reveal(), 1, 2.0)
-    plain = plausible(net.topology, observed, count=4)
+def test_rehearsals_widen_where_draws_are_too_sure(monkeypatch):
+    """Widths follow the errors of answers, not the draws."""
+    plain = released(grid(6)).decoder.widths
     real = Belief.draws
 
     def sure(self, fields, shares, count, seed):
@@ -242,7 +298,31 @@ def test_a_rehearsal_widens_draws_that_are_too_sure(monkeypatch):
         return found if count == 1 else found.mean(axis=0) + 0.3 * (found - found.mean(axis=0))
 
     monkeypatch.setattr(drawing.Belief, "draws", sure)
-    assert plausible(net.topology, observed, count=4).factor > 1.5 * plain.factor
+    found = released(grid(6)).decoder.widths
+    assert found.below > 1.3 * plain.below
+    assert found.above > 1.3 * plain.above
+
+
+def test_rehearsals_never_narrow(monkeypatch):
+    """In a rehearsal the model is right; that it may be wrong no rehearsal shows."""
+    monkeypatch.setattr(Widths, "_missed", classmethod(lambda *_: np.zeros(100)))
+    found = released(grid(6)).decoder.widths
+    assert (found.below, found.above) == (1.0, 1.0)
+
+
+def test_rehearsals_read_with_the_estimator_that_answers(rel):
+    asked = []
+    real = rel.decoder.estimator.weights
+
+    def counted(noisy):
+        asked.append(noisy.values)
+        return real(noisy)
+
+    found = plausible(rel.decoder.noisy, counted, count=3)
+    assert len(asked) == len(found.rehearsals) == 3
+    for values, one in zip(asked, found.rehearsals, strict=True):
+        assert not np.array_equal(values, rel.decoder.noisy.values)
+        assert not np.array_equal(one.truth, one.answer)
 
 
 @pytest.mark.parametrize("long", [False, True])

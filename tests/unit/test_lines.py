@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 import hushpath
 from hushpath.blocks.anchors import is_forest
-from hushpath.blocks.lines import LineBlock
+from hushpath.blocks.lines import LineBlock, PathVariances
 from hushpath.blocks.pieces import line_nodes
 from hushpath.decode.predict import from_noise
 from hushpath.decompose.lines import Lines, bridges, lines_of, traffic
@@ -116,6 +116,9 @@ def test_least_squares_are_those_of_the_dense_twin(branch):
             got = block.variances(noise, sources, targets)
             onto = on_paths(topology).reshape(n * n, -1)
             assert np.allclose(got, ((onto @ covariance) * onto).sum(1))
+            each = rng.uniform(0.5, 4, len(rows))  # and where edges of a line differ
+            covariance = np.linalg.inv(rows.T @ (rows / each[:, None]))
+            assert np.allclose(PathVariances.of(block, each).at(sources, targets), ((onto @ covariance) * onto).sum(1))
     assert levels > 50
 
 

@@ -21,7 +21,15 @@ from ..cells.hierarchy import Lists
 from ..data.topology import Topology
 from ..decompose.lines import Lines, lines_of
 from ..errors import FileFormatError
-from ..kernels.laminar import error_limits, least_squares, line_blocks, piece_variances, variances
+from ..kernels.laminar import (
+    error_limits,
+    known_below,
+    least_squares,
+    line_blocks,
+    piece_variances,
+    uneven_variances,
+    variances,
+)  # fmt: skip
 from ..privacy.certificate import Exposure
 from .core import Arrays, integer_arrays
 from .edges import EdgeBlock
@@ -159,10 +167,21 @@ class LineBlock(EdgeBlock):
         """The network, hung up, if it has no cycle."""
         return LinesInForest.of(self.topology, self.lines)
 
+    def on_paths(self, sources: Int, targets: Int) -> tuple[Pieces, tuple[Int, Int]]:
+        """In a forest: the pieces of the path of each pair, and the places of the order where they begin and end."""
+        pieces = self.forest.pieces(sources, targets)
+        begin = self.lines.start[pieces.line]
+        return pieces, (begin + pieces.first, begin + pieces.last)
+
+    def totals(self, weights: Float) -> Float:
+        """Sums of weights before each place of the order of edges, and at last of all; of every row of weights."""
+        total = np.zeros((*weights.shape[:-1], weights.shape[-1] + 1))
+        np.cumsum(weights[..., self.lines.order], axis=-1, out=total[..., 1:])
+        return total
+
     def variances(self, noise: Float, sources: Int, targets: Int) -> Float:
         """In a forest: the variance of the estimated sum along the path of each pair; 0 for pairs apart."""
-        pieces = self.forest.pieces(sources, targets)
-        return pieces.per_pair(self.piece_variances(noise, pieces))
+        return PathVariances.of(self, np.repeat(noise**2, self.group_sizes)).at(sources, targets)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The partition, and the levels of each line."""
@@ -198,6 +217,39 @@ class LineBlock(EdgeBlock):
             raise FileFormatError("a ladder reaches farther than its line")
         line_nodes(topology, lines)
         return cls(topology, lines, ladder, ladders)
+
+
+@dataclass(frozen=True, eq=False)
+class PathVariances:
+    """Variances of estimated sums along the paths of a forest, where edges of a line may be known unequally well.
+
+    Attributes:
+        parent, variance: of sums, then of edges in the order of lines.
+        below: what ``kernels.laminar.uneven_variances`` takes beside them.
+    """
+
+    block: LineBlock
+    parent: Int
+    variance: Float
+    below: tuple[Float, Float, Float, Int, Int]
+
+    @classmethod
+    def of(cls, block: LineBlock, variance: Float) -> PathVariances:
+        """From the variance of every number."""
+        count = len(block.runs.first)
+        order = np.concatenate([np.arange(count), count + block.lines.order])
+        parent, variance = block.runs.parent[order], variance[order]
+        own, *below = known_below(parent, count, variance)
+        return cls(block, parent, variance, (own, np.concatenate([[0.0], np.cumsum(own)]), *below))
+
+    def at(self, sources: Int, targets: Int) -> Float:
+        """Of each pair; 0 for pairs apart."""
+        pieces, places = self.block.on_paths(sources, targets)
+        return pieces.per_pair(self.between(*places))
+
+    def between(self, first: Int, last: Int) -> Float:
+        """Of the sum over places ``first .. last - 1`` of the order of edges; both on one line."""
+        return np.asarray(uneven_variances(self.parent, self.variance, *self.below, first, last), np.float64)
 
 
 def _check_starts(start: Int, end: int, name: str, *, empty: bool = False) -> None:

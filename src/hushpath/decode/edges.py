@@ -16,9 +16,9 @@ from ..cells.index import MAX_BYTES
 from ..cells.layout import Layout
 from ..cells.tables import row_work, table_bytes, table_work
 from ..decompose.decomposition import decomposition
+from ..estimate.core import PathSpread
 from ..estimate.draws import plausible
 from ..estimate.registry import estimator_named
-from ..estimate.residuals import Observed
 from ..kernels.paths import distances_from
 from ..noise import simulation
 from ..strategy.core import Strategy
@@ -121,14 +121,11 @@ class EdgeDecoder(RowDecoder):
 
     @cached_property
     def widths(self) -> Widths:
-        """How far off answers are: learnt once, from plausible weights pushed through shortest paths.
-
-        Whatever the estimator that answers: what a release says about the true weights is the same.
-        """
+        """How far off answers are: learnt once, from plausible weights pushed through shortest paths."""
         unit = float(np.median(self.noisy.scales))
         try:
             with np.errstate(all="ignore"):
-                found = plausible(self.topology, Observed.of(self.noisy, unit))
+                found = plausible(self.noisy, self.estimator.weights)
         except np.linalg.LinAlgError:  # numbers that no measurement brings
             found = None
         sources, length = sample_of_ends(self.topology.num_nodes), unit * self.lattice.granularity
@@ -138,13 +135,19 @@ class EdgeDecoder(RowDecoder):
             return Widths.unknown(self.topology.num_nodes, length)
         return Widths.learnt(self.topology, found, sources, released / length, length)
 
+    @cached_property
+    def path_spread(self) -> PathSpread | None:
+        """How far answers are off along the paths of a forest, if the estimator knows: nothing to learn there."""
+        known = self.estimator.spread
+        forest = not self.topology.directed and is_forest(self.topology)
+        return known(self.noisy) if known is not None and forest else None
+
     def ranges(self, sources: Int, targets: Int, confidence: float, answers: Float) -> Float:
         """From plausible weights; approximate: measured coverage is in docs/PITFALLS.md."""
         if self.strategy.budget.unlimited:
             return np.stack([answers, answers], axis=1)
-        if self.estimator.close_to_sums and is_forest(self.topology) and not self.topology.directed:
-            # Nothing to learn: a sum of known variance, taken as normal; an estimator that leans is closer still.
-            spread = np.sqrt(_path_variances(self.strategy, sources, targets)) * self.lattice.granularity
+        if self.path_spread is not None:
+            spread = self.path_spread.at(sources, targets) * self.lattice.granularity
             reach = NormalDist().inv_cdf((1 + confidence) / 2) * spread
             return np.stack([np.maximum(answers - reach, 0.0), answers + reach], axis=1)
         return self.widths.ranges(answers, sources, targets, confidence)
@@ -159,13 +162,6 @@ def edge_bound(strategy: Strategy, gamma: float, hops: int) -> Bound:
         return Bound((float(limits.max(initial=0.0)) + 3 * step) * hops)  # rounded to steps on the way, and again
     (limit,) = largest_limits(strategy, gamma, EdgeBlock)
     return Bound(limit * hops + step * hops)
-
-
-def _path_variances(strategy: Strategy, sources: Int, targets: Int) -> Float:
-    """In a forest: the variance of the measured sum along the path of each pair."""
-    block = strategy.block(EdgeBlock)
-    lines = block if isinstance(block, LineBlock) else LineBlock.plain(strategy.topology)
-    return lines.variances(number_noise(strategy), sources, targets)
 
 
 def _sampled_variances(strategy: Strategy) -> Float:

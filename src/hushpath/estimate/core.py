@@ -15,6 +15,7 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..blocks import EdgeBlock, LineBlock
+from ..blocks.lines import PathVariances
 from ..data.lattice import Lattice
 from ..data.topology import Topology
 from ..kernels.bounded import whole_steps
@@ -119,6 +120,33 @@ class LeastSquaresEdges(NoisyEdges):
         return self.block.estimates(stds(self.law, self.group_scales), noise)
 
 
+@dataclass(frozen=True, eq=False)
+class PathSpread:
+    """How far an answer is off in a forest, where the path of every pair is known.
+
+    Attributes:
+        single: variances of what noise and single weights leave open along a path.
+        shared: errors that all edges share, independent of each other: a row of standard deviations for each.
+        factor: for the standard deviation of both together.
+    """
+
+    single: PathVariances
+    shared: Float
+    factor: float = 1.0
+
+    @cached_property
+    def _totals(self) -> Float:
+        return self.single.block.totals(self.shared)
+
+    def at(self, sources: Int, targets: Int) -> Float:
+        """Standard deviation of the error of each pair."""
+        pieces, (first, last) = self.single.block.on_paths(sources, targets)
+        variance = pieces.per_pair(self.single.between(first, last))
+        for total in self._totals:
+            variance += pieces.per_pair(total[last] - total[first]) ** 2
+        return np.asarray(self.factor * np.sqrt(variance), np.float64)
+
+
 @dataclass(frozen=True)
 class Estimator:
     """One way to estimate weights.
@@ -131,8 +159,7 @@ class Estimator:
             the proved bounds of decoders that search rest on.
         keeps_sums: whether sums along lines of bridges stay as measured, as far as bounds allow, so that in a forest an
             answer is off by what the sum along its path is off.
-        close_to_sums: whether an answer in a forest is about as close as the measured sum along its path: intervals
-            there rest on it.
+        spread: how far its answers are off in a forest, in lattice steps, if it knows.
         costly: whether its weights take so long to work out that a file carries them.
     """
 
@@ -142,7 +169,7 @@ class Estimator:
     suits: Callable[[Strategy], bool] = lambda _: True
     proved: bool = False
     keeps_sums: bool = False
-    close_to_sums: bool = False
+    spread: Callable[[NoisyEdges], PathSpread] | None = None
     costly: bool = False
 
     def weights(self, noisy: NoisyEdges) -> Int:

@@ -6,14 +6,17 @@ themselves: errors that edges share do not average out along a route.  Each draw
 * the uncertainty of the coefficients of the expectation (``regression``) and of the shift (``shift``),
 * the uncertainty of each weight, with fields that neighbours share (``fields``),
 
-what routes share beyond that is added to the spread (``coherence``).  A *rehearsal* tells how far to trust them: a
-draw is taken for the truth, measured again with fresh noise and estimated like the release; how far its true distances
-lie from the new draws, in units of their spread, is the factor by which to widen.
+what routes share beyond that is added to the spread (``coherence``).  *Rehearsals* tell how far to trust them: a draw
+is taken for the truth, measured again with fresh noise, and read again from scratch by the estimator that answers; how
+far its true distances lie from the new answers is known.  These draws carry no doubt about coefficients and shift: they
+are what the fitted model describes, and whatever the fit gets wrong it gets wrong again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -25,6 +28,7 @@ from ..noise import simulation
 from ..progress import steps
 from . import shrink
 from .coherence import shared_along_routes
+from .core import NoisyEdges
 from .fields import RANGES, Fields
 from .regression import Expectation
 from .residuals import Observed
@@ -33,11 +37,10 @@ from .shift import Shift, square_root
 DRAWS = 24
 QUANTILES = 16  # of one weight, for its spread
 BINS, EDGES_PER_BIN = 24, 40
-REHEARSED_DRAWS, REHEARSED_SOURCES = 12, 12
-NARROWEST, WIDEST = 1.0, 3.0  # factors; few rehearsals do not prove that draws are too wide
+REHEARSED_DRAWS = 12
+REHEARSALS = ((5_000, 3), (20_000, 2))  # up to so many edges; else 1: in small networks routes share too much
 MOST_SHARED, SIGNS = 1.0, 8
-NORMAL_90 = 1.6449
-FEW_EDGES = 5000  # up to here one rehearsal is too few: its routes share too much
+CHANCE = 2.0  # standard deviations
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +79,11 @@ class Belief:
         """The variance that rows of errors share along routes, relative to the square of their length."""
         return shared_along_routes(topology, self.fitted.prior_mean(), np.maximum(self.mean, 0.0), left)
 
+    def doubtless(self) -> Belief:
+        """The same model, with no doubt about its coefficients and its shift."""
+        fitted = replace(self.fitted, covariance=np.zeros_like(self.fitted.covariance))
+        return replace(self, fitted=fitted, shift=replace(self.shift, root=np.zeros_like(self.shift.root)))
+
     def draws(self, fields: Fields, shares: Float, count: int, seed: int) -> Float:
         """Plausible weights, a row each."""
         rng, fitted, observed = simulation(seed), self.fitted, self.fitted.observed
@@ -91,69 +99,66 @@ class Belief:
         return out
 
 
+class Rehearsal(NamedTuple):
+    """Weights taken for the truth, the answers that would be given if they were, and draws around these."""
+
+    truth: Float
+    answer: Float
+    draws: Float
+
+
 @dataclass(frozen=True, eq=False)
 class Plausible:
     """Weights as they may be, in units of noise.
 
     Attributes:
-        mean: of each weight.
         draws: plausible weights, a row each.
-        factor: by which the spread of distances over the draws falls short in rehearsals.
+        rehearsals: what happens if weights like these are the truth.
         shared: standard deviation of the error that routes surely have beyond that of the draws, relative to length.
     """
 
-    mean: Float
     draws: Float
-    factor: float
+    rehearsals: tuple[Rehearsal, ...]
     shared: float
 
 
-def plausible(topology: Topology, observed: Observed, count: int = DRAWS) -> Plausible:
-    """What a release says about all weights together; the same for the same release."""
-    belief, fields = Belief.of(topology, observed), Fields(topology)
-    rehearsals = 2 if topology.num_edges <= FEW_EDGES else 1
-    found: list[Float] = []
-    shares, leak = np.zeros(0), 0.0
+def plausible(noisy: NoisyEdges, estimated: Callable[[NoisyEdges], Int], count: int = DRAWS) -> Plausible:
+    """What a release says about all weights together, read by an estimator; the same for the same release."""
+    topology, unit = noisy.topology, float(np.median(noisy.scales))
+    belief, fields = Belief.of(topology, Observed.of(noisy, unit)), Fields(topology)
+    rehearsals = next((times for most, times in REHEARSALS if topology.num_edges <= most), 1)
+    shares, found, leaks = np.zeros(len(RANGES)), [], []
     for turn in steps(range(rehearsals + 1), "rehearsing"):
+        truth, measured = _measured_again(noisy, belief.doubtless().draws(fields, shares, 1, 400 + turn)[0], turn)
+        again = Belief.of(topology, Observed.of(measured, unit))
+        error, seen = again.along_routes(topology, np.stack([truth - again.mean, again.left]))
+        leaks.append(float(error - seen))  # noise is in neighbours' estimates
         if turn == 0:
-            truth, again = _again(topology, belief, fields, np.zeros(len(RANGES)), turn)
-            errors, left = (truth - again.mean) / again.spread, again.left / again.spread
-            shares = fields.shares(belief.left, belief.spread, fields.products(errors) - fields.products(left))
-            error, seen = again.along_routes(topology, np.stack([truth - again.mean, again.left]))
-            leak = float(error - seen)
+            leak = fields.products((truth - again.mean) / again.spread) - fields.products(again.left / again.spread)
+            shares = fields.shares(belief.left, belief.spread, leak)
         else:
-            truth, again = _again(topology, belief, fields, shares, turn)
-            found.append(_misses(topology, truth, again.draws(fields, shares, REHEARSED_DRAWS, 200 + turn), turn))
-    misses = np.concatenate(found)
-    missed = float(np.quantile(misses, 0.9)) / NORMAL_90 if len(misses) else 1.0
-    trust = rehearsals / (rehearsals + 1)
-    factor = float(np.clip(max(missed, 0.1) ** trust, NARROWEST, WIDEST))
-    mean, draws = np.clip(belief.mean, observed.low, observed.top), belief.draws(fields, shares, count, 100)
-    mixed = belief.left * simulation(600).choice([-1.0, 1.0], (SIGNS, len(mean)))  # errors that share nothing
-    found_there = belief.along_routes(topology, np.vstack([belief.left, mixed, draws - draws.mean(axis=0)]))
-    seen, chance, drawn = found_there[0], found_there[1 : SIGNS + 1], found_there[SIGNS + 1 :]
-    proved = float(seen + leak - np.mean(drawn) - np.sqrt(np.mean(chance**2)))
-    shared = np.sqrt(max(proved, 0.0))
-    return Plausible(mean, draws, factor, min(float(shared), MOST_SHARED))
+            answer = estimated(measured) / unit
+            found.append(Rehearsal(truth, answer, again.draws(fields, shares, REHEARSED_DRAWS, 200 + turn)))
+    draws = belief.draws(fields, shares, count, 100)
+    return Plausible(draws, tuple(found), _shared(topology, belief, draws, np.array(leaks)))
 
 
-def _again(topology: Topology, belief: Belief, fields: Fields, shares: Float, turn: int) -> tuple[Float, Belief]:
-    """A draw taken for the truth, and what would be believed of it if it were released."""
-    observed, rng = belief.fitted.observed, simulation(300 + turn)
-    truth = belief.draws(fields, shares, 1, 400 + turn)[0]
-    noise = rng.normal(size=len(truth)) if observed.gaussian else rng.laplace(size=len(truth))
-    return truth, Belief.of(topology, replace(observed, values=truth + noise * observed.scales))
+def _measured_again(noisy: NoisyEdges, weights: Float, turn: int) -> tuple[Float, NoisyEdges]:
+    """Weights on the lattice, and what would be published of them, with other noise."""
+    unit, lattice = float(np.median(noisy.scales)), noisy.lattice
+    truth = np.clip(np.rint(weights * unit), lattice.low[noisy.edges], lattice.high[noisy.edges])
+    values = np.rint(truth + noisy.drawn(simulation(300 + turn))).astype(np.int64)
+    return truth / unit, replace(noisy, values=values)
 
 
-def _misses(topology: Topology, truth: Float, draws: Float, turn: int) -> Float:
-    """How far true distances lie from those over draws, in units of their spread."""
-    n = topology.num_nodes
-    sources = simulation(500 + turn).choice(n, min(n, REHEARSED_SOURCES), replace=False)
-    true, rows = rows_over(topology, truth, sources), np.stack([rows_over(topology, one, sources) for one in draws])
-    asked = np.isfinite(true) & (true > 0)
-    few = np.sqrt(1 + 1 / len(draws)) * (1 + 0.7 / len(draws))  # a mean and a spread of few draws
-    spread = rows[:, asked].std(axis=0, ddof=1) * few
-    return np.asarray(np.abs(true[asked] - rows[:, asked].mean(axis=0)) / np.maximum(spread, 1e-9), np.float64)
+def _shared(topology: Topology, belief: Belief, draws: Float, leaks: Float) -> float:
+    """The error that routes share beyond that of the draws, as far as it is more than chance."""
+    mixed = belief.left * simulation(600).choice([-1.0, 1.0], (SIGNS, len(belief.mean)))  # errors that share nothing
+    found = belief.along_routes(topology, np.vstack([belief.left, mixed, draws - draws.mean(axis=0)]))
+    seen, chance, drawn = found[0], found[1 : SIGNS + 1], found[SIGNS + 1 :]
+    spread = np.sqrt(np.mean(chance**2) + leaks.var(ddof=1) * (1 + 1 / len(leaks)))
+    proved = float(seen + leaks.mean() - np.mean(drawn) - CHANCE * spread)
+    return min(float(np.sqrt(max(proved, 0.0))), MOST_SHARED)
 
 
 def rows_over(topology: Topology, weights: Float, sources: Int) -> Float:

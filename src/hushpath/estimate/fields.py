@@ -18,7 +18,7 @@ from .facts import edge_facts
 
 RANGES = (1, 3, 9, 27, 81)  # steps of diffusion from edge to edge
 FOLDS, PROBES, SIGNS, EXAMPLES = 4, 16, 12, 3
-TYPICAL, SPREAD = 0.02, 0.3  # of the share of one range, before a release says anything
+TYPICAL, SPREAD = 0.02, 0.1  # of the share of one range, before a release says anything
 MOST = 0.95  # of the error, for all ranges together
 
 

@@ -219,6 +219,5 @@ ESTIMATOR = Estimator(
     summary="each noisy weight drawn towards what public facts and its neighbourhood make one expect",
     estimate=estimate,
     suits=suits,
-    close_to_sums=True,
     costly=True,
 )

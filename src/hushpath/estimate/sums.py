@@ -21,11 +21,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Bool, Float, Int, sealed
+from ..blocks import LineBlock
 from ..blocks.anchors import is_forest
+from ..blocks.lines import PathVariances
 from ..decompose.lines import Lines, bridges, lines_of
 from ..kernels.bounded import nearest_sums
+from ..noise import stds
 from ..strategy.core import Strategy
-from .core import FEWEST_EDGES, Estimator, LeastSquaresEdges, NoisyEdges, measured_singly, sums_measured
+from .core import FEWEST_EDGES, Estimator, LeastSquaresEdges, NoisyEdges, PathSpread, measured_singly, sums_measured
 
 CHANCE = 2.0  # standard deviations
 MOST_EDGES = 100_000  # beyond, in a forest, a model of weights takes longer than all the rest
@@ -69,6 +72,16 @@ def estimate(noisy: NoisyEdges) -> Int:
     return within_bounds(kept_lines(noisy, wanted), wanted, lattice.low, lattice.high)[noisy.edges]
 
 
+def spread(noisy: NoisyEdges) -> PathSpread:
+    """The noise of the sum along each path; bounds hardly matter."""
+    if isinstance(noisy, LeastSquaresEdges):
+        block, noise = noisy.block, stds(noisy.law, noisy.group_scales)
+    else:
+        block, noise = LineBlock.plain(noisy.topology), noisy.noise
+    variances = PathVariances.of(block, np.repeat(noise**2, block.group_sizes))
+    return PathSpread(variances, np.empty((0, noisy.topology.num_edges)))
+
+
 def suits(strategy: Strategy) -> bool:
     """Where sums were measured; and in forests that are too large for a model of weights, or too small for one."""
     topology = strategy.topology
@@ -84,5 +97,5 @@ ESTIMATOR = Estimator(
     estimate=estimate,
     suits=suits,
     keeps_sums=True,
-    close_to_sums=True,
+    spread=spread,
 )

@@ -154,3 +154,56 @@ def piece_variances(lengths, first, last, line, level_start, levels, level_varia
     for i in range(len(first)):
         a, b = level_start[line[i]], level_start[line[i] + 1]
         out[i] = piece_variance(lengths[line[i]], first[i], last[i], levels[a:b], level_variance[a:b])
+
+
+@njit(cache=True, nogil=True)
+def known_below(parent, sums, variance):
+    """Of each number its variance by what is measured at and below it, and that of its parts together.
+
+    And where the parts of every sum begin and end: here leaves stand in the order of their places, so parts follow each
+    other.
+    """
+    _, inner, _ = _upwards(parent, sums, np.zeros(len(parent)), variance)
+    own, parts = inner
+    begin, end = np.zeros(sums, np.int64), np.zeros(sums, np.int64)
+    for i in range(len(parent) - 1, -1, -1):
+        p = parent[i]
+        if p >= 0:
+            begin[p] = i
+            end[p] = max(end[p], i + 1)
+    return own, parts, begin, end
+
+
+@njit(cache=True, nogil=True)
+def uneven_variances(parent, variance, own, total, parts, begin, end, first, last):
+    """Variance of the estimated sum of leaves ``first .. last - 1`` each, however their variances differ.
+
+    Left and right as in ``piece_variance``; what lies between them is the difference of two ``total``s of ``own``.
+    """
+    sums = len(begin)
+    out = np.empty(len(first))
+    for i in range(len(first)):
+        a, b = sums + first[i], sums + last[i] - 1
+        left = left_with = own[a]
+        right = right_with = own[b]
+        together = a == b
+        while parent[a] >= 0:
+            up_a, up_b = parent[a], parent[b]
+            if not together and up_a == up_b:
+                between = total[b] - total[a + 1]
+                left, left_with = left + right + between, left_with + right_with + between
+                together = True
+            elif not together:
+                rest = total[end[up_a]] - total[a + 1]
+                left, left_with = left + rest, left_with + rest
+                rest = total[b] - total[begin[up_b]]
+                right, right_with = right + rest, right_with + rest
+            both = parts[up_a] + variance[up_a]
+            if both > 0:
+                left, left_with = left - left_with * left_with / both, left_with * variance[up_a] / both
+            both = parts[up_b] + variance[up_b]
+            if not together and both > 0:
+                right, right_with = right - right_with * right_with / both, right_with * variance[up_b] / both
+            a, b = up_a, up_b
+        out[i] = left if together else left + right + total[b] - total[a + 1]
+    return out
