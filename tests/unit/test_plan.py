@@ -513,11 +513,11 @@ def test_an_earlier_release_tells_how_weights_lie(unit):
     asked_so = dict(epsilon=1.0, unit=unit, mechanism="input", law="laplace")
     guessed = plan(net.topology, typical_weight=float(np.median(weights)), anyway=True, **asked_so)
     made = plan(net.topology, like=earlier, **asked_so)
-    found = [hushpath.evaluate(net, hushpath.release(net, plan=made, seed=seed)) for seed in range(3)]
+    found = [hushpath.evaluate(net, hushpath.release(net, plan=made, seed=seed)) for seed in range(12)]
     true = np.mean([one.mean_error for one in found])
     off_by = [abs(math.log(one.choice.mean_error / true)) for one in (guessed, made)]
-    assert off_by[1] < math.log(1.4)
-    assert off_by[1] < off_by[0]
+    assert off_by[1] < math.log(1.5)
+    assert off_by[1] < off_by[0] / 2
     assert made.choice.expected.least <= made.choice.mean_error <= made.choice.expected.most
     assert "on every edge" in made.known.source
 
