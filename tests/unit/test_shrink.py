@@ -156,6 +156,11 @@ def test_error_that_noise_would_hide_is_not_believed(plane):
     assert np.mean(found) < 0.05
 
 
+def test_routes_of_no_length_share_nothing(plane):
+    m = plane.topology.num_edges
+    assert shared_error(plane.topology, np.ones(m), np.zeros(m), np.zeros(m)) == 0
+
+
 def test_routes_go_downhill(plane):
     for found in routes(plane.topology, np.random.default_rng(0).random(plane.topology.num_edges)):
         child = np.flatnonzero(found.edge >= 0)

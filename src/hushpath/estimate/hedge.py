@@ -28,6 +28,7 @@ MANY_EDGES = 20_000  # rehearsals take place in a part of so many edges
 MEAN_OF_STD = 0.8  # mean absolute value of a normal number
 FEW_EDGES, MORE_REHEARSALS = 3_000, 2  # in small networks a single one depends much on chance
 CAUTION = 0.1  # a gain must be larger than this to give the noisy weights up
+TINY = 1e-9  # in units of noise: an error that is none, where paths have no length
 SHARPNESS = 0.03  # shares whose errors differ by less are averaged
 
 
@@ -67,7 +68,7 @@ def _risk(noisy: NoisyEdges, draw: Float, shared: float, unit: float, shrink: Sh
     if not len(true):
         return np.ones(len(SHARES))
     error = [np.abs(distances(noisy.topology, again.mixed(share)) - true).mean() for share in SHARES]
-    risk = np.hypot(error, MEAN_OF_STD * shared * true.mean() * (1 - SHARES)) + 1e-300
+    risk = np.hypot(error, MEAN_OF_STD * shared * true.mean() * (1 - SHARES)) + TINY
     return np.asarray(risk / risk[-1])
 
 

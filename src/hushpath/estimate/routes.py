@@ -78,7 +78,7 @@ def shared_error(topology: Topology, weights: Float, estimates: Float, left: Flo
     show beside that; a larger one where it is more than chance.
     """
     signs = simulation(6).choice([-1.0, 1.0], (SIGN_FLIPS, len(left)))
-    products, flipped, squares = 0.0, np.zeros(SIGN_FLIPS), 1e-300
+    products, flipped, squares = 0.0, np.zeros(SIGN_FLIPS), 1e-100  # whose square is above 0 too
     for found in routes(topology, weights):
         tree = found.order, found.parent, found.edge
         products += pair_products(*tree, left)
