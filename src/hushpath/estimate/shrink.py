@@ -41,6 +41,7 @@ LARGEST_RESIDUAL = 2.0
 EVEN = (0.0, 0.3, 1.0, 3.0)  # parts of the mean weight up to which errors may be the same for all
 TRIED_ROUNDS, TRIED_EDGES = 6, 4_000
 LUCK = 0.85  # power of the factor for luck among routes: true errors are smoother than drawn ones and leave less of it
+MOST_LUCKY = 2.0  # more than 1 is chance, or paths of no length
 SCATTER = 0.5  # of weights around a multiple of their length, before the release says anything
 
 
@@ -64,7 +65,7 @@ def shrink(noisy: NoisyEdges) -> Shrunk:
     shift = Shift.of(topology, fitted).added(found.mean)
     mean, *draws = (np.clip(weights + shift, observed.low, observed.top) for weights in (found.mean, *found.draws))
     drawn = float(np.mean([distances(topology, draw).sum() for draw in draws]))
-    lucky = drawn / max(float(distances(topology, mean).sum()), 1e-300)
+    lucky = min(drawn / max(float(distances(topology, mean).sum()), 1e-300), MOST_LUCKY)
     weights = mean * (lucky**LUCK * _seen_on_routes(fitted, mean))
     shared = shared_error(topology, np.exp(fitted.public_guess), mean, observed.values - mean)
     return Shrunk(weights, np.clip(observed.values, observed.low, observed.top), shared, tuple(draws))
