@@ -14,7 +14,7 @@ from hushpath.estimate import clip, hedge, shrink
 from hushpath.estimate.core import NoisyEdges
 from hushpath.estimate.facts import edge_facts
 from hushpath.estimate.residuals import BELLS, CELLS, CENTRES, EXACT, MASS, OFFSET, SPREADS, Observed, Residuals
-from hushpath.estimate.routes import routes, shared_error, usage
+from hushpath.estimate.routes import distances, routes, shared_error, usage
 from hushpath.noise import Law
 
 
@@ -327,13 +327,59 @@ def test_routes_by_the_proxy_are_a_fact():
 def test_shared_error_makes_the_hedge_keep_noisy_weights(plane):
     noisy = noisy_edges(plane, scale=1.0)
     unit = float(np.median(noisy.scales))
-    shrunk = shrink.shrink(noisy)
-    shares = [
-        hedge.noisy_share(noisy, replace(shrunk, shared=shared), unit, shrink.shrink) for shared in (0.0, 0.1, 1.0)
-    ]
+    draws = shrink.shrink(noisy).draws
+    shares = [hedge.noisy_share(noisy, draws, shared, unit, shrink.shrink) for shared in (0.0, 0.1, 1.0)]
     assert shares[0] < shares[1] < shares[2]
     assert shares[0] < 0.4
     assert shares[2] > 0.9
+
+
+def test_routes_longer_than_their_facts_promise_are_no_error_but_shorter_ones_are(plane):
+    m = plane.topology.num_edges
+    noise = np.random.default_rng(3).laplace(0, 0.1, m)
+    longer, shorter = (
+        hedge.shared_along_routes(plane.topology, np.ones(m), np.ones(m), ratio + noise) for ratio in (1.3, 0.7)
+    )
+    assert longer < 0.03
+    assert shorter == pytest.approx(0.3, abs=0.05)
+
+
+def test_small_networks_are_rehearsed_more_often(plane, monkeypatch):
+    noisy = noisy_edges(plane)
+    unit, draws = float(np.median(noisy.scales)), shrink.shrink(noisy).draws
+    turns = []
+    monkeypatch.setattr(hedge, "_risk", lambda *args: turns.append(args[-1]) or np.ones(5))
+    hedge.noisy_share(noisy, draws, 0.0, unit, shrink.shrink)
+    monkeypatch.setattr(hedge, "REHEARSED_EDGES", plane.topology.num_edges)
+    hedge.noisy_share(noisy, draws, 0.0, unit, shrink.shrink)
+    assert turns == [*range(hedge.MOST_REHEARSALS), 0]
+
+
+def test_a_rehearsal_of_weights_that_are_all_zero_prefers_nothing(plane):
+    noisy = noisy_edges(plane)
+    silent = replace(noisy, values=np.zeros_like(noisy.values), scales=np.zeros_like(noisy.scales))
+    zero = hedge.Shrunk(*(np.zeros(len(noisy.edges)),) * 3, draws=())
+    with np.errstate(all="raise"):
+        risk = hedge._risk(silent, zero.mean, 0.0, 1.0, lambda _: zero, 0)
+    assert risk.tolist() == [1.0] * len(hedge.SHARES)
+
+
+def test_distances_over_shrunken_weights_are_right_on_average():
+    """The factor for luck: means of weights alone make distances a quarter too long here, all luck too short."""
+    rng = np.random.default_rng(4)
+    off = []
+    for seed in range(6):
+        net = grid(20, weights=rng.lognormal(1.0, 0.7, 760))
+        shrunk = shrink.shrink(noisy := noisy_edges(net, scale=3.0, seed=seed))
+        unit = float(np.median(noisy.scales)) * float(noisy.lattice.granularity)
+        true, found, plain = (
+            distances(net.topology, weights).mean()
+            for weights in (net.weights.reveal(), shrunk.weights * unit, shrunk.mean * unit)
+        )
+        off.append((found / true - 1, plain / true - 1))
+    found, plain = np.mean(off, axis=0)
+    assert abs(found) < 0.05
+    assert plain > 0.15
 
 
 def test_a_rehearsal_in_a_part_of_a_large_network(plane, monkeypatch):

@@ -10,7 +10,7 @@ together (``routes.shared_error``).  Such errors add up along a route; those of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,13 +21,12 @@ from ..data.topology import Topology
 from ..kernels.search import hops_from
 from ..noise import simulation
 from .core import NoisyEdges
-from .routes import distances
+from .routes import distances, shared_error, usage
 
 SHARES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 MANY_EDGES = 20_000  # rehearsals take place in a part of so many edges
 MEAN_OF_STD = 0.8  # mean absolute value of a normal number
-FEW_EDGES, MORE_REHEARSALS = 3_000, 2  # in small networks a single one depends much on chance
-CAUTION = 0.1  # a gain must be larger than this to give the noisy weights up
+REHEARSED_EDGES, MOST_REHEARSALS = 6_000, 6  # in all: in small networks a single rehearsal is a matter of luck
 TINY = 1e-9  # in units of noise: an error that is none, where paths have no length
 SHARPNESS = 0.03  # shares whose errors differ by less are averaged
 
@@ -36,9 +35,9 @@ SHARPNESS = 0.03  # shares whose errors differ by less are averaged
 class Shrunk:
     """Shrunken weights, in units of noise, as they are before anything is hedged."""
 
-    weights: Float
+    mean: Float  # posterior means
+    weights: Float  # the same as they are searched: a factor makes distances right on average
     noisy: Float  # the measured weights, within their bounds
-    shared: float  # relative error that edges of a route share
     draws: tuple[Float, ...]  # weights that the release leaves possible
 
     def mixed(self, share: float) -> Float:
@@ -49,12 +48,23 @@ class Shrunk:
 Shrink = Callable[[NoisyEdges], Shrunk]
 
 
-def noisy_share(noisy: NoisyEdges, shrunk: Shrunk, unit: float, shrink: Shrink) -> float:
+def shared_along_routes(topology: Topology, expected: Float, mean: Float, values: Float) -> float:
+    """The relative error that means share along the routes that public facts suggest.
+
+    Such routes prefer edges that facts flatter, so all of them together are longer than the means say, and the truth
+    has better ones: no error of distances.  That they were *shorter* than the means say would be one.
+    """
+    used = usage(topology, expected)
+    flattered = max(float(used @ values) / max(float(used @ mean), 1e-300), 1.0)
+    return shared_error(topology, expected, flattered * mean, values - flattered * mean)
+
+
+def noisy_share(noisy: NoisyEdges, draws: Sequence[Float], shared: float, unit: float, shrink: Shrink) -> float:
     """The share of noisy weights that promises the smallest error."""
     part, kept = _part(noisy)
-    count = MORE_REHEARSALS if len(kept) <= FEW_EDGES else 1
-    risks = [_risk(part, shrunk.draws[i][kept], shrunk.shared, unit, shrink, i) for i in range(count)]
-    risk = np.exp(np.mean(np.log(risks), axis=0)) * (1 - CAUTION * SHARES)
+    count = min(max(REHEARSED_EDGES // max(len(kept), 1), 1), MOST_REHEARSALS, len(draws))
+    risks = [_risk(part, draws[i][kept], shared, unit, shrink, i) for i in range(count)]
+    risk = np.exp(np.mean(np.log(risks), axis=0))
     chance = np.exp(-(risk - risk.min()) / (SHARPNESS * risk[-1]))
     return float(chance @ SHARES / chance.sum())
 

@@ -16,6 +16,7 @@ Free post-processing, in five steps, each of which sees only what was published:
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy.sparse import diags_array
@@ -27,10 +28,10 @@ from ..strategy.core import Strategy
 from . import clip
 from .core import FEWEST_EDGES, Estimator, NoisyEdges, measured_singly
 from .facts import EdgeFacts, edge_facts, standardised
-from .hedge import Shrunk, noisy_share
+from .hedge import Shrunk, noisy_share, shared_along_routes
 from .regression import Expectation, fit
 from .residuals import OFFSET, Observed, Residuals
-from .routes import CHANCE, MISFIT, distances, shared_error, usage
+from .routes import CHANCE, MISFIT, distances, usage
 from .shift import Shift
 
 NO_NOISE = 1e9  # where a value is so many times the noise, noise is no matter (or the file is a joke)
@@ -51,30 +52,36 @@ def estimate(noisy: NoisyEdges) -> Int:
     few = len(noisy.edges) < max(FEWEST_EDGES, noisy.topology.num_edges)
     if few or not (noisy.scales > 0).all() or np.abs(noisy.values).max() > NO_NOISE * unit:
         return clip.estimate(noisy)
-    shrunk = shrink(noisy)
-    wanted = shrunk.mixed(noisy_share(noisy, shrunk, unit, shrink)) * unit
+    fitted = expect(noisy.topology, Observed.of(noisy, unit))
+    shrunk = _shrunk(fitted, noisy.topology)
+    expected = np.exp(fitted.public_guess)
+    shared = shared_along_routes(noisy.topology, expected, shrunk.mean, fitted.observed.values)
+    again = partial(shrink, even=fitted.residuals.even)
+    wanted = shrunk.mixed(noisy_share(noisy, shrunk.draws, shared, unit, again)) * unit
     return np.clip(np.rint(wanted).astype(np.int64), noisy.lattice.low, noisy.lattice.high)
 
 
-def shrink(noisy: NoisyEdges) -> Shrunk:
-    """Steps 1 to 4."""
-    topology = noisy.topology
+def shrink(noisy: NoisyEdges, even: float | None = None) -> Shrunk:
+    """Steps 1 to 4; a rehearsal need not find out again how far errors are even."""
     observed = Observed.of(noisy, float(np.median(noisy.scales)))
-    fitted = expect(topology, observed)
-    found = fitted.posterior(DRAWS)
+    return _shrunk(expect(noisy.topology, observed, even), noisy.topology)
+
+
+def _shrunk(fitted: Expectation, topology: Topology) -> Shrunk:
+    """Steps 3 and 4."""
+    found, observed = fitted.posterior(DRAWS), fitted.observed
     shift = Shift.of(topology, fitted).added(found.mean)
     mean, *draws = (np.clip(weights + shift, observed.low, observed.top) for weights in (found.mean, *found.draws))
     drawn = float(np.mean([distances(topology, draw).sum() for draw in draws]))
     lucky = min(drawn / max(float(distances(topology, mean).sum()), 1e-300), MOST_LUCKY)
     weights = mean * (lucky**LUCK * _seen_on_routes(fitted, mean))
-    shared = shared_error(topology, np.exp(fitted.public_guess), mean, observed.values - mean)
-    return Shrunk(weights, np.clip(observed.values, observed.low, observed.top), shared, tuple(draws))
+    return Shrunk(mean, weights, np.clip(observed.values, observed.low, observed.top), tuple(draws))
 
 
-def expect(topology: Topology, observed: Observed) -> Expectation:
+def expect(topology: Topology, observed: Observed, even: float | None = None) -> Expectation:
     """Steps 1 and 2: the fitted expectation of every weight."""
     facts = edge_facts(topology)
-    fitted, sizes = by_facts(topology, observed)
+    fitted, sizes = by_facts(topology, observed, even)
     fitted = fitted.widened(_neighbours(facts, fitted, sizes), 12)
     used = _used(topology, fitted)
     log_used = np.log(used + 0.5 / topology.num_nodes)
@@ -82,11 +89,17 @@ def expect(topology: Topology, observed: Observed) -> Expectation:
     return replace(fitted.widened(columns, 6), used=used)
 
 
-def by_facts(topology: Topology, observed: Observed) -> tuple[Expectation, int]:
-    """Step 1: from public facts alone; hardly any noise of single edges is in it.  And how many of them are sizes."""
-    facts, mean = edge_facts(topology), max(float(observed.values.mean()), 0.0)
-    tried = [_fitted(facts, observed, part * mean, TRIED_ROUNDS, TRIED_EDGES)[0] for part in EVEN]
-    return _fitted(facts, observed, max(tried, key=lambda fitted: fitted.likelihood).residuals.even)
+def by_facts(topology: Topology, observed: Observed, even: float | None = None) -> tuple[Expectation, int]:
+    """Step 1: from public facts alone; hardly any noise of single edges is in it.  And how many of them are sizes.
+
+    How far errors are even is what the release makes likeliest, unless it is known.
+    """
+    facts = edge_facts(topology)
+    if even is None:
+        mean = max(float(observed.values.mean()), 0.0)
+        tried = [_fitted(facts, observed, part * mean, TRIED_ROUNDS, TRIED_EDGES)[0] for part in EVEN]
+        even = max(tried, key=lambda fitted: fitted.likelihood).residuals.even
+    return _fitted(facts, observed, even)
 
 
 def _fitted(facts: EdgeFacts, observed: Observed, even: float, *cost: int) -> tuple[Expectation, int]:
