@@ -10,9 +10,11 @@ ENDS = grid_ends(20, 20)
 PLACES = np.stack(np.divmod(np.arange(400), 20), axis=1).astype(float)
 
 
-def lognormal_grid(seed=0):
-    weights = 5 * np.exp(0.6 * np.random.default_rng(seed).normal(size=len(ENDS)))
-    return build(400, ENDS, weights, coordinates=PLACES)
+def lognormal_grid(seed=0, rows=20):
+    """Twenty columns; fewer rows where it is about the steps of a plan and not about its figures."""
+    ends, places = grid_ends(rows, 20), PLACES[: 20 * rows]
+    weights = 5 * np.exp(0.6 * np.random.default_rng(seed).normal(size=len(ends)))
+    return build(len(places), ends, weights, coordinates=places)
 
 
 def asked(**more):
