@@ -10,9 +10,9 @@ READY  := $(VENV)/.ready
 demo: $(READY)
 	$(BIN)/hushpath demo --out demo-out
 
-# Two workers share the cores already, so numpy starts no threads of its own. What tests of a group share is made once.
+# Two workers share the cores already, so numpy starts no threads of its own.
 test: $(READY) lint
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 lint: ruff mypy
 
@@ -32,7 +32,7 @@ examples: $(READY)
 # The lowest versions pyproject.toml allows, in an environment of their own. Old libraries may warn of their own age.
 LOWEST := $(VENV)-lowest
 test-lowest: $(LOWEST)/.ready
-	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba $(LOWEST)/$(SUB)/python -m pytest -n 2 --dist loadgroup -W default::DeprecationWarning \
+	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba $(LOWEST)/$(SUB)/python -m pytest -n 2 -W default::DeprecationWarning \
 	  tests/unit tests/statistical tests/properties tests/conformance/test_lab.py tests/conformance/test_mechanisms.py \
 	  tests/conformance/test_readers.py tests/contract/test_cli.py tests/contract/test_docs.py tests/contract/test_doctests.py \
 	  tests/contract/test_examples.py
@@ -51,7 +51,7 @@ fuzz: $(READY)
 
 # Every compiled kernel with bounds checked; numba keeps such code in a cache of its own.
 boundscheck: $(READY)
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/boundscheck $(BIN)/python -m pytest -n 2 --dist loadgroup \
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/boundscheck $(BIN)/python -m pytest -n 2 \
 	  tests/unit tests/conformance/test_engine.py tests/conformance/test_separator.py tests/conformance/test_paper.py tests/conformance/test_rivals.py \
 	  tests/fuzz
 

@@ -39,9 +39,6 @@ def table(folder, *, jobs=0, **filters):
     return timeless(final_table(run_cases(cases, folder / "results.jsonl", jobs=jobs)))
 
 
-ONE_WORKER = pytest.mark.xdist_group("tiny lab")  # so that `tiny` is made once
-
-
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab")
@@ -49,7 +46,6 @@ def tiny(tmp_path_factory):
     return folder, answer, said
 
 
-@ONE_WORKER
 def test_the_table_is_whole_and_plausible(tiny):
     folder, answer, said = tiny
     rows = answer["results"]
@@ -73,7 +69,6 @@ def test_the_table_is_whole_and_plausible(tiny):
     assert any("numbers" in reason for reason in left_out)  # all pairs of 100 nodes are above TINY's limit
 
 
-@ONE_WORKER
 def test_another_run_gives_the_same_table(tiny, tmp_path):
     assert table(tmp_path, classes=("path",)) == [
         row for row in timeless(tiny[1]["results"]) if row["network"] == "path"
@@ -87,7 +82,6 @@ def of_some(row):
     return row["network"] in SOME["classes"] and row["mechanism"] in SOME["mechanisms"]
 
 
-@ONE_WORKER
 def test_a_killed_run_continues_to_the_same_table(tiny, tmp_path, monkeypatch):
     lines = (tiny[0] / "results.jsonl").read_bytes().splitlines(keepends=True)
     data = b"".join(line for line in lines if of_some(json.loads(line)))
@@ -105,13 +99,11 @@ def test_a_killed_run_continues_to_the_same_table(tiny, tmp_path, monkeypatch):
     assert measured == []
 
 
-@ONE_WORKER
 def test_workers_give_the_same_table(tiny, tmp_path):
     some = [row for row in tiny[1]["results"] if row["network"] == "path" and row["mechanism"] == "input"]
     assert table(tmp_path, classes=("path",), mechanisms=("input",), jobs=2) == timeless(some)
 
 
-@ONE_WORKER
 def test_every_picture_and_table_is_there(tiny):
     folder = tiny[0]
     pictures = sorted(path.name for path in (folder / "plots").glob("*.png"))
@@ -127,7 +119,6 @@ def test_every_picture_and_table_is_there(tiny):
             assert len((place / f"{name}.csv").read_text().splitlines()) > 1, name
 
 
-@ONE_WORKER
 def test_the_report_is_self_contained(tiny):
     page = (tiny[0] / "report.html").read_text()
     assert "NOT PRIVATE" in page
@@ -173,7 +164,6 @@ def test_one_measurement_is_read_by_every_estimator(tmp_path, monkeypatch):
     assert {row["estimator"] for row in only["results"]} == {"longest", NO_ESTIMATOR}
 
 
-@ONE_WORKER
 def test_results_stored_before_there_were_estimators_are_left_alone(tiny, tmp_path):
     """Their ids name no estimator, and other code: everything is measured anew beside them."""
     rows = [json.loads(line) for line in (tiny[0] / "results.jsonl").read_text().splitlines()]
@@ -198,7 +188,6 @@ def test_a_bug_in_one_estimator_spares_the_others(tmp_path, monkeypatch):
     assert {row["estimator"] for row in stored} == set(ESTIMATORS) - {"broken"}
 
 
-@ONE_WORKER
 def test_rates_are_measured_where_nothing_is_clipped(tiny):
     rows = [row for row in tiny[1]["results"] if row["unit"] != 1.0 and not row["skipped"]]
     assert {row["epsilon"] for row in rows} == {1.0}
