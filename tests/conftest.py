@@ -5,10 +5,26 @@ from pathlib import Path
 
 import pytest
 from hypothesis import Phase, settings
+from xdist.scheduler import LoadScopeScheduling
 
 sys.path.insert(0, str(Path(__file__).parent))
 # For `make mutants`: that a test fails is enough there, nobody needs the smallest example.
 settings.register_profile("first-failure", phases=(Phase.explicit, Phase.generate))
+
+TOGETHER = ("conformance/test_lab.py", "conformance/test_reading.py")  # what their tests share takes long to make
+
+
+class Together(LoadScopeScheduling):
+    """Workers fetch whole files that are ``TOGETHER`` first, then one test at a time, so that both end at once."""
+
+    def _split_scope(self, nodeid):
+        file = nodeid.split("::")[0]
+        return file if file.endswith(TOGETHER) else nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return Together(config, log)
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""What is shown is run: every python and bash fence of README and docs, in order, file by file."""
+"""What is shown is run: every python and bash fence of README and docs, in order, story by story."""
 
 import re
 import shlex
@@ -16,22 +16,40 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
 
 
-DEMO = "hushpath demo --out demo-out"  # every page begins with it, some several times
+DEMO = "hushpath demo --out demo-out"  # every story begins with it, and some pages tell several
+PART = 16
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """What ``DEMO`` leaves in the folder where it is run, for a quarter of its city: that is quicker."""
+    """What ``DEMO`` leaves in the folder where it is run, for a part of its city: that is quicker."""
     folder = tmp_path_factory.mktemp("demo")
-    run_demo(folder / "demo-out", size=SIZE // 4, trips=TRIPS // 4)
+    run_demo(folder / "demo-out", size=SIZE // PART, trips=TRIPS // PART)
     return folder
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_fences_run(page, tmp_path, monkeypatch, capsys, request):
+def stories(page):
+    """The fences of a page; those from one ``DEMO`` to the next need nothing of the others."""
+    told = [[]]
+    for language, body in FENCE.findall(page.read_text()):
+        if told[-1] and body.startswith(DEMO):
+            told.append([])
+        told[-1].append((language, body))
+    return told
+
+
+STORIES = [
+    pytest.param(page, story, id=f"{page.name}-{number}")
+    for page in PAGES
+    for number, story in enumerate(stories(page))
+]
+
+
+@pytest.mark.parametrize(("page", "story"), STORIES)
+def test_fences_run(page, story, tmp_path, monkeypatch, capsys, request):
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "docs"}
-    for language, body in FENCE.findall(page.read_text()):
+    for language, body in story:
         if language == "python":
             exec(compile(body, page.name, "exec"), names)
         elif language == "bash":

@@ -17,7 +17,7 @@ from ..cells.layout import Layout
 from ..cells.tables import row_work, table_bytes, table_work
 from ..decompose.decomposition import decomposition
 from ..estimate.core import PathSpread
-from ..estimate.draws import plausible
+from ..estimate.draws import if_solvable, plausible
 from ..estimate.registry import estimator_named
 from ..kernels.paths import distances_from
 from ..noise import simulation
@@ -123,11 +123,7 @@ class EdgeDecoder(RowDecoder):
     def widths(self) -> Widths:
         """How far off answers are: learnt once, from plausible weights pushed through shortest paths."""
         unit = float(np.median(self.noisy.scales))
-        try:
-            with np.errstate(all="ignore"):
-                found = plausible(self.noisy, self.estimator.weights)
-        except np.linalg.LinAlgError:  # numbers that no measurement brings
-            found = None
+        found = if_solvable(lambda: plausible(self.noisy, self.estimator.weights))
         sources, length = sample_of_ends(self.topology.num_nodes), unit * self.lattice.granularity
         released = np.empty((len(sources), self.topology.num_nodes))
         self.rows(sources, released)

@@ -39,7 +39,7 @@ from ..data.lattice import Lattice
 from ..data.topology import Topology
 from ..errors import CannotError, OptionError
 from ..estimate.core import FEWEST_EDGES, NoisyEdges
-from ..estimate.draws import Belief
+from ..estimate.draws import Belief, if_solvable
 from ..estimate.fields import RANGES, Fields
 from ..estimate.residuals import Observed
 from ..kernels.hops import nearest_chosen
@@ -188,13 +188,13 @@ def as_released(measurements: Measurements) -> tuple[Float, ...]:
             f"weights lie: every edge must have been measured, and there must be at least {FEWEST_EDGES}"
         )
     unit = float(np.median(noisy.scales))
-    try:
-        with np.errstate(all="ignore"):
-            belief = Belief.of(strategy.topology, Observed.of(noisy, unit))
-            drawn = belief.draws(Fields(strategy.topology), np.zeros(len(RANGES)), DRAWN, seed=0)
-    except np.linalg.LinAlgError:  # numbers that no measurement brings
-        drawn = np.full((1, 1), np.nan)
-    if not np.isfinite(drawn).all():
+
+    def draws() -> Float:
+        belief = Belief.of(strategy.topology, Observed.of(noisy, unit))
+        return belief.draws(Fields(strategy.topology), np.zeros(len(RANGES)), DRAWN, seed=0)
+
+    drawn = if_solvable(draws)
+    if drawn is None or not np.isfinite(drawn).all():
         raise CannotError("the earlier release does not tell how weights lie: its numbers are like no weights")
     return tuple(drawn * (unit * strategy.lattice.granularity))
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from scipy.special import ndtr
@@ -41,6 +41,8 @@ REHEARSED_DRAWS = 12
 REHEARSALS = ((5_000, 3), (20_000, 2))  # up to so many edges; else 1: in small networks routes share too much
 MOST_SHARED, SIGNS = 1.0, 8
 CHANCE = 2.0  # standard deviations
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +143,15 @@ def plausible(noisy: NoisyEdges, estimated: Callable[[NoisyEdges], Int], count: 
             found.append(Rehearsal(truth, answer, again.draws(fields, shares, REHEARSED_DRAWS, 200 + turn)))
     draws = belief.draws(fields, shares, count, 100)
     return Plausible(draws, tuple(found), _shared(topology, belief, draws, np.array(leaks)))
+
+
+def if_solvable(find: Callable[[], Found]) -> Found | None:
+    """What is found by fitting a ``Belief``, without warnings; none for numbers that no measurement brings."""
+    try:
+        with np.errstate(all="ignore"):
+            return find()
+    except np.linalg.LinAlgError:
+        return None
 
 
 def _measured_again(noisy: NoisyEdges, weights: Float, turn: int) -> tuple[Float, NoisyEdges]:

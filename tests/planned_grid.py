@@ -1,0 +1,26 @@
+"""What tests of plans share: a grid with lognormal weights, what is asked of it, and stand-ins for its weights."""
+
+import numpy as np
+from named_graphs import build, grid_ends
+
+from hushpath.decode.surrogates import Typical, scenes
+from hushpath.strategy.terms import Terms
+
+ENDS = grid_ends(20, 20)
+PLACES = np.stack(np.divmod(np.arange(400), 20), axis=1).astype(float)
+
+
+def lognormal_grid(seed=0, rows=20):
+    """Twenty columns; fewer rows where it is about the steps of a plan and not about its figures."""
+    ends, places = grid_ends(rows, 20), PLACES[: 20 * rows]
+    weights = 5 * np.exp(0.6 * np.random.default_rng(seed).normal(size=len(ends)))
+    return build(len(places), ends, weights, coordinates=places)
+
+
+def asked(**more):
+    return dict(epsilon=1.0, unit=1.5, typical_weight=5.0) | more
+
+
+def stand_ins(topology, typical=5.0, high=None, **terms):
+    declared = typical and Typical(typical, high or typical)
+    return scenes(topology, Terms.declared(1.0, 1e-6, 1.0, **terms).lattice(topology), declared)

@@ -1,0 +1,11 @@
+"""What unit tests share."""
+
+import pytest
+
+from hushpath.estimate import registry as estimators
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Everything is read by ``clip``: for tests that are about something else than estimators."""
+    monkeypatch.setattr(estimators, "_made", [estimators.ESTIMATORS["clip"]])

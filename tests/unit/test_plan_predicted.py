@@ -1,0 +1,125 @@
+"""What a plan predicts, tried on stand-in weights, and how it says so."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from named_graphs import build, named
+from planned_grid import ENDS, PLACES, asked, lognormal_grid, stand_ins
+
+import hushpath
+from hushpath.decode import predict, simulate
+from hushpath.decode.registry import default_decoder
+from hushpath.noise import Law, SimulatedNoise
+from hushpath.publish.plan import plan
+
+
+@pytest.mark.parametrize("unit", [0.5, 1.5, 5.0])
+def test_the_predicted_error_is_the_realised_one_where_weights_are_like_stand_ins(unit):
+    net = lognormal_grid()
+    made = plan(net.topology, **asked(unit=unit, mechanism="input", law="laplace"))
+    found = [hushpath.evaluate(net, hushpath.release(net, plan=made, seed=seed)) for seed in range(12)]  # bias is luck
+    mean, bias = np.mean([one.mean_error for one in found]), np.mean([one.bias for one in found])
+    assert mean / 1.5 < made.choice.mean_error < mean * 1.5
+    assert made.choice.bias == pytest.approx(bias, abs=mean / 2)
+    assert made.choice.expected.least < made.choice.mean_error < made.choice.expected.most
+    assert made.choice.mean_error < made.choice.p95_error < made.choice.bound
+    assert made.choice.relative == pytest.approx(made.choice.mean_error / made.known.distance)
+
+
+@pytest.mark.parametrize("unit", [1.5, 5.0])
+def test_who_tells_how_far_weights_lie_apart_is_told_the_error_of_such_weights(unit):
+    """A quarter below 1 and a quarter above 25: far from what a median alone makes one think."""
+    weights = 5 * np.exp(2.4 * np.random.default_rng(3).normal(size=len(ENDS)))
+    net = build(400, ENDS, weights, coordinates=PLACES)
+    asked_so = dict(epsilon=1.0, unit=unit, mechanism="input", law="laplace", max_weight=5000.0)
+    middle, quarters = (plan(net.topology, typical_weight=typical, **asked_so) for typical in (5.0, (1.0, 25.0)))
+    found = [hushpath.evaluate(net, hushpath.release(net, plan=quarters, seed=seed)) for seed in range(3)]
+    true = np.mean([one.mean_error for one in found])
+    off_by = [abs(math.log(made.choice.mean_error / true)) for made in (middle, quarters)]
+    assert off_by[1] < math.log(1.4) < off_by[0]
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_luck_of_one_draw_of_noise_is_averaged_out():
+    """On small networks one release is often off the mean of all by a third."""
+    net = named("grid")
+    made = plan(net.topology, epsilon=1.0, unit=2.0, typical_weight=10.0, mechanism="input", law="laplace")
+    trials = predict.Trials(stand_ins(net.topology, 10.0))
+    for which, scene in enumerate(trials.scenes):
+        stand_in = build(net.topology.num_nodes, np.stack([net.topology.tails, net.topology.heads], 1), scene.weights)
+        found = [
+            hushpath.evaluate(stand_in, hushpath.release(stand_in, plan=made, seed=seed)).mean_error
+            for seed in range(40)
+        ]
+        assert trials.only(which).expected(made.strategy).mean == pytest.approx(np.mean(found), rel=0.2)
+
+
+@pytest.mark.usefixtures("quick")
+def test_simulation_sees_the_bias_that_noise_alone_does_not_tell():
+    """Many nearly equal routes, read by ``clip``: the setting of docs/PITFALLS.md."""
+    net = build(400, ENDS, np.random.default_rng(0).uniform(5, 10, len(ENDS)))
+    blind, tried = (
+        plan(net.topology, epsilon=1.0, unit=1.7, mechanism="input", law="laplace", **scale)
+        for scale in ({}, {"typical_weight": 7.5})
+    )
+    true = hushpath.evaluate(net, hushpath.release(net, plan=blind, seed=0)).mean_error
+    assert blind.choice.mean_error < true / 1.5
+    assert (blind.choice.bias, blind.choice.relative, blind.known) == (None, None, None)
+    assert true / 1.5 < tried.choice.mean_error < true * 1.5
+    assert tried.choice.bias < -tried.choice.mean_error / 2
+
+
+def test_every_candidate_says_how_it_is_read_and_the_far_ones_are_in_brackets():
+    made = plan(lognormal_grid().topology, **asked(max_weight=40.0))
+    text = str(made)
+    for candidate in made.candidates:
+        if candidate.strategy is not None:
+            assert candidate.read_as.startswith(default_decoder(candidate.strategy).name)
+    assert made.choice.expected.simulated
+    assert [c.mean_error for c in made.candidates] == sorted(c.mean_error for c in made.candidates)
+    far = [c for c in made.candidates if c.strategy is not None and not c.expected.simulated]
+    assert far
+    assert f"({far[-1].mean_error:.4g})" in text
+    assert "In brackets" in text
+    assert "times as close" in text
+    assert all(len(line) <= 160 for line in text.splitlines() if "everybody" not in line and "cannot" not in line)
+    values = json.loads(json.dumps(made.as_dict(), allow_nan=False))
+    first = values["candidates"][0]
+    assert first["bias"] == made.choice.bias
+    assert first["mean_error_between"] == [made.choice.expected.least, made.choice.expected.most]
+    assert values["known_already"]["error"] == made.known.error
+    assert values["worth_it"] is True
+
+
+def test_no_candidate_that_was_left_out_would_have_won():
+    """Everything is tried by name, whatever noise alone says of it."""
+    topology = named("grid").topology
+    terms = dict(epsilon=2.0, unit=2.0, max_weight=20.0, typical_weight=10.0, anyway=True)
+    made = plan(topology, **terms)
+    for candidate in made.candidates:
+        if candidate.strategy is not None:
+            alone = plan(topology, mechanism=candidate.mechanism, law=str(candidate.law), **terms)
+            assert alone.choice.expected.simulated
+            assert alone.choice.mean_error >= made.choice.mean_error
+
+
+def test_without_a_scale_the_plan_says_so():
+    text = str(plan(lognormal_grid().topology, epsilon=1.0, unit=1.0))
+    assert "Nothing public says how large weights are" in text
+    assert "everybody" not in text
+    assert "four kinds" not in text
+
+
+def test_simulations_are_marked_not_private(monkeypatch):
+    topology = lognormal_grid().topology
+    seen = []
+    real = simulate.measure
+    monkeypatch.setattr(simulate, "measure", lambda *given: seen.append(real(*given)) or seen[-1])
+    plan(topology, **asked(mechanism="input", law="laplace"))
+    assert seen
+    assert not any(one.private for one in seen)
+    for scale in (1, 7, 2**40):  # in proportion, so that budgets can be compared
+        one, ten = (SimulatedNoise(3).draw(Law.LAPLACE, np.full(50, times * scale)) for times in (1, 10))
+        assert np.abs(10 * one - ten).max() <= 5.5

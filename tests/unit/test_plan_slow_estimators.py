@@ -1,0 +1,134 @@
+"""How plans try estimators that take long: on fewer stand-ins or a part, never twice, and never in vain."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from named_graphs import build, named
+from planned_grid import ENDS, asked, lognormal_grid
+
+import hushpath
+from hushpath.decode import predict, simulate
+from hushpath.decode.simulate import Outcome, PerHop, simulated
+from hushpath.decode.surrogates import Kind, Typical, scenes
+from hushpath.estimate import registry as estimators
+from hushpath.publish.plan import plan
+from hushpath.strategy.core import Problem
+from hushpath.strategy.terms import Terms
+
+
+def test_what_a_slow_estimator_gains_is_carried_over_from_a_part(monkeypatch):
+    net = lognormal_grid()
+    monkeypatch.setattr(simulate, "WHOLE_EDGES", 100)
+    monkeypatch.setattr("hushpath.decode.surrogates.PART_NODES", 150)
+    problem = Problem.of(net.topology, Terms.declared(1.0, 1e-6, 1.5))
+    strategy = plan(net.topology, epsilon=1.0, unit=1.5, mechanism="input", law="laplace").strategy
+    clip = estimators.ESTIMATORS["clip"]
+
+    def alike(noisy):
+        return np.full_like(noisy.values, noisy.values.mean())
+
+    slow = {
+        "like-clip": replace(clip, name="like-clip", costly=True),
+        "all-alike": replace(clip, name="all-alike", costly=True, estimate=alike),
+    }
+    monkeypatch.setattr(estimators, "ESTIMATORS", {"clip": clip, **slow})
+    for scene in scenes(net.topology, problem.lattice, Typical(5.0, 5.0)):
+        plain, same = (simulated(strategy, scene, name) for name in ("clip", "like-clip"))
+        assert (plain.mean, plain.p95) == pytest.approx((same.mean, same.p95))
+        assert len(scene.part.edges) < len(ENDS)
+        monkeypatch.setattr(simulate, "WHOLE_EDGES", 10_000)
+        whole = simulated(strategy, scene, "all-alike")
+        monkeypatch.setattr(simulate, "WHOLE_EDGES", 100)
+        carried = simulated(strategy, scene, "all-alike")
+        assert whole.mean / 3 < carried.mean < whole.mean * 3
+        assert abs(carried.bias) <= carried.mean
+
+
+def test_the_default_estimator_is_the_one_that_is_tried(monkeypatch):
+    topology = lognormal_grid().topology
+    clip, tried = estimators.ESTIMATORS["clip"], []
+    slow = replace(clip, name="slow", costly=True, estimate=lambda noisy: tried.append(1) or clip.estimate(noisy))
+    monkeypatch.setattr(estimators, "_made", [clip])
+    plain = plan(topology, **asked())
+    monkeypatch.setattr(estimators, "_made", [slow, clip])
+    made = plan(topology, **asked())
+    assert tried
+    assert made.choice.read_as == "edges, slow"
+    assert made.choice.expected == plain.choice.expected
+    assert sum(c.expected.simulated for c in made.candidates) <= sum(c.expected.simulated for c in plain.candidates)
+
+
+def test_on_larger_networks_slow_estimators_are_tried_on_two_kinds_and_the_others_gain_as_much(monkeypatch):
+    topology = lognormal_grid().topology
+    clip, tried = estimators.ESTIMATORS["clip"], []
+    slow = replace(clip, name="slow", costly=True, estimate=lambda noisy: tried.append(1) or clip.estimate(noisy) // 2)
+    monkeypatch.setattr(estimators, "_made", [slow, clip])
+    monkeypatch.setattr(estimators, "ESTIMATORS", {"slow": slow, "clip": clip})
+    every = plan(topology, **asked(mechanism="input", law="laplace"), anyway=True)
+    assert len(tried) == 4
+    monkeypatch.setattr(predict, "FEW_EDGES", 100)
+    few = plan(topology, **asked(mechanism="input", law="laplace"), anyway=True)
+    assert len(tried) == 4 + 2
+    assert few.choice.mean_error == pytest.approx(every.choice.mean_error, rel=0.2)
+    assert few.choice.p95_error == pytest.approx(every.choice.p95_error, rel=0.2)
+    assert few.choice.bias < 0
+
+
+def test_a_change_of_one_release_is_carried_to_the_mean_of_many():
+    usual, before, after = Outcome(10.0, 30.0, -2.0), Outcome(5.0, 20.0, -1.0), Outcome(2.5, 5.0, 1.0)
+    assert usual.changed(before, after) == pytest.approx((5.0, 7.5, 0.0))
+    assert usual.changed(before, before) == pytest.approx(usual)
+    assert usual.changed(Outcome(0.0, 0.0, 0.0), after) == after
+    assert Outcome.mean_of([before, after]) == pytest.approx((3.75, 12.5, 0.0))
+
+
+def test_what_quick_estimators_put_far_behind_is_tried_too_where_it_is_read_by_another_slow_one(monkeypatch):
+    """On a long path sums beat single edges by far, unless somebody reads single edges much better."""
+    length = 400
+    topology = build(length + 1, [(i, i + 1) for i in range(length)], np.ones(length)).topology
+    made = [estimators.ESTIMATORS[name] for name in ("lean", "sums", "shrink", "clip")]
+    lucky = replace(made[2], estimate=lambda noisy: np.full(len(noisy.values), truth))
+    terms = dict(epsilon=1.0, unit=3.0, typical_weight=5.0, law="laplace")
+    assert plan(topology, **terms).choice.mechanism == "lines"
+    truth = np.rint(5.0 / plan(topology, **terms).strategy.lattice.granularity).astype(np.int64)
+    monkeypatch.setattr(estimators, "_made", [made[0], made[1], lucky, made[3]])
+    monkeypatch.setattr("hushpath.decode.surrogates.PLAIN", (Kind(False, 0.0, 1e-6), Kind(False, 0.0, 1e-6)))
+    assert plan(topology, **terms, anyway=True).choice.mechanism == "input"
+
+
+def test_errors_per_hop_are_fitted_and_their_mean_is_that_of_normals():
+    rng = np.random.default_rng(0)
+    hops = rng.integers(1, 40, 20_000).astype(float)
+    moves = rng.normal(-0.3 * hops, np.sqrt(2.0 * hops))
+    fitted = PerHop.fitted(hops, moves)
+    assert fitted.bias == pytest.approx(-0.3, abs=0.02)
+    assert fitted.variance == pytest.approx(2.0, rel=0.03)
+    kinds, counts = np.unique(hops, return_counts=True)
+    assert fitted.mean_error(kinds, counts / counts.sum()) == pytest.approx(np.abs(moves).mean(), rel=0.02)
+    assert PerHop(0.5, 0.0).mean_error(np.array([4.0]), np.array([1.0])) == pytest.approx(2.0)
+    assert Outcome.of(np.array([-1.0, 3.0])) == pytest.approx((2.0, 2.9, 1.0))
+
+
+def test_nothing_is_simulated_twice_and_nothing_where_there_is_nothing_to_decide(monkeypatch):
+    net, seen, real = named("grid"), [], predict.simulated
+
+    def counted(strategy, scene, estimator):
+        seen.append((strategy.mechanism, strategy.law, strategy.budget, scene.seed, estimator))
+        return real(strategy, scene, "clip")
+
+    monkeypatch.setattr(predict, "simulated", counted)
+    terms = dict(unit=2.0, max_weight=20.0, typical_weight=10.0)
+    plan(net.topology, **terms, target_error="30%")
+    assert len(seen) == len(set(seen)) > 8
+    alone = dict(terms, epsilon=1.0, mechanism="input", seed=1)
+    for more, simulates in (
+        ({"law": "laplace"}, True), ({"anyway": True}, True),  # refused if useless; two laws to choose from
+        ({"law": "laplace", "anyway": True}, False), ({"delta": 0.0, "anyway": True}, False),
+    ):  # fmt: skip
+        seen.clear()
+        hushpath.release(net, **alone, **more, estimator="clip")
+        assert bool(seen) == simulates
+    seen.clear()
+    assert plan(net.topology, epsilon=1.0, mechanism="input", law="laplace", **terms, anyway=True).known  # it is shown
+    assert seen

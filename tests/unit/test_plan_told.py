@@ -1,0 +1,133 @@
+"""What a plan is told: a typical weight, a proxy, an earlier release, and the stand-in weights that follow from it."""
+
+import math
+
+import numpy as np
+import pytest
+from named_graphs import build
+from planned_grid import ENDS, PLACES, asked, lognormal_grid, stand_ins
+
+import hushpath
+from hushpath.publish.plan import plan
+
+NOT_FOR_PUBLISHING = pytest.mark.filterwarnings("ignore:the earlier release is NOT PRIVATE")
+
+
+def test_stand_ins_are_as_large_as_declared_and_within_the_declared_bounds():
+    topology = build(400, ENDS, np.ones(len(ENDS)), coordinates=PLACES, lower=0.5).topology
+    for scene in stand_ins(topology):
+        assert np.median(scene.weights) == pytest.approx(5.0, rel=0.02)
+        assert scene.weights.min() >= 0.499
+    for scene in stand_ins(topology, max_weight=12.0):
+        assert np.median(scene.weights) == pytest.approx(5.0, rel=0.05)
+        assert scene.weights.max() <= 12.0
+        assert (scene.weights > 11.99).mean() < 0.01  # they do not pile up at the bound
+
+
+def test_without_a_scale_there_are_none_and_a_proxy_is_one():
+    topology = lognormal_grid().topology
+    assert stand_ins(topology, None) == ()
+    proxy = topology.with_proxy(np.where(np.arange(len(ENDS)) % 5, 3.0, np.nan))
+    made = stand_ins(proxy, None)
+    assert 2.0 < np.median(np.concatenate([scene.weights for scene in made])) < 4.5
+    assert [np.median(scene.weights) for scene in stand_ins(proxy, 5.0)] == pytest.approx([5.0] * len(made), rel=0.02)
+
+
+@pytest.mark.parametrize("ends", [(15.0, 40.0), (0.5, 500.0), (5.0, 5.01)])
+def test_half_of_the_stand_ins_lie_between_two_declared_weights(ends):
+    for scene in stand_ins(lognormal_grid().topology, *ends):
+        assert np.quantile(scene.weights, (0.25, 0.75)) == pytest.approx(ends, rel=0.02)
+
+
+@pytest.mark.parametrize("proxy", [3.0 + np.arange(len(ENDS)) % 7, np.where(np.arange(len(ENDS)) % 5, 3.0, 0.0)])
+def test_around_a_proxy_two_declared_weights_tell_how_large_weights_are_but_stretch_nothing(proxy):
+    topology = lognormal_grid().topology.with_proxy(proxy)
+    for scene in stand_ins(topology, 10.0, 90.0):
+        low, high = np.quantile(scene.weights[scene.weights > 0], (0.25, 0.75))
+        assert low * high == pytest.approx(900.0, rel=0.02)
+        assert high < 3 * low
+
+
+def test_some_stand_ins_have_neighbours_alike_and_some_not():
+    topology = lognormal_grid().topology
+
+    def likeness(weights):
+        logs = np.log(weights) - np.log(weights).mean()
+        at = np.concatenate([topology.tails, topology.heads])
+        sums, counts = np.bincount(at, np.tile(logs, 2)), np.bincount(at)
+        others = (sums[topology.tails] - logs) / (counts[topology.tails] - 1)
+        return np.corrcoef(logs, others)[0, 1]
+
+    found = sorted(likeness(scene.weights) for scene in stand_ins(topology))
+    assert max(map(abs, found[:2])) < 0.2
+    assert min(found[2:]) > 0.5
+
+
+def test_everything_drawn_is_drawn_again_the_same():
+    net = lognormal_grid(rows=6)
+    again = lognormal_grid(seed=1, rows=6)  # other weights, which nobody looks at
+    assert str(plan(net.topology, **asked())) == str(plan(again.topology, **asked()))
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_is_declared_for_the_plan_changes_nothing_that_is_published(tmp_path):
+    net = lognormal_grid()
+    made = [plan(net.topology, **asked(typical_weight=typical)) for typical in (None, 5.0, (3.0, 8.0), [3, 8])]
+    assert len({one.choice.mean_error for one in made}) == 3
+    assert made[2].choice.expected == made[3].choice.expected
+    released = [hushpath.release(net, plan=one, seed=4) for one in made]
+    assert len({one.fingerprint for one in released}) == 1
+    assert len({str(one.statement) for one in released}) == 1
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_proxy_is_known_too_and_named():
+    topology = lognormal_grid().topology.with_proxy(np.full(len(ENDS), 4.0), name="free_flow")
+    made = plan(topology, epsilon=2.0, unit=1.0)
+    assert made.known.source == "the public column free_flow"
+    scaled = plan(topology, epsilon=2.0, unit=1.0, typical_weight=5.0)
+    assert scaled.known.source == "the public column free_flow, scaled to the typical weight"
+    assert "the public column free_flow would be off by" in str(made)
+
+
+@NOT_FOR_PUBLISHING
+@pytest.mark.parametrize("unit", [0.5, 2.0])
+def test_an_earlier_release_tells_how_weights_lie(unit):
+    """Weights that are half zero-like and half large: nothing that a median would make one think of."""
+    rng = np.random.default_rng(5)
+    weights = np.where(PLACES[ENDS[:, 0], 0] < 10, 0.3, 20.0) * np.exp(0.2 * rng.normal(size=len(ENDS)))
+    net = build(400, ENDS, weights)
+    earlier = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", law="laplace", seed=9)
+    asked_so = dict(epsilon=1.0, unit=unit, mechanism="input", law="laplace")
+    guessed = plan(net.topology, typical_weight=float(np.median(weights)), anyway=True, **asked_so)
+    made = plan(net.topology, like=earlier, **asked_so)
+    found = [hushpath.evaluate(net, hushpath.release(net, plan=made, seed=seed)) for seed in range(12)]
+    true = np.mean([one.mean_error for one in found])
+    off_by = [abs(math.log(one.choice.mean_error / true)) for one in (guessed, made)]
+    assert off_by[1] < math.log(1.5)
+    assert off_by[1] < off_by[0] / 2
+    assert made.choice.expected.least <= made.choice.mean_error <= made.choice.expected.most
+    assert "on every edge" in made.known.source
+
+
+@NOT_FOR_PUBLISHING
+@pytest.mark.usefixtures("quick")
+def test_a_plan_like_an_earlier_release_solves_sweeps_and_changes_nothing_published():
+    net = lognormal_grid()
+    earlier = hushpath.release(net, epsilon=1.0, unit=1.5, mechanism="input", law="laplace", seed=9)
+    terms = dict(unit=1.5, like=earlier)
+    solved = plan(net.topology, target_error="6%", **terms)
+    assert solved.choice.mean_error <= 0.06 * solved.known.distance
+    assert [one.terms.epsilon for one in plan(net.topology, epsilon=[1, 2], **terms).plans] == [1.0, 2.0]
+    made, blind = plan(net.topology, epsilon=1.0, **terms), plan(net.topology, epsilon=1.0, unit=1.5)
+    assert hushpath.release(net, plan=made, seed=1).fingerprint == hushpath.release(net, plan=blind, seed=1).fingerprint
+    assert str(made) == str(plan(net.topology, epsilon=1.0, **terms))
+
+
+@pytest.mark.usefixtures("quick")
+def test_an_earlier_release_that_is_not_private_is_said_to_be_so():
+    net = lognormal_grid()
+    asked_so = dict(epsilon=1.0, unit=1.5, mechanism="input", law="laplace")
+    with pytest.warns(hushpath.HushpathWarning, match="NOT PRIVATE, and so is whatever is chosen"):
+        plan(net.topology, like=hushpath.release(net, seed=9, **asked_so), **asked_so)
+    plan(net.topology, like=hushpath.release(net, **asked_so), **asked_so)
