@@ -382,6 +382,17 @@ def test_distances_over_shrunken_weights_are_right_on_average():
     assert plain > 0.15
 
 
+def test_what_routes_show_counts_where_edges_are_not_known(plane):
+    noisy = noisy_edges(plane, scale=0.2)
+    fitted = shrink.expect(plane.topology, Observed.of(noisy, float(np.median(noisy.scales))))
+    mean = fitted.posterior().mean
+    shorter = replace(fitted, observed=replace(fitted.observed, values=0.9 * mean))
+    known, vague = ([mean * (1 + part), mean * (1 - part)] for part in (0.01, 0.5))
+    assert shrink._seen_on_routes(shorter, mean, known) > 0.98
+    assert shrink._seen_on_routes(shorter, mean, vague) == pytest.approx(0.9, abs=0.02)
+    assert shrink._seen_on_routes(fitted, np.zeros_like(mean), [np.zeros_like(mean)]) == 1.0
+
+
 def test_a_rehearsal_in_a_part_of_a_large_network(plane, monkeypatch):
     monkeypatch.setattr(hedge, "MANY_EDGES", 60)
     noisy = noisy_edges(plane)

@@ -28,10 +28,10 @@ from ..strategy.core import Strategy
 from . import clip
 from .core import FEWEST_EDGES, Estimator, NoisyEdges, measured_singly
 from .facts import EdgeFacts, edge_facts, standardised
-from .hedge import Shrunk, noisy_share, shared_along_routes
+from .hedge import TINY, Shrunk, noisy_share, shared_along_routes
 from .regression import Expectation, fit
 from .residuals import OFFSET, Observed, Residuals
-from .routes import CHANCE, MISFIT, distances, usage
+from .routes import CHANCE, distances, usage
 from .shift import Shift
 
 NO_NOISE = 1e9  # where a value is so many times the noise, noise is no matter (or the file is a joke)
@@ -43,6 +43,7 @@ EVEN = (0.0, 0.3, 1.0, 3.0)  # parts of the mean weight up to which errors may b
 TRIED_ROUNDS, TRIED_EDGES = 6, 4_000
 LUCK = 0.85  # power of the factor for luck among routes: true errors are smoother than drawn ones and leave less of it
 MOST_LUCKY = 2.0  # more than 1 is chance, or paths of no length
+IN_COMMON = 0.1  # the part of what means are off by that edges of routes have in common, before anything is seen of it
 SCATTER = 0.5  # of weights around a multiple of their length, before the release says anything
 
 
@@ -74,7 +75,7 @@ def _shrunk(fitted: Expectation, topology: Topology) -> Shrunk:
     mean, *draws = (np.clip(weights + shift, observed.low, observed.top) for weights in (found.mean, *found.draws))
     drawn = float(np.mean([distances(topology, draw).sum() for draw in draws]))
     lucky = min(drawn / max(float(distances(topology, mean).sum()), 1e-300), MOST_LUCKY)
-    weights = mean * (lucky**LUCK * _seen_on_routes(fitted, mean))
+    weights = mean * (lucky**LUCK * _seen_on_routes(fitted, mean, draws))
     return Shrunk(mean, weights, np.clip(observed.values, observed.low, observed.top), tuple(draws))
 
 
@@ -208,19 +209,23 @@ def _used(topology: Topology, fitted: Expectation) -> Float:
     return used
 
 
-def _seen_on_routes(fitted: Expectation, mean: Float) -> float:
+def _seen_on_routes(fitted: Expectation, mean: Float, draws: list[Float]) -> float:
     """How long routes are beside what the means say, as far as noisy weights show it.
 
     An edge's noise had no part in choosing the route, so noisy weights along routes are right on average; means are
-    not, if the edges that routes prefer have something in common that no fact tells.
+    not, if the edges that routes prefer have something in common that no fact tells.  Where each edge is nearly known,
+    all of them together are too: what noisy weights show of it is their noise.
     """
     observed, used = fitted.observed, fitted.used
-    length = max(float(used @ mean), 1e-300)
+    length = float(used @ mean)
+    if length <= TINY:
+        return 1.0
     noise = observed.scales * (1.0 if observed.gaussian else np.sqrt(2))
     shown, spread = float(used @ observed.values) / length - 1, float(np.sqrt((used * noise) @ (used * noise))) / length
+    likely = IN_COMMON * float(used @ np.sqrt(np.mean([(draw - mean) ** 2 for draw in draws], axis=0))) / length
     if shown > 0:  # the truth may have a better route than the one that looked so good: somewhere between
         shown /= 2
-    return float(np.clip(1 + shown / (1 + (spread / MISFIT) ** 2), 0.5, 2.0))
+    return float(np.clip(1 + shown * likely**2 / max(likely**2 + spread**2, 1e-300), 0.5, 2.0))
 
 
 def suits(strategy: Strategy) -> bool:
