@@ -10,6 +10,7 @@ from planned_grid import asked, lognormal_grid
 
 import hushpath
 from hushpath.errors import CannotError, OptionError
+from hushpath.estimate.draws import Belief
 from hushpath.publish.plan import plan
 from hushpath.publish.planned import Plan
 
@@ -108,6 +109,21 @@ def test_what_is_no_earlier_release_of_the_network_is_refused():
         earlier = hushpath.release(whom, **terms, max_weight=20.0, mechanism=mechanism, seed=1)
         with pytest.raises(CannotError, match="does not tell how weights lie: every edge must have been measured"):
             plan(whom.topology, like=earlier, **terms)
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("wild", ["no solution", "no number"])
+def test_an_earlier_release_like_no_weights_is_refused(wild, monkeypatch):
+    def wild_draws(*_args, **_more):
+        if wild == "no solution":
+            raise np.linalg.LinAlgError
+        return np.full((2, 2), np.nan)
+
+    net, terms = lognormal_grid(rows=3), dict(epsilon=1.0, unit=1.0)
+    earlier = hushpath.release(net, **terms, mechanism="input", seed=1)
+    monkeypatch.setattr(Belief, "draws", wild_draws)
+    with pytest.raises(CannotError, match="does not tell how weights lie: its numbers are like no weights"):
+        plan(net.topology, like=earlier, **terms)
 
 
 @pytest.mark.usefixtures("quick")
