@@ -41,6 +41,7 @@ DRAWS = 8
 LARGEST_RESIDUAL = 2.0
 EVEN = (0.0, 0.3, 1.0, 3.0)  # parts of the mean weight up to which errors may be the same for all
 TRIED_ROUNDS, TRIED_EDGES = 6, 4_000
+ROUNDS, REHEARSED_ROUNDS = (12, 12, 6), (6, 6, 3)  # of fitting to facts, with neighbours, with routes
 LUCK = 0.85  # power of the factor for luck among routes: true errors are smoother than drawn ones and leave less of it
 MOST_LUCKY = 2.0  # more than 1 is chance, or paths of no length
 IN_COMMON = 0.1  # the part of what means are off by that edges of routes have in common, before anything is seen of it
@@ -63,7 +64,7 @@ def estimate(noisy: NoisyEdges) -> Int:
 
 
 def shrink(noisy: NoisyEdges, even: float | None = None) -> Shrunk:
-    """Steps 1 to 4; a rehearsal need not find out again how far errors are even."""
+    """Steps 1 to 4; a rehearsal, which is told how far errors are even, takes fewer rounds."""
     observed = Observed.of(noisy, float(np.median(noisy.scales)))
     return _shrunk(expect(noisy.topology, observed, even), noisy.topology)
 
@@ -81,16 +82,18 @@ def _shrunk(fitted: Expectation, topology: Topology) -> Shrunk:
 
 def expect(topology: Topology, observed: Observed, even: float | None = None) -> Expectation:
     """Steps 1 and 2: the fitted expectation of every weight."""
-    facts = edge_facts(topology)
-    fitted, sizes = by_facts(topology, observed, even)
-    fitted = fitted.widened(_neighbours(facts, fitted, sizes), 12)
+    first, second, third = ROUNDS if even is None else REHEARSED_ROUNDS
+    fitted, sizes = by_facts(topology, observed, even, first)
+    fitted = fitted.widened(_neighbours(edge_facts(topology), fitted, sizes), second)
     used = _used(topology, fitted)
     log_used = np.log(used + 0.5 / topology.num_nodes)
     columns = standardised([log_used, log_used**2, (used == 0).astype(np.float64)], len(used))
-    return replace(fitted.widened(columns, 6), used=used)
+    return replace(fitted.widened(columns, third), used=used)
 
 
-def by_facts(topology: Topology, observed: Observed, even: float | None = None) -> tuple[Expectation, int]:
+def by_facts(
+    topology: Topology, observed: Observed, even: float | None = None, rounds: int = ROUNDS[0]
+) -> tuple[Expectation, int]:
     """Step 1: from public facts alone; hardly any noise of single edges is in it.  And how many of them are sizes.
 
     How far errors are even is what the release makes likeliest, unless it is known.
@@ -100,7 +103,7 @@ def by_facts(topology: Topology, observed: Observed, even: float | None = None) 
         mean = max(float(observed.values.mean()), 0.0)
         tried = [_fitted(facts, observed, part * mean, TRIED_ROUNDS, TRIED_EDGES)[0] for part in EVEN]
         even = max(tried, key=lambda fitted: fitted.likelihood).residuals.even
-    return _fitted(facts, observed, even)
+    return _fitted(facts, observed, even, rounds)
 
 
 def _fitted(facts: EdgeFacts, observed: Observed, even: float, *cost: int) -> tuple[Expectation, int]:
