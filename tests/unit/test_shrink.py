@@ -1,5 +1,6 @@
 """Structured empirical Bayes: kernels against slow twins, what must never happen, and that it is worth it."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -338,10 +339,11 @@ def test_routes_longer_than_their_facts_promise_are_no_error_but_shorter_ones_ar
     m = plane.topology.num_edges
     noise = np.random.default_rng(3).laplace(0, 0.1, m)
     longer, shorter = (
-        hedge.shared_along_routes(plane.topology, np.ones(m), np.ones(m), ratio + noise) for ratio in (1.3, 0.7)
+        hedge.error_in_common(plane.topology, np.ones(m), np.ones(m), ratio + noise) for ratio in (1.3, 0.7)
     )
     assert longer < 0.03
     assert shorter == pytest.approx(0.3, abs=0.05)
+    assert math.isfinite(hedge.error_in_common(plane.topology, np.ones(m), np.zeros(m), noise))
 
 
 def test_small_networks_are_rehearsed_more_often(plane, monkeypatch):

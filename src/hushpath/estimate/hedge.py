@@ -48,14 +48,15 @@ class Shrunk:
 Shrink = Callable[[NoisyEdges], Shrunk]
 
 
-def shared_along_routes(topology: Topology, expected: Float, mean: Float, values: Float) -> float:
+def error_in_common(topology: Topology, expected: Float, mean: Float, values: Float) -> float:
     """The relative error that means share along the routes that public facts suggest.
 
     Such routes prefer edges that facts flatter, so all of them together are longer than the means say, and the truth
     has better ones: no error of distances.  That they were *shorter* than the means say would be one.
     """
     used = usage(topology, expected)
-    flattered = max(float(used @ values) / max(float(used @ mean), 1e-300), 1.0)
+    length = float(used @ mean)
+    flattered = max(float(used @ values) / length, 1.0) if length > TINY else 1.0
     return shared_error(topology, expected, flattered * mean, values - flattered * mean)
 
 

@@ -28,7 +28,7 @@ from ..strategy.core import Strategy
 from . import clip
 from .core import FEWEST_EDGES, Estimator, NoisyEdges, measured_singly
 from .facts import EdgeFacts, edge_facts, standardised
-from .hedge import TINY, Shrunk, noisy_share, shared_along_routes
+from .hedge import TINY, Shrunk, error_in_common, noisy_share
 from .regression import Expectation, fit
 from .residuals import OFFSET, Observed, Residuals
 from .routes import CHANCE, distances, usage
@@ -57,7 +57,7 @@ def estimate(noisy: NoisyEdges) -> Int:
     fitted = expect(noisy.topology, Observed.of(noisy, unit))
     shrunk = _shrunk(fitted, noisy.topology)
     expected = np.exp(fitted.public_guess)
-    shared = shared_along_routes(noisy.topology, expected, shrunk.mean, fitted.observed.values)
+    shared = error_in_common(noisy.topology, expected, shrunk.mean, fitted.observed.values)
     again = partial(shrink, even=fitted.residuals.even)
     wanted = shrunk.mixed(noisy_share(noisy, shrunk.draws, shared, unit, again)) * unit
     return np.clip(np.rint(wanted).astype(np.int64), noisy.lattice.low, noisy.lattice.high)
