@@ -1,6 +1,5 @@
 """Structured empirical Bayes: kernels against slow twins, what must never happen, and that it is worth it."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -142,8 +141,9 @@ def test_usage_counts_shortest_paths():
 def test_error_that_edges_share_is_told_from_noise(plane):
     rng, m = np.random.default_rng(5), plane.topology.num_edges
     noise = rng.laplace(0, 0.3, (8, m))
+    usual = hedge.IN_COMMON * 0.2
     chance, shown = (
-        np.mean([shared_error(plane.topology, np.ones(m), np.ones(m), one + error) for one in noise])
+        np.mean([shared_error(plane.topology, np.ones(m), np.ones(m), one + error, usual) for one in noise])
         for error in (0.0, 0.2)
     )
     assert chance < 0.03
@@ -153,13 +153,13 @@ def test_error_that_edges_share_is_told_from_noise(plane):
 def test_error_that_noise_would_hide_is_not_believed(plane):
     rng, m = np.random.default_rng(6), plane.topology.num_edges
     noise = rng.laplace(0, 2.0, (12, m))
-    found = [shared_error(plane.topology, np.ones(m), np.ones(m), one) for one in noise]
+    found = [shared_error(plane.topology, np.ones(m), np.ones(m), one, 0.2) for one in noise]
     assert np.mean(found) < 0.05
 
 
 def test_routes_of_no_length_share_nothing(plane):
     m = plane.topology.num_edges
-    assert shared_error(plane.topology, np.ones(m), np.zeros(m), np.zeros(m)) == 0
+    assert shared_error(plane.topology, np.ones(m), np.zeros(m), np.zeros(m), 0.2) == 0
 
 
 def test_routes_go_downhill(plane):
@@ -337,13 +337,17 @@ def test_shared_error_makes_the_hedge_keep_noisy_weights(plane):
 
 def test_routes_longer_than_their_facts_promise_are_no_error_but_shorter_ones_are(plane):
     m = plane.topology.num_edges
-    noise = np.random.default_rng(3).laplace(0, 0.1, m)
-    longer, shorter = (
-        hedge.error_in_common(plane.topology, np.ones(m), np.ones(m), ratio + noise) for ratio in (1.3, 0.7)
-    )
+    noise, vague = np.random.default_rng(3).laplace(0, 0.1, m), np.full(m, 0.5)
+
+    def in_common(mean, values, spread):
+        shrunk = hedge.Shrunk(mean, mean, values, (), spread)
+        return hedge.error_in_common(plane.topology, np.ones(m), shrunk, values)
+
+    longer, shorter = (in_common(np.ones(m), ratio + noise, vague) for ratio in (1.3, 0.7))
     assert longer < 0.03
     assert shorter == pytest.approx(0.3, abs=0.05)
-    assert math.isfinite(hedge.error_in_common(plane.topology, np.ones(m), np.zeros(m), noise))
+    assert in_common(np.ones(m), 0.97 + noise, vague / 50) < 0.003  # each edge is known: it is noise
+    assert in_common(np.zeros(m), noise, vague) == 0.0
 
 
 def test_small_networks_are_rehearsed_more_often(plane, monkeypatch):
@@ -360,7 +364,7 @@ def test_small_networks_are_rehearsed_more_often(plane, monkeypatch):
 def test_a_rehearsal_of_weights_that_are_all_zero_prefers_nothing(plane):
     noisy = noisy_edges(plane)
     silent = replace(noisy, values=np.zeros_like(noisy.values), scales=np.zeros_like(noisy.scales))
-    zero = hedge.Shrunk(*(np.zeros(len(noisy.edges)),) * 3, draws=())
+    zero = hedge.Shrunk(*(np.zeros(len(noisy.edges)),) * 3, draws=(), spread=np.zeros(len(noisy.edges)))
     with np.errstate(all="raise"):
         risk = hedge._risk(silent, zero.mean, 0.0, 1.0, lambda _: zero, 0)
     assert risk.tolist() == [1.0] * len(hedge.SHARES)
@@ -389,10 +393,10 @@ def test_what_routes_show_counts_where_edges_are_not_known(plane):
     fitted = shrink.expect(plane.topology, Observed.of(noisy, float(np.median(noisy.scales))))
     mean = fitted.posterior().mean
     shorter = replace(fitted, observed=replace(fitted.observed, values=0.9 * mean))
-    known, vague = ([mean * (1 + part), mean * (1 - part)] for part in (0.01, 0.5))
+    known, vague = 0.01 * mean, 0.5 * mean
     assert shrink._seen_on_routes(shorter, mean, known) > 0.98
     assert shrink._seen_on_routes(shorter, mean, vague) == pytest.approx(0.9, abs=0.02)
-    assert shrink._seen_on_routes(fitted, np.zeros_like(mean), [np.zeros_like(mean)]) == 1.0
+    assert shrink._seen_on_routes(fitted, np.zeros_like(mean), np.zeros_like(mean)) == 1.0
 
 
 def test_a_rehearsal_in_a_part_of_a_large_network(plane, monkeypatch):

@@ -27,6 +27,7 @@ SHARES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 MANY_EDGES = 20_000  # rehearsals take place in a part of so many edges
 MEAN_OF_STD = 0.8  # mean absolute value of a normal number
 REHEARSED_EDGES, MOST_REHEARSALS = 6_000, 6  # in all: in small networks a single rehearsal is a matter of luck
+IN_COMMON = 0.3  # the part of what means may be off by that edges of a route usually share
 TINY = 1e-9  # in units of noise: an error that is none, where paths have no length
 SHARPNESS = 0.03  # shares whose errors differ by less are averaged
 
@@ -39,6 +40,7 @@ class Shrunk:
     weights: Float  # the same as they are searched: a factor makes distances right on average
     noisy: Float  # the measured weights, within their bounds
     draws: tuple[Float, ...]  # weights that the release leaves possible
+    spread: Float  # of the draws: how far off each mean may be
 
     def mixed(self, share: float) -> Float:
         """With this share of the noisy weights."""
@@ -48,16 +50,18 @@ class Shrunk:
 Shrink = Callable[[NoisyEdges], Shrunk]
 
 
-def error_in_common(topology: Topology, expected: Float, mean: Float, values: Float) -> float:
+def error_in_common(topology: Topology, expected: Float, shrunk: Shrunk, values: Float) -> float:
     """The relative error that means share along the routes that public facts suggest.
 
     Such routes prefer edges that facts flatter, so all of them together are longer than the means say, and the truth
     has better ones: no error of distances.  That they were *shorter* than the means say would be one.
     """
-    used = usage(topology, expected)
+    used, mean = usage(topology, expected), shrunk.mean
     length = float(used @ mean)
-    flattered = max(float(used @ values) / length, 1.0) if length > TINY else 1.0
-    return shared_error(topology, expected, flattered * mean, values - flattered * mean)
+    if length <= TINY:
+        return 0.0
+    flattered, usual = max(float(used @ values) / length, 1.0), IN_COMMON * float(used @ shrunk.spread) / length
+    return shared_error(topology, expected, flattered * mean, values - flattered * mean, usual)
 
 
 def noisy_share(noisy: NoisyEdges, draws: Sequence[Float], shared: float, unit: float, shrink: Shrink) -> float:

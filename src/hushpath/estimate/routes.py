@@ -20,8 +20,7 @@ STEP = 2.0**-20  # lengths of routes are whole numbers of this part of the noise
 LONGEST = 2**61
 MANY_NODES = 20_000  # beyond, fewer sources are sampled
 SIGN_FLIPS = 16
-CHANCE = 2.0  # standard deviations
-MISFIT = 0.03  # standard deviation of the error that estimates have along routes, before the release says anything
+SURELY = 3.0  # standard deviations: products of few busy edges have long tails
 
 
 class Routes(NamedTuple):
@@ -67,15 +66,15 @@ def distances(topology: Topology, weights: Float) -> Float:
     return out[np.isfinite(out)]
 
 
-def shared_error(topology: Topology, weights: Float, estimates: Float, left: Float) -> float:
+def shared_error(topology: Topology, weights: Float, estimates: Float, left: Float, usual: float) -> float:
     """How far estimates are off together along a route, relative to its length.
 
     ``left`` is what noisy weights leave over of the estimates.  Products of what is left on two different edges of a
     route: their noise is independent and averages out, so what remains is error that the edges share.  The routes must
     be chosen without the noise: ``weights`` are those that public facts make one expect.
 
-    What random signs give shows what is chance.  An error as large as usual (``MISFIT``) is believed as far as it would
-    show beside that; a larger one where it is more than chance.
+    What random signs give shows what is chance; an error as large as ``usual`` is believed as far as it would show
+    beside that, a larger one where it is surely more.
     """
     signs = simulation(6).choice([-1.0, 1.0], (SIGN_FLIPS, len(left)))
     products, flipped, squares = 0.0, np.zeros(SIGN_FLIPS), 1e-100  # whose square is above 0 too
@@ -87,5 +86,5 @@ def shared_error(topology: Topology, weights: Float, estimates: Float, left: Flo
         add_usage(*tree, count)
         squares += pair_products(*tree, estimates) + float(count @ estimates**2)
     shown, chance = max(products, 0.0) / squares, float(np.mean(flipped**2)) / squares**2
-    likely = MISFIT**4 + max(shown**2 - CHANCE**2 * chance, 0.0)
-    return float(np.sqrt(shown * likely / (likely + chance)))
+    likely = usual**4 + max(shown**2 - SURELY**2 * chance, 0.0)
+    return float(np.sqrt(shown * likely / max(likely + chance, 1e-300)))

@@ -31,7 +31,7 @@ from .facts import EdgeFacts, edge_facts, standardised
 from .hedge import TINY, Shrunk, error_in_common, noisy_share
 from .regression import Expectation, fit
 from .residuals import OFFSET, Observed, Residuals
-from .routes import CHANCE, distances, usage
+from .routes import distances, usage
 from .shift import Shift
 
 NO_NOISE = 1e9  # where a value is so many times the noise, noise is no matter (or the file is a joke)
@@ -44,7 +44,8 @@ TRIED_ROUNDS, TRIED_EDGES = 6, 4_000
 ROUNDS, REHEARSED_ROUNDS = (12, 12, 6), (6, 6, 3)  # of fitting to facts, with neighbours, with routes
 LUCK = 0.85  # power of the factor for luck among routes: true errors are smoother than drawn ones and leave less of it
 MOST_LUCKY = 2.0  # more than 1 is chance, or paths of no length
-IN_COMMON = 0.1  # the part of what means are off by that edges of routes have in common, before anything is seen of it
+ON_ROUTES = 0.1  # the part of what means may be off by that all routes usually share
+CHANCE = 2.0  # standard deviations
 SCATTER = 0.5  # of weights around a multiple of their length, before the release says anything
 
 
@@ -57,7 +58,7 @@ def estimate(noisy: NoisyEdges) -> Int:
     fitted = expect(noisy.topology, Observed.of(noisy, unit))
     shrunk = _shrunk(fitted, noisy.topology)
     expected = np.exp(fitted.public_guess)
-    shared = error_in_common(noisy.topology, expected, shrunk.mean, fitted.observed.values)
+    shared = error_in_common(noisy.topology, expected, shrunk, fitted.observed.values)
     again = partial(shrink, even=fitted.residuals.even)
     wanted = shrunk.mixed(noisy_share(noisy, shrunk.draws, shared, unit, again)) * unit
     return np.clip(np.rint(wanted).astype(np.int64), noisy.lattice.low, noisy.lattice.high)
@@ -76,8 +77,9 @@ def _shrunk(fitted: Expectation, topology: Topology) -> Shrunk:
     mean, *draws = (np.clip(weights + shift, observed.low, observed.top) for weights in (found.mean, *found.draws))
     drawn = float(np.mean([distances(topology, draw).sum() for draw in draws]))
     lucky = min(drawn / max(float(distances(topology, mean).sum()), 1e-300), MOST_LUCKY)
-    weights = mean * (lucky**LUCK * _seen_on_routes(fitted, mean, draws))
-    return Shrunk(mean, weights, np.clip(observed.values, observed.low, observed.top), tuple(draws))
+    spread = np.sqrt(np.mean([(draw - mean) ** 2 for draw in draws], axis=0))
+    weights = mean * (lucky**LUCK * _seen_on_routes(fitted, mean, spread))
+    return Shrunk(mean, weights, np.clip(observed.values, observed.low, observed.top), tuple(draws), spread)
 
 
 def expect(topology: Topology, observed: Observed, even: float | None = None) -> Expectation:
@@ -212,7 +214,7 @@ def _used(topology: Topology, fitted: Expectation) -> Float:
     return used
 
 
-def _seen_on_routes(fitted: Expectation, mean: Float, draws: list[Float]) -> float:
+def _seen_on_routes(fitted: Expectation, mean: Float, off: Float) -> float:
     """How long routes are beside what the means say, as far as noisy weights show it.
 
     An edge's noise had no part in choosing the route, so noisy weights along routes are right on average; means are
@@ -225,7 +227,7 @@ def _seen_on_routes(fitted: Expectation, mean: Float, draws: list[Float]) -> flo
         return 1.0
     noise = observed.scales * (1.0 if observed.gaussian else np.sqrt(2))
     shown, spread = float(used @ observed.values) / length - 1, float(np.sqrt((used * noise) @ (used * noise))) / length
-    likely = IN_COMMON * float(used @ np.sqrt(np.mean([(draw - mean) ** 2 for draw in draws], axis=0))) / length
+    likely = ON_ROUTES * float(used @ off) / length
     if shown > 0:  # the truth may have a better route than the one that looked so good: somewhere between
         shown /= 2
     return float(np.clip(1 + shown * likely**2 / max(likely**2 + spread**2, 1e-300), 0.5, 2.0))
