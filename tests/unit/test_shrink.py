@@ -322,6 +322,18 @@ def test_routes_by_the_proxy_are_a_fact():
     assert np.isfinite(edge_facts(unknown.topology).traits).all()
 
 
+def test_most_weights_lie_around_what_is_expected_or_it_must_move():
+    """Else a guess that is far too low stays there, and a bell apart explains all weights."""
+    vague = Residuals.vague(1).skewed()
+    evidence = np.full((500, vague.shares.shape[1]), 1e-3)
+    evidence[:, 9] = 1.0  # all is two above
+    found = vague.refined(evidence, np.zeros(500, np.int64))
+    assert found.shares.sum() == pytest.approx(1.0)
+    assert found.shares[0, 8:10].sum() <= 0.3
+    few = np.where(np.arange(500)[:, None] < 100, evidence, evidence[:, ::-1])
+    assert vague.refined(few, np.zeros(500, np.int64)).shares[0, 9] == pytest.approx(0.2, abs=0.03)  # these may stay
+
+
 # How much to keep of the noisy weights -------------------------------------------------------------------------------
 
 

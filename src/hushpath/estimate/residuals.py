@@ -26,6 +26,7 @@ OFFSET = 0.1  # in units of noise: weights far below the noise need not be told 
 WIDTHS = (0.005, 0.03, 0.06, 0.12, 0.25, 0.5, 1.0, 2.0)
 APART = ((-2.0, 1.0), (2.0, 1.0))  # centre and width of bells for edges of another kind
 LONGER = (0.25, 0.5)  # widths of half bells
+MOST_APART = 0.3  # of all edges: if more are of another kind, it is the guess that is off, and must move
 EXACT = 0  # the narrowest bell
 HEAVY_TAIL = 0.01  # a share of wide bells in every law: a release can always overrule what was expected
 FIRST_SKEW = 0.1
@@ -53,6 +54,7 @@ _DENSITY = np.exp(-0.5 * _AT**2) / (np.sqrt(2 * np.pi) * _WIDTH[:, None]) * np.w
 MASS = np.diff(np.where(_HALF, np.maximum(2 * ndtr(_AT) - 1, 0), ndtr(_AT)), axis=1)  # of each bell in each cell
 SLOPE = -np.diff(_DENSITY, axis=1)  # as the guess moves up
 _UP_TO, _SLOPE_UP_TO = (np.pad(np.cumsum(table, axis=1), ((0, 0), (1, 0))) for table in (MASS, SLOPE))
+_APART = np.append((_TOP != 0), False)  # and the lowest weight is not
 TAIL = np.where((SPREADS >= 1) & (CENTRES == 0), 0.5, 0.0)
 
 
@@ -186,5 +188,13 @@ class Residuals:
                 own * (rows.T @ (1 / (rows @ own))) + POOLED * pooled + 0.5 / (BELLS + 1) * (own > 0)
                 for rows, own in zip(members, shares, strict=True)
             ]
-            shares = np.array([share / share.sum() for share in new])
+            shares = _mostly_around(np.array([share / share.sum() for share in new]))
         return replace(self, shares=(1 - HEAVY_TAIL) * shares + HEAVY_TAIL * np.append(TAIL, 0.0))
+
+
+def _mostly_around(shares: Float) -> Float:
+    """Shares of bells apart cut to the most that is allowed; the others have the rest."""
+    apart = shares[:, _APART].sum(1, keepdims=True)
+    kept = np.minimum(apart, MOST_APART)
+    factor = np.where(_APART, kept / np.maximum(apart, 1e-300), (1 - kept) / np.maximum(1 - apart, 1e-300))
+    return np.asarray(shares * factor)
