@@ -77,6 +77,11 @@ class Observed:
         top = np.maximum(np.minimum(high, highest), low)
         return cls(noisy.law is Law.GAUSSIAN, values, scales, low, top)
 
+    @property
+    def noise(self) -> Float:
+        """The standard deviation of each value's noise."""
+        return np.asarray(self.scales * (1.0 if self.gaussian else np.sqrt(2)))
+
     def part(self, rows: Int) -> Observed:
         """Some of the edges."""
         return replace(self, values=self.values[rows], scales=self.scales[rows], low=self.low[rows], top=self.top[rows])

@@ -49,7 +49,7 @@ class Shift:
             bins = np.digitize(fact, np.unique(np.quantile(fact, np.linspace(0, 1, parts + 1)[1:-1])))
             columns += [(bins == part).astype(np.float64) for part in range(int(bins.max()) + 1)]
         columns += [0.5 * column / column.std() for column in fitted.columns.T[1:] if column.std() > 1e-9]
-        noise = observed.scales * (1.0 if observed.gaussian else np.sqrt(2))
+        noise = observed.noise
         design = np.stack(columns, axis=1) * (np.minimum(np.exp(guess), LARGEST_REACH) / noise)[:, None]
         values = np.maximum(observed.values, observed.low - FAR * noise)
         cross = design.T @ ((values - fitted.posterior().mean) / noise)

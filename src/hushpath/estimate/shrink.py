@@ -225,7 +225,7 @@ def _seen_on_routes(fitted: Expectation, mean: Float, off: Float) -> float:
     length = float(used @ mean)
     if length <= TINY:
         return 1.0
-    noise = observed.scales * (1.0 if observed.gaussian else np.sqrt(2))
+    noise = observed.noise
     shown, spread = float(used @ observed.values) / length - 1, float(np.sqrt((used * noise) @ (used * noise))) / length
     likely = ON_ROUTES * float(used @ off) / length
     if shown > 0:  # the truth may have a better route than the one that looked so good: somewhere between
