@@ -31,7 +31,7 @@ class EdgeBlock(Block):
     def exposure(self) -> Exposure:
         """Each edge moves its own number and no other."""
         ids = self.edges
-        return Exposure(self.topology.num_edges, np.ones(len(ids), np.int64), ids, ids)
+        return Exposure(self.topology.num_edges, np.ones(len(ids), np.int64), ids, ids, np.ones(len(ids), np.bool_))
 
     @cached_property
     def edges(self) -> Int:

@@ -113,7 +113,8 @@ class HierarchyBlock(Block):
             groups.append(cell)
             cell = hierarchy.parent[cell]
             edge, cell = edge[cell >= 0], cell[cell >= 0]
-        return Exposure(topology.num_edges, cut, np.concatenate(edges), np.concatenate(groups))
+        single = np.arange(len(cut)) >= hierarchy.num_cells
+        return Exposure(topology.num_edges, cut, np.concatenate(edges), np.concatenate(groups), single)
 
     def typical(self, numbers: Int) -> float:
         """The mean distance across the largest cell that was measured; else as for edges."""

@@ -121,7 +121,7 @@ class LineBlock(EdgeBlock):
         edge = lines.order[np.repeat(lines.start[self.level_lines], length) + inside]
         return Exposure(
             m, np.ones(sums + m, np.int64), np.concatenate([edge, self.edges]),
-            np.concatenate([np.repeat(np.arange(sums), length), sums + self.edges]),
+            np.concatenate([np.repeat(np.arange(sums), length), sums + self.edges]), np.arange(sums + m) >= sums,
         )  # fmt: skip
 
     def typical(self, numbers: Int) -> float:

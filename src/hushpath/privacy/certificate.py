@@ -13,6 +13,14 @@ A unit spread over several edges never costs more than one edge taking it all: c
 up norms (docs/proofs/certificate.md).  There is no composition theorem to apply and nothing to add up by hand.
 Everything is rounded towards a larger cost.
 
+A unit that touches many edges a little may be far smaller in L2 norm than in L1.  Numbers that are one weight each
+(``Exposure.single``) move as the weights do, so for Gaussian noise and a unit of ``v`` steps in L2 norm
+
+    rho  =  max over e of  sum over single groups g of e  of  v^2 / (2 s_g^2)
+          + max over e of  sum over the other groups of e of  c_g u^2 / (2 s_g^2)
+
+holds as well; the smaller of the two is the cost.
+
 Guarantees (one test each, tests/unit/test_certificate.py): an ``Exposure`` cannot hold an edge, a group or a cut out of
 range; ``certify`` refuses scales that are not whole numbers of steps from 0 to 2**52, one per group, and a unit below
 one step; numbers without noise cost infinity.  The checks stand here, where the promise is made, so that neither a
@@ -26,7 +34,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Float, Int
+from ..arrays import Bool, Float, Int
 from ..errors import BudgetError, CannotError, OptionError
 from ..noise import MAX_SCALE, Law
 from ..noise.laws import checked_scales
@@ -39,12 +47,16 @@ _NARROW = 256
 
 @dataclass(frozen=True, eq=False)
 class Exposure:
-    """Which groups each edge can move: ``edge[i]`` lies in the cell of ``group[i]``; ``cut`` is per group."""
+    """Which groups each edge can move: ``edge[i]`` lies in the cell of ``group[i]``; ``cut`` is per group.
+
+    ``single`` says of each group whether it is the weight of one edge and nothing else; of none, if it is not given.
+    """
 
     num_edges: int
     cut: Int
     edge: Int
     group: Int
+    single: Bool | None = None
 
     def __post_init__(self) -> None:
         """Refuse what would make the sum over groups mean nothing."""
@@ -65,6 +77,14 @@ class Exposure:
         for name, ids, count in (("edge", self.edge, m), ("group", self.group, len(self.cut))):
             if ids.min(initial=0) < 0 or ids.max(initial=-1) >= count:
                 raise OptionError(f"{name} of an exposure must lie in 0 .. {count - 1}")
+        single = np.zeros(len(self.cut), np.bool_) if self.single is None else np.array(self.single)
+        if single.dtype != np.bool_ or single.shape != self.cut.shape:
+            raise OptionError("an exposure says of each group whether it is a single weight: one yes or no per group")
+        edges_of = np.bincount(self.group, minlength=len(self.cut))
+        if (single & (self.cut > 0) & ((self.cut > 1) | (edges_of != 1))).any():
+            raise OptionError("a group that is a single weight has one edge and cut number 1")
+        single.setflags(write=False)
+        object.__setattr__(self, "single", single)
 
     @classmethod
     def joined(cls, parts: list[Exposure]) -> Exposure:
@@ -77,6 +97,7 @@ class Exposure:
             np.concatenate([part.cut for part in parts]),
             np.concatenate([part.edge for part in parts]),
             np.concatenate([part.group + at for part, at in zip(parts, offsets, strict=False)]),
+            np.concatenate([part.single for part in parts if part.single is not None]),
         )
 
 
@@ -98,14 +119,19 @@ class Certificate:
     worst_edge: int
 
 
-def certify(exposure: Exposure, scales: Int, law: Law, unit_steps: int, budget: Budget) -> Certificate:
-    """Return the certificate, or raise ``BudgetError`` if it exceeds the budget."""
+def certify(
+    exposure: Exposure, scales: Int, law: Law, unit_steps: int, budget: Budget, l2_steps: int | None = None
+) -> Certificate:
+    """Return the certificate, or raise ``BudgetError`` if it exceeds the budget.
+
+    ``unit_steps`` bounds the unit in L1 norm and ``l2_steps``, if given, in L2 norm.
+    """
     law, scales = Law(law), checked_scales(scales)
-    cost, worst = _worst_cost(exposure, scales.astype(np.float64), law, unit_steps)
+    cost, worst = _worst_cost(exposure, scales.astype(np.float64), law, unit_steps, l2_steps)
     delta = 0.0 if law is Law.LAPLACE or math.isinf(cost) else budget.delta
     epsilon = cost
     if law is Law.GAUSSIAN:
-        inside, _ = _worst_cost(exposure, continuous_scales(scales), law, unit_steps)
+        inside, _ = _worst_cost(exposure, continuous_scales(scales), law, unit_steps, l2_steps)
         mu = math.nextafter(math.sqrt(2 * inside), math.inf) if inside else 0.0
         epsilon = min(zcdp_epsilon(cost, budget.delta), gaussian_epsilon(mu, budget.delta))
     if not epsilon <= budget.epsilon:
@@ -113,7 +139,9 @@ def certify(exposure: Exposure, scales: Int, law: Law, unit_steps: int, budget: 
     return Certificate(law, cost, epsilon, delta, worst)
 
 
-def calibrate(exposure: Exposure, relative: Float, law: Law, unit_steps: int, budget: Budget) -> Int:
+def calibrate(
+    exposure: Exposure, relative: Float, law: Law, unit_steps: int, budget: Budget, l2_steps: int | None = None
+) -> Int:
     """Return the smallest scales, to within a step, in proportion to ``relative`` whose certificate meets the budget.
 
     Gaussian scales are narrower than a few steps nowhere, whatever their share: ``SPLIT`` is added to their squares.
@@ -129,48 +157,63 @@ def calibrate(exposure: Exposure, relative: Float, law: Law, unit_steps: int, bu
     relative = np.asarray(relative, np.float64)
     if not (np.isfinite(relative) & (relative > 0)).all():
         raise OptionError("relative noise scales must be positive finite numbers")
-    cost, _ = _worst_cost(exposure, relative, law, unit_steps)
+    cost, _ = _worst_cost(exposure, relative, law, unit_steps, l2_steps)
+
+    def certified(factor: float, added: float) -> Int:
+        """``relative`` times a factor (its square and ``added``), in whole steps, once the certificate holds."""
+        while True:
+            exact = relative * factor
+            wanted = np.ceil(np.sqrt(exact * exact + added) if added else exact)
+            if wanted.max(initial=0) > MAX_SCALE:
+                raise CannotError(
+                    "the noise this needs does not fit in 64 bits; use a larger epsilon or a smaller network"
+                )
+            scales = np.maximum(wanted, 1).astype(np.int64)
+            try:
+                certify(exposure, scales, law, unit_steps, budget, l2_steps)
+            except BudgetError:
+                factor *= 1 + 2.0**-40  # the division or square root rounded down: step up until it holds
+            else:
+                return scales
+
     if law is Law.LAPLACE:
-        return _certified(exposure, relative, cost / allowed, 0.0, law, unit_steps, budget)
-    scales = _certified(exposure, relative, math.sqrt(cost / allowed), SPLIT, law, unit_steps, budget)
+        return certified(cost / allowed, 0.0)
+    scales = certified(math.sqrt(cost / allowed), SPLIT)
     if scales.min(initial=_NARROW) < _NARROW and (rho := zcdp_rho(budget.epsilon, budget.delta)) > 0:
-        other = _certified(exposure, relative, math.sqrt(cost / rho), 0.0, law, unit_steps, budget)
+        other = certified(math.sqrt(cost / rho), 0.0)
         return other if other.sum() < scales.sum() else scales
     return scales
 
 
-def _certified(
-    exposure: Exposure, relative: Float, factor: float, added: float, law: Law, unit_steps: int, budget: Budget
-) -> Int:
-    """``relative`` times a factor (its square and ``added``), in whole steps, once the certificate holds."""
-    while True:
-        exact = relative * factor
-        wanted = np.ceil(np.sqrt(exact * exact + added) if added else exact)
-        if wanted.max(initial=0) > MAX_SCALE:
-            raise CannotError("the noise this needs does not fit in 64 bits; use a larger epsilon or a smaller network")
-        scales = np.maximum(wanted, 1).astype(np.int64)
-        try:
-            certify(exposure, scales, law, unit_steps, budget)
-        except BudgetError:
-            factor *= 1 + 2.0**-40  # the division or square root rounded down: step up until it holds
-        else:
-            return scales
-
-
-def _worst_cost(exposure: Exposure, scales: Float, law: Law, unit_steps: int) -> tuple[float, int]:
+def _worst_cost(
+    exposure: Exposure, scales: Float, law: Law, unit_steps: int, l2_steps: int | None
+) -> tuple[float, int]:
     """The cost of the worst edge, rounded up, and that edge."""
     if scales.shape != exposure.cut.shape:
         raise OptionError(f"{len(exposure.cut)} groups need a noise scale each, got {scales.shape}")
-    if isinstance(unit_steps, bool) or not isinstance(unit_steps, (int, np.integer)) or not 1 <= unit_steps < 2**63:
-        raise OptionError(f"a protected unit is a whole number of lattice steps, at least 1, got {unit_steps!r:.40}")
+    for steps in (unit_steps, unit_steps if l2_steps is None else l2_steps):
+        if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or not 1 <= steps < 2**63:
+            raise OptionError(f"a protected unit is a whole number of lattice steps, at least 1, got {steps!r:.40}")
     if ((scales == 0) & (exposure.cut > 0)).any():  # numbers without noise, even if no edge were known to move them
         return math.inf, int(exposure.edge[0]) if len(exposure.edge) else -1
     if exposure.num_edges == 0 or len(exposure.edge) == 0:
         return 0.0, -1
-    with np.errstate(divide="ignore", invalid="ignore"):  # no noise costs infinity; no numbers cost nothing
-        ratio = float(unit_steps) / scales
+    everything = np.ones(len(exposure.cut), np.bool_)
+    joint = _highest(exposure, scales, law, unit_steps, everything)
+    if l2_steps is None or law is Law.LAPLACE or exposure.single is None:
+        return joint
+    alone = _highest(exposure, scales, law, l2_steps, exposure.single)
+    others = _highest(exposure, scales, law, unit_steps, ~exposure.single)
+    apart = math.nextafter(alone[0] + others[0], math.inf)
+    return min(joint, (apart, max(alone, others)[1]))
+
+
+def _highest(exposure: Exposure, scales: Float, law: Law, steps: int, counted: Bool) -> tuple[float, int]:
+    """The cost of the edge where the groups that are counted cost most, rounded up, and that edge."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # a group without numbers may have no noise
+        ratio = float(steps) / scales
         share = exposure.cut * (ratio if law is Law.LAPLACE else ratio * ratio / 2)
-    share = np.where(exposure.cut == 0, 0.0, share)
+    share = np.where((exposure.cut == 0) | ~counted, 0.0, share)
     cost = np.bincount(exposure.edge, weights=share[exposure.group], minlength=exposure.num_edges)
     terms = int(np.bincount(exposure.edge, minlength=exposure.num_edges).max())
     worst = int(cost.argmax())

@@ -144,7 +144,8 @@ def plan(
     unit: float | None = None, max_weight: float | None = None, mechanism: str = "auto", law: str = "auto",
     granularity: float | None = None, population: int | None = None, proxy: str | None = None,
     typical_weight: float | Sequence[float] | None = None, target_error: float | str | None = None,
-    like: Release | None = None, anyway: bool = False, **options: Any,
+    like: Release | None = None, anyway: bool = False, unit_l2: float | None = None,
+    unit_edges: tuple[int, float] | None = None, **options: Any,
 ) -> Plan | Sweep:  # fmt: skip
     """Build every candidate strategy, predict its error and put the best first.  Reads no weights.
 
@@ -166,7 +167,7 @@ def plan(
         raise OptionError("target_error is solved for epsilon: give one of the two")
     wanted = None if target_error is None else parsed(target_error)
     first: Any = 1.0 if wanted is not None else _listed(epsilon)[0] if several else epsilon
-    terms = Terms.declared(first, delta, unit, max_weight, granularity, population)
+    terms = Terms.declared(first, delta, unit, max_weight, granularity, population, unit_l2, unit_edges)
     question = ask(topology, terms, mechanism, law, proxy, typical_weight, options)
     if like is not None:
         question = question.like(like)

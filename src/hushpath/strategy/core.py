@@ -154,7 +154,8 @@ class Strategy:
         cut, sizes = self.exposure.cut, self.group_sizes
         if cut.shape != sizes.shape or ((cut == 0) & (sizes > 0)).any():
             raise BudgetError("a group measures numbers that no cut counts")
-        return certify(self.exposure, self.scales, self.law, self.lattice.unit_steps, self.budget)
+        lattice = self.lattice
+        return certify(self.exposure, self.scales, self.law, lattice.unit_steps, self.budget, lattice.l2_steps)
 
     def has(self, kind: type[Block]) -> bool:
         """Whether a block of this kind is measured."""
@@ -197,7 +198,8 @@ def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Ma
         if design.fixed and not problem.budget.unlimited:
             scales = _whole(design.relative(law))
         else:
-            scales = calibrate(exposure, design.relative(law), law, problem.lattice.unit_steps, problem.budget)
+            unit, l2 = problem.lattice.unit_steps, problem.lattice.l2_steps
+            scales = calibrate(exposure, design.relative(law), law, unit, problem.budget, l2)
     strategy = Strategy(
         mechanism=mechanism.name, topology=problem.topology, terms=problem.terms, lattice=problem.lattice, law=law,
         blocks=design.blocks, scales=frozen(scales, np.int64), options=dict(options), details=dict(design.details),
