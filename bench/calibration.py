@@ -38,9 +38,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 import hushpath
+from hushpath.blocks.routes import distances
 from hushpath.data.topology import Arcs
 from hushpath.decompose.graph import Graph
-from hushpath.estimate.routes import distances
 from hushpath.estimate.shrink import shrink
 from hushpath.kernels.paths import distances_from
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .data.network import Network
     from .data.readers import read_network, read_topology
     from .data.topology import Topology
+    from .data.trips import Trips, read_trips
     from .errors import HushpathError, HushpathWarning
     from .publish.evaluate import evaluate
     from .publish.oracle import Release, load
@@ -48,6 +49,7 @@ _ROOMS = {
     "data.network": ("Network",),
     "data.readers": ("read_network", "read_topology"),
     "data.topology": ("Topology",),
+    "data.trips": ("Trips", "read_trips"),
     "publish.evaluate": ("evaluate",),
     "publish.oracle": ("Release", "load"),
     "publish.plan": ("plan",),
@@ -56,8 +58,8 @@ _ROOMS = {
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
-    "HushpathError", "HushpathWarning", "Network", "Release", "Topology", "__version__", "evaluate", "load",
-    "mechanisms", "plan", "read_network", "read_topology", "release",
+    "HushpathError", "HushpathWarning", "Network", "Release", "Topology", "Trips", "__version__", "evaluate", "load",
+    "mechanisms", "plan", "read_network", "read_topology", "read_trips", "release",
 ]  # fmt: skip
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from noisy_grid import grid, noisy_edges
 
+from hushpath.blocks.routes import distances
 from hushpath.estimate import hedge, shrink
 from hushpath.estimate.residuals import Observed
-from hushpath.estimate.routes import distances
 from hushpath.noise import Law
 
 

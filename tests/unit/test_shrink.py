@@ -10,12 +10,13 @@ from scipy.stats import laplace, norm
 
 import hushpath
 from hushpath import Network
+from hushpath.blocks.routes import routes, usage
 from hushpath.errors import OptionError
 from hushpath.estimate import clip, hedge, shrink
 from hushpath.estimate.core import NoisyEdges
 from hushpath.estimate.facts import edge_facts
 from hushpath.estimate.residuals import BELLS, CELLS, CENTRES, EXACT, MASS, OFFSET, SPREADS, Observed, Residuals
-from hushpath.estimate.routes import routes, shared_error, usage
+from hushpath.estimate.routes import shared_error
 
 
 @pytest.fixture(scope="module")

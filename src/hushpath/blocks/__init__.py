@@ -8,6 +8,7 @@
 | ``AnchorBlock`` | node of a forest | its distance from an ancestor |
 | ``LineBlock`` | line and level, edge | sums of consecutive edges of the line; the weight |
 | ``HierarchyBlock`` | cell of a hierarchy, leaf edge | distances inside the cell between hubs |
+| ``TripBlock`` | all | two totals of people's trips per edge and period |
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from .edges import EdgeBlock
 from .hierarchy import HierarchyBlock
 from .lines import LineBlock
 from .pairs import CliqueBlock, ClusterBlock, PairBlock
+from .trips import TripBlock
 
 BLOCKS: dict[str, type[Block]] = {
-    block.kind: block for block in (EdgeBlock, CliqueBlock, ClusterBlock, AnchorBlock, HierarchyBlock, LineBlock)
+    block.kind: block
+    for block in (EdgeBlock, CliqueBlock, ClusterBlock, AnchorBlock, HierarchyBlock, LineBlock, TripBlock)
 }
 
 __all__ = [
     "BLOCKS", "AnchorBlock", "Block", "CliqueBlock", "ClusterBlock", "EdgeBlock", "HierarchyBlock", "LineBlock",
-    "PairBlock",
+    "PairBlock", "TripBlock",
 ]  # fmt: skip

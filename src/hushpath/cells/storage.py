@@ -28,9 +28,9 @@ VERSION = 2
 SUFFIX = ".hushx"
 
 
-def index_path(release: str | os.PathLike[str]) -> Path:
-    """Where the index of a release file lies unless told otherwise."""
-    return Path(release).with_suffix(SUFFIX)
+def index_path(release: str | os.PathLike[str], period: int | None = None) -> Path:
+    """Where the index of a release file, or of one of its periods, lies unless told otherwise."""
+    return Path(release).with_suffix(SUFFIX if period is None else f".{period}{SUFFIX}")
 
 
 def save_index(path: str | os.PathLike[str], index: Index, release: str, marking: str = "") -> None:

@@ -12,6 +12,7 @@ import typer
 from .voice import print_json as print_json
 
 if TYPE_CHECKING:
+    from ..publish.oracle import Release
     from ..publish.statement import Statement
 
 Epsilon = Annotated[float, typer.Option("--epsilon", help="Privacy budget; smaller is more private. inf: NOT PRIVATE.")]
@@ -19,6 +20,10 @@ Delta = Annotated[float, typer.Option("--delta", help="Chance of a worse loss th
 Unit = Annotated[
     float | None,
     typer.Option("--unit", help="Required: how far one protected unit, e.g. a person, can move all weights in total."),
+]
+UnitL2 = Annotated[float | None, typer.Option("--unit-l2", help="The same in L2 norm, if that is less.")]
+UnitEdges = Annotated[
+    str | None, typer.Option("--unit-edges", help="Instead: at most so many weights, by so much each: 60,0.5.")
 ]
 MaxWeight = Annotated[float | None, typer.Option("--max-weight", help="Public bound; larger weights are clipped.")]
 Population = Annotated[
@@ -63,6 +68,17 @@ def print_marking(statement: Statement) -> None:
     """Say NOT PRIVATE and why on standard error, where it is seen even if the answer goes elsewhere."""
     if statement.marking:
         typer.echo(statement.marking, err=True)
+
+
+def in_period(release: Release, period: str | None) -> Release:
+    """The release in the period that was asked for; one that has several needs to be told which."""
+    from ..errors import OptionError
+
+    if period is not None:
+        return release.at(period)
+    if len(release.periods) > 1:
+        raise OptionError(f"this release has several periods: add --period, one of {', '.join(release.periods)}")
+    return release
 
 
 def finite(value: float) -> float | str:

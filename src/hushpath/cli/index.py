@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from . import common as c
+from . import trips as t
 
 
 def command(
@@ -17,20 +18,20 @@ def command(
     decoder: c.DecoderName = "auto",
     estimator: c.EstimatorName = "auto",
     verify: c.Verify = None,
+    period: t.Period = None,
     json: c.Json = False,
 ) -> None:
     """Build the index of a release and write it beside it; `query` and `matrix` then use it."""
-    from ..cells.storage import index_path
     from ..progress import shown
     from ..publish.oracle import load
     from ..publish.statement import NOT_PRIVATE
 
     c.check_inputs(release)
-    path = index_path(release) if out is None else out
+    # without the index that lies there: a damaged one can be replaced
+    rel = c.in_period(load(release, verify=verify, index=False, decoder=decoder, estimator=estimator), period)
+    path = rel.index_file(release) if out is None else out
     c.check_output(path, release, verify)
     with shown():
-        # without the index that lies there: a damaged one can be replaced
-        rel = load(release, verify=verify, index=False, decoder=decoder, estimator=estimator)
         index = rel.build_index(max_bytes=int(min(max_gb, 1e9) * 2**30))
         rel.save_index(path)
     c.print_marking(rel.statement)

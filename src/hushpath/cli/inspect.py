@@ -35,6 +35,11 @@ def command(
     strategy = rel.measurements.strategy
     default, *others = decoders_for(strategy)
     usual = rel.reading.estimator if default.searches else None
+    more = [
+        one
+        for one in ESTIMATORS.values()
+        if usual and one is not usual and (one.times is None) == (usual.times is None)
+    ]
     if json:
         topology = rel.topology
         c.print_json({
@@ -43,7 +48,7 @@ def command(
             "fingerprint": rel.fingerprint, "proved": PROVED, "not_proved": NOT_PROVED,
             "signature": {"present": beside.is_file(), "verified": verify is not None, "key": signer},
             "decoders": [default.name, *(other.name for other in others)],
-            "estimators": [usual.name, *(name for name in ESTIMATORS if name != usual.name)] if usual else [],
+            "estimators": [usual.name, *(one.name for one in more)] if usual else [],
             "statement": rel.statement.as_dict(),
         })  # fmt: skip
         return
@@ -52,9 +57,10 @@ def command(
         print(f"Proved from this file: {PROVED}.\nNot provable from any file: {NOT_PROVED}.")
     weights = f", with weights by estimator {usual.name} ({usual.summary})" if usual else ""
     print(f"Read by decoder {default.name} ({default.summary}){weights}.")
-    more = [f"{one.name} ({one.summary})" for one in ESTIMATORS.values() if one is not usual]
-    if usual and more:
-        print(f"Other estimators: {'; '.join(more)}.")
+    if more:
+        print(f"Other estimators: {'; '.join(f'{one.name} ({one.summary})' for one in more)}.")
+    if rel.periods:
+        print(f"Periods: {', '.join(rel.periods)}; ask about one with --period.")
     if others:
         print("Can also be read by: " + "; ".join(f"{other.name} ({other.summary})" for other in others) + ".")
     print(f"Fingerprint of the release: {rel.fingerprint}")

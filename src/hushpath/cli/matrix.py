@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from . import common as c
+from . import trips as t
 
 
 def command(
@@ -22,6 +23,7 @@ def command(
     decoder: c.DecoderName = "auto",
     estimator: c.EstimatorName = "auto",
     verify: c.Verify = None,
+    period: t.Period = None,
     json: c.Json = False,
 ) -> None:
     """Write a distance matrix; larger than memory is fine."""
@@ -35,7 +37,7 @@ def command(
     check_confidence(confidence)
     c.check_inputs(release, sources, targets)
     c.check_output(out, release, sources, targets, verify)
-    rel = load(release, verify=verify, decoder=decoder, estimator=estimator)
+    rel = c.in_period(load(release, verify=verify, decoder=decoder, estimator=estimator), period)
     rows, columns = (None if path is None else read_labels(path) for path in (sources, targets))
     with shown():
         shape = write_matrix(

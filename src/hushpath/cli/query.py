@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from . import common as c
+from . import trips as t
 
 
 def command(
@@ -20,6 +21,7 @@ def command(
     decoder: c.DecoderName = "auto",
     estimator: c.EstimatorName = "auto",
     verify: c.Verify = None,
+    period: t.Period = None,
     json: c.Json = False,
 ) -> None:
     """Ask a release for distances.  Free: asking costs no privacy."""
@@ -34,7 +36,7 @@ def command(
         raise OptionError("give two nodes, or --pairs FILE")
     check_confidence(confidence)
     c.check_inputs(release, pairs)
-    rel = load(release, verify=verify, decoder=decoder, estimator=estimator)
+    rel = c.in_period(load(release, verify=verify, decoder=decoder, estimator=estimator), period)
     asked = [(str(source), str(target))] if pairs is None else read_pairs(pairs)
     answers = rel.distances(asked).tolist()
     with shown():

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import common as c
+from . import trips as t
+
+if TYPE_CHECKING:
+    from ..data.network import Network
+    from ..data.trips import Trips
 
 
 def command(
@@ -36,9 +41,32 @@ def command(
     option: c.Options = None,
     sign: Annotated[Path | None, typer.Option("--sign", help="Sign with this private key; see `keygen`.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing release file.")] = False,
+    unit_l2: c.UnitL2 = None,
+    unit_edges: c.UnitEdges = None,
+    trips: t.TripsFile = None,
+    protects: t.Protects = None,
+    low: t.Low = None,
+    high: t.High = None,
+    person: t.Person = None,
+    day: t.Day = None,
+    trip: t.Trip = None,
+    edge: t.Edge = None,
+    seconds: t.Seconds = None,
+    node: t.Node = None,
+    time: t.Time = None,
+    node_lists: t.NodeLists = None,
+    time_lists: t.TimeLists = None,
+    durations: t.Durations = None,
+    period: t.PeriodColumn = None,
+    periods: t.PeriodNames = None,
+    days: t.Days = None,
+    neighbours: t.Neighbours = None,
+    max_edges: t.MaxEdges = None,
+    emphasis: t.Emphasis = None,
     json: c.Json = False,
 ) -> None:
-    """Release all distances of a network with differential privacy."""
+    """Release all distances of a network, from its weights or from people's trips, with differential privacy."""
+    given = locals()
     from ..data.readers import read_network
     from ..errors import OptionError
     from ..files.keys import private_key
@@ -59,16 +87,24 @@ def command(
     if sign is not None:
         private_key(sign)  # a wrong key is said before the data are opened, as a wrong budget is
     Budget(epsilon, delta)  # a wrong budget is said before the data are opened
-    unit, typical = c.the_unit(unit), c.numbers("--typical-weight", typical_weight, "15,40")
+    typical = c.numbers("--typical-weight", typical_weight, "15,40")
+    edges = c.numbers("--unit-edges", unit_edges, "60,0.5")
+    owned: Network | Trips
     with shown():
-        net = read_network(
-            network, source=source, target=target, weight=weight, directed=directed, nodes=nodes,
-            lower=c.bound(lower, 0.0), upper=c.bound(upper, float("inf")),
-        )  # fmt: skip
+        if trips is not None:
+            owned = t.read(network, trips, given)
+        else:
+            unit = c.the_unit(unit) if edges is None else unit
+            owned = read_network(
+                network, source=source, target=target, weight=weight, directed=directed, nodes=nodes,
+                lower=c.bound(lower, 0.0), upper=c.bound(upper, float("inf")),
+            )  # fmt: skip
         made = release(
-            net, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,
-            sampler=sampler, seed=seed, population=population, proxy=proxy,
-            estimator=estimator, typical_weight=typical, anyway=anyway, **c.mechanism_options(option),
+            owned, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,
+            sampler=sampler, seed=seed, population=population, proxy=proxy, unit_l2=unit_l2,
+            unit_edges=None if edges is None else (int(edges[0]), edges[1]),
+            estimator=estimator, typical_weight=typical, anyway=anyway, **t.declared(given),
+            **c.mechanism_options(option),
         )  # fmt: skip
         made.save(out, sign=sign)
         if sign is None:

@@ -71,6 +71,15 @@ class OtherColumns:
             raise OptionError(f"column {name[:60]!r} does not hold numbers, so it cannot be a proxy")
         return self.__rows.arranged(proxy_numbers(column(), f"column {name[:60]!r}", "row"))
 
+    def ids(self, name: str) -> list[str]:
+        """One column as names of edges; those of twins are sorted among themselves, as all that is theirs."""
+        column = self.__raw.get(name)
+        if column is None or self.__rows is None:
+            raise OptionError(f"the network was read without a column {name[:60]!r} of edge ids; {self._offer(name)}")
+        values = list(column())
+        found = np.array([str(values[row]).strip() for row in self.__rows.kept.tolist()], object)
+        return [str(one) for one in found[np.lexsort((found.astype(str), twins_of(*self.__rows.facts)))]]
+
     def _offer(self, name: str) -> str:
         """The names that exist; not those of a file without a header line, which would be its first row."""
         names = [known for known in self.__raw if known and not np.isfinite(number(known))]

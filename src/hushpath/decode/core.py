@@ -165,6 +165,19 @@ class Decoder(ABC):
         """The edge weights that were measured."""
         return NoisyEdges.of(self.measurements)
 
+    def at(self, period: int) -> Decoder:  # noqa: ARG002
+        """The same, asked about one period of a release that has some."""
+        raise CannotError(f"a release by {self.strategy.mechanism!r} has no periods")
+
+    @property
+    def carried(self) -> Int:
+        """The estimated weights, as a file carries them."""
+        return self.weights
+
+    def carry(self, weights: Int) -> None:
+        """Take estimated weights from a file."""
+        self.weights = weights
+
     @cached_property
     def weights(self) -> Int:
         """The estimated weight of every edge, in lattice steps."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import cached_property
 from statistics import NormalDist
+from typing import ClassVar
 
 import numpy as np
 
 from ..arrays import Float, Int
-from ..blocks import EdgeBlock, LineBlock
+from ..blocks import Block, EdgeBlock, LineBlock
 from ..blocks.anchors import is_forest
 from ..blocks.pieces import sampled_in_forest, sampled_routes
 from ..cells import Index
@@ -47,7 +48,7 @@ class EdgeDecoder(RowDecoder):
 
     name = "edges"
     summary = "shortest paths over estimated edge weights"
-    blocks = (EdgeBlock,)
+    blocks: ClassVar[tuple[type[Block], ...]] = (EdgeBlock,)
     searches = indexed = True
     _tried = False
 

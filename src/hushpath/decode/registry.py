@@ -20,6 +20,7 @@ FILES = (
     "hubs_bounded",
     "hubs",
     "edges",
+    "trips",
     "table",
     "cover",
 )
@@ -73,5 +74,5 @@ def read(
     chosen = reading(measurements.strategy, decoder, estimator, advice)
     made = chosen.decoder(measurements, chosen.estimator)
     if made.searches and advice.weights is not None and made.estimator.name == advice.estimator:
-        made.weights = advice.weights
+        made.carry(advice.weights)
     return made

@@ -74,7 +74,7 @@ class Widths:
         plain = cls._over(topology, found.draws, sources, released, unit)
         apart = 1 if topology.num_nodes <= MANY_NODES else max(1, len(sources) // REHEARSED_SOURCES)
         misses = [cls._missed(topology, one, sources[::apart], turn) for turn, one in enumerate(found.rehearsals)]
-        missed = np.concatenate(misses)
+        missed = np.concatenate([np.empty(0), *misses])
         if not len(missed):
             return replace(plain, shared=found.shared)
         both, down, up = np.quantile(np.abs(missed), 0.9), -np.quantile(missed, 0.05), np.quantile(missed, 0.95)

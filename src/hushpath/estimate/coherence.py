@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Float
+from ..blocks.routes import STEP, routes
 from ..data.topology import Topology
 from ..kernels.paths import UNREACHED
 from ..kernels.routes import pair_products
 from ..noise import simulation
-from .routes import STEP, routes
 
 FOLDS = 5
 

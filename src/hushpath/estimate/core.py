@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -18,10 +18,14 @@ from ..blocks import EdgeBlock, LineBlock
 from ..blocks.lines import PathVariances
 from ..data.lattice import Lattice
 from ..data.topology import Topology
+from ..errors import OptionError
 from ..kernels.bounded import whole_steps
 from ..measure import Measurements
 from ..noise import Law, stds
 from ..strategy.core import Strategy
+
+if TYPE_CHECKING:
+    from .trip_times import TripTimes, TripTotals
 
 FEWEST_EDGES = 20  # with fewer there is nothing to learn about weights from the weights themselves
 
@@ -147,6 +151,10 @@ class PathSpread:
         return np.asarray(self.factor * np.sqrt(variance), np.float64)
 
 
+def _of_trips(noisy: NoisyEdges) -> NoReturn:  # noqa: ARG001
+    raise OptionError("this estimator reads totals of trips, not weights")
+
+
 @dataclass(frozen=True)
 class Estimator:
     """One way to estimate weights.
@@ -161,16 +169,18 @@ class Estimator:
             answer is off by what the sum along its path is off.
         spread: how far its answers are off in a forest, in lattice steps, if it knows.
         costly: whether its weights take so long to work out that a file carries them.
+        times: instead of ``estimate``, for one that reads totals of trips.
     """
 
     name: str
     summary: str
-    estimate: Callable[[NoisyEdges], Int]
+    estimate: Callable[[NoisyEdges], Int] = _of_trips
     suits: Callable[[Strategy], bool] = lambda _: True
     proved: bool = False
     keeps_sums: bool = False
     spread: Callable[[NoisyEdges], PathSpread] | None = None
     costly: bool = False
+    times: Callable[[TripTotals], TripTimes] | None = None
 
     def weights(self, noisy: NoisyEdges) -> Int:
         """One weight per edge of the network; edges that were not measured are as long as their bounds allow."""

@@ -14,11 +14,11 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from ..arrays import Bool, Float, Int
+from ..blocks.routes import usage
 from ..data.topology import Topology
 from ..kernels.lines import bridge_traffic
 from ..kernels.routes import hop_usage, straight_on
 from ..noise import simulation
-from .routes import usage
 
 MANY_NODES = 20_000  # beyond, fewer breadth-first trees are grown
 

@@ -16,12 +16,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arrays import Float, Int
+from ..blocks.routes import distances, usage
 from ..data.lattice import Lattice
 from ..data.topology import Topology
 from ..kernels.search import hops_from
 from ..noise import simulation
 from .core import NoisyEdges
-from .routes import distances, shared_error, usage
+from .routes import shared_error
 
 SHARES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 MANY_EDGES = 20_000  # rehearsals take place in a part of so many edges

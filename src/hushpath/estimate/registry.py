@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from ..blocks import TripBlock
 from ..errors import OptionError
 from ..strategy.core import Strategy
 from .core import Estimator
 
 FILES = (
+    "times",
+    "ratio",
     "lean",
     "sums",
     "shrink",
@@ -29,4 +32,10 @@ def estimator_named(name: str, strategy: Strategy) -> Estimator:
         return next(estimator for estimator in _made if estimator.suits(strategy))
     if not isinstance(name, str) or name not in ESTIMATORS:
         raise OptionError(f"no estimator is called {str(name)[:40]!r}; choose from: {', '.join(ESTIMATORS)}, auto")
+    trips = strategy.has(TripBlock)
+    if (ESTIMATORS[name].times is not None) != trips:
+        able = ", ".join(one.name for one in _made if (one.times is not None) == trips)
+        raise OptionError(
+            f"estimator {name!r} cannot read a release of {'trips' if trips else 'weights'}; these can: {able}"
+        )
     return ESTIMATORS[name]

@@ -22,6 +22,7 @@ import numpy as np
 from scipy.sparse import diags_array
 
 from ..arrays import Bool, Float, Int
+from ..blocks.routes import distances, usage
 from ..data.topology import Topology
 from ..noise import simulation
 from ..strategy.core import Strategy
@@ -31,7 +32,6 @@ from .facts import EdgeFacts, edge_facts, standardised
 from .hedge import TINY, Shrunk, error_in_common, noisy_share
 from .regression import Expectation, fit
 from .residuals import OFFSET, Observed, Residuals
-from .routes import distances, usage
 from .shift import Shift
 
 NO_NOISE = 1e9  # where a value is so many times the noise, noise is no matter (or the file is a joke)

@@ -1,12 +1,13 @@
 """The one private step: exact local distances plus noise.  Everything else in hushpath is public.
 
-This is the only code that sees private weights and noise together; read it in one sitting.
+This is the only code that sees private data and noise together; read it in one sitting.
 
 Why the result may be published:
     1. ``strategy.certificate`` proves from public facts that noise of these scales meets the budget for every
        pair of neighbouring weights, or raises before a weight is read.
     2. Weights become integers on a public lattice, by clipping, rounding down, and sorting those of twins: edges that
-       nothing public tells apart, so that the order of rows cannot show (docs/proofs/lattice.md).
+       nothing public tells apart, so that the order of rows cannot show (docs/proofs/lattice.md).  Trips become
+       integers whose movement by one protected unit is bounded before they are added up (docs/proofs/trips.md).
     3. The exact numbers move by no more than the certificate assumes (docs/proofs/cut_lemma.md), and how many there
        are depends on the public strategy alone.
     4. The sampler is exact and independent of the data; integer addition wraps at 64 bits, which is a function of
@@ -21,10 +22,12 @@ import numpy as np
 
 from ..arrays import Int, concatenated, frozen
 from ..blocks import Block
+from ..data.trips import Trips
 from ..data.weights import PrivateWeights
-from ..noise import Sampler
+from ..noise import Sampler, secret_text
 from ..strategy.core import Strategy
 from .numbers import exact_numbers
+from .trips import trip_totals
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +51,16 @@ class Measurements:
         return self.values[self.strategy.numbers_of(kind)]
 
 
-def measure(strategy: Strategy, weights: PrivateWeights, sampler: Sampler) -> Measurements:
+def measure(strategy: Strategy, owned: PrivateWeights | Trips, sampler: Sampler) -> Measurements:
     """Measure every number of the strategy once, with fresh noise from the sampler."""
     # A fresh object, certified afresh: in a copied plan arrays may have been written to since its certificate was made.
     strategy = replace(strategy)
     _ = strategy.certificate  # raises if the budget does not hold
-    steps = weights.on_lattice(strategy.lattice)
-    exact = concatenated([exact_numbers(block, strategy.lattice, steps) for block in strategy.blocks])
+    if isinstance(owned, Trips):
+        exact = trip_totals(strategy, owned, secret_text(sampler))
+    else:
+        steps = owned.on_lattice(strategy.lattice)
+        exact = concatenated([exact_numbers(block, strategy.lattice, steps) for block in strategy.blocks])
     noise = sampler.draw(strategy.law, np.repeat(strategy.scales, strategy.group_sizes))
     if noise.shape != exact.shape or noise.dtype != np.int64:
         raise RuntimeError("every number needs a whole number of noise of its own")

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 
-from ..blocks import EdgeBlock
+from ..blocks import EdgeBlock, TripBlock
 from ..blocks.samples import few_hops
 from ..decode.core import number_noise
 from ..decode.predict import expected_error
@@ -85,6 +85,8 @@ def of_release(measurements: Measurements) -> tuple[str, ...]:
     if not measurements.private:
         return ()
     strategy, found = measurements.strategy, of_promise(measurements.strategy)
+    if strategy.has(TripBlock):
+        return (*found, *_of_trips(measurements))
     if strategy.topology.num_edges:
         error, typical = expected_error(strategy), typical_distance(measurements)
         if error > MOSTLY * typical or _lost_in_noise(measurements):
@@ -93,6 +95,21 @@ def of_release(measurements: Measurements) -> tuple[str, ...]:
                 f"and a typical distance, by the released numbers, is about {max(typical, 0.0):.3g}"
             )
     return tuple(found)
+
+
+def _of_trips(measurements: Measurements) -> list[str]:
+    """Whether an edge was passed often enough, by the released counts, to tell its time from noise."""
+    strategy = measurements.strategy
+    if not strategy.topology.num_edges:
+        return []
+    counts = measurements.of(TripBlock).reshape(2, -1).sum(axis=0)
+    noise = math.sqrt(2) * float(number_noise(strategy).max())
+    if float(counts.mean()) >= noise:
+        return []
+    return [
+        "this is mostly noise: by the released counts an average edge was passed less often than its noise, so "
+        "released times are little more than free-flow times a common factor"
+    ]
 
 
 def typical_distance(measurements: Measurements) -> float:

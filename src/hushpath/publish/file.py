@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import frozen
-from ..blocks import BLOCKS
+from ..blocks import BLOCKS, TripBlock
 from ..data.labels import MAX_LABEL_LENGTH
 from ..data.topology import Topology
 from ..errors import FileFormatError, HushpathError
@@ -29,12 +29,15 @@ from ..files import container
 from ..measure import Measurements
 from ..noise import SAMPLERS, SECRET_SAMPLERS, Law
 from ..strategy.core import Mechanism, Problem, Strategy, check_fits, check_measures
-from ..strategy.registry import MECHANISMS
+from ..strategy.registry import RECORDED
 from ..strategy.terms import Terms
+from ..strategy.trips import MECHANISM as TRIPS
+from ..strategy.trips import TripTerms
+from . import trip_terms
 from .statement import Statement
 
 FORMAT = "hushpath-release"
-VERSION = 3  # 2 had no proxies and no advice how to read it; 1 kept the order of the owner's rows
+VERSION = 4  # 3 had no trips and no unit in L2; 2 no proxies and no advice; 1 kept the order of the owner's rows
 OLDEST = 2
 DECODER_WORDS = {("clique",): "table", ("edges", "clique"): "hubs", ("edges", "clique", "clusters"): "hubs-bounded"}
 Tensors = dict[str, NDArray[Any]]
@@ -92,6 +95,10 @@ def _pack(measurements: Measurements, statement: Statement, advice: Advice) -> t
         tensors["topology.proxy"] = topology.proxy
     if advice.weights is not None:
         tensors["advice.weights"] = advice.weights
+    trips = None
+    if isinstance(strategy.terms, TripTerms):
+        trips, arrays = trip_terms.packed(strategy.terms)
+        tensors |= arrays
     for i, block in enumerate(strategy.blocks):
         tensors |= {f"block{i}.{name}": array for name, array in block.arrays().items()}
     header = {
@@ -100,12 +107,14 @@ def _pack(measurements: Measurements, statement: Statement, advice: Advice) -> t
         "dropped_loops": topology.dropped_loops,
         "proxy": topology.proxy_name,
         "mechanism": strategy.mechanism,
-        "decoder": _decoder(MECHANISMS[strategy.mechanism]),
+        "decoder": _decoder(RECORDED[strategy.mechanism]),
         "law": str(strategy.law),
         "blocks": [block.kind for block in strategy.blocks],
         "options": dict(strategy.options),
         "details": dict(strategy.details),
         "unit": strategy.lattice.unit,
+        "unit_l2": strategy.lattice.unit_l2,
+        "trips": trips,
         "granularity": strategy.lattice.granularity,
         "max_weight": strategy.terms.max_weight,
         "sampler": measurements.sampler,
@@ -131,16 +140,18 @@ HEADER_TYPES: dict[str, tuple[type, ...]] = {
     "statement": (dict,), "directed": (bool,), "dropped_loops": (int,), "proxy": (str,), "mechanism": (str,),
     "decoder": (str,), "law": (str,), "blocks": (list,), "options": (dict,), "details": (dict,), "unit": (float, int),
     "granularity": (float, int), "max_weight": (float, int, type(None)), "sampler": (str,),
-    "estimator": (str,),
+    "estimator": (str,), "unit_l2": (float, int, type(None)), "trips": (dict, type(None)),
 }  # fmt: skip
+# What each version added, and what a file of an older one means.
+ADDED: dict[int, dict[str, Any]] = {3: {"proxy": "", "estimator": ""}, 4: {"unit_l2": None, "trips": None}}
 
 
 def _unpack(header: Mapping[str, Any], tensors: Tensors, version: int) -> tuple[Measurements, Statement, Advice]:
     """Everything a file holds, proved in the order in which the data flow."""
-    if version == OLDEST and not {"proxy", "estimator"} & set(header):  # all that it lacks
-        header = {**header, "proxy": "", "estimator": ""}
-    elif version == OLDEST:
+    lacking = {name: value for added, fields in ADDED.items() if added > version for name, value in fields.items()}
+    if lacking.keys() & header.keys():
         raise FileFormatError("its header has other fields than its version knows")
+    header = {**header, **lacking}
     _check_header(header)
     topology = _topology(header, tensors)
     strategy = _strategy(header, tensors, topology)
@@ -150,6 +161,8 @@ def _unpack(header: Mapping[str, Any], tensors: Tensors, version: int) -> tuple[
     private = header["sampler"] in SECRET_SAMPLERS and not strategy.budget.unlimited
     measurements = Measurements(strategy, frozen(values, np.int64), header["sampler"], private)
     claimed = header["statement"]
+    if version < VERSION:
+        claimed = {**claimed, **{name: None for name in ADDED[4] if name not in claimed}}
     proved = replace(Statement.of(measurements), version=_word(claimed.get("version")))
     if not _alike(_as_claimed(_promise(proved), claimed), claimed):
         raise FileFormatError("its statement promises something else than its strategy proves")
@@ -160,9 +173,12 @@ def _advice(name: str, weights: NDArray[Any] | None, strategy: Strategy) -> Advi
     """How it is to be read; weights that whoever made it worked out may lie, as its numbers may, but within bounds."""
     if name and name not in ESTIMATORS:
         raise FileFormatError(f"it is to be read by estimator {name[:40]!r}, which this version does not know")
+    if name and (ESTIMATORS[name].times is not None) != strategy.has(TripBlock):
+        raise FileFormatError(f"it is to be read by estimator {name!r}, which reads something else")
     if weights is None:
         return Advice(name)
-    low, high = strategy.lattice.low, strategy.lattice.high
+    periods = len(strategy.terms.periods) if isinstance(strategy.terms, TripTerms) else 1
+    low, high = np.tile(strategy.lattice.low, periods), np.tile(strategy.lattice.high, periods)
     if weights.dtype != np.int64 or weights.shape != low.shape or (weights < low).any() or (weights > high).any():
         raise FileFormatError("its estimated weights do not fit its network")
     return Advice(name, frozen(weights, np.int64))
@@ -244,7 +260,7 @@ def _topology(header: Mapping[str, Any], tensors: Tensors) -> Topology:
 
 
 def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -> Strategy:
-    mechanism = MECHANISMS.get(header["mechanism"])
+    mechanism = RECORDED.get(header["mechanism"])
     if mechanism is None:
         raise FileFormatError(f"it was made by {header['mechanism'][:40]!r}, which this version does not know")
     kinds = tuple(header["blocks"])
@@ -255,15 +271,30 @@ def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -
         raise FileFormatError("its decoder does not fit what it measured")
     claimed, law = header["statement"], Law(header["law"])
     epsilon = claimed.get("budget_epsilon")
-    terms = Terms(
-        epsilon=math.inf if epsilon == "inf" else epsilon, delta=claimed.get("budget_delta"), unit=header["unit"],
-        max_weight=header["max_weight"], granularity=header["granularity"], population=claimed.get("population"),
+    budget: dict[str, Any] = dict(
+        epsilon=math.inf if epsilon == "inf" else epsilon, delta=claimed.get("budget_delta"),
+        population=claimed.get("population"),
     )  # fmt: skip
+    if (header["trips"] is None) != (mechanism is not TRIPS):
+        raise FileFormatError("it says something of trips, or nothing, where its mechanism says otherwise")
+    terms: Terms
+    if header["trips"] is None:
+        terms = Terms(
+            **budget, unit=header["unit"], max_weight=header["max_weight"], granularity=header["granularity"],
+            unit_l2=header["unit_l2"],
+        )  # fmt: skip
+    else:
+        terms = trip_terms.unpacked(header["trips"], tensors, topology, **budget)
     problem = Problem.of(topology, terms, law)
+    if header["trips"] is not None and (header["unit"], header["unit_l2"], header["max_weight"]) != (1.0, None, None):
+        raise FileFormatError("its unit is not that of trips")
+    if header["granularity"] != problem.lattice.granularity:
+        raise FileFormatError("its granularity is not that of its bounds")
     check_fits(mechanism, problem, law)
     labels = ("labels",) if "topology.labels" in tensors else ("labels.text", "labels.ends")
     proxy = ("proxy",) if header["proxy"] else ()
     advice = {"advice.weights"} if header["estimator"] else set()
+    advice |= {"trips.low", "trips.high", "trips.emphasis"} if header["trips"] is not None else set()
     known = {"strategy.scales", "values", *advice} | {
         f"topology.{name}" for name in ("tails", "heads", "lower", "upper", "coordinates", *labels, *proxy)
     }

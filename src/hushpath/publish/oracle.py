@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -34,6 +35,7 @@ from ..estimate.core import NO_ADVICE, Advice
 from ..files.signing import verified_digest, write_signed
 from ..measure import Measurements
 from ..progress import steps
+from ..strategy.trips import TripTerms
 from .asked import check_confidence, nodes_asked, pairs_asked
 from .file import fingerprint, read_release, write_release
 from .statement import NOT_PRIVATE, Statement
@@ -61,6 +63,8 @@ class Release:
         fingerprint: str | None = None, *, decoder: str = "auto", estimator: str = "auto",
     ) -> None:  # fmt: skip
         self.measurements, self._given = measurements, advice
+        self.period: str | None = None  # the one that is asked about, in a release that has several
+        self._file: Path | None = None
         self._asked = decoder, estimator
         self.statement = replace(statement or Statement.of(measurements), read_as=str(self.reading))
         if fingerprint is not None:  # of the file it was read from, whose digest was checked
@@ -80,6 +84,24 @@ class Release:
         known = vars(self).get("fingerprint")  # if it was worked out: reading alone needs none
         other = Release(self.measurements, self.statement, self._given, known, decoder=decoder, estimator=estimator)
         _ = other.decoder  # says now what cannot be read so
+        return other if self.period is None else other.at(self.period)
+
+    @property
+    def periods(self) -> tuple[str, ...]:
+        """The periods of the release; none, if it is of one time only."""
+        terms = self.measurements.strategy.terms
+        return terms.periods.names if isinstance(terms, TripTerms) else ()
+
+    def at(self, period: str) -> Release:
+        """The same release in one of its periods: every question is then about that one.  Free."""
+        terms = self.measurements.strategy.terms
+        if not isinstance(terms, TripTerms) or not terms.periods.names:
+            raise OptionError("this release has no periods")
+        number = terms.periods.position(period)
+        other = copy(self)
+        other.period, other.decoder = period, self.decoder.at(number)
+        if self._file is not None:
+            other._map_index(index_path(self._file, number))
         return other
 
     @property
@@ -98,7 +120,7 @@ class Release:
         if not self.reading.decoder.searches:
             return NO_ADVICE
         estimator = self.reading.estimator
-        return Advice(estimator.name, self.decoder.weights if estimator.costly else None)
+        return Advice(estimator.name, self.decoder.carried if estimator.costly else None)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -107,7 +129,9 @@ class Release:
 
     def __repr__(self) -> str:
         mark = "" if self.statement.private else f"{NOT_PRIVATE}, "
-        return f"Release({mark}{self.statement.mechanism}, {self.topology!r}, epsilon={self.statement.epsilon:.6g})"
+        when = "" if self.period is None else f", period {self.period}"
+        epsilon = f"epsilon={self.statement.epsilon:.6g}"
+        return f"Release({mark}{self.statement.mechanism}, {self.topology!r}, {epsilon}{when})"
 
     def distance(self, source: Label, target: Label) -> float:
         """Return one distance: 0 from a node to itself, ``inf`` if unreachable (a public fact)."""
@@ -202,7 +226,8 @@ class Release:
     def _index_of(self) -> str:
         """What an index belongs to: the release and, but for the two that the format began with, the way it is read."""
         mine = self.reading.decoder.name, self.reading.estimator.name
-        return self.fingerprint if mine in FIRST_READINGS else " ".join([self.fingerprint, *mine])
+        when = () if self.period is None else (f"period {self.periods.index(self.period)}",)
+        return self.fingerprint if mine in FIRST_READINGS else " ".join([self.fingerprint, *mine, *when])
 
     def load_index(self, path: str | os.PathLike[str]) -> None:
         """Map an index file; refuses one that was not made here for this release, or has changed since."""
@@ -256,7 +281,19 @@ class Release:
             write_signed(path, sign, lambda at: written.append(write_release(at, *content)))
             self.fingerprint = written[-1]
         if index:
-            self.save_index(index_path(path))
+            self.save_index(self.index_file(path))
+
+    def index_file(self, path: str | os.PathLike[str]) -> Path:
+        """Where the index of this release, or of the period that is asked about, lies beside its file."""
+        return index_path(path, None if self.period is None else self.periods.index(self.period))
+
+    def _map_index(self, beside: Path) -> None:
+        """Map an index that lies beside the file, or warn why not."""
+        if beside.is_file() and beside != self._file and self.decoder.indexed:
+            try:
+                self.load_index(beside)
+            except FileFormatError as error:
+                warn(str(error))
 
     @classmethod
     def load(
@@ -274,12 +311,10 @@ class Release:
         release = cls(*found, decoder=decoder, estimator=estimator)
         if (decoder, estimator) != ("auto", "auto"):
             _ = release.decoder  # says now what cannot be read so
-        beside = index_path(path)
-        if index and beside.is_file() and beside != Path(path) and release.decoder.indexed:
-            try:
-                release.load_index(beside)
-            except FileFormatError as error:
-                warn(str(error))
+        if index:
+            release._file = Path(path)
+            if not release.periods:
+                release._map_index(index_path(path))
         return release
 
     def rows(self, sources: Int) -> Float:

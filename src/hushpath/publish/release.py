@@ -6,29 +6,37 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..data.network import Network
+from ..data.trips import Trips
+from ..data.weights import PrivateWeights
 from ..decode.registry import reading
 from ..errors import OptionError, warn
 from ..measure import measure
 from ..noise import make_sampler
+from ..strategy.core import Strategy
 from ..strategy.registry import MECHANISMS
 from ..strategy.terms import Terms
+from ..strategy.trips import trip_strategy
 from .oracle import Release
 from .plan import ask, by_name
 from .planned import Plan
+from .trip_terms import declared
 
 
 @by_name
 def release(
-    network: Network, *, epsilon: float | None = None, delta: float | None = None, unit: float | None = None,
+    network: Network | Trips, *, epsilon: float | None = None, delta: float | None = None, unit: float | None = None,
     max_weight: float | None = None, mechanism: str = "auto", law: str = "auto", sampler: str = "auto",
     seed: int | None = None, granularity: float | None = None, population: int | None = None,
     plan: Plan | None = None, proxy: str | None = None, typical_weight: float | Sequence[float] | None = None,
-    anyway: bool = False, estimator: str = "auto", **options: Any,
+    anyway: bool = False, estimator: str = "auto", unit_l2: float | None = None,
+    unit_edges: tuple[int, float] | None = None, protects: str | None = None, low: Any = None, high: Any = None,
+    neighbours: str | None = None, days: Any = None, max_edges: int | None = None, emphasis: str | None = None,
+    **options: Any,
 ) -> Release:  # fmt: skip
     """Measure a network once, with differential privacy, and return what may be published.
 
     Args:
-        network: public topology and private weights.
+        network: public topology and private weights; or people's trips, such as ``read_trips`` gives.
         epsilon, delta: the budget; delta is 1e-6 if not given.  ``delta=0`` asks for pure privacy; ``epsilon=inf`` adds
             no noise: NOT PRIVATE.
         unit: how far one protected unit can move all weights together (L1), in their own measure; yours to declare.
@@ -50,18 +58,53 @@ def release(
         typical_weight: about the median weight, or two between which half of all lie, for the plan: public, declared,
             NEVER computed from the private data.
         anyway: release even if the plan predicts that public facts alone are as good.
+        unit_l2: how far one protected unit can move all weights in L2 norm, if that is less: the root of the sum of
+            squared changes.  Gaussian noise on edges is then in proportion to it.
+        unit_edges: instead of both, ``(k, c)``: one protected unit moves at most k weights by at most c each.
         options: what the mechanism takes.
+
+    For trips, instead of ``unit``, ``max_weight``, ``mechanism`` and what goes with them (docs/TRIPS.md):
+
+    Args:
+        protects: what one protected unit is: "person", "person-day" or "trip"; yours to declare.
+        low, high: public bounds of one pass over an edge; times beyond are clipped, silently.  A number is a multiple
+            of the public free-flow time (``proxy``), a text the name of a public column of the network.
+        proxy: the public column of free-flow times; estimates begin with it.
+        neighbours: "add-remove" (the default: a unit's data are there or not) or "replace" (they are exchanged).
+        days: the first and the last day that count, ``("2026-10-01", "2026-10-31")``; rows of others are left out.
+        max_edges: with Laplace noise, at most so many cells of a unit count, drawn evenly; by default all do.
+        emphasis: "quiet" (the default: edges that public routes use little count more) or "even".
 
     What deserves a second look (``statement.cautions``) is also emitted as ``HushpathWarning``.
     """
+    of_trips = dict(
+        protects=protects, low=low, high=high, neighbours=neighbours, days=days, max_edges=max_edges, emphasis=emphasis
+    )
+    if isinstance(network, Trips):
+        others = dict(
+            unit=unit, max_weight=max_weight, granularity=granularity, plan=plan, typical_weight=typical_weight,
+            unit_l2=unit_l2, unit_edges=unit_edges, mechanism=None if mechanism == "auto" else mechanism, **options,
+        )  # fmt: skip
+        if wrong := next((name for name, value in others.items() if value is not None), None):
+            raise OptionError(
+                f"a release of trips takes no {wrong}: who is protected is said by protects (docs/TRIPS.md)"
+            )
+        of_trips["neighbours"], of_trips["emphasis"] = neighbours or "add-remove", emphasis or "quiet"
+        topology, terms = declared(
+            network, epsilon=epsilon, delta=delta, proxy=proxy, population=population, **of_trips,
+        )  # fmt: skip
+        return _measured(trip_strategy(topology, terms, law), network, sampler, seed, estimator)
     if not isinstance(network, Network):
         raise OptionError(f"release takes a Network, such as read_network returns, not {type(network).__name__}")
-    given = (epsilon, delta, unit, max_weight, granularity, population, proxy, typical_weight)
+    if wrong := next((name for name, value in of_trips.items() if value is not None), None):
+        raise OptionError(f"{wrong} is said of trips (read_trips), and this is a network with weights: say unit")
+    given = (epsilon, delta, unit, max_weight, granularity, population, proxy, typical_weight, unit_l2, unit_edges)
     if isinstance(epsilon, (list, tuple)):
         raise OptionError("a release has one epsilon; several are compared by hushpath.plan")
     if plan is None:
-        terms = Terms.declared(epsilon, 1e-6 if delta is None else delta, unit, max_weight, granularity, population)
-        plan = ask(network.topology, terms, mechanism, law, proxy, typical_weight, options).choice(anyway)
+        public = max_weight, granularity, population, unit_l2, unit_edges
+        about = Terms.declared(epsilon, 1e-6 if delta is None else delta, unit, *public)
+        plan = ask(network.topology, about, mechanism, law, proxy, typical_weight, options).choice(anyway)
     elif not isinstance(plan, Plan):
         raise OptionError(f"plan takes what hushpath.plan returns, not {type(plan).__name__}")
     elif any(term is not None for term in given) or (mechanism, law) != ("auto", "auto") or options:
@@ -69,10 +112,16 @@ def release(
     elif not plan.topology.is_same(network.topology):
         raise OptionError("the plan was made for another topology than this network's")
     network.topology.columns.check_public(plan.topology.proxy_name)  # a plan may not know which column is private
-    strategy = plan.strategy
+    return _measured(plan.strategy, network.weights, sampler, seed, estimator)
+
+
+def _measured(
+    strategy: Strategy, owned: PrivateWeights | Trips, sampler: str, seed: int | None, estimator: str
+) -> Release:
+    """Through the private door, once everything public is known to be right."""
     reading(strategy, estimator=estimator)  # before anything is measured and paid for
     source = make_sampler(sampler, seed=seed, size=strategy.num_values)  # type: ignore[arg-type]
-    made = Release(measure(strategy, network.weights, source), estimator=estimator)
+    made = Release(measure(strategy, owned, source), estimator=estimator)
     for caution in made.statement.cautions:
         warn(caution)
     return made

@@ -15,6 +15,7 @@ from .._version import __version__
 from ..measure.door import Measurements
 from ..noise import Law, std
 from ..privacy.accounting import zcdp_epsilon
+from ..strategy.trips import TripTerms
 from .cautions import of_release
 
 NOT_PRIVATE = "NOT PRIVATE"
@@ -44,6 +45,8 @@ class Statement:
         cautions: what deserves a second look (``cautions``); advice, worked out anew by every reader.
         proxy: the public column that helps to read the release, if the owner declared one; no part of the promise.
         read_as: the decoder, and the estimator of weights if it searches paths; free to choose, no part of the promise.
+        unit_l2: how far one protected unit can move the weights in L2 norm, if the owner declared it.
+        trips: for a release of people's trips, what one protected unit is and what else was declared of them.
     """
 
     private: bool
@@ -68,6 +71,8 @@ class Statement:
     cautions: tuple[str, ...] = ()
     proxy: str = ""
     read_as: str = ""
+    unit_l2: float | None = None
+    trips: Mapping[str, Any] | None = None
 
     @classmethod
     def of(cls, measurements: Measurements) -> Statement:
@@ -92,7 +97,7 @@ class Statement:
             law=str(strategy.law),
             spent=certificate.spent,
             worst_edge=certificate.worst_edge,
-            noise=(std(strategy.law, ends[0]) * lattice.granularity, std(strategy.law, ends[1]) * lattice.granularity),
+            noise=(std(strategy.law, ends[0]) * lattice.step, std(strategy.law, ends[1]) * lattice.step),
             granularity=lattice.granularity,
             largest_weight=lattice.largest_weight,
             numbers=strategy.num_values,
@@ -102,12 +107,27 @@ class Statement:
             population=strategy.terms.population,
             cautions=of_release(measurements),
             proxy=strategy.topology.proxy_name,
+            unit_l2=lattice.unit_l2,
+            trips=strategy.terms.declared_of_trips() if isinstance(strategy.terms, TripTerms) else None,
         )
 
     @property
     def marking(self) -> str:
         """What must stand in everything written or printed from this release: nothing, or NOT PRIVATE and why."""
         return "" if self.private else f"{NOT_PRIVATE}: {'; '.join(self.reasons)}"
+
+    @property
+    def protected(self) -> str:
+        """What neighbours may differ in, in words."""
+        if self.trips is not None:
+            return trip_words(self.trips)
+        also = "" if self.unit_l2 is None else f", and whose squares add up to at most the square of {self.unit_l2:g}"
+        return f"any change of the edge weights that adds up to at most {self.unit:g} over all edges together{also}"
+
+    @property
+    def rounding(self) -> str:
+        """The steps that private numbers were rounded to, in words."""
+        return f"{self.granularity:.3g}" if self.trips is None else "a millionth of these"
 
     @property
     def conversion(self) -> str:
@@ -131,34 +151,44 @@ class Statement:
             promise += f", delta = {self.delta:.3g}" if self.delta else " (pure, delta = 0)"
             lines += [
                 f"Differentially private with {promise}.",
-                f"Protected: any change of the edge weights that adds up to at most {self.unit:g} "
-                "over all edges together.",
+                f"Protected: {self.protected}.",
                 "Public: the topology, the declared bounds and every parameter. Answers may be asked without limit.",
             ]
         low, high = self.noise
         spread = f"{low:.4g}" if math.isclose(low, high, rel_tol=1e-9) else f"{low:.4g} to {high:.4g}"
         currency = "epsilon" if self.law == Law.LAPLACE else "rho (zCDP)"
+        where = "" if self.trips is not None else f", highest at edge {self.worst_edge}"
         proof = f"epsilon by {self.conversion}; " if self.conversion else ""
         lines += [
             f"Mechanism {self.mechanism}: {self.numbers} numbers with exact discrete {self.law.capitalize()} noise, "
             f"standard deviation {spread}.",
-            f"Certificate: {currency} = {self.spent:.6g}, highest at edge {self.worst_edge}; {proof}"
+            f"Certificate: {currency} = {self.spent:.6g}{where}; {proof}"
             f"budget epsilon = {self.budget_epsilon:g}, delta = {self.budget_delta:g}.",
-            f"Each weight was clipped to its public bounds (at most {self.largest_weight:g}) and rounded down to steps "
-            f"of {self.granularity:.3g}; "
-            f"sampler: {self.sampler}.",
+            f"Each {'pass over an edge' if self.trips else 'weight'} was clipped to its public bounds "
+            f"(at most {self.largest_weight:g}) and rounded down to steps of {self.rounding}; sampler: {self.sampler}.",
             *([f"Read by {self.read_as}: free to choose, at no cost of privacy."] if self.read_as else []),
-            *([proxy_words(self.proxy)] if self.proxy else []),
+            *([proxy_words(self.proxy, bounds=self.trips is not None)] if self.proxy else []),
             *(f"Caution: {caution}." for caution in self.cautions),
         ]
         return "\n".join(lines)
 
 
-def proxy_words(name: str) -> str:
-    """What a proxy is, in one line."""
+def trip_words(trips: Mapping[str, Any]) -> str:
+    """What one protected unit of a table of trips is."""
+    unit = {"person": "everything one person did", "person-day": "everything one person did on one day"}
+    words = f"{unit.get(trips['protects'], 'one trip')}, whatever the number of edges"
+    words += " and periods" if trips["periods"] else ""
+    words += ", replaced by anything else" if trips["neighbours"] == "replace" else ", left out or added"
+    if trips["days"] is not None:
+        words += " (days {} to {})".format(*trips["days"])
+    return words
+
+
+def proxy_words(name: str, *, bounds: bool = False) -> str:
+    """What a proxy is, in one line; free-flow times may also say within which bounds a pass counts."""
     return (
         f"Read with the help of the public column {name}, which the owner declared: "
-        "it costs no privacy and bounds nothing."
+        f"it costs no privacy{'' if bounds else ' and bounds nothing'}."
     )
 
 

@@ -8,6 +8,7 @@ hidden and unread, in case one is named as a public proxy.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from os import PathLike, fspath
@@ -54,20 +55,23 @@ def read_topology(
     path: FilePath, *,
     source: str = "source", target: str = "target", directed: bool = False,
     lower: Bound = 0.0, upper: Bound = np.inf, nodes: FilePath | None = None, proxy: str | None = None,
-    weight: str = "weight", format: str | None = None,  # noqa: A002
+    weight: str = "weight", columns: Sequence[str] = (), format: str | None = None,  # noqa: A002
 ) -> Topology:  # fmt: skip
     """Read the public half only; arguments as in ``read_network``.  No weight is looked at.
 
-    No other column is either, so a public proxy (``Topology.with_proxy``) is named here; ``weight`` says which column
-    cannot be one.
+    No other column is either, so a public proxy (``Topology.with_proxy``) is named here, and ``columns`` names others
+    that may be used later (bounds of passes, ids of edges); ``weight`` says which column cannot be one.
     """
     if proxy is not None and not isinstance(proxy, str):
         raise OptionError(f"proxy names a public column of the edge list; it is not {type(proxy).__name__}")
-    other_columns({}, weight, source, target).check_public(proxy or "")
-    table = _read(path, [source, target], [lower, upper, *([proxy] if proxy else [])], directed, nodes, format)
-    table = replace(table, others={proxy: held(table.columns[proxy])} if proxy else {})
+    named = list(dict.fromkeys([*([proxy] if proxy else []), *columns]))
+    for name in named:
+        other_columns({}, weight, source, target).check_public(name)
+    table = _read(path, [source, target], [lower, upper, *named], directed, nodes, format)
+    table = replace(table, others={name: held(table.columns[name]) for name in named})
     topology = table_topology(table, source, target, lower=lower, upper=upper, weight=weight)[0]
-    return replace(topology.with_proxy(proxy), columns=NO_COLUMNS) if proxy else topology
+    topology = topology.with_proxy(proxy) if proxy else topology
+    return topology if columns else replace(topology, columns=NO_COLUMNS)
 
 
 def read_table(

@@ -1,0 +1,133 @@
+"""Trips of people along the edges of a public network: the private input that travel times are made of.
+
+``Trips`` is opaque: it prints nothing, cannot be iterated, compared or pickled, and says nothing of its rows, not even
+how many there are.  It holds where the rows are, not the rows: they are read inside the private step.  One method opens
+it, ``opened``, and a contract test lists who may call it (``measure``, and ``evaluate`` for the data owner).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ..errors import OptionError
+from .periods import Periods
+from .topology import Topology
+from .trip_rows import Named, column_types, connection, edge_table, rows_query, source_of
+
+if TYPE_CHECKING:
+    import duckdb
+
+# What a protected unit may be, and the columns whose values it shares in all its rows.
+UNITS = {"person": ("person",), "person-day": ("person", "day"), "trip": ("person", "trip")}
+SHAPES = "edge and seconds (a row per pass), node and time (a row per node), or nodes with times or durations (lists)"
+
+
+class Trips:
+    """Who went when along which edges, and how long it took.  Holds where that is; shows nothing.
+
+    Attributes:
+        topology: the public network.
+        periods: the public periods of the day.
+        day_type: how days are told, a public fact of the table; "" if they are not.
+    """
+
+    __slots__ = ("__edges", "__frame", "__keys", "__query", "day_type", "periods", "topology")
+
+    def __init__(self, given: Any, topology: Topology, named: Named, periods: Periods, ids: list[Any] | None) -> None:
+        source, frame = source_of(given)
+        types = column_types(source, frame, named.all)
+        self.topology, self.periods = topology, periods
+        self.day_type = "" if named.day is None else types[named.day]
+        self.__keys = frozenset(name for name in ("person", "day", "trip") if getattr(named, name) is not None)
+        self.__frame = None if frame is None else frame.copy() if hasattr(frame, "copy") else frame
+        self.__edges = edge_table(topology, ids)
+        self.__query = rows_query(source, types, named, topology, periods)
+
+    def keys(self, protects: Any) -> tuple[str, ...]:
+        """The columns that tell protected units apart; refuses what the table cannot tell."""
+        if protects not in UNITS:
+            listed = ", ".join(map(repr, UNITS))
+            raise OptionError(
+                f"protects says who is promised what, and has no default: one of {listed}"
+                + ("" if protects is None else f", not {str(protects)[:40]!r}")
+            )
+        needed = UNITS[protects]
+        if protects == "trip" and "trip" in self.__keys:  # without persons the number of a trip says enough
+            return tuple(key for key in needed if key in self.__keys)
+        for key in needed:
+            if key not in self.__keys:
+                raise OptionError(f"protects={protects!r} needs to know the {key}: name its column in read_trips")
+        return needed
+
+    @contextmanager
+    def opened(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+        """An engine, and the query for (person, day, trip, edge, period, seconds).  Private."""
+        import pandas as pd
+
+        with connection() as engine:
+            if self.__frame is not None:
+                engine.register("given", self.__frame)
+            engine.register("public_edges_frame", pd.DataFrame(self.__edges))
+            engine.execute("CREATE TABLE public_edges AS SELECT * FROM public_edges_frame")
+            yield engine, self.__query
+
+    def __repr__(self) -> str:
+        return f"Trips(hidden, {self.topology!r})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("trips are not pickled")
+
+
+def read_trips(
+    trips: Any, topology: Topology, *, person: str | None = None, day: str | None = None, trip: str | None = None,
+    edge: str | Sequence[str] | None = None, seconds: str | None = None, node: str | None = None,
+    time: str | None = None, nodes: str | None = None, times: str | None = None, durations: str | None = None,
+    period: str | None = None, periods: Any = None, edge_ids: Any = None,
+) -> Trips:  # fmt: skip
+    """Name the columns of a table of trips.  Its rows are private and are read when they are measured, not here.
+
+    Args:
+        trips: a file (.parquet, .csv, .tsv, .jsonl), a folder of such parts, or a data frame.
+        topology: the public network, such as ``read_topology`` gives.
+        person, day, trip: columns that tell who went, on which day (a date, a timestamp or a number), on which trip
+            (numbers must not be used twice for one person).  What ``release(protects=)`` names must be there.
+        edge, seconds: a row per pass over an edge: the columns of both ends, ``("from", "to")``, or the column of an
+            edge id; and how long it took.
+        node, time: instead of these, a row per node entered and when: seconds, or timestamps.
+        nodes, times, durations: instead of these, a row per trip: lists (or JSON text) of nodes, with the time each was
+            entered or with the seconds from each to the next, as map matchers give them (OSRM: annotation.nodes,
+            annotation.duration).
+        period, periods: the column that tells the period, and the public periods: their names, ``["am", "pm"]``; or
+            hours, ``{"am": (7, 10), "pm": (16, 19)}`` or ``"hours"``, if the column is a timestamp.  Other rows are
+            left out.
+        edge_ids: the id of each edge of the network, in the order of its edges; or the name of a column that it was
+            read with.  By default the column called as ``edge`` is.
+
+    Rows that name no edge of the network, and rows that lack a value, are left out silently; nothing counts them.
+    """
+    if not isinstance(topology, Topology):
+        raise OptionError(f"read_trips takes a topology, such as read_topology gives, not {type(topology).__name__}")
+    ends = (edge,) if isinstance(edge, str) else () if edge is None else tuple(edge)
+    named = Named(person, day, trip, ends, seconds, node, time, nodes, times, durations, period)
+    for name in named.all:
+        if not isinstance(name, str) or not name:
+            raise OptionError("read_trips takes the names of columns, as text")
+    shape = (bool(ends), seconds is not None, node is not None, time is not None, nodes is not None)
+    lists = (times is not None) + (durations is not None)
+    if (shape, lists) not in (
+        ((True, True, False, False, False), 0), ((False, False, True, True, False), 0),
+        ((False, False, False, False, True), 1),
+    ) or len(ends) > 2:  # fmt: skip
+        raise OptionError(f"name the columns of one shape of table: {SHAPES}")
+    if node is not None and trip is None:
+        raise OptionError("a row per node needs to know the trip: name its column")
+    declared = Periods.declared(periods)
+    if bool(declared.names) != (period is not None):
+        raise OptionError("period names a column and periods the public periods it may tell: give both or neither")
+    ids = None
+    if len(ends) == 1:
+        ids = topology.columns.ids(ends[0]) if edge_ids is None else edge_ids
+        ids = topology.columns.ids(ids) if isinstance(ids, str) else list(ids)
+    return Trips(trips, topology, named, declared, ids)

@@ -1,0 +1,128 @@
+"""Travel times from totals of trips: shortest paths over the estimated times of one period.
+
+All periods are estimated together, once, because they tell about each other; answers are of one period (``at``).
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from ..arrays import Float, Int
+from ..blocks import Block, TripBlock
+from ..errors import CannotError, OptionError
+from ..estimate.draws import DRAWS, Plausible
+from ..estimate.trip_times import TripTimes, TripTotals
+from ..measure import Measurements
+from ..noise import stds
+from ..strategy.core import Strategy
+from ..strategy.trips import SHARE, TripTerms, free_flow_of
+from .core import Bound, Hops, Prediction
+from .edges import EdgeDecoder
+from .widths import Widths, sample_of_ends
+
+SEED = 900  # of draws for intervals: the same release has the same intervals everywhere
+
+
+def trip_terms(strategy: Strategy) -> TripTerms:
+    """The terms of a strategy that measures trips."""
+    assert isinstance(strategy.terms, TripTerms)
+    return strategy.terms
+
+
+def totals_of(measurements: Measurements) -> TripTotals:
+    """The noisy totals in units of the norm of one protected unit, with the public facts they are read with."""
+    strategy, terms = measurements.strategy, trip_terms(measurements.strategy)
+    numbers = measurements.of(TripBlock) / SHARE
+    above, below = numbers.reshape(2, len(terms.periods), strategy.topology.num_edges)
+    assert terms.low is not None
+    assert terms.high is not None
+    assert terms.emphasis is not None
+    return TripTotals(
+        topology=strategy.topology, free_flow=free_flow_of(strategy.topology), low=terms.low, high=terms.high,
+        emphasis=terms.emphasis.astype(np.float64), above=above, below=below,
+        noise=float(stds(strategy.law, strategy.scales).max(initial=0.0)) / SHARE, law=strategy.law,
+    )  # fmt: skip
+
+
+class TripDecoder(EdgeDecoder):
+    """Shortest paths over the times of one period."""
+
+    name = "trips"
+    summary = "shortest paths over edge times estimated from totals of trips"
+    blocks: ClassVar[tuple[type[Block], ...]] = (TripBlock,)
+    _period: int | None = None
+
+    @staticmethod
+    def bound(strategy: Strategy, gamma: float) -> Bound:  # noqa: ARG004
+        """Nothing is proved: how often an edge was passed is private, and noise on few passes is as large as any time.
+
+        What is certain is that every time lies within its public bounds.
+        """
+        return Bound(float("inf"))
+
+    @staticmethod
+    def predict(strategy: Strategy, hops: Hops) -> Prediction:  # noqa: ARG004
+        """Unknown without a declared day of trips (``publish.trip_plan``)."""
+        raise CannotError("the error of times from trips is predicted for a declared day of trips")
+
+    def at(self, period: int) -> TripDecoder:
+        """The same estimates, asked about one period."""
+        other = copy(self)
+        for name in ("lengths", "widths", "index"):
+            vars(other).pop(name, None)
+        other._period, other.weights = period, self.all_weights[period]
+        other._tried = False
+        return other
+
+    @cached_property
+    def times(self) -> TripTimes:
+        """Times of all periods, estimated together."""
+        assert self.estimator.times is not None
+        return self.estimator.times(totals_of(self.measurements))
+
+    @cached_property
+    def all_weights(self) -> Int:
+        """The time of every edge in every period, in lattice steps: never missing, never outside its bounds."""
+        lattice = self.lattice
+        steps = np.rint(self.times.seconds / lattice.granularity)
+        return np.asarray(np.clip(steps, lattice.low, lattice.high).astype(np.int64))
+
+    @cached_property
+    def weights(self) -> Int:
+        """The times of the period that is asked about."""
+        names = trip_terms(self.strategy).periods.names
+        if len(names) > 1:
+            raise OptionError(f"this release has periods: ask about one of {', '.join(names)} (at, --period)")
+        return np.asarray(self.all_weights[0])
+
+    @property
+    def carried(self) -> Int:
+        """The times of all periods behind each other."""
+        return np.ravel(self.all_weights)
+
+    def carry(self, weights: Int) -> None:
+        """Take the times of all periods from a file."""
+        self.all_weights = weights.reshape(-1, self.topology.num_edges)
+
+    @cached_property
+    def widths(self) -> Widths:
+        """How far off answers are: learnt once, from plausible times pushed through shortest paths."""
+        sources, period = sample_of_ends(self.topology.num_nodes), self._period or 0
+        released = np.empty((len(sources), self.topology.num_nodes))
+        self.rows(sources, released)
+        unit = max(float(np.median(self.times.spread[period])), self.lattice.granularity)
+        found = Plausible(self.times.draws(period, DRAWS, SEED) / unit, (), 0.0)
+        return Widths.learnt(self.topology, found, sources, released / unit, unit)
+
+    def ranges(self, sources: Int, targets: Int, confidence: float, answers: Float) -> Float:
+        """From plausible times; approximate: measured coverage is in docs/TRIPS.md."""
+        if self.strategy.budget.unlimited:
+            return np.stack([answers, answers], axis=1)
+        return self.widths.ranges(answers, sources, targets, confidence)
+
+
+DECODER = TripDecoder

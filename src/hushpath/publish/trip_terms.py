@@ -1,0 +1,128 @@
+"""What the owner of trips declares, from what a caller gave, and as a release file holds it."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.periods import Periods, checked_names
+from ..data.topology import Topology
+from ..data.trips import Trips
+from ..errors import FileFormatError, OptionError
+from ..strategy.trips import Days, TripTerms, bounds_of, free_flow_of, quiet_emphasis
+
+KEYS = {"protects", "neighbours", "periods", "hours", "days", "max_edges"}
+
+
+def declared(
+    trips: Trips, *, epsilon: float | None, delta: float | None, protects: Any, low: Any, high: Any, proxy: str | None,
+    neighbours: str, days: Any, max_edges: int | None, population: int | None, emphasis: str,
+) -> tuple[Topology, TripTerms]:  # fmt: skip
+    """The public network with its free-flow times, and the terms; nothing that changes the promise has a default."""
+    if epsilon is None:
+        raise OptionError("epsilon is missing: the privacy budget, e.g. epsilon=1.0; see docs/GUARANTEE.md")
+    trips.keys(protects)
+    known = proxy is None or proxy == trips.topology.proxy_name
+    topology = trips.topology if known else trips.topology.with_proxy(proxy)
+    if emphasis not in ("quiet", "even"):
+        raise OptionError(f"emphasis must be quiet or even, got {str(emphasis)[:40]!r}")
+    lowest, highest = bounds_of(topology, low, "low"), bounds_of(topology, high, "high")
+    free_flow = free_flow_of(topology)
+    even = np.ones(topology.num_edges, np.int64)
+    terms = TripTerms(
+        epsilon=epsilon, delta=1e-6 if delta is None else delta, unit=1.0, population=population,
+        protects=protects, neighbours=neighbours, days=checked_days(days, trips.day_type), max_edges=max_edges,
+        emphasis=quiet_emphasis(topology, free_flow) if emphasis == "quiet" else even,
+        periods=trips.periods, low=lowest, high=highest,
+    )  # fmt: skip
+    return topology, terms
+
+
+def checked_days(days: Any, kind: str) -> Days | None:
+    """The first and the last day that count: two dates, or two numbers where the table numbers its days.
+
+    >>> checked_days("2026-10-01..2026-10-31", "DATE")
+    (datetime.date(2026, 10, 1), datetime.date(2026, 10, 31))
+    """
+    if days is None:
+        return None
+    if not kind:
+        raise OptionError("days need to be told: name their column in read_trips(day=)")
+    pair = days.split("..") if isinstance(days, str) else [days, days] if _is_day(days) else list(days)
+    if len(pair) == 1:
+        pair *= 2
+    try:
+        first, last = (_day(one) for one in pair)
+    except (TypeError, ValueError):
+        raise OptionError("days are a first and a last day, such as 2026-10-01..2026-10-31") from None
+    numbered = kind != "VARCHAR" and kind != "DATE" and not kind.startswith("TIMESTAMP")
+    if type(first) is not type(last) or (numbered and not isinstance(first, int)):
+        raise OptionError("days are told as the table tells them: both as dates, or both as numbers")
+    if not numbered and kind != "VARCHAR" and isinstance(first, int):
+        raise OptionError("the table tells days as dates, so days are two dates, such as 2026-10-01..2026-10-31")
+    if first > last:  # type: ignore[operator]
+        raise OptionError(f"the first day, {first}, comes after the last, {last}")
+    return first, last  # type: ignore[return-value]
+
+
+def _is_day(value: Any) -> bool:
+    return isinstance(value, (int, datetime.date)) and not isinstance(value, bool)
+
+
+def _day(value: Any) -> datetime.date | int:
+    if isinstance(value, datetime.datetime):
+        return value.date()
+    if _is_day(value):
+        return value  # type: ignore[no-any-return]
+    text = str(value).strip()
+    number = text.lstrip("-").isdigit() and len(text) < 19
+    return int(text) if number else datetime.date.fromisoformat(text)
+
+
+def packed(terms: TripTerms) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Header and arrays of a file."""
+    arrays = {"trips.low": terms.low, "trips.high": terms.high, "trips.emphasis": terms.emphasis}
+    return terms.declared_of_trips(), {name: array for name, array in arrays.items() if array is not None}
+
+
+def unpacked(
+    header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], topology: Topology, **budget: Any
+) -> TripTerms:
+    """The inverse of ``packed``; everything is proved, or an error of ours is raised."""
+    if set(header) != KEYS:
+        raise FileFormatError("what it says of its trips has other fields than this version knows")
+    for name, kind in (("low", np.float64), ("high", np.float64), ("emphasis", np.int64)):
+        array = arrays.get(f"trips.{name}")
+        if array is None or array.dtype != kind or array.shape != (topology.num_edges,):
+            raise FileFormatError(f"array 'trips.{name}' is missing or does not fit its network")
+    names, hours, days = header["periods"], header["hours"], header["days"]
+    if not isinstance(names, list) or not isinstance(hours, list) or not isinstance(header["protects"], str):
+        raise FileFormatError("what it says of its trips is not plain")
+    spans = tuple(_pair(span) for span in hours)
+    if spans and len(spans) != len(names):
+        raise FileFormatError("its periods have other hours than names")
+    if days is not None and not (isinstance(days, list) and len(days) == 2 and all(type(d) is str for d in days)):
+        raise FileFormatError("its days are not a first and a last one")
+    try:
+        span = None if days is None else (_day(days[0]), _day(days[1]))
+    except ValueError:
+        raise FileFormatError("its days are not a first and a last one") from None
+    if span is not None and (type(span[0]) is not type(span[1]) or [str(day) for day in span] != days):
+        raise FileFormatError("its days are not a first and a last one")
+    return TripTerms(
+        **budget, unit=1.0, protects=header["protects"], neighbours=header["neighbours"],
+        periods=Periods(checked_names(names) if names else (), spans), days=span, max_edges=header["max_edges"],  # type: ignore[arg-type]
+        low=arrays["trips.low"], high=arrays["trips.high"], emphasis=arrays["trips.emphasis"],
+    )  # fmt: skip
+
+
+def _pair(span: Any) -> tuple[float, float]:
+    plain = isinstance(span, list) and len(span) == 2 and all(type(hour) is float for hour in span)
+    if not plain or not all(math.isfinite(hour) and 0 <= hour <= 24 for hour in span):
+        raise FileFormatError("a period of it has no hours")
+    return span[0], span[1]
