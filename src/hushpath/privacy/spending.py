@@ -1,0 +1,132 @@
+"""What one release asks of a budget: whom it protects, and its certificate.
+
+Kinds of unit lie inside each other.  All trips of a person are one *person*; those of one day are a *person-day*; and
+one *trip* belongs to one day of one person.  Who promises to hide a larger unit hides every smaller one in it, so a
+release may be charged to a ledger of the same or of a smaller unit, never to one of a larger unit.  *Declared* is the
+unit of weights that are given as such; nothing relates it to the others.
+
+Guarantees (tests/unit/test_composition.py): a ``Spending`` holds finite numbers that are not negative; Laplace noise
+has no delta, and its epsilon is what it spends; Gaussian noise has a delta.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+
+import numpy as np
+
+from ..errors import OptionError
+from ..noise import Law
+from .accounting import SMALLEST_DELTA
+from .certificate import Certificate
+
+Days = tuple[date, date] | None  # the first and the last day, both included; None: all days
+
+
+class Protects(StrEnum):
+    """The kinds of unit, closed on purpose: how they lie inside each other is part of the proof."""
+
+    PERSON = "person"
+    PERSON_DAY = "person-day"
+    TRIP = "trip"
+    DECLARED = "declared"
+
+    @classmethod
+    def of(cls, name: str) -> Protects:
+        """The kind of this name."""
+        try:
+            return cls(name)
+        except ValueError:
+            raise OptionError(f"what is protected is {', '.join(cls)}; got {str(name)[:40]!r}") from None
+
+    @property
+    def has_a_day(self) -> bool:
+        """Whether one unit lies within one day, so that releases of other days do not touch it."""
+        return self in (Protects.PERSON_DAY, Protects.TRIP)
+
+    def holds(self, other: Protects) -> bool:
+        """Whether whoever is protected as one such unit is protected as one ``other``, too."""
+        return self is other or other in _INSIDE[self]
+
+
+_INSIDE: dict[Protects, tuple[Protects, ...]] = {
+    Protects.PERSON: (Protects.PERSON_DAY, Protects.TRIP),
+    Protects.PERSON_DAY: (Protects.TRIP,),
+    Protects.TRIP: (),
+    Protects.DECLARED: (),
+}
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What one release spends.
+
+    Attributes:
+        protects: the kind of unit that the certificate is about.
+        law: the noise law.
+        spent: pure epsilon (Laplace) or rho of zCDP (Gaussian).
+        epsilon, delta: the certified differential privacy; delta is 0 for Laplace.
+    """
+
+    protects: Protects
+    law: Law
+    spent: float
+    epsilon: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse what no certificate says, above all a cost below zero: it would pay for others."""
+        object.__setattr__(self, "protects", Protects.of(self.protects))
+        try:
+            object.__setattr__(self, "law", Law(self.law))
+        except ValueError:
+            raise OptionError(f"a noise law is {' or '.join(Law)}, got {str(self.law)[:40]!r}") from None
+        for name in ("spent", "epsilon", "delta"):
+            value = getattr(self, name)
+            if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+                raise OptionError(f"{name} of a release must be a number, got {str(value)[:40]!r}")
+            if not 0 <= value < math.inf:
+                raise OptionError(f"{name} of a release must be finite and at least 0, got {value:g}: NOT PRIVATE")
+            object.__setattr__(self, name, float(value))
+        if self.law is Law.LAPLACE and (self.delta != 0 or self.epsilon != self.spent):
+            raise OptionError("a release with Laplace noise has delta 0, and spends its epsilon")
+        if self.law is Law.GAUSSIAN and not SMALLEST_DELTA <= self.delta <= 0.5:
+            raise OptionError(f"a release with Gaussian noise has a delta of at most 0.5, got {self.delta:g}")
+
+    @classmethod
+    def of(cls, certificate: Certificate, protects: str) -> Spending:
+        """What a release with this certificate spends."""
+        return cls(
+            Protects.of(protects), certificate.law, certificate.spent, certificate.epsilon, certificate.delta
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        more = f", delta {self.delta:g}" if self.delta else ""
+        return f"epsilon {self.epsilon:.6g}{more} ({self.law} noise, {self.protects})"
+
+
+def checked_days(days: Days) -> Days:
+    """Days as given, if they are two dates in order."""
+    if days is None:
+        return None
+    if (
+        not isinstance(days, tuple)
+        or len(days) != 2
+        or not all(isinstance(day, date) and not isinstance(day, datetime) for day in days)
+        or days[0] > days[1]
+    ):
+        raise OptionError(f"days are the first and the last date, in this order, or None; got {str(days)[:60]!r}")
+    return days
+
+
+def days_text(days: Days) -> str:
+    """Days for people."""
+    if days is None or days == (date.min, date.max):
+        return "all days"
+    first, last = (day.isoformat() for day in days)
+    if days[0] == date.min:
+        return f"until {last}"
+    return f"from {first}" if days[1] == date.max else first if first == last else f"{first} to {last}"
