@@ -173,7 +173,7 @@ def _refuse(dataset: Dataset, charges: list[Charge], asked: Spending, days: Days
             gaussian = f" or {left.gaussian_epsilon:.6g} (gaussian, asked for at delta {left.delta:g})"
             sum_of_all = "more than delta allows" if math.isinf(together) else f"{together:.6g}"
             raise BudgetError(
-                f"the budget of data set {dataset.name!r} is epsilon {budget.epsilon:g}, delta {budget.delta:g} for each "
+                f"the budget of {dataset.name!r} is epsilon {budget.epsilon:g}, delta {budget.delta:g} for each "
                 f"{dataset.protects}. Spent, {days_text(run)}: epsilon {cost(before, budget).epsilon:.6g}. "
                 f"Asked: {asked}, which makes {sum_of_all}. Remaining: epsilon {left.epsilon:.6g} (laplace)"
                 f"{gaussian if budget.delta else ''}. Nothing was charged"

@@ -89,6 +89,8 @@ def transaction(path: Path, *, write: bool, new: bool = False) -> Iterator[sqlit
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 2**20)  # of a value; ours are short
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA cell_size_check = ON")
+            if not new:
+                _check_marks(connection, path)  # before anything is set: it may be another program's file
             if connection.execute("PRAGMA journal_mode = DELETE").fetchone() != ("delete",):
                 raise CannotError(f"{path} is open in another program that keeps a log beside it; close that first")
             connection.execute("PRAGMA synchronous = EXTRA")
@@ -97,7 +99,7 @@ def transaction(path: Path, *, write: bool, new: bool = False) -> Iterator[sqlit
                 _prove(connection, path)
             yield connection
             connection.execute("COMMIT")
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeError) as error:  # SQLite may quote bytes that are no text
         raise _understood(error, path) from None
 
 
@@ -126,13 +128,16 @@ def read_charges(connection: sqlite3.Connection, path: Path) -> list[Charge]:
     return [_charge(row, place, path) for place, row in enumerate(rows, 1)]
 
 
-def _prove(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that is not a ledger to the last value."""
+def _check_marks(connection: sqlite3.Connection, path: Path) -> None:
     marks = [connection.execute(f"PRAGMA {mark}").fetchone()[0] for mark in ("application_id", "user_version")]
     if marks[0] != APPLICATION:
         raise FileFormatError(f"{path} is not a hushpath ledger")
     if marks[1] != VERSION:
         raise FileFormatError(f"{path} has ledger version {marks[1]}; this hushpath knows {VERSION}")
+
+
+def _prove(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file that is not a ledger to the last value."""
     found = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid").fetchall()
     if found != [(table,) for table in TABLES]:
         raise FileFormatError(f"{path} is damaged: its tables are not those of a ledger")
@@ -205,7 +210,7 @@ def is_fingerprint(mark: Any) -> bool:
     return isinstance(mark, str) and len(mark) == 64 and set(mark) <= set("0123456789abcdef")
 
 
-def _understood(error: sqlite3.Error, path: Path) -> HushpathError:
+def _understood(error: Exception, path: Path) -> HushpathError:
     """SQLite's trouble in our words: of the place, or of the content."""
     code = getattr(error, "sqlite_errorcode", None)
     if code is not None and code & 0xFF in _PLACE:

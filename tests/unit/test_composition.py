@@ -1,0 +1,272 @@
+"""What several releases cost together: never below what is known of them, exact sums, delta shared, days apart."""
+
+import math
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from functools import reduce
+
+import pytest
+from dp_accounting import dp_event
+from dp_accounting.pld import privacy_loss_distribution as pld
+from dp_accounting.rdp import rdp_privacy_accountant
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hushpath.errors import OptionError
+from hushpath.noise import Law
+from hushpath.privacy.accounting import Budget, zcdp_epsilon, zcdp_rho
+from hushpath.privacy.certificate import Certificate
+from hushpath.privacy.composition import Book, books, cost, pieces, room
+from hushpath.privacy.gaussian import gaussian_mu
+from hushpath.privacy.spending import Days, Protects, Spending, checked_days, days_text
+
+DELTA = 1e-6
+
+
+def pure(epsilon):
+    return Spending(Protects.PERSON, Law.LAPLACE, epsilon, epsilon)
+
+
+def gaussian(epsilon, delta=DELTA):
+    return Spending(Protects.PERSON, Law.GAUSSIAN, gaussian_mu(epsilon, delta) ** 2 / 2, epsilon, delta)
+
+
+def budget_of(epsilon, delta=DELTA):
+    return Budget(epsilon, delta)
+
+
+def smallest_budget(charges, delta=DELTA):
+    """The smallest epsilon, to a thousandth, whose books take all of these in this order."""
+    low, high = 0.0, 64.0
+    while high - low > 1e-3 * high:
+        middle = (low + high) / 2
+        fits = cost(charges, budget_of(middle, delta)).epsilon <= middle
+        low, high = (low, middle) if fits else (middle, high)
+    return high
+
+
+# --- against Google's library
+
+
+MIXES = {
+    "one gaussian": ([], [1.0]),
+    "ten gaussians": ([], [0.5] * 10),
+    "hundred small gaussians": ([], [0.1] * 100),
+    "two pure": ([0.7, 0.4], []),
+    "two hundred small pure": ([0.05] * 200, []),
+    "a pure and many gaussians": ([1.0], [0.2] * 12),
+    "many of both": ([0.1] * 20, [0.3] * 8),
+}
+
+
+@pytest.mark.parametrize("mix", MIXES)
+def test_never_below_what_dp_accounting_proves_to_be_lost(mix):
+    """Worst cases: randomised response for pure releases, and the smallest sigma that a rho allows."""
+    epsilons, certified = MIXES[mix]
+    charges = [*map(pure, epsilons), *map(gaussian, certified)]
+    how = {"value_discretization_interval": 1e-4, "pessimistic_estimate": False}
+    parts = [pld.from_randomized_response(2 / (math.exp(epsilon) + 1), 2, **how) for epsilon in epsilons]
+    rho = sum(one.spent for one in charges if one.law is Law.GAUSSIAN)
+    parts += [pld.from_gaussian_mechanism(1 / math.sqrt(2 * rho), **how, use_connect_dots=False)] if rho else []
+    loss = reduce(lambda one, other: one.compose(other), parts)
+    assert smallest_budget(charges) >= loss.get_epsilon_for_delta(DELTA) - 1e-3
+
+
+@pytest.mark.parametrize(("mix", "dearer"), [
+    ("one gaussian", 1.0), ("ten gaussians", 1.04), ("hundred small gaussians", 1.04), ("two pure", 1.0),
+    ("two hundred small pure", 1.04), ("a pure and many gaussians", 1.15), ("many of both", 1.15),
+])  # fmt: skip
+def test_adaptive_choices_cost_a_few_percent_of_what_fixed_ones_would(mix, dearer):
+    """The Rényi accountant optimises its order afterwards, which is right for releases fixed in advance only."""
+    epsilons, certified = MIXES[mix]
+    charges = [*map(pure, epsilons), *map(gaussian, certified)]
+
+    def renyi(events):
+        accountant = rdp_privacy_accountant.RdpAccountant([1 + 10 ** (x / 50) for x in range(-100, 200)])
+        return accountant.compose(dp_event.ComposedDpEvent(events)).get_epsilon(DELTA)
+
+    noisy = [dp_event.GaussianDpEvent(1 / math.sqrt(2 * one.spent)) for one in charges[len(epsilons) :]]
+    every = [*noisy, *(dp_event.ZCDpEvent(epsilon**2 / 2) for epsilon in epsilons)]
+    basic = sum(epsilons) + sum(certified) if len(certified) < 2 else math.inf
+    fixed = min(renyi(every), basic, sum(epsilons) + (renyi(noisy) if noisy else 0))
+    assert smallest_budget(charges) <= dearer * fixed * 1.002
+
+
+def test_orders_are_within_a_percent_of_the_best():
+    for epsilon in (0.1, 1.0, 3.0, 10.0):
+        everyday = books(budget_of(epsilon), [])[1]
+        allowed = (epsilon - everyday.fee) / everyday.order
+        assert 0.99 * zcdp_rho(epsilon, DELTA / 2) <= allowed <= zcdp_rho(epsilon, DELTA / 2) * (1 + 1e-9)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.floats(1e-6, 50), st.floats(0.01, 30), st.floats(1e-12, 0.5))
+def test_a_book_of_any_order_is_no_cheaper_than_the_conversion(rho, epsilon, delta):
+    for book in books(Budget(epsilon, delta), [])[1:]:
+        asked = Spending(Protects.PERSON, Law.GAUSSIAN, rho, 1.0, 0.1)
+        assert book.total([asked]) >= zcdp_epsilon(rho, book.delta) * (1 - 1e-9) - 1e-11
+
+
+# --- the parts of delta
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.floats(1e-3, 50), st.floats(1e-300, 0.5))
+def test_the_parts_of_delta_are_no_more_than_delta(epsilon, delta):
+    for charges in ([], [pure(epsilon / 2)], [gaussian(1.0, 0.5)], [pure(2 * epsilon)]):
+        assert sum(Fraction(book.delta) for book in books(Budget(epsilon, delta), charges)) <= Fraction(delta)
+
+
+def test_the_books_are_fixed_by_the_first_release():
+    """Later ones may depend on what was seen, so they change nothing."""
+    later = [pure(0.1), gaussian(0.3), gaussian(0.05, 1e-9)]
+    for first in (pure(0.2), gaussian(0.5), gaussian(1.0)):
+        whole = books(budget_of(1.0), [first])
+        assert all(books(budget_of(1.0), [first, *later[:count]]) == whole for count in range(4))
+
+
+def test_a_budget_may_be_spent_at_one_blow():
+    assert cost([gaussian(1.0)], budget_of(1.0)).epsilon == 1.0
+    assert books(budget_of(1.0), [gaussian(1.0)]) == (Book(DELTA),)
+    assert cost([gaussian(1.0), gaussian(0.001, 1e-20)], budget_of(1.0)).epsilon > 1
+    assert cost([gaussian(1.0, 2 * DELTA)], budget_of(1.0)).epsilon > 1
+    assert cost([pure(1e-9), gaussian(1.0)], budget_of(1.0 + 1e-9)).epsilon > 1.01  # not the first: delta is shared
+    assert cost([gaussian(0.98), pure(0.02)], budget_of(1.0)).epsilon <= 1.0
+    assert cost([gaussian(0.98), gaussian(0.01, 1e-9)], budget_of(1.0)).epsilon == math.inf
+
+
+def test_certificates_have_their_part_of_delta_and_no_more():
+    two = [gaussian(0.4, 1e-9)] * 2
+    assert Book(2e-9).total(two) == 2 * Fraction(0.4)
+    assert Book(math.nextafter(2e-9, 0)).total(two) == math.inf
+    assert cost(two, budget_of(3.0, 1.6e-8)).epsilon == 0.8
+    assert cost(two, budget_of(3.0, math.nextafter(1.6e-8, 0))).epsilon > 0.8
+
+
+def test_a_pure_budget_takes_pure_releases_only():
+    assert cost([pure(0.25)] * 4, Budget(1.0)).epsilon == 1.0
+    assert cost([pure(0.25)] * 4, Budget(1.0)).delta == 0
+    assert cost([gaussian(0.01, 1e-300)], Budget(1.0)).epsilon == math.inf
+    assert room([pure(0.25)], Budget(1.0), 0.0).gaussian_epsilon == 0
+
+
+# --- rounding
+
+
+def test_sums_are_exact():
+    tiny = 2.0**-60
+    assert cost([pure(1.0), *[pure(tiny)] * 3], Budget(2.0)).epsilon > 1.0
+    assert cost([pure(0.1)] * 10, Budget(1.0)).epsilon > 1.0  # the float next to 0.1 lies above it
+    assert sum([0.1] * 10) < 1.0  # which floats do not see
+    assert cost([pure(0.125)] * 8, Budget(1.0)).epsilon == 1.0
+    many = cost([pure(math.nextafter(0.125, 1))] * 8, Budget(1.0)).epsilon
+    assert many == math.nextafter(1.0, 2)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(
+    st.lists(st.tuples(st.booleans(), st.floats(1e-3, 0.6)), max_size=6),
+    st.floats(0.5, 4),
+    st.sampled_from([0.0, DELTA]),
+)
+def test_room_is_what_one_more_release_can_spend(spent, epsilon, delta):
+    budget = Budget(epsilon, delta)
+    charges = []
+    for is_pure, size in spent:
+        one = pure(size) if is_pure or not delta else gaussian(size)
+        if cost([*charges, one], budget).epsilon <= epsilon:
+            charges.append(one)
+    left = room(charges, budget, delta)
+    assert left.epsilon >= 0
+    for kind, most in ((pure, left.epsilon), (gaussian, left.gaussian_epsilon)):
+        if most > 1e-6:
+            assert cost([*charges, kind(most)], budget).epsilon <= epsilon
+            assert cost([*charges, kind(most * 1.0001)], budget).epsilon > epsilon
+
+
+# --- days
+
+
+@dataclass(frozen=True)
+class Dated:
+    name: str
+    days: Days
+    asked: Spending = None
+
+
+def day(number):
+    return date(2024, 1, number)
+
+
+def test_time_is_cut_where_coverage_changes():
+    charges = [Dated("week", (day(1), day(7))), Dated("all", None), Dated("day", (day(3), day(3)))]
+    found = [(days_text(days), [one.name for one in those]) for days, those in pieces(charges, Protects.TRIP, None)]
+    assert found == [
+        ("until 2023-12-31", ["all"]), ("2024-01-01 to 2024-01-02", ["week", "all"]),
+        ("2024-01-03", ["week", "all", "day"]), ("2024-01-04 to 2024-01-07", ["week", "all"]),
+        ("from 2024-01-08", ["all"]),
+    ]  # fmt: skip
+    found = [(days_text(days), [one.name for one in those])
+             for days, those in pieces(charges, Protects.PERSON_DAY, (day(7), day(9)))]  # fmt: skip
+    assert found == [("2024-01-07", ["week", "all"]), ("2024-01-08 to 2024-01-09", ["all"])]
+
+
+@pytest.mark.parametrize("protects", [Protects.PERSON, Protects.DECLARED])
+def test_a_person_has_no_day(protects):
+    charges = [Dated("a", (day(1), day(1))), Dated("b", (day(9), day(9)))]
+    assert list(pieces(charges, protects, (day(5), day(5)))) == [(None, charges)]
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.lists(st.one_of(st.none(), st.tuples(st.integers(1, 31), st.integers(1, 31))), max_size=6),
+       st.tuples(st.integers(1, 31), st.integers(1, 31)))  # fmt: skip
+def test_every_day_meets_exactly_the_releases_that_cover_it(spans, asked):
+    charges = [Dated(str(i), span and (day(min(span)), day(max(span)))) for i, span in enumerate(spans)]
+    asked = day(min(asked)), day(max(asked))
+    seen = {}
+    for (first, last), those in pieces(charges, Protects.TRIP, asked):
+        for ordinal in range(first.toordinal(), last.toordinal() + 1):
+            assert ordinal not in seen
+            seen[ordinal] = those
+    assert seen == {
+        at: [one for one in charges if one.days is None or one.days[0].toordinal() <= at <= one.days[1].toordinal()]
+        for at in range(asked[0].toordinal(), asked[1].toordinal() + 1)
+    }
+
+
+# --- kinds of unit, and spendings
+
+
+def test_larger_units_hold_smaller_ones():
+    order = [Protects.PERSON, Protects.PERSON_DAY, Protects.TRIP]
+    for i, one in enumerate(order):
+        assert [one.holds(other) for other in order] == [j >= i for j in range(3)]
+        assert not one.holds(Protects.DECLARED)
+        assert not Protects.DECLARED.holds(one)
+    assert Protects.DECLARED.holds(Protects.DECLARED)
+
+
+@pytest.mark.parametrize("values", [
+    ("person", "laplace", -1.0, -1.0), ("trip", "laplace", math.nan, math.nan), ("trip", "laplace", math.inf, math.inf),
+    ("person", "laplace", 1.0, 1.0, 1e-6), ("person", "laplace", 1.0, 0.5), ("person", "gaussian", 1.0, 1.0),
+    ("person", "gaussian", -1e-9, 1.0, 1e-6), ("trip", "gaussian", 1.0, math.nan, 1e-6), ("me", "laplace", 1.0, 1.0),
+    ("person", "cauchy", 1.0, 1.0), ("person", "laplace", True, True), ("person", "laplace", "1", "1"),
+    ("person", "gaussian", 1.0, 1.0, -1e-6), ("person", "gaussian", 1.0, 1.0, 0.9),
+])  # fmt: skip
+def test_what_no_certificate_says_is_refused(values):
+    with pytest.raises(OptionError):
+        Spending(*values)
+
+
+def test_a_spending_is_taken_from_a_certificate():
+    found = Spending.of(Certificate(Law.GAUSSIAN, 0.02, 0.9, 1e-6, 3), "trip")
+    assert found == Spending(Protects.TRIP, Law.GAUSSIAN, 0.02, 0.9, 1e-6)
+    with pytest.raises(OptionError, match="NOT PRIVATE"):
+        Spending.of(Certificate(Law.LAPLACE, math.inf, math.inf, 0.0, 3), "trip")
+
+
+@pytest.mark.parametrize("days", [(day(2), day(1)), ("2024-01-01", "2024-01-02"), day(1), (day(1),), [day(1), day(2)]])
+def test_days_are_two_dates_in_order(days):
+    with pytest.raises(OptionError, match="first and the last date"):
+        checked_days(days)
