@@ -266,6 +266,15 @@ def test_a_spending_is_taken_from_a_certificate():
         Spending.of(Certificate(Law.LAPLACE, math.inf, math.inf, 0.0, 3), "trip")
 
 
+def test_a_release_is_paid_by_a_charge_that_is_no_smaller_in_anything():
+    charged = Spending("trip", "gaussian", 0.02, 0.9, 1e-6)
+    assert charged.is_paid_by(charged)
+    assert Spending("trip", "gaussian", 0.01, 0.8, 1e-7).is_paid_by(charged)
+    for more in ((0.021, 0.9, 1e-6), (0.02, 0.91, 1e-6), (0.02, 0.9, 2e-6)):
+        assert not Spending("trip", "gaussian", *more).is_paid_by(charged)
+    assert not Spending("trip", "laplace", 0.01, 0.01).is_paid_by(charged)
+
+
 @pytest.mark.parametrize("days", [(day(2), day(1)), ("2024-01-01", "2024-01-02"), day(1), (day(1),), [day(1), day(2)]])
 def test_days_are_two_dates_in_order(days):
     with pytest.raises(OptionError, match="first and the last date"):

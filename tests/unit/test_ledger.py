@@ -69,8 +69,11 @@ def test_a_refusal_says_spent_asked_and_remaining_and_changes_nothing(ledger):
     with pytest.raises(BudgetError) as refused:
         ledger.charge(pure(0.75), days=days(7, 9))
     assert ledger.path.read_bytes() == before
-    for words in ("'taxi'", "epsilon 2, delta 1e-06", "2024-03-07: epsilon 1.5",
-                  "epsilon 0.75 (laplace noise, person-day)", "makes 2.25", "Remaining: epsilon 0.5 (laplace) or 0.", "Nothing was charged"):  # fmt: skip
+    says = [
+        "'taxi'", "epsilon 2, delta 1e-06", "2024-03-07: epsilon 1.5", "epsilon 0.75 (laplace noise, person-day)",
+        "makes 2.25", "Remaining: epsilon 0.5 (laplace) or 0.", "Nothing was charged",
+    ]  # fmt: skip
+    for words in says:
         assert words in str(refused.value)
     with pytest.raises(BudgetError, match="more than delta allows"):
         Ledger.create(ledger.path.with_name("b"), dataset="d", protects="trip", epsilon=1).charge(gaussian(0.1))

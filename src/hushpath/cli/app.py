@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import demo, evaluate, index, inspect, keygen, lab, matrix, plan, query, release
+from . import demo, evaluate, index, inspect, keygen, lab, ledger, matrix, plan, query, release
 
 app = typer.Typer(
     name="hushpath",
@@ -38,3 +38,4 @@ def _main(
 
 for verb in (demo, plan, release, index, query, matrix, inspect, evaluate, keygen, lab):
     app.command(verb.__name__.rpartition(".")[2])(verb.command)
+app.add_typer(ledger.app, name="ledger")

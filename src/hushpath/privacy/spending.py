@@ -103,6 +103,12 @@ class Spending:
             Protects.of(protects), certificate.law, certificate.spent, certificate.epsilon, certificate.delta
         )  # fmt: skip
 
+    def is_paid_by(self, charged: Spending) -> bool:
+        """Whether a charge covers this in every book: the same law, and no number larger."""
+        return self.law is charged.law and all(
+            getattr(self, name) <= getattr(charged, name) for name in ("spent", "epsilon", "delta")
+        )
+
     def __str__(self) -> str:
         more = f", delta {self.delta:g}" if self.delta else ""
         return f"epsilon {self.epsilon:.6g}{more} ({self.law} noise, {self.protects})"

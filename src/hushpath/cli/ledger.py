@@ -1,0 +1,195 @@
+"""``hushpath ledger``: who spent what on which data; make a ledger, show it, check it against release files."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import common as c
+from .voice import one_line
+
+if TYPE_CHECKING:
+    from ..privacy.ledger import Ledger
+    from ..privacy.ledger_file import Charge, Dataset
+    from ..privacy.spending import Days
+
+app = typer.Typer(help="Who spent what on which data.", no_args_is_help=True)
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger file, e.g. city.ledger.")]
+NO_FILE = "no file noted"  # a crash, or a release that is under way: it counts
+
+
+@app.command("init")
+def init(
+    file: File,
+    dataset: Annotated[str, typer.Option("--dataset", help="What you call the data.")],
+    protects: Annotated[str, typer.Option("--protects", help="person, person-day, trip or declared.")],
+    epsilon: Annotated[float, typer.Option("--epsilon", help="What all releases together may spend, for good.")],
+    delta: Annotated[float, typer.Option("--delta", help="Chance of a worse loss; 0 for pure privacy.")] = 0.0,
+    add: Annotated[bool, typer.Option("--add", help="Add a data set to a ledger that is there.")] = False,
+    json: c.Json = False,
+) -> None:
+    """Make a ledger with one data set and its total budget, which cannot be changed later."""
+    from ..privacy.ledger import Ledger
+
+    c.check_inputs(file)
+    if add:
+        ledger = Ledger.open(file)
+        ledger.add_dataset(dataset, protects=protects, epsilon=epsilon, delta=delta)
+    else:
+        ledger = Ledger.create(file, dataset=dataset, protects=protects, epsilon=epsilon, delta=delta)
+    (made,) = (one for one in ledger.datasets() if one.name == dataset)
+    if json:
+        c.print_json({"file": str(file), **_dataset(made)})
+    else:
+        print(f"{file}: {_budget(made)}.")
+
+
+@app.command("show")
+def show(
+    file: File,
+    dataset: Annotated[str | None, typer.Option("--dataset", help="This data set only.")] = None,
+    days: Annotated[
+        str | None, typer.Option("--days", help="These days only: 2024-03-01 or 2024-03-01..2024-03-07.")
+    ] = None,
+    json: c.Json = False,
+) -> None:
+    """Show what may be spent, what was spent on the days that cost most, what remains, and every charge."""
+    from ..errors import OptionError
+    from ..privacy.ledger import Ledger
+
+    c.check_inputs(file)
+    ledger, wanted = Ledger.open(file), _days(days)
+    found = [one for one in ledger.datasets() if dataset in (None, one.name)]
+    if not found:
+        raise OptionError(f"{file} has no data set {str(dataset)[:60]!r}")
+    if json:
+        c.print_json({"file": str(file), "datasets": [_everything(ledger, one, wanted) for one in found]})
+        return
+    print("\n\n".join(_page(ledger, one, wanted) for one in found))
+
+
+@app.command("check")
+def check(
+    file: File,
+    releases: Annotated[list[Path] | None, typer.Argument(metavar="[RELEASE.hush]...", help="Release files.")] = None,
+    json: c.Json = False,
+) -> None:
+    """Prove the ledger, add up again, and look up release files; exit code 1 if something is wrong."""
+    from ..privacy.ledger import Ledger
+
+    c.check_inputs(file, *(releases or ()))
+    ledger = Ledger.open(file)
+    charges = ledger.charges()
+    wrong: list[str] = []
+    fine: list[str] = []
+    for one in ledger.datasets():
+        spent = ledger.spent(one.name).epsilon
+        (fine if spent <= one.budget.epsilon else wrong).append(
+            f"{one.name}: epsilon {spent:.6g} spent of {one.budget.epsilon:g}"
+        )
+    for release in releases or ():
+        trouble = _trouble(release, charges)
+        (wrong if trouble else fine).append(f"{release}: {trouble or 'charged, and no dearer than its charge'}")
+    waiting = [one.number for one in charges if one.state == "charged"]
+    if json:
+        c.print_json({"file": str(file), "ok": not wrong, "wrong": wrong, "fine": fine, "charged_only": waiting})
+    else:
+        print(f"{file} is a sound ledger with {len(charges)} charges.")
+        if waiting:
+            print(f"Charges without a file, which count: {', '.join(map(str, waiting))}.")
+        print("\n".join([*(one_line(f"ok: {text}") for text in fine), *(one_line(f"WRONG: {text}") for text in wrong)]))
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _trouble(path: Path, charges: list[Charge]) -> str:
+    """What is wrong with one release file, or nothing."""
+    from ..errors import HushpathError
+    from ..privacy.spending import Spending
+    from ..publish.oracle import load
+
+    try:
+        release = load(path)
+    except HushpathError as error:
+        return str(error)
+    said = release.statement
+    charge = next((one for one in charges if one.fingerprint == release.fingerprint), None)
+    if not said.private:
+        return str(said.marking)
+    if charge is None:
+        same = [str(one.number) for one in charges if one.fingerprint is None and Path(one.file).name == path.name]
+        hint = f"; charge {', '.join(same)} was for a file of this name, and none was noted" if same else ""
+        return f"no charge is of this file{hint}"
+    asked = Spending(charge.asked.protects, said.law, said.spent, said.epsilon, said.delta)  # type: ignore[arg-type]
+    return "" if asked.is_paid_by(charge.asked) else f"it spends {asked}, and charge {charge.number} is {charge.asked}"
+
+
+def _page(ledger: Ledger, one: Dataset, days: Days) -> str:
+    """One data set for people."""
+    from ..privacy.spending import days_text
+
+    spent, left = ledger.spent(one.name, days), ledger.remaining(one.name, days)
+    when = f", {days_text(days)}" if days else ", on the day that cost most" if one.protects.has_a_day else ""
+    noisy = f", or {left.gaussian_epsilon:.6g} with Gaussian noise asked for at delta {left.delta:g}"
+    noisy = noisy if one.budget.delta else ""
+    rows = [("no", "days", "noise", "protects", "epsilon", "delta", "state", "file")]
+    rows += [
+        (str(charge.number), days_text(charge.days), str(charge.asked.law), str(charge.asked.protects),
+         f"{charge.asked.epsilon:.6g}", f"{charge.asked.delta:g}",
+         "released" if charge.fingerprint else f"charged; {NO_FILE}", one_line(charge.file))
+        for charge in ledger.charges(one.name)
+    ]  # fmt: skip
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([
+        f"{_budget(one)}.",
+        f"Spent{when}: epsilon {spent.epsilon:.6g}{f' at delta {spent.delta:g}' if spent.delta else ''}.",
+        f"Remaining for one release of {days_text(days)}: epsilon {left.epsilon:.6g}{noisy}.",
+        *(table if len(rows) > 1 else ["No charges."]),
+    ])  # fmt: skip
+
+
+def _budget(one: Dataset) -> str:
+    budget = one.budget
+    return f"Data set {one.name}: epsilon {budget.epsilon:g}, delta {budget.delta:g} in total for each {one.protects}"
+
+
+def _everything(ledger: Ledger, one: Dataset, days: Days) -> dict[str, Any]:
+    """One data set for machines."""
+    left, spent = ledger.remaining(one.name, days), ledger.spent(one.name, days)
+    return {
+        **_dataset(one), "spent": {"epsilon": c.finite(spent.epsilon), "delta": spent.delta},
+        "remaining": {"epsilon": left.epsilon, "gaussian_epsilon": left.gaussian_epsilon, "delta": left.delta},
+        "charges": [_charge(charge) for charge in ledger.charges(one.name)],
+    }  # fmt: skip
+
+
+def _dataset(one: Dataset) -> dict[str, Any]:
+    budget = {"epsilon": one.budget.epsilon, "delta": one.budget.delta}
+    return {"dataset": one.name, "protects": str(one.protects), "budget": budget, "made": one.made}
+
+
+def _charge(charge: Charge) -> dict[str, Any]:
+    asked, days = charge.asked, charge.days
+    return {
+        "number": charge.number, "days": days and [day.isoformat() for day in days], "protects": str(asked.protects),
+        "law": str(asked.law), "spent": asked.spent, "epsilon": asked.epsilon, "delta": asked.delta, "at": charge.at,
+        "version": charge.version, "file": charge.file, "state": charge.state, "fingerprint": charge.fingerprint,
+    }  # fmt: skip
+
+
+def _days(text: str | None) -> Days:
+    """``FIRST..LAST`` or one day."""
+    from ..errors import OptionError
+    from ..privacy.spending import checked_days
+
+    if text is None:
+        return None
+    first, dots, last = text.partition("..")
+    try:
+        return checked_days((date.fromisoformat(first), date.fromisoformat(last if dots else first)))
+    except (ValueError, OptionError):
+        raise OptionError(f"--days is a date, or two in order as 2024-03-01..2024-03-07, not {text[:40]!r}") from None
