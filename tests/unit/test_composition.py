@@ -140,8 +140,8 @@ def test_certificates_have_their_part_of_delta_and_no_more():
     two = [gaussian(0.4, 1e-9)] * 2
     assert Book(2e-9).total(two) == 2 * Fraction(0.4)
     assert Book(math.nextafter(2e-9, 0)).total(two) == math.inf
-    assert cost(two, budget_of(3.0, 1.6e-8)).epsilon == 0.8
-    assert cost(two, budget_of(3.0, math.nextafter(1.6e-8, 0))).epsilon > 0.8
+    assert cost(two, budget_of(30.0, 1.6e-8)).epsilon == 0.8
+    assert cost(two, budget_of(30.0, math.nextafter(1.6e-8, 0))).epsilon > 0.8
 
 
 def test_a_pure_budget_takes_pure_releases_only():
