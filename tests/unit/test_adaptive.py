@@ -2,8 +2,8 @@
 
 It takes small Gaussian releases one by one, watches its own privacy loss, and stops when it likes to spend what is left
 on randomised response, the worst pure release.  Backward induction over a grid of losses finds the best adversary of
-this kind: ``V(t, loss)`` is the larger of stopping and going on.  Its delta is the mean of 1 - e^(epsilon - loss), where
-that is positive.
+this kind: ``V(t, loss)`` is the larger of stopping and going on.  Its delta is the mean of 1 - e^(epsilon - loss),
+where that is positive.
 
 The control is a rule that looks as sound, and is, for releases fixed in advance: after Gaussian releases of rho, allow
 epsilon - zcdp_epsilon(rho, delta) of pure ones.  There the order is chosen afterwards, and the adversary wins.
