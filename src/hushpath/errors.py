@@ -6,7 +6,7 @@
     │   ├── OptionError     an argument: epsilon, mechanism, law, max_weight
     │   └── FileFormatError a file that is not a release, is damaged, or is newer than this program
     └── CannotError         a sound request that cannot be met here                       (exit code 1)
-        └── BudgetError     a strategy whose certificate exceeds the budget
+        └── BudgetError     a strategy whose certificate exceeds the budget, or what a ledger has left
 
     HushpathWarning         (a UserWarning) a public fact that the caller should look at; nothing was stopped
 
@@ -49,7 +49,7 @@ class CannotError(HushpathError):
 
 
 class BudgetError(CannotError):
-    """A strategy would cost more than the budget; raised before any weight is read."""
+    """A strategy would cost more than the budget, or than is left of it; raised before any weight is read."""
 
 
 class HushpathWarning(UserWarning):

@@ -27,11 +27,12 @@ ROWS = "tests/properties/test_row_order.py"
 PUBLIC = "tests/properties/test_nothing_public_depends_on_weights.py"
 PROXIES = "tests/unit/test_proxy.py"
 PLANS = "tests/unit/test_plan_predicted.py"
+TOGETHER, PAID = "tests/unit/test_composition.py", "tests/unit/test_ledger.py"
 OTHER_PLANS = [f"tests/unit/test_plan_{name}.py" for name in ("told", "solved", "refused", "slow_estimators")]
 # The behavioural privacy tests, cheap ones first; never the stamps.
 EVERYTHING = [
     CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, PROXIES, PLANS, *OTHER_PLANS,
-    ACCOUNTING, TRADE_OFF, INDEX,
+    ACCOUNTING, TRADE_OFF, TOGETHER, PAID, INDEX,
     HOSTILE, ROWS, REPLAY, SAMPLES, AUDIT,
 ]  # fmt: skip
 
@@ -56,6 +57,9 @@ HIERARCHY, EDGES, PAIRS, ANCHORS, LINES = (
 )
 PROOF, SPENDING, BOUND = (f"privacy/{name}.py" for name in ("certificate", "accounting", "sensitivity"))
 TRADE = "privacy/gaussian.py"
+ASKED, BOOKS, LEDGER, LEDGER_FILE = (
+    f"privacy/{name}.py" for name in ("spending", "composition", "ledger", "ledger_file")
+)
 CELLS, NUMBERS, GRAPHS, TABLES = "measure/cells.py", "measure/numbers.py", "cells/tables.py", "kernels/tables.py"
 LATTICE, HIDDEN, TOPOLOGY, PROXY = (f"data/{name}.py" for name in ("lattice", "weights", "topology", "proxy"))
 CORE, STEP, BUILD = "strategy/core.py", "measure/door.py", "decompose/build.py"
@@ -198,6 +202,61 @@ MUTANTS = [
            "joined([block.exposure for block in self.blocks[::-1]])",
            "scales and groups in other orders",
            replay_of("hubs")),
+    # --- the ledger
+    Mutant(ASKED, "if not 0 <= value < math.inf:", "if value > 1e300:", "a negative cost pays for others", TOGETHER),
+    Mutant(ASKED, "Protects.PERSON_DAY: (Protects.TRIP,),", "Protects.PERSON_DAY: (Protects.TRIP, Protects.PERSON),",
+           "days of a person charged as the person", TOGETHER),
+    Mutant(ASKED, "return self in (Protects.PERSON_DAY, Protects.TRIP)", "return True", "persons have days", TOGETHER),
+    Mutant(ASKED, "getattr(self, name) <= getattr(charged, name)", "getattr(self, name) > 0",
+           "any charge pays for any file", TOGETHER),
+    Mutant(BOOKS, "_BY_CERTIFICATES, _BY_ORDER = 1 / 8, (1 / 2, 1 / 8, 1 / 8, 1 / 8)",
+           "_BY_CERTIFICATES, _BY_ORDER = 1.0, (1.0, 1.0, 1.0, 1.0)", "every book has the whole delta", TOGETHER),
+    Mutant(BOOKS, "Book(_BY_CERTIFICATES * delta)", "Book(delta)", "delta spent twice", TOGETHER),
+    Mutant(BOOKS, "book.total(charges[:1]) <= budget.epsilon for book in shared",
+           "book.total(charges) <= budget.epsilon for book in shared", "books chosen after outcomes", TOGETHER),
+    Mutant(BOOKS, "min(spent, alpha * spent * spent / 2)", "min(spent, spent * spent / 2)",
+           "an order forgotten", TOGETHER),
+    Mutant(BOOKS, "return alpha * spent if", "return spent if", "rho is no epsilon", TOGETHER),
+    Mutant(BOOKS, "Fraction(self.fee) + sum(", "sum(", "no fee", TOGETHER),
+    Mutant(BOOKS, "if self.order is None and _deltas(charges) > self.delta:", "if False:",
+           "deltas do not add up", TOGETHER),
+    Mutant(BOOKS, "    return sum(terms) + _SLACK", "    return 0.99 * sum(terms) + _SLACK",
+           "a fee too small", TOGETHER),
+    Mutant(BOOKS, "return near if near >= value else math.nextafter(near, math.inf)", "return near",
+           "rounded to nearest",
+           TOGETHER),
+    Mutant(BOOKS, "        running.difference_update(ends.get(begin, ()))\n",
+           "        running -= {place for end in sorted(ends) if end <= after for place in ends[end]}\n",
+           "the last run of days does not count", TOGETHER),
+    Mutant(BOOKS, "ends.setdefault(min(end, last) + 1, [])", "ends.setdefault(min(end, last), [])",
+           "the last day does not count", TOGETHER),
+    Mutant(LEDGER, "        if not together <= budget.epsilon:", "        if together > 1.01 * budget.epsilon:",
+           "a little too much is accepted", PAID),
+    Mutant(LEDGER, "    if not asked.protects.holds(dataset.protects):", "    if False:",
+           "smaller units charged", PAID),
+    Mutant(LEDGER, "in pieces(charges, dataset.protects, days):\n        before",
+           "in list(pieces(charges, dataset.protects, days))[:1]:\n        before",
+           "only the first days are looked at", PAID),
+    Mutant(LEDGER, "return Cost(max(one.epsilon for one in costs)", "return Cost(min(one.epsilon for one in costs)",
+           "the cheapest day is shown", PAID),
+    Mutant(LEDGER, "        with transaction(self.path, write=True) as connection:\n            found = ",
+           "        with transaction(self.path, write=False) as connection:\n            found = ",
+           "two processes spend the last bit", PAID),
+    Mutant(LEDGER, "if other != number or every[number - 1].fingerprint not in (None, fingerprint):", "if False:",
+           "one charge for two files", PAID),
+    Mutant(LEDGER_FILE, '"BEGIN IMMEDIATE" if write else "BEGIN"', '"BEGIN"', "what was read may have changed", PAID),
+    Mutant(LEDGER_FILE, '            connection.execute("COMMIT")\n', "", "nothing is kept", PAID),
+    Mutant(LEDGER_FILE, '"PRAGMA synchronous = EXTRA"', '"PRAGMA synchronous = NORMAL"', "a power cut forgets", PAID),
+    Mutant(LEDGER_FILE, '"PRAGMA journal_mode = DELETE").fetchone() != ("delete",):',
+           '"PRAGMA journal_mode").fetchone() == ("off",):', "a log that copies forget", PAID),
+    Mutant(LEDGER_FILE, "                _check_marks(connection, path)", "                pass",
+           "another program's file is believed", PAID),
+    Mutant(LEDGER_FILE, "    if found != [(table,) for table in TABLES]:", "    if not found:",
+           "a trigger undoes charges", PAID),
+    Mutant(LEDGER_FILE, "if number != place or", "if", "charges taken away", PAID),
+    Mutant(LEDGER_FILE, "        if budget.unlimited:", "        if False:", "a budget without end", PAID),
+    Mutant(LEDGER_FILE, "not charge.asked.protects.holds(kinds[charge.dataset])", "False",
+           "a smaller unit in the file", PAID),
     # --- accounting
     Mutant(SPENDING, "-math.log(alpha * delta) / (alpha - 1)", "math.log(alpha * delta) / (alpha - 1)", "a sign",
            ACCOUNTING),

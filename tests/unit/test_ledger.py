@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -60,7 +60,7 @@ def test_what_is_charged_is_kept(ledger):
     assert (first.asked, first.days, first.file, first.version) == (gaussian(0.5), days(1, 7), "week.hush", __version__)
     assert (first.number, first.dataset, first.state, first.fingerprint) == (1, "taxi", "charged", None)
     assert (second.asked, second.days, second.file) == (pure(0.25), None, "")
-    assert abs(time.time() - time.mktime(time.strptime(first.at, "%Y-%m-%dT%H:%M:%SZ")) + time.timezone) < 3700
+    assert abs(datetime.now(UTC) - datetime.fromisoformat(first.at)) < timedelta(minutes=1)
 
 
 def test_a_refusal_says_spent_asked_and_remaining_and_changes_nothing(ledger):
@@ -372,6 +372,18 @@ def test_a_charge_is_on_the_disk_when_it_is_made(ledger):
     copy = ledger.path.with_name("copy.ledger")
     shutil.copy(ledger.path, copy)
     assert [one.number for one in Ledger.open(copy).charges()] == [number]
+
+
+def test_no_charge_goes_into_a_log_that_another_program_keeps(ledger, monkeypatch):
+    """A copy of the ledger without that log would forget it."""
+    monkeypatch.setattr(ledger_file, "PATIENCE", 0.1)
+    other = sqlite3.connect(ledger.path, isolation_level=None)
+    other.execute("PRAGMA journal_mode = WAL")
+    other.execute("SELECT * FROM charge").fetchall()
+    with pytest.raises(CannotError, match="another p"):
+        ledger.charge(pure(0.5))
+    other.close()
+    assert ledger.charge(pure(0.5)) == 1
 
 
 def test_nothing_is_kept_of_a_charge_that_did_not_return(ledger, monkeypatch):

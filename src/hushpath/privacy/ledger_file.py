@@ -15,7 +15,6 @@ Connections live as long as a transaction, so nothing is shared over a fork or b
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -91,6 +90,7 @@ def transaction(path: Path, *, write: bool, new: bool = False) -> Iterator[sqlit
             connection.execute("PRAGMA cell_size_check = ON")
             if not new:
                 _check_marks(connection, path)  # before anything is set: it may be another program's file
+            # SQLite answers with the mode it is in, whether or not it could change it.
             if connection.execute("PRAGMA journal_mode = DELETE").fetchone() != ("delete",):
                 raise CannotError(f"{path} is open in another program that keeps a log beside it; close that first")
             connection.execute("PRAGMA synchronous = EXTRA")
@@ -156,7 +156,7 @@ def _prove(connection: sqlite3.Connection, path: Path) -> None:
 def _dataset(row: tuple[Any, ...], path: Path) -> Dataset:
     try:
         name, protects, epsilon, delta, made = _texts(row, 0, 1, 4)
-        budget = Budget(*_numbers(epsilon, delta))
+        budget = Budget(epsilon, delta)
         if budget.unlimited:
             raise ValueError
         return Dataset(checked_text("a data set", name), Protects.of(protects), budget, made)
@@ -168,7 +168,7 @@ def _charge(row: tuple[Any, ...], place: int, path: Path) -> Charge:
     try:
         number, dataset, protects, first, last, law, spent, epsilon, delta, at, version, file, mark = row
         _texts(row, 1, 2, 5, 9, 10, 11)
-        asked = Spending(Protects.of(protects), Law(law), *_numbers(spent, epsilon, delta))
+        asked = Spending(Protects.of(protects), Law(law), spent, epsilon, delta)
         days = None if first is None and last is None else checked_days((_day(first), _day(last)))
         if number != place or not (mark is None or is_fingerprint(mark)):  # a gap: a charge was taken away
             raise ValueError
@@ -183,12 +183,6 @@ def _texts(row: tuple[Any, ...], *places: int) -> tuple[Any, ...]:
     if not all(isinstance(row[place], str) and len(row[place]) <= LONGEST for place in places):
         raise ValueError
     return row
-
-
-def _numbers(*values: Any) -> tuple[Any, ...]:
-    if not all(type(value) is float and math.isfinite(value) for value in values):
-        raise ValueError
-    return values
 
 
 def _day(text: Any) -> date:
