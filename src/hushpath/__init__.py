@@ -2,7 +2,7 @@
 
 The data flows one way, through the rooms of this house in this order:
 
-    data       what an owner has: a public graph, private weights
+    data       what an owner has: a public graph, private weights or trips
     files      arrays in a file, keys and signatures
     noise      the one door to randomness
     privacy    what a release costs, proved from public facts

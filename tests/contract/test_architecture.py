@@ -72,6 +72,7 @@ def test_the_order_checker_can_fail(tmp_path):
 def test_weights_are_opened_in_one_private_and_one_owner_only_place():
     assert users_of("on_lattice") == {"measure/door.py"}
     assert users_of("reveal") == {"publish/evaluate.py"}
+    assert users_of("private_rows") == {"measure/trips.py"}
     assert users_of("_PrivateWeights__values") == set()
 
 
@@ -144,8 +145,8 @@ def test_nothing_is_pickled_or_evaluated():
 
 def test_public_names():
     assert set(hushpath.__all__) == {
-        "HushpathError", "HushpathWarning", "Network", "Release", "Topology", "__version__", "evaluate", "load",
-        "mechanisms", "plan", "read_network", "read_topology", "release",
+        "HushpathError", "HushpathWarning", "Network", "Release", "Topology", "Trips", "__version__", "evaluate",
+        "load", "mechanisms", "plan", "read_network", "read_topology", "read_trips", "release",
     }  # fmt: skip
     for name in hushpath.__all__:
         assert getattr(hushpath, name) is not None

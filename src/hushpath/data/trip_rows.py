@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import CannotError, NetworkError, OptionError
+from ..errors import NetworkError, OptionError
 from .columns import choose_columns
 from .periods import Periods, quoted
 from .readers.core import shown
@@ -68,10 +68,8 @@ class Named:
 @contextmanager
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
     """A fresh engine that installs nothing; what does not fit in memory goes to a folder that only its owner reads."""
-    try:
-        import duckdb
-    except ImportError:
-        raise CannotError("reading trips needs duckdb: pip install 'hushpath[trips]'") from None
+    import duckdb
+
     with TemporaryDirectory(prefix="hushpath-") as folder:
         settings: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": MEMORY, "temp_directory": folder, "preserve_insertion_order": False,

@@ -2,7 +2,7 @@
 
 ``Trips`` is opaque: it prints nothing, cannot be iterated, compared or pickled, and says nothing of its rows, not even
 how many there are.  It holds where the rows are, not the rows: they are read inside the private step.  One method opens
-it, ``opened``, and a contract test lists who may call it (``measure``, and ``evaluate`` for the data owner).
+it, ``private_rows``, and a contract test lists who may call it (``measure``, and ``evaluate`` for the data owner).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Trips:
         return needed
 
     @contextmanager
-    def opened(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+    def private_rows(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
         """An engine, and the query for (person, day, trip, edge, period, seconds).  Private."""
         import pandas as pd
 

@@ -15,7 +15,7 @@ from ..arrays import Float, Int
 from ..blocks import Block, TripBlock
 from ..errors import CannotError, OptionError
 from ..estimate.draws import DRAWS, Plausible
-from ..estimate.trip_times import TripTimes, TripTotals
+from ..estimate.trip_totals import TripTimes, TripTotals
 from ..measure import Measurements
 from ..noise import stds
 from ..strategy.core import Strategy

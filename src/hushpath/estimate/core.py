@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn
+from typing import ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -23,9 +23,7 @@ from ..kernels.bounded import whole_steps
 from ..measure import Measurements
 from ..noise import Law, stds
 from ..strategy.core import Strategy
-
-if TYPE_CHECKING:
-    from .trip_times import TripTimes, TripTotals
+from .trip_totals import TripTimes, TripTotals
 
 FEWEST_EDGES = 20  # with fewer there is nothing to learn about weights from the weights themselves
 

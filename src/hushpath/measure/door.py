@@ -24,7 +24,7 @@ from ..arrays import Int, concatenated, frozen
 from ..blocks import Block
 from ..data.trips import Trips
 from ..data.weights import PrivateWeights
-from ..noise import Sampler, secret_text
+from ..noise import MAX_SCALE, Law, Sampler
 from ..strategy.core import Strategy
 from .numbers import exact_numbers
 from .trips import trip_totals
@@ -57,7 +57,9 @@ def measure(strategy: Strategy, owned: PrivateWeights | Trips, sampler: Sampler)
     strategy = replace(strategy)
     _ = strategy.certificate  # raises if the budget does not hold
     if isinstance(owned, Trips):
-        exact = trip_totals(strategy, owned, secret_text(sampler))
+        # A key of some 400 random bits for choices inside the private step, as secret as the noise is.
+        coin = sampler.draw(Law.LAPLACE, np.full(8, MAX_SCALE)).tobytes().hex()
+        exact = trip_totals(strategy, owned, coin)
     else:
         steps = owned.on_lattice(strategy.lattice)
         exact = concatenated([exact_numbers(block, strategy.lattice, steps) for block in strategy.blocks])

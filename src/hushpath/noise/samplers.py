@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OptionError
-from .laws import MAX_SCALE, Law
+from .laws import Law
 
 Choice = Literal["auto", "opendp", "vector"]
 
@@ -80,12 +80,6 @@ def make_sampler(choice: Choice = "auto", *, seed: int | None = None, size: int)
     from .vector import VectorSampler  # brings numba, 0.45 s: only those who use it pay
 
     return VectorSampler(Keystream(seed=seed))
-
-
-def secret_text(sampler: Sampler) -> str:
-    """A fresh key for a choice inside the private step, as long as the noise is secret; of about 400 random bits."""
-    drawn = sampler.draw(Law.LAPLACE, np.full(8, MAX_SCALE, np.int64))
-    return drawn.tobytes().hex()
 
 
 def simulation(seed: int) -> np.random.Generator:
