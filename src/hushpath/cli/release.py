@@ -63,6 +63,8 @@ def command(
     neighbours: t.Neighbours = None,
     max_edges: t.MaxEdges = None,
     emphasis: t.Emphasis = None,
+    ledger: Annotated[Path | None, typer.Option("--ledger", help="Charge this ledger first; see `ledger`.")] = None,
+    dataset: Annotated[str | None, typer.Option("--dataset", help="Of the ledger, if it has several.")] = None,
     json: c.Json = False,
 ) -> None:
     """Release all distances of a network, from its weights or from people's trips, with differential privacy."""
@@ -104,6 +106,7 @@ def command(
             sampler=sampler, seed=seed, population=population, proxy=proxy, unit_l2=unit_l2,
             unit_edges=None if edges is None else (int(edges[0]), edges[1]),
             estimator=estimator, typical_weight=typical, anyway=anyway, **t.declared(given),
+            ledger=ledger, dataset=dataset, file=out.name,
             **c.mechanism_options(option),
         )  # fmt: skip
         made.save(out, sign=sign)

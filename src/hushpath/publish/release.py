@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
+import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..data.network import Network
 from ..data.trips import Trips
@@ -12,10 +14,12 @@ from ..decode.registry import reading
 from ..errors import OptionError, warn
 from ..measure import measure
 from ..noise import make_sampler
+from ..privacy.ledger import Ledger
+from ..privacy.spending import Days, Spending
 from ..strategy.core import Strategy
 from ..strategy.registry import MECHANISMS
 from ..strategy.terms import Terms
-from ..strategy.trips import trip_strategy
+from ..strategy.trips import TripTerms, trip_strategy
 from .oracle import Release
 from .plan import ask, by_name
 from .planned import Plan
@@ -31,7 +35,7 @@ def release(
     anyway: bool = False, estimator: str = "auto", unit_l2: float | None = None,
     unit_edges: tuple[int, float] | None = None, protects: str | None = None, low: Any = None, high: Any = None,
     neighbours: str | None = None, days: Any = None, max_edges: int | None = None, emphasis: str | None = None,
-    **options: Any,
+    ledger: str | os.PathLike[str] | None = None, dataset: str | None = None, file: str = "", **options: Any,
 ) -> Release:  # fmt: skip
     """Measure a network once, with differential privacy, and return what may be published.
 
@@ -61,6 +65,10 @@ def release(
         unit_l2: how far one protected unit can move all weights in L2 norm, if that is less: the root of the sum of
             squared changes.  Gaussian noise on edges is then in proportion to it.
         unit_edges: instead of both, ``(k, c)``: one protected unit moves at most k weights by at most c each.
+        ledger: a ledger file (docs/LEDGER.md): what the release spends is charged there, on the disk, before noise is
+            drawn; if it does not fit, nothing is measured.
+        dataset: the data set of the ledger, if it has several.
+        file: the name of the file to come, for the ledger.
         options: what the mechanism takes.
 
     For trips, instead of ``unit``, ``max_weight``, ``mechanism`` and what goes with them (docs/TRIPS.md):
@@ -93,7 +101,8 @@ def release(
         topology, terms = declared(
             network, epsilon=epsilon, delta=delta, proxy=proxy, population=population, **of_trips,
         )  # fmt: skip
-        return _measured(trip_strategy(topology, terms, law), network, sampler, seed, estimator)
+        strategy = trip_strategy(topology, terms, law)
+        return _measured(strategy, network, sampler, seed, estimator, Charging.of(ledger, dataset, file, strategy))
     if not isinstance(network, Network):
         raise OptionError(f"release takes a Network, such as read_network returns, not {type(network).__name__}")
     if wrong := next((name for name, value in of_trips.items() if value is not None), None):
@@ -112,16 +121,52 @@ def release(
     elif not plan.topology.is_same(network.topology):
         raise OptionError("the plan was made for another topology than this network's")
     network.topology.columns.check_public(plan.topology.proxy_name)  # a plan may not know which column is private
-    return _measured(plan.strategy, network.weights, sampler, seed, estimator)
+    charging = Charging.of(ledger, dataset, file, plan.strategy)
+    return _measured(plan.strategy, network.weights, sampler, seed, estimator, charging)
+
+
+class Charging(NamedTuple):
+    """Where the cost of a release is written down, before it is measured."""
+
+    ledger: Ledger
+    asked: Spending
+    dataset: str | None
+    days: Days
+    file: str
+
+    @classmethod
+    def of(cls, path: Any, dataset: str | None, file: str, strategy: Strategy) -> Charging | None:
+        """What this strategy costs whom; nothing without a ledger."""
+        if path is None:
+            if dataset is not None:
+                raise OptionError("dataset names a data set of a ledger: name the ledger, too")
+            return None
+        if strategy.budget.unlimited:
+            raise OptionError("without noise there is nothing that a ledger could count: leave it out")
+        terms, days = strategy.terms, None
+        protects = terms.protects if isinstance(terms, TripTerms) else "declared"
+        if isinstance(terms, TripTerms) and terms.days is not None and isinstance(terms.days[0], datetime.date):
+            days = terms.days  # numbered days are not dates, so such a release counts as one of all days
+        return cls(Ledger.open(path), Spending.of(strategy.certificate, protects), dataset, days, file)
+
+    def paid(self) -> int:
+        """Charge it; ``BudgetError`` if it does not fit."""
+        return self.ledger.charge(self.asked, dataset=self.dataset, days=self.days, file=self.file)
 
 
 def _measured(
-    strategy: Strategy, owned: PrivateWeights | Trips, sampler: str, seed: int | None, estimator: str
-) -> Release:
-    """Through the private door, once everything public is known to be right."""
+    strategy: Strategy, owned: PrivateWeights | Trips, sampler: str, seed: int | None, estimator: str,
+    charging: Charging | None,
+) -> Release:  # fmt: skip
+    """Through the private door, once everything public is known to be right and paid for."""
     reading(strategy, estimator=estimator)  # before anything is measured and paid for
+    if charging is not None and seed is not None:
+        raise OptionError("a release with a seed is NOT PRIVATE, and no ledger counts it: leave one of the two out")
     source = make_sampler(sampler, seed=seed, size=strategy.num_values)  # type: ignore[arg-type]
+    number = None if charging is None else charging.paid()
     made = Release(measure(strategy, owned, source), estimator=estimator)
+    if charging is not None and number is not None:
+        charging.ledger.released(number, made.fingerprint)
     for caution in made.statement.cautions:
         warn(caution)
     return made
