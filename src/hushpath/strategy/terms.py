@@ -96,7 +96,7 @@ def norms_of_edges(declared: Any) -> tuple[float, float]:
         edges = most = None
     whole = isinstance(edges, (int, np.integer)) and not isinstance(edges, bool)
     real = isinstance(most, (int, float, np.integer, np.floating)) and not isinstance(most, bool)
-    if not (whole and real and 1 <= edges < 2**53 and 0 < most < math.inf):
+    if not (whole and real and 1 <= edges < 2**53 and 0 < most <= 1e80):
         raise OptionError(
             "unit_edges is two numbers, (k, c): one unit moves at most k weights by at most c each; "
             f"got {str(declared)[:40]!r}"
