@@ -130,11 +130,13 @@ def rows_query(source: str, types: Mapping[str, str], named: Named, topology: To
 
     own = own and own + ", "
     if named.node is not None and named.time is not None:
-        order = f"(PARTITION BY {_trip_of(named)} ORDER BY at)"
-        inner = f"SELECT {own}{_name(named.node)} AS node, {_clock(named.time, types[named.time])} AS at FROM {source}"
+        order = f"(PARTITION BY {_trip_of(named)} ORDER BY entered)"
+        inner = (
+            f"SELECT {own}{_name(named.node)} AS node, {_clock(named.time, types[named.time])} AS entered FROM {source}"
+        )
         table = (
-            f"SELECT *, {label('node')} AS tail, {label('lead(node) OVER trips')} AS head, "
-            f"lead(at) OVER trips - at AS took FROM ({inner}) WINDOW trips AS {order}"
+            f"SELECT *, {label('node')} AS tail, {label('(lead(node) OVER trips)')} AS head, "
+            f"lead(entered) OVER trips - entered AS took FROM ({inner}) WINDOW trips AS {order}"
         )
         match = "rows.tail = edges.tail AND rows.head = edges.head"
     elif named.nodes is not None:
