@@ -1,6 +1,7 @@
 """How far a release is from the truth: for the data owner only.  Everything computed here is NOT PRIVATE.
 
-The only module besides ``measure`` that opens the weights.  Its results are marked and must stay with the owner.
+The only module besides ``measure`` that opens the weights, or the trips.  Its results are marked and must stay with the
+owner.  The truth of a release of trips is what the same trips would have given without noise.
 
 Where a public proxy is declared, the release is compared with what everybody knows already: distances over the proxy
 as it is, and over the proxy times one number, the ratio of the released mean edge weight to the mean proxy.
@@ -8,17 +9,22 @@ as it is, and over the proxy times one number, the ratio of the released mean ed
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Float, Int
+from ..blocks import TripBlock
 from ..data.network import Network
 from ..data.topology import Topology
+from ..data.trips import Trips
+from ..decode.trips import totals_of
 from ..errors import InputError
 from ..estimate.core import NoisyEdges
+from ..estimate.trip_times import estimate_times
 from ..kernels.paths import UNREACHED, distances_from
+from ..measure.trips import trip_totals
 from ..noise import simulation
 from ..progress import steps
 from .oracle import Release
@@ -105,14 +111,16 @@ class Evaluation:
         ])  # fmt: skip
 
 
-def compare(network: Network, release: Release, *, sources: int = 64) -> Comparison:
+def compare(network: Network | Trips, release: Release, *, sources: int = 64) -> Comparison:
     """Compare from a sample of sources (all, if there are no more) to every node they reach."""
     topology = network.topology
+    if release.measurements.strategy.has(TripBlock) != isinstance(network, Trips):
+        raise InputError("a release of trips is compared with trips, and one of weights with weights")
     if not topology.is_same(release.topology, bounds=False):
         raise InputError("the release was made from another topology than this network")
     n = topology.num_nodes
     chosen = np.arange(n) if n <= sources else np.sort(simulation(0).choice(n, sources, replace=False))
-    lengths = np.maximum(network.weights.reveal(), 0.0)[topology.arcs.edges]
+    lengths = _truth(network, release)[topology.arcs.edges]
     ones = np.ones(len(topology.arcs.heads), np.int64)
     proxy = _proxy(release.topology if release.topology.proxy is not None else topology)
     parts: list[tuple[Float, Float, Int, Float]] = []
@@ -132,6 +140,20 @@ def compare(network: Network, release: Release, *, sources: int = 64) -> Compari
     return Comparison(true, released, hops, known, _scale(release, proxy, released, known))
 
 
+def _truth(owned: Network | Trips, release: Release) -> Float:
+    """The true weight of every edge: as it is, or what the trips say without noise."""
+    if isinstance(owned, Network):
+        return np.maximum(owned.weights.reveal(), 0.0)
+    if release.measurements.strategy.terms.periods != owned.periods:  # type: ignore[attr-defined]
+        raise InputError("the release was made with other periods than these trips are read with")
+    if release.period is None and len(release.periods) > 1:
+        raise InputError(f"the release has several periods: compare one of {', '.join(release.periods)} (at, --period)")
+    exact = trip_totals(release.measurements.strategy, owned, "")
+    without = replace(totals_of(replace(release.measurements, values=exact)), noise=0.0)
+    number = 0 if release.period is None else release.periods.index(release.period)
+    return np.asarray(estimate_times(without).seconds[number], np.float64)
+
+
 def _proxy(topology: Topology) -> Float | None:
     """The public proxy, at its mean where it is unknown."""
     if topology.proxy is None:
@@ -141,13 +163,14 @@ def _proxy(topology: Topology) -> Float | None:
 
 def _scale(release: Release, proxy: Float, released: Float, known: Float) -> float:
     """The released mean edge weight over the mean proxy; of distances, where no edges were measured."""
-    edges = NoisyEdges.of(release.measurements)
-    if len(edges.edges):
+    if release.measurements.strategy.has(TripBlock):
+        released, known = release.measurements.strategy.lattice.floats(release.decoder.weights), proxy
+    elif len((edges := NoisyEdges.of(release.measurements)).edges):
         released, known = edges.lattice.floats(edges.values), proxy[edges.edges]
     total = float(known.sum())
     return max(float(released.sum()) / total, 0.0) if total > 0 else 1.0
 
 
-def evaluate(network: Network, release: Release, *, sources: int = 64) -> Evaluation:
+def evaluate(network: Network | Trips, release: Release, *, sources: int = 64) -> Evaluation:
     """Return the true error of a release.  NOT PRIVATE: for the data owner only."""
     return Evaluation.of(compare(network, release, sources=sources))
