@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from . import common as c
+from . import trips as t
 
 PICTURES = (".svg", ".png")
 
@@ -40,6 +41,22 @@ def command(
     option: c.Options = None,
     anyway: c.Anyway = False,
     weight: Annotated[str | None, typer.Option("--weight", help="Of `release`; never read here.")] = None,
+    unit_l2: c.UnitL2 = None,
+    unit_edges: c.UnitEdges = None,
+    protects: t.Protects = None,
+    units: Annotated[
+        float | None, typer.Option("--units", help="PUBLIC: about how many units.", rich_help_panel=t.PANEL)
+    ] = None,
+    cells: Annotated[
+        float | None,
+        typer.Option("--cells", help="PUBLIC: edges and periods that one touches.", rich_help_panel=t.PANEL),
+    ] = None,
+    low: t.Low = None,
+    high: t.High = None,
+    periods: t.PeriodNames = None,
+    neighbours: t.Neighbours = None,
+    max_edges: t.MaxEdges = None,
+    emphasis: t.Emphasis = None,
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Draw error against epsilon, for several: FILE.svg or FILE.png.")
     ] = None,
@@ -69,16 +86,26 @@ def command(
         c.check_output(picture, network, nodes, like)
     if weight is not None:
         bounds_are_public(weight, c.bound(lower, 0.0), c.bound(upper, float("inf")))
-    unit = c.the_unit(unit)
+    edges = c.numbers("--unit-edges", unit_edges, "60,0.5")
+    if protects is None and edges is None:
+        unit = c.the_unit(unit)
+    told: dict[str, Any] = {}
+    if protects is not None:
+        told = {
+            name: value for name, value in (("neighbours", neighbours), ("emphasis", emphasis)) if value is not None
+        }
+        told |= dict(protects=protects, max_edges=max_edges, periods=t.periods(periods), **t.bounds(low, high))
     with shown():
         topology = read_topology(
             network, source=source, target=target, directed=directed, nodes=nodes,
             lower=c.bound(lower, 0.0), upper=c.bound(upper, float("inf")), proxy=proxy, weight=weight or "weight",
+            columns=t.named_bounds(low, high),
         )  # fmt: skip
         made: Any = plan(
             topology, epsilon=asked, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,
-            population=population, typical_weight=typical, target_error=target_error, anyway=anyway,
-            like=None if like is None else load(like), **c.mechanism_options(option),
+            population=population, typical_weight=typical, target_error=target_error, anyway=anyway, units=units,
+            cells=cells, unit_l2=unit_l2, unit_edges=None if edges is None else (int(edges[0]), edges[1]),
+            like=None if like is None else load(like), **told, **c.mechanism_options(option),
         )  # fmt: skip
     if picture is not None and isinstance(made, Sweep):
         from ..report.sweep import write_picture

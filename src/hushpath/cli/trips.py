@@ -40,6 +40,8 @@ Days = Annotated[str | None, _option("--days", "Only these days: 2026-10-01..202
 Neighbours = Annotated[str | None, _option("--neighbours", "add-remove (default) or replace.")]
 MaxEdges = Annotated[int | None, _option("--max-edges", "With Laplace noise: so many cells of a unit.")]
 Emphasis = Annotated[str | None, _option("--emphasis", "quiet (default) or even.")]
+Units = Annotated[float | None, _option("--units", "PUBLIC: about how many protected units a release has.")]
+Cells = Annotated[float | None, _option("--cells", "PUBLIC: about how many edges and periods one touches.")]
 Period = Annotated[str | None, typer.Option("--period", help="One period of a release that has several.")]
 COLUMNS = ("person", "day", "trip", "seconds", "node", "time", "durations", "period")
 
@@ -50,11 +52,10 @@ def read(network: Path, trips: Path, given: Mapping[str, Any]) -> Trips:
     from ..data.trips import read_trips
 
     edge = None if given["edge"] is None else tuple(given["edge"].split(","))
-    named = [given[name] for name in ("low", "high") if c.bound(given[name], 0.0) == given[name]]
-    named += list(edge) if edge is not None and len(edge) == 1 else []
+    named = named_bounds(given["low"], given["high"]) + (list(edge) if edge is not None and len(edge) == 1 else [])
     topology = read_topology(
         network, source=given["source"], target=given["target"], directed=given["directed"], nodes=given["nodes"],
-        proxy=given["proxy"], columns=[name for name in named if name is not None],
+        proxy=given["proxy"], columns=named,
     )  # fmt: skip
     return read_trips(
         trips, topology, edge=edge[0] if edge is not None and len(edge) == 1 else edge,
@@ -80,5 +81,14 @@ def periods(text: str | None) -> Any:
 def declared(given: Mapping[str, Any]) -> dict[str, Any]:
     """What ``release`` is told of trips."""
     plain = {name: given[name] for name in ("protects", "days", "neighbours", "max_edges", "emphasis")}
-    bounds = {name: None if given[name] is None else c.bound(given[name], 0.0) for name in ("low", "high")}
-    return {**plain, **bounds}
+    return {**plain, **bounds(given["low"], given["high"])}
+
+
+def bounds(low: str | None, high: str | None) -> dict[str, Any]:
+    """Bounds of a pass: multiples of free flow, or names of columns."""
+    return {name: None if text is None else c.bound(text, 0.0) for name, text in (("low", low), ("high", high))}
+
+
+def named_bounds(low: str | None, high: str | None) -> list[str]:
+    """The bounds that are columns of the network."""
+    return [bound for bound in bounds(low, high).values() if isinstance(bound, str)]

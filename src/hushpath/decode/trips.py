@@ -14,8 +14,9 @@ import numpy as np
 from ..arrays import Float, Int
 from ..blocks import Block, TripBlock
 from ..errors import CannotError, OptionError
+from ..estimate.core import EdgeTimes
 from ..estimate.draws import DRAWS, Plausible
-from ..estimate.trip_totals import TripTimes, TripTotals
+from ..estimate.trip_totals import TripTotals
 from ..measure import Measurements
 from ..noise import stds
 from ..strategy.core import Strategy
@@ -79,7 +80,7 @@ class TripDecoder(EdgeDecoder):
         return other
 
     @cached_property
-    def times(self) -> TripTimes:
+    def times(self) -> EdgeTimes:
         """Times of all periods, estimated together."""
         assert self.estimator.times is not None
         return self.estimator.times(totals_of(self.measurements))

@@ -151,7 +151,10 @@ def _asked(roads: Roads, people: int, days: int, periods: int, rng: np.random.Ge
     add(who, when, work[who], home[who], np.full(len(who), last))
     count = rng.poisson(np.where(taxi, 0.0, errands)[person])
     who, when = np.repeat(person, count), np.repeat(day, count)
-    where, period = zones[rng.choice(len(zones), len(who), p=0.5 * (living + working))], rng.integers(0, periods, len(who))
+    where, period = (
+        zones[rng.choice(len(zones), len(who), p=0.5 * (living + working))],
+        rng.integers(0, periods, len(who)),
+    )
     add(who, when, home[who], where, period)
     add(who, when, where, home[who], period)
     count = rng.poisson(np.where(taxi, TAXI_TRIPS, 0.0)[person])

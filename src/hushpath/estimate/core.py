@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple, NoReturn
+from typing import ClassVar, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from ..kernels.bounded import whole_steps
 from ..measure import Measurements
 from ..noise import Law, stds
 from ..strategy.core import Strategy
-from .trip_totals import TripTimes, TripTotals
+from .trip_totals import TripTotals
 
 FEWEST_EDGES = 20  # with fewer there is nothing to learn about weights from the weights themselves
 
@@ -149,6 +149,21 @@ class PathSpread:
         return np.asarray(self.factor * np.sqrt(variance), np.float64)
 
 
+class EdgeTimes(Protocol):
+    """What an estimator makes of totals of trips: times of every period and edge, within their bounds."""
+
+    @property
+    def seconds(self) -> Float:
+        """A row per period."""
+
+    @property
+    def spread(self) -> Float:
+        """Standard errors."""
+
+    def draws(self, period: int, count: int, seed: int) -> Float:
+        """Plausible times of one period, a row each, with the errors that edges share."""
+
+
 def _of_trips(noisy: NoisyEdges) -> NoReturn:  # noqa: ARG001
     raise OptionError("this estimator reads totals of trips, not weights")
 
@@ -178,7 +193,7 @@ class Estimator:
     keeps_sums: bool = False
     spread: Callable[[NoisyEdges], PathSpread] | None = None
     costly: bool = False
-    times: Callable[[TripTotals], TripTimes] | None = None
+    times: Callable[[TripTotals], EdgeTimes] | None = None
 
     def weights(self, noisy: NoisyEdges) -> Int:
         """One weight per edge of the network; edges that were not measured are as long as their bounds allow."""

@@ -1,26 +1,40 @@
-"""What is read from a release of trips, and what an estimator makes of it: public from end to end."""
+"""Noisy totals of trips, and what they say around a guess.
+
+A protected unit passes some edges in some periods.  Each of its times, clipped to public bounds, is a share p of the
+way from the lowest to the highest; it adds u p to A and u (1 - p) to B, where its u have norm 1 over all it passes.
+Published are A and B with independent noise.  Around a guess p0 of the mean share two combinations are independent:
+
+    tilt  = (1 - p0) A - p0 B            with mean  count * (p - p0)
+    count = (p0 A + (1 - p0) B) / h      with h = p0^2 + (1 - p0)^2,  and mean about  sum of u
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
 
 from ..arrays import Float
 from ..data.topology import Topology
 from ..noise import Law
 
+MARGIN = 0.02  # of the way between the bounds: guesses keep away from them
+DOUBT = 0.5  # standard deviation of the logarithm of a city's time over free flow, before anything is measured
+HALVINGS = 40
+
 
 @dataclass(frozen=True, eq=False)
 class TripTotals:
-    """Noisy totals of trips, in units of the norm of one protected unit, with the public facts they are read with.
+    """What was published about trips, and the public facts it is read with.
 
     Attributes:
-        free_flow: the public time of every edge when it is empty.
-        low, high: public bounds of one pass over each edge, in seconds.
-        emphasis: the public weight of each edge among those that a unit touches.
-        above, below: for each period a row of A and of B: shares of passes, weighted by how far up and how far down
-            between its bounds each time lies.
-        noise: the standard deviation of the noise of each of them.
+        free_flow: seconds on the empty edge, positive.
+        low, high: public bounds of seconds, 0 <= low < high.
+        emphasis: the public factor of each edge before the norm is taken, positive.
+        above, below: noisy A and B, one row per period, in units of the norm of one protected unit.
+        noise: standard deviation of each of their numbers; 0 for none.
     """
 
     topology: Topology
@@ -33,17 +47,66 @@ class TripTotals:
     noise: float
     law: Law
 
-
-class TripTimes(Protocol):
-    """Times of every period and edge, within their bounds, and how far off they may be."""
-
     @property
-    def seconds(self) -> Float:
-        """A row per period."""
+    def shape(self) -> tuple[int, int]:
+        """Periods and edges."""
+        return self.above.shape[0], self.above.shape[1]
 
-    @property
-    def spread(self) -> Float:
-        """Standard errors."""
+    @cached_property
+    def width(self) -> Float:
+        """From the lowest time to the highest."""
+        return np.asarray(self.high - self.low, np.float64)
 
-    def draws(self, period: int, count: int, seed: int) -> Float:
-        """Plausible times of one period, a row each, with the errors that edges share."""
+    @cached_property
+    def bounds(self) -> tuple[Float, Float]:
+        """The least and the largest logarithm of time over free flow that a guess may have."""
+        least, most = (np.log((self.low + share * self.width) / self.free_flow) for share in (MARGIN, 1 - MARGIN))
+        return np.asarray(least, np.float64), np.asarray(most, np.float64)
+
+    def limited(self, guess: Float) -> Float:
+        """A guess within its bounds."""
+        return np.asarray(np.clip(guess, *self.bounds), np.float64)
+
+    def scaled_for_fit(self) -> TripTotals:
+        """With a little noise where there is none, so that nothing is divided by 0."""
+        typical = float(np.abs(self.above + self.below).mean()) if self.above.size else 0.0
+        return self if self.noise > 0 else replace(self, noise=1e-3 * typical + 1e-9)
+
+
+class Linear(NamedTuple):
+    """Totals around a guess: tilt = count * slope * (eta - guess) + noise, and a count with noise independent of it."""
+
+    seconds: Float
+    slope: Float
+    tilt: Float
+    tilt_noise: Float
+    count: Float
+    count_noise: Float
+
+
+def linear(totals: TripTotals, guess: Float) -> Linear:
+    """Read totals around a guess of the logarithm of time over free flow."""
+    seconds = totals.free_flow * np.exp(guess)
+    share = np.clip((seconds - totals.low) / totals.width, 0.0, 1.0)
+    h = share**2 + (1 - share) ** 2
+    tilt, count = (1 - share) * totals.above - share * totals.below, share * totals.above + (1 - share) * totals.below
+    return Linear(
+        seconds, seconds / totals.width, tilt, totals.noise * np.sqrt(h), count / h, totals.noise / np.sqrt(h)
+    )
+
+
+def level(totals: TripTotals) -> Float:
+    """One logarithm of time over free flow per period, (P, 1): the sums of all edges are hardly noisy.
+
+    Where even they say nothing, it is that of free flow.
+    """
+    shape = (totals.shape[0], 1)
+    low, high = np.full(shape, totals.bounds[0].min()), np.full(shape, totals.bounds[1].max())
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        around = linear(totals, totals.limited(middle))
+        steep = np.maximum((around.count * around.slope).sum(axis=1, keepdims=True), 0.0)
+        tilt, noise = (x.sum(axis=1, keepdims=True) for x in (around.tilt, around.tilt_noise**2))
+        higher = steep * tilt / np.maximum(noise, 1e-300) > middle / DOUBT**2
+        low, high = np.where(higher, middle, low), np.where(higher, high, middle)
+    return np.asarray((low + high) / 2, np.float64)

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..arrays import Float
 from ..data.facts import warn_of_bounds
+from ..data.periods import Periods
 from ..data.topology import Topology
 from ..decode.predict import Trials
 from ..decode.surrogates import Typical, as_released, scenes
@@ -29,11 +30,14 @@ from ..noise import Law
 from ..strategy.core import Problem, check_law
 from ..strategy.registry import MECHANISMS
 from ..strategy.terms import Terms
+from ..strategy.trips import trip_strategy
 from .candidates import Candidate, named_candidates, ranked
 from .oracle import Release
 from .planned import Known, Plan, Sweep
 from .statement import NOT_PRIVATE
 from .target import LARGEST, parsed, smallest_epsilon
+from .trip_plan import TripPlan, plan_trips
+from .trip_terms import PlannedTrips, declared
 
 MOST_EPSILONS = 50
 MOST_ROUNDS = 4  # of a search for epsilon with few stand-in weights
@@ -145,8 +149,10 @@ def plan(
     granularity: float | None = None, population: int | None = None, proxy: str | None = None,
     typical_weight: float | Sequence[float] | None = None, target_error: float | str | None = None,
     like: Release | None = None, anyway: bool = False, unit_l2: float | None = None,
-    unit_edges: tuple[int, float] | None = None, **options: Any,
-) -> Plan | Sweep:  # fmt: skip
+    unit_edges: tuple[int, float] | None = None, protects: str | None = None, units: float | None = None,
+    cells: float | None = None, low: Any = None, high: Any = None, periods: Any = None, neighbours: str = "add-remove",
+    max_edges: int | None = None, emphasis: str = "quiet", **options: Any,
+) -> Plan | Sweep | TripPlan:  # fmt: skip
     """Build every candidate strategy, predict its error and put the best first.  Reads no weights.
 
     Arguments as in ``hushpath.release``, and these.  A topology that has a proxy keeps it; ``proxy`` names another
@@ -161,7 +167,29 @@ def plan(
             weights to come are taken to be like those it tells of.  Instead of ``typical_weight``, and says far more.
         target_error: the mean error to reach, ``2`` or ``"5%"`` of the mean distance: epsilon is solved for.
         anyway: plan even if public facts alone are predicted to be as good as the release.
+
+    With ``protects`` the plan is for a release of people's trips, and a ``TripPlan``; arguments as in ``release``, and:
+
+    Args:
+        units: about how many protected units there will be: public, declared, NEVER counted in the data.
+        cells: about how many cells (an edge in a period) one of them touches: public, declared.
+        periods: the public periods, as for ``read_trips``.
     """
+    if protects is not None:
+        told: dict[str, Any] = dict(
+            unit=unit, max_weight=max_weight, granularity=granularity, typical_weight=typical_weight
+        )
+        told |= dict(target_error=target_error, like=like, unit_l2=unit_l2, unit_edges=unit_edges, **options)
+        if wrong := next((name for name, value in told.items() if value is not None), None):
+            raise OptionError(f"a plan for trips takes no {wrong} (docs/TRIPS.md)")
+        terms_of = declared(
+            PlannedTrips(_checked_topology(topology), Periods.declared(periods)), epsilon=epsilon, delta=delta,  # type: ignore[arg-type]
+            protects=protects, low=low, high=high, proxy=proxy, neighbours=neighbours, days=None, max_edges=max_edges,
+            population=population, emphasis=emphasis,
+        )  # fmt: skip
+        return plan_trips(trip_strategy(*terms_of, law), units, cells, anyway)
+    if units is not None or cells is not None:
+        raise OptionError("units and cells declare a day of trips: say what is protected, too (protects)")
     several = isinstance(epsilon, (list, tuple, np.ndarray))
     if target_error is not None and epsilon is not None:
         raise OptionError("target_error is solved for epsilon: give one of the two")
@@ -180,14 +208,19 @@ def ask(
     topology: Any, terms: Terms, mechanism: str, law: str, proxy: Any, typical: Any, options: Mapping[str, Any]
 ) -> Question:
     """What is asked for, once it is known to make sense."""
-    if not isinstance(topology, Topology):
-        raise OptionError(f"plan takes a topology, such as net.topology, not {type(topology).__name__}")
+    _checked_topology(topology)
     topology = topology if proxy is None else topology.with_proxy(column_name(proxy))
     terms.lattice(topology)
     warn_of_bounds(topology, terms.max_weight)
     if law not in ("auto", *Law):
         raise OptionError(f"law must be auto, laplace or gaussian, got {str(law)[:40]!r}")
     return Question(topology, terms, mechanism, None if law == "auto" else Law(law), checked_typical(typical), options)
+
+
+def _checked_topology(topology: Any) -> Topology:
+    if not isinstance(topology, Topology):
+        raise OptionError(f"plan takes a topology, such as net.topology, not {type(topology).__name__}")
+    return topology
 
 
 def checked(made: Plan, anyway: bool) -> Plan:

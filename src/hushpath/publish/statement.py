@@ -17,6 +17,7 @@ from ..noise import Law, std
 from ..privacy.accounting import zcdp_epsilon
 from ..strategy.trips import TripTerms
 from .cautions import of_release
+from .trip_terms import trip_words
 
 NOT_PRIVATE = "NOT PRIVATE"
 
@@ -171,17 +172,6 @@ class Statement:
             *(f"Caution: {caution}." for caution in self.cautions),
         ]
         return "\n".join(lines)
-
-
-def trip_words(trips: Mapping[str, Any]) -> str:
-    """What one protected unit of a table of trips is."""
-    unit = {"person": "everything one person did", "person-day": "everything one person did on one day"}
-    words = f"{unit.get(trips['protects'], 'one trip')}, whatever the number of edges"
-    words += " and periods" if trips["periods"] else ""
-    words += ", replaced by anything else" if trips["neighbours"] == "replace" else ", left out or added"
-    if trips["days"] is not None:
-        words += " (days {} to {})".format(*trips["days"])
-    return words
 
 
 def proxy_words(name: str, *, bounds: bool = False) -> str:

@@ -5,23 +5,37 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data.periods import Periods, checked_names
 from ..data.topology import Topology
-from ..data.trips import Trips
+from ..data.trips import UNITS, Trips
 from ..errors import FileFormatError, OptionError
 from ..strategy.trips import Days, TripTerms, bounds_of, free_flow_of, quiet_emphasis
 
 KEYS = {"protects", "neighbours", "periods", "hours", "days", "max_edges"}
 
 
+class PlannedTrips(NamedTuple):
+    """Trips that are still to come: what is public of them."""
+
+    topology: Topology
+    periods: Periods
+    day_type: str = "DATE"
+
+    def keys(self, protects: Any) -> tuple[str, ...]:
+        """The columns that will tell protected units apart."""
+        if protects not in UNITS:
+            raise OptionError(f"protects must be one of {', '.join(UNITS)}, got {str(protects)[:40]!r}")
+        return UNITS[protects]
+
+
 def declared(
-    trips: Trips, *, epsilon: float | None, delta: float | None, protects: Any, low: Any, high: Any, proxy: str | None,
-    neighbours: str, days: Any, max_edges: int | None, population: int | None, emphasis: str,
+    trips: Trips | PlannedTrips, *, epsilon: float | None, delta: float | None, protects: Any, low: Any, high: Any,
+    proxy: str | None, neighbours: str, days: Any, max_edges: int | None, population: int | None, emphasis: str,
 ) -> tuple[Topology, TripTerms]:  # fmt: skip
     """The public network with its free-flow times, and the terms; nothing that changes the promise has a default."""
     if epsilon is None:
@@ -41,6 +55,17 @@ def declared(
         periods=trips.periods, low=lowest, high=highest,
     )  # fmt: skip
     return topology, terms
+
+
+def trip_words(trips: Mapping[str, Any]) -> str:
+    """What one protected unit of a table of trips is."""
+    unit = {"person": "everything one person did", "person-day": "everything one person did on one day"}
+    words = f"{unit.get(trips['protects'], 'one trip')}, whatever the number of edges"
+    words += " and periods" if trips["periods"] else ""
+    words += ", replaced by anything else" if trips["neighbours"] == "replace" else ", left out or added"
+    if trips["days"] is not None:
+        words += " (days {} to {})".format(*trips["days"])
+    return words
 
 
 def checked_days(days: Any, kind: str) -> Days | None:

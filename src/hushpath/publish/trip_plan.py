@@ -1,0 +1,180 @@
+"""What a release of trips would be worth, before any trip is read: a declared typical day, tried on made-up times.
+
+The owner declares about how many units there will be and how many cells (edges and periods) one touches; everything
+else is public.  Where people drive is taken from fastest routes over free-flow times; how slow streets are is made up,
+in three ways (calm, usual, rough), because nothing public tells.  The noise is that of the release, and the times are
+estimated as those of the release will be.  What comes out is a forecast, not a promise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import Float
+from ..blocks.routes import distances, usage
+from ..data.topology import Topology
+from ..errors import CannotError, OptionError
+from ..estimate.line_graph import line_graph
+from ..estimate.trip_times import estimate_times
+from ..estimate.trip_totals import TripTotals
+from ..noise import Law, simulation, std
+from ..strategy.core import Strategy
+from ..strategy.trips import SHARE, TripTerms, free_flow_of
+from .trip_terms import trip_words
+
+LEVEL = 0.3  # logarithm of a usual time over free flow
+FIELD, OWN = 0.2, 0.2  # spreads of what quarters, and of what single streets have for themselves
+KINDS = {"calm": 0.6, "usual": 1.0, "rough": 1.6}  # how large these are
+EVEN = 0.1  # of the mean traffic: what an edge has that no fastest route uses
+PASS = 0.3  # spread of single passes, relative to their time
+DAY = "declare a typical day: units (how many are protected) and cells (how many edges and periods one touches)"
+
+
+class Forecast(NamedTuple):
+    """Mean errors of distances over one kind of made-up times."""
+
+    kind: str
+    distance: float
+    error: float
+    free_flow: float
+    scaled: float  # of free-flow times, times the ratio that the release tells
+
+
+@dataclass(frozen=True, eq=False)
+class TripPlan:
+    """What to expect of a release of trips."""
+
+    strategy: Strategy
+    units: int
+    cells: float
+    forecasts: tuple[Forecast, ...]
+
+    @property
+    def share(self) -> float:
+        """The mean error as a share of the mean distance, on average over kinds of times."""
+        return float(np.mean([one.error / one.distance for one in self.forecasts]))
+
+    @property
+    def gain(self) -> float:
+        """How many times closer than free-flow times scaled by one number, on average."""
+        return float(np.exp(np.mean([np.log(one.scaled / max(one.error, 1e-300)) for one in self.forecasts])))
+
+    @property
+    def worth_it(self) -> bool:
+        """Whether the release is expected to beat public free-flow times, scaled."""
+        return self.gain > 1
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        terms = self.strategy.terms
+        assert isinstance(terms, TripTerms)
+        return {
+            "trips": terms.declared_of_trips(), "law": str(self.strategy.law), "epsilon": terms.epsilon,
+            "delta": terms.delta, "units": self.units, "cells": self.cells, "noise": self._noise,
+            "relative_error": self.share, "gain": self.gain, "worth_it": self.worth_it,
+            "forecasts": [one._asdict() for one in self.forecasts],
+        }  # fmt: skip
+
+    @property
+    def _noise(self) -> float:
+        return std(self.strategy.law, int(self.strategy.scales.max(initial=0))) / SHARE
+
+    def __str__(self) -> str:
+        terms = self.strategy.terms
+        assert isinstance(terms, TripTerms)
+        verdict = f"{self.gain:.2g} times as close as" if self.worth_it else "NO BETTER than"
+        rows = [
+            f"  {one.kind:6} {100 * one.error / one.distance:7.2g} % {100 * one.scaled / one.distance:12.2g} % "
+            f"{100 * one.free_flow / one.distance:9.2g} %"
+            for one in self.forecasts
+        ]
+        return "\n".join([
+            f"Protected: {trip_words(terms.declared_of_trips())}.",
+            f"Budget: epsilon = {terms.epsilon:g}, delta = {terms.delta:g}; {self.strategy.num_values} totals with "
+            f"{str(self.strategy.law).capitalize()} noise, standard deviation {self._noise:.4g} of one unit's norm.",
+            f"A typical day of {self.units:,} units with {self.cells:g} cells each, tried on made-up times:",
+            "  times   release  free flow x 1 ratio  free flow   (mean error of distances)",
+            *rows,
+            f"Expected: off by {100 * self.share:.2g} % of the mean distance, {verdict} public free-flow times scaled.",
+            "No trip was read.",
+        ])  # fmt: skip
+
+
+def plan_trips(strategy: Strategy, units: Any, cells: Any, anyway: bool) -> TripPlan:
+    """Forecast the error of a strategy for a declared day; refuse one that public facts alone would match."""
+    for name, value in (("units", units), ("cells", cells)):
+        number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        if not number or not 1 <= value <= 1e12:
+            raise OptionError(DAY if value is None else f"{name} must be a number from 1 on, got {str(value)[:40]!r}")
+    made = TripPlan(strategy, int(units), float(cells), tuple(_tried(strategy, float(units), float(cells))))
+    if made.forecasts and not (made.worth_it or anyway):
+        raise CannotError(
+            f"the release is expected to be off by {100 * made.share:.2g} %, no better than public free-flow times "
+            "scaled by one ratio; use a larger epsilon or more units, or insist with anyway=True (--anyway)"
+        )
+    return made
+
+
+def _tried(strategy: Strategy, units: float, cells: float) -> list[Forecast]:
+    topology, terms = strategy.topology, strategy.terms
+    assert isinstance(terms, TripTerms)
+    if topology.num_edges == 0:
+        raise CannotError("the network has no edge")
+    free_flow, periods = free_flow_of(topology), len(terms.periods)
+    graph, found = line_graph(topology), []
+    touched = _touched(topology, free_flow, units * cells / periods)
+    for turn, (kind, size) in enumerate(KINDS.items()):
+        rng = simulation(700 + turn)
+        field = (graph.wide(rng, periods) + graph.wide(rng, 1)) / np.sqrt(2)
+        own = (rng.normal(size=(periods, len(free_flow))) + rng.normal(size=len(free_flow))) / np.sqrt(2)
+        times = free_flow * np.exp(size * (LEVEL + FIELD * field + OWN * own))
+        true = np.clip(times, terms.low, terms.high)
+        released = estimate_times(_measured(strategy, true, touched, cells, rng)).seconds
+        far = [distances(topology, row) for row in true]
+        ratio = float(released.sum() / (periods * free_flow.sum()))
+        alone = distances(topology, free_flow)
+
+        def off(rows: list[Float], far: list[Float] = far) -> float:
+            return float(np.mean([np.abs(one - two).mean() for one, two in zip(rows, far, strict=True)]))
+
+        mean = float(np.mean([one.mean() for one in far]))
+        own_rows = [distances(topology, row) for row in released]
+        found.append(Forecast(kind, mean, off(own_rows), off([alone] * periods), off([ratio * alone] * periods)))
+    return found
+
+
+def _touched(topology: Topology, free_flow: Float, total: float) -> Float:
+    """How often each edge is touched in one period: as fastest routes use it, and a little everywhere."""
+    used = usage(topology, free_flow / free_flow.mean())
+    share = used / max(float(used.mean()), 1e-300) + EVEN
+    return np.asarray(total * share / share.sum(), np.float64)
+
+
+def _measured(strategy: Strategy, true: Float, touched: Float, cells: float, rng: np.random.Generator) -> TripTotals:
+    """Noisy totals as such a day would give them."""
+    terms = strategy.terms
+    assert isinstance(terms, TripTerms)
+    assert terms.low is not None
+    assert terms.high is not None
+    assert terms.emphasis is not None
+    emphasis, width = terms.emphasis.astype(np.float64), terms.high - terms.low
+    if terms.max_edges is not None:
+        share = np.full(len(emphasis), 1 / terms.max_edges * min(1.0, terms.max_edges / cells))
+    else:
+        power = 2 if strategy.law is Law.GAUSSIAN else 1
+        norm = (cells * np.average(emphasis**power, weights=touched)) ** (1 / power)
+        share = emphasis / max(norm, float(emphasis.max()))
+    passes = rng.poisson(np.minimum(touched, 1e15), true.shape).astype(np.float64)
+    spread = PASS * true / np.sqrt(np.maximum(passes, 1.0))
+    part = np.clip((true + spread * rng.normal(size=true.shape) - terms.low) / width, 0.0, 1.0)
+    noise = std(strategy.law, int(strategy.scales.max(initial=0))) / SHARE
+    scale = noise / np.sqrt(2) if strategy.law is Law.LAPLACE else noise
+    draw = rng.laplace if strategy.law is Law.LAPLACE else rng.normal
+    return TripTotals(
+        topology=strategy.topology, free_flow=free_flow_of(strategy.topology), low=terms.low, high=terms.high,
+        emphasis=emphasis, above=passes * share * part + draw(0.0, scale, true.shape),
+        below=passes * share * (1 - part) + draw(0.0, scale, true.shape), noise=noise, law=strategy.law,
+    )  # fmt: skip
