@@ -226,7 +226,7 @@ def test_an_edge_that_moves_a_group_it_is_not_in_would_be_caught():
     caught = 0
     for forgotten in mine:
         kept = np.arange(len(exposure.edge)) != forgotten
-        meter.exposure = replace(exposure, edge=exposure.edge[kept], group=exposure.group[kept])
+        meter.exposure = replace(exposure, edge=exposure.edge[kept], group=exposure.group[kept], single=None)
         total, most, allowed = meter.group_excess(push, moves)
         caught += bool((most > allowed).any())
     assert caught >= 2

@@ -13,7 +13,8 @@ from hushpath.errors import FileFormatError
 from hushpath.files import container
 from hushpath.publish.file import FORMAT, VERSION
 
-OLD = sorted((Path(__file__).parent / "version2").glob("*.hush"))  # written by the last version that wrote them
+# written by the last version that wrote them
+OLD, OLDER = (sorted((Path(__file__).parent / f"version{number}").glob("*.hush")) for number in (3, 2))
 PROXY = [5.0, 1.0, np.nan, 0.0, 2.5]  # of three twins and two more
 
 
@@ -90,7 +91,7 @@ def test_another_proxy_is_another_release(file):
     assert after.statement == before.statement  # certificate included: it does not look at the proxy
 
 
-@pytest.mark.parametrize("path", OLD, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", OLDER, ids=lambda path: path.stem)
 def test_version_2_is_read_exactly_as_before(path, tmp_path):
     old, found = hushpath.load(path), container.read(path, FORMAT, 2)
     assert found.version == 2
@@ -106,6 +107,8 @@ def test_version_2_is_read_exactly_as_before(path, tmp_path):
     assert header.pop("estimator") == (old.decoder.estimator.name if old.decoder.searches else "")
     weights = arrays.pop("advice.weights", None)
     assert weights is None or np.array_equal(weights, old.decoder.weights)
+    assert [header.pop(name) for name in ("unit_l2", "trips")] == [None, None]
+    assert [header["statement"].pop(name) for name in ("unit_l2", "trips")] == [None, None]
     assert header == found.header
     assert {name: array.tobytes() for name, array in arrays.items()} == {
         name: array.tobytes() for name, array in found.arrays.items()
@@ -117,12 +120,49 @@ def test_version_2_is_read_exactly_as_before(path, tmp_path):
 
 
 def test_there_are_old_files_to_read():
-    assert {path.stem for path in OLD} == {"input", "input-directed", "all-pairs", "hubs", "tree", "separator"}
-    assert KINDS[FORMAT] == VERSION == 3
+    assert {path.stem for path in OLDER} == {"input", "input-directed", "all-pairs", "hubs", "tree", "separator"}
+    assert {path.stem for path in OLD} == {"input", "gaussian", "lines", "separator"}
+    assert KINDS[FORMAT] == VERSION == 4
+
+
+@pytest.mark.parametrize("path", OLD, ids=lambda path: path.stem)
+def test_version_3_is_read_exactly_as_before(path, tmp_path):
+    old, found = hushpath.load(path), container.read(path, FORMAT, 3)
+    assert found.version == 3
+    assert old.fingerprint == found.claimed_digest
+    assert old.statement.as_dict().items() >= found.header["statement"].items()
+    assert (old.statement.unit_l2, old.statement.trips, old.periods) == (None, None, ())
+    old.save(tmp_path / "x.hush")
+    header, arrays = taken_apart(tmp_path / "x.hush")
+    assert [header.pop(name) for name in ("unit_l2", "trips")] == [None, None]
+    assert [header["statement"].pop(name) for name in ("unit_l2", "trips")] == [None, None]
+    assert header == found.header
+    assert {name: array.tobytes() for name, array in arrays.items()} == {
+        name: array.tobytes() for name, array in found.arrays.items()
+    }
+    assert np.array_equal(hushpath.load(tmp_path / "x.hush").matrix(), old.matrix())
+
+
+def test_version_3_knows_no_trips(file):
+    header, arrays = taken_apart(file)
+    put_together(file, header, arrays, version=3)
+    refused(file, "other fields than its version knows")
+    for name in ("unit_l2", "trips"):
+        header.pop(name)
+        header["statement"].pop(name)
+    put_together(file, header, arrays, version=3)
+    assert hushpath.load(file).statement.trips is None
+    put_together(file, header, arrays, version=4)
+    refused(file, "other fields")
 
 
 def test_version_2_knows_no_proxy(file):
     header, arrays = taken_apart(file)
+    put_together(file, header, arrays, version=2)
+    refused(file, "other fields than its version knows")
+    for name in ("unit_l2", "trips"):
+        header.pop(name)
+        header["statement"].pop(name)
     put_together(file, header, arrays, version=2)
     refused(file, "other fields than its version knows")
     header.pop("proxy")
