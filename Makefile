@@ -5,7 +5,8 @@ SUB    := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 BIN    := $(VENV)/$(SUB)
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint ruff mypy hooks examples test-lowest test-slow fuzz boundscheck mutants audit bench accuracy clean
+.PHONY: demo test lint ruff mypy hooks examples test-lowest test-slow fuzz boundscheck mutants audit bench bench-trips \
+  accuracy clean
 
 demo: $(READY)
 	$(BIN)/hushpath demo --out demo-out
@@ -66,6 +67,10 @@ audit: $(READY)
 # Errors as ratios to the baseline, on generated networks and those in HUSHPATH_DATA; hours on two cores, goes on where it was stopped.
 accuracy: $(READY)
 	$(BIN)/python bench/accuracy.py
+
+# Travel times from totals of trips against simpler ways, on simulated cities and those in HUSHPATH_DATA; goes on where it was stopped.
+bench-trips: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python bench/trips.py --held-out
 
 bench: $(READY)
 	$(BIN)/python bench/engine.py

@@ -107,8 +107,10 @@ def simulate_people(
     hour = RUSH + BETWEEN * np.arange(len(periods)) / max(len(periods) - 1, 1)
     start = HOUR * np.clip(rng.normal(hour[trips.tour.period], 0.7), 0.0, 23.0)
     enter = start[which] + spent - begun
-    small = [np.asarray(x, np.int32) for x in (trips.person[which], trips.day[which], which, period, arc)]
-    return Town(roads, periods, Drives(*small, enter.astype(np.float32), seconds), truth)
+    person, day, trip, when, where = (
+        x.astype(np.int32) for x in (trips.person[which], trips.day[which], which, period, arc)
+    )
+    return Town(roads, periods, Drives(person, day, trip, when, where, enter.astype(np.float32), seconds), truth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,10 +153,8 @@ def _asked(roads: Roads, people: int, days: int, periods: int, rng: np.random.Ge
     add(who, when, work[who], home[who], np.full(len(who), last))
     count = rng.poisson(np.where(taxi, 0.0, errands)[person])
     who, when = np.repeat(person, count), np.repeat(day, count)
-    where, period = (
-        zones[rng.choice(len(zones), len(who), p=0.5 * (living + working))],
-        rng.integers(0, periods, len(who)),
-    )
+    where = zones[rng.choice(len(zones), len(who), p=0.5 * (living + working))]
+    period = rng.integers(0, periods, len(who))
     add(who, when, home[who], where, period)
     add(who, when, where, home[who], period)
     count = rng.poisson(np.where(taxi, TAXI_TRIPS, 0.0)[person])

@@ -2,66 +2,27 @@
 
 The logarithm of time over free flow is, per period q and edge e,
 
-    eta = x beta  +  u  +  nu,      u ~ N(0, ((rough + kappa) * lambda)^-1 x R),     nu ~ N(0, tau tau' R')
+    eta = x beta  +  u  +  nu
 
-R and R' are exchangeable over periods: ones on the diagonal, one correlation beside it.  Inverses of such matrices, and
-of a diagonal plus such a matrix, are diagonals plus products of two vectors.  So nothing larger than a vector per
-period is ever made, and systems are solved by conjugate gradients.
+u has a part that all periods share and a part by which each differs from their mean, two fields of different
+smoothness; nu is independent between edges and exchangeable between periods (one correlation for all pairs).  So the
+precision of u falls into a mean and deviations from it, and the covariance of nu and noise is a diagonal plus a product
+of two vectors, whose inverse is of the same form: nothing larger than a vector per period is ever made, however many
+periods there are, and systems are solved by conjugate gradients.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays import Bool, Float
 from ..noise import simulation
-from .line_graph import LineGraph
+from .line_graph import Fields
 
 TOLERANCE, MOST_STEPS = 1e-3, 200
-
-
-class Smooth(NamedTuple):
-    """How smooth a field is, and how far it may stray: its precision is strength * (rough + stray)."""
-
-    strength: float
-    stray: float
-
-
-@dataclass(frozen=True, eq=False)
-class Fields:
-    """A field that all periods have in common, and one for how each differs from their mean."""
-
-    common: LineGraph
-    apart: LineGraph
-    smooth: Smooth
-    differ: Smooth
-
-    def precise(self, field: Float) -> Float:
-        """The precision of both together, applied to a row per period."""
-        mean = field.mean(axis=0, keepdims=True)
-        out = self.smooth.strength * (self.common.rough(mean) + self.smooth.stray * mean)
-        if len(field) > 1:
-            rest = field - mean
-            out = out + self.differ.strength * (self.apart.rough(rest) + self.differ.stray * rest)
-        return np.asarray(out + np.zeros_like(field), np.float64)
-
-    def diagonal(self, periods: int) -> Float:
-        """Of the same precision."""
-        one = self.smooth.strength * (1 + self.smooth.stray - self.common.alone)
-        other = self.differ.strength * (1 + self.differ.stray - self.apart.alone)
-        return np.asarray(one / periods + other * (1 - 1 / periods), np.float64)
-
-    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Float:
-        """Normal numbers with this precision for their covariance."""
-        one = self.common.sample(rng, 1) + np.sqrt(self.smooth.stray) * rng.normal(size=(1, shape[1]))
-        out = np.sqrt(self.smooth.strength / shape[0]) * one + np.zeros(shape)
-        if shape[0] > 1:
-            rest = self.apart.sample(rng, shape[0]) + np.sqrt(self.differ.stray) * rng.normal(size=shape)
-            out += np.sqrt(self.differ.strength) * (rest - rest.mean(axis=0))
-        return np.asarray(out, np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +146,7 @@ def solve(
     ``pushed`` is added to the right hand side (see ``sample``).
     """
     k, strong = len(columns.ridge), seen.diagonal
-    inverse = np.linalg.pinv(columns.gram(strong), hermitian=True)
+    inverse = np.asarray(np.linalg.pinv(columns.gram(strong), hermitian=True), np.float64)
     weighed = seen.weighed(seen.values)
     right = columns.transposed(weighed), weighed
     if pushed is not None:
@@ -229,7 +190,7 @@ def _regressed(columns: Columns, seen: Seen, right: Float, inverse: Float) -> Fl
     return _gradients(applied, lambda packed: np.asarray(inverse @ packed), right, inverse @ right)
 
 
-def _gradients(applied, eased, right: Float, x: Float) -> Float:  # type: ignore[no-untyped-def]
+def _gradients(applied: Callable[[Float], Float], eased: Callable[[Float], Float], right: Float, x: Float) -> Float:
     """Conjugate gradients, eased by an approximate inverse."""
     left = right - applied(x)
     step = eased(left)

@@ -1,4 +1,4 @@
-"""Which edges are neighbours, and how closely: the graph that congestion spreads over.
+"""Which edges are neighbours, and how closely: the graph that congestion spreads over, and fields on it.
 
 An arc resembles the arcs that follow it, most those straight ahead; its reverse twin, if it has one; and, less, the
 arcs that end or begin where it does.  Undirected edges resemble those that share an end, most those straight on.
@@ -8,6 +8,7 @@ Weights are divided by the roots of both sums of weights, so that edges at large
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
@@ -40,7 +41,7 @@ class LineGraph:
 
     def rough(self, values: Float) -> Float:
         """Rows of values less what their neighbours have: the roughness operator, applied."""
-        return values - (self.near @ values.T).T - self.alone * values
+        return np.asarray(values - (self.near @ values.T).T - self.alone * values, np.float64)
 
     def sample(self, rng: np.random.Generator, rows: int) -> Float:
         """Normal numbers whose covariance is the roughness operator."""
@@ -61,6 +62,47 @@ class LineGraph:
             field = self.near @ field + self.alone[:, None] * field
         field = field / scale
         return np.asarray((field / np.sqrt(np.mean(field**2, axis=0) + 1e-300)).T, np.float64)
+
+
+class Smooth(NamedTuple):
+    """How smooth a field is, and how far it may stray: its precision is strength * (rough + stray)."""
+
+    strength: float
+    stray: float
+
+
+@dataclass(frozen=True, eq=False)
+class Fields:
+    """A field that all periods have in common, and one for how each differs from their mean."""
+
+    common: LineGraph
+    apart: LineGraph
+    smooth: Smooth
+    differ: Smooth
+
+    def precise(self, field: Float) -> Float:
+        """The precision of both together, applied to a row per period."""
+        mean = field.mean(axis=0, keepdims=True)
+        out = self.smooth.strength * (self.common.rough(mean) + self.smooth.stray * mean)
+        if len(field) > 1:
+            rest = field - mean
+            out = out + self.differ.strength * (self.apart.rough(rest) + self.differ.stray * rest)
+        return np.asarray(out + np.zeros_like(field), np.float64)
+
+    def diagonal(self, periods: int) -> Float:
+        """Of the same precision."""
+        one = self.smooth.strength * (1 + self.smooth.stray - self.common.alone)
+        other = self.differ.strength * (1 + self.differ.stray - self.apart.alone)
+        return np.asarray(one / periods + other * (1 - 1 / periods), np.float64)
+
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Float:
+        """Normal numbers with this precision for their covariance."""
+        one = self.common.sample(rng, 1) + np.sqrt(self.smooth.stray) * rng.normal(size=(1, shape[1]))
+        out = np.sqrt(self.smooth.strength / shape[0]) * one + np.zeros(shape)
+        if shape[0] > 1:
+            rest = self.apart.sample(rng, shape[0]) + np.sqrt(self.differ.stray) * rng.normal(size=shape)
+            out += np.sqrt(self.differ.strength) * (rest - rest.mean(axis=0))
+        return np.asarray(out, np.float64)
 
 
 def line_graph(topology: Topology, twin: float = TWIN, beside: float = BESIDE) -> LineGraph:

@@ -79,10 +79,10 @@ def expected_counts(totals: TripTotals, around: Linear, graph: LineGraph) -> tup
     Few edges are passed often and most rarely, and what flows into a crossing flows out of it: so the logarithm of a
     count is expected from those of its neighbours and of other periods, with a spread that is learnt.
     """
-    flow, unit = around.count / totals.emphasis, around.count_noise / totals.emphasis
+    flow, unit = around.passes / totals.emphasis, around.passes_noise / totals.emphasis
     close = np.maximum(np.asarray(graph.near.sum(axis=1)).ravel(), 1e-9)
     nearby = (graph.near @ flow.T).T / close
-    mean, variance = around.count.copy(), around.count_noise**2
+    mean, variance = around.passes.copy(), around.passes_noise**2
     steps = np.linspace(-3.0, 3.0, GRID)[:, None]
     for q in range(len(flow)):
         hints = [np.maximum(nearby[q], unit[q] / 2)]
@@ -92,7 +92,7 @@ def expected_counts(totals: TripTotals, around: Linear, graph: LineGraph) -> tup
         facts = np.stack(
             [np.ones(flow.shape[1]), np.log(totals.free_flow), np.log(totals.emphasis), *logs, *(x**2 for x in logs)]
         )
-        seen, noise = around.count[q], around.count_noise[q]
+        seen, noise = around.passes[q], around.passes_noise[q]
         middle, left, spread = np.log(np.maximum(seen, noise)), np.full(len(seen), 0.3), 1.0
         gram = facts @ facts.T + 1e-4 * facts.shape[1] * np.eye(len(facts))
         for _ in range(TURNS):
@@ -108,4 +108,4 @@ def expected_counts(totals: TripTotals, around: Linear, graph: LineGraph) -> tup
         average = (chance * numbers).sum(axis=0)
         mean[q, unsure] = average[unsure]
         variance[q, unsure] = ((chance * numbers**2).sum(axis=0) - average**2)[unsure]
-    return np.maximum(mean, 1e-3 * around.count_noise), np.maximum(variance, 0.0)
+    return np.maximum(mean, 1e-3 * around.passes_noise), np.maximum(variance, 0.0)

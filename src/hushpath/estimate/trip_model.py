@@ -16,10 +16,10 @@ import numpy as np
 
 from ..arrays import Bool, Float
 from ..noise import simulation
-from .congestion import Columns, Fields, Seen, Smooth, Solved, solve
-from .line_graph import REVERSED, LineGraph, line_graph
+from .congestion import Columns, Seen, Solved, solve
+from .line_graph import REVERSED, Fields, LineGraph, Smooth, line_graph
 from .trip_facts import columns, expected_counts, no_columns, shared_facts, shunned
-from .trip_totals import Linear, TripTotals, level, linear
+from .trip_totals import Linear, TripTotals, level, level_spread, linear
 
 ROUNDS, FOLDS = 4, 4
 FIRST_TAU, FIRST_ALIKE = 0.3, 0.5
@@ -28,9 +28,9 @@ TAUS = (0.055, 1.0)
 UNLIKE = 0.02  # variance of passes of one edge beside the square of their mean, times a typical share of a unit
 OUTLIER = 6.0  # standard deviations: values farther off are drawn in
 LARGEST_LOSS = 25.0  # of one hidden value
-CLEARLY = 2.0  # a better loss, or else the simpler model
+CLEARLY, SURELY = 2.0, 10.0  # a better loss, or else the simpler model; the second beside one level only
 BINS, PRIOR_VARIANCE, PRIOR_WEIGHT = 8, 0.02, 1_000.0
-SEARCHED = (("strength", 10**0.5, 1.0, 1000.0), ("stray", 5.0, 0.004, 0.5))  # part, step, least, largest
+SEARCHED = (("strength", 10**0.5, 2.0, 1000.0), ("stray", 5.0, 0.004, 0.5))  # part, step, least, largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +57,17 @@ class Fitted:
     fields: Fields | None
     solved: Solved
 
+    @property
+    def level_spread(self) -> Float:
+        """How unsure the level of each period is, (P, 1), where coefficients do not say so: if there are no facts."""
+        found = level_spread(self.totals, self.flat)
+        return found if len(self.solved.beta) == len(self.flat) else np.zeros_like(found)
+
+    @property
+    def toward(self) -> Float:
+        """How far each edge moves from the guess by its own values."""
+        return self.seen.drawn_toward(self.seen.values - (self.guess - self.flat))
+
 
 def fit(totals: TripTotals) -> Fitted:
     """Fit the model; ``totals`` have noise and at least one edge."""
@@ -67,7 +78,8 @@ def fit(totals: TripTotals) -> Fitted:
     flat = totals.limited(level(totals) + np.zeros(shape))
     guess, tau, alike = flat, np.full(shape, FIRST_TAU), FIRST_ALIKE if periods > 1 else 0.0
     shared, fold = shared_facts(totals), simulation(3).integers(0, FOLDS, m)
-    avoided, solved = np.zeros(shape), None
+    avoided, plain = np.zeros(shape), False
+    solved: Solved | None = None
     for turn in range(ROUNDS):
         around = linear(totals, guess)
         counts, doubt = expected_counts(totals, around, graph)
@@ -127,13 +139,14 @@ def _chosen(facts: Columns, fields: Fields, seen: Seen, half: Bool, start: Solve
                 while True:  # one way as long as it helps
                     own: Smooth = getattr(fields, name)
                     value = getattr(own, part) * factor
-                    other = replace(fields, **{name: own._replace(**{part: value})})
-                    if not least <= value <= largest or (found := tried(other)) >= best:
+                    changed = own._replace(**{part: value})
+                    other = replace(fields, smooth=changed) if name == "smooth" else replace(fields, differ=changed)
+                    if not least <= value <= largest or (found := tried(other)) >= best - CLEARLY:
                         break
                     fields, best = other, found
                 if best < before:
                     break
-    if level_loss - CLEARLY <= min(facts_loss, best):
+    if level_loss - SURELY <= min(facts_loss, best):
         return True, None
     return False, fields if best < facts_loss - CLEARLY else None
 
@@ -146,7 +159,8 @@ def _left(seen: Seen, hidden: Float, size: Float, crowd: Float) -> tuple[Float, 
     for q in range(len(off)):
         weight, variance = total[q] ** -2, np.ones(off.shape[1])
         for fact, least in ((size, 0.005), (hidden[q], 0.05), (crowd[q], 0.05)):
-            share = _binned(power[q] / variance, weight * variance**2, fact, least, first=fact is size)
+            prior = (PRIOR_WEIGHT, PRIOR_VARIANCE) if fact is size else (PRIOR_WEIGHT * PRIOR_VARIANCE**2, 1.0)
+            share = _binned(power[q] / variance, weight * variance**2, fact, least, *prior)
             variance = variance * share
         tau[q] = np.clip(np.sqrt(variance), *TAUS)
     if len(off) == 1:
@@ -155,12 +169,14 @@ def _left(seen: Seen, hidden: Float, size: Float, crowd: Float) -> tuple[Float, 
     return tau, float(np.clip((found + FIRST_ALIKE * PRIOR_WEIGHT / 10) / (most + PRIOR_WEIGHT / 10), 0.0, 0.97))
 
 
-def _binned(power: Float, weight: Float, fact: Float, least: float, first: bool) -> Float:
-    """A variance (or a factor of it) that depends on a fact: means in bins, drawn to the mean of all, and between."""
+def _binned(power: Float, weight: Float, fact: Float, least: float, prior: float, typical: float) -> Float:
+    """A variance (or a factor of it) that depends on a fact: means in bins, drawn to the mean of all, and between.
+
+    ``prior`` is the weight that ``typical`` has beside what was seen.
+    """
     which = np.searchsorted(np.quantile(fact, np.linspace(0, 1, BINS + 1)[1:-1]), fact, side="right")
     size, sums, weights = (np.bincount(which, x, BINS) for x in (None, weight * power, weight))
-    prior = PRIOR_WEIGHT * (1.0 if first else PRIOR_VARIANCE**2)
-    middle = (sums.sum() + prior * (PRIOR_VARIANCE if first else 1.0)) / (weights.sum() + prior)
+    middle = (sums.sum() + prior * typical) / (weights.sum() + prior)
     drawn = 0.1 * weights.sum() / BINS + prior
     means = np.maximum((sums + drawn * max(float(middle), least)) / (weights + drawn), least)
     there = size > 0

@@ -25,9 +25,10 @@ from .trip_totals import TripTotals
 __all__ = ["TripTimes", "TripTotals", "estimate_times"]
 
 HOPE = 0.05
-LUCK = 0.12
-WRONG = (0.05, 0.12)  # beside the spread of single edges: in one period, in several
+LUCK = (0.16, 0.22)  # in one period, in several
+WRONG = (0.06, 0.25)  # beside the spread of single edges
 SAMPLES = 6  # for the spread that edges share
+APART = 5_000  # seeds of what the model does not know, from those of its draws
 KEPT = 5 * 10**7  # numbers of draws kept for other periods
 
 
@@ -63,9 +64,11 @@ class TripTimes:
         assert model is not None
         shared, own = _sampled(model, seed)
         relative = np.sqrt(model.seen.left)
-        wrong = WRONG[min(len(shared), 2) - 1] * np.sqrt(np.mean(relative**2, axis=1, keepdims=True))
-        together = wrong * model.graph.wide(simulation(seed + 1), len(shared))
-        times = model.around.seconds * (1 + shared + own) * np.exp(LUCK * relative + together)
+        several = int(len(shared) > 1)
+        wrong = WRONG[several] * np.sqrt(np.mean(relative**2, axis=1, keepdims=True))
+        rng = simulation(seed + APART)
+        together = wrong * model.graph.wide(rng, len(shared)) + model.level_spread * rng.normal(size=(len(shared), 1))
+        times = model.around.seconds * (1 + shared + own) * np.exp(LUCK[several] * relative + together)
         return np.where(self._known, self.seconds, _bounded(model.totals, times))
 
 
@@ -82,11 +85,10 @@ def estimate_times(totals: TripTotals) -> TripTimes:
         return TripTimes(np.zeros((periods, m)), np.zeros((periods, m)), known, None)
     model = fit(totals.scaled_for_fit())
     seen, middle = model.seen, model.around.seconds
-    toward = seen.drawn_toward(seen.values - (model.guess - model.flat))
     left = seen.left
     common = np.mean([_sampled(model, turn)[0] ** 2 for turn in range(SAMPLES)], axis=0).mean(axis=1, keepdims=True)
-    relative = np.sqrt(left + common * (left / seen.tau**2) ** 2)
-    seconds = middle * (1 + toward) * np.exp(-HOPE * np.sqrt(left))
+    relative = np.sqrt(left + common * (left / seen.tau**2) ** 2 + model.level_spread**2)
+    seconds = middle * (1 + model.toward) * np.exp(-HOPE * np.sqrt(left))
     spread = np.minimum(middle * relative, totals.width)
     if totals.noise <= 0:
         count = totals.above + totals.below

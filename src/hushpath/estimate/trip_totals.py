@@ -4,8 +4,8 @@ A protected unit passes some edges in some periods.  Each of its times, clipped 
 way from the lowest to the highest; it adds u p to A and u (1 - p) to B, where its u have norm 1 over all it passes.
 Published are A and B with independent noise.  Around a guess p0 of the mean share two combinations are independent:
 
-    tilt  = (1 - p0) A - p0 B            with mean  count * (p - p0)
-    count = (p0 A + (1 - p0) B) / h      with h = p0^2 + (1 - p0)^2,  and mean about  sum of u
+    tilt   = (1 - p0) A - p0 B            with mean  (sum of u) * (p - p0)
+    passes = (p0 A + (1 - p0) B) / h      with mean about  sum of u,   where h = p0^2 + (1 - p0)^2
 """
 
 from __future__ import annotations
@@ -74,14 +74,17 @@ class TripTotals:
 
 
 class Linear(NamedTuple):
-    """Totals around a guess: tilt = count * slope * (eta - guess) + noise, and a count with noise independent of it."""
+    """Totals around a guess: tilt = passes * slope * (eta - guess) + noise, and noisy passes.
+
+    The noises are independent of each other (normal ones; others are uncorrelated).
+    """
 
     seconds: Float
     slope: Float
     tilt: Float
     tilt_noise: Float
-    count: Float
-    count_noise: Float
+    passes: Float
+    passes_noise: Float
 
 
 def linear(totals: TripTotals, guess: Float) -> Linear:
@@ -89,10 +92,24 @@ def linear(totals: TripTotals, guess: Float) -> Linear:
     seconds = totals.free_flow * np.exp(guess)
     share = np.clip((seconds - totals.low) / totals.width, 0.0, 1.0)
     h = share**2 + (1 - share) ** 2
-    tilt, count = (1 - share) * totals.above - share * totals.below, share * totals.above + (1 - share) * totals.below
-    return Linear(
-        seconds, seconds / totals.width, tilt, totals.noise * np.sqrt(h), count / h, totals.noise / np.sqrt(h)
-    )
+    tilt = (1 - share) * totals.above - share * totals.below
+    passes = (share * totals.above + (1 - share) * totals.below) / h
+    root = np.sqrt(h)
+    return Linear(seconds, seconds / totals.width, tilt, totals.noise * root, passes, totals.noise / root)
+
+
+def _level_facts(totals: TripTotals, guess: Float) -> tuple[Float, Float, Float]:
+    """Sums over the edges of a period: how tilts move with the level, tilts, and the variance of their noise."""
+    around = linear(totals, guess)
+    steep = np.maximum((around.passes * around.slope).sum(axis=1, keepdims=True), 0.0)
+    noise = np.maximum((around.tilt_noise**2).sum(axis=1, keepdims=True), 1e-300)
+    return steep, around.tilt.sum(axis=1, keepdims=True), noise
+
+
+def level_spread(totals: TripTotals, guess: Float) -> Float:
+    """Standard deviation of the level of each period, (P, 1)."""
+    steep, _, noise = _level_facts(totals, guess)
+    return np.asarray(1 / np.sqrt(1 / DOUBT**2 + steep**2 / noise), np.float64)
 
 
 def level(totals: TripTotals) -> Float:
@@ -104,9 +121,7 @@ def level(totals: TripTotals) -> Float:
     low, high = np.full(shape, totals.bounds[0].min()), np.full(shape, totals.bounds[1].max())
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        around = linear(totals, totals.limited(middle))
-        steep = np.maximum((around.count * around.slope).sum(axis=1, keepdims=True), 0.0)
-        tilt, noise = (x.sum(axis=1, keepdims=True) for x in (around.tilt, around.tilt_noise**2))
-        higher = steep * tilt / np.maximum(noise, 1e-300) > middle / DOUBT**2
+        steep, tilt, noise = _level_facts(totals, totals.limited(middle))
+        higher = steep * tilt / noise > middle / DOUBT**2
         low, high = np.where(higher, middle, low), np.where(higher, high, middle)
     return np.asarray((low + high) / 2, np.float64)
