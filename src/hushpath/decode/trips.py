@@ -56,6 +56,7 @@ class TripDecoder(EdgeDecoder):
     summary = "shortest paths over edge times estimated from totals of trips"
     blocks: ClassVar[tuple[type[Block], ...]] = (TripBlock,)
     _period: int | None = None
+    _whole: TripDecoder | None = None
 
     @staticmethod
     def bound(strategy: Strategy, gamma: float) -> Bound:  # noqa: ARG004
@@ -72,16 +73,19 @@ class TripDecoder(EdgeDecoder):
 
     def at(self, period: int) -> TripDecoder:
         """The same estimates, asked about one period."""
-        other = copy(self)
+        whole = self._whole or self
+        other = copy(whole)
         for name in ("lengths", "widths", "index"):
             vars(other).pop(name, None)
-        other._period, other.weights = period, self.all_weights[period]
+        other._period, other._whole, other.weights = period, whole, whole.all_weights[period]
         other._tried = False
         return other
 
     @cached_property
     def times(self) -> EdgeTimes:
-        """Times of all periods, estimated together."""
+        """Times of all periods, estimated together, once."""
+        if self._whole is not None:
+            return self._whole.times
         assert self.estimator.times is not None
         return self.estimator.times(totals_of(self.measurements))
 

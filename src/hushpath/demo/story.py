@@ -1,6 +1,7 @@
-"""The whole story on the built-in city: plan, release, save, load, ask, evaluate, report.
+"""The whole story on the built-in city: people, days, a plan, a release, questions, the truth, a report.
 
-The city is the same every time; the noise is not: the release is truly private, as one of real data would be.
+The city and its people are the same every time; the noise is not: the release is truly private, as one of real data
+would be.  A second edge list, ``city.csv``, has private weights instead of trips, for those who own weights.
 """
 
 from __future__ import annotations
@@ -12,60 +13,71 @@ from typing import Any
 
 import numpy as np
 
-from ..publish.evaluate import Evaluation, compare
+from ..publish.evaluate import Comparison, Evaluation, compare
 from ..publish.oracle import load
 from ..publish.plan import plan
 from ..publish.release import release
 from ..publish.statement import NOT_PRIVATE
 from ..report.page import make_folder
 from ..report.release import write_report
-from ..report.sections import ask
+from ..report.sections import ask, in_periods
 from ..report.setting import Setting
-from .city import SIZE, TRIPS, City, make_city
+from .city import SIZE, TRIPS, make_city
+from .commuters import PEOPLE, Commuters, make_commuters
 from .streets import LANDMARKS
-from .trips import LARGEST_DELAY, LEAST_PLANNED, STRETCH
 
 EPSILON, DELTA = 1.0, 1e-6
+LOW, HIGH = 0.5, 6.0
+UNITS_PER_CORNER, CELLS = 14, 80  # a public guess: what a planner would expect, never counted in the data
 PAIRS = (("market", "airport"), ("harbour", "university"), ("station", "hospital"), ("stadium", "harbour"))
 TITLE = "Travel times of a city, without anybody's trip"
 
 
 def run_demo(
-    out: Path, *, say: Callable[[str], object] = print, size: int = SIZE, trips: int = TRIPS
+    out: Path, *, say: Callable[[str], object] = print, size: int = SIZE, people: int = PEOPLE, trips: int = TRIPS
 ) -> dict[str, Any]:
     """Run the demonstration into folder ``out``; return its numbers, ready for JSON."""
     began = time.perf_counter()
     out = Path(out)
     make_folder(out)
-    city = make_city(size, trips)
-    network, topology = city.network, city.network.topology
+    city = make_commuters(size, people)
+    topology = city.topology
     say(
-        f"1. A city of {topology.num_nodes:,} intersections and {topology.num_edges:,} streets. Its map is "
-        "public; its travel times come from people's trips and are private."
+        f"1. A city of {topology.num_nodes:,} intersections and {topology.num_edges:,} directions of streets. Its map "
+        "and its free-flow times are public. Five days of people's trips are private, and so is how many there are."
     )
-    say(f"2. The privacy unit is one trip: it moves all travel times together by at most {city.unit:g} s.")
-    budget: dict[str, Any] = dict(epsilon=EPSILON, delta=DELTA, unit=city.unit, max_weight=city.max_weight)
-    planned = plan(topology, **budget)
-    say(f"3. Plan, before any travel time is read: {planned.why}")
-    made = release(network, plan=planned)
+    edges, table = city.write(out)
+    _, nodes = make_city(size, trips).write_csv(out)
+    say("2. Protected is a person-day: everything one person did on one day, in the morning and in the evening.")
+    terms: dict[str, Any] = dict(epsilon=EPSILON, delta=DELTA, protects="person-day", low=LOW, high=HIGH)
+    expected = UNITS_PER_CORNER * size
+    planned = plan(topology, **terms, units=expected, cells=CELLS, periods=list(city.town.periods), anyway=True)
+    say(
+        f"3. Plan, before any trip is read: for about {expected:,} person-days answers should be off by "
+        f"{100 * planned.share:.2g} %, {planned.gain:.2g} times as close as free-flow times scaled by one number."
+    )
+    owned = city.trips(table)
+    made = release(owned, **terms)
     file = out / "city.hush"
     made.save(file)
     say(f"4. Released once, with epsilon = {made.statement.epsilon:.4g}, into {file}, which may be published.")
     published = load(file)
-    answers = ask(published, PAIRS)
+    answers = {period: ask(one, PAIRS) for period, one in in_periods(published).items()}
     say("5. Anybody can ask the file anything, as often as they like; answers cost no more privacy.")
-    for one in answers:
-        say(f"   {one.source} to {one.target}: {one.distance:.0f} s (90 % interval {one.low:.0f} to {one.high:.0f} s)")
-    comparison = compare(network, published)
+    for morning, evening in zip(*answers.values(), strict=True):
+        say(
+            f"   {morning.source} to {morning.target}: {morning.distance:.0f} s in the morning (90 % interval "
+            f"{morning.low:.0f} to {morning.high:.0f} s), {evening.distance:.0f} s in the evening"
+        )
+    comparison = _joined([compare(owned, one) for one in in_periods(published).values()])
     result = Evaluation.of(comparison)
     say(
         f"6. {NOT_PRIVATE}, for the owner only: answers are off by {result.mean_error:.1f} s on average, "
         f"{100 * result.relative_error:.1f} % of the mean travel time of {result.mean_distance:.0f} s."
     )
     say(f"   {NOT_PRIVATE}, what everybody knows already: {result.known_already}.")
-    edges, nodes = city.write_csv(out)
-    say(f"7. The private data, to try it yourself: {edges} and {nodes}. Real ones never leave your hands.")
-    words = setting(city)
+    say(f"7. The data, to try it yourself: {edges} (public) and {table} (PRIVATE: real ones never leave your hands).")
+    words = setting(city, expected)
     report, public = out / "report.html", out / "report-public.html"
     write_report(report, topology, published, planned, comparison, title=TITLE, setting=words)
     write_report(public, topology, published, planned, title=TITLE, setting=words)
@@ -74,42 +86,48 @@ def run_demo(
         "city": {"intersections": topology.num_nodes, "streets": topology.num_edges},
         "plan": planned.as_dict(),
         "statement": published.statement.as_dict(),
-        "answers": [one._asdict() for one in answers],
+        "answers": {period: [one._asdict() for one in several] for period, several in answers.items()},
         "evaluation": result.as_dict(),
         "files": {
-            "release": str(file), "network": str(edges), "nodes": str(nodes),
+            "release": str(file), "network": str(edges), "nodes": str(nodes), "trips": str(table),
             "report": str(report), "public_report": str(public),
         },
         "seconds": round(time.perf_counter() - began, 2),
     }  # fmt: skip
 
 
-def setting(city: City) -> Setting:
+def _joined(parts: list[Comparison]) -> Comparison:
+    """Comparisons of several periods as one; the proxy is scaled in each by its own number."""
+    proxies = [part.proxy * part.proxy_scale for part in parts if part.proxy is not None]
+    scale = float(np.mean([part.proxy_scale for part in parts]))
+    return Comparison(
+        true=np.concatenate([part.true for part in parts]), released=np.concatenate([part.released for part in parts]),
+        hops=np.concatenate([part.hops for part in parts]), proxy=np.concatenate(proxies) / scale, proxy_scale=scale,
+    )  # fmt: skip
+
+
+def setting(city: Commuters, expected: int) -> Setting:
     """The words and the map of the demonstration city."""
-    command = f"--unit {city.unit:g} --max-weight {city.max_weight:g}"
+    columns = "--person person --day date --edge from,to --seconds seconds --period period --periods am,pm"
+    told = f"--protects person-day --low {LOW:g} --high {HIGH:g} --proxy free_flow"
     return Setting(
         lead=(
-            "A day of trips was simulated in a generated city. From the delays they report, hushpath released the "
-            "travel time between all intersections. The map is public; the trips, and how many there were, are not."
+            "People drove through a generated city for five days. From their trips hushpath released the travel time "
+            "between all intersections, in the morning and in the evening. The map is public; the trips are not."
         ),
         quantity="travel time",
         units="s",
-        protected="one trip",
+        protected="one person's day",
         how=(
-            f"Why a trip cannot change more: it reports on one stretch of at most {STRETCH} streets, and its "
-            f"delay counts with at most {LARGEST_DELAY:g} s on each. Delays on a street are added up and "
-            f"divided by a public number of planned reports, at least {LEAST_PLANNED}, never by a count from "
-            f"the data. So one trip adds at most {STRETCH} × {LARGEST_DELAY:g} s / {LEAST_PLANNED} = "
-            f"{city.unit / 2:g} s in total, and replacing a trip by any other one moves at most twice that: "
-            f"{city.unit:g} s.",
+            "Why a day cannot change more: however many streets it touched, it enters each with a weight, and the "
+            "squares of all its weights add up to at most 1. Each time is clipped to public bounds first "
+            f"({LOW:g} to {HIGH:g} times the free-flow time). So noise of one size hides any day, that of a taxi as "
+            "well as a short walk, and nobody had to say how many streets a day may have.",
         ),
-        public=(
-            "length, class and free-flow time of every street",
-            "the planned number of reports of every street, from a traffic model that saw no trip",
-        ),
+        public=("length, class and free-flow time of every street", "the two periods and the bounds of a pass"),
         unprotected=(
-            "One trip is protected, not one person: for somebody with m trips in the data the factor is "
-            "that of m times epsilon.",
+            "A day is protected, not a person: for somebody who drove on all five days the factor is that of five "
+            'times epsilon. Ask for protects="person" to promise more; it takes more people, or more noise.',
         ),
         origin="market",
         named=[name for name in LANDMARKS if name != "market"],
@@ -119,22 +137,23 @@ def setting(city: City) -> Setting:
         commands=(
             (
                 "In the folder of this page, ask the published file",
-                "hushpath query city.hush market airport --interval",
+                "hushpath query city.hush market airport --period am --interval",
             ),
             ("Read its promise", "hushpath inspect city.hush"),
             (
-                "See what privacy costs on this network, before reading any weight",
-                f"hushpath plan city.csv --nodes city.nodes.csv --weight seconds --proxy free_flow "
-                f"--epsilon 1 {command}",
+                "See what to expect of such a release, before reading any trip",
+                f"hushpath plan streets.csv --directed --nodes city.nodes.csv --epsilon 1 {told} --units {expected} "
+                f"--cells {CELLS} --periods am,pm",
             ),
             (
-                "Make your own release (each one from the same data costs its epsilon again)",
-                "hushpath release city.csv -o mine.hush --nodes city.nodes.csv --weight seconds --proxy free_flow "
-                f"--epsilon 1 {command}",
+                "Make your own release (each one from the same days costs its epsilon again)",
+                f"hushpath release streets.csv --directed --nodes city.nodes.csv --trips trips.parquet -o mine.hush "
+                f"--epsilon 1 {told} {columns}",
             ),
             (
                 f"Compare it with the truth ({NOT_PRIVATE}: for the data owner only)",
-                "hushpath evaluate city.csv mine.hush --nodes city.nodes.csv --weight seconds",
+                "hushpath evaluate streets.csv mine.hush --directed --trips trips.parquet --period am "
+                f"{columns.replace('--period ', '--period-column ')}",
             ),
         ),
     )

@@ -1,7 +1,8 @@
 """How far a release is from the truth: for the data owner only.  Everything computed here is NOT PRIVATE.
 
 The only module besides ``measure`` that opens the weights, or the trips.  Its results are marked and must stay with the
-owner.  The truth of a release of trips is what the same trips would have given without noise.
+owner.  The truth of a release of trips is the mean time of the passes over each edge, weighted as they were measured;
+an edge that nobody passed has none, and counts as it was released.
 
 Where a public proxy is declared, the release is compared with what everybody knows already: distances over the proxy
 as it is, and over the proxy times one number, the ratio of the released mean edge weight to the mean proxy.
@@ -22,7 +23,6 @@ from ..data.trips import Trips
 from ..decode.trips import totals_of
 from ..errors import InputError
 from ..estimate.core import NoisyEdges
-from ..estimate.trip_times import estimate_times
 from ..kernels.paths import UNREACHED, distances_from
 from ..measure.trips import trip_totals
 from ..noise import simulation
@@ -149,9 +149,12 @@ def _truth(owned: Network | Trips, release: Release) -> Float:
     if release.period is None and len(release.periods) > 1:
         raise InputError(f"the release has several periods: compare one of {', '.join(release.periods)} (at, --period)")
     exact = trip_totals(release.measurements.strategy, owned, "")
-    without = replace(totals_of(replace(release.measurements, values=exact)), noise=0.0)
+    totals = totals_of(replace(release.measurements, values=exact))
     number = 0 if release.period is None else release.periods.index(release.period)
-    return np.asarray(estimate_times(without).seconds[number], np.float64)
+    above, count = totals.above[number], totals.above[number] + totals.below[number]
+    released = release.measurements.strategy.lattice.floats(release.decoder.weights)
+    part = np.divide(above, count, out=np.zeros_like(count), where=count > 0)
+    return np.where(count > 0, totals.low + part * (totals.high - totals.low), released)
 
 
 def _proxy(topology: Topology) -> Float | None:

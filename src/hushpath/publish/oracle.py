@@ -65,6 +65,7 @@ class Release:
         self.measurements, self._given = measurements, advice
         self.period: str | None = None  # the one that is asked about, in a release that has several
         self._file: Path | None = None
+        self._at: dict[str, Release] = {}
         self._asked = decoder, estimator
         self.statement = replace(statement or Statement.of(measurements), read_as=str(self.reading))
         if fingerprint is not None:  # of the file it was read from, whose digest was checked
@@ -98,11 +99,13 @@ class Release:
         if not isinstance(terms, TripTerms) or not terms.periods.names:
             raise OptionError("this release has no periods")
         number = terms.periods.position(period)
-        other = copy(self)
-        other.period, other.decoder = period, self.decoder.at(number)
-        if self._file is not None:
-            other._map_index(index_path(self._file, number))
-        return other
+        if period not in self._at:
+            other = copy(self)
+            other.period, other.decoder = period, self.decoder.at(number)
+            if self._file is not None:
+                other._map_index(index_path(self._file, number))
+            self._at[period] = other
+        return self._at[period]
 
     @property
     def reading(self) -> Reading:

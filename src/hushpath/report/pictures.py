@@ -33,7 +33,7 @@ LEAST_PAIRS = 25  # a hop count with fewer pairs says nothing
 
 def distance_map(
     topology: Topology, distances: Float, origin: int, *, label: str, widths: Float | None = None,
-    water: Float | None = None, named: Sequence[int] = (),
+    water: Float | None = None, named: Sequence[int] = (), farthest: float | None = None,
 ) -> bytes:  # fmt: skip
     """Draw the network coloured by released distance from one node.  Publishable."""
     from matplotlib import colormaps
@@ -50,7 +50,7 @@ def distance_map(
     colours = LinearSegmentedColormap.from_list("map", list(colormaps[PALETTE](np.linspace(0.0, 0.92, 64))))
     value = (distances[topology.tails] + distances[topology.heads]) / 2
     seen = np.isfinite(value) & np.isfinite(places[topology.tails] + places[topology.heads]).all(axis=1)
-    top = float(value[seen].max(initial=0.0)) or 1.0
+    top = farthest or float(value[seen].max(initial=0.0)) or 1.0  # several maps may share one scale
     width = np.full(topology.num_edges, 0.9) if widths is None else widths
     order = np.argsort(width, kind="stable")  # main roads on top
     order = order[seen[order]]

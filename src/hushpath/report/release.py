@@ -14,7 +14,8 @@ from ..publish.evaluate import Comparison
 from ..publish.oracle import Release
 from ..publish.planned import Plan
 from ..publish.statement import NOT_PRIVATE, Statement
-from . import sections
+from ..publish.trip_plan import TripPlan
+from . import sections, trips
 from .page import facts, note, section, short, write_page
 from .setting import Setting
 
@@ -22,7 +23,7 @@ LEAD = "Every distance of a network, published once; the weights stay with their
 
 
 def write_report(
-    path: str | PathLike[str], topology: Topology, release: Release, plan: Plan | None,
+    path: str | PathLike[str], topology: Topology, release: Release, plan: Plan | TripPlan | None,
     comparison: Comparison | None = None, *, title: str = "A private release of distances",
     setting: Setting | None = None,
 ) -> None:  # fmt: skip
@@ -39,10 +40,13 @@ def write_report(
     add("The map", sections.network_map(topology, release, words))
     if words.pairs:
         add("Some answers", sections.answers(release, words))
-    if plan is not None:
+    if isinstance(plan, TripPlan):
+        add("What was expected", trips.forecasts(plan), publishable=True)
+    elif plan is not None:
         add("How the mechanism was chosen", sections.candidates(plan, words), publishable=True)
     if comparison is not None:
-        add("How far from the truth", sections.truth(comparison, plan, words), publishable=False)
+        predicted = plan if isinstance(plan, Plan) else None
+        add("How far from the truth", sections.truth(comparison, predicted, words), publishable=False)
     if words.commands:
         add("What to do next", sections.commands(words), publishable=True)
     write_page(path, title=title, lead=words.lead or LEAD, parts=parts)
@@ -64,15 +68,21 @@ def _banner(statement: Statement, owner: bool) -> str:
     return "".join(map(note, notes)) or note(calm, calm=True)
 
 
-def _facts(topology: Topology, statement: Statement, plan: Plan | None, words: Setting) -> str:
+def _facts(topology: Topology, statement: Statement, plan: Plan | TripPlan | None, words: Setting) -> str:
     """The numbers one looks for first; all public."""
     named = {
         "nodes": short(topology.num_nodes),
         "edges": short(topology.num_edges),
         "epsilon": f"{statement.epsilon:.4g}" if statement.private else NOT_PRIVATE,
         "delta": f"{statement.delta:.3g}" if statement.delta else "0 (pure)",
-        f"{words.who} can change, in total": words.amount(statement.unit),
     }
-    if plan is not None:
+    if statement.trips is None:
+        named[f"{words.who} can change, in total"] = words.amount(statement.unit)
+    else:
+        named["protected"] = statement.trips["protects"]
+        named["periods"] = ", ".join(statement.trips["periods"]) or "one"
+    if isinstance(plan, TripPlan):
+        named["expected mean error"] = f"{100 * plan.share:.2g}\u00a0%"
+    elif plan is not None:
         named["predicted mean error"] = words.amount(plan.choice.mean_error)
     return facts(named)

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from html import escape
 from typing import NamedTuple
 
+import numpy as np
+
 from ..data.labels import Label
 from ..data.topology import Topology
 from ..publish.evaluate import Comparison, Evaluation
@@ -24,10 +26,9 @@ from .setting import Setting
 def promise(statement: Statement, words: Setting) -> str:
     """Say who is protected, from what, and from what not."""
     unit, who = words.amount(statement.unit), words.who
-    text = (
-        f"<p><strong>Who is protected.</strong> {escape(who[:1].upper() + who[1:])}: any change of the "
-        f"private weights that adds up to at most {escape(unit)} over all edges together.</p>"
-    )
+    change = f"any change of the private weights that adds up to at most {unit} over all edges together"
+    change = statement.protected if statement.trips is not None else change
+    text = f"<p><strong>Who is protected.</strong> {escape(who[:1].upper() + who[1:])}: {escape(change)}.</p>"
     text += "".join(f"<p>{escape(paragraph)}</p>" for paragraph in words.how)
     public = [
         "the network itself (which nodes and edges there are)",
@@ -79,15 +80,27 @@ def network_map(topology: Topology, release: Release, words: Setting) -> str:
         return "<p>This network has no coordinates, so there is no map of it.</p>"
     origin = topology.index(words.origin) if words.origin is not None else 0
     name = topology.labels[origin]
-    label = words.measured(f"released {words.quantity} from {name}")
     named = topology.indices(words.named).tolist()
-    drawn = distance_map(
-        topology, release.matrix([name])[0], origin, label=label, widths=words.widths, water=words.water, named=named
-    )
-    text = f"Each edge is coloured by the released {words.quantity} from the star"
-    text += ", as anybody can compute it from the release."
-    text += " Thicker lines: main roads." if words.widths is not None else ""
-    return f'<div class="map">{figure(drawn, label, escape(text))}</div>'
+    rows = {period: one.matrix([name])[0] for period, one in in_periods(release).items()}
+    farthest = max(float(row[np.isfinite(row)].max(initial=0.0)) for row in rows.values())
+    maps = ""
+    for period, far in rows.items():
+        label = words.measured(f"released {words.quantity} from {name}" + (f", {period}" if period else ""))
+        drawn = distance_map(
+            topology, far, origin, label=label, widths=words.widths, water=words.water, named=named, farthest=farthest
+        )
+        text = f"Each edge is coloured by the released {words.quantity} from the star"
+        text += ", as anybody can compute it from the release."
+        text += " Thicker lines: main roads." if words.widths is not None else ""
+        maps += f'<div class="map">{figure(drawn, label, escape(text))}</div>'
+    return maps
+
+
+def in_periods(release: Release) -> dict[str, Release]:
+    """The release in each of its periods; under no name, if it has none."""
+    if release.period is not None or not release.periods:
+        return {release.period or "": release}
+    return {period: release.at(period) for period in release.periods}
 
 
 class Answer(NamedTuple):
@@ -109,11 +122,15 @@ def ask(release: Release, pairs: Iterable[tuple[Label, Label]]) -> list[Answer]:
 
 def answers(release: Release, words: Setting) -> str:
     """Show the answers to a few questions."""
-    columns = {"from": False, "to": False, f"released {words.quantity}": True, "90 % interval": True}
+    when = {"period": False} if release.periods and release.period is None else {}
+    columns = {"from": False, "to": False, **when, f"released {words.quantity}": True, "90 % interval": True}
+    asked = {period: ask(one, words.pairs) for period, one in in_periods(release).items()}
     rows = []
-    for one in ask(release, words.pairs):
-        interval = f"{short(one.low)} to {words.amount(one.high)}"
-        rows.append(row(columns, [str(one.source), str(one.target), words.amount(one.distance), interval]))
+    for several in zip(*asked.values(), strict=True):
+        for period, one in zip(asked, several, strict=True):
+            interval = f"{short(one.low)} to {words.amount(one.high)}"
+            at = [period] if when else []
+            rows.append(row(columns, [str(one.source), str(one.target), *at, words.amount(one.distance), interval]))
     return "<p>Answers cost no privacy: ask for as many as you like, for ever.</p>" + table(columns, rows)
 
 
