@@ -91,7 +91,7 @@ def test_without_signal_it_is_free_flow_times_a_learnt_level():
 def test_draws_carry_an_unsure_level():
     rows = []
     for seed in range(6):
-        totals, truth = simulated(noise=4.2, volume=6.0, seed=seed)
+        totals, truth = simulated(noise=4.2, volume=6.0, seed=seed, side=10)
         drawn = estimate_times(totals).draws(0, 24, 3).mean(axis=1)
         rows.append((truth.mean() - drawn.mean()) / drawn.std())
     assert 0.4 < np.sqrt(np.mean(np.square(rows))) < 2.5  # without it the level is off by 10 spreads and more
@@ -119,7 +119,7 @@ def test_it_beats_the_plain_ratio_and_one_ratio_clearly(seed, directed):
 def test_weak_signal_is_not_worse_than_one_ratio():
     errors = []
     for seed in range(4):
-        totals, truth = simulated(seed=seed, volume=12.0)
+        totals, truth = simulated(seed=seed, volume=12.0, side=12)
         pair = estimate_times(totals).seconds, one_ratio(totals)
         errors.append([distance_error(totals, x, truth) for x in pair])
     ours, ratio = np.mean(errors, axis=0)
@@ -129,7 +129,7 @@ def test_weak_signal_is_not_worse_than_one_ratio():
 def test_periods_borrow_strength():
     together, alone = [], []
     for seed in (1, 2, 3):
-        totals, truth = simulated(periods=3, volume=80.0, seed=seed, side=12)
+        totals, truth = simulated(periods=3, volume=80.0, seed=seed)
         single = replace(totals, above=totals.above[:1], below=totals.below[:1])
         together.append(np.mean((estimate_times(totals).seconds[0] / truth[0] - 1) ** 2))
         alone.append(np.mean((estimate_times(single).seconds[0] / truth[0] - 1) ** 2))
@@ -158,7 +158,7 @@ def test_bounds_need_not_be_multiples_of_free_flow():
 def test_draws_are_as_wide_as_true_errors(periods):
     within, scores, sizes = [], [], []
     for seed in range(4):
-        totals, truth = simulated(seed=seed, periods=periods, side=11)
+        totals, truth = simulated(seed=seed, periods=periods, side=10)
         times, sources = estimate_times(totals), np.arange(0, totals.topology.num_nodes, 9)
         scores.append((times.seconds - truth) / times.spread)
         drawn = np.stack([rows_over(totals.topology, row, sources) for row in times.draws(0, 24, 7)])

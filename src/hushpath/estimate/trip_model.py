@@ -25,6 +25,7 @@ ROUNDS, FOLDS = 4, 4
 FIRST_TAU, FIRST_ALIKE = 0.3, 0.5
 FIRST_SMOOTH = Smooth(30.0, 0.02), Smooth(100.0, 0.02)
 TAUS = (0.055, 1.0)
+TRUSTED = 0.25  # of that correlation: hidden edges also lack what the field knows of them, in all periods alike
 UNLIKE = 0.02  # variance of passes of one edge beside the square of their mean, times a typical share of a unit
 OUTLIER = 6.0  # standard deviations: values farther off are drawn in
 LARGEST_LOSS = 25.0  # of one hidden value
@@ -166,7 +167,8 @@ def _left(seen: Seen, hidden: Float, size: Float, crowd: Float) -> tuple[Float, 
     if len(off) == 1:
         return tau, 0.0
     found, most = (((x / total).sum(axis=0) ** 2 - ((x / total) ** 2).sum(axis=0)).sum() for x in (off, tau))
-    return tau, float(np.clip((found + FIRST_ALIKE * PRIOR_WEIGHT / 10) / (most + PRIOR_WEIGHT / 10), 0.0, 0.97))
+    alike = (found + FIRST_ALIKE * PRIOR_WEIGHT / 10) / (most + PRIOR_WEIGHT / 10)
+    return tau, float(TRUSTED * np.clip(alike, 0.0, 0.97))
 
 
 def _binned(power: Float, weight: Float, fact: Float, least: float, prior: float, typical: float) -> Float:
