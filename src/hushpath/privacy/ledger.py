@@ -19,13 +19,14 @@ from __future__ import annotations
 import math
 import os
 import sqlite3
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from .._version import __version__
 from ..errors import BudgetError, CannotError, OptionError
 from .accounting import Budget
-from .composition import Cost, Room, cost, pieces, room
+from .composition import Cost, Dated, Room, cost, pieces, room
 from .ledger_file import (
     LONGEST,
     Charge,
@@ -132,6 +133,21 @@ class Ledger:
             found, charges = self._of(connection, dataset)
         return _spent(found, charges, checked_days(days))
 
+    def would_spend(self, planned: Sequence[Dated], dataset: str | None = None) -> Cost:
+        """What the day that costs most would cost with these releases; charges nothing.
+
+        ``charge`` accepts all of them, one after the other, exactly if that is within the budget: costs only grow.
+        """
+        with transaction(self.path, write=False) as connection:
+            found, charges = self._of(connection, dataset)
+        for one in planned:
+            if not one.asked.protects.holds(found.protects):
+                raise OptionError(
+                    f"data set {found.name!r} protects each {found.protects}, and these releases each "
+                    f"{one.asked.protects} only: that promise is smaller and cannot be charged here"
+                )
+        return _spent(found, [*charges, *planned], None)
+
     def remaining(self, dataset: str | None = None, days: Days = None, *, delta: float | None = None) -> Room:
         """What one release over these days could still spend, rounded down: pure, or Gaussian certified at ``delta``.
 
@@ -180,7 +196,7 @@ def _refuse(dataset: Dataset, charges: list[Charge], asked: Spending, days: Days
             )
 
 
-def _spent(dataset: Dataset, charges: list[Charge], days: Days) -> Cost:
+def _spent(dataset: Dataset, charges: Sequence[Dated], days: Days) -> Cost:
     """The cost of the day that costs most."""
     runs = pieces(charges, dataset.protects, days)
     costs = [cost([one.asked for one in those], dataset.budget) for _, those in runs]
