@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .publish.oracle import Release, load
     from .publish.plan import plan
     from .publish.release import mechanisms, release
+    from .publish.series import series
 
 # Imported on first use: `hushpath --help` must not pay for numerical libraries.
 _ROOMS = {
@@ -54,12 +55,13 @@ _ROOMS = {
     "publish.oracle": ("Release", "load"),
     "publish.plan": ("plan",),
     "publish.release": ("mechanisms", "release"),
+    "publish.series": ("series",),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
     "HushpathError", "HushpathWarning", "Network", "Release", "Topology", "Trips", "__version__", "evaluate", "load",
-    "mechanisms", "plan", "read_network", "read_topology", "read_trips", "release",
+    "mechanisms", "plan", "read_network", "read_topology", "read_trips", "release", "series",
 ]  # fmt: skip
 
 

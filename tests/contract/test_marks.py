@@ -29,7 +29,7 @@ PRINTS = {
     "release": [["release", "roads.csv", "-o", "again.hush", "--epsilon", "1", "--unit", "1", "--mechanism", "input"]],
 }  # fmt: skip
 ALWAYS = {"evaluate", "lab"}  # marked whatever the release: they show the truth
-NOTHING = {"plan", "keygen", "demo"}  # say nothing of a release, or (demo) make a private one and mark what is not
+NOTHING = {"plan", "keygen", "demo", "series"}  # say nothing of a release, or make private ones and mark what is not
 TABLES = [(".csv", False), (".csv", True), (".parquet", False), (".parquet", True), (".npy", False)]
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import demo, evaluate, index, inspect, keygen, lab, ledger, matrix, plan, query, release
+from . import demo, evaluate, index, inspect, keygen, lab, ledger, matrix, plan, query, release, series
 
 app = typer.Typer(
     name="hushpath",
@@ -36,6 +36,6 @@ def _main(
     pass
 
 
-for verb in (demo, plan, release, index, query, matrix, inspect, evaluate, keygen, lab):
+for verb in (demo, plan, release, series, index, query, matrix, inspect, evaluate, keygen, lab):
     app.command(verb.__name__.rpartition(".")[2])(verb.command)
 app.add_typer(ledger.app, name="ledger")
