@@ -1,0 +1,379 @@
+"""A series of releases: spans, splits that the ledger accepts to the last one, and runs that stop and go on."""
+
+import datetime
+import importlib
+from contextlib import contextmanager
+from datetime import date, timedelta
+from functools import cache
+from itertools import pairwise
+
+import pandas as pd
+import pytest
+from named_graphs import grid_ends
+
+import hushpath
+from hushpath.data.topology import Topology
+from hushpath.errors import BudgetError, CannotError, HushpathWarning, OptionError
+from hushpath.noise import Law
+from hushpath.privacy.accounting import Budget
+from hushpath.privacy.composition import cost
+from hushpath.privacy.gaussian import gaussian_mu
+from hushpath.privacy.ledger import Ledger
+from hushpath.privacy.spending import Spending
+from hushpath.publish import steps
+from hushpath.publish.schedule import MOST, epsilons, shares, spans
+from hushpath.publish.series import series
+
+FIRST = date(2026, 1, 1)
+TERMS = dict(low=0.5, high=6, proxy="free_flow")
+
+
+# --- on paper
+
+
+@pytest.mark.parametrize("every", ["day", "week", "month"])
+@pytest.mark.parametrize("first", ["2023-12-31", "2024-01-30", "2024-02-29", "2026-01-01", "2100-01-31"])
+def test_spans_follow_each_other_without_gap_or_overlap(first, every):
+    found = spans(first, every, 30)
+    assert len(found) == 30
+    assert str(found[0][0]) == first
+    for (begin, last), (after, _) in pairwise(found):
+        assert begin <= last
+        assert after - last == timedelta(days=1)
+    lengths = {(last - begin).days + 1 for begin, last in found}
+    assert lengths <= {"day": {1}, "week": {7}, "month": {28, 29, 30, 31}}[every]
+
+
+@pytest.mark.parametrize(("year", "last"), [(2023, 28), (2024, 29), (2100, 28), (2000, 29)])
+def test_months_end_where_calendars_say(year, last):
+    found = spans(date(year, 1, 1), "month", 12)
+    assert found[1] == (date(year, 2, 1), date(year, 2, last))
+    assert found[11] == (date(year, 12, 1), date(year, 12, 31))
+
+
+def test_a_short_month_does_not_move_the_months_after_it():
+    begins = [str(begin) for begin, _ in spans("2024-01-31", "month", 5)]
+    assert begins == ["2024-01-31", "2024-02-29", "2024-03-31", "2024-04-30", "2024-05-31"]
+
+
+@pytest.mark.parametrize(
+    ("first", "every", "count"),
+    [("2026-13-01", "month", 1), ("soon", "day", 1), (datetime.datetime(2026, 1, 1, 5), "day", 1), (7, "day", 1),
+     (FIRST, "year", 1), (FIRST, "", 1), (FIRST, "day", 0), (FIRST, "day", True), (FIRST, "day", 1.5),
+     (FIRST, "day", MOST + 1), ("9999-12-01", "month", 1), ("9999-12-31", "day", 1)],
+)  # fmt: skip
+def test_spans_that_are_none_are_refused(first, every, count):
+    with pytest.raises(OptionError):
+        spans(first, every, count)
+
+
+def test_shares():
+    assert shares(4, "even") == [0.25] * 4
+    front = shares(12, "front")
+    assert sum(front) == pytest.approx(1)
+    assert [one / front[0] for one in front] == pytest.approx([1 / n for n in range(1, 13)])
+    assert shares(1, "front") == [1.0]
+    with pytest.raises(OptionError, match="even, front"):
+        shares(3, "back")
+
+
+def spending(epsilon, delta, law):
+    """What a release asked for at this epsilon spends at most."""
+    if law is Law.LAPLACE:
+        return Spending("person", law, epsilon, epsilon)
+    return Spending("person", law, gaussian_mu(epsilon, delta) ** 2 / 2, epsilon, delta)
+
+
+BUDGETS = [(3.0, 1e-6), (0.1, 1e-9), (10.0, 1e-3), (1.0, 0.0), (0.3, 0.0), (3.0, 0.01)]
+
+
+@pytest.mark.parametrize("split", ["even", "front"])
+@pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
+def test_persons_never_spend_more_than_the_total_and_nearly_all_of_it(epsilon, delta, split):
+    budget = Budget(epsilon, delta)
+    for law in [Law.LAPLACE, Law.GAUSSIAN] if delta else [Law.LAPLACE]:
+        for count in [1, 2, 3, 5, 12, 60]:
+            found = epsilons(budget, count, split, "person", law)
+            asked = [spending(one, delta, law) for one in found]
+            assert len(found) == count
+            for made in range(1, count + 1) if count < 8 else [count]:  # each charge is accepted, in order
+                assert cost(asked[:made], budget).epsilon <= epsilon, (law, count)
+            assert cost(asked, budget).epsilon > 0.97 * epsilon, (law, count)
+
+
+@pytest.mark.parametrize(("law", "delta"), [(Law.GAUSSIAN, 1e-6), (Law.LAPLACE, 0.0)])
+def test_the_split_is_kept_in_what_the_ledger_adds(law, delta):
+    budget = Budget(2.0, delta)
+    even, front = (epsilons(budget, 10, split, "person", law) for split in ("even", "front"))
+    assert len(set(even)) == 1
+    spent = [spending(one, delta, law).spent for one in front]
+    assert [one / spent[0] for one in spent] == pytest.approx([1 / n for n in range(1, 11)], rel=1e-4)
+
+
+@pytest.mark.parametrize("protects", ["person-day", "trip"])
+@pytest.mark.parametrize("law", list(Law))
+def test_units_of_one_day_spend_all_each_time(protects, law):
+    assert epsilons(Budget(2.0, 1e-6), 5, "front", protects, law) == [2.0] * 5
+
+
+def test_totals_that_leave_nothing_are_refused():
+    with pytest.raises(OptionError, match="finite"):
+        epsilons(Budget(float("inf"), 1e-6), 2, "even", "person", Law.GAUSSIAN)
+    with pytest.raises(CannotError, match="leaves nothing"):
+        epsilons(Budget(1e-3, 0.3), 500, "even", "person", Law.GAUSSIAN)
+
+
+# --- with trips
+
+
+@cache
+def topology():
+    ends = grid_ends(3, 3)
+    labels = [f"n{node}" for node in range(9)]
+    return Topology.build(labels, ends[:, 0], ends[:, 1], proxy=[10.0] * len(ends), proxy_name="free_flow")[0]
+
+
+@pytest.fixture
+def trips():
+    rows = [
+        (f"p{person}", person, FIRST + timedelta(days=3 * person + month * 30), "n0", "n1", 12.0)
+        for person in range(8) for month in range(4)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["user", "trip", "date", "from", "to", "seconds"])
+    return hushpath.read_trips(
+        table, topology(), person="user", trip="trip", day="date", edge=("from", "to"), seconds="seconds"
+    )
+
+
+@pytest.fixture
+def go(trips, tmp_path, monkeypatch):
+    """Run a series of four months in a folder of its own, on a day when all of them are over."""
+    monkeypatch.setattr(steps, "_today", lambda: date(2026, 6, 1))
+
+    def run(**more):
+        asked = dict(
+            first=FIRST, every="month", count=4, epsilon=3.0, delta=1e-6, ledger=tmp_path / "a.ledger",
+            folder=tmp_path / "out", dataset="city", protects="person", **TERMS,
+        )  # fmt: skip
+        return series(trips, **{**asked, **more})
+
+    run.folder, run.ledger = tmp_path / "out", tmp_path / "a.ledger"
+    run.files = lambda: sorted(path.name for path in run.folder.glob("*"))
+    run.charges = lambda: Ledger.open(run.ledger).charges("city")
+    return run
+
+
+def states(found):
+    return [step.state for step in found.steps]
+
+
+class Stopped(Exception):
+    pass
+
+
+def stopping(after):
+    """Somebody stops the series between two releases."""
+    left = [after]
+
+    @contextmanager
+    def around(step):
+        yield
+        left[0] -= 1
+        if not left[0]:
+            raise Stopped
+
+    return around
+
+
+def crash_in(monkeypatch, number):
+    """The program dies while it measures the so-manieth release: paid for, and no file."""
+    module, calls = importlib.import_module("hushpath.publish.release"), [0]
+    measure = module.measure
+
+    def dies(*args):
+        calls[0] += 1
+        if calls[0] == number:
+            raise Stopped
+        return measure(*args)
+
+    monkeypatch.setattr(module, "measure", dies)
+
+
+@pytest.mark.filterwarnings("ignore:this is mostly noise")
+@pytest.mark.parametrize(
+    ("split", "delta", "protects"),
+    [("even", 1e-6, "person"), ("front", 0.0, "person"), ("front", 1e-6, "person-day"), ("even", 0.0, "trip")],
+)
+def test_a_series_is_charged_and_written(go, split, delta, protects):
+    found = go(split=split, delta=delta, protects=protects)
+    assert states(found) == ["made"] * 4
+    assert go.files() == [f"city-2026-0{month}-01.hush" for month in (1, 2, 3, 4)]
+    ledger = Ledger.open(go.ledger)
+    (dataset,) = ledger.datasets()
+    assert (dataset.name, dataset.budget, str(dataset.protects)) == ("city", Budget(3.0, delta), protects)
+    spent = ledger.spent().epsilon
+    assert 0.97 * 3 < spent <= 3
+    charges = go.charges()
+    assert [one.days for one in charges] == spans(FIRST, "month", 4)
+    for charge, step in zip(charges, found.steps, strict=True):
+        made = hushpath.load(step.file)
+        assert (made.fingerprint, charge.file) == (charge.fingerprint, step.file.name)
+        assert made.statement.private
+        assert charge.asked.epsilon == made.statement.epsilon <= 3
+    if protects != "person":
+        assert min(one.asked.epsilon for one in charges) > 0.97 * 3
+        assert "may spend all of it" in found.words
+        assert ("midnight" in found.words) is (protects == "trip")
+    elif split == "front":
+        assert charges[0].asked.spent > 3 * charges[3].asked.spent
+        assert "add up" in found.words
+
+
+def test_a_plan_writes_nothing_and_says_what_would_be_charged(go):
+    planned = go(only_plan=True)
+    assert states(planned) == ["to make"] * 4
+    assert not go.folder.exists()
+    assert not go.ledger.exists()
+    assert "2026-02-01 to 2026-02-28" in str(planned)
+    made = go()
+    assert [step.paid[0].asked for step in made.steps] == [step.asked for step in planned.steps]
+    assert planned.epsilon("to make") == made.epsilon() == Ledger.open(go.ledger).spent().epsilon
+
+
+def test_interrupted_and_resumed(go):
+    with pytest.raises(Stopped):
+        go(around=stopping(after=2))
+    assert len(go.charges()) == 2
+    before = {name: (go.folder / name).read_bytes() for name in go.files()}
+    assert len(before) == 2
+    found = go()
+    assert states(found) == ["made"] * 4
+    assert len(go.charges()) == 4
+    assert all((go.folder / name).read_bytes() == content for name, content in before.items())
+    again = go()
+    assert again == found
+    assert len(go.charges()) == 4
+
+
+def test_what_a_crash_lost_stays_spent(go, monkeypatch):
+    with monkeypatch.context() as patch:
+        crash_in(patch, 2)
+        with pytest.raises(Stopped):
+            go()
+    assert len(go.files()) == 1
+    assert [one.state for one in go.charges()] == ["released", "charged"]
+    with pytest.raises(BudgetError, match=r"spent, but not there: city-2026-02-01.hush \(charge 2\).*--skip-lost"):
+        go()
+    assert len(go.charges()) == 2
+    found = go(skip_lost=True)
+    assert states(found) == ["made", "lost", "made", "made"]
+    assert len(go.charges()) == 4
+    assert Ledger.open(go.ledger).spent().epsilon <= 3
+
+
+def test_a_file_that_went_away_is_lost_too(go):
+    go()
+    (go.folder / "city-2026-03-01.hush").unlink()
+    assert states(go(only_plan=True)) == ["made", "made", "lost", "made"]
+    with pytest.raises(BudgetError, match="charge 3"):
+        go()
+    assert len(go.charges()) == 4
+
+
+def test_what_was_lost_is_made_again_if_total_and_ledger_have_room(go):
+    Ledger.create(go.ledger, dataset="city", protects="person", epsilon=9.0, delta=1e-6)
+    go(epsilon=1.0)
+    (go.folder / "city-2026-03-01.hush").unlink()
+    with pytest.raises(BudgetError, match="its total is 1 for"):  # the ledger has room, the series does not
+        go(epsilon=1.0)
+    with pytest.warns(HushpathWarning, match="stays spent, and is paid for and made again: city-2026-03-01"):
+        found = go(epsilon=5.0)
+    assert states(found) == ["made"] * 4
+    assert [one.number for one in found.steps[2].paid] == [3, 5]
+    assert found.epsilon() <= 5
+
+
+def test_a_ledger_without_room_refuses_at_the_start(go):
+    ledger = Ledger.create(go.ledger, dataset="city", protects="person", epsilon=3.0, delta=1e-6)
+    ledger.charge(Spending("person", "laplace", 0.5, 0.5))
+    assert "does not fit as a whole" in go(only_plan=True).trouble
+    with pytest.raises(BudgetError, match=r"does not fit as a whole.*Nothing was charged"):
+        go()
+    assert len(go.charges()) == 1  # though the first releases would have fitted
+    assert not go.folder.exists()
+    assert states(go(epsilon=1.5)) == ["made"] * 4
+
+
+def test_a_ledger_of_larger_units_or_other_names_refuses(go):
+    Ledger.create(go.ledger, dataset="city", protects="person", epsilon=9.0, delta=1e-6)
+    with pytest.raises(OptionError, match="smaller and cannot be charged"):
+        go(protects="person-day")
+    with pytest.raises(OptionError, match="no data set 'town'"):
+        go(dataset="town")
+    assert states(go(dataset=None, only_plan=True)) == ["to make"] * 4  # it has one
+
+
+def test_other_options_in_the_middle_cannot_exceed_the_new_total(go):
+    Ledger.create(go.ledger, dataset="city", protects="person", epsilon=9.0, delta=1e-6)
+    with pytest.raises(Stopped):
+        go(around=stopping(after=2))
+    with pytest.raises(BudgetError, match="charged for it before"):
+        go(epsilon=1.0)
+    assert len(go.charges()) == 2
+
+
+def test_days_that_are_not_over_are_kept_for_later(go, monkeypatch):
+    monkeypatch.setattr(steps, "_today", lambda: date(2026, 3, 31))
+    assert states(go()) == ["made", "made", "to come", "to come"]
+    assert len(go.charges()) == 2
+    monkeypatch.setattr(steps, "_today", lambda: date(2026, 4, 1))
+    assert states(go()) == ["made", "made", "made", "to come"]
+    assert states(go(early=True)) == ["made"] * 4
+
+
+def test_a_file_that_no_charge_is_of_is_left_alone(go, trips):
+    go.folder.mkdir()
+    stranger = go.folder / "city-2026-02-01.hush"
+    hushpath.release(trips, epsilon=1.0, protects="person", days=spans(FIRST, "month", 2)[1], **TERMS).save(stranger)
+    content = stranger.read_bytes()
+    with pytest.raises(OptionError, match="no charge of 2026-02-01 to 2026-02-28 is of this file"):
+        go()
+    assert stranger.read_bytes() == content
+    assert not go.ledger.exists()
+
+
+def test_a_file_of_other_days_does_not_count(go):
+    go()
+    (go.folder / "city-2026-02-01.hush").write_bytes((go.folder / "city-2026-03-01.hush").read_bytes())
+    with pytest.raises(OptionError, match="no charge of 2026-02-01"):
+        go()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [(dict(epsilon=None), "epsilon is missing"), (dict(epsilon=float("inf")), "finite"), (dict(every="year"), "every"),
+     (dict(split="back"), "split"), (dict(protects=None), "protects"), (dict(low=None), "low is missing"),
+     (dict(estimator="magic"), "magic"), (dict(law="cauchy"), "law"), (dict(dataset=None), "no ledger"),
+     (dict(dataset=" "), "printable")],
+)  # fmt: skip
+def test_mistakes_are_said_before_anything_is_charged(go, wrong, words):
+    with pytest.raises(OptionError, match=words):
+        go(**wrong)
+    assert not go.ledger.exists()
+
+
+def test_a_folder_that_cannot_be_is_refused(go, tmp_path):
+    (tmp_path / "out").write_text("")
+    with pytest.raises(OptionError, match="no folder"):
+        go()
+    with pytest.raises(CannotError, match="there is no folder"):
+        go(folder=tmp_path / "no" / "such")
+    with pytest.raises(OptionError, match="takes trips"):
+        series(topology(), first=FIRST, every="day", count=1, epsilon=1, ledger="a", folder="b")
+    assert not go.ledger.exists()
+
+
+def test_names_of_data_sets_make_file_names(go):
+    found = go(dataset="../Köln taxis", count=1)
+    assert go.files() == ["Köln-taxis-2026-01-01.hush"]
+    assert found.steps[0].epsilon == pytest.approx(3.0, rel=1e-5)
