@@ -308,6 +308,7 @@ def test_a_ledger_of_larger_units_or_other_names_refuses(go):
     Ledger.create(go.ledger, dataset="city", protects="person", epsilon=9.0, delta=1e-6)
     with pytest.raises(OptionError, match="smaller and cannot be charged"):
         go(protects="person-day")
+    assert not go.folder.exists()  # said before the first charge is tried
     with pytest.raises(OptionError, match="no data set 'town'"):
         go(dataset="town")
     assert states(go(dataset=None, only_plan=True)) == ["to make"] * 4  # it has one
@@ -340,6 +341,27 @@ def test_a_file_that_no_charge_is_of_is_left_alone(go, trips):
         go()
     assert stranger.read_bytes() == content
     assert not go.ledger.exists()
+
+
+def test_another_series_that_begins_on_the_same_day_is_another(go, tmp_path):
+    Ledger.create(go.ledger, dataset="city", protects="person", epsilon=9.0, delta=1e-6)
+    go(epsilon=1.0, count=2)
+    weeks = dict(epsilon=1.0, count=2, every="week", folder=tmp_path / "weeks", only_plan=True)
+    assert states(go(**weeks)) == ["to make"] * 2
+    months = dict(epsilon=1.0, count=2, folder=tmp_path / "elsewhere", only_plan=True)
+    assert states(go(**months)) == ["lost"] * 2  # the same one, without its files
+
+
+def test_a_file_that_appears_meanwhile_is_not_replaced(go):
+    @contextmanager
+    def around(step):
+        yield
+        (go.folder / "city-2026-02-01.hush").write_text("of another run")
+
+    with pytest.raises(CannotError, match="meanwhile"):
+        go(around=around)
+    assert len(go.charges()) == 1
+    assert (go.folder / "city-2026-02-01.hush").read_text() == "of another run"
 
 
 def test_a_file_of_other_days_does_not_count(go):
