@@ -14,11 +14,11 @@ import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
+from hushpath.blocks.routes import usage
 from hushpath.data.topology import Topology
 from hushpath.demo.people import DAYS, simulate_people
 from hushpath.demo.routing import Roads
 from hushpath.demo.streets import lay_out, triangulated
-from hushpath.blocks.routes import usage
 
 PERSON_DAYS = 150_000
 STAY_AT_HOME = 0.107  # share of person-days without a trip
