@@ -12,14 +12,19 @@ import pytest
 import hushpath
 from hushpath.demo import trips as demo_trips
 from hushpath.demo.city import PLANNED, SIZE, TRIPS, make_city
+from hushpath.demo.commuters import make_commuters
 from hushpath.demo.story import run_demo
 from hushpath.demo.streets import ARTERIAL, KINDS, LANDMARKS, SIDE, lay_out
 from hushpath.demo.trips import LARGEST_DELAY, LEAST_PLANNED, STRETCH, UNIT, Trips, travel_times
 from hushpath.measure.door import Measurements
+from hushpath.measure.trips import trip_totals
 from hushpath.noise import simulation
 from hushpath.publish.evaluate import compare
 from hushpath.publish.statement import NOT_PRIVATE
+from hushpath.publish.trip_terms import declared
+from hushpath.strategy.trips import trip_strategy
 
+PEOPLE = 900
 TOLERANCE = 1e-9  # rounding of floats, see the module's docstring
 
 
@@ -32,7 +37,12 @@ def city():
 def demo(tmp_path_factory):
     said: list[str] = []
     out = tmp_path_factory.mktemp("demo")
-    return run_demo(out, say=said.append, size=160, trips=4_000), said, out
+    return run_demo(out, say=said.append, size=160, people=PEOPLE, trips=4_000), said, out
+
+
+@pytest.fixture(scope="module")
+def commuters():
+    return make_commuters(160, PEOPLE)
 
 
 def weights(city, streets, delays):
@@ -185,23 +195,26 @@ def test_the_story_runs_end_to_end(demo):
     json.dumps(numbers, allow_nan=False)
     assert numbers["statement"]["private"] is True
     assert numbers["statement"]["epsilon"] <= 1.0
-    assert numbers["statement"]["cautions"] == numbers["plan"]["cautions"] == []  # no false alarm
+    assert numbers["statement"]["cautions"] == []  # no false alarm
+    assert numbers["statement"]["trips"]["protects"] == "person-day"
+    assert numbers["plan"]["worth_it"]
     assert numbers["evaluation"]["marking"].startswith(NOT_PRIVATE)
     assert [line[:2] for line in said if line[0] != " "] == [f"{i}." for i in range(1, 9)]
     assert {path.name for path in out.iterdir()} == {
-        "city.hush", "city.csv", "city.nodes.csv", "report.html", "report-public.html"
+        "city.hush", "streets.csv", "trips.parquet", "city.csv", "city.nodes.csv", "report.html", "report-public.html"
     }  # fmt: skip
-    assert hushpath.load(out / "city.hush").distance("market", "airport") == numbers["answers"][0]["distance"]
+    published = hushpath.load(out / "city.hush")
+    for period in ("am", "pm"):
+        assert published.at(period).distance("market", "airport") == numbers["answers"][period][0]["distance"]
+    assert numbers["evaluation"]["mean_error"] < numbers["evaluation"]["proxy_scaled_error"]
 
 
-def test_the_release_is_compared_with_free_flow_times(demo, city):
+def test_the_release_is_compared_with_free_flow_times(demo, commuters):
     """The public column is free flow, and the story says what it would give alone; to the owner only."""
     numbers, said, out = demo
-    assert numbers["statement"]["proxy"] == numbers["plan"]["proxy"] == "free_flow"
-    topology, street = city._topology
-    np.testing.assert_array_equal(topology.proxy, city.streets.free_flow[street])
-    read = hushpath.read_network(out / "city.csv", weight="seconds", nodes=out / "city.nodes.csv")
-    np.testing.assert_array_equal(read.with_proxy("free_flow").topology.proxy, topology.proxy)
+    assert numbers["statement"]["proxy"] == "free_flow"
+    read = hushpath.read_topology(out / "streets.csv", directed=True, proxy="free_flow")
+    np.testing.assert_array_equal(read.proxy, commuters.topology.proxy)
     result = numbers["evaluation"]
     assert result["proxy_error"] > result["proxy_scaled_error"] > 0
     told = [line for line in said if "everybody knows already" in line]
@@ -216,9 +229,10 @@ def test_the_release_is_compared_with_free_flow_times(demo, city):
 def test_what_is_public_depends_on_the_trips_by_the_released_numbers_alone(tmp_path, monkeypatch):
     """Other trips, another number of them, the same noisy numbers: every public artefact is the same, byte by byte."""
 
-    def release_of_fixed_numbers(network, plan):
-        strategy = plan.strategy
-        numbers = simulation(7).integers(2**20, 2**24, strategy.num_values)
+    def release_of_fixed_numbers(owned, **told):
+        public = dict(proxy=None, neighbours="add-remove", days=None, max_edges=None, population=None, emphasis="quiet")
+        strategy = trip_strategy(*declared(owned, **told, **public))
+        numbers = simulation(7).integers(2**24, 2**28, strategy.num_values)
         return hushpath.Release(Measurements(strategy, numbers, "vector", private=True))
 
     monkeypatch.setattr("hushpath.demo.story.release", release_of_fixed_numbers)
@@ -226,13 +240,14 @@ def test_what_is_public_depends_on_the_trips_by_the_released_numbers_alone(tmp_p
     for trips in (4_000, 1_357):
         said, out = [], tmp_path / str(trips)
         monkeypatch.chdir(tmp_path)
-        numbers = run_demo(out, say=said.append, size=160, trips=trips)
+        numbers = run_demo(out, say=said.append, size=160, people=trips // 10, trips=trips)
         own = {numbers.pop(key) is None for key in ("evaluation", "seconds", "files")}
         assert own == {False}
         seen[trips] = (
             (out / "report-public.html").read_bytes(),
             (out / "city.hush").read_bytes(),
             (out / "city.nodes.csv").read_bytes(),
+            (out / "streets.csv").read_bytes(),
             json.dumps(numbers, sort_keys=True),
             "\n".join(line for line in said if NOT_PRIVATE not in line).replace(str(out), "OUT"),
         )
@@ -242,20 +257,46 @@ def test_what_is_public_depends_on_the_trips_by_the_released_numbers_alone(tmp_p
     assert one != two  # the owner's page does show the truth, so the comparison can fail
 
 
-def test_the_number_of_trips_is_told_to_nobody(demo, city):
+def test_the_number_of_trips_is_told_to_nobody(demo, city, commuters):
     numbers, said, out = demo
     public = (out / "report-public.html").read_text(encoding="utf-8")
-    text = re.sub(r'src="data:[^"]*"', "", public) + json.dumps(numbers) + "".join(said) + repr(city) + repr(city.trips)
-    assert not re.search(r"(?<![\d.])4[\s,.\u202f\u00a0]?000(?!\d)", text)
+    text = re.sub(r'src="data:[^"]*"', "", public) + json.dumps(numbers) + "".join(said)
+    text += repr(city) + repr(city.trips) + repr(commuters) + repr(commuters.town.drives) + repr(commuters.trips())
+    table = commuters.table
+    for count in (4_000, len(table), table.groupby(["person", "date"]).ngroups, table.trip.nunique()):
+        grouped = r"[\s,.\u202f\u00a0]?".join([str(count)[:-3], str(count)[-3:]])
+        assert not re.search(rf"(?<![\d.]){grouped}(?!\d)", text), count
     assert SIZE * PLANNED != TRIPS  # the public plan does not give it away either
 
 
-def test_the_written_network_is_the_one_released(demo, city):
+def test_the_written_files_are_those_released(demo, commuters):
+    _, _, out = demo
+    read = hushpath.read_topology(out / "streets.csv", directed=True, proxy="free_flow", nodes=out / "city.nodes.csv")
+    assert read.is_same(commuters.topology)
+    np.testing.assert_array_equal(read.coordinates, commuters.topology.coordinates)
+    trips = commuters.trips(out / "trips.parquet")
+    strategy = hushpath.load(out / "city.hush").measurements.strategy
+    found = [trip_totals(strategy, one, "") for one in (trips, commuters.trips())]
+    assert np.array_equal(*found)
+    compare(trips, hushpath.load(out / "city.hush").at("am"))  # raises if the topologies differ
+
+
+def test_the_edge_list_of_weights_is_there_for_those_who_own_weights(demo, city):
     _, _, out = demo
     read = hushpath.read_network(out / "city.csv", weight="seconds", nodes=out / "city.nodes.csv")
     assert read.topology.labels == city.network.topology.labels
     np.testing.assert_array_equal(read.weights.reveal(), city.network.weights.reveal())
-    compare(read, hushpath.load(out / "city.hush"))  # raises if the topologies differ
+
+
+def test_commuters_are_told_apart_by_direction_and_street(commuters):
+    topology, streets = commuters.topology, commuters.streets
+    kinds = {}
+    for a, b, kind in zip(streets.tails.tolist(), streets.heads.tolist(), streets.kinds.tolist(), strict=True):
+        kinds[frozenset((streets.labels[a], streets.labels[b]))] = kind
+    ends = zip(topology.tails.tolist(), topology.heads.tolist(), strict=True)
+    wanted = [kinds[frozenset((topology.labels[a], topology.labels[b]))] for a, b in ends]
+    assert commuters.kinds.tolist() == wanted
+    assert commuters.truth.shape == (2, topology.num_edges)
 
 
 def test_the_noise_is_fresh_each_time(city):
@@ -282,8 +323,8 @@ def test_the_report_marks_what_is_not_private(demo):
     assert [title for kind, _, title in sections if kind == "owner"] == ["How far from the truth"]
     assert all((kind == "owner") == tag.startswith(NOT_PRIVATE) for kind, tag, _ in sections)
     assert page.index("This page as a whole is for the data owner") < page.index("<section")
-    assert page.count("<img") == 3
-    assert public.count("<img") == 1
+    assert page.count("<img") == 4  # two maps, and two pictures of the truth
+    assert public.count("<img") == 2
     assert 'class="owner"' not in public
     mean = f"{numbers['evaluation']['mean_error']:.4g}"
     assert f"off by {mean}" in page
@@ -297,19 +338,26 @@ def test_the_report_states_the_promise(demo):
     page = (demo[2] / "report-public.html").read_text(encoding="utf-8")
     statement = str(hushpath.load(demo[2] / "city.hush").statement)
     assert statement in page
-    for words in ("Who is protected", "One trip", "= 2.72", "What is public anyway", "What is not promised"):
+    for words in (
+        "Who is protected",
+        "One person&#x27;s day",
+        "= 2.72",
+        "What is public anyway",
+        "What is not promised",
+    ):
         assert words in page
     commands = re.sub(r"</?span>", "", page)
-    assert "hushpath release city.csv -o mine.hush" in commands
+    assert "hushpath release streets.csv --directed" in commands
+    assert "--protects person-day" in commands
 
 
-def test_no_true_weight_is_in_a_report(demo, city):
-    """From four decimals on: among thousands of weights, two decimals coincide with some honest number by chance."""
+def test_no_true_time_is_in_a_report(demo, commuters):
+    """From four decimals on: among thousands of times, two decimals coincide with some honest number by chance."""
     for name in ("report.html", "report-public.html"):
         text = re.sub(r'src="data:[^"]*"', "", (demo[2] / name).read_text(encoding="utf-8"))
         shown = set(re.findall(r"\d+\.\d{4,}", text))
-        for weight in city.network.weights.reveal():
-            assert not shown & {repr(float(weight)), f"{weight:.4f}", f"{weight:.5f}"}
+        for seconds in commuters.truth.ravel():
+            assert not shown & {repr(float(seconds)), f"{seconds:.4f}", f"{seconds:.5f}"}
 
 
 def test_a_folder_that_cannot_be_made_is_one_clear_line(tmp_path):
