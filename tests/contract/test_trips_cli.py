@@ -1,0 +1,180 @@
+"""Trips on the command line: from a table of trips to a matrix, and every mistake one line."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from named_graphs import grid_ends
+
+from hushpath.cli import run
+
+SIDE = 6
+TOLD = ["--proxy", "free_flow", "--directed", "--protects", "person-day", "--low", "0.5", "--high", "6"]
+COLUMNS = ["--person", "who", "--day", "date", "--edge", "from,to", "--seconds", "seconds"]
+PERIODS = ["--period", "period", "--periods", "am,pm"]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A small directed grid, and people who pass its edges."""
+    folder, rng = tmp_path_factory.mktemp("trips"), np.random.default_rng(4)
+    ends = grid_ends(SIDE, SIDE)
+    ends = np.concatenate([ends, ends[:, ::-1]])
+    free = rng.uniform(20, 60, len(ends)).round(1)
+    names = np.array([f"n{i}" for i in range(SIDE * SIDE)])
+    slowest = dict(least=(free / 2).round(2), most=6 * free)
+    pd.DataFrame(dict(source=names[ends[:, 0]], target=names[ends[:, 1]], free_flow=free, **slowest)).to_csv(
+        folder / "net.csv", index=False
+    )
+    count = 30_000
+    edge, period = rng.integers(0, len(ends), count), rng.integers(0, 2, count)
+    seconds = free[edge] * np.where(period == 0, 1.2, 2.4) * rng.gamma(20, 1 / 20, count)
+    pd.DataFrame({
+        "who": rng.integers(0, 2000, count), "date": np.datetime64("2026-10-05", "s") + 86400 * rng.integers(0, 5, count),
+        "trip": np.arange(count), "from": names[ends[edge, 0]], "to": names[ends[edge, 1]],
+        "seconds": seconds, "period": np.array(["am", "pm"])[period],
+    }).to_parquet(folder / "trips.parquet")  # fmt: skip
+    return folder
+
+
+@pytest.fixture
+def folder(data, tmp_path, monkeypatch):
+    for name in ("net.csv", "trips.parquet"):
+        (tmp_path / name).symlink_to(data / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def call(capsys, *arguments):
+    code = run([str(a) for a in arguments])
+    out = capsys.readouterr()
+    return code, out.out, out.err
+
+
+RELEASE = ["release", "net.csv", "--trips", "trips.parquet", "-o", "city.hush", "--epsilon", "4", *TOLD, *COLUMNS]
+
+
+def test_the_whole_story(folder, capsys):
+    code, out, err = call(
+        capsys, "plan", "net.csv", *TOLD, "--epsilon", 4, "--units", 9000, "--cells", 3, "--periods", "am,pm"
+    )
+    assert (code, err) == (0, "")
+    assert "No trip was read" in out
+    assert "everything one person did on one day" in out
+    code, out, err = call(
+        capsys,
+        "ledger",
+        "init",
+        "city.ledger",
+        "--dataset",
+        "city",
+        "--protects",
+        "person-day",
+        "--epsilon",
+        5,
+        "--delta",
+        "1e-6",
+    )
+    assert (code, err) == (0, "")
+    code, out, err = call(capsys, *RELEASE, *PERIODS, "--ledger", "city.ledger", "--days", "2026-10-05..2026-10-09")
+    assert (code, err) == (0, "")
+    assert "Protected: everything one person did on one day" in out
+    code, out, err = call(capsys, "ledger", "check", "city.ledger", "city.hush")
+    assert code == 0
+    code, out, err = call(capsys, *RELEASE, *PERIODS, "--ledger", "city.ledger", "--force", "--days", "2026-10-09")
+    assert code == 1
+    assert "Nothing was charged" in err
+    answers = {}
+    for period in ("am", "pm"):
+        code, out, err = call(capsys, "query", "city.hush", "n0", "n35", "--period", period, "--interval", "--json")
+        answers[period] = json.loads(out)["answers"][0]
+        low, high = answers[period]["interval"]
+        assert low <= answers[period]["distance"] <= high
+    assert 1.5 < answers["pm"]["distance"] / answers["am"]["distance"] < 2.5
+    code, out, err = call(capsys, "matrix", "city.hush", "-o", "am.csv", "--period", "am")
+    assert code == 0
+    assert pd.read_csv("am.csv", index_col=0).loc["n0", "n35"] == pytest.approx(answers["am"]["distance"])
+    code, out, err = call(capsys, "index", "city.hush", "--period", "pm")
+    assert (code, (folder / "city.1.hushx").is_file()) == (0, True)
+    code, out, err = call(capsys, "query", "city.hush", "n0", "n35", "--period", "pm", "--json")
+    assert (json.loads(out)["answers"][0]["distance"], err) == (answers["pm"]["distance"], "")
+    code, out, err = call(capsys, "inspect", "city.hush")
+    assert "Periods: am, pm" in out
+    evaluate = ["evaluate", "net.csv", "city.hush", "--directed", "--trips", "trips.parquet", *COLUMNS]
+    code, out, err = call(
+        capsys, *evaluate, "--period-column", "period", "--periods", "am,pm", "--period", "am", "--json"
+    )
+    result = json.loads(out)
+    assert result["marking"].startswith("NOT PRIVATE")
+    assert result["mean_error"] < result["proxy_error"]
+
+
+def test_bounds_may_be_columns_and_periods_hours(folder, capsys):
+    told = [word if word not in ("0.5", "6") else {"0.5": "least", "6": "most"}[word] for word in RELEASE]
+    code, out, err = call(capsys, *told, "--period", "date", "--periods", "night=0-6,day=6-24", "--json")
+    assert (code, err) == (0, "")
+    trips = json.loads(out)["statement"]["trips"]
+    assert (trips["periods"], trips["hours"]) == (["night", "day"], [[0.0, 6.0], [6.0, 24.0]])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (["--protects", "people"], "one of 'person', 'person-day', 'trip', not 'people'"),
+        (["--protects", "trip"], "needs to know the trip"),
+        (["--low", "7"], "0 <= low < high"),
+        (["--low", "leest"], "no column 'leest'"),
+        (["--proxy", "free"], "no column 'free'"),
+        (["--person", "whom"], "the table of trips has no column 'whom'"),
+        (["--edge", "a,b,c"], "one shape of table"),
+        (["--trips", "net.csv"], "the table of trips has no column"),
+        (["--trips", "none.parquet"], "no such file"),
+        (["--periods", "am,pm"], "give both or neither"),
+        (["--period", "period", "--periods", "am=8"], "two hours"),
+        (["--days", "today"], "a first and a last day"),
+        (["--unit", "3"], "takes no unit"),
+        (["--mechanism", "tree"], "takes no mechanism"),
+        (["--max-edges", "3", "--law", "gaussian"], "max_edges is for Laplace"),
+        (["--ledger", "no.ledger"], "no.ledger"),
+        (["--neighbours", "near"], "add-remove, replace"),
+    ],
+    ids=str,
+)
+def test_mistakes_are_one_line(folder, capsys, change, words):
+    code, out, err = call(capsys, *RELEASE, *change)
+    assert code in (1, 2)
+    assert words in err
+    assert err.count("\n") == 1
+    assert out == ""
+    assert not (folder / "city.hush").exists()
+
+
+def test_what_is_said_of_trips_is_refused_for_weights(folder, capsys):
+    told = [
+        "release",
+        "net.csv",
+        "--weight",
+        "most",
+        "--unit",
+        "1",
+        "-o",
+        "x.hush",
+        "--epsilon",
+        "1",
+        "--protects",
+        "trip",
+    ]
+    code, _, err = call(capsys, *told)
+    assert (code, "protects is said of trips" in err) == (2, True)
+    code, _, err = call(capsys, "plan", "net.csv", "--unit", "1", "--epsilon", "1", "--units", "10")
+    assert (code, "say what is protected" in err) == (2, True)
+
+
+def test_periods_must_be_named_when_asking(folder, capsys):
+    assert call(capsys, *RELEASE, *PERIODS)[0] == 0
+    for verb in (["query", "city.hush", "n0", "n1"], ["matrix", "city.hush", "-o", "x.csv"], ["index", "city.hush"]):
+        code, _, err = call(capsys, *verb)
+        assert (code, "add --period, one of am, pm" in err) == (2, True)
+    code, _, err = call(capsys, "query", "city.hush", "n0", "n1", "--period", "noon")
+    assert (code, "there is no period 'noon'; there are: am, pm" in err) == (2, True)
