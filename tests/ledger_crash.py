@@ -4,7 +4,7 @@
 
 A worker charges, writes a file named after the charge, and notes it, for ever.  It is killed by SIGKILL, which nothing
 can catch.  Afterwards every file must have its charge and the budget must hold.  Workers are forked, so that a kill
-costs milliseconds.
+costs milliseconds.  With ``--releases`` so many more are killed that make real releases of trips.
 """
 
 from __future__ import annotations
@@ -16,11 +16,20 @@ import random
 import signal
 import sys
 import time
+import warnings
 from pathlib import Path
 
+import duckdb
+import opendp.prelude as opendp
+import pandas as pd
+
+import hushpath
 from hushpath.errors import BudgetError
 from hushpath.privacy.ledger import Ledger
 from hushpath.privacy.spending import Spending
+
+# Imported before workers are forked: each is to be killed in the middle of a release, not of an import.
+_READY = hushpath.release, hushpath.read_trips, hushpath.Topology, duckdb, opendp
 
 STEP = 2.0**-7  # sums of it are exact in floats, so that it is known how many fit
 
@@ -52,6 +61,56 @@ def forked(path: Path, out: Path) -> int:
         finally:
             os._exit(code)
     return child
+
+
+def releases(folder: Path, count: int, chance: random.Random) -> dict[str, int]:
+    """Real releases of trips, one worker after the other killed while it makes them."""
+    path, out = folder / "releases.ledger", folder / "releases"
+    out.mkdir()
+    Ledger.create(path, dataset="d", protects="person", epsilon=0.02 * count, delta=0.0)
+    without, refused = 0, 0
+    for _ in range(count):
+        child = os.fork()
+        if child == 0:
+            _release_for_ever(path, out)
+        time.sleep(chance.uniform(0.0, 1.6))
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        refused += os.WIFEXITED(status)
+        noted = {charge.fingerprint for charge in Ledger.open(path).charges()}
+        without = sum(file.stem not in noted for file in out.glob("*.hush"))
+        assert without == 0
+    ledger = Ledger.open(path)
+    charges = ledger.charges()
+    for file in out.glob("*.hush"):
+        assert hushpath.load(file).fingerprint == file.stem
+    return {
+        "kills": count, "charges": len(charges), "files": len(list(out.glob("*.hush"))),
+        "files_without_charge": without,
+        "never_released": sum(charge.state == "charged" for charge in charges), "ended_by_refusal": refused,
+        "overspent": int(sum(charge.asked.spent for charge in charges) > 0.02 * count),
+    }  # fmt: skip
+
+
+def _release_for_ever(path: Path, out: Path) -> None:
+    """Release until nothing is left; what is written is named by its fingerprint."""
+    code = 1
+    warnings.simplefilter("ignore")  # six passes are mostly noise
+    try:
+        topology, _ = hushpath.Topology.build(
+            "abc", [0, 1, 2], [1, 2, 0], directed=True, proxy=[9.0, 8.0, 7.0], proxy_name="t"
+        )
+        table = {"who": ["x", "y"] * 3, "from": list("abcabc"), "to": list("bcabca"), "took": [9.0, 12, 8, 10, 11, 7]}
+        trips = hushpath.read_trips(pd.DataFrame(table), topology, person="who", edge=("from", "to"), seconds="took")
+        while True:
+            made = hushpath.release(
+                trips, epsilon=0.01, delta=0.0, protects="person", low=0.5, high=6, ledger=path, estimator="ratio"
+            )
+            made.save(out / f"{made.fingerprint}.hush")
+    except BudgetError:
+        code = 0
+    finally:
+        os._exit(code)
 
 
 def look(path: Path, out: Path) -> dict[str, int]:
@@ -103,12 +162,15 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--processes", type=int, default=6)
     parser.add_argument("--fit", type=int, default=60)
+    parser.add_argument("--releases", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     start = time.perf_counter()
     found = {"kills": kills(given.folder, given.kills, random.Random(given.seed))}
     middle = time.perf_counter()
     found["crowd"] = crowd(given.folder, given.processes, given.fit)
+    if given.releases:
+        found["releases"] = releases(given.folder, given.releases, random.Random(given.seed))
     json.dump({**found, "seconds": [middle - start, time.perf_counter() - middle]}, sys.stdout)
 
 

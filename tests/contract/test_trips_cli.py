@@ -31,7 +31,8 @@ def data(tmp_path_factory):
     edge, period = rng.integers(0, len(ends), count), rng.integers(0, 2, count)
     seconds = free[edge] * np.where(period == 0, 1.2, 2.4) * rng.gamma(20, 1 / 20, count)
     pd.DataFrame({
-        "who": rng.integers(0, 2000, count), "date": np.datetime64("2026-10-05", "s") + 86400 * rng.integers(0, 5, count),
+        "who": rng.integers(0, 2000, count),
+        "date": np.datetime64("2026-10-05", "s") + 86400 * rng.integers(0, 5, count),
         "trip": np.arange(count), "from": names[ends[edge, 0]], "to": names[ends[edge, 1]],
         "seconds": seconds, "period": np.array(["am", "pm"])[period],
     }).to_parquet(folder / "trips.parquet")  # fmt: skip

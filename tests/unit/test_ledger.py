@@ -394,19 +394,11 @@ def test_nothing_is_kept_of_a_charge_that_did_not_return(ledger, monkeypatch):
     assert ledger.charges() == []
 
 
-def crash(folder, kills, processes, fit):
-    """Run the helper: processes killed at random moments, and a crowd on one ledger."""
-    command = [
-        sys.executable,
-        str(CRASH),
-        str(folder),
-        "--kills",
-        str(kills),
-        "--processes",
-        str(processes),
-        "--fit",
-        str(fit),
-    ]
+def crash(folder, kills, processes, fit, releases):
+    """Run the helper: processes killed at random moments, a crowd on one ledger, and real releases killed."""
+    asked = {"kills": kills, "processes": processes, "fit": fit, "releases": releases}
+    words = [word for name, value in asked.items() for word in (f"--{name}", str(value))]
+    command = [sys.executable, str(CRASH), str(folder), *words]
     found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, timeout=900).stdout)
     killed, crowd = found["kills"], found["crowd"]
     for part in (killed, crowd):
@@ -415,6 +407,9 @@ def crash(folder, kills, processes, fit):
     assert killed["never_released"] > 0  # some were killed between the charge and the note
     assert crowd["charges"] == crowd["files"] == crowd["fit"]  # all that fits, and not one more
     assert crowd["failed"] == 0
+    made = found["releases"]
+    assert made["overspent"] == made["files_without_charge"] == 0
+    assert made["charges"] >= made["files"]
     return found
 
 
@@ -423,12 +418,14 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are for
 
 @needs_fork
 def test_crashes_and_crowds(tmp_path):
-    crash(tmp_path, 20, 6, 60)
+    crash(tmp_path, 20, 6, 60, 3)
 
 
 @needs_fork
 @pytest.mark.slow
 def test_many_crashes_and_large_crowds(tmp_path, record_property):
-    found = crash(tmp_path, 200, 16, 400)
+    found = crash(tmp_path, 200, 16, 400, 200)
+    assert found["releases"]["files"] > 20
+    assert found["releases"]["never_released"] > 0
     record_property("found", json.dumps(found))
     print(json.dumps(found))
