@@ -2,7 +2,7 @@
 
     ledger = Ledger.open("city.ledger")
     number = ledger.charge(Spending.of(certificate, "person-day"), days=(monday, sunday), file="week.hush")
-    ...                                   noise is drawn, the file is written
+    ...                                   noise is drawn, the release is made
     ledger.released(number, release.fingerprint)
 
 A charge is on the disk before ``charge`` returns, so noise is drawn only after it was paid for.  If the program dies in
@@ -115,7 +115,7 @@ class Ledger:
         return len(every) + 1
 
     def released(self, number: int, fingerprint: str) -> None:
-        """Note that the file of this charge was written.  It cannot be noted twice, nor for two charges."""
+        """Note the release that was made of this charge, by the fingerprint of its file; once, and for one charge only."""
         if not is_fingerprint(fingerprint):
             raise OptionError(f"the fingerprint of a release is 64 digits, got {str(fingerprint)[:40]!r}")
         with transaction(self.path, write=True) as connection:

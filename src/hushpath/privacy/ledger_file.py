@@ -55,7 +55,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Charge:
-    """One charge; ``released`` once its file was written, and then the file's fingerprint is known."""
+    """One charge; ``released`` once a release was made of it, and then the fingerprint of its file is known."""
 
     number: int
     dataset: str
