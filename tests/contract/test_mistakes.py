@@ -71,7 +71,19 @@ UNWRITABLE = [
     ("no/such/x.csv", "no folder"), ("roads.csv/x.csv", "no folder"), ("loop", "leads nowhere"), ("fifo", "a pipe"),
     (LONG + ".csv", "too long"), ("dir/", "is a folder"),
 ]  # fmt: skip
+# Everything is right but the part that is asked; the network need not be read to say so.
+SERIES = [
+    "roads.csv", "--trips", "roads.csv", "--from", "2026-01-01", "--every", "month", "--count", "2", "--epsilon", "1",
+    "--delta", "1e-6", "-o", "out", "--ledger", "x.ledger", "--protects", "person", "--low", "0.5", "--high", "6",
+    "--person", "source", "--day", "target", "--edge", "source,target", "--seconds", "minutes",
+]  # fmt: skip
 MISTAKES = [
+    *_each("series", [*SERIES, "--trips", "?"], ("absent.csv", "no such file"), ("dir", "no folder of files, with one")),
+    *_each("series", [*SERIES, "--every", "?"], ("year", "one of day, week, month"), ("", "one of day")),
+    *_each("series", [*SERIES, "--count", "?"], ("0", "from 1 to 1000"), ("many", "is not a valid int")),
+    *_each("series", [*SERIES, "--from", "?"], ("yesterday", "a date such as"), ("2026-02-30", "a date such as")),
+    *_each("series", [*SERIES, "--split", "?"], ("none", "one of even, front")),
+    *_each("series", [*SERIES, "--ledger", "?"], ("roads.csv", "not a hushpath ledger")),
     *_each(
         "release", ["?", *BASE[2:]],
         ("absent.csv", "No such file"), ("empty.csv", "empty file"), ("head.csv", "is empty"), ("bin.csv", "UTF-8"),

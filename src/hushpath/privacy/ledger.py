@@ -115,7 +115,7 @@ class Ledger:
         return len(every) + 1
 
     def released(self, number: int, fingerprint: str) -> None:
-        """Note the release that was made of this charge, by the fingerprint of its file; once, and for one charge only."""
+        """Note the release made of this charge, by the fingerprint of its file; once, and for one charge only."""
         if not is_fingerprint(fingerprint):
             raise OptionError(f"the fingerprint of a release is 64 digits, got {str(fingerprint)[:40]!r}")
         with transaction(self.path, write=True) as connection:
