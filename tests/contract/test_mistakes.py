@@ -75,12 +75,12 @@ UNWRITABLE = [
 SERIES = [
     "roads.csv", "--trips", "roads.csv", "--from", "2026-01-01", "--every", "month", "--count", "2", "--epsilon", "1",
     "--delta", "1e-6", "-o", "out", "--ledger", "x.ledger", "--protects", "person", "--low", "0.5", "--high", "6",
-    "--person", "source", "--day", "target", "--edge", "source,target", "--seconds", "minutes",
+    "--person", "source", "--day", "target", "--edge", "source,target", "--seconds", "weight", "--proxy", "cap",
 ]  # fmt: skip
 MISTAKES = [
-    *_each("series", [*SERIES, "--trips", "?"], ("absent.csv", "no such file"), ("dir", "no folder of files, with one")),
+    *_each("series", [*SERIES, "--trips", "?"], ("absent.csv", "no such file"), ("dir", "no folder of files")),
     *_each("series", [*SERIES, "--every", "?"], ("year", "one of day, week, month"), ("", "one of day")),
-    *_each("series", [*SERIES, "--count", "?"], ("0", "from 1 to 1000"), ("many", "is not a valid int")),
+    *_each("series", [*SERIES, "--count", "?"], ("0", "from 1 to 1000"), ("many", "a valid integer")),
     *_each("series", [*SERIES, "--from", "?"], ("yesterday", "a date such as"), ("2026-02-30", "a date such as")),
     *_each("series", [*SERIES, "--split", "?"], ("none", "one of even, front")),
     *_each("series", [*SERIES, "--ledger", "?"], ("roads.csv", "not a hushpath ledger")),
