@@ -29,7 +29,7 @@ from .accounting import Budget
 from .spending import Days, Protects, Spending, checked_days
 
 APPLICATION, VERSION = 0x68757368, 1  # "hush"; the books of ``composition`` belong to the version
-PATIENCE = 60.0  # seconds to wait for other processes
+PATIENCE = 180.0  # seconds to wait for other processes; sixteen at once on a busy machine took more than one minute
 LONGEST = 1000  # characters of a text
 TABLES = (
     "CREATE TABLE dataset (name TEXT PRIMARY KEY NOT NULL, protects TEXT NOT NULL, epsilon REAL NOT NULL, "
