@@ -60,7 +60,7 @@ class Periods:
         if not self.hours:
             cases = " ".join(f"WHEN {quoted(name)} THEN {i}" for i, name in enumerate(self.names))
             return f"CASE trim(CAST({column} AS VARCHAR)) {cases} END"
-        clock = f"date_part('epoch', CAST(TRY_CAST({column} AS TIMESTAMP) AS TIME)) / 3600"
+        clock = f"date_part('epoch', TRY_CAST(TRY_CAST({column} AS TIMESTAMP) AS TIME)) / 3600"
         cases = " ".join(f"WHEN {_within(clock, *span)} THEN {i}" for i, span in enumerate(self.hours))
         return f"CASE {cases} END"
 

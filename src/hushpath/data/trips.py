@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..errors import OptionError
 from .periods import Periods
 from .topology import Topology
-from .trip_rows import Named, column_types, connection, edge_table, rows_query, source_of
+from .trip_files import connection, source_of
+from .trip_rows import Named, edge_table, rows_query, told_as
 
 if TYPE_CHECKING:
     import duckdb
@@ -33,17 +34,16 @@ class Trips:
         day_type: how days are told, a public fact of the table; "" if they are not.
     """
 
-    __slots__ = ("__edges", "__frame", "__keys", "__query", "day_type", "periods", "topology")
+    __slots__ = ("__edges", "__frame", "__keys", "__queries", "day_type", "periods", "topology")
 
     def __init__(self, given: Any, topology: Topology, named: Named, periods: Periods, ids: list[Any] | None) -> None:
-        source, frame = source_of(given)
-        types = column_types(source, frame, named.all)
+        source = source_of(given, named.all)
         self.topology, self.periods = topology, periods
-        self.day_type = "" if named.day is None else types[named.day]
+        self.day_type = "" if named.day is None else told_as(source.types[named.day])
         self.__keys = frozenset(name for name in ("person", "day", "trip") if getattr(named, name) is not None)
-        self.__frame = None if frame is None else frame.copy() if hasattr(frame, "copy") else frame
+        self.__frame = source.frame
         self.__edges = edge_table(topology, ids)
-        self.__query = rows_query(source, types, named, topology, periods)
+        self.__queries = {unit: rows_query(source, named, topology, periods, keys) for unit, keys in UNITS.items()}
 
     def keys(self, protects: Any) -> tuple[str, ...]:
         """The columns that tell protected units apart; refuses what the table cannot tell."""
@@ -62,8 +62,8 @@ class Trips:
         return needed
 
     @contextmanager
-    def private_rows(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
-        """An engine, and the query for (person, day, trip, edge, period, seconds).  Private."""
+    def private_rows(self, protects: str) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+        """An engine, and the query for (person, day, trip, edge, period, seconds), none of two units.  Private."""
         import pandas as pd
 
         with connection() as engine:
@@ -71,7 +71,7 @@ class Trips:
                 engine.register("given", self.__frame)
             engine.register("public_edges_frame", pd.DataFrame(self.__edges))
             engine.execute("CREATE TABLE public_edges AS SELECT * FROM public_edges_frame")
-            yield engine, self.__query
+            yield engine, self.__queries[protects]
 
     def __repr__(self) -> str:
         return f"Trips(hidden, {self.topology!r})"
@@ -89,13 +89,15 @@ def read_trips(
     """Name the columns of a table of trips.  Its rows are private and are read when they are measured, not here.
 
     Args:
-        trips: a file (.parquet, .csv, .tsv, .jsonl), a folder of such parts, or a data frame.
+        trips: a file (.parquet, .csv, .tsv, .jsonl), a folder of such parts, or a data frame.  In .csv a line is a row.
         topology: the public network, such as ``read_topology`` gives.
-        person, day, trip: columns that tell who went, on which day (a date, a timestamp or a number), on which trip
-            (numbers must not be used twice for one person).  What ``release(protects=)`` names must be there.
+        person, day, trip: columns that tell who went, on which day (a date, a timestamp or the number of a day, below
+            100 000 000; other rows are left out), on which trip (numbers must not be used twice for one person).  What
+            ``release(protects=)`` names must be there.
         edge, seconds: a row per pass over an edge: the columns of both ends, ``("from", "to")``, or the column of an
             edge id; and how long it took.
-        node, time: instead of these, a row per node entered and when: seconds, or timestamps.
+        node, time: instead of these, a row per node entered and when: seconds, or timestamps.  With
+            ``protects="person-day"`` a pass from one day to the next is left out: it would tell of two units.
         nodes, times, durations: instead of these, a row per trip: lists (or JSON text) of nodes, with the time each was
             entered or with the seconds from each to the next, as map matchers give them (OSRM: annotation.nodes,
             annotation.duration).

@@ -42,7 +42,7 @@ def trip_totals(strategy: Strategy, trips: Trips, coin: str) -> Int:
     totals = np.zeros((2, len(terms.periods) * m), np.int64)
     public = {"edge": np.arange(m), "low": terms.low, "high": terms.high, "emphasis": terms.emphasis}
     trouble = ""
-    with trips.private_rows() as (engine, rows):
+    with trips.private_rows(terms.protects) as (engine, rows):
         engine.register("public_frame", pd.DataFrame(public))
         engine.execute("CREATE TABLE public AS SELECT * FROM public_frame")
         try:
