@@ -8,12 +8,14 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from named_graphs import build, delaunay_ends, grid_ends
 
 import hushpath
+from hushpath.data.topology import Topology
 
 CORPUS = Path(__file__).parent / "corpus"
 TERMS = {"epsilon": 1.0, "unit": 1.0, "max_weight": 20.0, "seed": 5}  # seeded: the same bytes every time
@@ -58,6 +60,25 @@ NEW = {
     for name in hushpath.mechanisms()
     if name not in {"auto", *(mechanism for _, mechanism, _ in RELEASES.values())}
 }
+
+
+def _trips(periods, **told):
+    """People on a small grid, in two periods or one."""
+    ends = GRID[:20]
+    topology = Topology.build(range(30), *ends.T, proxy=np.arange(1.0, 21.0), proxy_name="free flow", **told)[0]
+    rows = pd.DataFrame({"who": np.arange(300) % 40, "day": np.arange(300) % 5, "seconds": np.arange(300.0) % 60})
+    rows[["from", "to"]] = ends[np.arange(300) % 20]
+    rows["period"] = np.where(np.arange(300) % 3, "am", "pm")
+    named = dict(person="who", day="day", edge=("from", "to"), seconds="seconds")
+    return hushpath.read_trips(rows, topology, **named, **({"period": "period", "periods": periods} if periods else {}))
+
+
+TRIP_TERMS = {"epsilon": 2.0, "protects": "person-day", "low": 0.5, "high": 6.0, "seed": 5}
+TRIPS = {
+    "trips": (_trips(["am", "pm"], directed=True), {"days": (0, 3)}),
+    "trips-ratio": (_trips(None), {"estimator": "ratio", "neighbours": "replace"}),
+    "trips-pure": (_trips(["am", "pm"]), {"delta": 0.0, "max_edges": 3, "protects": "person", "estimator": "ratio"}),
+}
 INDEXED = ("input", "input-directed", "separator", "separator-cover", "treewidth")
 
 
@@ -65,12 +86,16 @@ def write_corpus(folder=CORPUS):
     """Write every seed; the same bytes every time."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for name in RELEASES:
+    for name in (*RELEASES, *TRIPS):
         write_seed(folder, name)
 
 
 def write_seed(folder, name):
     """Write one seed."""
+    if name in TRIPS:
+        trips, told = TRIPS[name]
+        hushpath.release(trips, **{**TRIP_TERMS, **told}).save(folder / f"{name}.hush")
+        return
     net, mechanism, options = (RELEASES | NEW)[name]
     rel = hushpath.release(net, mechanism=mechanism, **TERMS, **options)
     rel.save(folder / f"{name}.hush", index=name in INDEXED)

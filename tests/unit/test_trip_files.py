@@ -1,4 +1,4 @@
-"""No row of trips decides how another is read: whatever one unit's rows are, nothing else moves, and nothing is said."""
+"""No row of trips decides how another is read: whatever one unit's rows are, nothing else moves and nothing is said."""
 
 import datetime
 import decimal

@@ -92,7 +92,8 @@ class Lattice:
         """The same in L2 norm, if that is declared."""
         if self.unit_l2 is None:
             return None
-        return math.ceil(self.unit_l2 / self.granularity) + math.isqrt(4 * max(len(self.low), 1)) + 1
+        unit = min(self.unit_l2, self.unit)  # no L2 norm is above the L1 norm
+        return math.ceil(unit / self.granularity) + math.isqrt(4 * max(len(self.low), 1)) + 1
 
     @property
     def step(self) -> float:

@@ -40,7 +40,12 @@ class Periods:
         names = checked_names(list(periods))
         if not isinstance(periods, Mapping):
             return cls(names)
-        spans = tuple(_span(name, periods[name]) for name in names)
+        return cls.with_hours(names, [periods[name] for name in names])
+
+    @classmethod
+    def with_hours(cls, names: tuple[str, ...], hours: Sequence[Any]) -> Periods:
+        """Names with two hours each; refuses hours that are none, and a time that would be of two periods."""
+        spans = tuple(_span(name, span) for name, span in zip(names, hours, strict=True))
         _refuse_overlap(names, spans)
         return cls(names, spans)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -78,10 +77,10 @@ def checked_days(days: Any, kind: str) -> Days | None:
         return None
     if not kind:
         raise OptionError("days need to be told: name their column in read_trips(day=)")
-    pair = days.split("..") if isinstance(days, str) else [days, days] if _is_day(days) else list(days)
-    if len(pair) == 1:
-        pair *= 2
     try:
+        pair = days.split("..") if isinstance(days, str) else [days, days] if _is_day(days) else list(days)
+        if len(pair) == 1:
+            pair *= 2
         first, last = (_day(one) for one in pair)
     except (TypeError, ValueError):
         raise OptionError("days are a first and a last day, such as 2026-10-01..2026-10-31") from None
@@ -128,26 +127,28 @@ def unpacked(
     names, hours, days = header["periods"], header["hours"], header["days"]
     if not isinstance(names, list) or not isinstance(hours, list) or not isinstance(header["protects"], str):
         raise FileFormatError("what it says of its trips is not plain")
-    spans = tuple(_pair(span) for span in hours)
-    if spans and len(spans) != len(names):
+    if hours and len(hours) != len(names):
         raise FileFormatError("its periods have other hours than names")
+    known = checked_names(names) if names else ()
+    periods = Periods.with_hours(known, [_pair(span) for span in hours]) if hours else Periods(known)
     if days is not None and not (isinstance(days, list) and len(days) == 2 and all(type(d) is str for d in days)):
         raise FileFormatError("its days are not a first and a last one")
     try:
         span = None if days is None else (_day(days[0]), _day(days[1]))
     except ValueError:
         raise FileFormatError("its days are not a first and a last one") from None
-    if span is not None and (type(span[0]) is not type(span[1]) or [str(day) for day in span] != days):
+    if span is not None and (
+        type(span[0]) is not type(span[1]) or [str(day) for day in span] != days or span[0] > span[1]  # type: ignore[operator]
+    ):
         raise FileFormatError("its days are not a first and a last one")
     return TripTerms(
         **budget, unit=1.0, protects=header["protects"], neighbours=header["neighbours"],
-        periods=Periods(checked_names(names) if names else (), spans), days=span, max_edges=header["max_edges"],  # type: ignore[arg-type]
+        periods=periods, days=span, max_edges=header["max_edges"],  # type: ignore[arg-type]
         low=arrays["trips.low"], high=arrays["trips.high"], emphasis=arrays["trips.emphasis"],
     )  # fmt: skip
 
 
 def _pair(span: Any) -> tuple[float, float]:
-    plain = isinstance(span, list) and len(span) == 2 and all(type(hour) is float for hour in span)
-    if not plain or not all(math.isfinite(hour) and 0 <= hour <= 24 for hour in span):
+    if not isinstance(span, list) or len(span) != 2 or any(type(hour) is not float for hour in span):
         raise FileFormatError("a period of it has no hours")
     return span[0], span[1]

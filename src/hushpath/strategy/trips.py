@@ -95,8 +95,8 @@ class TripTerms(Terms):
         assert self.emphasis is not None
         low, high = frozen(self.low, np.float64), frozen(self.high, np.float64)
         with np.errstate(invalid="ignore", over="ignore"):
-            if not ((low >= 0) & (high > low) & (high <= 1e12) & (high - low >= 1e-9 * high)).all():
-                raise OptionError("bounds of a pass need 0 <= low < high <= 1e12 for every edge")
+            if not ((low >= 0) & (high > low) & (high >= 1e-9) & (high <= 1e12) & (high - low >= 1e-9 * high)).all():
+                raise OptionError("bounds of a pass need 0 <= low < high, high from 1e-9 to 1e12, for every edge")
         if not ((self.emphasis >= 1) & (self.emphasis <= 2**20)).all():
             raise OptionError("the emphasis of an edge is a whole number from 1 to 2**20")
         for name, array in (("low", low), ("high", high), ("emphasis", frozen(self.emphasis, np.int64))):
@@ -188,6 +188,8 @@ def _misfit(strategy: Strategy) -> str | None:
         return "it measures other periods than it names"
     if strategy.law is Law.GAUSSIAN and strategy.terms.max_edges is not None:
         return "max_edges is for Laplace noise"
+    if strategy.topology.proxy is None or not (strategy.topology.proxy > 0).all():
+        return "it has no free-flow time of every edge"
     return None
 
 
