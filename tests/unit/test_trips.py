@@ -247,6 +247,18 @@ def test_days_and_periods_that_do_not_count_are_left_out():
     assert len(hushpath.read_trips(rows, topology, **HERE, period="when", periods="hours").periods) == 24
 
 
+def test_a_trip_over_midnight_is_of_the_day_it_began_on():
+    """Else it would be in the releases of two days, each of which may spend the whole budget of a day."""
+    rows, topology = table(), network()
+    late = rows[rows.trip == rows.trip.value_counts().idxmax()].copy()
+    late["date"] = ["2026-10-01"] + ["2026-10-02"] * (len(late) - 1)
+    trips = hushpath.read_trips(late, topology, **HERE)
+    whole = totals(trips, protects="trip")
+    assert np.array_equal(totals(trips, protects="trip", days="2026-10-01"), whole)
+    assert not totals(trips, protects="trip", days="2026-10-02").any()
+    assert totals(trips, protects="person-day", days="2026-10-02").any()
+
+
 def everything_public(path):
     found = container.read(path, "hushpath-release", 4)
     arrays = {name: array for name, array in found.arrays.items() if name not in ("values", "advice.weights")}

@@ -17,7 +17,7 @@ import pandas as pd
 
 from ..arrays import Float, Int
 from ..data.topology import Topology
-from ..data.trip_rows import connection
+from ..data.trip_files import connection
 from ..data.trips import Trips, read_trips
 from .people import TWO_PERIODS, Town, simulate_people
 from .routing import Roads

@@ -43,6 +43,8 @@ def trip_totals(strategy: Strategy, trips: Trips, coin: str) -> Int:
     public = {"edge": np.arange(m), "low": terms.low, "high": terms.high, "emphasis": terms.emphasis}
     trouble = ""
     with trips.private_rows(terms.protects) as (engine, rows):
+        if terms.protects == "trip" and terms.days is not None:  # a trip over midnight is of the day it began on, whole
+            rows = f"SELECT * REPLACE (min(day) OVER (PARTITION BY {keys}) AS day) FROM ({rows})"
         engine.register("public_frame", pd.DataFrame(public))
         engine.execute("CREATE TABLE public AS SELECT * FROM public_frame")
         try:

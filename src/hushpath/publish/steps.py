@@ -75,7 +75,7 @@ class Series:
         if not self.protects.has_a_day:
             return f"All releases of one {self.protects} add up, so the total is split between them: {self.split}."
         whole = "Each day is in one release, so each release may spend all of it."
-        over = " A trip over midnight must name one day in all its rows: else it is in two releases."
+        over = " A trip over midnight is of the day it began on."
         return whole + (over if self.protects is Protects.TRIP else "")
 
     def __str__(self) -> str:
