@@ -1,13 +1,18 @@
 """Every decoder and every estimator, by being registered: what each way to read a release must keep."""
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 from named_graphs import SMALL, exact_distances, fitted, named
 
 import hushpath
+from hushpath.blocks import TripBlock
 from hushpath.blocks.samples import few_hops, sampled_hops
+from hushpath.data.topology import Topology
+from hushpath.data.trips import Trips
 from hushpath.decode.registry import DECODERS, decoders_for, default_decoder
 from hushpath.errors import CannotError
 from hushpath.estimate.core import Estimator, NoisyEdges
@@ -39,9 +44,49 @@ def releases():
     return made
 
 
+class Travelled(NamedTuple):
+    """A public network that people travel on: what stands in for a network with weights."""
+
+    topology: Topology
+    trips: Trips
+
+
+def travelled(name, directed, periods):
+    """Thirty people on a named network."""
+    old, rng = named(name).topology, np.random.default_rng(8)
+    public = Topology.build(
+        old.labels, old.tails, old.heads, directed=directed, proxy=rng.uniform(2, 9, old.num_edges), proxy_name="free"
+    )[0]
+    edges = rng.integers(0, public.num_edges, 400)
+    rows = pd.DataFrame({
+        "who": rng.integers(0, 30, 400), "day": rng.integers(0, 4, 400), "seconds": 1.5 * public.proxy[edges],
+        "from": [public.labels[i] for i in public.tails[edges]], "to": [public.labels[i] for i in public.heads[edges]],
+        "period": rng.choice(["am", "pm", "night"], 400),
+    })  # fmt: skip
+    told = {"period": "period", "periods": periods} if periods else {}
+    named_so = dict(person="who", day="day", edge=("from", "to"), seconds="seconds")
+    return Travelled(public, hushpath.read_trips(rows, public, **named_so, **told))
+
+
+@cache
+def trip_releases():
+    """Releases of trips, of both laws, with noise and without; of several periods each is read by itself."""
+    made = []
+    for name, directed in (("grid", False), ("grid", True), ("path", False), ("disconnected", True)):
+        for periods in (None, ["am"], ["am", "pm"]):
+            for epsilon, delta in ((1.0, 1e-6), (1.0, 0.0), (np.inf, 1e-6)):
+                owned = travelled(name, directed, periods)
+                told = dict(protects="person", low=0.5, high=6, seed=7)
+                rel = hushpath.release(owned.trips, epsilon=epsilon, delta=delta, **told)
+                made += [(owned, rel.at(period)) for period in rel.periods] or [(owned, rel)]
+    return made
+
+
 def readings(decoder):
     """Every release that this decoder reads."""
-    found = [(net, rel) for net, rel in releases() if DECODERS[decoder].reads(rel.measurements.strategy)]
+    found = [
+        (net, rel) for net, rel in [*releases(), *trip_releases()] if DECODERS[decoder].reads(rel.measurements.strategy)
+    ]
     assert found, f"no release here is read by decoder {decoder!r}: add a network or a mechanism that measures for it"
     return [(net, rel, rel.read(decoder=decoder)) for net, rel in found]
 
@@ -66,6 +111,14 @@ def test_the_proved_bound_holds_without_noise_and_with_it(decoder):
     outside = total = 0
     for net, rel, read in readings(decoder):
         strategy = rel.measurements.strategy
+        if strategy.has(TripBlock):  # nothing is proved of noise; what is certain is that times keep their bounds
+            assert np.isinf(DECODERS[decoder].bound(strategy, 0.05).noise)
+            low, high = (exact_distances(net.topology, b) for b in (strategy.terms.low, strategy.terms.high))
+            joined, step = np.isfinite(low), strategy.lattice.granularity * net.topology.num_nodes
+            assert (read.matrix()[joined] >= low[joined] - step).all()
+            assert (read.matrix()[joined] <= high[joined]).all()
+            outside, total = outside, total + 1
+            continue
         true = exact_distances(net.topology, net.weights.on_lattice(strategy.lattice) * strategy.lattice.granularity)
         joined = np.isfinite(true)
         error = read.matrix()[joined] - true[joined]
@@ -86,6 +139,10 @@ def test_predictions_come_from_public_facts_and_are_zero_without_noise(decoder):
     for _, rel, _ in readings(decoder):
         strategy = rel.measurements.strategy
         for hops in (few_hops, sampled_hops):
+            if strategy.has(TripBlock):
+                with pytest.raises(CannotError, match="a declared day of trips"):
+                    DECODERS[decoder].predict(strategy, hops)
+                continue
             expected = DECODERS[decoder].predict(strategy, hops)
             assert np.isfinite(expected.spread).all()
             assert (expected.spread >= 0).all()
@@ -126,7 +183,7 @@ def test_the_index_answers_as_the_decoder_does(decoder, tmp_path):
 
 
 def test_the_default_is_the_first_that_reads_and_every_release_has_one():
-    for _, rel in releases():
+    for _, rel in [*releases(), *trip_releases()]:
         able = decoders_for(rel.measurements.strategy)
         assert rel.decoder.name == able[0].name == rel.read().decoder.name
         assert np.array_equal(rel.read(decoder=able[0].name).matrix(), rel.matrix())
@@ -138,7 +195,10 @@ def test_what_cannot_be_read_so_is_refused_in_words():
     for asked, words in (
         (dict(decoder="anchors"), "cannot read a release by 'input'; these can: edges"),
         (dict(decoder="nobody"), "no decoder is called 'nobody'; choose from: lifted, hierarchy"),
-        (dict(estimator="nobody"), "no estimator is called 'nobody'; choose from: lean, sums, shrink, clip"),
+        (
+            dict(estimator="nobody"),
+            "no estimator is called 'nobody'; choose from: times, ratio, lean, sums, shrink, clip",
+        ),
     ):
         with pytest.raises(hushpath.HushpathError, match=words):
             rel.read(**asked)
@@ -183,6 +243,10 @@ def test_an_index_of_one_estimator_is_not_served_for_another(monkeypatch, tmp_pa
 # --- estimators ------------------------------------------------------------------------------------------------------
 
 
+OF_WEIGHTS = [name for name in ESTIMATORS if ESTIMATORS[name].times is None]
+OF_TRIPS = [name for name in ESTIMATORS if ESTIMATORS[name].times is not None]
+
+
 def noisy_edges():
     for _, rel in releases():
         noisy = NoisyEdges.of(rel.measurements)
@@ -190,7 +254,7 @@ def noisy_edges():
             yield rel, noisy
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("estimator", OF_WEIGHTS)
 def test_estimated_weights_are_whole_steps_within_public_bounds(estimator):
     for i, (rel, noisy) in enumerate(noisy_edges()):
         before = noisy.values.copy()
@@ -204,7 +268,7 @@ def test_estimated_weights_are_whole_steps_within_public_bounds(estimator):
             assert np.array_equal(ESTIMATORS[estimator].weights(noisy), weights)  # nothing is drawn at random
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("estimator", OF_WEIGHTS)
 def test_without_noise_there_is_nothing_to_estimate(estimator):
     seen = 0
     for rel, noisy in noisy_edges():
@@ -227,7 +291,7 @@ def test_a_proved_estimator_moves_no_weight_away_from_the_truth(estimator):
     assert seen
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("estimator", OF_WEIGHTS)
 def test_intervals_know_how_far_an_estimator_may_be_off(estimator):
     """Simulated intervals hold the truth about as often as they say; proved ones are refused if nothing is proved."""
     net = named("grid")
@@ -246,7 +310,7 @@ def test_intervals_know_how_far_an_estimator_may_be_off(estimator):
             hubs.interval(0, 5)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("estimator", OF_WEIGHTS)
 def test_wild_noise_breaks_no_estimator(estimator):
     rel = hushpath.release(named("grid"), epsilon=1.0, unit=1.0, mechanism="input", max_weight=20.0, seed=1)
     for extreme in (-(2**62), 0, 2**62):
@@ -275,3 +339,73 @@ def test_noisy_edges_know_their_noise():
             own = noisy.edges - noisy.edges[0] + len(strategy.scales) - len(noisy.edges)
             assert (noisy.noise <= stds(strategy.law, strategy.scales[own]) + 1e-9).all()
     assert {type(noisy).__name__ for _, noisy in noisy_edges()} == {"NoisyEdges", "LeastSquaresEdges"}
+
+
+# --- estimators of times from trips ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", OF_TRIPS)
+def test_estimated_times_are_whole_steps_within_public_bounds(estimator):
+    seen = 0
+    for _, rel in trip_releases():
+        read, again = (rel.read(estimator=estimator).decoder for _ in range(2))
+        times = read.all_weights
+        assert times.dtype == np.int64
+        assert times.shape == (max(1, len(rel.periods)), rel.topology.num_edges)
+        assert (read.lattice.low <= times).all()
+        assert (times <= read.lattice.high).all()
+        assert np.array_equal(times, again.all_weights)  # nothing is drawn at random
+        assert np.array_equal(read.carried.reshape(times.shape), times)
+        seen += 1
+    assert seen
+
+
+@pytest.mark.parametrize("estimator", OF_TRIPS)
+def test_without_noise_times_that_all_agree_are_found(estimator):
+    """Everybody took 1.5 times free flow everywhere: whoever shrinks towards anything shrinks towards that."""
+    seen = 0
+    for owned, rel in trip_releases():
+        if rel.measurements.strategy.budget.unlimited:
+            times = rel.read(estimator=estimator).decoder.weights * rel.measurements.strategy.lattice.granularity
+            above, below = rel.measurements.of(TripBlock).reshape(2, -1, owned.topology.num_edges)
+            often = (above + below)[rel.periods.index(rel.period) if rel.period else 0] > 0
+            assert times[often] == pytest.approx(1.5 * owned.topology.proxy[often], rel=0.02)
+            seen += often.any()
+    assert seen
+
+
+@pytest.mark.parametrize("estimator", OF_TRIPS)
+def test_wild_noise_breaks_no_estimator_of_trips(estimator):
+    for owned, rel in trip_releases()[::5]:
+        for extreme in (-(2**62), 0, 2**62):
+            values = np.full_like(rel.measurements.values, extreme)
+            wild = Release(Measurements(rel.measurements.strategy, values, "vector-seeded", False))
+            read = wild.read(estimator=estimator)
+            answers = (read.at(rel.period) if rel.period else read).matrix()
+            assert (answers >= 0).all()
+            apart = np.isinf(exact_distances(owned.topology, np.ones(owned.topology.num_edges)))
+            assert np.array_equal(np.isinf(answers), apart)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_estimators_read_either_weights_or_trips(estimator):
+    net, (owned, rel) = named("grid"), trip_releases()[0]
+    of_trips = ESTIMATORS[estimator].times is not None
+    weights = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=1)
+    with pytest.raises(hushpath.HushpathError):
+        (weights if of_trips else rel).read(estimator=estimator)
+    assert (rel if of_trips else weights).read(estimator=estimator).reading.estimator.name == estimator
+    assert owned.topology is rel.topology
+
+
+def test_a_release_of_trips_is_the_same_after_saving(tmp_path):
+    for owned, rel in trip_releases():
+        rel.save(tmp_path / "x.hush")
+        again = hushpath.load(tmp_path / "x.hush")
+        again = again if rel.period is None else again.at(rel.period)
+        assert np.array_equal(again.matrix(), rel.matrix())
+        assert again.statement == rel.statement
+        assert again.fingerprint == rel.fingerprint
+        assert not rel.statement.private
+        assert rel.statement.epsilon <= rel.statement.budget_epsilon
+        assert hushpath.evaluate(owned.trips, rel).pairs > 0
