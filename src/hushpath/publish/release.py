@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import datetime
 import os
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..data.network import Network
 from ..data.trips import Trips
@@ -14,12 +13,11 @@ from ..decode.registry import reading
 from ..errors import OptionError, warn
 from ..measure import measure
 from ..noise import make_sampler
-from ..privacy.ledger import Ledger
-from ..privacy.spending import Days, Spending
 from ..strategy.core import Strategy
 from ..strategy.registry import MECHANISMS
 from ..strategy.terms import Terms
-from ..strategy.trips import TripTerms, trip_strategy
+from ..strategy.trips import trip_strategy
+from .charging import Charging
 from .oracle import Release
 from .plan import ask, by_name
 from .planned import Plan
@@ -123,35 +121,6 @@ def release(
     network.topology.columns.check_public(plan.topology.proxy_name)  # a plan may not know which column is private
     charging = Charging.of(ledger, dataset, file, plan.strategy)
     return _measured(plan.strategy, network.weights, sampler, seed, estimator, charging)
-
-
-class Charging(NamedTuple):
-    """Where the cost of a release is written down, before it is measured."""
-
-    ledger: Ledger
-    asked: Spending
-    dataset: str | None
-    days: Days
-    file: str
-
-    @classmethod
-    def of(cls, path: Any, dataset: str | None, file: str, strategy: Strategy) -> Charging | None:
-        """What this strategy costs whom; nothing without a ledger."""
-        if path is None:
-            if dataset is not None:
-                raise OptionError("dataset names a data set of a ledger: name the ledger, too")
-            return None
-        if strategy.budget.unlimited:
-            raise OptionError("without noise there is nothing that a ledger could count: leave it out")
-        terms, days = strategy.terms, None
-        protects = terms.protects if isinstance(terms, TripTerms) else "declared"
-        if isinstance(terms, TripTerms) and terms.days is not None and isinstance(terms.days[0], datetime.date):
-            days = terms.days  # numbered days are not dates, so such a release counts as one of all days
-        return cls(Ledger.open(path), Spending.of(strategy.certificate, protects), dataset, days, file)
-
-    def paid(self) -> int:
-        """Charge it; ``BudgetError`` if it does not fit."""
-        return self.ledger.charge(self.asked, dataset=self.dataset, days=self.days, file=self.file)
 
 
 def _measured(

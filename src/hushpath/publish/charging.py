@@ -1,0 +1,41 @@
+"""Where the cost of a release is written down: a ledger, charged before anything is measured."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any, NamedTuple
+
+from ..errors import OptionError
+from ..privacy.ledger import Ledger
+from ..privacy.spending import Days, Spending
+from ..strategy.core import Strategy
+from ..strategy.trips import TripTerms
+
+
+class Charging(NamedTuple):
+    """One release and the ledger that pays for it."""
+
+    ledger: Ledger
+    asked: Spending
+    dataset: str | None
+    days: Days
+    file: str
+
+    @classmethod
+    def of(cls, path: Any, dataset: str | None, file: str, strategy: Strategy) -> Charging | None:
+        """What this strategy costs whom; nothing without a ledger."""
+        if path is None:
+            if dataset is not None:
+                raise OptionError("dataset names a data set of a ledger: name the ledger, too")
+            return None
+        if strategy.budget.unlimited:
+            raise OptionError("without noise there is nothing that a ledger could count: leave it out")
+        terms, days = strategy.terms, None
+        protects = terms.protects if isinstance(terms, TripTerms) else "declared"
+        if isinstance(terms, TripTerms) and terms.days is not None and isinstance(terms.days[0], datetime.date):
+            days = terms.days  # numbered days are not dates, so such a release counts as one of all days
+        return cls(Ledger.open(path), Spending.of(strategy.certificate, protects), dataset, days, file)
+
+    def paid(self) -> int:
+        """Charge it; ``BudgetError`` if it does not fit."""
+        return self.ledger.charge(self.asked, dataset=self.dataset, days=self.days, file=self.file)
