@@ -130,3 +130,70 @@ def test_a_marking_cannot_be_taken_out_of_the_file(place, tmp_path):
             put_together(tmp_path / "r.hush", {**header, "statement": changed}, arrays)
             with pytest.raises(hushpath.HushpathError, match="promises something else"):
                 hushpath.load(tmp_path / "r.hush")
+
+
+# --- trips: the same in every period ---------------------------------------------------------------------------------
+
+OF_TRIPS = [
+    ["inspect", "t.hush"], ["query", "t.hush", "n0", "n7", "--period", "am"],
+    ["query", "t.hush", "n0", "n7", "--interval", "--period", "pm"],
+    ["query", "t.hush", "--pairs", "ask.csv", "--period", "pm"], ["matrix", "t.hush", "-o", "t.csv", "--period", "am"],
+    ["index", "t.hush", "--period", "am"],
+]  # fmt: skip
+TRIP_RELEASE = [
+    "release", "streets.csv", "--trips", "trips.csv", "--proxy", "free", "--protects", "person-day", "--low", "0.5",
+    "--high", "6", "--person", "who", "--day", "day", "--edge", "from,to", "--seconds", "seconds", "--period", "part",
+    "--periods", "am,pm", "--epsilon", "1", "--force",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def travelled(place):
+    """The same folder with a release of trips."""
+    folder, private, more = place
+    ends = grid_ends(4, 5).tolist()
+    streets, trips = ["source,target,free"], ["who,day,from,to,seconds,part"]
+    streets += [f"n{a},n{b},{5 + a % 3}" for a, b in ends]
+    trips += [f"p{i % 9},{i % 3},n{a},n{b},{4 + i % 20},{'ap'[i % 2]}m" for i, (a, b) in enumerate(ends * 4)]
+    (folder / "streets.csv").write_text("\n".join(streets))
+    (folder / "trips.csv").write_text("\n".join(trips))
+    assert run([*TRIP_RELEASE, "-o", "t.hush", *more]) == 0
+    return folder, private, more
+
+
+@pytest.mark.parametrize("command", [*OF_TRIPS, [*TRIP_RELEASE, "-o", "again.hush"]], ids=" ".join)
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+def test_everything_printed_of_trips(travelled, capsys, command, as_json):
+    _, private, more = travelled
+    capsys.readouterr()
+    extra = more if command[0] == "release" else []
+    assert run([*command, *extra, *(["--json"] if as_json else [])]) == 0
+    out = capsys.readouterr().out
+    assert (MARK in out) is not private
+    if as_json:
+        assert json.loads(out)["private"] is private
+
+
+@pytest.mark.parametrize("period", ["am", "pm"])
+def test_files_and_tables_of_every_period(travelled, period):
+    folder, private, _ = travelled
+    rel = hushpath.load("t.hush").at(period)
+    texts = [repr(rel), str(rel.statement), str(rel.frame(["n0", "n1"])), json.dumps(rel.statement.as_dict())]
+    rel.save(f"{period}.hush", index=True)
+    names = [f"{period}.hush", rel.index_file(f"{period}.hush").name]
+    for suffix, long in TABLES:
+        names.append(f"of-{period}-{long}{suffix}")
+        write_matrix(rel, folder / names[-1], long=long)
+    texts += [(folder / name).read_bytes().decode("latin1") for name in names]
+    assert [MARK in text for text in texts] == [not private] * len(texts)
+
+
+def test_the_truth_of_trips_is_always_marked(travelled, capsys):
+    capsys.readouterr()
+    named = TRIP_RELEASE[2:4] + TRIP_RELEASE[TRIP_RELEASE.index("--person") : TRIP_RELEASE.index("--period")]
+    for more in ([], ["--json"]):
+        told = ["--period-column", "part", "--periods", "am,pm", "--period", "am"]
+        code = run(["evaluate", "streets.csv", "t.hush", *named, *told, *more])
+        out = capsys.readouterr().out
+        assert code == 0
+        assert MARK in out

@@ -26,6 +26,10 @@ HOSTILE, INDEX = "tests/unit/test_hostile_files.py", "tests/unit/test_engine_sto
 ROWS = "tests/properties/test_row_order.py"
 PUBLIC = "tests/properties/test_nothing_public_depends_on_weights.py"
 PROXIES = "tests/unit/test_proxy.py"
+TRIP_REPLAY, L2 = "tests/properties/test_trip_replay.py", "tests/unit/test_l2_units.py"
+PEOPLE, TABLES_OF_TRIPS, HOSTILE_TRIPS = (
+    f"tests/unit/test_{name}.py" for name in ("trips", "trip_files", "hostile_trips")
+)
 PLANS = "tests/unit/test_plan_predicted.py"
 TOGETHER, PAID = "tests/unit/test_composition.py", "tests/unit/test_ledger.py"
 OTHER_PLANS = [f"tests/unit/test_plan_{name}.py" for name in ("told", "solved", "refused", "slow_estimators")]
@@ -33,6 +37,7 @@ OTHER_PLANS = [f"tests/unit/test_plan_{name}.py" for name in ("told", "solved", 
 EVERYTHING = [
     CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, PROXIES, PLANS, *OTHER_PLANS,
     ACCOUNTING, TRADE_OFF, TOGETHER, PAID, INDEX,
+    L2, PEOPLE, TABLES_OF_TRIPS, HOSTILE_TRIPS, TRIP_REPLAY,
     HOSTILE, ROWS, REPLAY, SAMPLES, AUDIT,
 ]  # fmt: skip
 
@@ -57,6 +62,8 @@ HIERARCHY, EDGES, PAIRS, ANCHORS, LINES = (
 )
 PROOF, SPENDING, BOUND = (f"privacy/{name}.py" for name in ("certificate", "accounting", "sensitivity"))
 TRADE = "privacy/gaussian.py"
+TOTALS, TRIP_TERMS, TRIP_BLOCK = (f"{room}/trips.py" for room in ("measure", "strategy", "blocks"))
+TRIPS, TRIP_ROWS, TRIP_FILES = (f"data/{name}.py" for name in ("trips", "trip_rows", "trip_files"))
 ASKED, BOOKS, LEDGER, LEDGER_FILE = (
     f"privacy/{name}.py" for name in ("spending", "composition", "ledger", "ledger_file")
 )
@@ -78,7 +85,7 @@ MUTANTS = [
     Mutant(BOUND, "2 * p * q", "p * q", "one of the two directions to the boundary", CUT),
     Mutant(BOUND, "if (p < 0).any() or (q < 0).any():", "if False:", "negative shapes lower the cost", CUT),
     # --- exposure of blocks
-    Mutant(EDGES, "np.ones(len(ids), np.int64), ids, ids)", "np.ones(len(ids), np.int64), ids[1:], ids[1:])",
+    Mutant(EDGES, "np.ones(len(ids), np.int64), ids, ids,", "np.ones(len(ids), np.int64), ids[1:], ids[1:],",
            "one edge's own number is not counted", replay_of("input")),
     Mutant(PAIRS, "np.flatnonzero(group_of_edge >= 0)", "np.flatnonzero(group_of_edge > 0)",
            "edges of the first part are in no group", replay_of("hubs")),
@@ -169,9 +176,10 @@ MUTANTS = [
     Mutant(PROOF, "ratio * ratio / 2)", "ratio / 2)", "rho without the square", CERTIFICATE),
     Mutant(PROOF, "share = exposure.cut * (ratio", "share = np.sqrt(exposure.cut) * (ratio", "L2 where L1 belongs",
            CERTIFICATE),
-    Mutant(PROOF, "ratio = float(unit_steps) / scales", "ratio = float(unit_steps) / (scales + 1)",
+    Mutant(PROOF, "ratio = float(steps) / scales", "ratio = float(steps) / (scales + 1)",
            "noise one step wider than drawn", CERTIFICATE),
-    Mutant(PROOF, "np.where(exposure.cut == 0, 0.0, share)", "np.where(exposure.cut <= 1, 0.0, share)",
+    Mutant(PROOF, "np.where((exposure.cut == 0) | ~counted, 0.0, share)",
+           "np.where((exposure.cut <= 1) | ~counted, 0.0, share)",
            "groups of one number are free", CERTIFICATE),
     Mutant(PROOF, "if not epsilon <= budget.epsilon:", "if not epsilon <= 1.01 * budget.epsilon:",
            "a hundredth too much",
@@ -189,7 +197,7 @@ MUTANTS = [
     Mutant(PROOF, "if ((scales == 0) & (exposure.cut > 0)).any():", "if False:", "numbers without noise", CERTIFICATE),
     Mutant(PROOF, "checked_scales(scales)\n", "np.asarray(scales)\n", "negative scales earn budget", CERTIFICATE),
     Mutant(PROOF, "if scales.shape != exposure.cut.shape:", "if False:", "one scale for all groups", CERTIFICATE),
-    Mutant(PROOF, " or not 1 <= unit_steps < 2**63:", " or unit_steps < -9:", "a unit of nothing", CERTIFICATE),
+    Mutant(PROOF, " or not 1 <= steps < 2**63:", " or steps < -9:", "a unit of nothing", CERTIFICATE),
     Mutant(PROOF, "if self.cut.min(initial=0) < 0:", "if False:", "negative cuts earn budget", CERTIFICATE),
     Mutant(PROOF, "if ids.min(initial=0) < 0 or ids.max(initial=-1) >= count:", "if False:",
            "edges and groups that are not there", CERTIFICATE),
@@ -197,7 +205,8 @@ MUTANTS = [
            "numbers that no cut counts", CERTIFICATE),
     Mutant(CORE, "if any(block.topology is not self.topology for block in self.blocks):", "if False:",
            "a block that counts another network's edges", CERTIFICATE),
-    Mutant(CORE, "self.lattice.unit_steps, self.budget)", "1, self.budget)", "a step for a unit", CERTIFICATE),
+    Mutant(CORE, "lattice.unit_steps, self.budget, lattice.l2_steps)", "1, self.budget, 1)", "a step for a unit",
+           CERTIFICATE),
     Mutant(CORE, "joined([block.exposure for block in self.blocks])",
            "joined([block.exposure for block in self.blocks[::-1]])",
            "scales and groups in other orders",
@@ -309,8 +318,8 @@ MUTANTS = [
     Mutant(HIDDEN, "steps = np.floor(np.clip(self.__values, lattice.low * g, lattice.high * g) / g).astype(np.int64)\n"
            "        steps = np.clip(steps, lattice.low, lattice.high)",
            "steps = np.floor(self.__values / g).astype(np.int64)", "weights beyond the bounds", WEIGHTS),
-    Mutant(LATTICE, "frozen(low, np.int64), frozen(high, np.int64), topology.twins)",
-           "frozen(high, np.int64), frozen(low, np.int64), topology.twins)", "bounds swapped", WEIGHTS),
+    Mutant(LATTICE, "frozen(low, np.int64), frozen(high, np.int64), topology.twins, unit_l2)",
+           "frozen(high, np.int64), frozen(low, np.int64), topology.twins, unit_l2)", "bounds swapped", WEIGHTS),
     # --- the order of rows
     Mutant(HIDDEN, "        return steps[np.lexsort((steps, lattice.twins))]", "        return steps",
            "twins in the order of rows", ROWS),
@@ -411,7 +420,72 @@ MUTANTS = [
            "no noise called private", MEASURE),
     Mutant(STEP, "private=sampler.private and not strategy.budget.unlimited", "private=not strategy.budget.unlimited",
            "seeded noise called private", MEASURE),
+    # --- trips: how they are read
+    Mutant(TRIP_FILES, "hive_types_autocast = false", "hive_types_autocast = true", "names of folders decide types",
+           TABLES_OF_TRIPS),
+    Mutant(TRIP_FILES, "quote = '', escape = '', strict_mode", "quote = '\\\"', escape = '\\\"', strict_mode",
+           "a quote swallows other people's lines", TABLES_OF_TRIPS),
+    Mutant(TRIP_FILES, "columns = {{{columns}}})", "union_by_name = true)", "types guessed from values",
+           TABLES_OF_TRIPS),
+    Mutant(TRIP_FILES, "column.copy() if plain else", "column.copy() if True else", "objects that raise",
+           TABLES_OF_TRIPS),
+    Mutant(TRIP_ROWS, 'dict.fromkeys(("person", "trip", *unit))', '("person", "trip")',
+           "a pass of two days is of two units", TABLES_OF_TRIPS),
+    Mutant(TRIP_ROWS, '["entered", "tail", *told]', '["entered"]', "an order that other rows decide", TABLES_OF_TRIPS),
+    Mutant(TRIP_ROWS, "CAST({whole} AS VARCHAR)) AS VARCHAR)", "trim({name_of(column)})) AS VARCHAR)",
+           "a day told by the minute is many", TABLES_OF_TRIPS),
+    Mutant(TRIP_ROWS, "MOST_DAYS = 10**8", "MOST_DAYS = 10**15", "every second is a day", TABLES_OF_TRIPS),
+    Mutant(TRIP_ROWS, '[.]0+$', '[.]00+$', "one person told in two ways is two", TABLES_OF_TRIPS),
+    Mutant(TRIP_ROWS, "    kept = order[first]\n", "    kept = order\n", "a pass counts on every parallel edge",
+           PEOPLE),
+    Mutant(TRIPS, '"person-day": ("person", "day"), "trip"', '"person-day": ("person", "day", "trip"), "trip"',
+           "a day is as many units as trips", TRIP_REPLAY),
+    Mutant(TRIPS, '"person": ("person",),', '"person": ("person", "day"),', "a person is as many units as days",
+           TRIP_REPLAY),
+    Mutant("data/periods.py", "TRY_CAST(TRY_CAST({column} AS TIMESTAMP) AS TIME)",
+           "CAST(TRY_CAST({column} AS TIMESTAMP) AS TIME)", "an error tells of a value", TABLES_OF_TRIPS),
+    # --- trips: what one unit adds
+    Mutant(TOTALS, "greatest(0, least(1, (seconds", "greatest(0, least(9, (seconds", "long times are not clipped",
+           TRIP_REPLAY),
+    Mutant(TOTALS, "greatest(0, least(1, (seconds", "least(1, (0 * low + (seconds", "short times are not clipped",
+           TRIP_REPLAY),
+    Mutant(TOTALS, "ceil(sqrt(CAST(sum(", "floor(0.99 * sqrt(CAST(sum(", "the norm rounded down", TRIP_REPLAY),
+    Mutant(TOTALS, "sum(emphasis * emphasis)", "max(emphasis * emphasis)", "one cell stands for all", TRIP_REPLAY),
+    Mutant(TOTALS, '"CAST(sum(emphasis) AS BIGINT)"', '"CAST(max(emphasis) AS BIGINT)"', "the same for Laplace noise",
+           TRIP_REPLAY),
+    Mutant(TOTALS, "<= {terms.max_edges}", "<= 2 * {terms.max_edges}", "twice as many cells", TRIP_REPLAY),
+    Mutant(TOTALS, "concat_ws('|', '{coin}', cell, {keys})", "concat_ws('|', cell, {keys})",
+           "a choice that everybody knows", PEOPLE),
+    Mutant(TOTALS, "concat_ws('|', '{coin}', cell, {keys})", "concat_ws('|', '{coin}', cell)",
+           "everybody has the same choice", PEOPLE),
+    Mutant(TOTALS, "GROUP BY {keys}, cell {_chosen", "GROUP BY {keys}, cell, part {_chosen", "each pass counts",
+           TRIP_REPLAY),
+    Mutant(TOTALS, 'trouble = "they do not fit in memory and on disk" if "OutOfMemory" in type(error).__name__ else',
+           'trouble = str(error) if error else', "what the engine says is said", TABLES_OF_TRIPS),
+    Mutant(TOTALS, "if terms.periods != trips.periods:", "if False:", "totals of other periods", TABLES_OF_TRIPS),
+    Mutant(TRIP_TERMS, "return 2 * SHARE if self.replaced else SHARE", "return SHARE", "a replaced unit counts once",
+           TRIP_REPLAY),
+    Mutant(TRIP_TERMS, "math.isqrt(2 * SHARE * SHARE) + 1 if self.replaced else SHARE", "SHARE",
+           "the same in L2 norm", TRIP_REPLAY),
+    Mutant(TRIP_TERMS, 'replaced=self.neighbours == "replace"', "replaced=False", "what was declared is forgotten",
+           HOSTILE_TRIPS),
+    Mutant(TRIP_TERMS, "if strategy.block(TripBlock).periods != len(strategy.terms.periods):", "if False:",
+           "a file that measures other periods", HOSTILE_TRIPS),
+    Mutant(TRIP_BLOCK, "np.ones(1, np.int64), 0 * one, 0 * one", "np.zeros(1, np.int64), 0 * one, 0 * one",
+           "totals cost nothing", PEOPLE),
+    Mutant(TRIP_BLOCK, "0 * one, 0 * one, np.array", "one[:0], one[:0], np.array", "no edge moves the totals", PEOPLE),
+    # --- units in L2 norm
+    Mutant(PROOF, "_highest(exposure, scales, law, unit_steps, ~exposure.single)", "(0.0, 0)",
+           "other groups are free", L2),
+    Mutant(PROOF, "_highest(exposure, scales, law, l2_steps, exposure.single)", "(0.0, 0)",
+           "single weights are free", L2),
+    Mutant(PROOF, "_highest(exposure, scales, law, l2_steps, exposure.single)",
+           "_highest(exposure, scales, law, l2_steps, everything)", "sums as if they were single weights", L2),
+    Mutant(PROOF, "or law is Law.LAPLACE or exposure.single", "or exposure.single", "an L2 norm for Laplace noise", L2),
+    Mutant(PROOF, "((self.cut > 1) | (edges_of != 1))", "(self.cut > 1)", "a sum called a single weight", L2),
+    Mutant("data/lattice.py", "+ math.isqrt(4 * max(len(self.low), 1)) + 1", "", "rounding is free in L2 norm", L2),
     # --- what a file may claim
+    Mutant("publish/trip_terms.py", " or span[0] > span[1]", "", "days that end before they begin", HOSTILE_TRIPS),
     Mutant(FILE, 'header["sampler"] in SECRET_SAMPLERS and not strategy.budget.unlimited', "True",
            "a seeded release called private by its file", INDEX),
     Mutant(FILE, "if proved <= epsilon <= budget else", "if epsilon <= budget else", "a claim below what is proved",

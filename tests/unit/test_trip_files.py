@@ -299,8 +299,28 @@ def test_no_error_quotes_a_value(tmp_path, caplog):
         hushpath.release(trips, epsilon=1.0, protects="person-day", low=0.5, high=6)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
-    assert secret not in str(caught.value)
+    assert str(caught.value) == "the trips could not be read to their end (damaged?)"
     assert not caplog.records
+
+
+@pytest.mark.parametrize("when", ["infinity", "-infinity", "never", "", "294248-01-01 00:00:00", "24:00", None, 5])
+def test_times_that_are_none_are_of_no_period(when):
+    rows = pd.DataFrame([line.split(",") for line in plain_lines()], columns=HEADER.split(","))
+    rows = rows.assign(when="2026-10-01 08:30:00")
+    named = HERE | dict(period="when", periods={"am": (7, 10), "night": (22, 5)})
+    before = totals(rows, **named)
+    assert before.any()
+    assert np.array_equal(totals(pd.concat([rows[:1].assign(who="x", when=when), rows]), **named), before)
+
+
+def test_totals_are_of_the_periods_that_were_declared():
+    rows = pd.DataFrame([line.split(",") for line in plain_lines()], columns=HEADER.split(",")).assign(when="am")
+    one, other = (
+        hushpath.read_trips(rows, network(), **HERE, period="when", periods=p) for p in (["am", "pm"], ["pm", "am"])
+    )
+    made = hushpath.release(one, epsilon=1.0, protects="person", low=0.5, high=6, seed=1)
+    with pytest.raises(hushpath.HushpathError, match="other periods"):
+        trip_totals(made.measurements.strategy, other, "coin")
 
 
 VISITS = dict(person="who", day="day", trip="trip", node="node", time="time")
