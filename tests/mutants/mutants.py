@@ -9,7 +9,7 @@ lengths for public edges; another choice between parallel edges (public, and sti
 ``floor(unit / granularity)`` in ``unit_steps`` (an edge that moves by ``r`` steps crosses at most ``floor(r) + 1``
 lines, and there is one step for every edge); whatever ``calibrate`` returns (``build_strategy`` and ``measure`` certify
 it again, and raise); the other end of a bracket of Mills' ratio (far inside the slack); Newton's method in
-``gaussian`` (what it finds is evaluated).
+``gaussian`` (what it finds is evaluated); types of folders' values (what is no number or date stays text).
 """
 
 from __future__ import annotations
@@ -421,8 +421,6 @@ MUTANTS = [
     Mutant(STEP, "private=sampler.private and not strategy.budget.unlimited", "private=not strategy.budget.unlimited",
            "seeded noise called private", MEASURE),
     # --- trips: how they are read
-    Mutant(TRIP_FILES, "hive_types_autocast = false", "hive_types_autocast = true", "names of folders decide types",
-           TABLES_OF_TRIPS),
     Mutant(TRIP_FILES, "quote = '', escape = '', strict_mode", "quote = '\\\"', escape = '\\\"', strict_mode",
            "a quote swallows other people's lines", TABLES_OF_TRIPS),
     Mutant(TRIP_FILES, "columns = {{{columns}}})", "union_by_name = true)", "types guessed from values",
