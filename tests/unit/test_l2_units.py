@@ -17,6 +17,7 @@ from hushpath.strategy.terms import norms_of_edges
 
 EDGES, MOST = 24, 0.5
 ANY = Budget(1e9, 1e-6)
+from hushpath.strategy.terms import Terms
 
 
 def strategy(network, mechanism, law="gaussian", **options):
@@ -146,3 +147,14 @@ def test_it_is_said_once_and_kept_in_the_file(tmp_path):
     again = hushpath.load(tmp_path / "a.hush")
     assert again.statement == made.statement
     assert again.measurements.strategy.lattice.l2_steps == made.measurements.strategy.lattice.l2_steps
+
+
+def test_rounding_to_steps_is_paid_for_in_l2_norm():
+    """A hundred weights that each cross a line by a hair: a step each, though the unit is a tenth of a step."""
+    at = np.arange(100)
+    nets = [hushpath.Network.build(range(101), at, at + 1, np.full(100, w), upper=20.0) for w in (0.995, 1.005)]
+    lattice = Terms.declared(1.0, 1e-6, 1.0 + 1e-9, granularity=1.0, unit_l2=0.1 + 1e-9).lattice(nets[0].topology)
+    one, other = (net.weights.on_lattice(lattice) for net in nets)
+    moved = math.sqrt(float(((one - other) ** 2).sum()))
+    assert moved == 10
+    assert moved <= lattice.l2_steps

@@ -393,3 +393,10 @@ def test_lists_of_any_kind_are_rows_of_their_own(strange, tmp_path):
     assert by_itself(totals(table, **LISTS) - before)
     table.to_json(tmp_path / "t.jsonl", orient="records", lines=True)
     assert by_itself(totals(tmp_path / "t.jsonl", **LISTS) - before)
+
+
+def test_even_emphasis_costs_nothing_by_rounding():
+    for cells in (1, 3):
+        ends = [["a", "b"], ["b", "c"], ["c", "a"]][:cells]
+        found = totals(pd.DataFrame([["p", 1, 1, *pair, 1e9] for pair in ends], columns=HEADER.split(",")))
+        assert 0.999 * SHARE <= np.sqrt((found.astype(float) ** 2).sum()) <= SHARE

@@ -168,7 +168,8 @@ def _clock(column: str, kind: str) -> str:
 def _key(column: str, kind: str) -> str:
     """Who, or which trip: one spelling for each."""
     if told_as(kind) == "VARCHAR":
-        return rf"nullif(regexp_replace(trim(CAST({name_of(column)} AS VARCHAR)), '^(-?[0-9]+)[.]0+$', '\1'), '')"
+        whole = rf"regexp_replace(trim(CAST({name_of(column)} AS VARCHAR)), '^(-?[0-9]+)[.]0+$', '\1')"
+        return f"nullif(regexp_replace({whole}, '^-0$', '0'), '')"
     if kind.startswith(FLOAT):  # what is no number is nobody, and there is one zero
         return f"CASE WHEN NOT isnan({name_of(column)}) THEN {name_of(column)} + 0 END"
     return name_of(column)

@@ -13,7 +13,7 @@ from ..data.periods import Periods, checked_names
 from ..data.topology import Topology
 from ..data.trips import UNITS, Trips
 from ..errors import FileFormatError, OptionError
-from ..strategy.trips import Days, TripTerms, bounds_of, free_flow_of, quiet_emphasis
+from ..strategy.trips import EMPHASIS, Days, TripTerms, bounds_of, free_flow_of, quiet_emphasis
 
 KEYS = {"protects", "neighbours", "periods", "hours", "days", "max_edges"}
 
@@ -46,7 +46,7 @@ def declared(
         raise OptionError(f"emphasis must be quiet or even, got {str(emphasis)[:40]!r}")
     lowest, highest = bounds_of(topology, low, "low"), bounds_of(topology, high, "high")
     free_flow = free_flow_of(topology)
-    even = np.ones(topology.num_edges, np.int64)
+    even = np.full(topology.num_edges, EMPHASIS)  # not 1: shares are divided by a norm that is rounded up
     terms = TripTerms(
         epsilon=epsilon, delta=1e-6 if delta is None else delta, unit=1.0, population=population,
         protects=protects, neighbours=neighbours, days=checked_days(days, trips.day_type), max_edges=max_edges,
