@@ -41,9 +41,6 @@ def totals_of(measurements: Measurements) -> TripTotals:
     strategy, terms = measurements.strategy, trip_terms(measurements.strategy)
     numbers = measurements.of(TripBlock) / SHARE
     above, below = numbers.reshape(2, len(terms.periods), strategy.topology.num_edges)
-    assert terms.low is not None
-    assert terms.high is not None
-    assert terms.emphasis is not None
     return TripTotals(
         topology=strategy.topology, free_flow=free_flow_of(strategy.topology), low=terms.low, high=terms.high,
         emphasis=terms.emphasis.astype(np.float64), above=above, below=below,

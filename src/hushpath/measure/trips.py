@@ -62,7 +62,7 @@ def trip_totals(strategy: Strategy, trips: Trips, coin: str) -> Int:
                     SELECT {keys}, cell, any_value(emphasis) AS emphasis, sum(part) // count(*) AS part
                     FROM passes GROUP BY {keys}, cell {_chosen(terms, keys, coin)}
                 ),
-                norms AS (SELECT {keys}, {_norm(strategy)} AS norm FROM cells GROUP BY {keys}),
+                norms AS (SELECT {keys}, {_norm(terms, strategy.law)} AS norm FROM cells GROUP BY {keys}),
                 shares AS (
                     SELECT cell, part, CAST({SHARE} * {_weight(terms)} AS BIGINT) // norm AS share
                     FROM cells JOIN norms USING ({keys})
@@ -91,13 +91,11 @@ def _within(terms: TripTerms, kind: str) -> str:
     return f"{'TRY_CAST(day AS BIGINT)' if kind == 'VARCHAR' else 'day'} BETWEEN {first} AND {last}"
 
 
-def _norm(strategy: Strategy) -> str:
+def _norm(terms: TripTerms, law: Law) -> str:
     """What the weights of a unit's cells are divided by: never less than their norm."""
-    terms = strategy.terms
-    assert isinstance(terms, TripTerms)
     if terms.max_edges is not None:
         return str(terms.max_edges)
-    if strategy.law is Law.LAPLACE:
+    if law is Law.LAPLACE:
         return "CAST(sum(emphasis) AS BIGINT)"
     # One more than the root: rounding of a float below 2**62 moves it by less.
     return "CAST(ceil(sqrt(CAST(sum(emphasis * emphasis) AS DOUBLE))) AS BIGINT) + 1"

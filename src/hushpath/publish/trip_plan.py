@@ -157,9 +157,6 @@ def _measured(strategy: Strategy, true: Float, touched: Float, cells: float, rng
     """Noisy totals as such a day would give them."""
     terms = strategy.terms
     assert isinstance(terms, TripTerms)
-    assert terms.low is not None
-    assert terms.high is not None
-    assert terms.emphasis is not None
     emphasis, width = terms.emphasis.astype(np.float64), terms.high - terms.low
     if terms.max_edges is not None:
         share = np.full(len(emphasis), 1 / terms.max_edges * min(1.0, terms.max_edges / cells))

@@ -110,8 +110,9 @@ def _day(value: Any) -> datetime.date | int:
 
 def packed(terms: TripTerms) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Header and arrays of a file."""
-    arrays = {"trips.low": terms.low, "trips.high": terms.high, "trips.emphasis": terms.emphasis}
-    return terms.declared_of_trips(), {name: array for name, array in arrays.items() if array is not None}
+    return terms.declared_of_trips(), {
+        "trips.low": terms.low, "trips.high": terms.high, "trips.emphasis": terms.emphasis,
+    }  # fmt: skip
 
 
 def unpacked(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -74,9 +74,9 @@ class TripTerms(Terms):
 
     protects: str = ""
     neighbours: str = "add-remove"
-    low: Float | None = None
-    high: Float | None = None
-    emphasis: Int | None = None
+    low: Float = field(default_factory=lambda: np.empty(0))
+    high: Float = field(default_factory=lambda: np.empty(0))
+    emphasis: Int = field(default_factory=lambda: np.empty(0, np.int64))
     periods: Periods = WHOLE_DAY
     days: Days | None = None
     max_edges: int | None = None
@@ -90,10 +90,9 @@ class TripTerms(Terms):
         most = self.max_edges
         if most is not None and (isinstance(most, bool) or not isinstance(most, int) or not 1 <= most < SHARE):
             raise OptionError(f"max_edges must be a whole number from 1 to {SHARE - 1}, got {str(most)[:40]!r}")
-        assert self.low is not None
-        assert self.high is not None
-        assert self.emphasis is not None
         low, high = frozen(self.low, np.float64), frozen(self.high, np.float64)
+        if not low.shape == high.shape == np.shape(self.emphasis):
+            raise OptionError("bounds and emphasis of edges are of different lengths")
         with np.errstate(invalid="ignore", over="ignore"):
             if not ((low >= 0) & (high > low) & (high >= 1e-9) & (high <= 1e12) & (high - low >= 1e-9 * high)).all():
                 raise OptionError("bounds of a pass need 0 <= low < high, high from 1e-9 to 1e12, for every edge")
@@ -104,10 +103,9 @@ class TripTerms(Terms):
 
     def lattice(self, topology: Topology) -> TripLattice:
         """Times in steps so fine that rounding does not show."""
-        assert self.low is not None
-        assert self.high is not None
-        if len(self.low) != topology.num_edges or len(self.high) != topology.num_edges:
-            raise OptionError(f"bounds of a pass are one per edge: {topology.num_edges} edges, {len(self.low)} bounds")
+        for array in (self.low, self.high, self.emphasis):
+            if array.shape != (topology.num_edges,):
+                raise OptionError(f"bounds and emphasis are one per edge: {topology.num_edges} edges, {array.shape}")
         ceiling = min(LARGEST_DISTANCE >> (max(topology.num_nodes, 2) - 1).bit_length(), 2**53)
         granularity = 2.0 ** math.floor(math.log2(float(self.high.min(initial=1.0)) / FINEST))
         while self.high.max(initial=0.0) > ceiling * granularity:
@@ -176,7 +174,8 @@ def free_flow_of(topology: Topology) -> Float:
 
 def design(problem: Problem) -> Design:
     """All totals, with one scale of noise."""
-    assert isinstance(problem.terms, TripTerms)
+    if not isinstance(problem.terms, TripTerms):
+        raise OptionError("totals of trips are measured under terms of trips")
     return Design((TripBlock(problem.topology, len(problem.terms.periods)),), lambda law: np.ones(1))
 
 
