@@ -62,7 +62,8 @@ def test_copies_are_independent_and_alike():
 def test_copies_that_share_a_number_are_refused():
     experiment = Experiment(Case("input", "laplace", "path of 3", 3, path(3), copies=2))
     exposure = experiment.strategy.exposure
-    all_on_one = replace(exposure, group=np.zeros_like(exposure.group), single=None)  # as if the first number depended on all edges
+    # as if the first number depended on all edges
+    all_on_one = replace(exposure, group=np.zeros_like(exposure.group), single=None)
     experiment.strategy.__dict__["exposure"] = all_on_one
     with pytest.raises(AssertionError, match="share"):
         _ = experiment.worst
