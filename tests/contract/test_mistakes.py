@@ -78,6 +78,12 @@ SERIES = [
     "--person", "source", "--day", "target", "--edge", "source,target", "--seconds", "weight", "--proxy", "cap",
 ]  # fmt: skip
 MISTAKES = [
+    # 60.7 edges are not 60: what is declared is never made smaller.
+    *_each(
+        "plan", ["roads.csv", "--epsilon", "1", "--unit-edges", "?"],
+        ("60", "at most k weights by at most c"), ("60.7,0.5", "at most k weights"), ("60,0.5,1", "at most k weights"),
+        ("60,", "is no number"),
+    ),
     *_each("series", [*SERIES, "--trips", "?"], ("absent.csv", "no such file"), ("dir", "no folder of files")),
     *_each("series", [*SERIES, "--every", "?"], ("year", "one of day, week, month"), ("", "one of day")),
     *_each("series", [*SERIES, "--count", "?"], ("0", "from 1 to 1000"), ("many", "a valid integer")),

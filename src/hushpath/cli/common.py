@@ -109,6 +109,18 @@ def numbers(option: str, text: str | None, example: str) -> Any:
     return found if "," in text else found[0]
 
 
+def edges_of_unit(text: str | None) -> Any:
+    """``60,0.5``: how many weights by how much each, as ``unit_edges`` takes it; a part of an edge is not cut off.
+
+    >>> edges_of_unit("60,0.5"), edges_of_unit(None)
+    ((60, 0.5), None)
+    """
+    found = numbers("--unit-edges", text, "60,0.5")
+    if not isinstance(found, list):
+        return found
+    return tuple(int(one) if i == 0 and one.is_integer() else one for i, one in enumerate(found))
+
+
 def the_unit(unit: float | None) -> float:
     """The unit, which has no default; missing, it needs more words than "missing option"."""
     from ..errors import OptionError

@@ -44,13 +44,8 @@ def command(
     unit_l2: c.UnitL2 = None,
     unit_edges: c.UnitEdges = None,
     protects: t.Protects = None,
-    units: Annotated[
-        float | None, typer.Option("--units", help="PUBLIC: about how many units.", rich_help_panel=t.PANEL)
-    ] = None,
-    cells: Annotated[
-        float | None,
-        typer.Option("--cells", help="PUBLIC: edges and periods that one touches.", rich_help_panel=t.PANEL),
-    ] = None,
+    units: t.Units = None,
+    cells: t.Cells = None,
     low: t.Low = None,
     high: t.High = None,
     periods: t.PeriodNames = None,
@@ -86,7 +81,7 @@ def command(
         c.check_output(picture, network, nodes, like)
     if weight is not None:
         bounds_are_public(weight, c.bound(lower, 0.0), c.bound(upper, float("inf")))
-    edges = c.numbers("--unit-edges", unit_edges, "60,0.5")
+    edges = c.edges_of_unit(unit_edges)
     if protects is None and edges is None:
         unit = c.the_unit(unit)
     told: dict[str, Any] = {}
@@ -104,7 +99,7 @@ def command(
         made: Any = plan(
             topology, epsilon=asked, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,
             population=population, typical_weight=typical, target_error=target_error, anyway=anyway, units=units,
-            cells=cells, unit_l2=unit_l2, unit_edges=None if edges is None else (int(edges[0]), edges[1]),
+            cells=cells, unit_l2=unit_l2, unit_edges=edges,
             like=None if like is None else load(like), **told, **c.mechanism_options(option),
         )  # fmt: skip
     if picture is not None and isinstance(made, Sweep):

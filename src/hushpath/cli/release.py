@@ -90,7 +90,7 @@ def command(
         private_key(sign)  # a wrong key is said before the data are opened, as a wrong budget is
     Budget(epsilon, delta)  # a wrong budget is said before the data are opened
     typical = c.numbers("--typical-weight", typical_weight, "15,40")
-    edges = c.numbers("--unit-edges", unit_edges, "60,0.5")
+    edges = c.edges_of_unit(unit_edges)
     owned: Network | Trips
     with shown():
         if trips is not None:
@@ -103,8 +103,7 @@ def command(
             )  # fmt: skip
         made = release(
             owned, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,
-            sampler=sampler, seed=seed, population=population, proxy=proxy, unit_l2=unit_l2,
-            unit_edges=None if edges is None else (int(edges[0]), edges[1]),
+            sampler=sampler, seed=seed, population=population, proxy=proxy, unit_l2=unit_l2, unit_edges=edges,
             estimator=estimator, typical_weight=typical, anyway=anyway, **t.declared(given),
             ledger=ledger, dataset=dataset, file=out.name,
             **c.mechanism_options(option),

@@ -12,16 +12,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import Float, Int
+from ..arrays import Int
 from ..blocks import Block, TripBlock
 from ..errors import CannotError, OptionError
 from ..estimate.core import EdgeTimes
 from ..estimate.draws import DRAWS, Plausible
 from ..estimate.trip_totals import TripTotals
 from ..measure import Measurements
-from ..noise import stds
 from ..strategy.core import Strategy
-from ..strategy.trips import SHARE, TripTerms, free_flow_of
+from ..strategy.trips import SHARE, TripTerms, free_flow_of, noise_of_totals
 from .core import Bound, Hops, Prediction
 from .edges import EdgeDecoder
 from .widths import Widths, sample_of_ends
@@ -44,7 +43,7 @@ def totals_of(measurements: Measurements) -> TripTotals:
     return TripTotals(
         topology=strategy.topology, free_flow=free_flow_of(strategy.topology), low=terms.low, high=terms.high,
         emphasis=terms.emphasis.astype(np.float64), above=above, below=below,
-        noise=float(stds(strategy.law, strategy.scales).max(initial=0.0)) / SHARE, law=strategy.law,
+        noise=noise_of_totals(strategy), law=strategy.law,
     )  # fmt: skip
 
 
@@ -114,7 +113,7 @@ class TripDecoder(EdgeDecoder):
 
     @cached_property
     def widths(self) -> Widths:
-        """How far off answers are: learnt once, from plausible times pushed through shortest paths."""
+        """How far off answers are: learnt once, from plausible times; measured coverage is in docs/TRIPS.md."""
         sources, period = sample_of_ends(self.topology.num_nodes), self._period or 0
         released = np.empty((len(sources), self.topology.num_nodes))
         self.rows(sources, released)
@@ -122,12 +121,6 @@ class TripDecoder(EdgeDecoder):
         found = Plausible(self.times.draws(period, DRAWS, SEED) / unit, (), 0.0)
         learnt = Widths.learnt(self.topology, found, sources, released / unit, unit)
         return replace(learnt, below=NARROWER, above=NARROWER)
-
-    def ranges(self, sources: Int, targets: Int, confidence: float, answers: Float) -> Float:
-        """From plausible times; approximate: measured coverage is in docs/TRIPS.md."""
-        if self.strategy.budget.unlimited:
-            return np.stack([answers, answers], axis=1)
-        return self.widths.ranges(answers, sources, targets, confidence)
 
 
 DECODER = TripDecoder

@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Float
-from ..blocks.routes import distances, usage
+from ..blocks.routes import distances
 from ..data.topology import Topology
 from ..errors import CannotError, OptionError
 from ..estimate.line_graph import line_graph
 from ..estimate.trip_times import estimate_times
 from ..estimate.trip_totals import TripTotals
-from ..noise import Law, simulation, std
+from ..noise import Law, simulation
 from ..strategy.core import Strategy
-from ..strategy.trips import SHARE, TripTerms, free_flow_of
+from ..strategy.trips import TripTerms, free_flow_of, noise_of_totals, public_traffic
 from .trip_terms import trip_words
 
 LEVEL = 0.3  # logarithm of a usual time over free flow
@@ -73,18 +73,15 @@ class TripPlan:
         assert isinstance(terms, TripTerms)
         return {
             "trips": terms.declared_of_trips(), "law": str(self.strategy.law), "epsilon": terms.epsilon,
-            "delta": terms.delta, "units": self.units, "cells": self.cells, "noise": self._noise,
+            "delta": terms.delta, "units": self.units, "cells": self.cells, "noise": noise_of_totals(self.strategy),
             "relative_error": self.share, "gain": self.gain, "worth_it": self.worth_it,
             "forecasts": [one._asdict() for one in self.forecasts],
         }  # fmt: skip
 
-    @property
-    def _noise(self) -> float:
-        return std(self.strategy.law, int(self.strategy.scales.max(initial=0))) / SHARE
-
     def __str__(self) -> str:
         terms = self.strategy.terms
         assert isinstance(terms, TripTerms)
+        noise = noise_of_totals(self.strategy)
         verdict = f"{self.gain:.2g} times as close as" if self.worth_it else "NO BETTER than"
         rows = [
             f"  {one.kind:6} {100 * one.error / one.distance:7.2g} % {100 * one.scaled / one.distance:12.2g} % "
@@ -94,7 +91,7 @@ class TripPlan:
         return "\n".join([
             f"Protected: {trip_words(terms.declared_of_trips())}.",
             f"Budget: epsilon = {terms.epsilon:g}, delta = {terms.delta:g}; {self.strategy.num_values} totals with "
-            f"{str(self.strategy.law).capitalize()} noise, standard deviation {self._noise:.4g} of one unit's norm.",
+            f"{str(self.strategy.law).capitalize()} noise, standard deviation {noise:.4g} of one unit's norm.",
             f"A typical day of {self.units:,} units with {self.cells:g} cells each, tried on made-up times:",
             "  times   release  free flow x 1 ratio  free flow   (mean error of distances)",
             *rows,
@@ -125,7 +122,7 @@ def _tried(strategy: Strategy, units: float, cells: float) -> list[Forecast]:
         raise CannotError("the network has no edge")
     free_flow, periods = free_flow_of(topology), len(terms.periods)
     graph, found = line_graph(topology), []
-    touched = _touched(topology, free_flow, units * cells / periods)
+    touched = _touched(topology, units * cells / periods)
     for turn, (kind, size) in enumerate(KINDS.items()):
         rng = simulation(700 + turn)
         field = (graph.wide(rng, periods) + graph.wide(rng, 1)) / np.sqrt(2)
@@ -146,10 +143,9 @@ def _tried(strategy: Strategy, units: float, cells: float) -> list[Forecast]:
     return found
 
 
-def _touched(topology: Topology, free_flow: Float, total: float) -> Float:
+def _touched(topology: Topology, total: float) -> Float:
     """How often each edge is touched in one period: as fastest routes use it, and a little everywhere."""
-    used = usage(topology, free_flow / free_flow.mean())
-    share = used / max(float(used.mean()), 1e-300) + EVEN
+    share = public_traffic(topology) + EVEN
     return np.asarray(total * share / share.sum(), np.float64)
 
 
@@ -167,7 +163,7 @@ def _measured(strategy: Strategy, true: Float, touched: Float, cells: float, rng
     passes = rng.poisson(np.minimum(touched, 1e15), true.shape).astype(np.float64)
     spread = PASS * true / np.sqrt(np.maximum(passes, 1.0))
     part = np.clip((true + spread * rng.normal(size=true.shape) - terms.low) / width, 0.0, 1.0)
-    noise = std(strategy.law, int(strategy.scales.max(initial=0))) / SHARE
+    noise = noise_of_totals(strategy)
     scale = noise / np.sqrt(2) if strategy.law is Law.LAPLACE else noise
     draw = rng.laplace if strategy.law is Law.LAPLACE else rng.normal
     return TripTotals(

@@ -45,12 +45,12 @@ def declared(
     if emphasis not in ("quiet", "even"):
         raise OptionError(f"emphasis must be quiet or even, got {str(emphasis)[:40]!r}")
     lowest, highest = bounds_of(topology, low, "low"), bounds_of(topology, high, "high")
-    free_flow = free_flow_of(topology)
+    free_flow_of(topology)  # said before anything is worked out with it
     even = np.full(topology.num_edges, EMPHASIS)  # not 1: shares are divided by a norm that is rounded up
     terms = TripTerms(
         epsilon=epsilon, delta=1e-6 if delta is None else delta, unit=1.0, population=population,
         protects=protects, neighbours=neighbours, days=checked_days(days, trips.day_type), max_edges=max_edges,
-        emphasis=quiet_emphasis(topology, free_flow) if emphasis == "quiet" else even,
+        emphasis=quiet_emphasis(topology) if emphasis == "quiet" else even,
         periods=trips.periods, low=lowest, high=highest,
     )  # fmt: skip
     return topology, terms

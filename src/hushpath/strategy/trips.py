@@ -12,6 +12,7 @@ from __future__ import annotations
 import datetime
 import math
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from ..data.periods import Periods
 from ..data.topology import Topology
 from ..data.trips import UNITS
 from ..errors import OptionError
-from ..noise import Law
+from ..noise import Law, std
 from .core import Design, Mechanism, Problem, Strategy, build_strategy
 from .terms import Terms
 
@@ -130,12 +131,19 @@ class TripTerms(Terms):
         return True
 
 
-def quiet_emphasis(topology: Topology, free_flow: Float) -> Int:
+@lru_cache(maxsize=2)  # a plan, and every release of a series, asks for the same network
+def public_traffic(topology: Topology) -> Float:
+    """How much fastest routes over free-flow times use each edge, as a multiple of the mean."""
+    free_flow = free_flow_of(topology)
+    used = usage(topology, free_flow / free_flow.mean())
+    return used / max(float(used.mean()), 1e-300)
+
+
+def quiet_emphasis(topology: Topology) -> Int:
     """Edges that fastest routes on empty streets use little count more: a public fact, by a power that served best."""
     if topology.num_edges == 0:
         return np.empty(0, np.int64)
-    used = usage(topology, free_flow / free_flow.mean())
-    share = (used / max(float(used.mean()), 1e-300) + 0.1) ** -0.25
+    share = (public_traffic(topology) + 0.1) ** -0.25
     return np.clip(np.rint(EMPHASIS * share), 1, 2**20).astype(np.int64)
 
 
@@ -170,6 +178,11 @@ def free_flow_of(topology: Topology) -> Float:
             f"{ends[1]!r:.40}; give every edge one"
         )
     return topology.proxy
+
+
+def noise_of_totals(strategy: Strategy) -> float:
+    """The standard deviation of the noise of each total, in units of the norm of one protected unit."""
+    return std(strategy.law, int(strategy.scales.max(initial=0))) / SHARE
 
 
 def design(problem: Problem) -> Design:
