@@ -14,7 +14,7 @@ from hushpath.files import container
 from hushpath.publish.file import FORMAT, VERSION
 
 # written by the last version that wrote them
-OLD, OLDER = (sorted((Path(__file__).parent / f"version{number}").glob("*.hush")) for number in (3, 2))
+RECENT, OLD, OLDER = (sorted((Path(__file__).parent / f"version{number}").glob("*.hush")) for number in (4, 3, 2))
 PROXY = [5.0, 1.0, np.nan, 0.0, 2.5]  # of three twins and two more
 
 
@@ -109,6 +109,7 @@ def test_version_2_is_read_exactly_as_before(path, tmp_path):
     assert weights is None or np.array_equal(weights, old.decoder.weights)
     assert [header.pop(name) for name in ("unit_l2", "trips")] == [None, None]
     assert [header["statement"].pop(name) for name in ("unit_l2", "trips")] == [None, None]
+    assert header.pop("quantity") == {"name": "", "units": "", "date": ""}
     assert header == found.header
     assert {name: array.tobytes() for name, array in arrays.items()} == {
         name: array.tobytes() for name, array in found.arrays.items()
@@ -122,7 +123,8 @@ def test_version_2_is_read_exactly_as_before(path, tmp_path):
 def test_there_are_old_files_to_read():
     assert {path.stem for path in OLDER} == {"input", "input-directed", "all-pairs", "hubs", "tree", "separator"}
     assert {path.stem for path in OLD} == {"input", "gaussian", "lines", "separator"}
-    assert KINDS[FORMAT] == VERSION == 4
+    assert {path.stem for path in RECENT} == {"input", "l2", "trips"}
+    assert KINDS[FORMAT] == VERSION == 5
 
 
 @pytest.mark.parametrize("path", OLD, ids=lambda path: path.stem)
@@ -136,6 +138,7 @@ def test_version_3_is_read_exactly_as_before(path, tmp_path):
     header, arrays = taken_apart(tmp_path / "x.hush")
     assert [header.pop(name) for name in ("unit_l2", "trips")] == [None, None]
     assert [header["statement"].pop(name) for name in ("unit_l2", "trips")] == [None, None]
+    assert header.pop("quantity") == {"name": "", "units": "", "date": ""}
     assert header == found.header
     assert {name: array.tobytes() for name, array in arrays.items()} == {
         name: array.tobytes() for name, array in found.arrays.items()
@@ -143,8 +146,34 @@ def test_version_3_is_read_exactly_as_before(path, tmp_path):
     assert np.array_equal(hushpath.load(tmp_path / "x.hush").matrix(), old.matrix())
 
 
+@pytest.mark.parametrize("path", RECENT, ids=lambda path: path.stem)
+def test_version_4_is_read_exactly_as_before(path, tmp_path):
+    old, found = hushpath.load(path), container.read(path, FORMAT, 4)
+    assert (old.fingerprint, str(old.statement.quantity)) == (found.claimed_digest, "")
+    assert old.statement.as_dict().items() >= found.header["statement"].items()
+    old.save(tmp_path / "x.hush")
+    header, arrays = taken_apart(tmp_path / "x.hush")
+    assert header.pop("quantity") == {"name": "", "units": "", "date": ""}
+    assert header == found.header
+    assert {name: array.tobytes() for name, array in arrays.items()} == {
+        name: array.tobytes() for name, array in found.arrays.items()
+    }
+
+
+def test_version_4_does_not_know_what_its_numbers_are(file):
+    header, arrays = taken_apart(file)
+    put_together(file, header, arrays, version=4)
+    refused(file, "other fields than its version knows")
+    header.pop("quantity")
+    put_together(file, header, arrays, version=4)
+    assert str(hushpath.load(file).statement.quantity) == ""
+    put_together(file, header, arrays)
+    refused(file, "other fields")
+
+
 def test_version_3_knows_no_trips(file):
     header, arrays = taken_apart(file)
+    header.pop("quantity")
     put_together(file, header, arrays, version=3)
     refused(file, "other fields than its version knows")
     for name in ("unit_l2", "trips"):
@@ -158,6 +187,7 @@ def test_version_3_knows_no_trips(file):
 
 def test_version_2_knows_no_proxy(file):
     header, arrays = taken_apart(file)
+    header.pop("quantity")
     put_together(file, header, arrays, version=2)
     refused(file, "other fields than its version knows")
     for name in ("unit_l2", "trips"):

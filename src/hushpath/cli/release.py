@@ -65,6 +65,9 @@ def command(
     emphasis: t.Emphasis = None,
     ledger: Annotated[Path | None, typer.Option("--ledger", help="Charge this ledger first; see `ledger`.")] = None,
     dataset: Annotated[str | None, typer.Option("--dataset", help="Of the ledger, if it has several.")] = None,
+    quantity: Annotated[str | None, typer.Option("--quantity", help="What a distance is: 'travel time'.")] = None,
+    measured_in: Annotated[str | None, typer.Option("--in", help="What it is measured in: seconds.")] = None,
+    date: Annotated[str | None, typer.Option("--date", help="Of when it is, in your words: 2026-03.")] = None,
     json: c.Json = False,
 ) -> None:
     """Release all distances of a network, from its weights or from people's trips, with differential privacy."""
@@ -105,7 +108,7 @@ def command(
             owned, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,
             sampler=sampler, seed=seed, population=population, proxy=proxy, unit_l2=unit_l2, unit_edges=edges,
             estimator=estimator, typical_weight=typical, anyway=anyway, **t.declared(given),
-            ledger=ledger, dataset=dataset, file=out.name,
+            ledger=ledger, dataset=dataset, file=out.name, quantity=quantity, measured_in=measured_in, date=date,
             **c.mechanism_options(option),
         )  # fmt: skip
         made.save(out, sign=sign)

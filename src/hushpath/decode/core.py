@@ -78,6 +78,7 @@ class Decoder(ABC):
         blocks: the kinds of block it needs; a release may hold others, which it leaves alone.
         searches: whether it searches paths over edge weights, so that an estimator has something to say.
         indexed: whether it can have an index.
+        routes: whether every distance is that of a path over edge weights, so that paths and weights can be told.
     """
 
     name: ClassVar[str]
@@ -85,6 +86,7 @@ class Decoder(ABC):
     blocks: ClassVar[tuple[type[Block], ...]]
     searches: ClassVar[bool] = False
     indexed: ClassVar[bool] = False
+    routes: ClassVar[bool] = False
     index: Index | None = None
 
     def __init__(self, measurements: Measurements, estimator: Estimator) -> None:
@@ -153,6 +155,10 @@ class Decoder(ABC):
     def index_for(self, rows: int) -> Index | None:  # noqa: ARG002
         """The index, if there is one or if this many rows are worth making it."""
         return None
+
+    def route(self, source: int, target: int) -> Int:  # noqa: ARG002
+        """The edges of one shortest path, in order; none from a node to itself."""
+        raise CannotError(f"a release read by decoder {self.name!r} tells distances, not the paths they belong to")
 
     def floats(self, steps: Int, apart: int) -> Float:
         """Lattice steps as distances in units of weight; infinite where they say that no path joins a pair."""

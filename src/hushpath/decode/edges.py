@@ -21,6 +21,7 @@ from ..estimate.core import PathSpread
 from ..estimate.draws import if_solvable, plausible
 from ..estimate.registry import estimator_named
 from ..kernels.paths import distances_from
+from ..kernels.search import path_of_fewest
 from ..noise import simulation
 from ..strategy.core import Strategy
 from .core import (
@@ -49,7 +50,7 @@ class EdgeDecoder(RowDecoder):
     name = "edges"
     summary = "shortest paths over estimated edge weights"
     blocks: ClassVar[tuple[type[Block], ...]] = (EdgeBlock,)
-    searches = indexed = True
+    searches = indexed = routes = True
     _tried = False
 
     @staticmethod
@@ -119,6 +120,15 @@ class EdgeDecoder(RowDecoder):
     def pairs(self, sources: Int, targets: Int) -> Float:
         """From the index, if there is one."""
         return super().pairs(sources, targets) if self.index is None else self.index.pairs(sources, targets)
+
+    def route(self, source: int, target: int) -> Int:
+        """The edges of a shortest path, the one with fewest edges: what a search finds along arcs that are on one."""
+        arcs, row = self.topology.arcs, np.empty((1, self.topology.num_nodes))
+        self.search(np.array([source]), row, -1)
+        tails = np.repeat(np.arange(len(arcs.start) - 1), np.diff(arcs.start))
+        tight = np.flatnonzero(np.isfinite(row[0][tails]) & (row[0][tails] + self.lengths == row[0][arcs.heads]))
+        start = np.searchsorted(tails[tight], np.arange(len(arcs.start)))
+        return np.asarray(path_of_fewest(start, arcs.heads[tight], arcs.edges[tight], source, target))
 
     @cached_property
     def widths(self) -> Widths:

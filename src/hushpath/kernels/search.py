@@ -49,6 +49,21 @@ def breadth_first(start, heads, hops, queue, filled, radius=NO_LIMIT, most=NO_LI
 
 
 @njit(cache=True, nogil=True)
+def path_of_fewest(start, heads, edges, source, target):
+    """The edges of a path with fewest arcs, in order; none if there is no path, or nowhere to go."""
+    n = len(start) - 1
+    hops, queue = np.full(n, FREE, np.int64), np.empty(n, np.int64)
+    parent, arrival = np.empty(n, np.int64), np.empty(n, np.int64)
+    hops[source], queue[0] = 0, source
+    breadth_first(start, heads, hops, queue, 1, NO_LIMIT, NO_LIMIT, parent, arrival)
+    found = np.empty(max(hops[target], 0), np.int64)
+    v = target
+    for i in range(len(found) - 1, -1, -1):
+        found[i], v = edges[arrival[v]], parent[v]
+    return found
+
+
+@njit(cache=True, nogil=True)
 def hops_from(start, heads, source):
     """The number of arcs from ``source`` to each node, ``FREE`` where there is no path."""
     hops, queue = np.full(len(start) - 1, FREE, np.int64), np.empty(len(start) - 1, np.int64)

@@ -34,10 +34,13 @@ from ..strategy.terms import Terms
 from ..strategy.trips import MECHANISM as TRIPS
 from ..strategy.trips import TripTerms
 from . import trip_terms
+from .quantity import UNNAMED, Quantity
 from .statement import Statement
 
 FORMAT = "hushpath-release"
-VERSION = 4  # 3 had no trips and no unit in L2; 2 no proxies and no advice; 1 kept the order of the owner's rows
+# 4 did not say what its numbers are; 3 had no trips and no unit in L2; 2 no proxies and no advice; 1 kept the order of
+# the owner's rows.
+VERSION = 5
 OLDEST = 2
 DECODER_WORDS = {("clique",): "table", ("edges", "clique"): "hubs", ("edges", "clique", "clusters"): "hubs-bounded"}
 Tensors = dict[str, NDArray[Any]]
@@ -119,6 +122,7 @@ def _pack(measurements: Measurements, statement: Statement, advice: Advice) -> t
         "max_weight": strategy.terms.max_weight,
         "sampler": measurements.sampler,
         "estimator": advice.estimator,
+        "quantity": statement.quantity.as_dict(),
     }
     return header, tensors
 
@@ -131,19 +135,24 @@ def _decoder(mechanism: Mechanism) -> str:
     return DECODER_WORDS.get(kinds, "-".join(kinds))
 
 
+NO_PROMISE = ("cautions", "proxy", "read_as", "quantity")
+
+
 def _promise(statement: Statement) -> dict[str, Any]:
     """The statement without what is no promise: cautions, which every reader works out anew, and help with reading."""
-    return {key: value for key, value in statement.as_dict().items() if key not in ("cautions", "proxy", "read_as")}
+    return {key: value for key, value in statement.as_dict().items() if key not in NO_PROMISE}
 
 
 HEADER_TYPES: dict[str, tuple[type, ...]] = {
     "statement": (dict,), "directed": (bool,), "dropped_loops": (int,), "proxy": (str,), "mechanism": (str,),
     "decoder": (str,), "law": (str,), "blocks": (list,), "options": (dict,), "details": (dict,), "unit": (float, int),
     "granularity": (float, int), "max_weight": (float, int, type(None)), "sampler": (str,),
-    "estimator": (str,), "unit_l2": (float, int, type(None)), "trips": (dict, type(None)),
+    "estimator": (str,), "quantity": (dict,), "unit_l2": (float, int, type(None)), "trips": (dict, type(None)),
 }  # fmt: skip
 # What each version added, and what a file of an older one means.
-ADDED: dict[int, dict[str, Any]] = {3: {"proxy": "", "estimator": ""}, 4: {"unit_l2": None, "trips": None}}
+ADDED: dict[int, dict[str, Any]] = {
+    3: {"proxy": "", "estimator": ""}, 4: {"unit_l2": None, "trips": None}, 5: {"quantity": UNNAMED.as_dict()},
+}  # fmt: skip
 
 
 def _unpack(header: Mapping[str, Any], tensors: Tensors, version: int) -> tuple[Measurements, Statement, Advice]:
@@ -161,12 +170,19 @@ def _unpack(header: Mapping[str, Any], tensors: Tensors, version: int) -> tuple[
     private = header["sampler"] in SECRET_SAMPLERS and not strategy.budget.unlimited
     measurements = Measurements(strategy, frozen(values, np.int64), header["sampler"], private)
     claimed = header["statement"]
-    if version < VERSION:
+    if version < 4:
         claimed = {**claimed, **{name: None for name in ADDED[4] if name not in claimed}}
-    proved = replace(Statement.of(measurements), version=_word(claimed.get("version")))
+    quantity = _quantity(header["quantity"])
+    proved = replace(Statement.of(measurements), version=_word(claimed.get("version")), quantity=quantity)
     if not _alike(_as_claimed(_promise(proved), claimed), claimed):
         raise FileFormatError("its statement promises something else than its strategy proves")
     return measurements, proved, _advice(header["estimator"], tensors.get("advice.weights"), strategy)
+
+
+def _quantity(found: Mapping[str, Any]) -> Quantity:
+    if set(found) != set(UNNAMED.as_dict()):
+        raise FileFormatError("what its numbers are is not said in the fields this version knows")
+    return Quantity(**found)
 
 
 def _advice(name: str, weights: NDArray[Any] | None, strategy: Strategy) -> Advice:

@@ -55,6 +55,14 @@ class Ranges(NamedTuple):
     high: Any
 
 
+class Route(NamedTuple):
+    """One shortest path: its nodes by label, its edges by number, and its distance."""
+
+    nodes: tuple[Label, ...]
+    edges: Int
+    distance: float
+
+
 class Release:
     """Everything that was published: ask it for any distance, for ever."""
 
@@ -267,6 +275,29 @@ class Release:
         check_confidence(confidence)
         low, high = self.intervals([(source, target)], confidence)[0].tolist()
         return low, high
+
+    def route(self, source: Label, target: Label) -> Route:
+        """Return a shortest path over released edge weights; among equally short ones, one with fewest edges.
+
+        Raises:
+            CannotError: if there is no path (a public fact), or if the release is not read from edge weights.
+        """
+        first, last = self.topology.index(source), self.topology.index(target)
+        edges = self.decoder.route(first, last)
+        if first != last and not len(edges):
+            raise CannotError(f"no path leads from {source!r} to {target!r}")
+        nodes = [first]
+        for tail, head in zip(self.topology.tails[edges].tolist(), self.topology.heads[edges].tolist(), strict=True):
+            nodes.append(head if nodes[-1] == tail else tail)
+        labels = tuple(self.topology.labels[node] for node in nodes)
+        return Route(labels, edges, float(self.edge_weights[edges].sum()))
+
+    @property
+    def edge_weights(self) -> Float:
+        """The released weight of every edge, in the order of the topology: what routes are searched over."""
+        if not self.decoder.routes:
+            raise CannotError(f"a release read by decoder {self.decoder.name!r} tells distances, not edge weights")
+        return self.decoder.lattice.floats(self.decoder.weights)
 
     def save(
         self, path: str | os.PathLike[str], *, index: bool = False, sign: str | os.PathLike[str] | None = None

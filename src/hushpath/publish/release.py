@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..data.network import Network
@@ -21,6 +22,8 @@ from .charging import Charging
 from .oracle import Release
 from .plan import ask, by_name
 from .planned import Plan
+from .quantity import Quantity
+from .statement import Statement
 from .trip_terms import declared
 
 
@@ -33,7 +36,8 @@ def release(
     anyway: bool = False, estimator: str = "auto", unit_l2: float | None = None,
     unit_edges: tuple[int, float] | None = None, protects: str | None = None, low: Any = None, high: Any = None,
     neighbours: str | None = None, days: Any = None, max_edges: int | None = None, emphasis: str | None = None,
-    ledger: str | os.PathLike[str] | None = None, dataset: str | None = None, file: str = "", **options: Any,
+    ledger: str | os.PathLike[str] | None = None, dataset: str | None = None, file: str = "",
+    quantity: str | None = None, measured_in: str | None = None, date: str | None = None, **options: Any,
 ) -> Release:  # fmt: skip
     """Measure a network once, with differential privacy, and return what may be published.
 
@@ -67,6 +71,8 @@ def release(
             drawn; if it does not fit, nothing is measured.
         dataset: the data set of the ledger, if it has several.
         file: the name of the file to come, for the ledger.
+        quantity, measured_in, date: what the numbers are, as everything made of them says: "travel time", "seconds",
+            "2026-03".  Public, and published.
         options: what the mechanism takes.
 
     For trips, instead of ``unit``, ``max_weight``, ``mechanism`` and what goes with them (docs/TRIPS.md):
@@ -86,6 +92,7 @@ def release(
     of_trips = dict(
         protects=protects, low=low, high=high, neighbours=neighbours, days=days, max_edges=max_edges, emphasis=emphasis
     )
+    said = Quantity.declared(quantity, measured_in, date, trips=isinstance(network, Trips))
     if isinstance(network, Trips):
         others = dict(
             unit=unit, max_weight=max_weight, granularity=granularity, plan=plan, typical_weight=typical_weight,
@@ -100,7 +107,8 @@ def release(
             network, epsilon=epsilon, delta=delta, proxy=proxy, population=population, **of_trips,
         )  # fmt: skip
         strategy = trip_strategy(topology, terms, law)
-        return _measured(strategy, network, sampler, seed, estimator, Charging.of(ledger, dataset, file, strategy))
+        charging = Charging.of(ledger, dataset, file, strategy)
+        return _measured(strategy, network, sampler, seed, estimator, charging, said)
     if not isinstance(network, Network):
         raise OptionError(f"release takes a Network, such as read_network returns, not {type(network).__name__}")
     if wrong := next((name for name, value in of_trips.items() if value is not None), None):
@@ -120,12 +128,12 @@ def release(
         raise OptionError("the plan was made for another topology than this network's")
     network.topology.columns.check_public(plan.topology.proxy_name)  # a plan may not know which column is private
     charging = Charging.of(ledger, dataset, file, plan.strategy)
-    return _measured(plan.strategy, network.weights, sampler, seed, estimator, charging)
+    return _measured(plan.strategy, network.weights, sampler, seed, estimator, charging, said)
 
 
 def _measured(
     strategy: Strategy, owned: PrivateWeights | Trips, sampler: str, seed: int | None, estimator: str,
-    charging: Charging | None,
+    charging: Charging | None, quantity: Quantity,
 ) -> Release:  # fmt: skip
     """Through the private door, once everything public is known to be right and paid for."""
     reading(strategy, estimator=estimator)  # before anything is measured and paid for
@@ -133,7 +141,8 @@ def _measured(
         raise OptionError("a release with a seed is NOT PRIVATE, and no ledger counts it: leave one of the two out")
     source = make_sampler(sampler, seed=seed, size=strategy.num_values)  # type: ignore[arg-type]
     number = None if charging is None else charging.paid()
-    made = Release(measure(strategy, owned, source), estimator=estimator)
+    measured = measure(strategy, owned, source)
+    made = Release(measured, replace(Statement.of(measured), quantity=quantity), estimator=estimator)
     if charging is not None and number is not None:
         charging.ledger.released(number, made.fingerprint)
     for caution in made.statement.cautions:

@@ -109,7 +109,7 @@ def series(
         with around(step):
             made = release(
                 trips, days=step.days, epsilon=step.epsilon, delta=budget.delta, law=law, estimator=estimator,
-                ledger=known.path, dataset=name, file=step.file.name, **terms,
+                ledger=known.path, dataset=name, file=step.file.name, date=" to ".join(map(str, step.days)), **terms,
             )  # fmt: skip
             made.save(step.file, sign=sign)
     charges = known.charges(name)

@@ -17,6 +17,7 @@ from ..noise import Law, std
 from ..privacy.accounting import zcdp_epsilon
 from ..strategy.trips import TripTerms
 from .cautions import of_release
+from .quantity import UNNAMED, Quantity
 from .trip_terms import trip_words
 
 NOT_PRIVATE = "NOT PRIVATE"
@@ -47,6 +48,7 @@ class Statement:
         proxy: the public column that helps to read the release, if the owner declared one; no part of the promise.
         read_as: the decoder, and the estimator of weights if it searches paths; free to choose, no part of the promise.
         unit_l2: how far one protected unit can move the weights in L2 norm, if the owner declared it.
+        quantity: what the numbers are, as the owner says; no part of the promise.
         trips: for a release of people's trips, what one protected unit is and what else was declared of them.
     """
 
@@ -74,6 +76,7 @@ class Statement:
     read_as: str = ""
     unit_l2: float | None = None
     trips: Mapping[str, Any] | None = None
+    quantity: Quantity = UNNAMED
 
     @classmethod
     def of(cls, measurements: Measurements) -> Statement:
@@ -155,6 +158,8 @@ class Statement:
                 f"Protected: {self.protected}.",
                 "Public: the topology, the declared bounds and every parameter. Answers may be asked without limit.",
             ]
+        if str(self.quantity):
+            lines.append(f"Numbers: {self.quantity}.")
         low, high = self.noise
         spread = f"{low:.4g}" if math.isclose(low, high, rel_tol=1e-9) else f"{low:.4g} to {high:.4g}"
         currency = "epsilon" if self.law == Law.LAPLACE else "rho (zCDP)"

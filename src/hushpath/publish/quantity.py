@@ -1,0 +1,101 @@
+"""What the numbers of a release are: declared by the owner, carried by the file, said by everything made from it.
+
+A distance is a number until somebody says "travel time, in seconds, March 2026".  None of it is computed from data, and
+none of it is part of the promise.  Digits that noise has made meaningless are not shown to people; machines get all.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..errors import OptionError
+
+LONGEST = 60  # characters of each text
+SECONDS = {
+    1.0: ("s", "sec", "second", "seconds"),
+    60.0: ("min", "minute", "minutes"),
+    3600.0: ("h", "hr", "hour", "hours"),
+    0.001: ("ms", "millisecond", "milliseconds"),
+}
+WITHOUT_INTERVAL = 4  # significant digits of an answer whose interval was not asked for
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a distance is ("travel time"), what it is measured in ("seconds"), and of when it is ("2026-03").
+
+    >>> str(Quantity("travel time", "seconds", "2026-03"))
+    'travel time in seconds, 2026-03'
+    >>> Quantity().noun, str(Quantity())
+    ('distance', '')
+    """
+
+    name: str = ""
+    units: str = ""
+    date: str = ""
+
+    def __post_init__(self) -> None:
+        for what, text in asdict(self).items():
+            if not isinstance(text, str) or len(text) > LONGEST or not text.isprintable() or text != text.strip():
+                raise OptionError(f"the {what} of a quantity must be a short line of at most {LONGEST} characters")
+
+    @classmethod
+    def declared(cls, name: Any, units: Any, date: Any, *, trips: bool = False) -> Quantity:
+        """From what a caller gave; the times of trips are seconds, and nothing else."""
+        if not trips:
+            return cls(name or "", units or "", date or "")
+        if units is not None and SECONDS_IN.get(units if isinstance(units, str) else "") != 1.0:
+            raise OptionError("trips are told in seconds, and so are the travel times that are released of them")
+        return cls(name or "travel time", units or "seconds", date or "")
+
+    @property
+    def noun(self) -> str:
+        """What one answer is, in words."""
+        return self.name or "distance"
+
+    @property
+    def seconds(self) -> float | None:
+        """How many seconds one unit is, if it is a time."""
+        return SECONDS_IN.get(self.units)
+
+    def __str__(self) -> str:
+        what = f"{self.noun} in {self.units}" if self.units else self.name
+        return ", ".join(part for part in (what, self.date) if part)
+
+    def heading(self, text: str = "") -> str:
+        """The name of a column or an axis: ``travel time (seconds)``."""
+        return f"{text or self.noun} ({self.units})" if self.units else text or self.noun
+
+    def amount(self, text: str) -> str:
+        """A number, already as text, with what it is measured in."""
+        return f"{text}\u00a0{self.units}" if self.units else text
+
+    def as_dict(self) -> dict[str, str]:
+        """Plain texts."""
+        return asdict(self)
+
+
+SECONDS_IN = {name: seconds for seconds, names in SECONDS.items() for name in names}
+UNNAMED = Quantity()
+
+
+def told(value: float, low: float | None = None, high: float | None = None) -> str:
+    """A number with the digits that noise leaves: the last is worth a twentieth to a half of how far it may be off.
+
+    >>> told(1234.5678, 1180, 1290), told(1234.5678, 1234.1, 1235.1), told(1234.5678)
+    ('1230', '1234.6', '1235')
+    >>> told(0.0123456, 0.0101, 0.0144), told(float("inf")), told(12345678.0, 0.0, 2e7)
+    ('0.012', 'inf', '12000000')
+    """
+    if not math.isfinite(value) or value == 0:
+        return f"{value:g}"
+    if low is not None and high is not None and math.isfinite(high - low):
+        off = max(high - value, value - low)
+        last = math.floor(math.log10(off / 2)) if off > 0 else math.floor(math.log10(abs(value))) - 9
+    elif low is not None and high is not None:
+        last = math.floor(math.log10(abs(value)))
+    else:
+        last = math.floor(math.log10(abs(value))) + 1 - WITHOUT_INTERVAL
+    return f"{round(value, -last):.{max(0, -last)}f}"
