@@ -82,18 +82,18 @@ UNNAMED = Quantity()
 
 
 def told(value: float, low: float | None = None, high: float | None = None) -> str:
-    """A number with the digits that noise leaves: the last is worth a twentieth to a half of how far it may be off.
+    """A number with the digits that noise leaves: the last is worth at most a quarter of how far it may be off.
 
     >>> told(1234.5678, 1180, 1290), told(1234.5678, 1234.1, 1235.1), told(1234.5678)
     ('1230', '1234.6', '1235')
     >>> told(0.0123456, 0.0101, 0.0144), told(float("inf")), told(12345678.0, 0.0, 2e7)
-    ('0.012', 'inf', '12000000')
+    ('0.0123', 'inf', '12000000')
     """
     if not math.isfinite(value) or value == 0:
         return f"{value:g}"
     if low is not None and high is not None and math.isfinite(high - low):
         off = max(high - value, value - low)
-        last = math.floor(math.log10(off / 2)) if off > 0 else math.floor(math.log10(abs(value))) - 9
+        last = math.floor(math.log10(off / 4)) if off > 0 else math.floor(math.log10(abs(value))) - 9
     elif low is not None and high is not None:
         last = math.floor(math.log10(abs(value)))
     else:

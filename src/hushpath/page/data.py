@@ -1,0 +1,123 @@
+"""What a page needs of a release: public facts alone, packed for a browser.
+
+Distances are searched in the browser over the released edge weights, in whole lattice steps, so they are the same to
+the last bit as those of Python.  Releases that tell distances and no edge weights bring a table of them, which bounds
+how large they may be.  Intervals come from the same curves as in Python, or from a table too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Float
+from ..decode.edges import EdgeDecoder
+from ..decode.widths import Curve
+from ..errors import CannotError
+from ..publish.oracle import Release
+from .places import drawn_places
+
+MOST_IN_TABLE = 1_000_000  # numbers of each layer of a table: a million nodes squared would not be a page
+PLACES = 2**20  # steps of the longer side of the map
+Arrays = dict[str, NDArray[Any]]
+
+
+def page_data(release: Release, *, title: str, confidence: float) -> tuple[dict[str, Any], Arrays]:
+    """The header and the arrays of a page about all periods of a release, or about the one it is asked about."""
+    topology, statement = release.topology, release.statement
+    periods = release.periods if release.period is None else (release.period,)
+    several = [release.at(period) for period in periods] or [release]
+    places, own = drawn_places(topology)
+    arrays: Arrays = {"tails": topology.tails, "heads": _zigzag(topology.heads - topology.tails), **_placed(places)}
+    told = []
+    for i, one in enumerate(several):
+        mine, ranges = _answers(one, confidence)
+        arrays |= {f"{name}.{i}": array for name, array in mine.items()}
+        told.append(ranges)
+    header = {
+        "title": title,
+        "labels": list(map(str, topology.labels)),
+        "directed": topology.directed,
+        "ownPlaces": own,
+        "granularity": several[0].decoder.lattice.granularity,
+        "confidence": confidence,
+        "periods": list(periods),
+        "ranges": told,
+        "quantity": asdict(statement.quantity),
+        "marking": statement.marking,
+        "statement": str(statement).splitlines(),
+        "protected": statement.protected,
+        "epsilon": f"{statement.epsilon:.4g}",
+        "delta": f"{statement.delta:.3g}" if statement.delta else "0",
+        "fingerprint": release.fingerprint,
+    }
+    return header, arrays
+
+
+def _answers(release: Release, confidence: float) -> tuple[Arrays, dict[str, Any]]:
+    """How the browser finds distances and their intervals."""
+    decoder, n = release.decoder, release.topology.num_nodes
+    arrays: Arrays = {}
+    if decoder.routes:
+        arrays["weights"] = decoder.weights
+    elif n * n > MOST_IN_TABLE:
+        raise CannotError(
+            f"a release read by decoder {decoder.name!r} comes with a table of all its distances, and a page has room "
+            f"for {MOST_IN_TABLE:,} of them, not {n * n:,}; releases of edge weights have no such limit"
+        )
+    else:
+        arrays["table"] = _steps(release.matrix(), decoder.lattice.granularity)
+    if isinstance(decoder, EdgeDecoder) and decoder.strategy.budget.unlimited:
+        return arrays, {"kind": "exact"}
+    # In a forest Python knows the variance of every path; a large one is told by the curves of other networks.
+    if isinstance(decoder, EdgeDecoder) and (decoder.path_spread is None or n * n > MOST_IN_TABLE):
+        widths = decoder.widths
+        curves = {"middle": widths.middle, "spread": widths.spread}
+        if not np.isfinite(widths.spread.heights).all():
+            return arrays, {"kind": "none", "why": "no interval can be told: any distance is possible"}
+        arrays |= {f"{name}.ends": curve.ends for name, curve in curves.items()}
+        reach = NormalDist().inv_cdf((1 + confidence) / 2)
+        known = {"unit": widths.unit, "below": widths.below, "above": widths.above, "shared": widths.shared}
+        return arrays, {"kind": "curves", "reach": reach, **known, **{k: _listed(c) for k, c in curves.items()}}
+    try:
+        _, low, high = release.matrix(interval=True, confidence=confidence)
+    except CannotError as error:
+        return arrays, {"kind": "none", "why": str(error)}
+    largest = np.finfo(np.float32).max
+    return {**arrays, "low": _outward(low, down=True), "high": np.minimum(_outward(high), largest)}, {"kind": "table"}
+
+
+def _listed(curve: Curve) -> dict[str, Any]:
+    return {"knots": curve.knots.tolist(), "heights": curve.heights.tolist()}
+
+
+def _steps(distances: Float, granularity: float) -> NDArray[Any]:
+    """Distances in whole lattice steps plus one; 0 where no path leads."""
+    steps = np.where(np.isfinite(distances), distances / granularity, -1.0)
+    whole = np.rint(steps)
+    if (whole != steps).any():
+        raise CannotError("its distances are no multiples of one step, so a page cannot tell them as they are")
+    return whole.astype(np.int64) + 1
+
+
+def _outward(values: Float, *, down: bool = False) -> Float:
+    """In single precision, and no interval narrower for it."""
+    single = values.astype(np.float32)
+    off = (single > values) if down else (single < values)
+    return np.where(off, np.nextafter(single, np.float32(-np.inf if down else np.inf)), single)
+
+
+def _zigzag(values: NDArray[Any]) -> NDArray[Any]:
+    """Small numbers of either sign as small whole ones."""
+    return np.where(values < 0, -2 * values - 1, 2 * values)
+
+
+def _placed(places: Float) -> Arrays:
+    """Places in whole steps from the lower left corner."""
+    low, span = places.min(axis=0), max(float(np.ptp(places, axis=0).max()), 1e-300)
+    steps = np.rint((places - low) / span * PLACES).astype(np.int64)
+    return {"x": steps[:, 0], "y": steps[:, 1]}

@@ -1,0 +1,371 @@
+// The page: unpack the release, start the thread that searches, and keep map and words in step with what is asked.
+
+import { Camera } from "./camera.js";
+import { canvasPainter } from "./clines.js";
+import { distanceStops, sideStops } from "./colours.js";
+import { ends, unpack } from "./data.js";
+import { Finder } from "./finder.js";
+import { cardPainter } from "./glines.js";
+import { drawMarks, namesIn } from "./marks.js";
+import { by, element, showAnswer, showLegend, showPromise } from "./panel.js";
+import { route } from "./paths.js";
+import { nice, noun, stepsIn } from "./words.js";
+
+/**
+ * @typedef {import("./worker.js").Answer} Answer
+ * @typedef {{origin: number, other: number, target: number, hovered: number, period: number, far: number, gap: number,
+ *   view: string, steps: number[], answer: Answer | null, rival: Answer | null, cross: boolean}} State
+ */
+
+const PLACES = 2 ** 20;
+const KEPT = 24; // answers: going back to one is immediate
+
+/** @param {string} name */
+const shade = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+async function start() {
+  const { header, arrays } = await unpack(by("data").textContent);
+  const { labels, quantity } = header;
+  const { tails, heads } = ends(arrays);
+  const n = labels.length;
+  const shape = {
+    n, tails, heads, x: Float32Array.from(arrays.x, (one) => one / PLACES), y: Float32Array.from(arrays.y, (one) => one / PLACES),
+  };
+  const find = new Map(labels.map((label, v) => [label, v]));
+  const names = namesIn(labels);
+  const worker = searcher(header, arrays, tails, heads);
+
+  /** @type {State} */
+  const state = {
+    origin: -1, other: -1, target: -1, hovered: -1, period: 0, far: 1, gap: 1, view: "distance", steps: [],
+    answer: null, rival: null, cross: false,
+  };
+  const painter = (location.hash.includes("canvas") ? null : cardPainter(by("lines"), shape)) ?? canvasPainter(by("lines"), shape);
+  const camera = new Camera(by("map"), shape, () => paint(), {
+    tap: (node, event) => {
+      if (event.shiftKey && state.origin >= 0) compare(node);
+      else if (event.pointerType === "mouse" || state.origin < 0) begin(node);
+      else go(node);
+    },
+    hover: (node) => {
+      if (node === state.hovered) return;
+      state.hovered = node;
+      tell();
+    },
+    key: (node, event) => {
+      if (event.key === " ") go(node);
+      else if (event.shiftKey && state.origin >= 0) compare(node);
+      else begin(node);
+    },
+  });
+
+  const dark = () => shade("--scheme") === "dark";
+  const pathTo = (/** @type {number} */ node) =>
+    node >= 0 && state.answer?.via && isFinite(state.answer.distance[node]) ? route(state.answer.via, tails, heads, node) : [];
+  const shown = () => (state.hovered >= 0 && state.origin >= 0 ? state.hovered : state.target);
+
+  /** @returns {import("./glines.js").Look} */
+  function look() {
+    const { answer, rival } = state;
+    const mode = !answer ? "plain" : rival ? "sides" : state.view === "steps" && answer.ranges ? "steps" : "distance";
+    return {
+      mode, stops: mode === "sides" ? sideStops(dark()) : distanceStops(dark()), steps: state.steps,
+      top: mode === "sides" ? state.gap : state.far, plain: shade("--plain"), line: width(),
+    };
+  }
+  /** Thin from afar, thicker the closer one looks. */
+  function width() {
+    const per = (Math.sqrt(1 / Math.max(n, 1)) * camera.view.scale) / 10;
+    return Math.min(Math.max(per, 1.1), 5);
+  }
+
+  let waiting = false;
+  /** Draw once per frame, however often something changed. */
+  function paint() {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      painter.draw(camera.view, look());
+      drawMarks(by("marks"), camera, labels, names, {
+        origin: state.origin, other: state.other, target: shown(), path: pathTo(shown()), cross: state.cross,
+        dots: width() > 2.5, ink: shade("--ink"), paper: shade("--paper"), start: shade("--start"), rival: shade("--rival"), end: shade("--end"),
+      });
+    });
+  }
+
+  /** The words about what is pointed at, or chosen. */
+  function tell() {
+    const node = shown();
+    const asked = [];
+    if (state.answer) asked.push({ origin: state.origin, answer: state.answer });
+    if (state.rival) asked.push({ origin: state.other, answer: state.rival });
+    showAnswer(by("answer"), header, asked, node, pathTo(node), node === state.target);
+    by("start-here").hidden = by("stop-here").hidden = state.target < 0 || state.target === state.origin;
+    paint();
+  }
+
+  /** Numbers for the painter, after an answer came or another was asked for. */
+  function colour() {
+    const { answer, rival } = state;
+    if (answer) {
+      const value = new Float32Array(n);
+      const [low, high] = [new Float32Array(n), new Float32Array(n)];
+      for (let v = 0; v < n; v++) {
+        const one = rival ? answer.distance[v] - rival.distance[v] : answer.distance[v];
+        value[v] = isFinite(one) ? one : NaN;
+        if (answer.ranges) [low[v], high[v]] = [answer.ranges.low[v], answer.ranges.high[v]];
+      }
+      state[rival ? "gap" : "far"] = nearlyAll(value);
+      if (!state.steps.length) {
+        const step = nice(nearlyAll(value) / 6);
+        state.steps = [step, 2 * step, 3 * step, 4 * step];
+        by("steps").value = state.steps.join(", ");
+      }
+      painter.numbers({ value, low, high });
+    }
+    by("legend-box").hidden = !answer;
+    by("views").hidden = Boolean(rival);
+    by("steps-box").hidden = state.view !== "steps" || Boolean(rival);
+    showLegend(by("legend"), header, look(), [labels[state.origin], labels[state.other]]);
+    tell();
+  }
+
+  /** Ask again for what is chosen; the last question wins. */
+  let asking = 0;
+  async function ask() {
+    const mine = ++asking;
+    const { origin, other, period } = state;
+    const found = await Promise.all([origin, other].map((node) => (node < 0 ? null : worker.ask(period, node))));
+    if (mine !== asking) return;
+    [state.answer, state.rival] = found;
+    colour();
+    remember();
+    document.documentElement.dataset.ready = String(asking);
+  }
+
+  const finders = {
+    from: new Finder(by("from"), by("from-list"), labels, (node) => begin(node)),
+    to: new Finder(by("to"), by("to-list"), labels, (node) => go(node)),
+    versus: new Finder(by("versus"), by("versus-list"), labels, (node) => compare(node)),
+  };
+  /** @param {number} node */
+  function begin(node) {
+    state.origin = node;
+    if (node < 0) state.other = -1;
+    if (state.other === node) state.other = -1;
+    put();
+    if (node >= 0) camera.show(node);
+    return ask();
+  }
+  /** @param {number} node */
+  function compare(node) {
+    state.other = state.origin < 0 || node === state.origin ? -1 : node;
+    put();
+    if (state.other >= 0) camera.show(node);
+    return ask();
+  }
+  /** @param {number} node */
+  function go(node) {
+    state.target = node;
+    put();
+    if (node >= 0) camera.show(node);
+    tell();
+    remember();
+  }
+  function put() {
+    finders.from.put(state.origin);
+    finders.to.put(state.target);
+    finders.versus.put(state.other);
+  }
+
+  /** What is chosen stands in the address, so that it can be passed on. */
+  function remember() {
+    const chosen = new URLSearchParams();
+    for (const [name, node] of /** @type {[string, number][]} */ ([["from", state.origin], ["to", state.target], ["versus", state.other]])) {
+      if (node >= 0) chosen.set(name, labels[node]);
+    }
+    if (header.periods.length) chosen.set("period", header.periods[state.period]);
+    if (state.view === "steps") chosen.set("steps", state.steps.join(","));
+    if (location.hash.includes("canvas")) chosen.set("canvas", "");
+    try {
+      history.replaceState(null, "", `#${chosen}`);
+    } catch {
+      // inside a notebook a page has no address of its own
+    }
+  }
+  function recall() {
+    const chosen = new URLSearchParams(location.hash.slice(1));
+    /** @param {string} name */
+    const node = (name) => find.get(chosen.get(name) ?? "") ?? -1;
+    Object.assign(state, { origin: node("from"), target: node("to"), other: node("versus") });
+    state.period = Math.max(0, header.periods.indexOf(chosen.get("period") ?? ""));
+    const steps = stepsIn(chosen.get("steps") ?? "");
+    if (steps.length) {
+      Object.assign(state, { steps, view: "steps" });
+      by("steps").value = steps.join(", ");
+    }
+    put();
+    for (const one of document.querySelectorAll("[name=view]")) /** @type {any} */ (one).checked = /** @type {any} */ (one).value === state.view;
+    for (const one of document.querySelectorAll("[name=period]")) /** @type {any} */ (one).checked = Number(/** @type {any} */ (one).value) === state.period;
+  }
+
+  setUp(header);
+  by("periods").addEventListener("change", (/** @type {any} */ event) => {
+    state.period = Number(event.target.value);
+    ask();
+  });
+  by("views").addEventListener("change", (/** @type {any} */ event) => {
+    state.view = event.target.value;
+    colour();
+    remember();
+  });
+  by("steps").addEventListener("input", () => {
+    const steps = stepsIn(by("steps").value);
+    by("steps").setAttribute("aria-invalid", String(!steps.length));
+    if (!steps.length) return;
+    state.steps = steps;
+    colour();
+    remember();
+  });
+  by("start-here").addEventListener("click", () => {
+    const node = state.target;
+    state.target = -1;
+    begin(node);
+  });
+  by("stop-here").addEventListener("click", () => go(-1));
+  by("zoom-in").addEventListener("click", () => camera.zoom(1.6));
+  by("zoom-out").addEventListener("click", () => camera.zoom(1 / 1.6));
+  by("zoom-fit").addEventListener("click", () => camera.fit());
+  by("map").addEventListener("focus", () => {
+    state.cross = by("map").matches(":focus-visible");
+    paint();
+  });
+  by("map").addEventListener("blur", () => {
+    state.cross = false;
+    paint();
+  });
+  by("theme").addEventListener("change", (/** @type {any} */ event) => {
+    document.documentElement.dataset.theme = event.target.value;
+    colour();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => colour());
+
+  let fitted = false;
+  new ResizeObserver(() => {
+    const box = by("map").getBoundingClientRect();
+    const ratio = Math.min(devicePixelRatio || 1, 2);
+    for (const canvas of [by("lines"), by("marks")]) {
+      canvas.width = Math.max(1, Math.round(box.width * ratio));
+      canvas.height = Math.max(1, Math.round(box.height * ratio));
+    }
+    camera.resize(box.width, box.height, ratio);
+    if (!fitted) camera.fit();
+    fitted = true;
+  }).observe(by("map"));
+
+  recall();
+  colour();
+  if (state.origin >= 0) await ask();
+  addEventListener("hashchange", () => {
+    recall();
+    ask();
+  });
+  // For those who open the console: the same answers as numbers.
+  Object.assign(window, {
+    hushpath: {
+      nodes: labels,
+      periods: header.periods,
+      /** @param {string} source @param {string} target @param {string} [period] */
+      async distance(source, target, period) {
+        const [from, to] = [find.get(String(source)), find.get(String(target))];
+        if (from === undefined || to === undefined) throw new Error("no node is called so");
+        const answer = await worker.ask(period === undefined ? 0 : header.periods.indexOf(period), from);
+        const { low, high } = answer.ranges ?? { low: null, high: null };
+        return { distance: answer.distance[to], low: low && low[to], high: high && high[to] };
+      },
+      /** Where a node is drawn. @param {string} label */
+      screen: (label) => camera.screen(find.get(String(label)) ?? 0),
+    },
+  });
+  document.documentElement.dataset.loaded = "yes";
+}
+
+/** What 99 of 100 numbers do not exceed: a scale that one far place does not squeeze. @param {Float32Array} numbers */
+function nearlyAll(numbers) {
+  const found = numbers.filter((one) => one === one).map(Math.abs).sort();
+  return found[Math.floor(0.99 * (found.length - 1))] || found[found.length - 1] || 1;
+}
+
+/** Words that never change. @param {import("./data.js").Header} header */
+function setUp(header) {
+  const { quantity } = header;
+  document.title = header.title;
+  by("title").textContent = header.title;
+  const what = [`Released ${noun(quantity)}`, quantity.units && `in ${quantity.units}`].filter(Boolean).join(" ");
+  by("about").textContent = [what, quantity.date, header.marking ? "" : `epsilon = ${header.epsilon}`].filter(Boolean).join(", ");
+  if (header.marking) {
+    by("mark").hidden = by("stamp").hidden = false;
+    by("mark").textContent = `${header.marking}. Do not publish.`;
+  }
+  if (header.periods.length > 1) {
+    by("periods-box").hidden = false;
+    by("periods").append(...header.periods.map((name, i) => choice("period", String(i), name, i === 0)));
+  }
+  if (header.ranges.some((one) => one.kind === "none")) by("views-box").hidden = true;
+  if (quantity.units) by("steps-unit").textContent = quantity.units;
+  if (!header.ownPlaces) by("layout").hidden = false;
+  showPromise(by("promise-words"), header);
+  by("promise-open").addEventListener("click", () => by("promise").showModal());
+}
+
+/** @param {string} name @param {string} value @param {string} text @param {boolean} checked */
+function choice(name, value, text, checked) {
+  const input = element("input", { type: "radio", name, value });
+  /** @type {HTMLInputElement} */ (input).checked = checked;
+  return element("label", {}, input, element("span", {}, text));
+}
+
+/**
+ * The thread, with a memory of its last answers.
+ * @param {import("./data.js").Header} header @param {import("./data.js").Arrays} arrays
+ * @param {Int32Array} tails @param {Int32Array} heads
+ */
+function searcher(header, arrays, tails, heads) {
+  const thread = new Worker(URL.createObjectURL(new Blob([by("worker").textContent], { type: "text/javascript" })));
+  const periods = header.ranges.map((ranges, i) => {
+    const mine = Object.entries(arrays).filter(([name]) => name.endsWith(`.${i}`));
+    return { ranges, arrays: Object.fromEntries(mine.map(([name, array]) => [name.slice(0, name.lastIndexOf(".")), array])) };
+  });
+  const { directed, granularity, labels } = header;
+  thread.postMessage({ n: labels.length, directed, tails, heads, granularity, periods });
+  /** @type {Map<string, Promise<Answer>>} */
+  const kept = new Map();
+  /** @type {Map<number, (found: Answer) => void>} */
+  const open = new Map();
+  let count = 0;
+  thread.addEventListener("message", (/** @type {MessageEvent<Answer>} */ event) => {
+    open.get(event.data.id)?.(event.data);
+    open.delete(event.data.id);
+  });
+  return {
+    /** @param {number} period @param {number} source @returns {Promise<Answer>} */
+    ask(period, source) {
+      const name = `${period} ${source}`;
+      const before = kept.get(name);
+      if (before) return before;
+      const id = ++count;
+      /** @type {Promise<Answer>} */
+      const found = new Promise((done) => open.set(id, done));
+      thread.postMessage({ id, period, source });
+      kept.set(name, found);
+      if (kept.size > KEPT) kept.delete(/** @type {string} */ (kept.keys().next().value));
+      return found;
+    },
+  };
+}
+
+start().catch((error) => {
+  const place = by("answer");
+  place.replaceChildren(element("p", { class: "alarm" }, `This page cannot be shown: ${error?.message ?? error}. It needs a browser of 2023 or later.`));
+});

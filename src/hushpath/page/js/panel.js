@@ -1,0 +1,122 @@
+// The words beside the map: the answer, the legend, the promise.
+
+import { amount, asTime, noun, told } from "./words.js";
+
+/** @typedef {import("./data.js").Header} Header @typedef {import("./worker.js").Answer} Answer */
+
+/** @param {string} id @returns {any} */
+export const by = (id) => document.getElementById(id);
+
+/**
+ * An element with text or others inside; never HTML, because names come from files of strangers.
+ * @param {string} tag @param {Record<string, string>} set @param {...(Node | string)} inside
+ */
+export function element(tag, set, ...inside) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(set)) made.setAttribute(name, value);
+  made.append(...inside);
+  return made;
+}
+
+/**
+ * One number with its interval, in words.
+ * @param {Header} header @param {Answer} answer @param {number} node
+ */
+export function sentence(header, answer, node) {
+  const { quantity } = header;
+  const value = answer.distance[node];
+  const [low, high] = answer.ranges ? [answer.ranges.low[node], answer.ranges.high[node]] : [undefined, undefined];
+  const number = amount(told(value, low, high), quantity);
+  /** Ends with the digits of the number between them. @param {number} end */
+  const as = (end) => told(end, end - (Number(high) - value), end + (value - Number(low)));
+  const other = asTime(value, low === undefined || high === undefined ? 0 : high - low, quantity);
+  const range = low === undefined || high === undefined || !isFinite(value) || low === high ? ""
+    : `${100 * header.confidence} % interval ${as(low)} to ${amount(as(high), quantity)}`;
+  return { number, other, range };
+}
+
+/**
+ * The answer about one pair, or two if two origins are compared.
+ * @param {HTMLElement} place @param {Header} header @param {{origin: number, answer: Answer}[]} asked
+ * @param {number} node @param {number[]} path @param {boolean} pinned
+ */
+export function showAnswer(place, header, asked, node, path, pinned) {
+  const { labels } = header;
+  if (!asked.length) {
+    place.replaceChildren(element("p", { class: "hint" }, "Choose where to start: click the map, or search above."));
+    return;
+  }
+  if (node < 0) {
+    const where = asked.map(({ origin }) => labels[origin]).join(" and ");
+    place.replaceChildren(element("p", { class: "hint" },
+      `Coloured by released ${noun(header.quantity)} from ${where}. Point at a place, or search where to go.`));
+    return;
+  }
+  const parts = [];
+  for (const { origin, answer } of asked) {
+    const { number, other, range } = sentence(header, answer, node);
+    parts.push(element("p", { class: "pair" }, `${labels[origin]} → ${labels[node]}`),
+      element("p", { class: "number" }, number, ...(other ? [element("span", { class: "other" }, ` ${other}`)] : [])));
+    if (range) parts.push(element("p", { class: "range" }, range));
+  }
+  if (asked.length === 2) parts.push(element("p", { class: "verdict" }, verdict(header, asked, node)));
+  if (path.length > 1 && pinned) {
+    const list = element("ol", {}, ...path.map((one) => element("li", {}, labels[one])));
+    parts.push(element("details", {}, element("summary", {}, `Path over ${path.length - 1} edges`), list));
+  } else if (path.length > 1) parts.push(element("p", { class: "range" }, `Path over ${path.length - 1} edges`));
+  place.replaceChildren(...parts);
+}
+
+/** @param {Header} header @param {{origin: number, answer: Answer}[]} asked @param {number} node */
+function verdict(header, [one, two], node) {
+  const gap = two.answer.distance[node] - one.answer.distance[node];
+  if (!(Math.abs(gap) > 0)) return "Both are as far.";
+  const [near, far] = gap > 0 ? [one, two] : [two, one];
+  const sure = near.answer.ranges && far.answer.ranges && near.answer.ranges.high[node] < far.answer.ranges.low[node];
+  return `${header.labels[near.origin]} is ${sure ? "surely" : "perhaps"} nearer${sure ? "" : ": the intervals overlap"}.`;
+}
+
+/**
+ * @param {HTMLElement} place @param {Header} header @param {import("./glines.js").Look} look @param {string[]} names
+ */
+export function showLegend(place, header, look, names) {
+  const { quantity } = header;
+  if (look.mode === "plain") {
+    place.replaceChildren();
+    return;
+  }
+  if (look.mode === "steps") {
+    const rows = look.steps.map((step, i) => element("li", {},
+      element("span", { class: "key", style: `--colour: ${look.stops[Math.round((i / Math.max(look.steps.length - 1, 1)) * (look.stops.length - 1))]}` }),
+      `surely within ${amount(told(step), quantity)}`));
+    rows.push(element("li", {}, element("span", { class: "key hatched" }), "striped: maybe within"),
+      element("li", {}, element("span", { class: "key beyond" }), `surely beyond ${amount(told(look.steps[look.steps.length - 1] ?? 0), quantity)}`));
+    place.replaceChildren(element("ul", { class: "keys" }, ...rows));
+    return;
+  }
+  const bar = element("div", { class: "bar", style: `background: linear-gradient(to right, ${look.stops.join(", ")})` });
+  const ends = look.mode === "sides"
+    ? [`nearer to ${names[0]}`, "as far", `nearer to ${names[1]}`]
+    : ["0", told(look.top / 2), `${amount(told(look.top), quantity)} or more`];
+  place.replaceChildren(bar, element("div", { class: "ends" }, ...ends.map((text) => element("span", {}, text))));
+}
+
+/** The promise in plain words. @param {HTMLElement} place @param {Header} header */
+export function showPromise(place, header) {
+  const parts = [];
+  if (header.marking) {
+    parts.push(element("p", { class: "alarm" }, `${header.marking}.`), element("p", {}, "This page protects nobody. It is for tests; do not publish it."));
+  } else {
+    parts.push(
+      element("p", {}, "The map is public. What was measured on it is not: it comes from people or from a secret, and noise was added before anything was published."),
+      element("p", {}, `Protected: ${header.protected}.`),
+      element("p", {}, `Whoever sees this page, and knows everything else, learns almost nothing about one such unit: the odds of any guess about it change by at most a factor of e to the ${header.epsilon}${header.delta === "0" ? "" : `, but for a chance of ${header.delta}`}.`),
+      element("p", {}, "That holds for this page, for everything computed from it and for ever. Looking costs nothing more. What the network looks like, the bounds and the method are public and not protected."),
+      element("p", {}, `Because of the noise every number may be off. The interval is meant to hold the true one in ${100 * header.confidence} of 100 cases.`),
+    );
+  }
+  parts.push(element("details", {}, element("summary", {}, "The statement in full"),
+    ...header.statement.map((line) => element("p", { class: "small" }, line)),
+    element("p", { class: "small" }, `Fingerprint of the release: ${header.fingerprint}`)));
+  place.replaceChildren(...parts);
+}

@@ -1,0 +1,62 @@
+// Where true distances may lie: the curves of decode/widths.py, or a table where there is no curve.
+
+const ANSWER = 0.25; // the share of the answer in the centre of its range, as in Python
+const LARGEST = 600;
+
+/** @typedef {import("./data.js").Ranges} Ranges @typedef {import("./data.js").Curve} Curve */
+
+/**
+ * A curve at one place; flat beyond its ends.
+ * @param {Curve} curve @param {number} x
+ */
+export function interpolated(curve, x) {
+  const { knots, heights } = curve;
+  const last = knots.length - 1;
+  if (x <= knots[0]) return heights[0];
+  if (x >= knots[last]) return heights[last];
+  let i = 1;
+  while (knots[i] < x) i++;
+  const slope = (heights[i] - heights[i - 1]) / (knots[i] - knots[i - 1]);
+  return slope * (x - knots[i - 1]) + heights[i - 1];
+}
+
+/**
+ * Low and high of every distance from one node.
+ * @param {Ranges} told @param {Record<string, Float64Array>} arrays @param {Float64Array} distance
+ * @param {number} source
+ * @returns {{low: Float64Array, high: Float64Array} | null}
+ */
+export function rangesFrom(told, arrays, distance, source) {
+  const n = distance.length;
+  if (told.kind === "none") return null;
+  if (told.kind === "exact") return { low: distance.slice(), high: distance.slice() };
+  if (told.kind === "table") {
+    const row = source * n;
+    const low = arrays.low.slice(row, row + n);
+    const high = arrays.high.slice(row, row + n);
+    for (let v = 0; v < n; v++) if (!isFinite(distance[v])) low[v] = high[v] = Infinity;
+    return { low, high };
+  }
+  const { unit = 1, reach = 0, below = 1, above = 1, shared = 0 } = told;
+  const middle = /** @type {Curve} */ (told.middle);
+  const spread = /** @type {Curve} */ (told.spread);
+  const middles = arrays["middle.ends"];
+  const spreads = arrays["spread.ends"];
+  const low = new Float64Array(n);
+  const high = new Float64Array(n);
+  for (let v = 0; v < n; v++) {
+    if (v === source || !isFinite(distance[v])) {
+      low[v] = high[v] = distance[v];
+      continue;
+    }
+    const released = distance[v] / unit;
+    const far = Math.log1p(released);
+    const mid = interpolated(middle, far) + (middles[source] + middles[v]);
+    const wide = Math.exp(Math.min(interpolated(spread, far) + (spreads[source] + spreads[v]), LARGEST));
+    const centre = ANSWER * released + (1 - ANSWER) * Math.expm1(Math.min(far + mid, LARGEST));
+    const proportion = shared * released;
+    low[v] = Math.min(Math.max((centre - reach * Math.hypot(below * wide, proportion)) * unit, 0), distance[v]);
+    high[v] = Math.max((centre + reach * Math.hypot(above * wide, proportion)) * unit, distance[v]);
+  }
+  return { low, high };
+}

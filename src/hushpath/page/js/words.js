@@ -1,0 +1,76 @@
+// Numbers and names for people: no more digits than noise leaves, and never without what they are measured in.
+
+/** @typedef {import("./data.js").Quantity} Quantity */
+
+/** @type {Record<string, number>} */
+const SECONDS = {
+  s: 1, sec: 1, second: 1, seconds: 1, min: 60, minute: 60, minutes: 60, h: 3600, hr: 3600, hour: 3600, hours: 3600,
+};
+
+/**
+ * A number with the digits that its interval leaves (publish/quantity.py says the rule).
+ * @param {number} value @param {number} [low] @param {number} [high]
+ */
+export function told(value, low, high) {
+  if (!isFinite(value)) return "no path";
+  if (value === 0) return "0";
+  let last = Math.floor(Math.log10(Math.abs(value))) - 3;
+  if (low !== undefined && high !== undefined && isFinite(high - low)) {
+    const off = Math.max(high - value, value - low);
+    last = off > 0 ? Math.floor(Math.log10(off / 4)) : Math.floor(Math.log10(Math.abs(value))) - 9;
+  }
+  return rounded(value, last);
+}
+
+/** @param {number} value @param {number} last the power of ten of the last digit */
+export function rounded(value, last) {
+  const scale = 10 ** Math.abs(last);
+  const near = last > 0 ? Math.round(value / scale) * scale : Math.round(value * scale) / scale;
+  const text = near.toFixed(Math.max(0, -last));
+  const [whole, part] = text.split(".");
+  const apart = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, "\u202f") : whole;
+  return part === undefined ? apart : `${apart}.${part}`;
+}
+
+/**
+ * The same amount in minutes or hours, if it is a time that is easier to grasp so; else nothing.
+ * @param {number} value @param {number} off @param {Quantity} quantity
+ */
+export function asTime(value, off, quantity) {
+  const factor = SECONDS[quantity.units];
+  const seconds = value * factor;
+  if (!factor || !isFinite(value) || seconds < 90) return "";
+  if (seconds < 5400) return factor === 60 ? "" : `${rounded(seconds / 60, off * factor < 60 ? -1 : 0)} min`;
+  return factor === 3600 ? "" : `${rounded(seconds / 3600, off * factor < 1800 ? -1 : 0)} h`;
+}
+
+/** @param {Quantity} quantity */
+export function noun(quantity) {
+  return quantity.name || "distance";
+}
+
+/** @param {string} text @param {Quantity} quantity */
+export function amount(text, quantity) {
+  return quantity.units && text !== "no path" ? `${text}\u00a0${quantity.units}` : text;
+}
+
+/**
+ * A round number near `value`, from above.
+ * @param {number} value
+ */
+export function nice(value) {
+  if (!(value > 0) || !isFinite(value)) return 1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  const found = [1, 2, 2.5, 3, 5, 6, 10].find((one) => one * power >= value * 0.999) ?? 10;
+  return Number((found * power).toPrecision(3));
+}
+
+/**
+ * Steps that somebody typed: rising positive numbers, at most eight.
+ * @param {string} text
+ * @returns {number[]}
+ */
+export function stepsIn(text) {
+  const found = text.split(/[\s,;]+/).map(Number).filter((one) => isFinite(one) && one > 0);
+  return [...new Set(found)].sort((a, b) => a - b).slice(0, 8);
+}

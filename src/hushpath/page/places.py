@@ -1,0 +1,133 @@
+"""Where nodes are drawn: their coordinates, or a layout worked out once for those that have none.
+
+The layout makes distances on paper resemble hops: distances to some pivots give a first one (pivot MDS: Brandes and
+Pich 2006), which is then pulled straight, edge by edge and pivot by pivot (stress by stochastic descent on few terms:
+Ortmann, Klimenta and Brandes 2017; Zheng, Pawar and Goodman 2019).  It uses public facts alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ..arrays import Float, Int
+from ..data.topology import Topology
+from ..kernels.search import FREE, hops_from
+from ..noise import simulation
+
+PIVOTS, EPOCHS = 24, 12
+DEGREES = 25.0  # a network this wide, between the poles, is taken for degrees of longitude and latitude
+GAP = 0.08  # between parts of a network that no path joins, in sizes of the larger
+
+
+def drawn_places(topology: Topology) -> tuple[Float, bool]:
+    """A place for every node, x to the right and y up, in any unit; and whether they are its own coordinates."""
+    given = topology.coordinates
+    known = np.zeros(topology.num_nodes, bool) if given is None else np.isfinite(given).all(axis=1)
+    if not known.any():
+        return laid_out(topology), False
+    assert given is not None
+    places = np.where(known[:, None], given, 0.0)
+    middle, span = places[known].mean(axis=0), np.ptp(places[known], axis=0)
+    if np.abs(places[:, 0]).max() <= 180 and np.abs(places[:, 1]).max() <= 85 and span[1] <= DEGREES:
+        places[:, 0] *= np.cos(np.radians(middle[1]))  # degrees of longitude are shorter than those of latitude
+    return _spread_to_neighbours(topology, places, known), True
+
+
+def _spread_to_neighbours(topology: Topology, places: Float, known: Int) -> Float:
+    """Nodes without a place lie in the middle of neighbours that have one; without any, in the middle of all."""
+    places, known = places.copy(), known.copy()
+    places[~known] = places[known].mean(axis=0)
+    while True:
+        one = np.concatenate([topology.tails, topology.heads])
+        other = np.concatenate([topology.heads, topology.tails])
+        use = known[other] & ~known[one]
+        found = np.unique(one[use])
+        if not len(found):
+            return places
+        count = np.bincount(one[use], minlength=len(places))[found]
+        for axis in range(2):
+            sums = np.bincount(one[use], places[other[use], axis], minlength=len(places))
+            places[found, axis] = sums[found] / count
+        known[found] = True
+
+
+def laid_out(topology: Topology) -> Float:
+    """A layout of the whole network, its parts side by side, the largest first."""
+    places, parts = np.zeros((topology.num_nodes, 2)), topology.components
+    sizes = np.bincount(parts)
+    at, height = 0.0, 1.0
+    for turn, part in enumerate(np.argsort(-sizes, kind="stable").tolist()):
+        nodes = np.flatnonzero(parts == part)
+        mine = _part(topology, nodes)
+        mine -= mine.min(axis=0)
+        if turn == 0:
+            height = max(float(mine[:, 1].max()), 1.0)
+        places[nodes] = mine + [at, 0.0]
+        at += float(mine[:, 0].max()) + GAP * height
+    return places
+
+
+def _part(topology: Topology, nodes: Int) -> Float:
+    """One connected part, about as large as its number of nodes asks for."""
+    count = len(nodes)
+    if count == 1:
+        return np.zeros((1, 2))
+    number = np.full(topology.num_nodes, -1)
+    number[nodes] = np.arange(count)
+    inside = number[topology.tails] >= 0
+    tails, heads = number[topology.tails[inside]], number[topology.heads[inside]]
+    ends, others = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+    order = np.argsort(ends, kind="stable")
+    start = np.searchsorted(ends[order], np.arange(count + 1))
+    neighbours = others[order]
+    pivots, hops = _pivots(start, neighbours, min(PIVOTS, count))
+    squared = hops.astype(np.float64) ** 2
+    centred = squared - squared.mean(axis=0) - squared.mean(axis=1)[:, None] + squared.mean()
+    _, _, axes = np.linalg.svd(centred.T @ centred)
+    first = -centred @ axes[:2].T
+    if first.shape[1] < 2:
+        first = np.column_stack([first, np.zeros(count)])
+    scale = np.sqrt((hops**2).sum() / max(((first[:, None] - first[pivots]) ** 2).sum(), 1e-12))
+    rng = simulation(12)
+    places = np.ascontiguousarray(first * scale + rng.normal(0, 1e-3, (count, 2)))
+    terms = rng.permutation(len(tails) + count * len(pivots))
+    _straighten(places, tails, heads, pivots, hops, terms, EPOCHS)
+    return places
+
+
+def _pivots(start: Int, neighbours: Int, count: int) -> tuple[Int, Int]:
+    """Nodes far from each other, and the hops of every node to each."""
+    chosen, columns = [0], []
+    nearest = np.full(len(start) - 1, np.iinfo(np.int64).max)
+    for _ in range(count):
+        hops = hops_from(start, neighbours, chosen[-1])
+        columns.append(np.where(hops == FREE, 0, hops))
+        nearest = np.minimum(nearest, columns[-1])
+        chosen.append(int(nearest.argmax()))
+    return np.array(chosen[:count]), np.stack(columns, axis=1)
+
+
+@njit(cache=True, nogil=True)
+def _straighten(places, tails, heads, pivots, hops, terms, epochs):
+    """Move both ends of each term towards the distance that it asks for; far terms count less, later epochs less."""
+    edges, many = len(tails), len(pivots)
+    for epoch in range(epochs):
+        step = 0.9 * 0.75**epoch
+        for term in terms:
+            if term < edges:
+                i, j, wanted = tails[term], heads[term], 1.0
+            else:
+                i, k = (term - edges) // many, (term - edges) % many
+                j, wanted = pivots[k], float(hops[i, k])
+            if i == j or wanted == 0.0:
+                continue
+            dx, dy = places[i, 0] - places[j, 0], places[i, 1] - places[j, 1]
+            length = np.sqrt(dx * dx + dy * dy) + 1e-9
+            share = step / wanted if term >= edges else step
+            move = min(share, 1.0) * (length - wanted) / length / 2
+            places[i, 0] -= move * dx
+            places[i, 1] -= move * dy
+            if term < edges:  # a pivot would be pulled by everybody
+                places[j, 0] += move * dx
+                places[j, 1] += move * dy
