@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import demo, evaluate, index, inspect, keygen, lab, ledger, matrix, plan, query, release, series
+from . import demo, evaluate, index, inspect, keygen, lab, ledger, matrix, page, plan, query, release, report, series
 
 app = typer.Typer(
     name="hushpath",
@@ -36,6 +36,6 @@ def _main(
     pass
 
 
-for verb in (demo, plan, release, series, index, query, matrix, inspect, evaluate, keygen, lab):
+for verb in (demo, plan, release, series, index, query, matrix, page, inspect, evaluate, report, keygen, lab):
     app.command(verb.__name__.rpartition(".")[2])(verb.command)
 app.add_typer(ledger.app, name="ledger")

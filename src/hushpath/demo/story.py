@@ -11,25 +11,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from ..page.write import write_explorer
 from ..publish.evaluate import Comparison, Evaluation, compare
-from ..publish.oracle import load
+from ..publish.oracle import in_periods, load
 from ..publish.plan import plan
 from ..publish.release import release
 from ..publish.statement import NOT_PRIVATE
 from ..report.page import make_folder
 from ..report.release import write_report
-from ..report.sections import ask, in_periods
+from ..report.sections import ask
 from ..report.setting import Setting
 from .city import SIZE, TRIPS, make_city
-from .commuters import PEOPLE, Commuters, make_commuters
-from .streets import LANDMARKS
+from .commuters import PEOPLE, make_commuters
 
 EPSILON, DELTA = 1.0, 1e-6
 LOW, HIGH = 0.5, 6.0
 UNITS_PER_CORNER, CELLS = 14, 80  # a public guess: what a planner would expect, never counted in the data
 PAIRS = (("market", "airport"), ("harbour", "university"), ("station", "hospital"), ("stadium", "harbour"))
+PAGE = "city.html"
 TITLE = "Travel times of a city, without anybody's trip"
 
 
@@ -69,7 +68,7 @@ def run_demo(
             f"   {morning.source} to {morning.target}: {morning.distance:.0f} s in the morning (90 % interval "
             f"{morning.low:.0f} to {morning.high:.0f} s), {evening.distance:.0f} s in the evening"
         )
-    comparison = _joined([compare(owned, one) for one in in_periods(published).values()])
+    comparison = Comparison.joined([compare(owned, one) for one in in_periods(published).values()])
     result = Evaluation.of(comparison)
     say(
         f"6. {NOT_PRIVATE}, for the owner only: answers are off by {result.mean_error:.1f} s on average, "
@@ -77,11 +76,14 @@ def run_demo(
     )
     say(f"   {NOT_PRIVATE}, what everybody knows already: {result.known_already}.")
     say(f"7. The data, to try it yourself: {edges} (public) and {table} (PRIVATE: real ones never leave your hands).")
-    words = setting(city, expected)
+    words = setting(expected)
     report, public = out / "report.html", out / "report-public.html"
     write_report(report, topology, published, planned, comparison, title=TITLE, setting=words)
     write_report(public, topology, published, planned, title=TITLE, setting=words)
-    say(f"8. Look at {report} (yours: it shows the truth too) or {public} (may be published).")
+    say(f"8. Two reports: {report} (yours: it shows the truth too) and {public} (may be published).")
+    page = out / PAGE
+    write_explorer(published, page, title=TITLE, origin="market")
+    say(f"9. Open {page} in a browser: click anywhere to start there. It loads nothing and may be published.")
     return {
         "city": {"intersections": topology.num_nodes, "streets": topology.num_edges},
         "plan": planned.as_dict(),
@@ -90,24 +92,14 @@ def run_demo(
         "evaluation": result.as_dict(),
         "files": {
             "release": str(file), "network": str(edges), "nodes": str(nodes), "trips": str(table),
-            "report": str(report), "public_report": str(public),
+            "report": str(report), "public_report": str(public), "page": str(page),
         },
         "seconds": round(time.perf_counter() - began, 2),
     }  # fmt: skip
 
 
-def _joined(parts: list[Comparison]) -> Comparison:
-    """Comparisons of several periods as one; the proxy is scaled in each by its own number."""
-    proxies = [part.proxy * part.proxy_scale for part in parts if part.proxy is not None]
-    scale = float(np.mean([part.proxy_scale for part in parts]))
-    return Comparison(
-        true=np.concatenate([part.true for part in parts]), released=np.concatenate([part.released for part in parts]),
-        hops=np.concatenate([part.hops for part in parts]), proxy=np.concatenate(proxies) / scale, proxy_scale=scale,
-    )  # fmt: skip
-
-
-def setting(city: Commuters, expected: int) -> Setting:
-    """The words and the map of the demonstration city."""
+def setting(expected: int) -> Setting:
+    """The words of the demonstration city."""
     columns = "--person person --day date --edge from,to --seconds seconds --period period --periods am,pm"
     told = f"--protects person-day --low {LOW:g} --high {HIGH:g} --proxy free_flow"
     return Setting(
@@ -129,10 +121,7 @@ def setting(city: Commuters, expected: int) -> Setting:
             "A day is protected, not a person: for somebody who drove on all five days the factor is that of five "
             'times epsilon. Ask for protects="person" to promise more; it takes more people, or more noise.',
         ),
-        origin="market",
-        named=[name for name in LANDMARKS if name != "market"],
-        widths=np.array([0.9, 2.4, 3.4])[city.kinds],
-        water=city.streets.river,
+        page=PAGE,
         pairs=PAIRS,
         commands=(
             (

@@ -26,7 +26,7 @@ PLACES = 2**20  # steps of the longer side of the map
 Arrays = dict[str, NDArray[Any]]
 
 
-def page_data(release: Release, *, title: str, confidence: float) -> tuple[dict[str, Any], Arrays]:
+def page_data(release: Release, *, title: str, origin: int | None, confidence: float) -> tuple[dict[str, Any], Arrays]:
     """The header and the arrays of a page about all periods of a release, or about the one it is asked about."""
     topology, statement = release.topology, release.statement
     periods = release.periods if release.period is None else (release.period,)
@@ -43,6 +43,7 @@ def page_data(release: Release, *, title: str, confidence: float) -> tuple[dict[
         "labels": list(map(str, topology.labels)),
         "directed": topology.directed,
         "ownPlaces": own,
+        "origin": -1 if origin is None else origin,
         "granularity": several[0].decoder.lattice.granularity,
         "confidence": confidence,
         "periods": list(periods),

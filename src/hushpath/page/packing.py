@@ -1,8 +1,8 @@
 """Arrays for a browser: few bytes, one block, unpacked without a library.
 
-Whole numbers are written as planes of bytes (all lowest bytes, then all second ones, ...), as many as the largest needs;
-sorted ones as differences.  Planes of numbers that resemble each other compress well, and a browser has ``deflate``
-built in.  Single-precision floats have four planes.
+Whole numbers are written as planes of bytes (all lowest bytes, then all second ones, ...), as many as the largest
+needs; sorted ones as differences.  Planes of numbers that resemble each other compress well, and a browser has
+``deflate`` built in.  Single-precision floats have four planes.
 """
 
 from __future__ import annotations

@@ -8,10 +8,11 @@ Ortmann, Klimenta and Brandes 2017; Zheng, Pawar and Goodman 2019).  It uses pub
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numpy.typing import NDArray
 
 from ..arrays import Float, Int
 from ..data.topology import Topology
+from ..kernels.layouts import straighten
 from ..kernels.search import FREE, hops_from
 from ..noise import simulation
 
@@ -23,10 +24,9 @@ GAP = 0.08  # between parts of a network that no path joins, in sizes of the lar
 def drawn_places(topology: Topology) -> tuple[Float, bool]:
     """A place for every node, x to the right and y up, in any unit; and whether they are its own coordinates."""
     given = topology.coordinates
-    known = np.zeros(topology.num_nodes, bool) if given is None else np.isfinite(given).all(axis=1)
-    if not known.any():
+    known = np.zeros(0, np.bool_) if given is None else np.asarray(np.isfinite(given).all(axis=1))
+    if given is None or not known.any():
         return laid_out(topology), False
-    assert given is not None
     places = np.where(known[:, None], given, 0.0)
     middle, span = places[known].mean(axis=0), np.ptp(places[known], axis=0)
     if np.abs(places[:, 0]).max() <= 180 and np.abs(places[:, 1]).max() <= 85 and span[1] <= DEGREES:
@@ -34,7 +34,7 @@ def drawn_places(topology: Topology) -> tuple[Float, bool]:
     return _spread_to_neighbours(topology, places, known), True
 
 
-def _spread_to_neighbours(topology: Topology, places: Float, known: Int) -> Float:
+def _spread_to_neighbours(topology: Topology, places: Float, known: NDArray[np.bool_]) -> Float:
     """Nodes without a place lie in the middle of neighbours that have one; without any, in the middle of all."""
     places, known = places.copy(), known.copy()
     places[~known] = places[known].mean(axis=0)
@@ -63,7 +63,7 @@ def laid_out(topology: Topology) -> Float:
         mine -= mine.min(axis=0)
         if turn == 0:
             height = max(float(mine[:, 1].max()), 1.0)
-        places[nodes] = mine + [at, 0.0]
+        places[nodes] = mine + np.array([at, 0.0])
         at += float(mine[:, 0].max()) + GAP * height
     return places
 
@@ -92,7 +92,7 @@ def _part(topology: Topology, nodes: Int) -> Float:
     rng = simulation(12)
     places = np.ascontiguousarray(first * scale + rng.normal(0, 1e-3, (count, 2)))
     terms = rng.permutation(len(tails) + count * len(pivots))
-    _straighten(places, tails, heads, pivots, hops, terms, EPOCHS)
+    straighten(places, tails, heads, pivots, hops, terms, EPOCHS)
     return places
 
 
@@ -106,28 +106,3 @@ def _pivots(start: Int, neighbours: Int, count: int) -> tuple[Int, Int]:
         nearest = np.minimum(nearest, columns[-1])
         chosen.append(int(nearest.argmax()))
     return np.array(chosen[:count]), np.stack(columns, axis=1)
-
-
-@njit(cache=True, nogil=True)
-def _straighten(places, tails, heads, pivots, hops, terms, epochs):
-    """Move both ends of each term towards the distance that it asks for; far terms count less, later epochs less."""
-    edges, many = len(tails), len(pivots)
-    for epoch in range(epochs):
-        step = 0.9 * 0.75**epoch
-        for term in terms:
-            if term < edges:
-                i, j, wanted = tails[term], heads[term], 1.0
-            else:
-                i, k = (term - edges) // many, (term - edges) % many
-                j, wanted = pivots[k], float(hops[i, k])
-            if i == j or wanted == 0.0:
-                continue
-            dx, dy = places[i, 0] - places[j, 0], places[i, 1] - places[j, 1]
-            length = np.sqrt(dx * dx + dy * dy) + 1e-9
-            share = step / wanted if term >= edges else step
-            move = min(share, 1.0) * (length - wanted) / length / 2
-            places[i, 0] -= move * dx
-            places[i, 1] -= move * dy
-            if term < edges:  # a pivot would be pulled by everybody
-                places[j, 0] += move * dx
-                places[j, 1] += move * dy

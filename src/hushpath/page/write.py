@@ -1,7 +1,7 @@
 """One self-contained file: data, style and program, assembled without tools.
 
-The program is modules in ``js/``, each checked on its own by the tests.  Here they are put behind each other in the order
-in which they need each other, their ``import`` and ``export`` taken away: a page opened from a disk may not load
+The program is modules in ``js/``, each checked on its own by the tests.  Here they are put behind each other in the
+order in which they need each other, their ``import`` and ``export`` taken away: a page opened from a disk may not load
 modules.  A policy in the page names the digest of its one script, so nothing else can run, and forbids every request.
 """
 
@@ -16,6 +16,7 @@ from os import PathLike
 from string import Template
 
 from .._version import __version__
+from ..data.labels import Label
 from ..errors import OptionError
 from ..files.container import replacing
 from ..publish.asked import check_confidence
@@ -30,22 +31,29 @@ COMMENT = re.compile(r"^ */\*\*(?:(?!\*/).)*\*/\n|^ *//[^\n]*\n", re.MULTILINE |
 
 
 def write_explorer(
-    release: Release, path: str | PathLike[str], *, title: str | None = None, confidence: float = 0.9
-) -> int:
+    release: Release, path: str | PathLike[str], *, title: str | None = None, origin: Label | None = None,
+    confidence: float = 0.9,
+) -> int:  # fmt: skip
     """Write the page of a release, complete or not at all; return how many bytes it has."""
-    text = explorer(release, title=title, confidence=confidence).encode()
+    text = explorer(release, title=title, origin=origin, confidence=confidence).encode()
     with replacing(path) as temporary:
         temporary.write_bytes(text)
     return len(text)
 
 
-def explorer(release: Release, *, title: str | None = None, confidence: float = 0.9) -> str:
-    """The page as text: a map to ask for any released distance, in one HTML document that loads nothing."""
+def explorer(
+    release: Release, *, title: str | None = None, origin: Label | None = None, confidence: float = 0.9
+) -> str:
+    """The page as text: a map to ask for any released distance, in one HTML document that loads nothing.
+
+    It opens with distances from ``origin``, if that is given.
+    """
     check_confidence(confidence)
     said = default_title(release) if title is None else title
     if not isinstance(said, str) or not 0 < len(said) <= LONGEST_TITLE or not said.isprintable():
         raise OptionError(f"a title is one line of 1 to {LONGEST_TITLE} characters")
-    header, arrays = page_data(release, title=said, confidence=confidence)
+    start = None if origin is None else release.topology.index(origin)
+    header, arrays = page_data(release, title=said, origin=start, confidence=confidence)
     script = program("main")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return Template(_text("page.html")).substitute(

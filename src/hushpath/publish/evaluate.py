@@ -10,6 +10,7 @@ as it is, and over the proxy times one number, the ratio of the released mean ed
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -40,6 +41,17 @@ class Comparison:
     hops: Int
     proxy: Float | None = None  # distances over the public proxy alone
     proxy_scale: float = 1.0  # what turns them into distances of the released size
+
+    @classmethod
+    def joined(cls, parts: Sequence[Comparison]) -> Comparison:
+        """Several periods as one; the proxy is scaled in each by its own number."""
+        true, released = (np.concatenate([getattr(part, name) for part in parts]) for name in ("true", "released"))
+        hops = np.concatenate([part.hops for part in parts])
+        proxies = [part.proxy * part.proxy_scale for part in parts if part.proxy is not None]
+        if len(proxies) < len(parts):
+            return cls(true, released, hops)
+        scale = float(np.mean([part.proxy_scale for part in parts])) or 1.0
+        return cls(true, released, hops, np.concatenate(proxies) / scale, scale)
 
 
 @dataclass(frozen=True)

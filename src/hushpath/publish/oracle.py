@@ -33,6 +33,7 @@ from ..decode.registry import Reading, read, reading
 from ..errors import CannotError, FileFormatError, OptionError, warn
 from ..estimate.core import NO_ADVICE, Advice
 from ..files.signing import verified_digest, write_signed
+from ..later import later
 from ..measure import Measurements
 from ..progress import steps
 from ..strategy.trips import TripTerms
@@ -299,6 +300,13 @@ class Release:
             raise CannotError(f"a release read by decoder {self.decoder.name!r} tells distances, not edge weights")
         return self.decoder.lattice.floats(self.decoder.weights)
 
+    def explore(self, origin: Label | None = None, *, height: int = 640) -> Any:
+        """Show the page to explore the release in a notebook, perhaps from one node; `hushpath page` writes a file."""
+        return later("report.notebook").framed(self, origin, height)
+
+    def _repr_html_(self) -> str:
+        return str(later("report.notebook").release_card(self))
+
     def save(
         self, path: str | os.PathLike[str], *, index: bool = False, sign: str | os.PathLike[str] | None = None
     ) -> None:
@@ -361,6 +369,13 @@ class Release:
         """Slices of ``range(count)`` whose full rows fit in a bounded buffer."""
         rows = max(1, CHUNK_NUMBERS // max(self.topology.num_nodes, 1))
         return [slice(at, min(at + rows, count)) for at in range(0, count, rows)]
+
+
+def in_periods(release: Release) -> dict[str, Release]:
+    """The release in each of its periods; under no name, if it has none."""
+    if release.period is not None or not release.periods:
+        return {release.period or "": release}
+    return {period: release.at(period) for period in release.periods}
 
 
 load = Release.load

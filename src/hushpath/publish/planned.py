@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..data.topology import Topology
+from ..later import later
 from ..strategy.core import Strategy
 from ..strategy.terms import Terms
 from .candidates import GAMMA, Candidate
@@ -117,6 +118,9 @@ class Plan:
             "candidates": [candidate.as_dict() for candidate in self.candidates],
         }
 
+    def _repr_html_(self) -> str:
+        return str(later("report.notebook").plan_card(self))
+
     def __str__(self) -> str:
         budget, choice = self.terms.budget, self.choice
         lines = [
@@ -171,6 +175,9 @@ class Sweep:
             for one, plan in zip(plans, self.plans, strict=True)
         ]
         return {**{name: plans[0][name] for name in shared}, "sweep": rows}
+
+    def _repr_html_(self) -> str:
+        return str(later("report.notebook").plan_card(self))
 
     def __str__(self) -> str:
         first = self.plans[0]

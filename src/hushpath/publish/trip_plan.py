@@ -20,6 +20,7 @@ from ..errors import CannotError, OptionError
 from ..estimate.line_graph import line_graph
 from ..estimate.trip_times import estimate_times
 from ..estimate.trip_totals import TripTotals
+from ..later import later
 from ..noise import Law, simulation
 from ..strategy.core import Strategy
 from ..strategy.trips import TripTerms, free_flow_of, noise_of_totals, public_traffic
@@ -77,6 +78,9 @@ class TripPlan:
             "relative_error": self.share, "gain": self.gain, "worth_it": self.worth_it,
             "forecasts": [one._asdict() for one in self.forecasts],
         }  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        return str(later("report.notebook").plan_card(self))
 
     def __str__(self) -> str:
         terms = self.strategy.terms

@@ -37,7 +37,8 @@ def write_report(
         parts.append(section(heading, body, kind="public" if publishable else "owner", tag=tag))
 
     add("What is promised", sections.promise(release.statement, words))
-    add("The map", sections.network_map(topology, release, words))
+    if words.page:
+        add("The map", sections.explored(words))
     if words.pairs:
         add("Some answers", sections.answers(release, words))
     if isinstance(plan, TripPlan):

@@ -10,16 +10,13 @@ from collections.abc import Iterable
 from html import escape
 from typing import NamedTuple
 
-import numpy as np
-
 from ..data.labels import Label
-from ..data.topology import Topology
 from ..publish.evaluate import Comparison, Evaluation
-from ..publish.oracle import Release
+from ..publish.oracle import Release, in_periods
 from ..publish.planned import Plan
 from ..publish.statement import NOT_PRIVATE, Statement
 from .page import bullets, figure, folded, lists, row, short, table
-from .pictures import distance_map, error_by_hops, true_against_released
+from .pictures import error_by_hops, true_against_released
 from .setting import Setting
 
 
@@ -74,33 +71,13 @@ def _moved(chance: float, factor: float) -> float:
     return chance * factor / (1 - chance + chance * factor)
 
 
-def network_map(topology: Topology, release: Release, words: Setting) -> str:
-    """Draw released distances from one node, if nodes have places."""
-    if topology.coordinates is None:
-        return "<p>This network has no coordinates, so there is no map of it.</p>"
-    origin = topology.index(words.origin) if words.origin is not None else 0
-    name = topology.labels[origin]
-    named = topology.indices(words.named).tolist()
-    rows = {period: one.matrix([name])[0] for period, one in in_periods(release).items()}
-    farthest = max(float(row[np.isfinite(row)].max(initial=0.0)) for row in rows.values())
-    maps = ""
-    for period, far in rows.items():
-        label = words.measured(f"released {words.quantity} from {name}" + (f", {period}" if period else ""))
-        drawn = distance_map(
-            topology, far, origin, label=label, widths=words.widths, water=words.water, named=named, farthest=farthest
-        )
-        text = f"Each edge is coloured by the released {words.quantity} from the star"
-        text += ", as anybody can compute it from the release."
-        text += " Thicker lines: main roads." if words.widths is not None else ""
-        maps += f'<div class="map">{figure(drawn, label, escape(text))}</div>'
-    return maps
-
-
-def in_periods(release: Release) -> dict[str, Release]:
-    """The release in each of its periods; under no name, if it has none."""
-    if release.period is not None or not release.periods:
-        return {release.period or "": release}
-    return {period: release.at(period) for period in release.periods}
+def explored(words: Setting) -> str:
+    """Where the map is."""
+    link = f'<a href="{escape(words.page)}">{escape(words.page)}</a>'
+    return (
+        f"<p>Open {link}: a map of the network to ask for any released {escape(words.quantity)}, its interval and its "
+        "path. It is one file that loads nothing.</p>"
+    )
 
 
 class Answer(NamedTuple):

@@ -6,7 +6,7 @@
  * @typedef {{kind: "exact" | "none" | "table" | "curves", why?: string, unit?: number, reach?: number, below?: number,
  *   above?: number, shared?: number, middle?: Curve, spread?: Curve}} Ranges
  * @typedef {{kind: "whole" | "rising" | "float", planes: number, at: number, length: number}} Entry
- * @typedef {{title: string, labels: string[], directed: boolean, ownPlaces: boolean, granularity: number,
+ * @typedef {{title: string, labels: string[], directed: boolean, ownPlaces: boolean, origin: number, granularity: number,
  *   confidence: number, periods: string[], ranges: Ranges[], quantity: Quantity, marking: string, statement: string[],
  *   protected: string, epsilon: string, delta: string, fingerprint: string, arrays: Record<string, Entry>}} Header
  * @typedef {Record<string, Float64Array>} Arrays

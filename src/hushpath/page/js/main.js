@@ -198,7 +198,7 @@ async function start() {
     const chosen = new URLSearchParams(location.hash.slice(1));
     /** @param {string} name */
     const node = (name) => find.get(chosen.get(name) ?? "") ?? -1;
-    Object.assign(state, { origin: node("from"), target: node("to"), other: node("versus") });
+    Object.assign(state, { origin: location.hash.length > 1 ? node("from") : header.origin, target: node("to"), other: node("versus") });
     state.period = Math.max(0, header.periods.indexOf(chosen.get("period") ?? ""));
     const steps = stepsIn(chosen.get("steps") ?? "");
     if (steps.length) {

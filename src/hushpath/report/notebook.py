@@ -1,0 +1,74 @@
+"""What a notebook shows of a release and of a plan: a card, and the page to explore inside a frame."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import NamedTuple
+
+from ..data.labels import Label
+from ..errors import OptionError
+from ..page.write import explorer
+from ..publish.oracle import Release
+from ..publish.planned import Plan, Sweep
+from ..publish.statement import NOT_PRIVATE
+from ..publish.trip_plan import TripPlan
+from . import sections, trips
+from .page import row, short, table
+from .setting import Setting
+
+# A notebook brings its own style and its own colours, light or dark: only what it lacks is said here.
+ALARM = "background:#b00020;color:#fff;font-weight:700;padding:.4em .8em;border-radius:.3em"
+LOWEST, HIGHEST = 200, 5000
+
+
+class Framed(NamedTuple):
+    """The page of a release, as HTML that a notebook shows in a frame."""
+
+    html: str
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def __repr__(self) -> str:
+        return f"Framed({len(self.html):,} characters: shown by a notebook)"
+
+
+def framed(release: Release, origin: Label | None, height: int) -> Framed:
+    """The page inside a frame that can do nothing but run its own script."""
+    if isinstance(height, bool) or not isinstance(height, int) or not LOWEST <= height <= HIGHEST:
+        raise OptionError(f"height is a number of pixels from {LOWEST} to {HIGHEST}, got {str(height)[:40]}")
+    page = escape(explorer(release, origin=origin))
+    style = f"width:100%;height:{height}px;border:1px solid #8888;border-radius:.4em"
+    return Framed(
+        f'<iframe sandbox="allow-scripts" style="{style}" title="Explore the release" srcdoc="{page}"></iframe>'
+    )
+
+
+def release_card(release: Release) -> str:
+    """What is promised, of which network, and what the numbers are."""
+    statement, topology = release.statement, release.topology
+    named = {
+        "numbers": str(statement.quantity) or "distances",
+        "network": f"{short(topology.num_nodes)} nodes, {short(topology.num_edges)} edges, "
+        f"{'directed' if topology.directed else 'undirected'}",
+        "privacy": f"epsilon = {statement.epsilon:.4g}, delta = {statement.delta:.3g}" if statement.private else "none",
+        "protected": statement.protected if statement.private else "nobody",
+        "mechanism": f"{statement.mechanism}, {statement.law} noise; read by {statement.read_as}",
+    }
+    if release.periods:
+        named["periods"] = release.period or ", ".join(release.periods)
+    columns = {"A release": False, "": False}
+    mark = f'<p style="{ALARM}">{escape(statement.marking)}</p>' if statement.marking else ""
+    return mark + table(columns, [row(columns, pair) for pair in named.items()])
+
+
+def plan_card(plan: Plan | Sweep | TripPlan) -> str:
+    """What to expect, as a table."""
+    if isinstance(plan, TripPlan):
+        return trips.forecasts(plan)
+    several = plan.plans if isinstance(plan, Sweep) else (plan,)
+    cards = [sections.candidates(one, Setting()) for one in several]
+    if isinstance(plan, Sweep):
+        cards = [f"<h4>epsilon = {one.terms.epsilon:g}</h4>{card}" for one, card in zip(several, cards, strict=True)]
+    unlimited = any(one.terms.budget.unlimited for one in several)
+    return (f'<p style="{ALARM}">{NOT_PRIVATE}: epsilon is infinite</p>' if unlimited else "") + "".join(cards)
