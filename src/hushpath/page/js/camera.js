@@ -22,6 +22,7 @@ export class Camera {
     /** @type {Map<number, {x: number, y: number}>} */
     this.fingers = new Map();
     this.dragged = 0;
+    this.touched = false; // until somebody moves the map, it shows all of it in whatever window
     this.listen();
   }
 
@@ -34,6 +35,7 @@ export class Camera {
     this.view.y = (bottom + top) / 2;
     this.whole = Math.min((width * 0.92) / Math.max(right - left, 1e-9), (height * 0.92) / Math.max(top - bottom, 1e-9));
     this.view.scale = this.whole = Math.min(this.whole, 1e6);
+    this.touched = false;
     this.moved();
   }
 
@@ -71,6 +73,7 @@ export class Camera {
     const scale = Math.min(Math.max(view.scale * factor, (this.whole ?? 1) / 4), (this.whole ?? 1) * CLOSEST);
     const [dx, dy] = [(sx - view.width / 2) * (1 / view.scale - 1 / scale), (view.height / 2 - sy) * (1 / view.scale - 1 / scale)];
     Object.assign(view, { x: view.x + dx, y: view.y + dy, scale });
+    this.touched = true;
     this.moved();
   }
 
@@ -78,6 +81,7 @@ export class Camera {
   pan(dx, dy) {
     this.view.x -= dx / this.view.scale;
     this.view.y += dy / this.view.scale;
+    this.touched = true;
     this.moved();
   }
 

@@ -13,7 +13,7 @@ import { nice, noun, stepsIn } from "./words.js";
 
 /**
  * @typedef {import("./worker.js").Answer} Answer
- * @typedef {{origin: number, other: number, target: number, hovered: number, period: number, far: number, gap: number,
+ * @typedef {{origin: number, other: number, target: number, hovered: number, period: number, far: number, gap: number, scaled: string,
  *   view: string, steps: number[], answer: Answer | null, rival: Answer | null, cross: boolean}} State
  */
 
@@ -31,13 +31,15 @@ async function start() {
   const shape = {
     n, tails, heads, x: Float32Array.from(arrays.x, (one) => one / PLACES), y: Float32Array.from(arrays.y, (one) => one / PLACES),
   };
+  const lengths = Float32Array.from(tails, (a, e) => Math.hypot(shape.x[a] - shape.x[heads[e]], shape.y[a] - shape.y[heads[e]]));
+  const typical = lengths.sort()[lengths.length >> 1] || 1e-3;
   const find = new Map(labels.map((label, v) => [label, v]));
   const names = namesIn(labels);
   const worker = searcher(header, arrays, tails, heads);
 
   /** @type {State} */
   const state = {
-    origin: -1, other: -1, target: -1, hovered: -1, period: 0, far: 1, gap: 1, view: "distance", steps: [],
+    origin: -1, other: -1, target: -1, hovered: -1, period: 0, far: 1, gap: 1, scaled: "", view: "distance", steps: [],
     answer: null, rival: null, cross: false,
   };
   const painter = (location.hash.includes("canvas") ? null : cardPainter(by("lines"), shape)) ?? canvasPainter(by("lines"), shape);
@@ -73,11 +75,9 @@ async function start() {
       top: mode === "sides" ? state.gap : state.far, plain: shade("--plain"), line: width(),
     };
   }
-  /** Thin from afar, thicker the closer one looks. */
-  function width() {
-    const per = (Math.sqrt(1 / Math.max(n, 1)) * camera.view.scale) / 10;
-    return Math.min(Math.max(per, 1.1), 5);
-  }
+  /** How long edges are on the screen: lines are thin from afar, and thicker the closer one looks. */
+  const apart = () => typical * camera.view.scale;
+  const width = () => Math.min(Math.max(apart() / 5, 1.1), 5);
 
   let waiting = false;
   /** Draw once per frame, however often something changed. */
@@ -89,7 +89,7 @@ async function start() {
       painter.draw(camera.view, look());
       drawMarks(by("marks"), camera, labels, names, {
         origin: state.origin, other: state.other, target: shown(), path: pathTo(shown()), cross: state.cross,
-        dots: width() > 2.5, ink: shade("--ink"), paper: shade("--paper"), start: shade("--start"), rival: shade("--rival"), end: shade("--end"),
+        dots: apart() > 14, ink: shade("--ink"), paper: shade("--paper"), start: shade("--start"), rival: shade("--rival"), end: shade("--end"),
       });
     });
   }
@@ -116,7 +116,9 @@ async function start() {
         value[v] = isFinite(one) ? one : NaN;
         if (answer.ranges) [low[v], high[v]] = [answer.ranges.low[v], answer.ranges.high[v]];
       }
-      state[rival ? "gap" : "far"] = nearlyAll(value);
+      // Periods are compared by eye, so they share one scale.
+      const [name, asked] = rival ? ["gap", `${answer.source} ${rival.source}`] : ["far", `${answer.source}`];
+      if (state.scaled !== asked) Object.assign(state, { [name]: nice(nearlyAll(value)), scaled: asked });
       if (!state.steps.length) {
         const step = nice(nearlyAll(value) / 6);
         state.steps = [step, 2 * step, 3 * step, 4 * step];
@@ -177,6 +179,7 @@ async function start() {
     finders.from.put(state.origin);
     finders.to.put(state.target);
     finders.versus.put(state.other);
+    if (state.other >= 0) by("more").open = true;
   }
 
   /** What is chosen stands in the address, so that it can be passed on. */
@@ -251,7 +254,6 @@ async function start() {
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => colour());
 
-  let fitted = false;
   new ResizeObserver(() => {
     const box = by("map").getBoundingClientRect();
     const ratio = Math.min(devicePixelRatio || 1, 2);
@@ -260,8 +262,7 @@ async function start() {
       canvas.height = Math.max(1, Math.round(box.height * ratio));
     }
     camera.resize(box.width, box.height, ratio);
-    if (!fitted) camera.fit();
-    fitted = true;
+    if (!camera.touched) camera.fit();
   }).observe(by("map"));
 
   recall();
@@ -313,10 +314,13 @@ function setUp(header) {
     by("periods").append(...header.periods.map((name, i) => choice("period", String(i), name, i === 0)));
   }
   if (header.ranges.some((one) => one.kind === "none")) by("views-box").hidden = true;
-  if (quantity.units) by("steps-unit").textContent = quantity.units;
+  if (quantity.units) by("steps-unit").textContent = `(${quantity.units})`;
   if (!header.ownPlaces) by("layout").hidden = false;
   showPromise(by("promise-words"), header);
-  by("promise-open").addEventListener("click", () => by("promise").showModal());
+  by("promise-open").addEventListener("click", () => {
+    by("promise").showModal();
+    by("promise-close").focus();
+  });
 }
 
 /** @param {string} name @param {string} value @param {string} text @param {boolean} checked */

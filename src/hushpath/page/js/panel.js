@@ -1,6 +1,6 @@
 // The words beside the map: the answer, the legend, the promise.
 
-import { amount, asTime, noun, told } from "./words.js";
+import { amount, asTime, noun, plainly, told } from "./words.js";
 
 /** @typedef {import("./data.js").Header} Header @typedef {import("./worker.js").Answer} Answer */
 
@@ -49,7 +49,7 @@ export function showAnswer(place, header, asked, node, path, pinned) {
   if (node < 0) {
     const where = asked.map(({ origin }) => labels[origin]).join(" and ");
     place.replaceChildren(element("p", { class: "hint" },
-      `Coloured by released ${noun(header.quantity)} from ${where}. Point at a place, or search where to go.`));
+      `Coloured by released ${noun(header.quantity)} from ${where}. Point at a place or tap it, or search where to go.`));
     return;
   }
   const parts = [];
@@ -88,16 +88,16 @@ export function showLegend(place, header, look, names) {
   if (look.mode === "steps") {
     const rows = look.steps.map((step, i) => element("li", {},
       element("span", { class: "key", style: `--colour: ${look.stops[Math.round((i / Math.max(look.steps.length - 1, 1)) * (look.stops.length - 1))]}` }),
-      `surely within ${amount(told(step), quantity)}`));
+      `surely within ${amount(plainly(step), quantity)}`));
     rows.push(element("li", {}, element("span", { class: "key hatched" }), "striped: maybe within"),
-      element("li", {}, element("span", { class: "key beyond" }), `surely beyond ${amount(told(look.steps[look.steps.length - 1] ?? 0), quantity)}`));
+      element("li", {}, element("span", { class: "key beyond" }), `surely beyond ${amount(plainly(look.steps[look.steps.length - 1] ?? 0), quantity)}`));
     place.replaceChildren(element("ul", { class: "keys" }, ...rows));
     return;
   }
   const bar = element("div", { class: "bar", style: `background: linear-gradient(to right, ${look.stops.join(", ")})` });
   const ends = look.mode === "sides"
     ? [`nearer to ${names[0]}`, "as far", `nearer to ${names[1]}`]
-    : ["0", told(look.top / 2), `${amount(told(look.top), quantity)} or more`];
+    : ["0", plainly(look.top / 2), `${amount(plainly(look.top), quantity)} or more`];
   place.replaceChildren(bar, element("div", { class: "ends" }, ...ends.map((text) => element("span", {}, text))));
 }
 

@@ -44,6 +44,11 @@ export function asTime(value, off, quantity) {
   return factor === 3600 ? "" : `${rounded(seconds / 3600, off * factor < 1800 ? -1 : 0)} h`;
 }
 
+/** A round number as it is. @param {number} value */
+export function plainly(value) {
+  return rounded(value, -Math.max(0, (String(Number(value.toPrecision(4))).split(".")[1] ?? "").length));
+}
+
 /** @param {Quantity} quantity */
 export function noun(quantity) {
   return quantity.name || "distance";
@@ -61,7 +66,7 @@ export function amount(text, quantity) {
 export function nice(value) {
   if (!(value > 0) || !isFinite(value)) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
-  const found = [1, 2, 2.5, 3, 5, 6, 10].find((one) => one * power >= value * 0.999) ?? 10;
+  const found = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((one) => one * power >= value * 0.999) ?? 10;
   return Number((found * power).toPrecision(3));
 }
 

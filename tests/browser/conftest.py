@@ -1,0 +1,89 @@
+"""A real browser, a page per test, and the rule that holds for all of them: silent network, silent console."""
+
+import pandas as pd
+import pytest
+from tools import NO_BROWSER, chromium
+
+import hushpath
+from hushpath.page.write import write_explorer
+
+# Where there is no graphics card WebGL is drawn in software.
+SWITCHES = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
+
+
+@pytest.fixture(scope="session")
+def browser():
+    if chromium() is None:
+        pytest.skip(NO_BROWSER)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=chromium(), args=SWITCHES)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """Open a file in a fresh window without a network; afterwards nothing was asked for, and nothing complained."""
+    asked, complaints, windows = [], [], []
+
+    def opened(path, anchor="", **settings):
+        window = browser.new_context(viewport={"width": 1100, "height": 720}, offline=True, **settings)
+        page = window.new_page()
+        windows.append(window)
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(f"file://{path}{anchor}")
+        page.wait_for_selector("html[data-loaded=yes]", state="attached")
+        return page
+
+    opened.complaints = complaints
+    yield opened
+    for window in windows:
+        window.close()
+    assert complaints == []
+    assert [one for one in asked if not one.startswith(("file:", "blob:", "data:"))] == []
+
+
+def grid(side=12, directed=False, **more):
+    """A grid with names, places, some weights of zero, and a part that no path joins."""
+    rows = [(i, j) for i in range(side) for j in range(side)]
+    name = {(i, j): f"corner {i}.{j}" for i, j in rows} | {(0, 0): "harbour", (side - 1, side - 1): "airport"}
+    edges = [(a, b) for a in rows for b in ((a[0] + 1, a[1]), (a[0], a[1] + 1)) if b in name]
+    edges += [(b, a) for a, b in edges] if directed else []
+    table = pd.DataFrame([(name[a], name[b], float((3 * i) % 7)) for i, (a, b) in enumerate(edges)],
+                         columns=["source", "target", "weight"])  # fmt: skip
+    table.loc[len(table)] = ("far", "away", 2.0)
+    nodes = pd.DataFrame([(name[a], *a) for a in rows] + [("far", -2, 0), ("away", -2, 1)], columns=["node", "x", "y"])
+    return hushpath.Network.from_pandas(table, nodes=nodes, directed=directed, **more)
+
+
+@pytest.fixture(scope="session")
+def released():
+    options = dict(epsilon=1.0, unit=1.0, mechanism="input", max_weight=9, anyway=True)
+    return hushpath.release(grid(), **options, quantity="travel time", measured_in="minutes", date="2026-03")
+
+
+@pytest.fixture(scope="session")
+def file(released, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    write_explorer(released, path, title="A town & its streets")
+    return path
+
+
+@pytest.fixture(scope="session")
+def trips_release():
+    """Trips in the morning and in the evening, on a ring."""
+    ends = [(f"n{i:02d}", f"n{(i + 1) % 12:02d}") for i in range(12)]
+    table = pd.DataFrame([(*pair, 10.0, 10.0) for pair in ends], columns=["source", "target", "weight", "free"])
+    topology = hushpath.Network.from_pandas(table, directed=True).topology.with_proxy("free")
+    rows = [(p, f"2026-10-{1 + p % 9:02d}", *ends[(p + i) % 12], 10.0 + p % 7 + 20 * (p % 2), "pm" if p % 2 else "am")
+            for p in range(400) for i in range(5)]  # fmt: skip
+    passes = pd.DataFrame(rows, columns=["person", "date", "from", "to", "seconds", "period"])
+    trips = hushpath.read_trips(
+        passes, topology, person="person", day="date", edge=("from", "to"), seconds="seconds", period="period",
+        periods=["am", "pm"],
+    )  # fmt: skip
+    return hushpath.release(trips, epsilon=4, protects="person-day", low=0.5, high=6.0)
