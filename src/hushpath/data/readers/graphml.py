@@ -16,14 +16,11 @@ from __future__ import annotations
 
 from functools import partial
 from typing import IO
-from xml.parsers import expat
-
-import numpy as np
 
 from ...errors import NetworkError
 from ..columns import Columns, Table, choose_columns
-from ..proxy import Raw, TextColumn
 from .core import Reader
+from .markup import parse, spread
 
 NAMES = {"directed": True, "undirected": False}
 SAYS = {"true": True, "1": True, "false": False, "0": False}
@@ -31,45 +28,17 @@ SAYS = {"true": True, "1": True, "false": False, "0": False}
 
 def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...], *, keep: bool = False) -> Table:
     document = _Document(*needed, keep=keep)
-    parser = expat.ParserCreate(namespace_separator=" ")
-    parser.buffer_text = True
-    parser.StartDoctypeDeclHandler = document.doctype
-    parser.StartElementHandler = document.start
-    parser.EndElementHandler = document.end
-    parser.CharacterDataHandler = document.characters
-    broken = False
-    try:
-        parser.ParseFile(raw)
-    except (expat.ExpatError, LookupError, ValueError):  # the latter two: an unknown encoding is declared
-        broken = True
-    if broken:
-        raise NetworkError(f"the GraphML file is not well-formed XML near line {parser.ErrorLineNumber}")
+    parse(raw, "the GraphML file", document.start, document.end, document.characters)
     if document.directed is None:
         raise NetworkError("the file has no GraphML <graph>")
     nodes, edges = document.tables["node"], document.tables["edge"]
     if edges[needed[0]]:
         choose_columns(sorted(set(document.names["edge"].values())), "the GraphML file", needed[2:])
     count, defaults = len(edges[needed[0]]), document.defaults["edge"]
-    others = {name: _spread(count, found, defaults.get(name)) for name, found in document.others.items()}
+    others = {name: spread(count, found, defaults.get(name)) for name, found in document.others.items()}
     if not nodes["node"] or None in nodes["x"] or None in nodes["y"]:
         del nodes["x"], nodes["y"]
     return Table(edges, nodes, document.directed, others)
-
-
-def _spread(count: int, found: dict[int, str], default: str | None) -> Raw:
-    """A column from the values that stand in the file: with many keys, one entry per edge would be a huge table."""
-    packed, rows = TextColumn(), np.fromiter(found, np.int64, count=len(found))
-    if found:
-        packed.add(list(found.values()))
-    raw = packed.raw
-
-    def column() -> list[str | None]:
-        out = [default] * count
-        for row, value in zip(rows.tolist(), raw() if raw else (), strict=True):
-            out[row] = value
-        return out
-
-    return None if raw is None else column
 
 
 class _Document:
@@ -90,9 +59,6 @@ class _Document:
         self.values: dict[str, str] = {}  # of the node or edge we are in
         self.into: str | None = None  # the name whose text we are collecting
         self.text: list[str] = []
-
-    def doctype(self, *_: object) -> None:
-        raise NetworkError("the GraphML file has a DOCTYPE, which is refused: entities can blow it up")
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         tag = name.rsplit(" ", 1)[-1]
