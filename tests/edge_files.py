@@ -5,6 +5,8 @@ A writer takes a path, an edge table (``source``, ``target`` and any other colum
 """
 
 import gzip
+import sqlite3
+from contextlib import closing
 
 import networkx as nx
 import pytest
@@ -36,7 +38,19 @@ def graphml(path, edges, nodes, directed):
     return {}
 
 
-WRITERS = {"csv": delimited(","), "tsv": delimited("\t"), "parquet": parquet, "graphml": graphml}
+def gpkg(path, edges, nodes, directed):
+    """The tables of osmnx, without those that other programs need (``test_readers_osmnx`` has real ones)."""
+    edges = edges.rename(columns={"source": "u", "target": "v"}).assign(key=0)
+    edges = edges if directed else edges.assign(**{"from": edges["u"], "to": edges["v"]})
+    path.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path)) as database:
+        edges.to_sql("edges", database, index=False)
+        nodes.rename(columns={"node": "osmid"}).to_sql("nodes", database, index=False)
+        database.commit()
+    return {}
+
+
+WRITERS = {"csv": delimited(","), "tsv": delimited("\t"), "parquet": parquet, "graphml": graphml, "gpkg": gpkg}
 
 
 def graph_of(edges, nodes, directed):

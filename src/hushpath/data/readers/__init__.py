@@ -28,6 +28,7 @@ FILES = (
     "text",
     "parquet",
     "graphml",
+    "geopackage",
 )
 _made: list[Reader] = [reader for file in FILES for reader in import_module(f"{__package__}.{file}").READERS]
 READERS = {reader.name: reader for reader in _made}
@@ -93,10 +94,11 @@ def reader_of(path: FilePath, kind: str | None = None) -> Reader:
             raise OptionError(f"format {str(kind)[:40]!r} is unknown; there are: {', '.join(sorted(READERS))}")
         return READERS[kind]
     suffixes = {suffix: reader for reader in READERS.values() for suffix in reader.suffixes}
-    suffix = Path(fspath(path).lower().removesuffix(".gz")).suffix
-    if suffix not in suffixes:
+    name = Path(fspath(path).lower().removesuffix(".gz")).name
+    fits = [suffix for suffix in suffixes if name.endswith(suffix) and name != suffix]
+    if not fits:
         raise NetworkError(f"{shown(path)} has none of the suffixes {', '.join(suffixes)}, with or without .gz")
-    return suffixes[suffix]
+    return suffixes[max(fits, key=len)]
 
 
 def _read(

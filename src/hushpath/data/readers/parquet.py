@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import IO, NoReturn
+from typing import IO
 
-from ...errors import CannotError, HushpathError, NetworkError, OptionError
+from ...errors import CannotError, HushpathError, NetworkError
 from ..columns import Table, choose_columns
 from ..proxy import Raw
-from .core import Reader
-
-LARGEST_KEPT = 2**28  # bytes of columns in case one is named: a small file can hold huge ones
+from .core import LARGEST_KEPT, Reader, not_kept
 
 
 def _read(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...], *, keep: bool = False) -> Table:
@@ -27,7 +25,7 @@ def _read(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...
         numeric = [name for name, kind in others.items() if is_integer(kind) or is_floating(kind) or is_decimal(kind)]
         kept = numeric[: LARGEST_KEPT // (8 * max(file.metadata.num_rows, 1))]
         columns = file.read(columns=[*wanted, *kept])
-        unread: dict[str, Raw] = {**dict.fromkeys(others), **dict.fromkeys(numeric, _not_kept)}
+        unread: dict[str, Raw] = {**dict.fromkeys(others), **dict.fromkeys(numeric, not_kept)}
         unread |= {name: columns[name].to_pylist for name in kept}
         return Table({name: columns[name].to_pylist() for name in wanted}, others=unread)
     except HushpathError:
@@ -35,10 +33,6 @@ def _read(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...
     except Exception:  # noqa: S110 - a damaged file can make the decoder raise anything
         pass
     raise NetworkError(f"{what} is not a readable Parquet file")
-
-
-def _not_kept() -> NoReturn:
-    raise OptionError("the file has too many columns of numbers to keep this one; write it anew with fewer")
 
 
 READERS = (Reader("parquet", "Parquet", (".parquet",), _read, partial(_read, keep=True), typed=True),)
