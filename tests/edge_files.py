@@ -7,13 +7,21 @@ A writer takes a path, an edge table (``source``, ``target`` and any other colum
 import gzip
 import sqlite3
 from contextlib import closing
+from xml.sax.saxutils import quoteattr
 
 import networkx as nx
 import pytest
 
 from hushpath.data.readers import READERS
 
-FILES = [name + suffix + packed for name in READERS for suffix in READERS[name].suffixes for packed in ("", ".gz")]
+WITHOUT_WEIGHTS = {"osrm"}  # readers of the public half only
+DIRECTED = {"sumo", "tntp"}  # formats whose every network is directed
+UNSPACED = {"tntp"}  # formats whose labels have no blanks in them
+FILES = [
+    name + suffix + packed
+    for name in READERS if name not in WITHOUT_WEIGHTS
+    for suffix in READERS[name].suffixes for packed in ("", ".gz")
+]  # fmt: skip
 
 
 def delimited(separator):
@@ -50,7 +58,30 @@ def gpkg(path, edges, nodes, directed):
     return {}
 
 
-WRITERS = {"csv": delimited(","), "tsv": delimited("\t"), "parquet": parquet, "graphml": graphml, "gpkg": gpkg}
+def sumo(path, edges, nodes, directed):
+    """Columns are parameters of the edges; weights of SUMO itself are in another file (``test_readers_sumo``)."""
+    out = [f"<junction id={quoteattr(str(n))} x='{x}' y='{y}'/>" for n, x, y in nodes.itertuples(index=False)]
+    for i, row in enumerate(edges.to_dict("records")):
+        ends = f"from={quoteattr(str(row.pop('source')))} to={quoteattr(str(row.pop('target')))}"
+        params = [f"<param key={quoteattr(name)} value={quoteattr(str(value))}/>" for name, value in row.items()]
+        out.append(f"<edge id='e{i}' {ends}><lane index='0' speed='10' length='{i + 1}'/>{''.join(params)}</edge>")
+    path.write_text(f"<net>{''.join(out)}</net>", encoding="utf-8")
+    return {}
+
+
+def tntp(path, edges, nodes, directed):
+    table = path.with_name(f"nodes-{path.name}")
+    for file, rows, names in [(path, edges, ["~", *edges]), (table, nodes, ["Node", "X", "Y"])]:
+        lines = ["\t".join([*map(str, row), ";"]) for row in [names, *rows.itertuples(index=False)]]
+        head = f"<NUMBER OF LINKS> {len(edges)}\n<END OF METADATA>\n" if rows is edges else ""
+        file.write_text(head + "\n".join(lines) + "\n", encoding="utf-8")
+    return {"nodes": table}
+
+
+WRITERS = {
+    "csv": delimited(","), "tsv": delimited("\t"), "parquet": parquet, "graphml": graphml, "gpkg": gpkg, "sumo": sumo,
+    "tntp": tntp,
+}  # fmt: skip
 
 
 def graph_of(edges, nodes, directed):

@@ -6,6 +6,8 @@ serialises exceptions finds it there.  (Frames of a traceback are another matter
 
 import gzip
 import io
+import sqlite3
+from contextlib import closing
 
 import networkx as nx
 import numpy as np
@@ -24,10 +26,27 @@ GRAPH = (
 )
 
 
+NET = (
+    '<net><junction id="a" x="0" y="0"/><junction id="b" x="0" y="0"/>'
+    '<edge id="e" from="a" to="b"><lane length="1" speed="1"/>'
+    f'<param key="weight" value="{SECRET}"/></edge></net>'
+)
+LINKS = f"<NUMBER OF LINKS> 1\n~ from to weight ;\n1 2 {SECRET} ;\n"
+
+
 def parquet(**columns):
     out = io.BytesIO()
     pd.DataFrame({"source": ["a"], "target": ["b"], "weight": [SECRET], **columns}).to_parquet(out, compression=None)
     return out.getvalue()
+
+
+def package(weight=SECRET):
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE nodes (osmid)")
+        database.execute("CREATE TABLE edges (u, v, key, weight)")
+        database.execute("INSERT INTO edges VALUES ('a', 'b', 0, ?)", (weight,))
+        database.commit()
+        return database.serialize()
 
 
 FILES = {
@@ -36,6 +55,10 @@ FILES = {
     "tsv": (".tsv", HEAD.replace(",", "\t").encode()),
     "graphml": (".graphml", GRAPH.encode()),
     "parquet": (".parquet", parquet()),
+    "gpkg": (".gpkg", package()),
+    "sumo": (".net.xml", NET.encode()),
+    "tntp": (".tntp", LINKS.encode()),
+    "osrm": (".osrm.csv", f"1,2,{SECRET}\n".encode()),
     # The weight is near where something else breaks.
     "csv, not UTF-8": (".csv", HEAD.encode() + b"b,\xff,1\n"),
     "csv, weight not UTF-8": (".csv", HEAD.encode().replace(b"7.77", b"7\xff.77")),
@@ -49,6 +72,16 @@ FILES = {
     "graphml, broken": (".graphml", GRAPH.replace("</data>", "").encode()),
     "graphml, encoding": (".graphml", b"<?xml version='1.0' encoding='ascii'?>" + GRAPH.replace("7.77", "é").encode()),
     "graphml, entity": (".graphml", GRAPH.replace("7.77", "&no;").encode()),
+    "gpkg, bytes": (".gpkg", package(SECRET.encode())),
+    "gpkg, not UTF-8": (".gpkg", package().replace(b"-secret", b"-secre\xff")),
+    "gpkg, cut": (".gpkg", package()[:-9]),
+    "sumo, broken": (".net.xml", NET.replace("</edge>", "").encode()),
+    "sumo, encoding": (".net.xml", b"<?xml version='1.0' encoding='ascii'?>" + NET.replace("7.77", "é").encode()),
+    "tntp, ragged": (".tntp", LINKS.replace("7.77", "7.77 7").encode()),
+    "tntp, NUL": (".tntp", LINKS.replace("7.77", "\0").encode()),
+    "tntp, not UTF-8": (".tntp", LINKS.encode().replace(b"7.77", b"7\xff.77")),
+    "tntp, no semicolon": (".tntp", LINKS.replace(f"{SECRET} ;", SECRET).encode()),
+    "tntp, no header": (".tntp", LINKS.replace("~", "").encode()),
     "parquet, labels": (".parquet", parquet(source=[1.5])),
     "parquet, cut": (".parquet", parquet()[:-9]),
     "parquet, damaged": (".parquet", parquet().replace(b"secret", b"secre\xff")),

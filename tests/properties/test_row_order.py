@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from edge_files import graph_of, written
+from edge_files import DIRECTED, WITHOUT_WEIGHTS, graph_of, written
 from named_graphs import fitted
 from scipy import sparse
 from scipy.stats import spearmanr
@@ -91,8 +91,8 @@ def from_positions(_, nodes, edges, directed):
 
 
 BUILDERS = {
-    **{name: from_file(name + reader.suffixes[0]) for name, reader in READERS.items()}, "pandas": from_pandas,
-    "networkx": from_networkx, "scipy coo": from_scipy("coo"), "build": from_positions,
+    **{name: from_file(name + reader.suffixes[0]) for name, reader in READERS.items() if name not in WITHOUT_WEIGHTS},
+    "pandas": from_pandas, "networkx": from_networkx, "scipy coo": from_scipy("coo"), "build": from_positions,
 }  # fmt: skip
 
 
@@ -109,6 +109,8 @@ def published(net, folder, **options):
 @pytest.mark.parametrize("integers", [False, True])
 @pytest.mark.parametrize("name", BUILDERS)
 def test_another_order_of_rows_gives_the_same_file(tmp_path, name, integers, directed):
+    if name in DIRECTED and not directed:
+        pytest.skip("the format has no such networks")
     tables = network_rows(integers=integers, bounds=name != "scipy coo")
     first = BUILDERS[name](tmp_path, *tables, directed)
     twins = first.topology.twins
@@ -130,7 +132,7 @@ def test_every_reader_gives_the_same_file(tmp_path, directed):
     files = {
         published(BUILDERS[name](tmp_path, *shuffled(*tables, seed, directed), directed), tmp_path, mechanism="input")
         for seed, name in enumerate(BUILDERS)
-        if name != "scipy coo"
+        if name != "scipy coo" and (directed or name not in DIRECTED)
     }
     assert len(files) == 1
 

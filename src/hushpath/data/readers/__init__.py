@@ -1,4 +1,4 @@
-"""Read a network from a file: an edge list (CSV, TSV, Parquet) or GraphML.
+"""Read a network from a file: an edge list (CSV, TSV, Parquet) or what tools write (osmnx, SUMO, OSRM, TNTP).
 
 One file per format turns bytes into columns; ``READERS`` lists them, and the conformance suite runs
 over that list.  ``read_topology`` takes the public half only: it picks the label columns and leaves every other column
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
-from os import PathLike, fspath
+from os import fspath
 from pathlib import Path
 
 import numpy as np
@@ -22,13 +22,17 @@ from ..labels import canonical_integer
 from ..network import Network
 from ..proxy import NO_COLUMNS, held
 from ..topology import Topology
-from .core import FilePath, Reader, decoded, shown
+from .core import FilePath, Reader, check_path, decoded, shown
+from .join import ID, check_join, joined
 
 FILES = (
     "text",
     "parquet",
     "graphml",
     "geopackage",
+    "osrm",
+    "sumo",
+    "tntp",
 )
 _made: list[Reader] = [reader for file in FILES for reader in import_module(f"{__package__}.{file}").READERS]
 READERS = {reader.name: reader for reader in _made}
@@ -38,6 +42,7 @@ def read_network(
     path: FilePath, *,
     source: str = "source", target: str = "target", weight: str = "weight", directed: bool = False,
     lower: Bound = 0.0, upper: Bound = np.inf, nodes: FilePath | None = None,
+    edge_data: FilePath | None = None, interval: float | None = None,
     format: str | None = None,  # noqa: A002 - the word people look for
 ) -> Network:  # fmt: skip
     """Read a network with its private weights.
@@ -46,9 +51,20 @@ def read_network(
     weights: a number, or the name of a column.  ``nodes`` is a table (columns ``node`` and optionally ``x``,
     ``y``) that adds isolated nodes and places.  ``format`` overrides the suffix.  The other columns of the edge list
     are neither read nor shown until one is named as a public proxy (``Topology.with_proxy``, ``release(proxy=)``).
+    ``edge_data`` is the private file of a public SUMO network: the weights of one ``interval``, named by the second
+    at which it begins (not needed if there is one).
     """
     bounds_are_public(weight, lower, upper)
-    table = _read(path, [source, target, weight], [lower, upper], directed, nodes, format, keep=True)
+    reader = reader_of(path, format)
+    check_join(reader, edge_data, interval)
+    if weight in reader.rates:
+        raise OptionError(f"{weight!r} does not add up along a path, as times and lengths do, so it is not a weight")
+    if weight in (source, target):  # else what edge_data says would stand in for labels
+        raise OptionError("source, target, weight and bounds must name different columns")
+    names = [source, target, weight if edge_data is None else ID]
+    table = _read(path, names, [lower, upper], directed, nodes, reader, keep=True)
+    if edge_data is not None:
+        table = joined(table, reader, weight, edge_data, interval)
     return Network.from_table(table, source, target, weight, lower=lower, upper=upper)
 
 
@@ -68,7 +84,8 @@ def read_topology(
     named = list(dict.fromkeys([*([proxy] if proxy else []), *columns]))
     for name in named:
         other_columns({}, weight, source, target).check_public(name)
-    table = _read(path, [source, target], [lower, upper, *named], directed, nodes, format)
+    reader = reader_of(path, format)
+    table = _read(path, [source, target], [lower, upper, *named], directed, nodes, reader)
     table = replace(table, others={name: held(table.columns[name]) for name in named})
     topology = table_topology(table, source, target, lower=lower, upper=upper, weight=weight)[0]
     topology = topology.with_proxy(proxy) if proxy else topology
@@ -87,8 +104,7 @@ def read_table(
 
 def reader_of(path: FilePath, kind: str | None = None) -> Reader:
     """The reader of a file, from what the caller said or from the suffix."""
-    if not isinstance(path, (str, PathLike)) or not isinstance(fspath(path), str):
-        raise NetworkError(f"a file is named by text or a Path, not by {type(path).__name__}")
+    check_path(path)
     if kind is not None:
         if kind not in list(READERS):
             raise OptionError(f"format {str(kind)[:40]!r} is unknown; there are: {', '.join(sorted(READERS))}")
@@ -102,7 +118,7 @@ def reader_of(path: FilePath, kind: str | None = None) -> Reader:
 
 
 def _read(
-    path: FilePath, names: list[str], bounds: list[Bound], directed: bool, nodes: FilePath | None, kind: str | None,
+    path: FilePath, names: list[str], bounds: list[Bound], directed: bool, nodes: FilePath | None, reader: Reader,
     *, keep: bool = False,
 ) -> Table:  # fmt: skip
     """The columns of the edges and nodes in a file (and in its node table); a bound may be a column."""
@@ -110,7 +126,6 @@ def _read(
     ends = needed[:2]
     if len(set(needed)) < 2 + len(set(needed[2:])):
         raise OptionError("source, target, weight and bounds must name different columns")
-    reader = reader_of(path, kind)
     if reader.whole and nodes is not None:
         raise OptionError(f"a {reader.title} file holds its own nodes; leave the node table out")
     table = read_table(path, "the edge list", needed, (), reader, keep=keep)
@@ -119,8 +134,8 @@ def _read(
     columns, places = _settled(table.columns, ends, reader), table.nodes
     if nodes is not None:
         reader = reader_of(nodes)
-        if reader.whole:
-            *others, last = (other.title for other in READERS.values() if not other.whole)
+        if reader.whole or not reader.nodes:
+            *others, last = (other.title for other in READERS.values() if not other.whole and other.nodes)
             raise NetworkError(f"the node table cannot be {reader.title}; use {', '.join(others)} or {last}")
         places = read_table(nodes, "the node table", ["node"], ("x", "y"), reader).columns
     if places is not None:

@@ -37,8 +37,15 @@ class Reader:
     keep: Read | None = None  # the same, with the other columns of the edge list kept as they stand
     typed: bool = False  # labels have the type and the spaces they stand with
     whole: bool = False  # a file has its own nodes and its own direction, so it neither takes a node table nor is one
-    rates: tuple[str, ...] = ()  # columns that do not add up along a path, as speeds do not: never the weight
+    nodes: bool = True  # a file may be a node table
+    rates: tuple[str, ...] = ()  # columns that do not add up along a path, as speeds do not: never a weight
     join: Join | None = None  # private weights may stand in a second file, by the id of the edge
+
+
+def check_path(path: FilePath) -> None:
+    """Refuse what is not the name of a file."""
+    if not isinstance(path, (str, PathLike)) or not isinstance(fspath(path), str):
+        raise NetworkError(f"a file is named by text or a Path, not by {type(path).__name__}")
 
 
 def shown(path: FilePath) -> str:

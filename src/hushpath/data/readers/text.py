@@ -41,10 +41,10 @@ def text_rows(raw: IO[bytes], what: str, delimiter: str = ",", *, nul: bool = Tr
     raise NetworkError(f"{what} is not well-formed near line {line}: a quote, a NUL or a very long field")
 
 
-def _read(
-    raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...], *, delimiter: str, keep: bool = False
+def text_table(
+    rows: Iterator[list[str]], what: str, needed: list[str], optional: tuple[str, ...] = (), *, keep: bool = False
 ) -> Table:
-    rows = text_rows(raw, what, delimiter, nul=False)
+    """The wanted columns of rows of text, the first of which names them; no text in them holds a NUL."""
     header = next(rows)
     if not header:
         raise NetworkError(f"{what} is an empty file")
@@ -63,6 +63,12 @@ def _read(
             other.add(fields[name])
         count += len(block)
     return Table(columns, others={name: other.raw for name, other in others.items()})
+
+
+def _read(
+    raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...], *, delimiter: str, keep: bool = False
+) -> Table:
+    return text_table(text_rows(raw, what, delimiter, nul=False), what, needed, optional, keep=keep)
 
 
 def _delimited(name: str, suffixes: tuple[str, ...], delimiter: str) -> Reader:
