@@ -5,6 +5,7 @@ import gzip
 import pytest
 
 from hushpath import read_network, read_topology
+from hushpath.cli import run
 from hushpath.errors import HushpathError, HushpathWarning, NetworkError, OptionError
 
 NET = """<?xml version="1.0" encoding="UTF-8"?>
@@ -241,3 +242,28 @@ def test_deep_and_foreign_elements_are_stepped_over(tmp_path):
     hidden = f"<y>{EDGE}</y><edge id=':i'><lane length='9' speed='9'/><param key='length' value='98765'/></edge>"
     path = put(tmp_path, f"<net>{deep}{hidden}{JUNCTIONS}{EDGE}</net>")
     assert rows(read_network(path, weight="length")) == [("a", "b", 5.0)]
+
+
+# --- on the command line ----------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_release_from_the_command_line(tmp_path, capsys):
+    net, out = put(tmp_path, NET), str(tmp_path / "out.hush")
+    dump = put(tmp_path, data(interval(EDGES), interval(EDGES, 900)), "dump.xml")
+    private = ["--weight", "traveltime", "--edge-data", str(dump), "--edge-interval", "900"]
+    terms = ["--proxy", "free_flow", "--epsilon", "1", "--unit", "1", "--max-weight", "100", "--anyway"]
+    assert run(["release", str(net), *private, "-o", out, *terms]) == 0
+    assert run(["evaluate", str(net), out, *private]) == 0
+    capsys.readouterr()
+    for arguments, match in [
+        (["--edge-interval", "0"], "--edge-interval says which part of --edge-data is meant"),
+        (["--edge-data", str(dump), "--trips", str(dump)], "two private inputs"),
+        (["--edge-data", str(tmp_path)], "is a folder"),
+        (["--edge-data", str(dump)], "2 intervals, not one"),
+    ]:
+        for verb in (["release", str(net), "-o", out, *terms, "--force"], ["evaluate", str(net), out]):
+            assert run([*verb, *arguments]) == 2
+            assert match in capsys.readouterr().err
+    assert run(["release", str(net), *private, "-o", str(dump), *terms, "--force"]) == 2
+    assert "is an input of this command" in capsys.readouterr().err

@@ -48,6 +48,11 @@ Proxy = Annotated[
     str | None, typer.Option("--proxy", help="PUBLIC column that resembles the weights, for estimators; published.")
 ]
 Nodes = Annotated[Path | None, typer.Option("--nodes", help="Node table with columns node, x, y.")]
+NETWORK = "Edge list (.csv, .tsv, .parquet), .graphml, .gpkg, SUMO .net.xml or .tntp; see docs/INPUTS.md."
+EdgeData = Annotated[Path | None, typer.Option("--edge-data", help="PRIVATE weights of a SUMO network: its edgeData.")]
+EdgeInterval = Annotated[
+    float | None, typer.Option("--edge-interval", help="The second at which the interval of --edge-data begins.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, errors included, for machines.")]
 Verify = Annotated[Path | None, typer.Option("--verify", help="Only if signed with the key of this public key file.")]
 DecoderName = Annotated[str, typer.Option("--decoder", help="How to read the release; `inspect` lists the choices.")]
@@ -139,6 +144,16 @@ def check_inputs(*inputs: Path | None) -> None:
         if given is not None and given.exists() and not given.is_file():
             kind = "folder" if given.is_dir() else "pipe or a device"
             raise InputError(f"{given} is a {kind}; name an ordinary file")
+
+
+def check_edge_data(edge_data: Path | None, begin: float | None, trips: Path | None) -> None:
+    """Refuse a second private input, and an interval of no file."""
+    from ..errors import OptionError
+
+    if trips is not None and edge_data is not None:
+        raise OptionError("--trips and --edge-data are two private inputs; give one")
+    if edge_data is None and begin is not None:
+        raise OptionError("--edge-interval says which part of --edge-data is meant; name that file too")
 
 
 def check_output(out: Path, *inputs: Path | None) -> None:

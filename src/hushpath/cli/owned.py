@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 OPTIONS: dict[str, tuple[Any, Any]] = {
     "weight": (c.Weight, "weight"), "directed": (c.Directed, False), "source": (c.Source, "source"),
-    "target": (c.Target, "target"), "nodes": (c.Nodes, None), "trips": (t.TripsFile, None), "person": (t.Person, None),
+    "target": (c.Target, "target"), "nodes": (c.Nodes, None), "edge_data": (c.EdgeData, None),
+    "edge_interval": (c.EdgeInterval, None), "trips": (t.TripsFile, None), "person": (t.Person, None),
     "day": (t.Day, None), "trip": (t.Trip, None), "edge": (t.Edge, None), "seconds": (t.Seconds, None),
     "node": (t.Node, None), "time": (t.Time, None), "node_lists": (t.NodeLists, None),
     "time_lists": (t.TimeLists, None), "durations": (t.Durations, None),
@@ -52,8 +53,12 @@ def read(network: Path, given: dict[str, Any]) -> Network | Trips:
     """The network with its weights, or the trips on it."""
     from ..data.readers import read_network
 
-    c.check_inputs(network, given["nodes"])
+    c.check_inputs(network, given["nodes"], given["edge_data"])
+    c.check_edge_data(given["edge_data"], given["edge_interval"], given["trips"])
     if given["trips"] is not None:
         named = {**given, "period": given["period_column"], "low": None, "high": None, "proxy": None}
         return t.read(network, given["trips"], named)
-    return read_network(network, **{name: given[name] for name in ("source", "target", "weight", "directed", "nodes")})
+    return read_network(
+        network, interval=given["edge_interval"],
+        **{name: given[name] for name in ("source", "target", "weight", "directed", "nodes", "edge_data")},
+    )  # fmt: skip

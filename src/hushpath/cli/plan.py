@@ -14,7 +14,7 @@ PICTURES = (".svg", ".png")
 
 
 def command(
-    network: Annotated[Path, typer.Argument(help="Edge list: .csv, .parquet or .graphml.")],
+    network: Annotated[Path, typer.Argument(help=c.NETWORK)],
     epsilon: Annotated[
         str | None, typer.Option("--epsilon", help="Privacy budget; several to compare: 0.5,1,2. inf: NOT PRIVATE.")
     ] = None,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    network: Annotated[Path, typer.Argument(help="Edge list: .csv, .parquet or .graphml.")],
+    network: Annotated[Path, typer.Argument(help=c.NETWORK)],
     out: Annotated[Path, typer.Option("-o", "--out", help="The release file to write, e.g. roads.hush.")],
     epsilon: c.Epsilon,
     delta: c.Delta = 1e-6,
@@ -35,6 +35,8 @@ def command(
     typical_weight: c.TypicalWeight = None,
     anyway: c.Anyway = False,
     nodes: c.Nodes = None,
+    edge_data: c.EdgeData = None,
+    edge_interval: c.EdgeInterval = None,
     sampler: Annotated[str, typer.Option("--sampler", help="auto, opendp or vector.")] = "auto",
     seed: Annotated[int | None, typer.Option("--seed", help="For tests: reproducible and NOT PRIVATE.")] = None,
     estimator: c.EstimatorName = "auto",
@@ -80,10 +82,11 @@ def command(
     from ..progress import shown
     from ..publish.release import release
 
-    c.check_inputs(network, nodes)
-    c.check_output(out, network, nodes, sign)
+    c.check_inputs(network, nodes, edge_data)
+    c.check_output(out, network, nodes, edge_data, sign)
     if sign is not None:
-        c.check_output(signature_path(out), network, nodes, sign)
+        c.check_output(signature_path(out), network, nodes, edge_data, sign)
+    c.check_edge_data(edge_data, edge_interval, trips)
     if out.exists() and not force:
         raise OptionError(
             f"{out} exists; releasing the same data again spends the budget again, even if this file is replaced: "
@@ -103,6 +106,7 @@ def command(
             owned = read_network(
                 network, source=source, target=target, weight=weight, directed=directed, nodes=nodes,
                 lower=c.bound(lower, 0.0), upper=c.bound(upper, float("inf")),
+                edge_data=edge_data, interval=edge_interval,
             )  # fmt: skip
         made = release(
             owned, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,

@@ -22,7 +22,7 @@ WAIT = "hushpath: stopping when the release under way is written; once more stop
 
 
 def command(
-    network: Annotated[Path, typer.Argument(help="Edge list: .csv, .parquet or .graphml.")],
+    network: Annotated[Path, typer.Argument(help=c.NETWORK)],
     trips: Annotated[Path, typer.Option("--trips", help="PRIVATE table of trips, or a folder of parts.")],
     first: Annotated[str, typer.Option("--from", help="The first day, e.g. 2026-01-01.")],
     every: Annotated[str, typer.Option("--every", help="A release per day, week or month.")],
