@@ -2,6 +2,7 @@
 
 import gzip
 
+import numpy as np
 import pytest
 
 from hushpath import read_network, read_topology
@@ -101,6 +102,7 @@ def test_one_of_several_periods(tmp_path):
     later = {name: value + 1 for name, value in EDGES.items()}
     dump = put(tmp_path, data(interval(EDGES), interval(later, 900)), "dump.xml")
     assert rows(read(net, edge_data=dump, interval=0)) == EXPECTED
+    assert rows(read(net, edge_data=dump, interval=np.int64(0))) == EXPECTED
     assert rows(read(net, edge_data=dump, interval=900.0)) == [(a, b, w + 1) for a, b, w in EXPECTED]
 
 
@@ -235,6 +237,12 @@ def test_edges_without_a_name_of_their_own_cannot_be_joined(tmp_path):
     dump = put(tmp_path, data(interval({"e": 98765})), "dump.xml")
     for other in (EDGE, EDGE.replace('id="e" ', "").replace('"a"', '"c"')):
         refused("the same id, or one has none", put(tmp_path, f"<net>{JUNCTIONS}{EDGE}{other}</net>"), edge_data=dump)
+
+
+def test_columns_without_end_are_refused(tmp_path):
+    params = "".join(f"<param key='k{i}' value='98765'/>" for i in range(1001))
+    path = put(tmp_path, f"<net>{JUNCTIONS}{EDGE.replace('</edge>', params + '</edge>')}</net>")
+    refused("more than 1000 different attributes", path, weight="length")
 
 
 def test_deep_and_foreign_elements_are_stepped_over(tmp_path):

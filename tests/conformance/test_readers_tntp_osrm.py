@@ -49,6 +49,7 @@ def refused(match, path, kind=NetworkError, **options):
         HEAD + "~ a comment\n" + WORDS + LINKS,
         HEAD + (NAMES + LINKS).replace("\t", "  "),
         HEAD + LINKS,
+        HEAD + "~" + LINKS.splitlines()[0] + "\n" + LINKS,
         HEAD + NAMES + LINKS.replace("\t;\n", ";\r\n~ a comment\r\n"),
         HEAD.replace("3\n", "3 links\r\n") + "<ORIGINAL HEADER>~ Init node ;\n" + NAMES + LINKS.rstrip(),
         "\ufeff" + HEAD + NAMES + LINKS,

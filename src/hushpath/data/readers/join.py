@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from ...errors import NetworkError, OptionError
 from ..columns import Table
 from ..proxy import held
@@ -20,7 +22,7 @@ def check_join(reader: Reader, edge_data: FilePath | None, interval: float | Non
         raise OptionError(f"edge_data belongs to a SUMO network; {reader.title} has the weights in a column")
     if edge_data is not None:
         check_path(edge_data)
-    if interval is not None and (isinstance(interval, bool) or not isinstance(interval, (int, float))):
+    if interval is not None and (isinstance(interval, bool) or not isinstance(interval, (int, float, np.number))):
         raise OptionError(f"interval is the second at which one begins, not {type(interval).__name__}")
 
 

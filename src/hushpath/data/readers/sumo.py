@@ -29,6 +29,7 @@ from .core import Reader
 from .markup import parse, spread
 
 INSIDE = ("internal", "crossing", "walkingarea")  # functions of edges that are part of a junction
+MOST_NAMES = 1000  # of columns, which take much more room than a name in the file
 RATES = ("speed", "speedRelative", "density", "laneDensity", "occupancy", "priority", "lanes")
 
 
@@ -82,6 +83,8 @@ class _Net:
             own = {name: value for name, value in self.edge.items() if name not in ("from", "to")}
             values = {**self.params, **own, **self._drawn()}
             self.names |= values.keys()
+            if len(self.names) > MOST_NAMES:
+                raise NetworkError(f"edges of the SUMO network have more than {MOST_NAMES} different attributes")
             for name in self.wanted:
                 self.edges[name].append(values.pop(name, None))
             for name, value in values.items() if self.keep else ():

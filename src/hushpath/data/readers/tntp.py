@@ -88,10 +88,13 @@ def _lines(raw: IO[bytes], what: str) -> Iterator[str]:
 
 
 def _header(comment: str, count: int, what: str, standard: list[str]) -> list[str]:
-    """Names of so many columns, from a comment if it has as many; units in brackets are no part of a name."""
+    """Names of so many columns, from a comment if it has as many; units in brackets are no part of a name.
+
+    A comment with numbers in it is a link that somebody left out, not a list of names.
+    """
     plain = re.sub(r"\([^()]*\)", "", comment.strip("~; \t").lower())
     for names in ([name for name in plain.split("\t") if name.strip()], plain.split()):
-        if len(names) == count:
+        if len(names) == count and all(name.strip()[0].isalpha() for name in names):
             return ["_".join(name.split()) for name in names]
     if count == len(standard):
         return standard
