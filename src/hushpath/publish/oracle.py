@@ -38,10 +38,13 @@ from ..measure import Measurements
 from ..progress import steps
 from ..strategy.trips import TripTerms
 from .asked import check_confidence, nodes_asked, pairs_asked
+from .edges import ReleasedEdges
 from .file import fingerprint, read_release, write_release
 from .statement import NOT_PRIVATE, Statement
 
 if TYPE_CHECKING:
+    import geopandas
+    import networkx
     import pandas
 
 FIRST_READINGS = (("edges", "clip"), ("hierarchy", "clip"))
@@ -306,6 +309,28 @@ class Release:
 
     def _repr_html_(self) -> str:
         return str(later("report.notebook").release_card(self))
+
+    @property
+    def edges(self) -> ReleasedEdges:
+        """The public network together with the released weight of every edge."""
+        return ReleasedEdges(self.topology, self.edge_weights, self.statement, self.period)
+
+    def to_networkx(self) -> networkx.Graph[Any]:
+        """Return the network as a graph of networkx, with released weights.
+
+        Weights are an edge attribute named after the quantity ("travel time": ``travel_time``), or ``weight``; nodes
+        have ``x`` and ``y`` where they are known; ``graph.graph`` holds the statement.  Parallel edges make it a
+        multigraph.  What is NOT PRIVATE says so in the name of the attribute and in ``graph.graph["marking"]``.
+        """
+        return self.edges.to_networkx()
+
+    def to_geopandas(self, crs: str | None = None) -> geopandas.GeoDataFrame:
+        """Return a row per edge with its released weight and a line between its ends, in degrees where possible.
+
+        ``crs`` says what the coordinates are (``EPSG:25832``, ``planar``); docs/EXPORT.md tells what is done without.
+        What is NOT PRIVATE has a first column that says so in every row.
+        """
+        return self.edges.to_geopandas(crs)
 
     def save(
         self, path: str | os.PathLike[str], *, index: bool = False, sign: str | os.PathLike[str] | None = None

@@ -1,0 +1,120 @@
+"""The edges of a release with their released weights, as a graph of networkx and as a table of geopandas.
+
+What is NOT PRIVATE says so in the attributes of the graph and in the name of every weight, or in a first column of the
+table: attributes are left behind by the first conversion, names and columns are not.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arrays import Float
+from ..data.topology import Topology
+from ..errors import CannotError
+from .places import DEGREES, Places, places_of
+from .quantity import Quantity
+from .statement import NOT_PRIVATE, Statement
+
+if TYPE_CHECKING:
+    import geopandas
+    import networkx
+
+TAKEN = {"source", "target", "period", "geometry", "key", "id"}
+
+
+def field_name(quantity: Quantity, otherwise: str) -> str:
+    """A name for a column or an attribute of these numbers, in letters that every format takes.
+
+    >>> field_name(Quantity("Travel time"), "weight"), field_name(Quantity(), "weight")
+    ('travel_time', 'weight')
+    """
+    name = re.sub(r"\W+", "_", quantity.name.lower(), flags=re.ASCII).strip("_")
+    return otherwise if not name or name[0].isdigit() or name in TAKEN else name
+
+
+def about(statement: Statement, period: str | None = None) -> dict[str, str]:
+    """What everything made from a release says of it, as plain texts; a marking stands first."""
+    facts = {
+        "marking": statement.marking, **statement.quantity.as_dict(), "period": period or "",
+        "statement": json.dumps(statement.as_dict()),
+    }  # fmt: skip
+    named = {"name": "quantity"}
+    return {named.get(key, key): text for key, text in facts.items() if text}
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedEdges:
+    """A public network and the released weight of each of its edges, at one time."""
+
+    topology: Topology
+    weights: Float
+    statement: Statement
+    period: str | None = None
+
+    @property
+    def field(self) -> str:
+        """What a weight is called."""
+        return field_name(self.statement.quantity, "weight")
+
+    @property
+    def ends(self) -> list[tuple[Any, Any]]:
+        """The labels of both ends of each edge."""
+        labels = self.topology.labels
+        return [(labels[a], labels[b]) for a, b in zip(self.topology.tails, self.topology.heads, strict=True)]
+
+    @property
+    def parallel(self) -> bool:
+        """Whether two edges run between the same nodes, in the same direction."""
+        return len(set(self.ends)) < self.topology.num_edges
+
+    def to_networkx(self) -> networkx.Graph[Any]:
+        """A graph, directed and with parallel edges if the network is so."""
+        import networkx as nx
+
+        kinds = {(False, False): nx.Graph, (True, False): nx.DiGraph, (False, True): nx.MultiGraph,
+                 (True, True): nx.MultiDiGraph}  # fmt: skip
+        graph = kinds[self.topology.directed, self.parallel](**about(self.statement, self.period))
+        graph.add_nodes_from(self.topology.labels)
+        if self.topology.coordinates is not None:
+            for label, (x, y) in zip(self.topology.labels, self.topology.coordinates.tolist(), strict=True):
+                if x == x:  # a place that is known
+                    graph.add_node(label, x=x, y=y)
+        name = f"{self.field} {NOT_PRIVATE}" if self.statement.marking else self.field
+        for (source, target), weight in zip(self.ends, self.weights.tolist(), strict=True):
+            graph.add_edge(source, target, **{name: weight})
+        return graph
+
+    def lines(self, places: Places) -> list[list[list[float]] | None]:
+        """The two points of each edge; nothing where one is unknown.  A centimetre is not cut off."""
+        if not self.topology.num_edges:
+            return []
+        digits = 7 if places.degrees else 9
+        points = np.round(places.xy, digits)
+        both = np.stack([points[self.topology.tails], points[self.topology.heads]], axis=1)
+        unknown = np.isnan(both.reshape(-1, 4)).any(axis=1)
+        return [None if gone else line for gone, line in zip(unknown, both.tolist(), strict=True)]
+
+    def to_geopandas(self, crs: str | None = None) -> geopandas.GeoDataFrame:
+        """A row per edge: ``source``, ``target``, its weight by name, the period, and a line between its ends."""
+        try:
+            import geopandas as gpd
+            from shapely import LineString
+        except ImportError:
+            raise CannotError("maps as tables need geopandas: pip install 'hushpath[geo]'") from None
+        places = places_of(self.topology, crs)
+        marks = {NOT_PRIVATE: NOT_PRIVATE} if self.statement.marking else {}
+        columns: dict[str, Any] = {key: [text] * self.topology.num_edges for key, text in marks.items()}
+        columns["source"] = [source for source, _ in self.ends]
+        columns["target"] = [target for _, target in self.ends]
+        columns[self.field] = self.weights
+        if self.period is not None:
+            columns["period"] = [self.period] * self.topology.num_edges
+        shapes = [None if line is None else LineString(line) for line in self.lines(places)]
+        table = gpd.GeoDataFrame(columns, geometry=shapes, crs=DEGREES[0] if places.degrees else None)
+        table.attrs.update(about(self.statement, self.period), coordinates=places.words)
+        return table

@@ -1,0 +1,84 @@
+"""Where the nodes of a release are: as longitude and latitude if that is what their coordinates are.
+
+A release carries two numbers per node and not what they mean.  Whoever knows says so (``crs="EPSG:25832"``, or
+``"planar"`` for a plane of one's own); else they are taken for degrees if all of them could be, and if they do not lie
+around (0, 0), where there is water on the map and the origin of many a plane.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays import Float
+from ..data.topology import Topology
+from ..errors import CannotError, OptionError
+
+PLANAR = "planar"
+DEGREES = ("EPSG:4326", "OGC:CRS84")
+EARTH = 6_371_008.8  # metres, its mean radius
+
+
+class Places(NamedTuple):
+    """A place per node, NaN where unknown, and whether these are longitude and latitude in degrees."""
+
+    xy: Float
+    degrees: bool
+
+    @property
+    def words(self) -> str:
+        """What the coordinates are, for whoever finds them in a file."""
+        return "longitude and latitude" if self.degrees else "of a plane, not longitude and latitude"
+
+
+def places_of(topology: Topology, crs: str | None = None) -> Places:
+    """The places of all nodes; what is told in another known system is turned into degrees."""
+    xy = topology.coordinates
+    if xy is None or np.isnan(xy).all():
+        raise CannotError("this release has no coordinates, so nothing of it can be drawn on a map")
+    if crs is None:
+        return Places(xy, _like_degrees(xy))
+    if not isinstance(crs, str):
+        raise OptionError(f"crs is a text such as EPSG:25832, or {PLANAR}, not {type(crs).__name__}")
+    if crs == PLANAR:
+        return Places(xy, False)
+    found = xy if crs.upper() in DEGREES else _as_degrees(xy, crs)
+    if not _in_range(found):
+        raise OptionError(f"these coordinates are no longitude and latitude if they are {crs[:40]}")
+    return Places(found, True)
+
+
+def great_circle(start: Float, end: Float) -> Float:
+    """Metres between places in degrees, along the surface of a sphere.
+
+    >>> round(float(great_circle(np.array([[13.4, 52.5]]), np.array([[13.4, 53.5]]))[0]))
+    111195
+    """
+    (x0, y0), (x1, y1) = np.radians(start).T, np.radians(end).T
+    half = np.sin((y1 - y0) / 2) ** 2 + np.cos(y0) * np.cos(y1) * np.sin((x1 - x0) / 2) ** 2
+    return np.asarray(2 * EARTH * np.arcsin(np.sqrt(np.clip(half, 0, 1))), np.float64)
+
+
+def _in_range(xy: Float) -> bool:
+    known = xy[~np.isnan(xy[:, 0])]
+    return bool(np.isfinite(known).all() and (np.abs(known) <= (180, 90)).all())
+
+
+def _like_degrees(xy: Float) -> bool:
+    low, high = np.nanmin(xy, axis=0), np.nanmax(xy, axis=0)
+    around_zero = bool((low <= 1).all() and (high >= -1).all() and (high - low <= 20).all())
+    return _in_range(xy) and not around_zero
+
+
+def _as_degrees(xy: Float, crs: str) -> Float:
+    try:
+        from pyproj import Transformer
+        from pyproj.exceptions import ProjError
+    except ImportError:
+        raise CannotError("other coordinates than degrees need pyproj: pip install 'hushpath[geo]'") from None
+    try:
+        turned = Transformer.from_crs(crs, DEGREES[0], always_xy=True).transform(xy[:, 0], xy[:, 1])
+    except ProjError:
+        raise OptionError(f"no coordinate system is called {crs[:40]!r}; write EPSG:25832, say") from None
+    return np.where(np.isnan(xy), np.nan, np.column_stack(turned))
