@@ -15,6 +15,7 @@ The data flows one way, through the rooms of this house in this order:
     estimate   from noisy numbers to the weights that are searched: one file per estimator
     decode     answers from measurements, one file per decoder: reads, answers, bound, prediction
     publish    plan, release, file; every question one may ask
+    export     releases in the files of other programs, one file per format
     page       one file to open and explore a release
     report     pages to look at, all of one style
     demo       the story on a built-in city

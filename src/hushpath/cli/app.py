@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-from . import demo, evaluate, index, inspect, keygen, lab, ledger, matrix, page, plan, query, release, report, series
+from . import (
+    demo, evaluate, export, index, inspect, keygen, lab, ledger, matrix, page, plan, query, release, report, series,
+)  # fmt: skip
 
 app = typer.Typer(
     name="hushpath",
@@ -36,6 +38,7 @@ def _main(
     pass
 
 
-for verb in (demo, plan, release, series, index, query, matrix, page, inspect, evaluate, report, keygen, lab):
+VERBS = (demo, plan, release, series, index, query, matrix, page, export, inspect, evaluate, report, keygen, lab)
+for verb in VERBS:
     app.command(verb.__name__.rpartition(".")[2])(verb.command)
 app.add_typer(ledger.app, name="ledger")

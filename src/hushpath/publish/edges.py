@@ -96,7 +96,7 @@ class ReleasedEdges:
         digits = 7 if places.degrees else 9
         points = np.round(places.xy, digits)
         both = np.stack([points[self.topology.tails], points[self.topology.heads]], axis=1)
-        unknown = np.isnan(both.reshape(-1, 4)).any(axis=1)
+        unknown = np.asarray(np.isnan(both).any(axis=(1, 2))).tolist()
         return [None if gone else line for gone, line in zip(unknown, both.tolist(), strict=True)]
 
     def to_geopandas(self, crs: str | None = None) -> geopandas.GeoDataFrame:

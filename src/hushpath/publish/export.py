@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import csv
 import errno
-import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -30,6 +29,7 @@ from ..data.labels import Label
 from ..errors import CannotError, OptionError
 from ..files.container import replacing
 from ..progress import steps
+from .edges import about
 from .oracle import Release
 from .statement import NOT_PRIVATE
 
@@ -56,8 +56,9 @@ def write_matrix(
         raise OptionError(f"a matrix is written as {', '.join(FORMATS)}, not {suffix or 'a file without suffix'}")
     if long and suffix == ".npy":
         raise OptionError("a .npy file is the plain matrix; long tables are written as .csv or .parquet")
-    asked = _Asked(release, _spelt(release, sources), _spelt(release, targets), long, np.dtype(dtype), targets is None,
-                   confidence if interval else None)  # fmt: skip
+    rows, columns = spelt(release, sources), spelt(release, targets)
+    held = confidence if interval else None
+    asked = MatrixAsked(release, rows, columns, long, np.dtype(dtype), targets is None, held)
     shape = len(asked.sources), len(asked.targets)
     if not long and suffix != ".npy" and len({"source", *asked.columns}) <= len(asked.columns):
         raise OptionError("two columns of the table would have the same name; name each target once, or use --long")
@@ -80,7 +81,7 @@ def write_matrix(
 
 
 @dataclass(frozen=True)
-class _Asked:
+class MatrixAsked:
     """What a table holds, labels as the release spells them: "17" asked on the command line is written as 17."""
 
     release: Release
@@ -123,11 +124,12 @@ class _Asked:
             yield self.sources[part], np.moveaxis(block, 0, 2)
 
 
-def _spelt(release: Release, labels: Sequence[Label] | None) -> list[Label]:
+def spelt(release: Release, labels: Sequence[Label] | None) -> list[Label]:
+    """Labels as the release spells them; ``None`` means all, in canonical order."""
     return [release.topology.labels[i] for i in release.topology.indices(labels)]
 
 
-def _write_npy(asked: _Asked, path: Path, marking: str) -> None:
+def _write_npy(asked: MatrixAsked, path: Path, marking: str) -> None:
     marked = np.dtype([(f"distance {NOT_PRIVATE}", asked.dtype)]) if marking else asked.dtype
     plain = len(asked.sources), len(asked.targets)
     shape = plain if asked.confidence is None else (len(asked.layers), *plain)
@@ -144,7 +146,7 @@ def _reserve(path: Path) -> None:
             os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
 
 
-def _write_csv(asked: _Asked, path: Path) -> None:
+def _write_csv(asked: MatrixAsked, path: Path) -> None:
     mark, columns = asked.mark, asked.targets
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -157,12 +159,23 @@ def _write_csv(asked: _Asked, path: Path) -> None:
                     writer.writerow([*mark, label, *chain.from_iterable(row)])
 
 
-def _write_parquet(asked: _Asked, path: Path) -> None:
+def arrow() -> tuple[Any, Any]:
+    """The library that writes Parquet, if it is there."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         raise CannotError("writing Parquet needs pyarrow: pip install 'hushpath[parquet]'") from None
+    return pa, pq
+
+
+def schema_facts(release: Release) -> dict[str, str]:
+    """What the schema of every Parquet file says of a release."""
+    return {f"hushpath.{name}": text for name, text in about(release.statement, release.period).items()}
+
+
+def _write_parquet(asked: MatrixAsked, path: Path) -> None:
+    pa, pq = arrow()
     release, columns, mark = asked.release, asked.targets, asked.mark
     kind = pa.int64() if isinstance(release.topology.labels[0], int) else pa.string()
     number = pa.from_numpy_dtype(asked.dtype)
@@ -175,10 +188,7 @@ def _write_parquet(asked: _Asked, path: Path) -> None:
         )
     else:
         fields = [*first, *((name, number) for name in asked.columns)]
-    facts = {"hushpath.statement": json.dumps(release.statement.as_dict())}
-    if mark:
-        facts["hushpath.marking"] = release.statement.marking
-    schema = pa.schema(fields, metadata=facts)
+    schema = pa.schema(fields, metadata=schema_facts(release))
     with pq.ParquetWriter(path, schema) as writer:
         for mine, block in asked.blocks():
             if asked.long:

@@ -1,0 +1,83 @@
+"""``hushpath export``: a release in the files of other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import common as c
+from . import trips as t
+
+TO = "osrm, valhalla, omx, parquet, geojson or geoparquet."
+
+
+def _file(name: str, words: str) -> Any:
+    return typer.Option(name, help=words)
+
+
+def command(
+    release: Annotated[Path, typer.Argument(help="A release file.")],
+    to: Annotated[str, typer.Option("--to", help=TO)],
+    out: Annotated[Path, typer.Option("-o", "--out", help="A file, or a new folder (valhalla, parquet).")],
+    sources: Annotated[Path | None, _file("--sources", "parquet: one node per line; else all.")] = None,
+    targets: Annotated[Path | None, _file("--targets", "parquet: one node per line; else all.")] = None,
+    zones: Annotated[Path | None, _file("--zones", "omx: one node per line, or a CSV file zone,node.")] = None,
+    interval: Annotated[bool, typer.Option("--interval", help="omx, parquet: also low and high for each.")] = False,
+    confidence: Annotated[float | None, typer.Option("--confidence", help="Of the intervals: 0.9 unless told.")] = None,
+    lengths: Annotated[
+        Path | None, _file("--lengths", "osrm, valhalla: PUBLIC CSV file source,target,length in metres.")
+    ] = None,
+    ids: Annotated[Path | None, _file("--ids", "valhalla: PUBLIC CSV file source,target,edge_id.")] = None,
+    night: Annotated[str | None, typer.Option("--night", help="valhalla: the period of free-flow speeds.")] = None,
+    crs: Annotated[
+        str | None, typer.Option("--crs", help="What coordinates are: EPSG:4326, EPSG:25832, or planar.")
+    ] = None,
+    isochrone: Annotated[
+        str | None, typer.Option("--isochrone", help="geojson: what is reached from this node.")
+    ] = None,
+    steps: Annotated[str | None, typer.Option("--steps", help="geojson: within how much: 300,600.")] = None,
+    decoder: c.DecoderName = "auto",
+    estimator: c.EstimatorName = "auto",
+    verify: c.Verify = None,
+    period: t.Period = None,
+    json: c.Json = False,
+) -> None:
+    """Write a release for a routing engine, a travel model, a database or a map; free, and as often as one likes."""
+    from ..export import export
+    from ..export.registry import format_named
+    from ..files.folders import check_new_folder
+    from ..progress import shown
+    from ..publish.asked import check_confidence
+    from ..publish.oracle import load
+    from ..publish.statement import NOT_PRIVATE
+    from .asked import read_labels
+
+    form = format_named(to)
+    files = {"lengths": lengths, "ids": ids, "zones": zones}
+    within = c.numbers("--steps", steps, "300,600")
+    if confidence is not None:
+        check_confidence(confidence)
+    c.check_inputs(release, sources, targets, *files.values())
+    if form.folder:
+        check_new_folder(out)
+    if not (form.folder and out.is_dir()):
+        c.check_output(out, release, sources, targets, verify, *files.values())
+    rel = load(release, verify=verify, decoder=decoder, estimator=estimator)
+    rel = rel if period is None else rel.at(period)
+    with shown():
+        written = export(
+            rel, out, to, **files, interval=interval, confidence=confidence, night=night, crs=crs, isochrone=isochrone,
+            sources=None if sources is None else read_labels(sources),
+            targets=None if targets is None else read_labels(targets),
+            steps=within if within is None or isinstance(within, list) else [within],
+        )  # fmt: skip
+    c.print_marking(rel.statement)
+    if json:
+        told = rel.statement.quantity.as_dict()
+        c.print_json({**c.privacy(rel.statement), "file": str(out), "format": to, "quantity": told, **written.facts})
+    else:
+        mark = f" {NOT_PRIVATE}" if rel.statement.marking else ""
+        what = f" ({rel.statement.quantity})" if str(rel.statement.quantity) else ""
+        print(f"{written.text}{what}, written to {out}.{mark}")

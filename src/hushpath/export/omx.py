@@ -1,0 +1,136 @@
+"""Skims as an Open Matrix file (OMX, which is HDF5): zones by zones, a matrix per period and end of interval.
+
+Matrices are called after the quantity, as ``travel_time_am``, ``travel_time_am_low`` and ``travel_time_am_high``; what
+is NOT PRIVATE begins with ``NOT_PRIVATE_``, so that a model which asks for ``travel_time_am`` stops.  The lookup
+``zone`` holds the numbers of the zones, ``node`` the node of each.  Unreachable is infinite.  The file's attributes
+hold the statement.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Int
+from ..errors import CannotError, OptionError
+from ..files.container import replacing
+from ..progress import steps
+from ..publish.edges import about, field_name
+from ..publish.export import spelt
+from ..publish.oracle import Release
+from .core import Asked, Format, Written
+from .rows import read_zones
+
+MOST_NODES = 5_000  # that are taken for zones if nobody names zones
+LAYERS = ("", "_low", "_high")
+
+
+def _write(releases: Sequence[Release], path: Path, asked: Asked) -> Written:
+    try:
+        import openmatrix
+        import tables
+    except ImportError:
+        raise CannotError("writing OMX needs openmatrix: pip install 'hushpath[omx]'") from None
+    topology = releases[0].topology
+    if asked.zones is None and topology.num_nodes > MOST_NODES:
+        raise OptionError(f"{topology.num_nodes} nodes are too many for zones (at most {MOST_NODES}): give --zones")
+    zones, at = read_zones(asked.zones, topology)
+    names = _names(releases, asked.interval)
+    need = len(zones) ** 2 * 8 * len(names) * len(names[0])
+    free = shutil.disk_usage(path.absolute().parent).free
+    if need > free:
+        raise CannotError(f"these matrices take up to {need / 1e9:.3g} GB; {free / 1e9:.3g} GB are free")
+    with replacing(path) as temporary:
+        _probe(temporary, need)
+        sums = []
+        with openmatrix.open_file(str(temporary), "w") as file:
+            for key, text in about(releases[0].statement).items():
+                file.root._v_attrs[f"hushpath_{key}"] = text
+            for release, layers in zip(releases, names, strict=True):
+                shape = len(zones), len(zones)
+                facts = about(release.statement, release.period)
+                facts.pop("statement")
+                for name in layers:
+                    made = file.create_matrix(name, atom=tables.Float64Atom(), shape=shape, attrs=facts)
+                    if name != layers[0]:
+                        made.attrs["confidence"] = asked.held
+                for part, blocks in _blocks(release, at, asked):
+                    for name, block in zip(layers, blocks, strict=True):
+                        file[name][part] = block
+                        sums.append(zlib.crc32(np.ascontiguousarray(block).data))
+            file.create_mapping("zone", zones)
+            labels = spelt(releases[0], [topology.labels[i] for i in at.tolist()])
+            texts = [label.encode() if isinstance(label, str) else label for label in labels]
+            file.create_array(file.root.lookup, "node", obj=np.array(texts))
+        if sums != list(_read_back(str(temporary), releases, names, at)):
+            raise CannotError(f"cannot write {path}: it did not reach the disk whole; is that full?")
+    matrices = [name for layers in names for name in layers]
+    return Written(f"{len(matrices)} matrices of {len(zones)} x {len(zones)} zones: {', '.join(matrices)}",
+                   {"zones": len(zones), "matrices": matrices})  # fmt: skip
+
+
+def _names(releases: Sequence[Release], interval: bool) -> list[list[str]]:
+    """The matrices of each time: all of them different, and in letters that every reader takes."""
+    statement, names = releases[0].statement, []
+    first = ("NOT_PRIVATE_" if statement.marking else "") + field_name(statement.quantity, "distance")
+    for number, release in enumerate(releases):
+        period = "" if release.period is None else re.sub(r"\W+", "_", release.period, flags=re.ASCII)
+        names.append(f"{first}_{period}" if period else first)
+        if names[-1] in names[:-1]:
+            names[-1] += f"_{number + 1}"
+    return [[f"{name}{layer}" for layer in LAYERS[: 3 if interval else 1]] for name in names]
+
+
+def _parts(release: Release, count: int) -> list[slice]:
+    """Rows at a time; the same when they are written and when they are read back."""
+    return release.chunks(count)
+
+
+def _blocks(release: Release, at: Int, asked: Asked) -> Iterator[tuple[slice, Any]]:
+    release.prepared(len(at))
+    for part in steps(_parts(release, len(at)), "writing"):
+        if asked.interval:
+            yield part, release.matrix(at[part], at, positions=True, interval=True, confidence=asked.held)
+        else:
+            yield part, [release.matrix(at[part], at, positions=True)]
+
+
+def _read_back(path: str, releases: Sequence[Release], names: list[list[str]], at: Int) -> Iterator[int]:
+    """What is really there: HDF5 says nothing if a disk fills up while a file is closed."""
+    import openmatrix
+    import tables
+
+    try:
+        with openmatrix.open_file(path, "r") as file:
+            for release, layers in zip(releases, names, strict=True):
+                for part in _parts(release, len(at)):
+                    for name in layers:
+                        yield zlib.crc32(np.ascontiguousarray(file[name][part]).data)
+            if len(file.map_entries("zone")) != len(file.map_entries("node")):
+                yield -1
+    except (tables.HDF5ExtError, tables.NodeError, OSError, LookupError):
+        yield -1
+
+
+def _probe(path: Path, need: int) -> None:
+    """Ask the system for the space, and hear its reason if there is none."""
+    if hasattr(os, "posix_fallocate") and need:
+        with open(path, "rb+") as file:
+            os.posix_fallocate(file.fileno(), 0, need)
+            file.truncate(0)
+
+
+FORMAT = Format(
+    "omx",
+    "skims of zones by zones (Open Matrix, HDF5)",
+    _write,
+    takes=frozenset({"zones", "interval", "confidence"}),
+    every_period=True,
+)

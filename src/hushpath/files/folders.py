@@ -1,0 +1,48 @@
+"""Folders that are complete or not there: what ``container.replacing`` is for a file.
+
+A folder is never written over.  Exchanging two of them is not one step on every system, and deleting what lies in a
+folder that somebody named by mistake cannot be undone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..errors import CannotError, OptionError
+
+
+def check_new_folder(path: str | os.PathLike[str]) -> None:
+    """Refuse a place that holds something already; an empty folder is as good as none."""
+    target = Path(path)
+    if target.is_symlink() or (target.exists() and not (target.is_dir() and not any(target.iterdir()))):
+        raise OptionError(f"{target} is there already and a folder is not written over; name another")
+
+
+@contextlib.contextmanager
+def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary folder beside ``path``; on success flush its files to the disk and rename, else remove it."""
+    target = Path(path)
+    try:
+        check_new_folder(target)
+        temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part"))
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise CannotError(f"cannot write {str(target)!r}: {getattr(error, 'strerror', None) or error}") from None
+    try:
+        yield temporary
+        for file in temporary.rglob("*"):
+            if file.is_file():
+                with open(file, "rb+") as opened:
+                    os.fsync(opened.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o777 & ~mask)  # mkdtemp is for the owner alone; what is released is for everybody
+        os.rename(temporary, target)
+    except OSError as error:
+        raise CannotError(f"cannot write {target}: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
