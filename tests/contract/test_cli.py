@@ -245,7 +245,7 @@ def test_as_a_program(folder):
     assert done.stdout.startswith("hushpath ")
     done = subprocess.run([sys.executable, "-m", "hushpath", "inspect", "x"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
-    for verb in ("demo", "plan", "release", "query", "matrix", "inspect", "evaluate"):
+    for verb in ("demo", "plan", "release", "query", "matrix", "export", "inspect", "evaluate"):
         assert run([verb, "--help"]) == 0
 
 

@@ -27,6 +27,7 @@ WRITES = {
     "m.parquet": ["matrix", "r.hush", "-o", "m.parquet"],
     "l.csv": ["matrix", "r.hush", "-o", "l.csv", "--long"],
     "l.parquet": ["matrix", "r.hush", "-o", "l.parquet", "--long"],
+    "e.omx": ["export", "r.hush", "--to", "omx", "-o", "e.omx"],
     "k.key": ["keygen", "k"],
 }
 
@@ -77,6 +78,30 @@ def test_one_line_and_nothing_left(folder, capsys, name, size, old):
     if old:
         assert (folder / name).read_bytes() == old
         os.unlink(name)
+
+
+@pytest.mark.parametrize("size", [20, 3000], ids=["at once", "in the middle"])
+def test_a_folder_is_there_complete_or_not_at_all(folder, capsys, size):
+    before = sorted(os.listdir())
+    with no_file_larger_than(size):
+        code = run(["export", "r.hush", "--to", "parquet", "-o", "new"])
+    out, err = capsys.readouterr()
+    assert (code, out) == (1, "")
+    assert err == "hushpath: cannot write new: File too large\n"
+    assert sorted(os.listdir()) == before
+
+
+@pytest.mark.parametrize("size", [2000, 9000, 60_000])
+def test_a_disk_that_fills_up_while_hdf5_writes(folder, capsys, monkeypatch, size):
+    """HDF5 says nothing, so what was written is read again."""
+    monkeypatch.setattr("hushpath.export.omx._probe", lambda path, need: None)  # the space was there when it was asked
+    before = sorted(os.listdir())
+    with no_file_larger_than(size):
+        code = run(["export", "r.hush", "--to", "omx", "-o", "late.omx"])
+    out, err = capsys.readouterr()
+    assert (code, out) == (1, "")
+    assert err == "hushpath: cannot write late.omx: it did not reach the disk whole; is that full?\n"
+    assert sorted(os.listdir()) == before
 
 
 @pytest.mark.skipif(sys.platform != "linux" or not shutil.which("unshare"), reason="needs a disk of its own")

@@ -4,6 +4,7 @@ Every verb and every format is listed here; a new one fails the first two tests 
 """
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -13,10 +14,13 @@ from named_graphs import grid_ends
 import hushpath
 from hushpath.cli import run
 from hushpath.cli.app import app
+from hushpath.export import FORMATS as EXPORTED
 from hushpath.publish.export import FORMATS, write_matrix
 
 MARK = "NOT PRIVATE"
 NOT_NOISY = {"seeded": ["--seed", "1"], "no noise": ["--epsilon", "inf"]}
+EXPORTS = {"omx": ["--interval"], "parquet": [], "geojson": ["--crs", "EPSG:4326"], "geoparquet": []}
+UNMARKED = {"osrm", "valhalla"}  # have no room for it, and are refused
 # verb -> commands that print something about the release; "ask.csv" and "some.txt" name nodes
 PRINTS = {
     "inspect": [["inspect", "r.hush"]],
@@ -26,7 +30,9 @@ PRINTS = {
     ],
     "matrix": [["matrix", "r.hush", "-o", f"m{suffix}"] for suffix in FORMATS],
     "index": [["index", "r.hush"]],
-    "release": [["release", "roads.csv", "-o", "again.hush", "--epsilon", "1", "--unit", "1", "--mechanism", "input"]],
+    "export": [["export", "r.hush", "--to", to, "-o", f"e-{to}", *more] for to, more in EXPORTS.items()],
+    "release": [["release", "roads.csv", "-o", "again.hush", "--epsilon", "1", "--unit", "1", "--mechanism", "input",
+                 "--nodes", "places.csv"]],
 }  # fmt: skip
 ALWAYS = {"evaluate", "lab"}  # marked whatever the release: they show the truth
 NOTHING = {"plan", "keygen", "demo", "series"}  # say nothing of a release, or make private ones and mark what is not
@@ -40,6 +46,9 @@ def place(request, tmp_path_factory):
     rows = [f"n{a},n{b},5" for a, b in grid_ends(4, 5).tolist()]
     (folder / "roads.csv").write_text("source,target,weight\n" + "\n".join(rows) + "\n")
     (folder / "ask.csv").write_text("source,target\nn0,n7\nn3,n3\n")
+    (folder / "places.csv").write_text(
+        "node,x,y\n" + "".join(f"n{i},{13 + i % 5 / 9},{52 + i // 5 / 9}\n" for i in range(20))
+    )
     more = NOT_NOISY.get(request.param, [])
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -54,6 +63,7 @@ def test_every_verb_is_listed():
 
 def test_every_format_is_listed():
     assert {suffix for suffix, _ in TABLES} == set(FORMATS)
+    assert set(EXPORTS) | UNMARKED == set(EXPORTED)
 
 
 @pytest.mark.parametrize("command", [c for commands in PRINTS.values() for c in commands], ids=" ".join)
@@ -61,6 +71,7 @@ def test_every_format_is_listed():
 def test_everything_printed(place, capsys, command, as_json):
     _, private, more = place
     extra = [*more, "--force"] if command[0] == "release" else []
+    shutil.rmtree("e-parquet", ignore_errors=True)  # a folder is not written over
     assert run([*command, *extra, *(["--json"] if as_json else [])]) == 0
     out = capsys.readouterr().out  # standard error may go elsewhere, so it does not count
     assert (MARK in out) is not private
@@ -98,13 +109,35 @@ def test_every_matrix(place, suffix, long):
             assert set(table[MARK].to_pylist()) == {MARK}
 
 
+@pytest.mark.parametrize("to", EXPORTS)
+def test_every_export(place, to):
+    folder, private, _ = place
+    path = folder / f"marked-{to}"
+    assert run(["export", "r.hush", "--to", to, "-o", str(path), *EXPORTS[to]]) == 0
+    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+    assert files
+    assert all((MARK.encode() in file.read_bytes()) is not private for file in files)
+
+
+@pytest.mark.parametrize("to", sorted(UNMARKED))
+def test_what_has_no_room_for_a_mark_is_refused(place, capsys, to):
+    folder, private, _ = place
+    code = run(["export", "r.hush", "--to", to, "-o", "unmarked"])
+    err = capsys.readouterr().err
+    assert code != 0  # this network has no OSM ids, and its private release is refused for that
+    assert (MARK in err) is not private
+    assert not (folder / "unmarked").exists()
+
+
 def test_the_release_file_and_what_python_shows(place):
     folder, private, _ = place
     rel = hushpath.load("r.hush")
     frame = rel.frame(["n0", "n1"])
     frame.to_csv("frame.csv")
     frame.to_parquet("frame.parquet")
+    graph, table = rel.to_networkx(), rel.to_geopandas()
     texts = [repr(rel), str(rel.statement), str(frame), json.dumps(rel.statement.as_dict())]
+    texts += [str(graph.graph), str(list(graph.edges(data=True))), str(table), str(table.attrs)]
     texts += [(folder / name).read_bytes().decode("latin1") for name in ("r.hush", "frame.csv", "frame.parquet")]
     assert [MARK in text for text in texts] == [not private] * len(texts)
     assert (MARK in frame.attrs.get("marking", "")) is not private
@@ -138,7 +171,8 @@ OF_TRIPS = [
     ["inspect", "t.hush"], ["query", "t.hush", "n0", "n7", "--period", "am"],
     ["query", "t.hush", "n0", "n7", "--interval", "--period", "pm"],
     ["query", "t.hush", "--pairs", "ask.csv", "--period", "pm"], ["matrix", "t.hush", "-o", "t.csv", "--period", "am"],
-    ["index", "t.hush", "--period", "am"],
+    ["index", "t.hush", "--period", "am"], ["export", "t.hush", "--to", "omx", "-o", "t.omx"],
+    ["export", "t.hush", "--to", "omx", "-o", "t-am.omx", "--period", "am"],
 ]  # fmt: skip
 TRIP_RELEASE = [
     "release", "streets.csv", "--trips", "trips.csv", "--proxy", "free", "--protects", "person-day", "--low", "0.5",

@@ -8,21 +8,11 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from exported import BERLIN, SQUARE, released
 
 import hushpath
 from hushpath.errors import CannotError, OptionError
 from hushpath.publish.places import great_circle, places_of
-
-DECLARED = dict(quantity="travel time", measured_in="seconds", date="2026-03")
-SQUARE = [(10, 11), (11, 12), (12, 13), (13, 10)]
-BERLIN = {10: (13.40, 52.50), 11: (13.41, 52.50), 12: (13.41, 52.51), 13: (13.40, 52.51)}
-
-
-def released(ends=SQUARE, places=BERLIN, directed=False, epsilon=5.0, **declared):
-    edges = pd.DataFrame(ends, columns=["source", "target"]).assign(weight=60.0 + np.arange(len(ends)))
-    nodes = None if places is None else pd.DataFrame([[n, *xy] for n, xy in places.items()], columns=["node", "x", "y"])
-    net = hushpath.Network.from_pandas(edges, directed=directed, nodes=nodes)
-    return hushpath.release(net, epsilon=epsilon, unit=1, mechanism="input", anyway=True, **(declared or DECLARED))
 
 
 @pytest.mark.parametrize("directed", [False, True])

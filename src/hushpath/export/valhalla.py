@@ -33,6 +33,7 @@ def _write(releases: Sequence[Release], path: Path, asked: Asked) -> Written:
     (release,) = releases
     if asked.ids is None:
         raise OptionError("Valhalla knows edges by ids of its own: give --ids, a CSV file source,target,edge_id")
+    ids = list(read_ids(asked.ids, release.topology))  # first: a table that cannot be read is said at once
     day = speeds_of(release, asked)
     if asked.night is not None:
         night = by_pair(speeds_of(release.at(asked.night), asked))
@@ -41,7 +42,7 @@ def _write(releases: Sequence[Release], path: Path, asked: Asked) -> Written:
     constrained = by_pair(day)
     tiles: dict[tuple[int, int], dict[int, str]] = {}
     named = set()
-    for place, pair, text in read_ids(asked.ids, release.topology):
+    for place, pair, text in ids:
         level, tile, number = graph_id(text, place)
         if pair not in constrained:
             raise InputError(f"{place} names two nodes that no edge joins in this direction")

@@ -1,0 +1,111 @@
+"""Edges as GeoJSON and GeoParquet, opened with the real geopandas."""
+
+import importlib.util
+import json
+
+import geopandas as gpd
+import pyarrow.parquet as pq
+import pytest
+from exported import BERLIN, SQUARE, of_trips, released
+
+import hushpath
+from hushpath.errors import CannotError, OptionError
+from hushpath.export import export
+
+PLANE = {node: (x * 1000, y * 1000) for node, (x, y) in BERLIN.items()}
+
+
+def test_geojson_of_edges(tmp_path):
+    rel = released()
+    written = export(rel, tmp_path / "e.geojson", "geojson")
+    assert written.facts == {"edges": 4, "longitude_latitude": True}
+    document = json.loads((tmp_path / "e.geojson").read_text())
+    assert document["type"] == "FeatureCollection"
+    assert "crs" not in document  # RFC 7946 knows none
+    first = document["features"][0]
+    assert first["geometry"] == {"type": "LineString", "coordinates": [list(BERLIN[10]), list(BERLIN[11])]}
+    assert first["properties"] == {
+        "source": 10, "target": 11, "travel_time": rel.edge_weights[0], "units": "seconds", "date": "2026-03"
+    }  # fmt: skip
+    assert document["hushpath"]["quantity"] == "travel time"
+    assert document["hushpath"]["statement"]["private"] is True
+    table = gpd.read_file(tmp_path / "e.geojson")
+    assert len(table) == 4
+    assert table.crs.to_epsg() == 4326
+    assert table.total_bounds == pytest.approx([13.40, 52.50, 13.41, 52.51])
+
+
+def test_geoparquet_of_edges(tmp_path):
+    rel = of_trips().at("pm")
+    export(rel, tmp_path / "e.parquet", "geoparquet")
+    table = gpd.read_parquet(tmp_path / "e.parquet")
+    assert list(table.columns) == ["source", "target", "travel_time", "period", "geometry"]
+    assert table.crs.to_epsg() == 4326
+    assert table["travel_time"].tolist() == rel.edge_weights.tolist()
+    assert set(table["period"]) == {"pm"}
+    facts = pq.read_schema(tmp_path / "e.parquet").metadata
+    assert json.loads(facts[b"hushpath.statement"])["private"] is True
+    assert facts[b"hushpath.units"] == b"seconds"
+    assert facts[b"hushpath.coordinates"] == b"longitude and latitude"
+    with pytest.raises(OptionError, match="geoparquet holds one period"):
+        export(of_trips(), tmp_path / "e.parquet", "geoparquet")
+
+
+def test_a_plane_is_not_called_the_earth(tmp_path):
+    rel = released(places=PLANE)
+    with pytest.warns(hushpath.HushpathWarning, match="of a plane"):
+        written = export(rel, tmp_path / "e.geojson", "geojson")
+    assert written.facts["longitude_latitude"] is False
+    document = json.loads((tmp_path / "e.geojson").read_text())
+    assert {one["properties"]["coordinates"] for one in document["features"]} == {"not longitude and latitude"}
+    export(rel, tmp_path / "e.parquet", "geoparquet")
+    assert gpd.read_parquet(tmp_path / "e.parquet").crs is None
+    with pytest.raises(OptionError, match="no longitude and latitude if"):
+        export(rel, tmp_path / "x.geojson", "geojson", crs="EPSG:4326")
+
+
+def test_places_that_are_not_known_have_no_geometry(tmp_path):
+    with pytest.warns(hushpath.HushpathWarning, match="have no x and y"):
+        rel = released(places={10: BERLIN[10], 11: BERLIN[11]})
+    export(rel, tmp_path / "e.geojson", "geojson")
+    shapes = [one["geometry"] for one in json.loads((tmp_path / "e.geojson").read_text())["features"]]
+    assert sum(shape is None for shape in shapes) == 3
+    for form in ("geojson", "geoparquet"):
+        with pytest.raises(CannotError, match="no coordinates"):
+            export(released(places=None), tmp_path / "x", form)
+    assert not (tmp_path / "x").exists()
+
+
+def test_what_is_not_private_says_so_in_every_feature(tmp_path):
+    rel = released(epsilon=float("inf"))
+    export(rel, tmp_path / "e.geojson", "geojson")
+    export(rel, tmp_path / "e.parquet", "geoparquet")
+    document = json.loads((tmp_path / "e.geojson").read_text())
+    assert next(iter(document.items()))[1].startswith("NOT PRIVATE")
+    assert all(next(iter(one["properties"])) == "NOT PRIVATE" for one in document["features"])
+    assert gpd.read_parquet(tmp_path / "e.parquet").columns[0] == "NOT PRIVATE"
+    assert pq.read_schema(tmp_path / "e.parquet").metadata[b"hushpath.marking"].startswith(b"NOT PRIVATE")
+
+
+def test_isochrones_need_a_node_and_steps(tmp_path):
+    for asked in ({"isochrone": 10}, {"steps": [60]}):
+        with pytest.raises(OptionError, match="a node and how far"):
+            export(released(), tmp_path / "i.geojson", "geojson", **asked)
+    assert not list(tmp_path.iterdir())
+
+
+there = importlib.util.find_spec("hushpath.publish.isochrones") is not None
+
+
+@pytest.mark.skipif(there, reason="this version draws isochrones")
+def test_isochrones_that_this_version_has_not(tmp_path):
+    with pytest.raises(CannotError, match="draws no isochrones"):
+        export(released(), tmp_path / "i.geojson", "geojson", isochrone=10, steps=[60])
+
+
+@pytest.mark.skipif(not there, reason="this version draws no isochrones")
+def test_isochrones(tmp_path):
+    ends = [(a, b) for a, b in SQUARE] + [(10, 12)]
+    export(released(ends), tmp_path / "i.geojson", "geojson", isochrone=10, steps=[80, 200])
+    table = gpd.read_file(tmp_path / "i.geojson")
+    assert len(table) >= 2

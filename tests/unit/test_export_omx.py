@@ -1,0 +1,106 @@
+"""Skims, opened with the real openmatrix."""
+
+import json
+
+import numpy as np
+import openmatrix
+import pytest
+from exported import BERLIN, SQUARE, of_trips, released
+
+from hushpath.errors import CannotError, InputError, OptionError
+from hushpath.export import export, omx
+
+
+def test_every_node_is_a_zone_unless_told(tmp_path):
+    rel = released()
+    written = export(rel, tmp_path / "s.omx", "omx")
+    assert written.facts == {"zones": 4, "matrices": ["travel_time"]}
+    with openmatrix.open_file(str(tmp_path / "s.omx")) as file:
+        assert file.list_matrices() == ["travel_time"]
+        assert file.shape() == (4, 4)
+        assert np.array_equal(file["travel_time"][:], rel.matrix())
+        assert file.mapping("zone") == {10: 0, 11: 1, 12: 2, 13: 3}
+        attributes = file.root._v_attrs
+        assert (attributes["hushpath_quantity"], attributes["hushpath_units"]) == ("travel time", "seconds")
+        assert json.loads(attributes["hushpath_statement"])["private"] is True
+        assert file["travel_time"].attrs["date"] == "2026-03"
+    assert b"NOT PRIVATE" not in (tmp_path / "s.omx").read_bytes()
+
+
+def test_zones_with_numbers_of_their_own(tmp_path):
+    rel = released([("a", "b"), ("b", "c"), ("c", "d")], places=None)
+    for name, text, zones, nodes in [
+        ("lines.txt", "c\na\n", [1, 2], ["c", "a"]), ("both.csv", "zone,node\n7,b\n3,d\n", [7, 3], ["b", "d"]),
+        ("more.csv", "node,name,zone\nb,x,70\nb,y,8\n", [70, 8], ["b", "b"]),
+    ]:  # fmt: skip
+        (tmp_path / name).write_text(text)
+        export(rel, tmp_path / "s.omx", "omx", zones=tmp_path / name)
+        with openmatrix.open_file(str(tmp_path / "s.omx")) as file:
+            assert file.map_entries("zone") == zones
+            assert [node.decode() for node in file.map_entries("node")] == nodes
+            assert np.array_equal(file["travel_time"][:], rel.matrix(nodes, nodes))
+
+
+def test_ids_too_large_for_a_lookup_are_nodes(tmp_path):
+    big = 12_345_678_901
+    rel = released([(a + big, b + big) for a, b in SQUARE], places={n + big: xy for n, xy in BERLIN.items()})
+    export(rel, tmp_path / "s.omx", "omx")
+    with openmatrix.open_file(str(tmp_path / "s.omx")) as file:
+        assert file.map_entries("zone") == [1, 2, 3, 4]
+        assert file.map_entries("node") == list(rel.topology.labels)
+
+
+def test_periods_and_intervals_are_layers(tmp_path, monkeypatch):
+    rel = of_trips()
+    monkeypatch.setattr("hushpath.publish.oracle.CHUNK_NUMBERS", 3 * 16)  # several blocks of rows
+    export(rel, tmp_path / "s.omx", "omx", zones=[3, 0, 12, 5, 9], interval=True, confidence=0.8)
+    with openmatrix.open_file(str(tmp_path / "s.omx")) as file:
+        ends = ("", "_low", "_high")
+        assert sorted(file.list_matrices()) == sorted(f"travel_time_{p}{e}" for p in ("am", "pm") for e in ends)
+        for period in rel.periods:
+            wanted = rel.at(period).matrix([3, 0, 12, 5, 9], [3, 0, 12, 5, 9], interval=True, confidence=0.8)
+            for end, matrix in zip(ends, wanted, strict=True):
+                assert np.array_equal(file[f"travel_time_{period}{end}"][:], matrix)
+            assert file[f"travel_time_{period}_low"].attrs["confidence"] == 0.8
+            assert file[f"travel_time_{period}"].attrs["period"] == period
+    export(rel.at("pm"), tmp_path / "pm.omx", "omx")
+    with openmatrix.open_file(str(tmp_path / "pm.omx")) as file:
+        assert file.list_matrices() == ["travel_time_pm"]
+
+
+def test_unreachable_is_infinite(tmp_path):
+    export(released([(1, 2), (3, 4)], places=None), tmp_path / "s.omx", "omx")
+    with openmatrix.open_file(str(tmp_path / "s.omx")) as file:
+        assert file["travel_time"][0, 2] == np.inf
+
+
+def test_what_is_not_private_is_called_so(tmp_path):
+    export(released(epsilon=float("inf")), tmp_path / "s.omx", "omx", interval=True)
+    with openmatrix.open_file(str(tmp_path / "s.omx")) as file:
+        assert all(name.startswith("NOT_PRIVATE_travel_time") for name in file.list_matrices())
+        assert file.root._v_attrs["hushpath_marking"].startswith("NOT PRIVATE")
+        assert all(file[name].attrs["marking"].startswith("NOT PRIVATE") for name in file.list_matrices())
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("zone,node\nx,10\n", "whole number"), ("zone,node\n1,10\n1,11\n", "named twice"), ("10\n10\n", "named twice"),
+     ("", "names no node"), ("zone,nod\n1,10\n", "columns zone, node"), ("99\n", "no node"),
+     (f"zone,node\n{2**32},10\n", "from 0 to"), ("zone,node\n-1,10\n", "whole number")],
+)  # fmt: skip
+def test_zones_that_are_none(tmp_path, text, says):
+    (tmp_path / "z.csv").write_text(text)
+    with pytest.raises(InputError, match=says):
+        export(released(), tmp_path / "s.omx", "omx", zones=tmp_path / "z.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["z.csv"]
+
+
+def test_bounded_and_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(omx, "MOST_NODES", 3)
+    with pytest.raises(OptionError, match="4 nodes are too many for zones"):
+        export(released(), tmp_path / "s.omx", "omx")
+    real = omx._read_back
+    monkeypatch.setattr(omx, "_read_back", lambda *a: [value + 1 for value in real(*a)])
+    with pytest.raises(CannotError, match="did not reach the disk whole"):
+        export(released(), tmp_path / "s.omx", "omx", zones=[10, 11])
+    assert not list(tmp_path.iterdir())
