@@ -2,6 +2,8 @@
 
 import importlib.util
 import json
+import sys
+import types
 
 import geopandas as gpd
 import pyarrow.parquet as pq
@@ -92,6 +94,32 @@ def test_isochrones_need_a_node_and_steps(tmp_path):
         with pytest.raises(OptionError, match="a node and how far"):
             export(released(), tmp_path / "i.geojson", "geojson", **asked)
     assert not list(tmp_path.iterdir())
+
+
+def test_isochrones_are_marked_and_say_how_they_were_drawn(tmp_path, monkeypatch):
+    """What is handed on and what comes back, whatever draws them."""
+    asked = []
+
+    def draw(release, origin, steps, **more):
+        asked.append((release, origin, steps, more))
+        shape = {"type": "Polygon", "coordinates": [[[13.4, 52.5], [13.5, 52.5], [13.5, 52.6], [13.4, 52.5]]]}
+        features = [{"type": "Feature", "properties": {"step": step}, "geometry": shape} for step in steps]
+        return {"type": "FeatureCollection", "reach": 7.5, "features": features}
+
+    module = types.ModuleType("hushpath.publish.isochrones")
+    module.isochrones = draw
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    rel = released(epsilon=float("inf"))
+    written = export(rel, tmp_path / "i.geojson", "geojson", isochrone=10, steps=[80, 200])
+    export(rel, tmp_path / "i.geojson", "geojson", isochrone=10, steps=[80, 200], confidence=0.8)
+    assert asked == [(rel, 10, [80, 200], {}), (rel, 10, [80, 200], {"confidence": 0.8})]
+    assert written.facts == {"isochrones": 2, "longitude_latitude": True}
+    document = json.loads((tmp_path / "i.geojson").read_text())
+    assert document["hushpath"]["reach"] == 7.5
+    assert document["features"][0]["properties"] == {"NOT PRIVATE": "NOT PRIVATE", "step": 80}
+    assert len(gpd.read_file(tmp_path / "i.geojson")) == 2
+    with pytest.raises(OptionError, match="--crs is for edges"):
+        export(rel, tmp_path / "i.geojson", "geojson", isochrone=10, steps=[80], crs="EPSG:4326")
 
 
 there = importlib.util.find_spec("hushpath.publish.isochrones") is not None

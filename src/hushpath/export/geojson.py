@@ -28,12 +28,14 @@ def _write(releases: Sequence[Release], path: Path, asked: Asked) -> Written:
     (release,) = releases
     places = places_of(release.topology, asked.crs)
     said = {"marking": release.statement.marking} if release.statement.marking else {}
-    facts = {**about(release.statement, release.period), "coordinates": places.words}
-    facts["statement"] = release.statement.as_dict()  # type: ignore[assignment]
+    facts: dict[str, Any] = {**about(release.statement, release.period), "coordinates": places.words}
+    facts["statement"] = release.statement.as_dict()
     if asked.isochrone is None and asked.steps is None:
         features, what = edges(release, asked), "edges"
     else:
-        features, what = isochrones(release, asked), "isochrones"
+        drawn = isochrones(release, asked)
+        features, what = iter(drawn["features"]), "isochrones"
+        facts.update({key: value for key, value in drawn.items() if key not in ("type", "features", *facts)})
     if not places.degrees:
         warn("these coordinates are of a plane, and GeoJSON is in longitude and latitude: maps will be wrong (--crs)")
     count = 0
@@ -66,18 +68,18 @@ def edges(release: Release, asked: Asked) -> Iterator[dict[str, Any]]:
         yield {"type": "Feature", "geometry": shape, "properties": properties}
 
 
-def isochrones(release: Release, asked: Asked) -> Iterator[dict[str, Any]]:
-    """The features of ``publish.isochrones``, where this version has it."""
+def isochrones(release: Release, asked: Asked) -> dict[str, Any]:
+    """The collection that ``publish.isochrones`` draws, where this version has it."""
     if asked.isochrone is None or not asked.steps:
         raise OptionError(NO_STEPS)
+    if asked.crs is not None:
+        raise OptionError("isochrones are drawn in the coordinates of the release; --crs is for edges")
     try:
         draw = import_module("hushpath.publish.isochrones").isochrones
     except ImportError:
         raise CannotError("this version of hushpath draws no isochrones") from None
     more = {} if asked.confidence is None else {"confidence": asked.confidence}
-    drawn = draw(release, asked.isochrone, list(asked.steps), **more)
-    collection = getattr(drawn, "__geo_interface__", drawn)
-    return iter(collection["features"])
+    return dict(draw(release, asked.isochrone, list(asked.steps), **more))
 
 
 FORMAT = Format(
