@@ -6,6 +6,7 @@ import pytest
 from exported import SQUARE, of_trips, released
 
 from hushpath.cli import run
+from hushpath.cli.export import TO
 from hushpath.export import FORMATS
 
 FILES = {
@@ -36,6 +37,7 @@ def folder(tmp_path_factory):
 
 def test_every_format_has_a_command():
     assert set(COMMANDS) == set(FORMATS)
+    assert set(TO.replace(" or ", ", ").rstrip(".").split(", ")) == set(FORMATS)
 
 
 @pytest.mark.parametrize("to", COMMANDS)

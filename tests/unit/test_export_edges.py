@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from exported import BERLIN, SQUARE, released
+from exported import BERLIN, SQUARE, of_trips, released
 
 import hushpath
 from hushpath.errors import CannotError, OptionError
@@ -105,6 +105,30 @@ def test_other_systems_are_turned_into_degrees():
         rel.to_geopandas(crs="EPSG:1")
     with pytest.raises(OptionError, match="no longitude and latitude if"):
         rel.to_geopandas(crs="EPSG:4326")
+
+
+@pytest.mark.parametrize("name", ["source", "self", "u_of_edge", "class", "2 ways", "°", "geometry", "Köln", "units"])
+def test_any_name_of_a_quantity_will_do(name):
+    rel = released(quantity=name)
+    field = rel.edges.field
+    assert field.isidentifier()
+    assert [weight for *_, weight in rel.to_networkx().edges(data=field)] == rel.edge_weights.tolist()
+    assert rel.to_geopandas()[field].tolist() == rel.edge_weights.tolist()
+
+
+def test_a_plane_in_kilometres_is_no_map():
+    town = {node: (x * 4 - 53, y * 3 - 157) for node, (x, y) in BERLIN.items()}
+    wide = dict(zip(BERLIN, [(-17, -35), (51, 37), (10, 0), (0, 10)], strict=True))  # a continent
+    assert not places_of(released(places=town).topology).degrees
+    assert places_of(released(places=wide).topology).degrees
+
+
+def test_periods_are_asked_for():
+    rel = of_trips()
+    with pytest.raises(OptionError, match="period"):
+        rel.to_networkx()
+    graph, table = rel.at("pm").to_networkx(), rel.at("pm").to_geopandas()
+    assert (graph.graph["period"], table.attrs["period"], set(table["period"])) == ("pm", "pm", {"pm"})
 
 
 def test_a_release_of_distances_has_no_edges():

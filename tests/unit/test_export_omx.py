@@ -68,6 +68,15 @@ def test_periods_and_intervals_are_layers(tmp_path, monkeypatch):
         assert file.list_matrices() == ["travel_time_pm"]
 
 
+def test_a_long_statement_lies_beside_the_attributes(tmp_path, monkeypatch):
+    monkeypatch.setattr(omx, "LONGEST", 100)
+    export(released(), tmp_path / "s.omx", "omx")
+    with openmatrix.open_file(str(tmp_path / "s.omx")) as file:
+        assert file.root._v_attrs["hushpath_units"] == "seconds"
+        assert json.loads(file.root.hushpath_statement.read())["private"] is True
+        assert file.list_matrices() == ["travel_time"]
+
+
 def test_unreachable_is_infinite(tmp_path):
     export(released([(1, 2), (3, 4)], places=None), tmp_path / "s.omx", "omx")
     with openmatrix.open_file(str(tmp_path / "s.omx")) as file:

@@ -29,6 +29,7 @@ from .core import Asked, Format, Written
 from .rows import read_zones
 
 MOST_NODES = 5_000  # that are taken for zones if nobody names zones
+LONGEST = 60_000  # bytes of an attribute: HDF5 has room for little more
 LAYERS = ("", "_low", "_high")
 
 
@@ -52,7 +53,10 @@ def _write(releases: Sequence[Release], path: Path, asked: Asked) -> Written:
         sums = []
         with openmatrix.open_file(str(temporary), "w") as file:
             for key, text in about(releases[0].statement).items():
-                file.root._v_attrs[f"hushpath_{key}"] = text
+                if len(text.encode()) <= LONGEST:
+                    file.root._v_attrs[f"hushpath_{key}"] = text
+                else:
+                    file.create_array(file.root, f"hushpath_{key}", obj=text.encode())
             for release, layers in zip(releases, names, strict=True):
                 shape = len(zones), len(zones)
                 facts = about(release.statement, release.period)

@@ -80,7 +80,9 @@ def read_zones(given: str | PathLike[str] | Iterable[Any] | None, topology: Topo
     wanted = list(topology.labels if given is None else given)
     if not wanted:
         raise InputError("no zone is named")
-    if isinstance(wanted[0], tuple):
+    if isinstance(wanted[0], (tuple, list)):
+        if any(isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2 for pair in wanted):
+            raise InputError("each zone must be a pair of its number and its node")
         numbers, nodes = zip(*wanted, strict=True)
         zones = [_zone(number) for number in numbers]
         at = topology.indices(list(nodes))

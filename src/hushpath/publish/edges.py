@@ -9,11 +9,14 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from functools import cached_property
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..arrays import Float
+from ..data.labels import Label
 from ..data.topology import Topology
 from ..errors import CannotError
 from .places import DEGREES, Places, places_of
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     import geopandas
     import networkx
 
-TAKEN = {"source", "target", "period", "geometry", "key", "id"}
+TAKEN = {"source", "target", "period", "geometry", "key", "id", "units", "date", "coordinates", "marking"}
 
 
 def field_name(quantity: Quantity, otherwise: str) -> str:
@@ -34,7 +37,7 @@ def field_name(quantity: Quantity, otherwise: str) -> str:
     ('travel_time', 'weight')
     """
     name = re.sub(r"\W+", "_", quantity.name.lower(), flags=re.ASCII).strip("_")
-    return otherwise if not name or name[0].isdigit() or name in TAKEN else name
+    return otherwise if not name.isidentifier() or iskeyword(name) or name in TAKEN else name
 
 
 def about(statement: Statement, period: str | None = None) -> dict[str, str]:
@@ -61,11 +64,11 @@ class ReleasedEdges:
         """What a weight is called."""
         return field_name(self.statement.quantity, "weight")
 
-    @property
-    def ends(self) -> list[tuple[Any, Any]]:
+    @cached_property
+    def ends(self) -> list[tuple[Label, Label]]:
         """The labels of both ends of each edge."""
-        labels = self.topology.labels
-        return [(labels[a], labels[b]) for a, b in zip(self.topology.tails, self.topology.heads, strict=True)]
+        labels, tails, heads = self.topology.labels, self.topology.tails.tolist(), self.topology.heads.tolist()
+        return [(labels[tail], labels[head]) for tail, head in zip(tails, heads, strict=True)]
 
     @property
     def parallel(self) -> bool:
@@ -85,8 +88,8 @@ class ReleasedEdges:
                 if x == x:  # a place that is known
                     graph.add_node(label, x=x, y=y)
         name = f"{self.field} {NOT_PRIVATE}" if self.statement.marking else self.field
-        for (source, target), weight in zip(self.ends, self.weights.tolist(), strict=True):
-            graph.add_edge(source, target, **{name: weight})
+        weights = ({name: weight} for weight in self.weights.tolist())
+        graph.add_edges_from((*pair, weight) for pair, weight in zip(self.ends, weights, strict=True))
         return graph
 
     def lines(self, places: Places) -> list[list[list[float]] | None]:

@@ -2,7 +2,7 @@
 
 A release carries two numbers per node and not what they mean.  Whoever knows says so (``crs="EPSG:25832"``, or
 ``"planar"`` for a plane of one's own); else they are taken for degrees if all of them could be, and if they do not lie
-around (0, 0), where there is water on the map and the origin of many a plane.
+around (0, 0), where there is water on the map and the origin of many a plane, unless they span a continent.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ..errors import CannotError, OptionError
 
 PLANAR = "planar"
 DEGREES = ("EPSG:4326", "OGC:CRS84")
+CONTINENT = 60  # degrees: what is wider may well lie around (0, 0)
 EARTH = 6_371_008.8  # metres, its mean radius
 
 
@@ -67,7 +68,7 @@ def _in_range(xy: Float) -> bool:
 
 def _like_degrees(xy: Float) -> bool:
     low, high = np.nanmin(xy, axis=0), np.nanmax(xy, axis=0)
-    around_zero = bool((low <= 1).all() and (high >= -1).all() and (high - low <= 20).all())
+    around_zero = bool((low <= 1).all() and (high >= -1).all() and (high - low).min() < CONTINENT)
     return _in_range(xy) and not around_zero
 
 
