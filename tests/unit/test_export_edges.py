@@ -2,6 +2,7 @@
 
 import io
 import json
+import sys
 import warnings
 
 import networkx as nx
@@ -121,6 +122,12 @@ def test_a_plane_in_kilometres_is_no_map():
     wide = dict(zip(BERLIN, [(-17, -35), (51, 37), (10, 0), (0, 10)], strict=True))  # a continent
     assert not places_of(released(places=town).topology).degrees
     assert places_of(released(places=wide).topology).degrees
+
+
+def test_without_geopandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "geopandas", None)
+    with pytest.raises(CannotError, match=r"pip install 'hushpath\[geo\]'"):
+        released().to_geopandas()
 
 
 def test_periods_are_asked_for():

@@ -1,6 +1,7 @@
 """Skims, opened with the real openmatrix."""
 
 import json
+import sys
 
 import numpy as np
 import openmatrix
@@ -102,6 +103,12 @@ def test_zones_that_are_none(tmp_path, text, says):
     with pytest.raises(InputError, match=says):
         export(released(), tmp_path / "s.omx", "omx", zones=tmp_path / "z.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["z.csv"]
+
+
+def test_without_openmatrix(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openmatrix", None)
+    with pytest.raises(CannotError, match=r"pip install 'hushpath\[omx\]'"):
+        export(released(), tmp_path / "s.omx", "omx")
 
 
 def test_bounded_and_whole(tmp_path, monkeypatch):

@@ -23,7 +23,6 @@ from ..errors import CannotError, OptionError
 from ..files.container import replacing
 from ..progress import steps
 from ..publish.edges import about, field_name
-from ..publish.export import spelt
 from ..publish.oracle import Release
 from .core import Asked, Format, Written
 from .rows import read_zones
@@ -36,7 +35,6 @@ LAYERS = ("", "_low", "_high")
 def _write(releases: Sequence[Release], path: Path, asked: Asked) -> Written:
     try:
         import openmatrix
-        import tables
     except ImportError:
         raise CannotError("writing OMX needs openmatrix: pip install 'hushpath[omx]'") from None
     topology = releases[0].topology
@@ -50,27 +48,12 @@ def _write(releases: Sequence[Release], path: Path, asked: Asked) -> Written:
         raise CannotError(f"these matrices take up to {need / 1e9:.3g} GB; {free / 1e9:.3g} GB are free")
     with replacing(path) as temporary:
         _probe(temporary, need)
-        sums = []
         with openmatrix.open_file(str(temporary), "w") as file:
-            for key, text in about(releases[0].statement).items():
-                if len(text.encode()) <= LONGEST:
-                    file.root._v_attrs[f"hushpath_{key}"] = text
-                else:
-                    file.create_array(file.root, f"hushpath_{key}", obj=text.encode())
-            for release, layers in zip(releases, names, strict=True):
-                shape = len(zones), len(zones)
-                facts = about(release.statement, release.period)
-                facts.pop("statement")
-                for name in layers:
-                    made = file.create_matrix(name, atom=tables.Float64Atom(), shape=shape, attrs=facts)
-                    if name != layers[0]:
-                        made.attrs["confidence"] = asked.held
-                for part, blocks in _blocks(release, at, asked):
-                    for name, block in zip(layers, blocks, strict=True):
-                        file[name][part] = block
-                        sums.append(zlib.crc32(np.ascontiguousarray(block).data))
+            _say(file, releases[0])
+            filled = zip(releases, names, strict=True)
+            sums = [one for release, layers in filled for one in _fill(file, release, layers, at, asked)]
             file.create_mapping("zone", zones)
-            labels = spelt(releases[0], [topology.labels[i] for i in at.tolist()])
+            labels = [topology.labels[i] for i in at.tolist()]
             texts = [label.encode() if isinstance(label, str) else label for label in labels]
             file.create_array(file.root.lookup, "node", obj=np.array(texts))
         if sums != list(_read_back(str(temporary), releases, names, at)):
@@ -78,6 +61,31 @@ def _write(releases: Sequence[Release], path: Path, asked: Asked) -> Written:
     matrices = [name for layers in names for name in layers]
     return Written(f"{len(matrices)} matrices of {len(zones)} x {len(zones)} zones: {', '.join(matrices)}",
                    {"zones": len(zones), "matrices": matrices})  # fmt: skip
+
+
+def _say(file: Any, release: Release) -> None:
+    """What the numbers are and what is promised of them, for whoever opens the file."""
+    for key, text in about(release.statement).items():
+        if len(text.encode()) <= LONGEST:
+            file.root._v_attrs[f"hushpath_{key}"] = text
+        else:
+            file.create_array(file.root, f"hushpath_{key}", obj=text.encode())
+
+
+def _fill(file: Any, release: Release, layers: list[str], at: Int, asked: Asked) -> Iterator[int]:
+    """Write the matrices of one time, rows at a time, with a checksum for each that was handed over."""
+    import tables
+
+    facts = about(release.statement, release.period)
+    facts.pop("statement")
+    for name in layers:
+        made = file.create_matrix(name, atom=tables.Float64Atom(), shape=(len(at), len(at)), attrs=facts)
+        if name != layers[0]:
+            made.attrs["confidence"] = asked.held
+    for part, blocks in _blocks(release, at, asked):
+        for name, block in zip(layers, blocks, strict=True):
+            file[name][part] = block
+            yield zlib.crc32(np.ascontiguousarray(block).data)
 
 
 def _names(releases: Sequence[Release], interval: bool) -> list[list[str]]:
