@@ -13,6 +13,7 @@ demo: $(READY)
 
 # Two workers share the cores already, so numpy starts no threads of its own.
 test: $(READY) lint
+	$(BIN)/python tests/browser/tools.py
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 lint: ruff mypy

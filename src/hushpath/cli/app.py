@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 from . import (
-    demo, evaluate, export, index, inspect, keygen, lab, ledger, matrix, page, plan, query, release, report, series,
+    demo,
+    evaluate,
+    export,
+    index,
+    inspect,
+    keygen,
+    lab,
+    ledger,
+    matrix,
+    page,
+    plan,
+    query,
+    release,
+    report,
+    series,
 )  # fmt: skip
 
 app = typer.Typer(

@@ -19,7 +19,7 @@ from ..decode.edges import EdgeDecoder
 from ..decode.widths import Curve
 from ..errors import CannotError
 from ..publish.oracle import Release
-from .places import drawn_places
+from .layout import drawn_places
 
 MOST_IN_TABLE = 1_000_000  # numbers of each layer of a table: a million nodes squared would not be a page
 PLACES = 2**20  # steps of the longer side of the map

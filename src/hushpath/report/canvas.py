@@ -16,7 +16,7 @@ from ..strategy.registry import MECHANISMS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-INK, GREY, PALE, BLUE, ORANGE, WATER = "#1d2329", "#767676", "#e6e6e6", "#0072b2", "#d55e00", "#dcebf5"
+INK, GREY, PALE, BLUE, ORANGE = "#1d2329", "#767676", "#e6e6e6", "#0072b2", "#d55e00"
 WARNING = "#b34700"  # the page's orange, darker: for words
 COLOURS = (
     BLUE, "#8c8c8c", "#009e73", "#56b4e9", "#332288", "#a89a00", "#cc79a7", ORANGE, "#e69f00", "#882255", "#000000",

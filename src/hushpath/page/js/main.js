@@ -25,7 +25,7 @@ const shade = (name) => getComputedStyle(document.documentElement).getPropertyVa
 
 async function start() {
   const { header, arrays } = await unpack(by("data").textContent);
-  const { labels, quantity } = header;
+  const { labels } = header;
   const { tails, heads } = ends(arrays);
   const n = labels.length;
   const shape = {

@@ -15,22 +15,21 @@ from ..data.topology import Topology
 from ..kernels.layouts import straighten
 from ..kernels.search import FREE, hops_from
 from ..noise import simulation
+from ..publish.places import places_of
 
 PIVOTS, EPOCHS = 24, 12
-DEGREES = 25.0  # a network this wide, between the poles, is taken for degrees of longitude and latitude
 GAP = 0.08  # between parts of a network that no path joins, in sizes of the larger
 
 
 def drawn_places(topology: Topology) -> tuple[Float, bool]:
     """A place for every node, x to the right and y up, in any unit; and whether they are its own coordinates."""
-    given = topology.coordinates
-    known = np.zeros(0, np.bool_) if given is None else np.asarray(np.isfinite(given).all(axis=1))
-    if given is None or not known.any():
+    known = None if topology.coordinates is None else np.asarray(np.isfinite(topology.coordinates).all(axis=1))
+    if known is None or not known.any():
         return laid_out(topology), False
-    places = np.where(known[:, None], given, 0.0)
-    middle, span = places[known].mean(axis=0), np.ptp(places[known], axis=0)
-    if np.abs(places[:, 0]).max() <= 180 and np.abs(places[:, 1]).max() <= 85 and span[1] <= DEGREES:
-        places[:, 0] *= np.cos(np.radians(middle[1]))  # degrees of longitude are shorter than those of latitude
+    given = places_of(topology)
+    places = np.where(known[:, None], given.xy, 0.0)
+    if given.degrees:
+        places[:, 0] *= np.cos(np.radians(places[known, 1].mean()))  # degrees of longitude are the shorter ones
     return _spread_to_neighbours(topology, places, known), True
 
 
