@@ -11,6 +11,7 @@ import pytest
 from named_graphs import grid_ends
 
 from hushpath.cli import run
+from hushpath.publish.quantity import told
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def test_the_whole_story(folder, capsys):
     assert code == 0
     assert 0 < answer < 200
     code, out, err = call(capsys, "query", "roads.hush", "n0", "n29")
-    assert float(out) == pytest.approx(answer, rel=1e-5)
+    assert out.strip() == told(answer)  # with the digits that mean something
     code, out, err = call(capsys, "query", "roads.hush", "n0", "n29", "--interval", "--json")
     low, high = json.loads(out)["answers"][0]["interval"]
     assert low <= answer <= high
@@ -66,6 +67,31 @@ def test_the_whole_story(folder, capsys):
     code, out, err = call(capsys, "evaluate", "roads.csv", "roads.hush", "--weight", "minutes", "--json")
     assert json.loads(out)["marking"].startswith("NOT PRIVATE")
     assert json.loads(out)["pairs"] == 30 * 29
+
+
+def test_a_page_and_a_report_of_any_network(folder, capsys):
+    assert call(capsys, *RELEASE, "--mechanism", "input", "--quantity", "driving time", "--in", "minutes")[0] == 0
+    code, out, err = call(capsys, "page", "roads.hush", "-o", "roads.html", "--origin", "n3", "--title", "Roads")
+    assert (code, err) == (0, "")
+    assert "written to roads.html" in out
+    assert (folder / "roads.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    found = json.loads(call(capsys, "page", "roads.hush", "-o", "roads.html", "--json")[1])
+    assert found["bytes"] == (folder / "roads.html").stat().st_size
+    report = ["report", "roads.csv", "roads.hush", "-o", "report.html", "--weight", "minutes"]
+    code, out, err = call(capsys, *report)
+    assert (code, err) == (0, "")
+    assert "NOT PRIVATE" in out
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    assert "How far from the truth" in text
+    assert "released driving time" in text
+    found = json.loads(call(capsys, *report, "--json")[1])
+    assert found["evaluation"]["pairs"] == 30 * 29
+    (folder / "roads.csv").rename(folder / "gone.csv")  # what may be published needs no truth
+    (folder / "roads.csv").write_text("source,target\n")
+    code, out, err = call(capsys, *report, "--public")
+    assert (code, err) == (0, "")
+    assert "may be published" in out
+    assert "How far from the truth" not in (folder / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_public_column_helps(folder, capsys):
@@ -245,7 +271,7 @@ def test_as_a_program(folder):
     assert done.stdout.startswith("hushpath ")
     done = subprocess.run([sys.executable, "-m", "hushpath", "inspect", "x"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
-    for verb in ("demo", "plan", "release", "query", "matrix", "export", "inspect", "evaluate"):
+    for verb in ("demo", "plan", "release", "query", "matrix", "page", "export", "inspect", "evaluate", "report"):
         assert run([verb, "--help"]) == 0
 
 

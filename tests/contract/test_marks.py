@@ -30,11 +30,12 @@ PRINTS = {
     ],
     "matrix": [["matrix", "r.hush", "-o", f"m{suffix}"] for suffix in FORMATS],
     "index": [["index", "r.hush"]],
+    "page": [["page", "r.hush", "-o", "r.html"]],
     "export": [["export", "r.hush", "--to", to, "-o", f"e-{to}", *more] for to, more in EXPORTS.items()],
     "release": [["release", "roads.csv", "-o", "again.hush", "--epsilon", "1", "--unit", "1", "--mechanism", "input",
                  "--nodes", "places.csv"]],
 }  # fmt: skip
-ALWAYS = {"evaluate", "lab"}  # marked whatever the release: they show the truth
+ALWAYS = {"evaluate", "report", "lab"}  # marked whatever the release: they show the truth
 NOTHING = {"plan", "keygen", "demo", "series"}  # say nothing of a release, or make private ones and mark what is not
 TABLES = [(".csv", False), (".csv", True), (".parquet", False), (".parquet", True), (".npy", False)]
 
@@ -136,7 +137,7 @@ def test_the_release_file_and_what_python_shows(place):
     frame.to_csv("frame.csv")
     frame.to_parquet("frame.parquet")
     graph, table = rel.to_networkx(), rel.to_geopandas()
-    texts = [repr(rel), str(rel.statement), str(frame), json.dumps(rel.statement.as_dict())]
+    texts = [repr(rel), str(rel.statement), str(frame), json.dumps(rel.statement.as_dict()), rel._repr_html_()]
     texts += [str(graph.graph), str(list(graph.edges(data=True))), str(table), str(table.attrs)]
     texts += [(folder / name).read_bytes().decode("latin1") for name in ("r.hush", "frame.csv", "frame.parquet")]
     assert [MARK in text for text in texts] == [not private] * len(texts)
@@ -146,8 +147,10 @@ def test_the_release_file_and_what_python_shows(place):
 def test_what_shows_the_truth_is_always_marked(place, capsys):
     for more in ([], ["--json"]):
         capsys.readouterr()
-        assert run(["evaluate", "roads.csv", "r.hush", *more]) == 0
-        assert MARK in capsys.readouterr().out
+        for verb in (["evaluate"], ["report", "-o", "report.html"]):
+            assert run([*verb, "roads.csv", "r.hush", *more]) == 0
+            assert MARK in capsys.readouterr().out
+    assert MARK in (place[0] / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_marking_cannot_be_taken_out_of_the_file(place, tmp_path):

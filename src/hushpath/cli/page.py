@@ -28,6 +28,7 @@ def command(
     from ..progress import shown
     from ..publish.asked import check_confidence
     from ..publish.oracle import load
+    from ..publish.statement import NOT_PRIVATE
 
     check_confidence(confidence)
     c.check_inputs(release)
@@ -40,4 +41,5 @@ def command(
     if json:
         c.print_json({**c.privacy(rel.statement), "file": str(out), "bytes": size})
     else:
-        print(f"{size / 1e6:.2g} MB written to {out}: open it in a browser; it needs no network.")
+        mark = f" {NOT_PRIVATE}" if rel.statement.marking else ""
+        print(f"{size / 1e6:.2g} MB written to {out}: open it in a browser; it needs no network.{mark}")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import common as c
 from . import trips as t
+
+if TYPE_CHECKING:
+    from ..publish.quantity import Quantity
 
 
 def command(
@@ -47,14 +50,22 @@ def command(
         rows = [{"source": a, "target": b, "distance": c.finite(d)} for (a, b), d in zip(asked, answers, strict=True)]
         for row, ends in zip(rows, ranges or [], strict=False):
             row["interval"] = [c.finite(end) for end in ends]  # type: ignore[assignment]
-        c.print_json({**c.privacy(rel.statement), "answers": rows})
+        c.print_json({**c.privacy(rel.statement), "quantity": rel.statement.quantity.as_dict(), "answers": rows})
     elif pairs is None:
-        line = f"{answers[0]:.6g}"
-        if ranges:
-            line += f"   ({100 * confidence:g} % interval {ranges[0][0]:.6g} to {ranges[0][1]:.6g})"
+        line = _told(answers[0], ranges[0] if ranges else None, 100 * confidence, rel.statement.quantity)
         print(f"{line}   {mark}" if mark else line)
     else:
         _print_csv([mark] if mark else [], asked, answers, ranges)
+
+
+def _told(answer: float, ends: tuple[float, float] | None, percent: float, quantity: Quantity) -> str:
+    """One answer with the digits that noise leaves; ``--json`` and ``--pairs`` have all of them."""
+    from ..publish.quantity import told
+
+    if ends is None:
+        return quantity.amount(told(answer))
+    low, high = (told(end, end - (ends[1] - answer), end + (answer - ends[0])) for end in ends)
+    return f"{quantity.amount(told(answer, *ends))}   ({percent:g} % interval {low} to {quantity.amount(high)})"
 
 
 def _print_csv(

@@ -70,7 +70,7 @@ class Quantity:
 
     def amount(self, text: str) -> str:
         """A number, already as text, with what it is measured in."""
-        return f"{text}\u00a0{self.units}" if self.units else text
+        return f"{text} {self.units}" if self.units and text != "inf" else text
 
     def as_dict(self) -> dict[str, str]:
         """Plain texts."""
