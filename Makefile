@@ -6,7 +6,7 @@ BIN    := $(VENV)/$(SUB)
 READY  := $(VENV)/.ready
 
 .PHONY: demo test lint ruff mypy hooks examples test-lowest test-slow fuzz boundscheck mutants audit bench bench-trips \
-  accuracy clean
+  bench-page accuracy clean
 
 demo: $(READY)
 	$(BIN)/hushpath demo --out demo-out
@@ -72,6 +72,11 @@ accuracy: $(READY)
 # Travel times from totals of trips against simpler ways, on simulated cities and those in HUSHPATH_DATA; goes on where it was stopped.
 bench-trips: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python bench/trips.py --held-out
+
+# Opening a page of 100 000 edges and clicking on it, in headless chromium.
+bench-page: $(READY)
+	$(BIN)/python tests/browser/tools.py
+	$(BIN)/python bench/page.py
 
 bench: $(READY)
 	$(BIN)/python bench/engine.py
