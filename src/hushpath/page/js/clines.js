@@ -1,12 +1,14 @@
-// The same map on a plain canvas, for browsers without WebGL 2: edges of one colour are one stroke.
+// The same map on a plain canvas, for browsers without WebGL 2: strokes for few edges, single pixels for many.
 
-import { between, css } from "./colours.js";
+import { between, css, ramp } from "./colours.js";
 
 /** @typedef {import("./glines.js").Shape} Shape @typedef {import("./glines.js").View} View */
 /** @typedef {import("./glines.js").Look} Look @typedef {import("./glines.js").Numbers} Numbers */
+/** @typedef {{share: number, strength: number, dashed: boolean}} Shade  `share` of the scale, or -1: the plain colour */
 
+const DENSE = 20_000; // edges: more are drawn pixel by pixel, because strokes would take seconds
 const BINS = 64;
-const TOGETHER = 100; // edges in one stroke: browsers take far longer for one long path than for many short ones
+const DASH = 4;
 
 /**
  * @param {HTMLCanvasElement} canvas @param {Shape} shape
@@ -17,57 +19,92 @@ export function canvasPainter(canvas, shape) {
   const none = new Float32Array(shape.n).fill(NaN);
   /** @type {Numbers} */
   let known = { value: none, low: none, high: none };
-
-  /** @param {View} view @param {Look} look */
-  function draw(view, look) {
-    context.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
-    context.clearRect(0, 0, view.width, view.height);
-    const dense = shape.tails.length > 20_000; // then lines are as thin as can be, which browsers draw fastest
-    context.lineWidth = dense ? 1 / view.ratio : look.line;
-    context.lineCap = dense ? "butt" : "round";
-    /** @type {Map<string, number[]>} */
-    const strokes = new Map();
-    for (let e = 0; e < shape.tails.length; e++) {
-      const name = stroke(known, look, shape.tails[e], shape.heads[e]);
-      const mine = strokes.get(name);
-      if (mine) mine.push(e);
-      else strokes.set(name, [e]);
-    }
-    for (const [name, edges] of strokes) {
-      const [colour, strength, dashed] = name.split(" ");
-      context.strokeStyle = colour;
-      context.globalAlpha = Number(strength);
-      context.setLineDash(dashed ? [4, 4] : []);
-      edges.forEach((e, i) => {
-        if (i % TOGETHER === 0) {
-          if (i) context.stroke();
-          context.beginPath();
-        }
-        const [a, b] = [shape.tails[e], shape.heads[e]];
-        context.moveTo((shape.x[a] - view.x) * view.scale + view.width / 2, view.height / 2 - (shape.y[a] - view.y) * view.scale);
-        context.lineTo((shape.x[b] - view.x) * view.scale + view.width / 2, view.height / 2 - (shape.y[b] - view.y) * view.scale);
-      });
-      context.stroke();
-    }
-    context.globalAlpha = 1;
-  }
-  return { numbers: (found) => void (known = found), draw };
+  const paint = shape.tails.length > DENSE ? pixels : strokes;
+  return {
+    numbers: (found) => void (known = found),
+    draw: (view, look) => paint(context, shape, known, view, look),
+  };
 }
 
 /**
- * Colour, strength and whether it is dashed, as text: edges with the same text are drawn together.
  * @param {Numbers} known @param {Look} look @param {number} a @param {number} b
+ * @returns {Shade}
  */
-function stroke(known, look, a, b) {
+function shadeOf(known, look, a, b) {
   const value = (known.value[a] + known.value[b]) / 2;
-  if (look.mode === "plain" || value !== value) return `${look.plain} 0.55`;
-  if (look.mode !== "steps") {
-    const share = look.mode === "sides" ? value / look.top / 2 + 0.5 : value / look.top;
-    return `${css(between(look.stops, Math.round(share * BINS) / BINS))} 1`;
-  }
+  if (look.mode === "plain" || value !== value) return { share: -1, strength: 0.55, dashed: false };
+  if (look.mode === "distance") return { share: value / look.top, strength: 1, dashed: false };
+  if (look.mode === "sides") return { share: value / look.top / 2 + 0.5, strength: 1, dashed: false };
   const surely = look.steps.findIndex((one) => (known.high[a] + known.high[b]) / 2 <= one);
   const maybe = look.steps.findIndex((one) => (known.low[a] + known.low[b]) / 2 <= one);
-  if (maybe < 0) return `${look.plain} 0.4`;
-  const share = look.steps.length > 1 ? maybe / (look.steps.length - 1) : 0;
-  return `${css(between(look.stops, share))} 1${surely === maybe ? "" : " dashed"}`;
+  if (maybe < 0) return { share: -1, strength: 0.4, dashed: false };
+  return { share: look.steps.length > 1 ? maybe / (look.steps.length - 1) : 0, strength: 1, dashed: surely !== maybe };
+}
+
+/**
+ * Edges of one colour are one stroke.
+ * @param {CanvasRenderingContext2D} context @param {Shape} shape @param {Numbers} known @param {View} view
+ * @param {Look} look
+ */
+function strokes(context, shape, known, view, look) {
+  context.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
+  context.clearRect(0, 0, view.width, view.height);
+  context.lineWidth = look.line;
+  context.lineCap = "round";
+  /** @type {Map<string, {shade: Shade, edges: number[]}>} */
+  const groups = new Map();
+  for (let e = 0; e < shape.tails.length; e++) {
+    const shade = shadeOf(known, look, shape.tails[e], shape.heads[e]);
+    shade.share = Math.round(shade.share * BINS) / BINS;
+    const name = Object.values(shade).join();
+    const mine = groups.get(name);
+    if (mine) mine.edges.push(e);
+    else groups.set(name, { shade, edges: [e] });
+  }
+  for (const { shade, edges } of groups.values()) {
+    context.strokeStyle = shade.share < 0 ? look.plain : css(between(look.stops, shade.share));
+    context.globalAlpha = shade.strength;
+    context.setLineDash(shade.dashed ? [DASH, DASH] : []);
+    context.beginPath();
+    for (const e of edges) {
+      context.moveTo(...placed(shape, view, shape.tails[e]));
+      context.lineTo(...placed(shape, view, shape.heads[e]));
+    }
+    context.stroke();
+  }
+  context.globalAlpha = 1;
+}
+
+/** @param {Shape} shape @param {View} view @param {number} node @returns {[number, number]} */
+function placed(shape, view, node) {
+  return [(shape.x[node] - view.x) * view.scale + view.width / 2, view.height / 2 - (shape.y[node] - view.y) * view.scale];
+}
+
+/**
+ * Every edge a row of pixels, written straight into the picture.
+ * @param {CanvasRenderingContext2D} context @param {Shape} shape @param {Numbers} known @param {View} view
+ * @param {Look} look
+ */
+function pixels(context, shape, known, view, look) {
+  const { width, height } = context.canvas;
+  const picture = context.createImageData(width, height);
+  const words = new Uint32Array(picture.data.buffer);
+  const colours = new Uint32Array(ramp(look.stops).buffer);
+  const [plain] = new Uint32Array(ramp([look.plain, look.plain]).buffer);
+  for (let e = 0; e < shape.tails.length; e++) {
+    const [a, b] = [shape.tails[e], shape.heads[e]];
+    let [x, y] = placed(shape, view, a).map((one) => one * view.ratio);
+    const [x1, y1] = placed(shape, view, b).map((one) => one * view.ratio);
+    if (Math.max(x, x1) < 0 || Math.max(y, y1) < 0 || Math.min(x, x1) > width || Math.min(y, y1) > height) continue;
+    const shade = shadeOf(known, look, a, b);
+    const full = shade.share < 0 ? plain : colours[Math.min(Math.max(Math.round(shade.share * 255), 0), 255)];
+    const colour = (full & 0xffffff) | (Math.round(shade.strength * 255) << 24);
+    const count = Math.min(Math.max(Math.abs(x1 - x), Math.abs(y1 - y), 1), 4 * (width + height));
+    const [dx, dy] = [(x1 - x) / count, (y1 - y) / count];
+    for (let i = 0; i <= count; i++, x += dx, y += dy) {
+      if (x < 0 || y < 0 || x >= width || y >= height || (shade.dashed && i % (2 * DASH) >= DASH)) continue;
+      words[Math.floor(y) * width + Math.floor(x)] = colour;
+    }
+  }
+  context.putImageData(picture, 0, 0);
 }
