@@ -18,6 +18,7 @@ The data flows one way, through the rooms of this house in this order:
     export     releases in the files of other programs, one file per format
     page       one file to open and explore a release
     report     pages to look at, all of one style
+    serve      answers over HTTP, for programs and maps
     demo       the story on a built-in city
     lab        every mechanism side by side
     cli        one file per verb

@@ -22,6 +22,7 @@ from . import (
     release,
     report,
     series,
+    serve,
 )  # fmt: skip
 
 app = typer.Typer(
@@ -52,7 +53,9 @@ def _main(
     pass
 
 
-VERBS = (demo, plan, release, series, index, query, matrix, page, export, inspect, evaluate, report, keygen, lab)
+VERBS = (
+    demo, plan, release, series, index, query, matrix, page, serve, export, inspect, evaluate, report, keygen, lab,
+)  # fmt: skip
 for verb in VERBS:
     app.command(verb.__name__.rpartition(".")[2])(verb.command)
 app.add_typer(ledger.app, name="ledger")

@@ -1,0 +1,55 @@
+"""Answers over HTTP: releases on a shelf, one small endpoint per question.
+
+Nothing here knows more than a release file does, so no answer costs privacy.  There is no state and nothing is written.
+FastAPI and uvicorn are an optional extra; they are imported when somebody serves, and not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..cells.index import MAX_BYTES
+from ..errors import CannotError
+from .limits import Limits as Limits
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from ..publish.oracle import Release
+
+EXTRA = {"fastapi", "starlette", "uvicorn", "httptools", "uvloop", "pydantic", "pyarrow"}
+
+
+def make_app(
+    releases: Mapping[str, Release], limits: Limits | None = None, *, cors: Sequence[str] = (),
+    max_bytes: int = MAX_BYTES, intervals: bool = False,
+) -> FastAPI:  # fmt: skip
+    """Return the application that answers for these releases, by name; with one only, nobody needs to name it.
+
+    Indexes that are missing are built now, unless larger than ``max_bytes``; with ``intervals`` what those need is
+    worked out now, else when the first is asked for.  ``cors`` names the origins whose pages may read answers in a
+    browser; none by default.
+    """
+    try:
+        from .app import application
+        from .shelf import Shelf
+    except ModuleNotFoundError as error:
+        raise missing(error) from None
+    return application(Shelf(releases, max_bytes, intervals=intervals), limits or Limits(), cors)
+
+
+def listen(app: Any, sock: Any, limits: Limits | None = None) -> None:
+    """Serve an application on a bound socket until the process is interrupted."""
+    try:
+        from .run import run
+    except ModuleNotFoundError as error:
+        raise missing(error) from None
+    run(app, sock, limits or Limits())
+
+
+def missing(error: ModuleNotFoundError) -> Exception:
+    """What to say if the extra is not installed; anything else that is missing is a fault of ours."""
+    if (error.name or "").partition(".")[0] in EXTRA:
+        return CannotError(f"serving needs {(error.name or '').partition('.')[0]}: pip install 'hushpath[serve]'")
+    return error

@@ -1,0 +1,168 @@
+"""The questions, one method each: read what is asked, ask the release, write it down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from .._version import __version__
+from ..errors import HushpathError, OptionError
+from ..publish.asked import check_confidence
+from ..publish.isochrones import isochrones
+from . import schema
+from .asked import body_of, query_of
+from .gate import Gate
+from .limits import Limits
+from .osrm import spelt, table
+from .osrm_route import route
+from .page import POLICY, page
+from .replies import JSON, dumps, finite, one_line, too_large
+from .shelf import Book, Shelf
+from .streams import Stream
+from .tables import MEDIA, Table, streamed
+
+
+class Answers:
+    """Every endpoint, over one shelf."""
+
+    def __init__(self, shelf: Shelf, limits: Limits) -> None:
+        self.shelf, self.limits, self.gate = shelf, limits, Gate(limits)
+
+    async def distance(self, request: Request) -> Response:
+        """One distance, and if asked for its interval."""
+        asked = query_of(request.scope["query_string"], schema.DISTANCE)
+        book = self.shelf.find(asked.get("release"), asked.get("period"))
+        source, target = book.position(asked["source"]), book.position(asked["target"])
+        labels, sure = book.release.topology.labels, _confidence(asked)
+        number = book.one(source, target) if book.quick else await self.gate.run(lambda: book.one(source, target))
+        answer: dict[str, Any] = {"source": labels[source], "target": labels[target], "distance": finite(number)}
+        if sure is not None:
+            ends = await self.gate.run(lambda: book.range_of(source, target, sure))
+            answer |= {"interval": [finite(end) for end in ends], "confidence": sure}
+        return Response(dumps(answer)[:-1] + b"," + book.tail, 200, book.headers, JSON)
+
+    async def matrix(self, request: Request) -> Response:
+        """Distances from sources to targets, streamed row by row as CSV, Parquet or Arrow."""
+        asked = body_of(await request.body(), schema.MATRIX)
+        book = self.shelf.find(asked.get("release"), asked.get("period"))
+        form = asked.get("format") or _accepted(request.headers.get("accept", ""))
+        size = book.release.topology.num_nodes
+        for name in ("sources", "targets"):
+            if len(asked.get(name, ())) > self.limits.nodes:
+                raise too_large(f"{name} lists more than {self.limits.nodes} nodes")
+        shape = len(asked.get("sources", range(size))), len(asked.get("targets", range(size)))
+        sure = _confidence(asked)
+        most = self.limits.cells if sure is None else self.limits.interval_cells
+        if shape[0] * shape[1] > most:
+            kind = "distances" if sure is None else "distances with intervals"
+            raise too_large(f"{shape[0]} x {shape[1]} {kind} are more than {most}; ask for fewer at a time")
+        rows, columns = (book.release.topology.indices(asked.get(name)) for name in ("sources", "targets"))
+        dtype = "float32" if asked.get("float32") else "float64"
+        wanted = Table(book, rows, columns, "targets" not in asked, sure, asked.get("long", False), dtype)
+        wanted.check(form)
+        return Stream(streamed(wanted, form), self.gate, self.limits, MEDIA[form], book.headers)
+
+    async def isochrone(self, request: Request) -> Response:
+        """How far one gets: GeoJSON polygons for each step."""
+        asked = query_of(request.scope["query_string"], schema.ISOCHRONE)
+        book = self.shelf.find(asked.get("release"), asked.get("period"))
+        if len(asked["steps"]) > self.limits.steps:
+            raise too_large(f"at most {self.limits.steps} steps at a time")
+        sure = _confidence({"interval": True, **asked})
+        cells = asked.get("cells", 300.0)
+        if not float(cells).is_integer():
+            raise OptionError("cells must be a whole number")
+        source = book.position(asked["origin"])
+
+        def drawn() -> bytes:
+            if sure is not None:
+                book.learn()
+            label = book.release.topology.labels[source]
+            found = isochrones(book.release, label, asked["steps"], confidence=sure, cells=int(cells))
+            return dumps({**found, **book.words})
+
+        return Response(await self.gate.run(drawn), 200, book.headers, "application/geo+json")
+
+    async def statement(self, request: Request) -> Response:
+        """What a release promises."""
+        asked = query_of(request.scope["query_string"], schema.STATEMENT)
+        shelf, name = self.shelf, asked.get("release")
+        periods = () if name not in shelf.releases and len(shelf.releases) > 1 else self._periods(name)
+        book = shelf.find(name, periods[0] if periods else None)
+        statement = book.release.statement
+        words = {key: value for key, value in book.words.items() if key != "period"}
+        return self._json(book, {"statement": statement.as_dict(), "text": str(statement), **words})
+
+    def _periods(self, name: str | None) -> tuple[str, ...]:
+        found = self.shelf.releases.get(name or next(iter(self.shelf.releases)))
+        return found.periods if found is not None else ()
+
+    async def releases(self, request: Request) -> Response:
+        """What is served."""
+        query_of(request.scope["query_string"], schema.NONE)
+        return Response(dumps({"releases": self.shelf.listed()}), 200, self._marks(), JSON)
+
+    async def health(self, request: Request) -> Response:
+        """Whether the server answers."""
+        query_of(request.scope["query_string"], schema.NONE)
+        said = {"status": "ok", "version": __version__, "releases": len(self.shelf.releases)}
+        return Response(dumps(said), 200, None, JSON)
+
+    async def table(self, request: Request) -> Response:
+        """OSRM's table service: durations in seconds between places."""
+        return await self._osrm(request, table)
+
+    async def route(self, request: Request) -> Response:
+        """OSRM's route service: the path of least released duration through places."""
+        return await self._osrm(request, route)
+
+    async def page(self, request: Request) -> Response:
+        """The list of endpoints."""
+        shown = page(request.app.openapi(), [f"{b.name}: {b.words['marking']}" for b in self._marked()])
+        return HTMLResponse(shown, headers={"content-security-policy": POLICY, **self._marks()})
+
+    async def _osrm(self, request: Request, service: Callable[..., bytes]) -> Response:
+        given = request.path_params
+        profile, places, query = given["profile"], given["coordinates"], request.scope["query_string"]
+        try:
+            body = await self.gate.run(lambda: service(self.shelf, self.limits, profile, places, query))
+        except HushpathError as error:
+            if getattr(error, "status", 0) == 503:
+                raise
+            said = spelt(error)
+            return Response(dumps({"code": said.code, "message": one_line(said)}), 400, None, JSON)
+        return Response(body, 200, self._marks(), JSON)
+
+    def _marked(self) -> list[Book]:
+        return list({book.name: book for book in self.shelf.books.values() if book.mark}.values())
+
+    def _marks(self) -> dict[str, str]:
+        """The headers of an answer about everything that is served."""
+        return self._marked()[0].headers if self._marked() else {}
+
+    def _json(self, book: Book, answer: dict[str, Any]) -> Response:
+        return Response(dumps(answer), 200, book.headers, JSON)
+
+
+def _confidence(asked: Mapping[str, Any]) -> float | None:
+    """That of the interval, if one is asked for."""
+    sure = float(asked.get("confidence", 0.9))
+    check_confidence(sure)
+    if not asked.get("interval"):
+        return None
+    return sure
+
+
+def _accepted(accept: str) -> str:
+    """The first format that an Accept header names; CSV if it names none."""
+    for part in accept.lower().split(",")[:20]:
+        media = part.partition(";")[0].strip()
+        for form, known in MEDIA.items():
+            if media == known.partition(";")[0]:
+                return form
+    return "csv"
+
+

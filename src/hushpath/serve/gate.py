@@ -1,0 +1,48 @@
+"""Work that takes more than microseconds: a few threads, a few requests at a time, and everybody else is told to wait.
+
+Compiled kernels let other threads run, so the event loop goes on answering small questions meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+from .limits import Limits
+from .replies import Refusal
+
+T = TypeVar("T")
+
+
+class Gate:
+    """Who may work: at most ``limits.heavy`` requests, on ``limits.threads`` threads."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.most, self.inside = limits.heavy, 0
+        self.pool = ThreadPoolExecutor(limits.threads, thread_name_prefix="hushpath")
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """A place inside, while this context is open; refuses if all are taken.  On the event loop, so no lock."""
+        if self.inside >= self.most:
+            raise Refusal(503, "Busy", "the server is at work on other large requests; try again", retry_after="2")
+        self.inside += 1
+        try:
+            yield
+        finally:
+            self.inside -= 1
+
+    def submit(self, work: Callable[[], T]) -> asyncio.Future[T]:
+        """Begin to work in a thread; for those who have a place."""
+        return asyncio.get_running_loop().run_in_executor(self.pool, work)
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Work in a thread, with a place for as long as it takes.
+
+        Whoever asked may be gone before it is done; the place stays taken until the thread is free.
+        """
+        with self.place():
+            return await asyncio.shield(self.submit(work))

@@ -1,0 +1,82 @@
+"""The outermost layer: bodies of bounded size that arrive in time, and every exception as one line."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ..errors import HushpathError
+from .limits import Limits
+from .replies import Refusal, internal, refused, too_large
+from .streams import ABORT, CutOff
+
+METHODS = ("GET", "POST", "HEAD", "OPTIONS")
+
+
+class Guard:
+    """Lets through what is small enough; answers what went wrong."""
+
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
+        self.app, self.limits = app, limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            return
+        begun = False
+
+        async def watched(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            if sum(len(name) + len(value) for name, value in scope["headers"]) > self.limits.header_bytes:
+                raise Refusal(431, "LimitError", f"more than {self.limits.header_bytes} bytes of headers")
+            if scope["method"] != "GET":
+                receive = await self._whole(scope, receive)
+            await self.app(scope, receive, watched)
+        except HushpathError as error:
+            answer = refused(error)
+        except CutOff:
+            answer = None
+        except Exception as error:
+            # Neither the message nor the place: a traceback of a request holds what somebody asked.
+            print(f"hushpath: internal error ({type(error).__name__})", file=sys.stderr)
+            answer = internal(error)
+        else:
+            return
+        if answer is not None and not begun:
+            await answer(scope, receive, send)
+        elif ABORT in scope.get("extensions", {}):
+            scope["extensions"][ABORT]()  # a half answer must not look like a whole one
+        else:
+            raise CutOff("an answer was not sent to its end") from None
+
+    async def _whole(self, scope: Scope, receive: Receive) -> Receive:
+        """Read the body now, if it is not too large, and give it again."""
+        if scope["method"] not in METHODS:
+            raise Refusal(405, "MethodNotAllowed", "questions are asked with GET or POST", allow="GET, POST")
+        most, body = self.limits.body_bytes, bytearray()
+        try:
+            async with asyncio.timeout(self.limits.request_seconds):
+                while True:
+                    message = await receive()
+                    body += message.get("body", b"")
+                    if len(body) > most:
+                        raise too_large(f"the body has more than {most} bytes")
+                    if not message.get("more_body"):
+                        break
+        except TimeoutError:
+            said = f"the body did not arrive within {self.limits.request_seconds:g} seconds"
+            raise Refusal(408, "Timeout", said, connection="close") from None
+        first = [{"type": "http.request", "body": bytes(body), "more_body": False}]
+
+        async def again() -> Message:
+            return first.pop() if first else await receive()
+
+        return again

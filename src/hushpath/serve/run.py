@@ -1,0 +1,86 @@
+"""The server: uvicorn on one socket, quiet, with bounds on what a connection may send and how long it may take.
+
+Nothing is logged.  What somebody asks may tell where they live; a server that forgets it cannot lose it.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import sys
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from .limits import Limits
+from .replies import dumps
+from .streams import ABORT
+
+SWITCH = 0.001  # seconds a thread may keep the interpreter from answering small questions
+GRACE = 5  # seconds for answers that have begun, when the server is stopped
+
+
+def protocol_for(limits: Limits) -> type[HttpToolsProtocol]:
+    """A protocol that cuts off headers that are too long or too slow, and lets an answer end its connection."""
+
+    class Bounded(HttpToolsProtocol):
+        unread = 0  # bytes of a first line and headers that are not complete
+        complete = False
+        waiting: Any = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._wait()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._done()
+            super().connection_lost(exc)
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self.unread += len(data)
+            if not self.complete and self.unread > limits.header_bytes and not self.transport.is_closing():
+                self._refuse()
+
+        def on_message_begin(self) -> None:
+            super().on_message_begin()
+            self.complete, self.unread = False, 0
+            self.scope["extensions"] = {ABORT: self.transport.abort}  # type: ignore[dict-item]
+            if self.waiting is None:
+                self._wait()
+
+        def on_headers_complete(self) -> None:
+            self.complete = True
+            self._done()
+            super().on_headers_complete()
+
+        def _wait(self) -> None:
+            self.waiting = self.loop.call_later(limits.request_seconds, self.transport.abort)
+
+        def _done(self) -> None:
+            if self.waiting is not None:
+                self.waiting.cancel()
+                self.waiting = None
+
+        def _refuse(self) -> None:
+            message = f"more than {limits.header_bytes} bytes of headers"
+            said = dumps({"error": {"type": "LimitError", "message": message}})
+            head = f"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: {len(said)}\r\n"
+            self.transport.write(f"{head}content-type: application/json\r\nconnection: close\r\n\r\n".encode() + said)
+            self.transport.close()
+
+    return Bounded
+
+
+def run(app: Any, sock: socket.socket, limits: Limits) -> None:
+    """Serve until interrupted; the interrupt is passed on when answers that have begun are sent."""
+    logging.getLogger("uvicorn").addHandler(logging.NullHandler())
+    logging.getLogger("uvicorn").propagate = False
+    sys.setswitchinterval(SWITCH)
+    config = uvicorn.Config(
+        app, http=protocol_for(limits), ws="none", lifespan="off", log_config=None, log_level="critical",
+        access_log=False, proxy_headers=False, server_header=False, date_header=False,
+        limit_concurrency=limits.connections, timeout_keep_alive=30, timeout_graceful_shutdown=GRACE,
+    )  # fmt: skip
+    uvicorn.Server(config).run(sockets=[sock])

@@ -1,0 +1,155 @@
+"""The releases that are served: found by name and period, made ready once, each with the words its answers carry."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cached_property
+from threading import Lock
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from ..cells.index import MAX_BYTES
+from ..data.labels import Label
+from ..errors import CannotError, InputError, OptionError
+from ..publish.oracle import Release
+from ..publish.statement import NOT_PRIVATE
+from .places import Snapper
+from .replies import MARK_HEADER, QUANTITY_HEADER, Refusal, dumps
+
+NAME = re.compile(r"[^\x00-\x20/?#@\x7f]{1,100}")  # what stands in an address without trouble
+QUICK = 0.0005  # seconds: an answer that takes less is given at once, not by a thread
+TRIES = 5
+
+
+class Book:
+    """One release in one period (or of one time only), ready to answer."""
+
+    def __init__(self, name: str, release: Release) -> None:
+        self.name, self.release = name, release
+        statement = release.statement
+        self.mark = NOT_PRIVATE if statement.marking else ""
+        period = {} if release.period is None else {"period": release.period}
+        marking = {"marking": statement.marking} if statement.marking else {}
+        self.words: dict[str, Any] = {
+            "release": name, **period, "quantity": statement.quantity.as_dict(), "private": statement.private, **marking
+        }  # fmt: skip
+        self.tail = dumps(self.words)[1:]  # after the fields of an answer; most requests write it
+        self.headers = {QUANTITY_HEADER: quote(str(statement.quantity) or statement.quantity.noun, safe=" ,:;()")}
+        if statement.marking:
+            self.headers[MARK_HEADER] = quote(statement.marking, safe=" ,:;()")
+        self._learning = Lock()
+        self.learnt = False
+
+    def build(self, max_bytes: int = MAX_BYTES) -> None:
+        """Make the index, if this release can have one that is not too large; others answer by other means."""
+        if self.release.index is None or self.release.index.labels is None:
+            try:
+                self.release.build_index(max_bytes=max_bytes)
+            except CannotError:
+                self.release.prepared(self.release.topology.num_nodes)
+
+    def learn(self) -> None:
+        """Get ready for intervals: minutes on a large network, once; whoever asks meanwhile waits."""
+        with self._learning:
+            if not self.learnt:
+                here, there = np.array([0]), np.array([self.release.topology.num_nodes - 1])
+                self.release.intervals(np.stack([here, there], axis=1), positions=True)
+                self.learnt = True
+
+    @cached_property
+    def quick(self) -> bool:
+        """Whether one distance takes microseconds: measured, because it depends on how a release is read."""
+        last, took = self.release.topology.num_nodes - 1, []
+        for i in range(TRIES + 1):
+            began = time.perf_counter()
+            self.one(min(i, last), last)
+            took.append(time.perf_counter() - began)
+        return sorted(took[1:])[TRIES // 2] < QUICK
+
+    def one(self, source: int, target: int) -> float:
+        """One distance, by position."""
+        return float(self.release.decoder.pairs(np.array([source]), np.array([target]))[0])
+
+    def range_of(self, source: int, target: int, confidence: float) -> tuple[float, float]:
+        """One interval, by position."""
+        self.learn()
+        pair = np.array([[source, target]])
+        low, high = self.release.intervals(pair, confidence, positions=True)[0].tolist()
+        return low, high
+
+    def position(self, label: Label) -> int:
+        """Where a node is; an unknown one is refused."""
+        return self.release.topology.index(label)
+
+    @cached_property
+    def snapper(self) -> Snapper:
+        """Finds the node that is nearest to a place."""
+        return Snapper(self.release.topology)
+
+    @property
+    def seconds(self) -> float:
+        """How many seconds one unit is; refuses what is no time."""
+        quantity = self.release.statement.quantity
+        if quantity.seconds is None:
+            said = f"numbers are {quantity}" if str(quantity) else "the owner did not say what the numbers are"
+            raise CannotError(f"durations need a release of times in seconds, minutes or hours: {said}")
+        return quantity.seconds
+
+
+class Shelf:
+    """All releases that are served."""
+
+    def __init__(self, releases: Mapping[str, Release], max_bytes: int = MAX_BYTES, *, intervals: bool = False) -> None:
+        if not releases:
+            raise OptionError("name at least one release to serve")
+        for name in releases:
+            if NAME.fullmatch(name) is None:
+                raise OptionError(f"a release cannot be served under the name {name[:60]!r}: it must fit in an address")
+        self.releases = dict(releases)
+        self.books: dict[tuple[str, str | None], Book] = {}
+        for name, release in self.releases.items():
+            for period in release.periods or (None,):
+                book = Book(name, release if period is None else release.at(period))
+                book.build(max_bytes)
+                _ = book.quick
+                if intervals:
+                    with suppress(CannotError):  # a release that has none says so when it is asked
+                        book.learn()
+                self.books[name, period] = book
+
+    def find(self, name: str | None, period: str | None) -> Book:
+        """The release that is meant, in the period that is meant; neither is guessed if there are several."""
+        if name is None:
+            if len(self.releases) > 1:
+                raise OptionError(f"several releases are served: add release, one of {', '.join(self.releases)}"[:400])
+            (name,) = self.releases
+        if name not in self.releases:
+            raise Refusal(404, "InputError", f"no release is called {name[:60]!r}")
+        periods = self.releases[name].periods
+        if period is None and len(periods) > 1:
+            raise OptionError(f"this release has several periods: add period, one of {', '.join(periods)}"[:400])
+        if period is None and periods:
+            period = periods[0]
+        if (name, period) not in self.books:
+            has = f"it has {', '.join(periods)}" if periods else "it has none"
+            raise InputError(f"no period of this release is called {str(period)[:60]!r}: {has}"[:400])
+        return self.books[name, period]
+
+    def listed(self) -> list[dict[str, Any]]:
+        """What there is, for people and machines."""
+        found = []
+        for name, release in self.releases.items():
+            topology = release.topology
+            book = self.books[name, release.periods[0] if release.periods else None]
+            words = {key: value for key, value in book.words.items() if key != "period"}
+            found.append({
+                **words, "nodes": topology.num_nodes, "edges": topology.num_edges, "directed": topology.directed,
+                "periods": list(release.periods), "places": topology.coordinates is not None,
+                "indexed": book.release.index is not None, "routes": book.release.decoder.routes,
+            })  # fmt: skip
+        return found

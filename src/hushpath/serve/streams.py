@@ -1,0 +1,65 @@
+"""A long answer, sent as it is made: computed in a thread, one part ahead of the reader, who may not dawdle.
+
+Nothing is computed for a reader who is gone, and one who takes nothing for ``stall_seconds`` is cut off: what has begun
+as a chunked answer and is not ended reads as an error to every client, never as a short matrix.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from .gate import Gate
+from .limits import Limits
+
+ABORT = "hushpath.abort"  # how our server lets an answer end its connection
+
+
+class CutOff(Exception):  # noqa: N818 - nobody's error
+    """A stream that was not sent to its end."""
+
+
+class Stream(Response):
+    """The parts of an iterator as one answer."""
+
+    def __init__(
+        self, parts: Iterator[Any], gate: Gate, limits: Limits, media: str, headers: Mapping[str, str]
+    ) -> None:
+        super().__init__(None, 200, dict(headers), media)
+        del self.headers["content-length"]  # unknown
+        self.parts, self.gate, self.limits = parts, gate, limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
+        """Send all of it.  The first part is made before anything is said, so that what cannot be done is an error."""
+        with self.gate.place():
+            ahead = self.gate.submit(self._next)
+            gone = asyncio.ensure_future(_disconnected(receive))
+            try:
+                part = await asyncio.shield(ahead)
+                await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+                async with asyncio.timeout(self.limits.stream_seconds):
+                    while part is not None and not gone.done():
+                        ahead = self.gate.submit(self._next)
+                        async with asyncio.timeout(self.limits.stall_seconds):
+                            await send({"type": "http.response.body", "body": part, "more_body": True})
+                        part = await asyncio.shield(ahead)
+                if part is None:
+                    await send({"type": "http.response.body", "body": b"", "more_body": False})
+            except TimeoutError:
+                raise CutOff("the reader was too slow") from None
+            finally:
+                gone.cancel()
+                await asyncio.wait([ahead])  # the place is kept until the thread is free
+                ahead.exception() if not ahead.cancelled() else None
+
+    def _next(self) -> Any:
+        return next(self.parts, None)
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
