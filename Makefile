@@ -5,7 +5,7 @@ SUB    := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 BIN    := $(VENV)/$(SUB)
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint ruff mypy hooks examples test-lowest test-slow fuzz boundscheck mutants audit bench bench-trips \
+.PHONY: demo test lint ruff mypy hooks examples test-lowest test-slow fuzz boundscheck mutants audit bench bench-serve bench-trips \
   bench-page accuracy clean
 
 demo: $(READY)
@@ -77,6 +77,9 @@ bench-trips: $(READY)
 bench-page: $(READY)
 	$(BIN)/python tests/browser/tools.py
 	$(BIN)/python bench/page.py
+# The real server on loopback: distances and cells per second, slow readers, memory.
+bench-serve: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python bench/serve.py
 
 bench: $(READY)
 	$(BIN)/python bench/engine.py

@@ -53,6 +53,7 @@ def command(
         url = f"http://{shown_host}:{sock.getsockname()[1]}"
         if host not in LOOPBACK:
             typer.echo("hushpath: caution: other machines can ask; put a proxy with TLS and limits before it", err=True)
+        sock.listen(128)  # now, so that whoever reads the next line can connect
         if json:
             marked = {name: c.privacy(rel.statement) for name, rel in loaded.items()}
             c.print_json({"url": url, "releases": marked})

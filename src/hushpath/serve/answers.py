@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
@@ -37,10 +38,11 @@ class Answers:
         book = self.shelf.find(asked.get("release"), asked.get("period"))
         source, target = book.position(asked["source"]), book.position(asked["target"])
         labels, sure = book.release.topology.labels, _confidence(asked)
-        number = book.one(source, target) if book.quick else await self.gate.run(lambda: book.one(source, target))
+        number = book.one(source, target) if book.quick else await self.gate.run(partial(book.one, source, target))
         answer: dict[str, Any] = {"source": labels[source], "target": labels[target], "distance": finite(number)}
         if sure is not None:
-            ends = await self.gate.run(lambda: book.range_of(source, target, sure))
+            ask = partial(book.range_of, source, target, sure)
+            ends = ask() if book.quick_ranges else await self.gate.run(ask)
             answer |= {"interval": [finite(end) for end in ends], "confidence": sure}
         return Response(dumps(answer)[:-1] + b"," + book.tail, 200, book.headers, JSON)
 
@@ -84,7 +86,7 @@ class Answers:
             found = isochrones(book.release, label, asked["steps"], confidence=sure, cells=int(cells))
             return dumps({**found, **book.words})
 
-        return Response(await self.gate.run(drawn), 200, book.headers, "application/geo+json")
+        return Response(await self.gate.run(drawn, "heavy"), 200, book.headers, "application/geo+json")
 
     async def statement(self, request: Request) -> Response:
         """What a release promises."""

@@ -28,6 +28,7 @@ ABOUT = (
     "Distances of released networks. Everything that is answered is public: asking costs no privacy, and what is "
     "asked is not written down."
 )
+SILENT: Any = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)
 PLAIN = {
     "distance": schema.DISTANCE, "isochrone": schema.ISOCHRONE, "statement": schema.STATEMENT,
     "releases": schema.NONE, "health": schema.NONE,
@@ -37,8 +38,12 @@ PLAIN = {
 def application(shelf: Shelf, limits: Limits, cors: Sequence[str] = ()) -> FastAPI:
     """Make the application that answers from this shelf."""
     answers = Answers(shelf, limits)
-    # No pages that load scripts from elsewhere: ours lists the endpoints.
-    app = FastAPI(title="hushpath", version=__version__, description=ABOUT, docs_url=None, redoc_url=None)
+    # No pages that load scripts from elsewhere: ours lists the endpoints.  No telemetry: newer FastAPIs would give
+    # what is asked, query and all, to any OpenTelemetry exporter of the environment; older ones ignore the word.
+    app = FastAPI(
+        title="hushpath", version=__version__, description=ABOUT, docs_url=None, redoc_url=None,
+        redirect_slashes=False, telemetry=SILENT,
+    )  # fmt: skip
     for name, known in PLAIN.items():
         _add(app, f"/{name}", getattr(answers, name), schema.operation(name, known))
     _add(app, "/matrix", answers.matrix, schema.operation("matrix", schema.MATRIX), "POST")
@@ -50,7 +55,8 @@ def application(shelf: Shelf, limits: Limits, cors: Sequence[str] = ()) -> FastA
     app.add_exception_handler(HTTPException, _not_found)
     if cors:
         app.add_middleware(CORSMiddleware, allow_origins=list(cors), allow_methods=["GET", "POST"], allow_headers=["*"])
-    app.add_middleware(Guard, limits=limits)  # the last one added stands outermost
+    # The last one added stands outermost.  Pages of other origins need headers that only the other layers add.
+    app.add_middleware(Guard, limits=limits, quick={} if cors else {"/distance": answers.distance})
     return app
 
 

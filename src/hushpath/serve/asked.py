@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
@@ -16,6 +16,7 @@ from ..errors import InputError, OptionError
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 MOST_FIELDS = 50
+MOST = 1e300  # of a number in a document
 SCHEMAS: dict[str, dict[str, Any]] = {
     "text": {"type": "string", "minLength": 1, "maxLength": 1000},
     "flag": {"type": "boolean"},
@@ -65,10 +66,10 @@ class Asked:
 
     def check(self, value: Any) -> Any:
         """A value of a JSON document, if it is of the right type."""
-        fits = {
+        fits: dict[str, Callable[[], bool]] = {
             "text": lambda: isinstance(value, str) and value != "",
             "flag": lambda: isinstance(value, bool),
-            "number": lambda: isinstance(value, (int, float)) and not isinstance(value, bool),
+            "number": lambda: type(value) in (int, float) and abs(value) < MOST,
             "nodes": lambda: isinstance(value, list) and value != [] and set(map(type, value)) <= {str, int},
         }
         if not fits[self.kind]() or (self.choices and value not in self.choices):

@@ -18,31 +18,33 @@ T = TypeVar("T")
 
 
 class Gate:
-    """Who may work: at most ``limits.heavy`` requests, on ``limits.threads`` threads."""
+    """Who may work: so many matrices and isochrones, so many smaller requests, on a few threads."""
 
     def __init__(self, limits: Limits) -> None:
-        self.most, self.inside = limits.heavy, 0
+        self.most = {"heavy": limits.heavy, "waiting": limits.waiting}
+        self.inside = dict.fromkeys(self.most, 0)
         self.pool = ThreadPoolExecutor(limits.threads, thread_name_prefix="hushpath")
 
     @contextmanager
-    def place(self) -> Iterator[None]:
+    def place(self, kind: str = "heavy") -> Iterator[None]:
         """A place inside, while this context is open; refuses if all are taken.  On the event loop, so no lock."""
-        if self.inside >= self.most:
-            raise Refusal(503, "Busy", "the server is at work on other large requests; try again", retry_after="2")
-        self.inside += 1
+        if self.inside[kind] >= self.most[kind]:
+            raise Refusal(503, "Busy", "the server is at work on other requests; try again", retry_after="2")
+        self.inside[kind] += 1
         try:
             yield
         finally:
-            self.inside -= 1
+            self.inside[kind] -= 1
 
     def submit(self, work: Callable[[], T]) -> asyncio.Future[T]:
         """Begin to work in a thread; for those who have a place."""
         return asyncio.get_running_loop().run_in_executor(self.pool, work)
 
-    async def run(self, work: Callable[[], T]) -> T:
-        """Work in a thread, with a place for as long as it takes.
-
-        Whoever asked may be gone before it is done; the place stays taken until the thread is free.
-        """
-        with self.place():
-            return await asyncio.shield(self.submit(work))
+    async def run(self, work: Callable[[], T], kind: str = "waiting") -> T:
+        """Work in a thread, with a place until that is free, even if whoever asked is gone before."""
+        with self.place(kind):
+            future = self.submit(work)
+            try:
+                return await asyncio.shield(future)
+            finally:
+                await asyncio.wait([future])

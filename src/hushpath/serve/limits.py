@@ -13,12 +13,13 @@ class Limits:
 
     Attributes:
         cells: of one matrix.
-        interval_cells: of one matrix with intervals, which take much longer; and of one OSRM table, which is one JSON
-            document and not streamed.
+        interval_cells: of one matrix with intervals, which take much longer.
+        table_cells: of one OSRM table, which is one JSON document and not streamed.
         nodes: listed by one request.
         body_bytes: of a request's body.
         header_bytes: of its first line and headers.
-        heavy: requests at work at once that take more than microseconds; others are told to come back (503).
+        heavy: matrices and isochrones at work at once; others are told to come back (503).
+        waiting: smaller requests (a search, an OSRM table) that may wait for a thread; others are told to come back.
         threads: that do such work.
         connections: open at once.
         request_seconds: for a request to arrive as a whole.
@@ -30,10 +31,12 @@ class Limits:
 
     cells: int = 100_000_000
     interval_cells: int = 1_000_000
+    table_cells: int = 250_000
     nodes: int = 100_000
     body_bytes: int = 4 * 2**20
     header_bytes: int = 64 * 2**10
     heavy: int = 4
+    waiting: int = 64
     threads: int = 2
     connections: int = 500
     request_seconds: float = 20.0

@@ -165,8 +165,8 @@ def table(shelf: Shelf, limits: Limits, profile: str, coordinates: str, query: b
     count = len(snapped.nodes)
     sources = _indices(found.get("sources", "all"), count, "sources")
     targets = _indices(found.get("destinations", "all"), count, "destinations")
-    if len(sources) * len(targets) > limits.interval_cells:
-        raise NotOk("TooBig", f"a table has at most {limits.interval_cells} cells; POST /matrix streams larger ones")
+    if len(sources) * len(targets) > limits.table_cells:
+        raise NotOk("TooBig", f"a table has at most {limits.table_cells} cells; POST /matrix streams larger ones")
     numbers = book.release.matrix(snapped.nodes[sources], snapped.nodes[targets], positions=True)
     durations = (numbers * (seconds * float(scale))).astype(object)
     durations[np.isinf(numbers)] = None

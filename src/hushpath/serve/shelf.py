@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from threading import Lock
@@ -43,7 +43,7 @@ class Book:
         if statement.marking:
             self.headers[MARK_HEADER] = quote(statement.marking, safe=" ,:;()")
         self._learning = Lock()
-        self.learnt = False
+        self.learnt = self.quick_ranges = False
 
     def build(self, max_bytes: int = MAX_BYTES) -> None:
         """Make the index, if this release can have one that is not too large; others answer by other means."""
@@ -58,18 +58,16 @@ class Book:
         with self._learning:
             if not self.learnt:
                 here, there = np.array([0]), np.array([self.release.topology.num_nodes - 1])
-                self.release.intervals(np.stack([here, there], axis=1), positions=True)
+                pair = np.stack([here, there], axis=1)
+                self.release.intervals(pair, positions=True)
+                self.quick_ranges = _median(lambda _: self.release.intervals(pair, positions=True)) < QUICK
                 self.learnt = True
 
     @cached_property
     def quick(self) -> bool:
         """Whether one distance takes microseconds: measured, because it depends on how a release is read."""
-        last, took = self.release.topology.num_nodes - 1, []
-        for i in range(TRIES + 1):
-            began = time.perf_counter()
-            self.one(min(i, last), last)
-            took.append(time.perf_counter() - began)
-        return sorted(took[1:])[TRIES // 2] < QUICK
+        last = self.release.topology.num_nodes - 1
+        return _median(lambda i: self.one(min(i, last), last)) < QUICK
 
     def one(self, source: int, target: int) -> float:
         """One distance, by position."""
@@ -153,3 +151,13 @@ class Shelf:
                 "indexed": book.release.index is not None, "routes": book.release.decoder.routes,
             })  # fmt: skip
         return found
+
+
+def _median(work: Callable[[int], object]) -> float:
+    """Seconds that it takes, after a first time that may compile or load something."""
+    took = []
+    for i in range(TRIES + 1):
+        began = time.perf_counter()
+        work(i)
+        took.append(time.perf_counter() - began)
+    return sorted(took[1:])[TRIES // 2]

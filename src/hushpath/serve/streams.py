@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 from .gate import Gate
 from .limits import Limits
 
+PIECE = 2**18  # bytes given to the network at a time: what it keeps for a slow reader
 ABORT = "hushpath.abort"  # how our server lets an answer end its connection
 
 
@@ -42,13 +43,15 @@ class Stream(Response):
                 part = await asyncio.shield(ahead)
                 await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
                 async with asyncio.timeout(self.limits.stream_seconds):
-                    while part is not None and not gone.done():
+                    while part is not None:
                         ahead = self.gate.submit(self._next)
-                        async with asyncio.timeout(self.limits.stall_seconds):
-                            await send({"type": "http.response.body", "body": part, "more_body": True})
+                        for piece in pieces(part):
+                            if gone.done():
+                                return
+                            async with asyncio.timeout(self.limits.stall_seconds):
+                                await send({"type": "http.response.body", "body": piece, "more_body": True})
                         part = await asyncio.shield(ahead)
-                if part is None:
-                    await send({"type": "http.response.body", "body": b"", "more_body": False})
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
             except TimeoutError:
                 raise CutOff("the reader was too slow") from None
             finally:
@@ -58,6 +61,12 @@ class Stream(Response):
 
     def _next(self) -> Any:
         return next(self.parts, None)
+
+
+def pieces(part: Any) -> Iterator[memoryview]:
+    """Some bytes at a time."""
+    whole = memoryview(part).cast("B")
+    return (whole[at : at + PIECE] for at in range(0, len(whole), PIECE))
 
 
 async def _disconnected(receive: Receive) -> None:

@@ -24,6 +24,8 @@ import numpy as np
 from ..arrays import Int
 from ..data.labels import Label
 from ..errors import OptionError
+from ..kernels.minplus import LANES
+from ..kernels.paths import THREADS
 from ..publish.export import MOST_COLUMNS
 from .shelf import Book
 
@@ -32,8 +34,10 @@ MEDIA = {
     "parquet": "application/vnd.apache.parquet",
     "arrow": "application/vnd.apache.arrow.stream",
 }
-BLOCK, INTERVAL_BLOCK = 2**21, 2**17  # cells computed at a time
-PIECE = 2**18  # bytes given to the network at a time: what a slow reader can make us keep
+BLOCK, INTERVAL_BLOCK = 2**21, 2**17  # cells computed at a time, more or less
+MOST_BLOCK = 2**23  # and never more: 64 MB, of which a stream keeps three
+TOGETHER = LANES * THREADS  # rows that the index computes side by side
+PAGE = 2**18  # bytes of CSV written at a time
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
@@ -81,26 +85,32 @@ class Table:
 
     def blocks(self) -> Iterator[tuple[list[Label], Any]]:
         """Some sources at a time, and their numbers: layers x sources x targets."""
-        release, targets = self.book.release, None if self.whole else self.columns
         if self.confidence is not None:
             self.book.learn()
-        size = max(1, (BLOCK if self.confidence is None else INTERVAL_BLOCK) // max(1, len(self.columns)))
-        for at in range(0, len(self.rows), size):
-            mine = self.rows[at : at + size]
-            block = np.empty((len(self.layers), len(mine), len(self.columns)), self.dtype)
-            if self.confidence is None:
-                release.matrix(mine, targets, out=block[0], positions=True)
-            else:
-                release.matrix(mine, targets, out=block, positions=True, interval=True, confidence=self.confidence)
-            yield self.labels(mine), block
+        for at in range(0, len(self.rows), self.height):
+            mine = self.rows[at : at + self.height]
+            yield self.labels(mine), self._block(mine)
+
+    @property
+    def height(self) -> int:
+        """How many rows make a block: as many as are computed side by side, if memory allows."""
+        if self.confidence is not None:
+            return max(1, INTERVAL_BLOCK // len(self.columns))
+        return max(1, min(max(BLOCK // len(self.columns), TOGETHER), MOST_BLOCK // len(self.columns)))
+
+    def _block(self, rows: Int) -> Any:
+        release, targets = self.book.release, None if self.whole else self.columns
+        block = np.empty((len(self.layers), len(rows), len(self.columns)), self.dtype)
+        if self.confidence is None:
+            release.matrix(rows, targets, out=block[0], positions=True)
+        else:
+            release.matrix(rows, targets, out=block, positions=True, interval=True, confidence=self.confidence)
+        return block
 
 
 def streamed(table: Table, form: str) -> Iterator[Any]:
-    """The bytes of a table, in pieces."""
-    for part in WRITERS[form](table):
-        whole = memoryview(part).cast("B")
-        for at in range(0, len(whole), PIECE):
-            yield whole[at : at + PIECE]
+    """The bytes of a table, block by block."""
+    return WRITERS[form](table)
 
 
 def _csv(table: Table) -> Iterator[bytes]:
@@ -114,7 +124,7 @@ def _csv(table: Table) -> Iterator[bytes]:
                 writer.writerows([*mark, label, t, *cell] for t, cell in zip(targets, row.tolist(), strict=True))
             else:
                 writer.writerow([*mark, label, *row.ravel().tolist()])
-            if page.tell() >= PIECE:
+            if page.tell() >= PAGE:
                 yield _taken(page)
     yield _taken(page)
 
@@ -194,12 +204,25 @@ def _arrow(table: Table) -> Iterator[Any]:
     fields = [*((text, pa.string()) for text in table.mark), ("source", kind), *((n, lists) for n in table.layers)]
     targets = json.dumps(table.labels(table.columns))
     schema = pa.schema(fields, metadata={**_facts(table), "hushpath.targets": targets})
+    blocks = table.blocks()
+    first = next(blocks)  # before anything is said, so that what cannot be done is an error
     yield schema.serialize()
-    for sources, block in table.blocks():
-        rows = [pa.FixedSizeListArray.from_arrays(pa.array(layer.ravel()), type=lists) for layer in block]
-        marks = [pa.array([text] * len(sources), pa.string()) for text in table.mark]
-        yield pa.RecordBatch.from_arrays([*marks, pa.array(sources, kind), *rows], schema=schema).serialize()
+    yield _message(table, schema, lists, *first)
+    del first
+    for block in blocks:
+        message = _message(table, schema, lists, *block)
+        del block  # while the reader takes the message, its numbers need not be there twice
+        yield message
     yield END_OF_STREAM
+
+
+def _message(table: Table, schema: Any, lists: Any, sources: list[Label], block: Any) -> Any:
+    import pyarrow as pa
+
+    rows = [pa.FixedSizeListArray.from_arrays(pa.array(layer.ravel()), type=lists) for layer in block]
+    marks = [pa.array([text] * len(sources), pa.string()) for text in table.mark]
+    labels = pa.array(sources, schema.field("source").type)
+    return pa.RecordBatch.from_arrays([*marks, labels, *rows], schema=schema).serialize()
 
 
 WRITERS: dict[str, Callable[[Table], Iterator[Any]]] = {"csv": _csv, "parquet": _parquet, "arrow": _arrow}

@@ -1,0 +1,236 @@
+"""The server under load, on this machine's loopback: distances and cells per second, slow readers, memory over time.
+
+    make bench-serve                                          a grid of 90 000 nodes, about two minutes
+    .venv/bin/python bench/serve.py --minutes 10              memory over ten minutes
+    .venv/bin/python bench/serve.py --release roads.hush      a release of yours (looked for in HUSHPATH_DATA too)
+
+The server is the real one, in a process of its own; the client is one more process.  Everything is bounded: requests by
+count and by seconds.  Latencies are those of a client that keeps 16 connections busy, so they include waiting in line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+import uvloop
+
+import hushpath
+
+HOST = "127.0.0.1"
+
+
+def made(folder, side):
+    """A release of a grid, with its index beside it."""
+    at = np.arange(side * side).reshape(side, side)
+    tails = np.concatenate([at[:, :-1].ravel(), at[:-1].ravel()])
+    heads = np.concatenate([at[:, 1:].ravel(), at[1:].ravel()])
+    places = np.c_[13.0 + at.ravel() // side / 1000, 52.0 + at.ravel() % side / 1500]
+    weights = np.random.default_rng(0).uniform(5, 60, len(tails))
+    net = hushpath.Network.build(range(side * side), tails, heads, weights, coordinates=places)
+    about = {"quantity": "travel time", "measured_in": "seconds", "estimator": "clip", "mechanism": "input"}
+    hushpath.release(net, epsilon=1.0, unit=1.0, max_weight=100.0, **about).save(folder / "grid.hush", index=True)
+    return folder / "grid.hush"
+
+
+@contextmanager
+def server(path, *options):
+    """The real one; ends with the context."""
+    command = [sys.executable, "-m", "hushpath", "serve", str(path), "--port", "0", "--no-intervals", *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        line = process.stdout.readline()
+        yield int(line.partition(f"{HOST}:")[2].split()[0]), process.pid
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def resident(pid):
+    """Memory of a process in MB; 0 where that cannot be told."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
+
+
+class Asker(asyncio.Protocol):
+    """One connection that asks, waits for the answer, and asks again."""
+
+    def __init__(self, asked, took, end, done):
+        self.asked, self.took, self.end, self.done, self.buffer = asked, took, end, done, b""
+
+    def connection_made(self, transport):
+        self.transport = transport
+        self.ask()
+
+    def ask(self):
+        request = next(self.asked, None)
+        if request is None or time.perf_counter() > self.end:
+            self.transport.close()
+            return
+        self.began = time.perf_counter()
+        self.transport.write(request)
+
+    def data_received(self, data):
+        self.buffer += data
+        head, split, body = self.buffer.partition(b"\r\n\r\n")
+        if split and len(body) >= int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0]):
+            assert head.startswith(b"HTTP/1.1 200"), self.buffer
+            self.took.append(time.perf_counter() - self.began)
+            self.buffer = b""
+            self.ask()
+
+    def connection_lost(self, error):
+        self.done.set_result(error)
+
+
+async def distances(port, labels, count, seconds, connections):
+    """Ask for random distances; return how long each took, and all."""
+    draw = random.Random(1)
+    pairs = ((quote(str(draw.choice(labels))), quote(str(draw.choice(labels)))) for _ in range(count))
+    asked = (f"GET /distance?source={a}&target={b} HTTP/1.1\r\nhost: {HOST}\r\n\r\n".encode() for a, b in pairs)
+    took, loop, began = [], asyncio.get_running_loop(), time.perf_counter()
+    ends = []
+    for _ in range(connections):
+        ends.append(loop.create_future())
+        await loop.create_connection(lambda: Asker(asked, took, began + seconds, ends[-1]), HOST, port)
+    await asyncio.gather(*ends)
+    return np.array(took), time.perf_counter() - began
+
+
+def posted(port, body, sip=None, pause=0.0, most=60.0):
+    """Post a matrix request and read its stream; return bytes, seconds, and whether it came to its end.
+
+    ``sip`` bytes at a time with a pause in between make a slow reader.
+    """
+    text = json.dumps(body).encode()
+    head = f"POST /matrix HTTP/1.1\r\nhost: {HOST}\r\ncontent-length: {len(text)}\r\nconnection: close\r\n\r\n"
+    began, total, last = time.perf_counter(), 0, b""
+    with socket.create_connection((HOST, port), timeout=most) as sock:
+        sock.sendall(head.encode() + text)
+        room = memoryview(bytearray(sip or 2**20))
+        try:
+            while (got := sock.recv_into(room)) and time.perf_counter() - began < most:
+                if not total:
+                    assert bytes(room[:12]) == b"HTTP/1.1 200", bytes(room[:got])
+                total, last = total + got, bytes(room[max(0, got - 5) : got])
+                if pause:
+                    time.sleep(pause)
+        except ConnectionError:
+            pass
+    return total, time.perf_counter() - began, last == b"0\r\n\r\n"
+
+
+def busy(port, labels, seconds):
+    """A bounded mixture of everything, for the memory figure."""
+    end, count = time.perf_counter() + seconds, 0
+    some = labels[:: max(1, len(labels) // 50)]
+    while time.perf_counter() < end:
+        uvloop.run(distances(port, labels, 3000, 10.0, 16))
+        posted(port, {"sources": some, "targets": labels[:2000], "format": ("arrow", "csv")[count % 2]})
+        count += 1
+
+
+def worked(pid):
+    """Seconds of processor time of a process: what others on the machine do not change."""
+    try:
+        parts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return float("nan")
+    return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def tell_distances(port, pid, labels, asked, connections):
+    before = worked(pid)
+    took, whole = uvloop.run(distances(port, labels, asked.count, asked.seconds, connections))
+    cpu = (worked(pid) - before) / len(took) * 1e6
+    p50, p99 = 1000 * np.percentile(took, [50, 99])
+    rate = f"{len(took) / whole:7.0f} distances/s, p50 {p50:.2f} ms, p99 {p99:.2f} ms"
+    print(f"{connections:3d} connections: {rate}, {cpu:.0f} us of the server's processor time each", flush=True)
+
+
+def tell_cells(port, pid, labels, rows):
+    for form, count, more in (
+        ("arrow", 800, {}), ("arrow", 800, {"float32": True}), ("parquet", 40, {"long": True}), ("csv", 40, {}),
+    ):  # fmt: skip
+        body = {"sources": rows[:count], "format": form, **more}
+        posted(port, {**body, "sources": rows[:30], "targets": labels[:1000]})  # loads what it needs
+        before = worked(pid)
+        total, whole, ended = posted(port, body)
+        cells, cpu = len(rows[:count]) * len(labels), worked(pid) - before
+        rate = f"{cells / whole / 1e6:6.1f} million cells/s, {cells / max(cpu, 0.01) / 1e6:6.1f} per processor second"
+        kind = " ".join([form, *more])
+        print(f"{kind:>14}: {rate}, {total / 2**20 / whole:.0f} MB/s, whole: {ended}", flush=True)
+
+
+def tell_slow(port, pid, labels, rows, connections):
+    before, body = resident(pid), {"sources": rows, "format": "arrow"}
+    total, whole, ended = posted(port, body, sip=1024, pause=0.005, most=12.0)
+    grew = f"server grew {resident(pid) - before:.0f} MB"
+    print(f"slow reader: {total / 2**20:.1f} MB in {whole:.1f} s, whole: {ended}, {grew}")
+    with socket.create_connection((HOST, port)) as sock:  # one that takes nothing at all
+        text = json.dumps(body).encode()
+        head = f"POST /matrix HTTP/1.1\r\nhost: {HOST}\r\ncontent-length: {len(text)}\r\n\r\n"
+        sock.sendall(head.encode() + text)
+        took, whole = uvloop.run(distances(port, labels, 20_000, 5.0, connections))
+        p99 = 1000 * np.percentile(took, 99)
+        print(f"beside a reader who stopped: {len(took) / whole:.0f} distances/s, p99 {p99:.2f} ms")
+        sock.settimeout(5.0)
+        read = 0
+        try:
+            while got := len(sock.recv(2**20)):
+                read += got
+            cut = "ended"
+        except ConnectionError:
+            cut = "reset"
+        except TimeoutError:
+            cut = "still open"
+        print(f"its connection was {cut} after {read / 2**20:.1f} MB", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--release", type=Path)
+    parser.add_argument("--side", type=int, default=300)
+    parser.add_argument("--count", type=int, default=20_000)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--connections", type=int, default=16)
+    parser.add_argument("--minutes", type=float, default=1.0)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        path = asked.release
+        if path is not None and not path.exists():
+            path = Path(os.environ.get("HUSHPATH_DATA", ".")) / path
+        began = time.perf_counter()
+        path = made(Path(folder), asked.side) if path is None else path
+        labels = list(hushpath.load(path, index=False).topology.labels)
+        print(f"{path.name}: {len(labels)} nodes, ready after {time.perf_counter() - began:.0f} s", flush=True)
+        rows = labels[:: max(1, len(labels) // 800)][:800]
+        with server(path, "--max-stall", "2") as (port, pid):
+            uvloop.run(distances(port, labels, 500, 10.0, asked.connections))
+            for connections in (1, asked.connections):
+                tell_distances(port, pid, labels, asked, connections)
+            tell_cells(port, pid, labels, rows)
+            tell_slow(port, pid, labels, rows, asked.connections)
+            busy(port, labels, 10.0)
+            first = resident(pid)
+            busy(port, labels, 60 * asked.minutes)
+            print(f"memory: {first:.0f} MB, after {asked.minutes:g} min of load {resident(pid):.0f} MB")
+
+
+if __name__ == "__main__":
+    main()
