@@ -77,6 +77,7 @@ bench-trips: $(READY)
 bench-page: $(READY)
 	$(BIN)/python tests/browser/tools.py
 	$(BIN)/python bench/page.py
+
 # The real server on loopback: distances and cells per second, slow readers, memory.
 bench-serve: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python bench/serve.py

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 
 import numpy as np
 import pytest
@@ -365,3 +366,43 @@ def test_interrupted_by_a_real_signal(folder, number):
     assert run_.returncode == 130
     assert err.decode() == "hushpath: interrupted; no half-written file is left\n"
     assert sorted(p.name for p in folder.iterdir()) == ["big.csv", "roads.csv"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_serve_answers_until_it_is_stopped(folder, capsys, number):
+    import hushpath
+
+    assert call(capsys, *RELEASE, "--seed", "1")[0] == 0
+    command = [sys.executable, "-m", "hushpath", "serve", "roads.hush", "--port", "0", "--no-intervals", "--json"]
+
+    def as_on_a_terminal():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, preexec_fn=as_on_a_terminal) as run_:
+        said = b""
+        while (line := run_.stdout.readline()) and line != b"}\n":
+            said += line
+        document = json.loads(said + b"}")
+        assert document["url"].startswith("http://127.0.0.1:")
+        assert document["releases"]["roads"]["marking"].startswith("NOT PRIVATE")
+        with urllib.request.urlopen(f"{document['url']}/distance?source=n0&target=n29", timeout=20) as answer:
+            assert json.load(answer)["distance"] == hushpath.load("roads.hush").distance("n0", "n29")
+        port = document["url"].rpartition(":")[2]
+        code, out, err = call(capsys, "serve", "roads.hush", "--port", port)
+        assert (code, out) == (1, "")
+        assert f"hushpath: cannot listen on 127.0.0.1 port {port}: Address already in use\n" in err
+        run_.send_signal(number)
+        out, err = run_.communicate(timeout=30)
+    assert run_.returncode == 130
+    assert err.decode().splitlines()[-1] == "hushpath: interrupted; no half-written file is left"
+    assert "n29" not in err.decode()  # what was asked is not written down
+
+
+def test_serving_says_which_extra_is_missing(folder, capsys, monkeypatch):
+    assert call(capsys, *RELEASE)[0] == 0
+    for name in [name for name in sys.modules if name.startswith(("fastapi", "hushpath.serve"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "fastapi", None)
+    code, out, err = call(capsys, "serve", "roads.hush", "--port", "0")
+    assert (code, out, err) == (1, "", "hushpath: serving needs fastapi: pip install 'hushpath[serve]'\n")

@@ -13,7 +13,8 @@ from hushpath import __version__
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-RUNTIME = [Requirement(text) for text in PROJECT["dependencies"] + PROJECT["optional-dependencies"]["parquet"]]
+EXTRAS = PROJECT["optional-dependencies"]["parquet"] + PROJECT["optional-dependencies"]["serve"]
+RUNTIME = [wanted for wanted in map(Requirement, PROJECT["dependencies"] + EXTRAS) if wanted.name != "hushpath"]
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 

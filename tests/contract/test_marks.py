@@ -37,6 +37,7 @@ PRINTS = {
 }  # fmt: skip
 ALWAYS = {"evaluate", "report", "lab"}  # marked whatever the release: they show the truth
 NOTHING = {"plan", "keygen", "demo", "series"}  # say nothing of a release, or make private ones and mark what is not
+SERVES = {"serve"}  # goes on until it is stopped: tests/unit/test_serve.py looks at its answers
 TABLES = [(".csv", False), (".csv", True), (".parquet", False), (".parquet", True), (".npy", False)]
 
 
@@ -59,7 +60,7 @@ def place(request, tmp_path_factory):
 
 def test_every_verb_is_listed():
     verbs = {command.name for command in app.registered_commands}
-    assert verbs == set(PRINTS) | ALWAYS | NOTHING
+    assert verbs == set(PRINTS) | ALWAYS | NOTHING | SERVES
 
 
 def test_every_format_is_listed():

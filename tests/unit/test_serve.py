@@ -173,7 +173,7 @@ def test_several_releases_are_found_by_name(made):
     assert client.get("/statement").status_code == 400
     assert client.get("/table/v1/b/13.3,52.5;13.31,52.5").json()["release"] == "b"
     assert client.get("/table/v1/driving/13.3,52.5;13.31,52.5").json()["code"] == "InvalidValue"
-    for name in ("", "a/b", "a b", "x@y", "x" * 200):
+    for name in ("", "a/b", "a\nb", "x@y", "x" * 200):
         with pytest.raises(OptionError, match="under the name"):
             make_app({name: rel})
     with pytest.raises(OptionError, match="at least one"):

@@ -162,7 +162,8 @@ def streamed(parts, send, receive=_never, **limits):
     gate = Gate(bounds)
     guard = Guard(Stream(iter(parts), gate, bounds, "text/csv", {}), bounds)
     cut = []
-    scope = {"type": "http", "method": "GET", "headers": [], "extensions": {ABORT: lambda: cut.append(True)}}
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+    scope["extensions"] = {ABORT: lambda: cut.append(True)}
     asyncio.run(guard(scope, receive, send))
     assert gate.inside["heavy"] == 0
     return cut
@@ -218,7 +219,7 @@ def test_a_stream_that_breaks_does_not_look_whole():
     bounds = Bounds()
     plain = Guard(Stream(parts(), Gate(bounds), bounds, "text/csv", {}), bounds)
     with pytest.raises(CutOff):  # without our server there is no other means to end the connection
-        asyncio.run(plain({"type": "http", "method": "GET", "headers": []}, _never, send))
+        asyncio.run(plain({"type": "http", "method": "GET", "path": "/", "headers": []}, _never, send))
 
 
 def test_a_body_that_does_not_arrive_is_given_up():
@@ -228,7 +229,7 @@ def test_a_body_that_does_not_arrive_is_given_up():
         sent.append(message)
 
     bounds = Bounds(request_seconds=0.05)
-    scope = {"type": "http", "method": "POST", "headers": []}
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
     asyncio.run(Guard(None, bounds)(scope, _never, send))
     assert sent[0]["status"] == 408
 

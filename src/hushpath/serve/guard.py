@@ -40,8 +40,7 @@ class Guard:
             await send(message)
 
         try:
-            if sum(len(name) + len(value) for name, value in scope["headers"]) > self.limits.header_bytes:
-                raise Refusal(431, "LimitError", f"more than {self.limits.header_bytes} bytes of headers")
+            self._check_head(scope)
             if scope["method"] != "GET":
                 receive = await self._whole(scope, receive)
             elif scope["path"] in self.quick:
@@ -65,6 +64,12 @@ class Guard:
             scope["extensions"][ABORT]()  # a half answer must not look like a whole one
         else:
             raise CutOff("an answer was not sent to its end") from None
+
+    def _check_head(self, scope: Scope) -> None:
+        size = len(scope["path"]) + len(scope.get("query_string", b""))
+        if size + sum(len(name) + len(value) for name, value in scope["headers"]) > self.limits.header_bytes:
+            said = f"more than {self.limits.header_bytes} bytes of headers"
+            raise Refusal(431, "LimitError", said, connection="close")
 
     async def _whole(self, scope: Scope, receive: Receive) -> Receive:
         """Read the body now, if it is not too large, and give it again."""

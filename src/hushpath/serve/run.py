@@ -73,14 +73,19 @@ def protocol_for(limits: Limits) -> type[HttpToolsProtocol]:
     return Bounded
 
 
-def run(app: Any, sock: socket.socket, limits: Limits) -> None:
-    """Serve until interrupted; the interrupt is passed on when answers that have begun are sent."""
+def server_for(app: Any, limits: Limits) -> uvicorn.Server:
+    """The server, which says nothing and keeps nothing."""
     logging.getLogger("uvicorn").addHandler(logging.NullHandler())
     logging.getLogger("uvicorn").propagate = False
-    sys.setswitchinterval(SWITCH)
     config = uvicorn.Config(
         app, http=protocol_for(limits), ws="none", lifespan="off", log_config=None, log_level="critical",
         access_log=False, proxy_headers=False, server_header=False, date_header=False,
         limit_concurrency=limits.connections, timeout_keep_alive=30, timeout_graceful_shutdown=GRACE,
     )  # fmt: skip
-    uvicorn.Server(config).run(sockets=[sock])
+    return uvicorn.Server(config)
+
+
+def run(app: Any, sock: socket.socket, limits: Limits) -> None:
+    """Serve until interrupted; the interrupt is passed on when answers that have begun are sent."""
+    sys.setswitchinterval(SWITCH)
+    server_for(app, limits).run(sockets=[sock])

@@ -87,7 +87,7 @@ REFUSALS = {
     "400": "Something asked for is wrong.", "404": "There is no such release or address.",
     "405": "Questions are asked with GET or POST.", "408": "The request did not arrive in time.",
     "413": "More than one request may take.", "422": "A sound question that this release cannot answer.",
-    "500": "A bug of ours.", "503": "Busy; come back after Retry-After seconds.",
+    "431": "Headers that are too long.",    "500": "A bug of ours.", "503": "Busy; come back after Retry-After seconds.",
 }  # fmt: skip
 PATH = [
     Asked("profile", "text", "A release, a period, or release@period; any word if one release is served."),

@@ -21,7 +21,7 @@ from ..publish.statement import NOT_PRIVATE
 from .places import Snapper
 from .replies import MARK_HEADER, QUANTITY_HEADER, Refusal, dumps
 
-NAME = re.compile(r"[^\x00-\x20/?#@\x7f]{1,100}")  # what stands in an address without trouble
+NAME = re.compile(r"[^\x00-\x1f/@\x7f]{1,100}")  # what stands in an address without trouble
 QUICK = 0.0005  # seconds: an answer that takes less is given at once, not by a thread
 TRIES = 5
 
