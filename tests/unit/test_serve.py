@@ -170,6 +170,10 @@ def test_several_releases_are_found_by_name(made):
     assert "one of a, b" in refused.json()["error"]["message"]
     assert client.get("/distance", source=0, target=9, release="c").status_code == 404
     assert client.get("/statement", release="b").json()["release"] == "b"
+    mixed = Client({"a": rel, "b": city(4, seed=1)})
+    for name in "ab":  # each carries its own mark, and not the other's
+        for path in (f"/table/v1/{name}/13.3,52.5;13.31,52.5", f"/distance?source=0&target=1&release={name}"):
+            assert ("hushpath-marking" in mixed.get(path).headers) is (name == "b")
     assert client.get("/statement").status_code == 400
     assert client.get("/table/v1/b/13.3,52.5;13.31,52.5").json()["release"] == "b"
     assert client.get("/table/v1/driving/13.3,52.5;13.31,52.5").json()["code"] == "InvalidValue"

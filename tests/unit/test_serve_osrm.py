@@ -47,6 +47,22 @@ def test_a_table_has_the_documented_shape(made):
     assert table["sources"][1]["name"] == "20"
 
 
+def test_metres_are_those_of_the_routes(made):
+    rel, client = made
+    both = client.get(f"/table/v1/driving/{A};{B};{C};{AWAY}?annotations=duration,distance&sources=0;2").json()
+    assert np.array(both["durations"], float)[:, :3].tolist() == rel.matrix([0, 35], [0, 20, 35]).tolist()
+    assert [row[3] for row in both["distances"]] == [None, None]
+    for i, first in ((0, A), (1, C)):
+        for j, last in enumerate((A, B, C)):
+            route = client.get(f"/route/v1/driving/{first};{last}").json()["routes"][0]
+            assert both["distances"][i][j] == pytest.approx(route["distance"])
+    only = client.get(f"/table/v1/driving/{A};{B}?annotations=distance").json()
+    assert only["distances"][0][1] == both["distances"][0][1]
+    assert "durations" not in only
+    without = Client({"r": city(3, mechanism="all-pairs", estimator="auto")})
+    assert without.get(f"/table/v1/driving/{A};{B}?annotations=distance").json()["code"] == "NotImplemented"
+
+
 @pytest.mark.parametrize(
     ("query", "rows", "columns"),
     [("sources=0", 1, 3), ("sources=0;1&destinations=2", 2, 1), ("sources=all&destinations=0;0;1", 3, 3),
@@ -83,7 +99,7 @@ def test_options_of_clients_that_make_no_difference(made):
         ("table/1,1;1,91", "InvalidValue"), (f"table/{A};{B}?sources=2", "InvalidValue"),
         (f"table/{A};{B}?sources=x", "InvalidQuery"), (f"table/{A};{B}?sources=-1", "InvalidQuery"),
         (f"table/{A};{B}?sources=0;0;0", "InvalidValue"), (f"table/{A};{B}?x=1", "InvalidQuery"),
-        (f"table/{A};{B}?annotations=distance", "NotImplemented"),
+        (f"table/{A};{B}?annotations=speed", "InvalidQuery"), (f"table/{A};{B}?annotations=", "InvalidQuery"),
         (f"table/{A};{B}?fallback_speed=10", "NotImplemented"),
         (f"table/{A};{B}?scale_factor=0", "InvalidValue"), (f"table/{A};{B}?scale_factor=nan", "InvalidValue"),
         (f"table/{A};{B}?exclude=motorway", "InvalidValue"),

@@ -24,7 +24,7 @@ def command(
     max_nodes: Annotated[int, typer.Option("--max-nodes", min=1, help="Listed by one request.")] = 100_000,
     max_body: Annotated[int, typer.Option("--max-body", min=1, help="Bytes of a request.")] = 4 * 2**20,
     max_heavy: Annotated[int, typer.Option("--max-heavy", min=1, help="Large requests at a time.")] = 4,
-    max_stall: Annotated[float, typer.Option("--max-stall", min=0.1, help="Seconds a reader may pause.")] = 20.0,
+    max_stall: Annotated[float, typer.Option("--max-stall", min=0.1, help="Seconds a reader may pause.")] = 10.0,
     max_stream: Annotated[float, typer.Option("--max-stream", min=0.1, help="Seconds of one matrix.")] = 600.0,
     max_steps: Annotated[int, typer.Option("--max-steps", min=1, help="Of one isochrone request.")] = 10,
     verify: c.Verify = None,

@@ -20,7 +20,7 @@ from .limits import Limits
 from .osrm import spelt, table
 from .osrm_route import route
 from .page import POLICY, page
-from .replies import JSON, dumps, finite, one_line, too_large
+from .replies import JSON, dumps, dumps_list, finite, one_line, too_large
 from .shelf import Book, Shelf
 from .streams import Stream
 from .tables import MEDIA, Table, streamed
@@ -84,23 +84,19 @@ class Answers:
                 book.learn()
             label = book.release.topology.labels[source]
             found = isochrones(book.release, label, asked["steps"], confidence=sure, cells=int(cells))
-            return dumps({**found, **book.words})
+            features = found.pop("features")
+            return dumps_list("features", features, {**found, **book.words})
 
         return Response(await self.gate.run(drawn, "heavy"), 200, book.headers, "application/geo+json")
 
     async def statement(self, request: Request) -> Response:
         """What a release promises."""
         asked = query_of(request.scope["query_string"], schema.STATEMENT)
-        shelf, name = self.shelf, asked.get("release")
-        periods = () if name not in shelf.releases and len(shelf.releases) > 1 else self._periods(name)
-        book = shelf.find(name, periods[0] if periods else None)
+        book = self.shelf.find(asked.get("release"), None, any_period=True)
         statement = book.release.statement
         words = {key: value for key, value in book.words.items() if key != "period"}
-        return self._json(book, {"statement": statement.as_dict(), "text": str(statement), **words})
-
-    def _periods(self, name: str | None) -> tuple[str, ...]:
-        found = self.shelf.releases.get(name or next(iter(self.shelf.releases)))
-        return found.periods if found is not None else ()
+        said = {"statement": statement.as_dict(), "text": str(statement), **words}
+        return Response(dumps(said), 200, book.headers, JSON)
 
     async def releases(self, request: Request) -> Response:
         """What is served."""
@@ -126,17 +122,17 @@ class Answers:
         shown = page(request.app.openapi(), [f"{b.name}: {b.words['marking']}" for b in self._marked()])
         return HTMLResponse(shown, headers={"content-security-policy": POLICY, **self._marks()})
 
-    async def _osrm(self, request: Request, service: Callable[..., bytes]) -> Response:
+    async def _osrm(self, request: Request, service: Callable[..., tuple[Book, bytes]]) -> Response:
         given = request.path_params
         profile, places, query = given["profile"], given["coordinates"], request.scope["query_string"]
         try:
-            body = await self.gate.run(lambda: service(self.shelf, self.limits, profile, places, query))
+            book, body = await self.gate.run(lambda: service(self.shelf, self.limits, profile, places, query))
         except HushpathError as error:
             if getattr(error, "status", 0) == 503:
                 raise
             said = spelt(error)
             return Response(dumps({"code": said.code, "message": one_line(said)}), 400, None, JSON)
-        return Response(body, 200, self._marks(), JSON)
+        return Response(body, 200, book.headers, JSON)
 
     def _marked(self) -> list[Book]:
         return list({book.name: book for book in self.shelf.books.values() if book.mark}.values())
@@ -144,9 +140,6 @@ class Answers:
     def _marks(self) -> dict[str, str]:
         """The headers of an answer about everything that is served."""
         return self._marked()[0].headers if self._marked() else {}
-
-    def _json(self, book: Book, answer: dict[str, Any]) -> Response:
-        return Response(dumps(answer), 200, book.headers, JSON)
 
 
 def _confidence(asked: Mapping[str, Any]) -> float | None:

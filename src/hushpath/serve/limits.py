@@ -40,7 +40,7 @@ class Limits:
     threads: int = 2
     connections: int = 500
     request_seconds: float = 20.0
-    stall_seconds: float = 20.0
+    stall_seconds: float = 10.0
     stream_seconds: float = 600.0
     steps: int = 10
     waypoints: int = 25

@@ -18,8 +18,9 @@ from ..arrays import Float, Int
 from ..errors import CannotError, HushpathError
 from .asked import NUMBER, fields
 from .limits import Limits
+from .metres import MOST_SOURCES, metres_between
 from .places import decoded
-from .replies import Refusal, dumps
+from .replies import Refusal, dumps, dumps_list
 from .shelf import Book, Shelf
 
 GENERAL = {"bearings", "hints", "generate_hints", "approaches", "snapping", "radiuses", "exclude", "skip_waypoints"}
@@ -149,13 +150,16 @@ def _indices(text: str, count: int, name: str) -> Int:
     return found
 
 
-def table(shelf: Shelf, limits: Limits, profile: str, coordinates: str, query: bytes) -> bytes:
-    """The table service: durations between places."""
+def table(shelf: Shelf, limits: Limits, profile: str, coordinates: str, query: bytes) -> tuple[Book, bytes]:
+    """The table service: durations between places, and if asked for the metres of their paths."""
     found = options(query, TABLE)
     book = book_of(shelf, profile)
     seconds = book.seconds
-    if set(found.get("annotations", "duration").split(",")) != {"duration"}:
-        raise NotOk("NotImplemented", "a table tells durations: ask for annotations=duration (a route tells metres)")
+    wanted = set(found.get("annotations", "duration").split(","))
+    if not wanted <= {"duration", "distance"}:
+        raise NotOk("InvalidQuery", "annotations must be duration, distance or both")
+    if "distance" in wanted and not book.release.decoder.routes:
+        raise NotOk("NotImplemented", "this release tells no paths, so nobody knows their metres: ask for durations")
     if "fallback_speed" in found:
         raise NotOk("NotImplemented", "durations are released, not guessed: there is no fallback_speed")
     scale = found.get("scale_factor", "1")
@@ -167,10 +171,23 @@ def table(shelf: Shelf, limits: Limits, profile: str, coordinates: str, query: b
     targets = _indices(found.get("destinations", "all"), count, "destinations")
     if len(sources) * len(targets) > limits.table_cells:
         raise NotOk("TooBig", f"a table has at most {limits.table_cells} cells; POST /matrix streams larger ones")
-    numbers = book.release.matrix(snapped.nodes[sources], snapped.nodes[targets], positions=True)
-    durations = (numbers * (seconds * float(scale))).astype(object)
-    durations[np.isinf(numbers)] = None
-    answer = {"code": "Ok", "durations": durations.tolist()}
+    answer: dict[str, Any] = {"code": "Ok"}
+    if "distance" in wanted:
+        if len(sources) > MOST_SOURCES:
+            raise NotOk("TooBig", f"metres are told from at most {MOST_SOURCES} sources at a time")
+        answer["distances"] = _nullable(metres_between(book, snapped.nodes[sources], snapped.nodes[targets]))
     if choice(found, "skip_waypoints", "false", ("true", "false")) == "false":
         answer |= {"sources": snapped.waypoints(sources), "destinations": snapped.waypoints(targets)}
-    return dumps({**answer, **book.words})
+    if "duration" not in wanted:
+        return book, dumps({**answer, **book.words})
+    numbers = book.release.matrix(snapped.nodes[sources], snapped.nodes[targets], positions=True)
+    durations = _nullable(numbers * (seconds * float(scale)))
+    return book, dumps_list("durations", durations, {**answer, **book.words})
+
+
+def _nullable(numbers: Float) -> list[list[float | None]]:
+    """Rows of a table; nothing where no path leads."""
+    found = numbers.astype(object)
+    found[~np.isfinite(numbers)] = None
+    rows: list[list[float | None]] = found.tolist()
+    return rows

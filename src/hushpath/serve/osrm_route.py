@@ -87,7 +87,7 @@ def _some(places: Float) -> Int:
     return np.asarray(simplified(places, float(np.ptp(places, axis=0).max()) / PIXELS))
 
 
-def route(shelf: Shelf, limits: Limits, profile: str, coordinates: str, query: bytes) -> bytes:
+def route(shelf: Shelf, limits: Limits, profile: str, coordinates: str, query: bytes) -> tuple[Book, bytes]:
     """The route service: the path of least released duration."""
     found = options(query, ROUTE)
     book = book_of(shelf, profile)
@@ -115,4 +115,4 @@ def route(shelf: Shelf, limits: Limits, profile: str, coordinates: str, query: b
     answer: dict[str, Any] = {"code": "Ok", "routes": [whole]}
     if choice(found, "skip_waypoints", "false", YES_NO) == "false":
         answer["waypoints"] = snapped.waypoints()
-    return dumps({**answer, **book.words})
+    return book, dumps({**answer, **book.words})

@@ -54,6 +54,7 @@ WAYPOINT = _object({
 })  # fmt: skip
 NOT_OK = _object({"code": TEXT, "message": TEXT})
 NULLABLE = {"oneOf": [{"type": "number"}, {"type": "null"}]}
+NUMBERS = {"type": "array", "items": {"type": "array", "items": NULLABLE}}
 LEG = _object({
     "distance": {"type": "number"}, "duration": {"type": "number"}, "weight": {"type": "number"}, "summary": TEXT,
     "steps": {"type": "array"}, "annotation": {"type": "object"},
@@ -71,9 +72,9 @@ ANSWERS: dict[str, dict[str, Any]] = {
                                                                         "period", "marking")}}),
     "health": _object({"status": {"const": "ok"}, "version": TEXT, "releases": COUNT}),
     "table": _object({
-        "code": {"const": "Ok"}, "durations": {"type": "array", "items": {"type": "array", "items": NULLABLE}},
+        "code": {"const": "Ok"}, "durations": NUMBERS, "distances": NUMBERS,
         "sources": {"type": "array", "items": WAYPOINT}, "destinations": {"type": "array", "items": WAYPOINT}, **WORDS,
-    }, "sources", "destinations", "period", "marking"),
+    }, "durations", "distances", "sources", "destinations", "period", "marking"),
     "route": _object({
         "code": {"const": "Ok"}, "waypoints": {"type": "array", "items": WAYPOINT}, **WORDS,
         "routes": {"type": "array", "items": _object({
@@ -87,7 +88,7 @@ REFUSALS = {
     "400": "Something asked for is wrong.", "404": "There is no such release or address.",
     "405": "Questions are asked with GET or POST.", "408": "The request did not arrive in time.",
     "413": "More than one request may take.", "422": "A sound question that this release cannot answer.",
-    "431": "Headers that are too long.",    "500": "A bug of ours.", "503": "Busy; come back after Retry-After seconds.",
+    "431": "Headers that are too long.", "500": "A bug of ours.", "503": "Busy; come back after Retry-After seconds.",
 }  # fmt: skip
 PATH = [
     Asked("profile", "text", "A release, a period, or release@period; any word if one release is served."),

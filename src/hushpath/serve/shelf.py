@@ -120,8 +120,8 @@ class Shelf:
                         book.learn()
                 self.books[name, period] = book
 
-    def find(self, name: str | None, period: str | None) -> Book:
-        """The release that is meant, in the period that is meant; neither is guessed if there are several."""
+    def find(self, name: str | None, period: str | None, *, any_period: bool = False) -> Book:
+        """The release that is meant, in the period that is meant; neither is guessed if it makes a difference."""
         if name is None:
             if len(self.releases) > 1:
                 raise OptionError(f"several releases are served: add release, one of {', '.join(self.releases)}"[:400])
@@ -129,7 +129,7 @@ class Shelf:
         if name not in self.releases:
             raise Refusal(404, "InputError", f"no release is called {name[:60]!r}")
         periods = self.releases[name].periods
-        if period is None and len(periods) > 1:
+        if period is None and len(periods) > 1 and not any_period:
             raise OptionError(f"this release has several periods: add period, one of {', '.join(periods)}"[:400])
         if period is None and periods:
             period = periods[0]

@@ -123,7 +123,11 @@ def _csv(table: Table) -> Iterator[bytes]:
             if table.long:
                 writer.writerows([*mark, label, t, *cell] for t, cell in zip(targets, row.tolist(), strict=True))
             else:
-                writer.writerow([*mark, label, *row.ravel().tolist()])
+                writer.writerow([*mark, label])
+                page.seek(page.tell() - 1)  # numbers take the place of the line's end
+                for at in range(0, row.size, TOGETHER * 64):  # some at a time, or small questions would wait for a row
+                    page.write("," + ",".join(map(repr, row.ravel()[at : at + TOGETHER * 64].tolist())))
+                page.write("\n")
             if page.tell() >= PAGE:
                 yield _taken(page)
     yield _taken(page)
