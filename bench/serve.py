@@ -19,6 +19,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -177,6 +178,18 @@ def tell_cells(port, pid, labels, rows):
         print(f"{kind:>14}: {rate}, {total / 2**20 / whole:.0f} MB/s, whole: {ended}", flush=True)
 
 
+def tell_both(port, labels, rows, connections):
+    """Distances while matrices are streamed to somebody else."""
+    for form in ("arrow", "csv"):
+        body = {"sources": rows[:400] if form == "arrow" else rows[:60], "format": form}
+        other = threading.Thread(target=posted, args=(port, body))
+        other.start()
+        took, whole = uvloop.run(distances(port, labels, 10_000, 4.0, connections))
+        other.join()
+        p99 = 1000 * np.percentile(took, 99)
+        print(f"beside a stream of {form}: {len(took) / whole:.0f} distances/s, p99 {p99:.2f} ms", flush=True)
+
+
 def tell_slow(port, pid, labels, rows, connections):
     before, body = resident(pid), {"sources": rows, "format": "arrow"}
     total, whole, ended = posted(port, body, sip=1024, pause=0.005, most=12.0)
@@ -225,6 +238,7 @@ def main():
             for connections in (1, asked.connections):
                 tell_distances(port, pid, labels, asked, connections)
             tell_cells(port, pid, labels, rows)
+            tell_both(port, labels, rows, asked.connections)
             tell_slow(port, pid, labels, rows, asked.connections)
             busy(port, labels, 10.0)
             first = resident(pid)

@@ -2,6 +2,8 @@
 
 import io
 import json
+import threading
+import time
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,7 @@ from hushpath.errors import CannotError, OptionError
 from hushpath.publish.export import write_matrix
 from hushpath.publish.isochrones import isochrones
 from hushpath.serve import Limits, make_app, missing
+from hushpath.serve.shelf import Book
 
 QUANTITY = {"name": "travel time", "units": "seconds", "date": ""}
 
@@ -24,7 +27,7 @@ QUANTITY = {"name": "travel time", "units": "seconds", "date": ""}
 @pytest.fixture(scope="module")
 def made():
     rel = city()
-    return rel, Client({"berlin": rel}), Client({"berlin": city(seed=1)})
+    return rel, Client({"berlin": rel}, intervals=True), Client({"berlin": city(seed=1)}, intervals=True)
 
 
 def test_a_distance_is_that_of_the_release(made):
@@ -221,6 +224,38 @@ def test_an_answer_that_takes_long_is_given_by_a_thread(made, monkeypatch):
     answer = client.get("/distance", source=0, target=35, interval="true").json()
     assert answer["distance"] == rel.distance(0, 35)
     assert tuple(answer["interval"]) == rel.interval(0, 35)
+
+
+def test_nobody_waits_minutes_for_what_intervals_need(monkeypatch):
+    rel = city(3)
+    client, ready = Client({"r": rel}), threading.Event()
+    monkeypatch.setattr("hushpath.serve.shelf.PATIENCE", 0.01)
+    learn = Book.learn
+    monkeypatch.setattr(Book, "learn", lambda book: ready.wait(60) and learn(book))
+    asked = {"source": 0, "target": 8, "interval": "true"}
+    for answer in (client.get("/distance", **asked), client.post("/matrix", interval=True),
+                   client.get("/isochrone", origin=0, steps="9")):  # fmt: skip
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "30")
+        assert "being worked out" in answer.json()["error"]["message"]
+    assert client.get("/distance", source=0, target=8).status_code == 200
+    ready.set()
+    monkeypatch.setattr("hushpath.serve.shelf.PATIENCE", 60.0)
+    for _ in range(600):
+        answer = client.get("/distance", **asked)
+        if answer.status_code == 200:
+            break
+        time.sleep(0.1)
+    assert tuple(answer.json()["interval"]) == rel.interval(0, 8)
+
+
+def test_a_release_without_intervals_says_so(monkeypatch):
+    def none(*_, **__):
+        raise CannotError("no intervals here")
+
+    rel = city(3)
+    monkeypatch.setattr(rel, "intervals", none)
+    answer = Client({"r": rel}, intervals=True).get("/distance", source=0, target=8, interval="true")
+    assert (answer.status_code, answer.json()["error"]["message"]) == (422, "no intervals here")
 
 
 def test_other_origins_may_read_only_if_they_are_named(made):

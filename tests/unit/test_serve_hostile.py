@@ -21,7 +21,7 @@ LIMITS = Limits(cells=500, interval_cells=100, nodes=20, body_bytes=2000, steps=
 
 @pytest.fixture(scope="module")
 def client():
-    return Client({"berlin": city()}, LIMITS)
+    return Client({"berlin": city()}, LIMITS, intervals=True)
 
 
 def refused(answer, *statuses):
@@ -243,7 +243,7 @@ def test_the_document_holds_for_generated_requests():
         from hypothesis.errors import Unsatisfiable
         from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-        client = Client({"berlin": city(3)}, Limits(cells=200, interval_cells=50))
+        client = Client({"berlin": city(3)}, Limits(cells=200, interval_cells=50), intervals=True)
         schema = schemathesis.openapi.from_asgi("/openapi.json", client.app)
         quick = settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck),
                          phases=[Phase.explicit, Phase.generate], database=None)  # fmt: skip

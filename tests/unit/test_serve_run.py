@@ -82,7 +82,9 @@ def test_headers_that_are_too_long(port):
 
 @pytest.mark.parametrize("sent", [b"\x00" * 50, b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x02\x00", b"hello\r\n\r\n"])
 def test_what_is_not_http(port, sent):
-    assert talk(port, sent).startswith(b"HTTP/1.1 400")
+    head, _, body = talk(port, sent).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400")
+    assert json.loads(body)["error"]["type"] == "RequestError"
 
 
 def test_slow_senders_are_not_waited_for(port):

@@ -34,6 +34,7 @@ def command(
     from ..errors import OptionError
     from ..progress import shown
     from ..publish.oracle import load
+    from ..publish.statement import NOT_PRIVATE
     from ..serve import Limits, listen, make_app
 
     limits = Limits(
@@ -58,7 +59,8 @@ def command(
             marked = {name: c.privacy(rel.statement) for name, rel in loaded.items()}
             c.print_json({"url": url, "releases": marked})
         else:
-            print(f"Serving {', '.join(loaded)} at {url} (Ctrl-C stops).", flush=True)
+            named_so = [f"{name} ({NOT_PRIVATE})" if rel.statement.marking else name for name, rel in loaded.items()]
+            print(f"Serving {', '.join(named_so)} at {url} (Ctrl-C stops).", flush=True)
         typer.get_text_stream("stdout").flush()
         listen(app, sock, limits)
 

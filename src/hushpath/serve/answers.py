@@ -81,7 +81,7 @@ class Answers:
 
         def drawn() -> bytes:
             if sure is not None:
-                book.learn()
+                book.need_intervals()
             label = book.release.topology.labels[source]
             found = isochrones(book.release, label, asked["steps"], confidence=sure, cells=int(cells))
             features = found.pop("features")

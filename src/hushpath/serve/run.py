@@ -41,7 +41,8 @@ def protocol_for(limits: Limits) -> type[HttpToolsProtocol]:
             super().data_received(data)
             self.unread += len(data)
             if not self.complete and self.unread > limits.header_bytes and not self.transport.is_closing():
-                self._refuse()
+                said = f"more than {limits.header_bytes} bytes of headers"
+                self._refuse("431 Request Header Fields Too Large", "LimitError", said)
 
         def on_message_begin(self) -> None:
             super().on_message_begin()
@@ -63,10 +64,12 @@ def protocol_for(limits: Limits) -> type[HttpToolsProtocol]:
                 self.waiting.cancel()
                 self.waiting = None
 
-        def _refuse(self) -> None:
-            message = f"more than {limits.header_bytes} bytes of headers"
-            said = dumps({"error": {"type": "LimitError", "message": message}})
-            head = f"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: {len(said)}\r\n"
+        def send_400_response(self, msg: str) -> None:
+            self._refuse("400 Bad Request", "RequestError", msg)
+
+        def _refuse(self, status: str, kind: str, message: str) -> None:
+            said = dumps({"error": {"type": kind, "message": message}})
+            head = f"HTTP/1.1 {status}\r\ncontent-length: {len(said)}\r\n"
             self.transport.write(f"{head}content-type: application/json\r\nconnection: close\r\n\r\n".encode() + said)
             self.transport.close()
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import cached_property
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 from urllib.parse import quote
 
@@ -24,6 +23,7 @@ from .replies import MARK_HEADER, QUANTITY_HEADER, Refusal, dumps
 NAME = re.compile(r"[^\x00-\x1f/@\x7f]{1,100}")  # what stands in an address without trouble
 QUICK = 0.0005  # seconds: an answer that takes less is given at once, not by a thread
 TRIES = 5
+PATIENCE = 5.0  # seconds that the first who asks for an interval waits for what all of them need
 
 
 class Book:
@@ -42,7 +42,9 @@ class Book:
         self.headers = {QUANTITY_HEADER: quote(str(statement.quantity) or statement.quantity.noun, safe=" ,:;()")}
         if statement.marking:
             self.headers[MARK_HEADER] = quote(statement.marking, safe=" ,:;()")
-        self._learning = Lock()
+        self._starting = Lock()
+        self._learner: Thread | None = None
+        self._failed: CannotError | None = None
         self.learnt = self.quick_ranges = False
 
     def build(self, max_bytes: int = MAX_BYTES) -> None:
@@ -54,14 +56,32 @@ class Book:
                 self.release.prepared(self.release.topology.num_nodes)
 
     def learn(self) -> None:
-        """Get ready for intervals: minutes on a large network, once; whoever asks meanwhile waits."""
-        with self._learning:
-            if not self.learnt:
-                here, there = np.array([0]), np.array([self.release.topology.num_nodes - 1])
-                pair = np.stack([here, there], axis=1)
-                self.release.intervals(pair, positions=True)
-                self.quick_ranges = _median(lambda _: self.release.intervals(pair, positions=True)) < QUICK
-                self.learnt = True
+        """Get ready for intervals: minutes on a large network, once."""
+        pair = np.array([[0, self.release.topology.num_nodes - 1]])
+        try:
+            self.release.intervals(pair, positions=True)
+            self.quick_ranges = _median(lambda _: self.release.intervals(pair, positions=True)) < QUICK
+        except CannotError as error:  # a release that has none says so when it is asked
+            self._failed = error
+        self.learnt = True
+
+    def need_intervals(self) -> None:
+        """Be ready for intervals, or refuse: nobody's thread is kept for the minutes that learning may take.
+
+        The first who asks starts it, in a thread of its own, and waits a little; others are told to come back.
+        """
+        if not self.learnt:
+            with self._starting:
+                first = self._learner is None
+                if self._learner is None:
+                    self._learner = Thread(target=self.learn, daemon=True)
+                    self._learner.start()
+            if first:
+                self._learner.join(PATIENCE)
+        if not self.learnt:
+            raise Refusal(503, "Busy", "intervals of this release are being worked out; try again", retry_after="30")
+        if self._failed is not None:
+            raise self._failed
 
     @cached_property
     def quick(self) -> bool:
@@ -75,7 +95,7 @@ class Book:
 
     def range_of(self, source: int, target: int, confidence: float) -> tuple[float, float]:
         """One interval, by position."""
-        self.learn()
+        self.need_intervals()
         pair = np.array([[source, target]])
         low, high = self.release.intervals(pair, confidence, positions=True)[0].tolist()
         return low, high
@@ -116,8 +136,7 @@ class Shelf:
                 book.build(max_bytes)
                 _ = book.quick
                 if intervals:
-                    with suppress(CannotError):  # a release that has none says so when it is asked
-                        book.learn()
+                    book.learn()
                 self.books[name, period] = book
 
     def find(self, name: str | None, period: str | None, *, any_period: bool = False) -> Book:

@@ -86,7 +86,7 @@ class Table:
     def blocks(self) -> Iterator[tuple[list[Label], Any]]:
         """Some sources at a time, and their numbers: layers x sources x targets."""
         if self.confidence is not None:
-            self.book.learn()
+            self.book.need_intervals()
         for at in range(0, len(self.rows), self.height):
             mine = self.rows[at : at + self.height]
             yield self.labels(mine), self._block(mine)
