@@ -1,9 +1,6 @@
 """Edges as GeoJSON and GeoParquet, opened with the real geopandas."""
 
-import importlib.util
 import json
-import sys
-import types
 
 import geopandas as gpd
 import pyarrow.parquet as pq
@@ -106,13 +103,11 @@ def test_isochrones_are_marked_and_say_how_they_were_drawn(tmp_path, monkeypatch
         features = [{"type": "Feature", "properties": {"step": step}, "geometry": shape} for step in steps]
         return {"type": "FeatureCollection", "reach": 7.5, "features": features}
 
-    module = types.ModuleType("hushpath.publish.isochrones")
-    module.isochrones = draw
-    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr("hushpath.export.geojson.isochrones", draw)
     rel = released(epsilon=float("inf"))
     written = export(rel, tmp_path / "i.geojson", "geojson", isochrone=10, steps=[80, 200])
     export(rel, tmp_path / "i.geojson", "geojson", isochrone=10, steps=[80, 200], confidence=0.8)
-    assert asked == [(rel, 10, [80, 200], {}), (rel, 10, [80, 200], {"confidence": 0.8})]
+    assert asked == [(rel, 10, [80, 200], {"confidence": 0.9}), (rel, 10, [80, 200], {"confidence": 0.8})]
     assert written.facts == {"isochrones": 2, "longitude_latitude": True}
     document = json.loads((tmp_path / "i.geojson").read_text())
     assert document["hushpath"]["reach"] == 7.5
@@ -122,16 +117,6 @@ def test_isochrones_are_marked_and_say_how_they_were_drawn(tmp_path, monkeypatch
         export(rel, tmp_path / "i.geojson", "geojson", isochrone=10, steps=[80], crs="EPSG:4326")
 
 
-there = importlib.util.find_spec("hushpath.publish.isochrones") is not None
-
-
-@pytest.mark.skipif(there, reason="this version draws isochrones")
-def test_isochrones_that_this_version_has_not(tmp_path):
-    with pytest.raises(CannotError, match="draws no isochrones"):
-        export(released(), tmp_path / "i.geojson", "geojson", isochrone=10, steps=[60])
-
-
-@pytest.mark.skipif(not there, reason="this version draws no isochrones")
 def test_isochrones(tmp_path):
     ends = [(a, b) for a, b in SQUARE] + [(10, 12)]
     export(released(ends), tmp_path / "i.geojson", "geojson", isochrone=10, steps=[80, 200])

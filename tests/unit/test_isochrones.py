@@ -11,7 +11,8 @@ from noisy_grid import grid
 import hushpath
 from hushpath.errors import CannotError, InputError, OptionError
 from hushpath.publish.isochrones import isochrones
-from hushpath.publish.raster import Flat, on_earth, time_at
+from hushpath.publish.places import Places
+from hushpath.publish.raster import Flat, time_at
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -146,12 +147,10 @@ def test_a_release_without_edge_weights_has_isochrones_too():
 
 def test_metres_on_earth_and_units_elsewhere():
     here = np.array([[13.3, 52.5], [13.5, 52.6], [np.nan, np.nan]])
-    assert on_earth(here)
-    flat = Flat.of(here)
+    flat = Flat.of(Places(here, True))
     across = flat.places[1] - flat.places[0]
     assert across == pytest.approx([13_535, 11_120], rel=1e-3)
-    assert not on_earth(here * 1000)
-    assert np.array_equal(Flat.of(here[:2] * 1000).places, here[:2] * 1000)
+    assert np.array_equal(Flat.of(Places(here[:2] * 1000, False)).places, here[:2] * 1000)
     net = grid(4)
     far = build(16, np.stack([net.topology.tails, net.topology.heads], 1), np.full(24, 5.0),
                 coordinates=net.topology.coordinates * 1000)  # fmt: skip

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from served import Client, city
 
+from hushpath.publish.places import great_circle
 from hushpath.publish.raster import EARTH
 from hushpath.serve import Limits
-from hushpath.serve.places import arcs, decoded, encoded, simplified
+from hushpath.serve.places import decoded, encoded, simplified
 
 A, B, C, AWAY = "13.3001,52.5001", "13.33,52.512", "13.35,52.53", "14.5,53.0"  # nodes 0, 20, 35 and the lone house
 GENERAL = {"Ok", "InvalidUrl", "InvalidService", "InvalidVersion", "InvalidOptions", "InvalidQuery", "InvalidValue",
@@ -178,7 +179,7 @@ def test_minutes_are_told_as_seconds():
 
 
 def test_metres_along_the_earth_and_lines():
-    quarter = arcs(np.array([[0.0, 0.0]]), np.array([[0.0, 90.0]]))
+    quarter = great_circle(np.array([[0.0, 0.0]]), np.array([[0.0, 90.0]]))
     assert quarter == pytest.approx(np.pi / 2 * EARTH)
     rng = np.random.default_rng(0)
     places = np.round(rng.uniform((-180, -90), (180, 90), (50, 2)), 5)

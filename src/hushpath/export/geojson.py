@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..errors import CannotError, OptionError, warn
+from ..errors import OptionError, warn
 from ..files.container import replacing
 from ..publish.edges import about
+from ..publish.isochrones import isochrones
 from ..publish.oracle import Release
 from ..publish.places import places_of
 from ..publish.statement import NOT_PRIVATE
 from .core import Asked, Format, Written
 
+CONFIDENCE = 0.9
 NO_STEPS = "an isochrone needs a node and how far to go: --isochrone market --steps 300,600"
 
 
@@ -33,7 +34,7 @@ def _write(releases: Sequence[Release], path: Path, asked: Asked) -> Written:
     if asked.isochrone is None and asked.steps is None:
         features, what = edges(release, asked), "edges"
     else:
-        drawn = isochrones(release, asked)
+        drawn = _drawn(release, asked)
         features, what = iter(drawn["features"]), "isochrones"
         facts.update({key: value for key, value in drawn.items() if key not in ("type", "features", *facts)})
     if not places.degrees:
@@ -68,18 +69,14 @@ def edges(release: Release, asked: Asked) -> Iterator[dict[str, Any]]:
         yield {"type": "Feature", "geometry": shape, "properties": properties}
 
 
-def isochrones(release: Release, asked: Asked) -> dict[str, Any]:
-    """The collection that ``publish.isochrones`` draws, where this version has it."""
+def _drawn(release: Release, asked: Asked) -> dict[str, Any]:
+    """The collection that ``publish.isochrones`` draws."""
     if asked.isochrone is None or not asked.steps:
         raise OptionError(NO_STEPS)
     if asked.crs is not None:
         raise OptionError("isochrones are drawn in the coordinates of the release; --crs is for edges")
-    try:
-        draw = import_module("hushpath.publish.isochrones").isochrones
-    except ImportError:
-        raise CannotError("this version of hushpath draws no isochrones") from None
-    more = {} if asked.confidence is None else {"confidence": asked.confidence}
-    return dict(draw(release, asked.isochrone, list(asked.steps), **more))
+    confidence = CONFIDENCE if asked.confidence is None else asked.confidence
+    return isochrones(release, asked.isochrone, list(asked.steps), confidence=confidence)
 
 
 FORMAT = Format(

@@ -18,7 +18,8 @@ from ..data.labels import Label
 from ..errors import CannotError, OptionError
 from .asked import check_confidence
 from .oracle import Release
-from .raster import BLUNT, DIGITS, Flat, Grid, burn, on_earth, polygons, spread
+from .places import places_of
+from .raster import BLUNT, DIGITS, Flat, Grid, burn, polygons, spread
 
 CELLS = 300  # along the longer side
 MOST_CELLS = 2_000
@@ -42,9 +43,7 @@ def isochrones(
         OptionError: if a step is not a positive number, or ``cells`` or ``reach`` makes no sense.
     """
     wanted = _checked(steps, confidence, cells, reach)
-    topology, places = release.topology, release.topology.coordinates
-    if places is None or not np.isfinite(places).any():
-        raise CannotError("isochrones need places: the nodes of this release have no coordinates")
+    topology, places = release.topology, places_of(release.topology)
     source = topology.index(origin)
     layers, most = _times(release, source, confidence), max(wanted)
     flat = Flat.of(places)
@@ -59,7 +58,7 @@ def isochrones(
     grid = Grid.over(flat.places[ends], wide, cells)
     wide = max(wide, 1.5 * grid.cell)  # the cells beside an edge, so that it lies inside of its polygon
     times = spread(*burn(grid, topology, flat.places, weights, layers), wide, grid.cell)
-    earth = on_earth(places)
+    earth = places.degrees
 
     def back(points: Float) -> Float:
         return np.round(points / flat.scale, DIGITS) if earth else points

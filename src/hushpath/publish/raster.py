@@ -21,19 +21,13 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..data.topology import Topology
+from .places import EARTH, Places
 
-EARTH = 6_371_008.8  # metres, the mean radius
 AT_ONCE = 2**20  # places along edges in one go
 BLUNT = 0.05  # contours are drawn over times cut off at so much of a step from it
 DIGITS = 7  # of longitudes and latitudes: a centimetre
 
 Polygons = list[list[list[list[float]]]]
-
-
-def on_earth(places: Float) -> bool:
-    """Whether places read as longitudes and latitudes: nobody declares it, but other units soon leave that range."""
-    known = places[np.isfinite(places).all(axis=1)]
-    return bool(len(known)) and bool((np.abs(known) <= (180.0, 90.0)).all())
 
 
 def metres(places: Float, middle: float) -> Float:
@@ -49,12 +43,12 @@ class Flat(NamedTuple):
     scale: Float
 
     @classmethod
-    def of(cls, places: Float) -> Flat:
+    def of(cls, places: Places) -> Flat:
         """Metres where places are on Earth."""
-        if not on_earth(places):
-            return cls(places, np.ones(2))
-        scale = metres(np.ones((1, 2)), float(np.nanmean(places[:, 1])))[0]
-        return cls(places * scale, scale)
+        if not places.degrees:
+            return cls(places.xy, np.ones(2))
+        scale = metres(np.ones((1, 2)), float(np.nanmean(places.xy[:, 1])))[0]
+        return cls(places.xy * scale, scale)
 
 
 @dataclass(frozen=True)

@@ -159,5 +159,3 @@ def _accepted(accept: str) -> str:
             if media == known.partition(";")[0]:
                 return form
     return "csv"
-
-

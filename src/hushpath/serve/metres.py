@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Float, Int
-from .places import arcs
+from ..publish.places import great_circle
 from .shelf import Book
 
 MOST_SOURCES = 100  # each takes a search over the whole network
@@ -33,7 +33,7 @@ def _metres_from(book: Book, source: int) -> Float:
     _, before = breadth_first_order(graph, source, directed=True, return_predecessors=True)
     reached = before >= 0
     before = np.where(reached, before, np.arange(size))
-    metres = np.where(reached, arcs(places[before], places), 0.0)
+    metres = np.where(reached, great_circle(places[before], places), 0.0)
     while (before != before[before]).any():  # twice as far back each time
         metres, before = metres + metres[before], before[before]
     metres[~np.isfinite(row)] = np.inf

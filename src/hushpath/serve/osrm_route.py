@@ -9,9 +9,10 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..errors import CannotError
+from ..publish.places import great_circle
 from .limits import Limits
 from .osrm import ROUTE, NotOk, Snapped, book_of, choice, options, places_of
-from .places import arcs, encoded, simplified
+from .places import encoded, simplified
 from .replies import dumps
 from .shelf import Book, Shelf
 
@@ -35,7 +36,7 @@ class Leg:
         places = book.snapper.places[release.topology.indices(self.nodes)]
         known = np.isfinite(places).all(axis=1)  # a node without a place is passed in a straight line
         self.places: Float = places[known]
-        self.metres = arcs(self.places[:-1], self.places[1:])
+        self.metres = great_circle(self.places[:-1], self.places[1:])
         ends = np.flatnonzero(known)
         self.seconds = np.add.reduceat(seconds, ends[:-1]) if len(ends) > 1 else np.zeros(0)
         self.duration = float(seconds.sum())

@@ -1,4 +1,4 @@
-"""Places on Earth: the nearest node, lengths in metres, and lines as OSRM's clients read them."""
+"""Places on Earth: the nearest node, and lines as OSRM's clients read them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Float, Int
 from ..data.topology import Topology
 from ..errors import CannotError, InputError
-from ..publish.raster import EARTH, on_earth
+from ..publish.places import great_circle, places_of
 
 
 def on_sphere(places: Float) -> Float:
@@ -19,22 +19,14 @@ def on_sphere(places: Float) -> Float:
     return np.stack([level * np.cos(longitude), level * np.sin(longitude), np.sin(latitude)], axis=1)
 
 
-def arcs(first: Float, second: Float) -> Float:
-    """Metres along the surface between places, row by row."""
-    chord = np.linalg.norm(on_sphere(first) - on_sphere(second), axis=1)
-    return np.asarray(2 * EARTH * np.arcsin(np.clip(chord / 2, 0.0, 1.0)), np.float64)
-
-
 class Snapper:
     """The node that is nearest to a longitude and a latitude, among those whose place is known."""
 
     def __init__(self, topology: Topology) -> None:
         from scipy.spatial import cKDTree
 
-        places = topology.coordinates
-        if places is None or not np.isfinite(places).any():
-            raise CannotError("the nodes of this release have no coordinates, so no place can be found")
-        if not on_earth(places):
+        places, degrees = places_of(topology)
+        if not degrees:
             raise CannotError("the coordinates of this release are not longitudes and latitudes")
         self.places = places
         self.known = np.flatnonzero(np.isfinite(places).all(axis=1))
@@ -44,7 +36,7 @@ class Snapper:
         """The positions of nodes, and how many metres they are away."""
         _, found = self._tree.query(on_sphere(asked))
         nodes = self.known[found]
-        return nodes, arcs(asked, self.places[nodes])
+        return nodes, great_circle(asked, self.places[nodes])
 
 
 def encoded(places: Float, digits: int) -> str:

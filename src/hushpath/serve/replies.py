@@ -1,6 +1,6 @@
 """Answers as bytes: JSON, what the numbers are, NOT PRIVATE where it must stand, and errors in one form.
 
-    {"error": {"type": "OptionError", "message": "one line"}}
+{"error": {"type": "OptionError", "message": "one line"}}
 """
 
 from __future__ import annotations

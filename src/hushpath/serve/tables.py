@@ -26,7 +26,7 @@ from ..data.labels import Label
 from ..errors import OptionError
 from ..kernels.minplus import LANES
 from ..kernels.paths import THREADS
-from ..publish.export import MOST_COLUMNS
+from ..publish.export import MOST_COLUMNS, schema_facts
 from .shelf import Book
 
 MEDIA = {
@@ -140,12 +140,6 @@ def _taken(page: io.StringIO) -> bytes:
     return text.encode()
 
 
-def _facts(table: Table) -> dict[str, str]:
-    statement = table.book.release.statement
-    marking = {"hushpath.marking": statement.marking} if statement.marking else {}
-    return {"hushpath.statement": json.dumps(statement.as_dict()), **marking}
-
-
 def _kind(table: Table) -> Any:
     import pyarrow as pa
 
@@ -160,7 +154,7 @@ def _parquet(table: Table) -> Iterator[bytes]:
     first = [*((text, pa.string()) for text in table.mark), ("source", kind)]
     rest = [("target", kind), *((layer, number) for layer in table.layers)]
     fields = [*first, *(rest if table.long else ((name, number) for name in table.names))]
-    schema, sink = pa.schema(fields, metadata=_facts(table)), io.BytesIO()
+    schema, sink = pa.schema(fields, metadata=schema_facts(table.book.release)), io.BytesIO()
     targets = pa.array(table.labels(table.columns), kind)
     told = 0  # bytes of the file so far: a sink that is emptied would lose count of its own place
 
@@ -207,7 +201,7 @@ def _arrow(table: Table) -> Iterator[Any]:
     lists = pa.list_(pa.from_numpy_dtype(np.dtype(table.dtype)), count)
     fields = [*((text, pa.string()) for text in table.mark), ("source", kind), *((n, lists) for n in table.layers)]
     targets = json.dumps(table.labels(table.columns))
-    schema = pa.schema(fields, metadata={**_facts(table), "hushpath.targets": targets})
+    schema = pa.schema(fields, metadata={**schema_facts(table.book.release), "hushpath.targets": targets})
     blocks = table.blocks()
     first = next(blocks)  # before anything is said, so that what cannot be done is an error
     yield schema.serialize()
