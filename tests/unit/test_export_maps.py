@@ -103,7 +103,7 @@ def test_isochrones_are_marked_and_say_how_they_were_drawn(tmp_path, monkeypatch
         features = [{"type": "Feature", "properties": {"step": step}, "geometry": shape} for step in steps]
         return {"type": "FeatureCollection", "reach": 7.5, "features": features}
 
-    monkeypatch.setattr("hushpath.export.geojson.isochrones", draw)
+    monkeypatch.setattr("hushpath.export.drawn.isochrones", draw)
     rel = released(epsilon=float("inf"))
     written = export(rel, tmp_path / "i.geojson", "geojson", isochrone=10, steps=[80, 200])
     export(rel, tmp_path / "i.geojson", "geojson", isochrone=10, steps=[80, 200], confidence=0.8)
@@ -122,3 +122,17 @@ def test_isochrones(tmp_path):
     export(released(ends), tmp_path / "i.geojson", "geojson", isochrone=10, steps=[80, 200])
     table = gpd.read_file(tmp_path / "i.geojson")
     assert len(table) >= 2
+
+
+@pytest.mark.parametrize("epsilon", [1.0, float("inf")])
+def test_isochrones_as_a_table(tmp_path, epsilon):
+    ends = [(a, b) for a, b in SQUARE] + [(10, 12)]
+    rel = released(ends, epsilon=epsilon)
+    written = export(rel, tmp_path / "i.parquet", "geoparquet", isochrone=10, steps=[80, 200])
+    table = gpd.read_parquet(tmp_path / "i.parquet")
+    assert written.facts["isochrones"] == len(table) == 6
+    assert set(table["kind"]) == {"surely", "maybe", "released"}
+    assert table.crs.to_epsg() == 4326
+    assert ("NOT PRIVATE" in table.columns) is (epsilon > 1)
+    area = {(row.step, row.kind): row.geometry.area for row in table.itertuples()}  # as shapely has it: in degrees
+    assert area[200, "released"] >= area[80, "released"] > 0

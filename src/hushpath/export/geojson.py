@@ -12,17 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import OptionError, warn
+from ..errors import warn
 from ..files.container import replacing
 from ..publish.edges import about
-from ..publish.isochrones import isochrones
 from ..publish.oracle import Release
 from ..publish.places import places_of
 from ..publish.statement import NOT_PRIVATE
 from .core import Asked, Format, Written
-
-CONFIDENCE = 0.9
-NO_STEPS = "an isochrone needs a node and how far to go: --isochrone market --steps 300,600"
+from .drawn import asked_isochrones
 
 
 def _write(releases: Sequence[Release], path: Path, asked: Asked) -> Written:
@@ -34,7 +31,7 @@ def _write(releases: Sequence[Release], path: Path, asked: Asked) -> Written:
     if asked.isochrone is None and asked.steps is None:
         features, what = edges(release, asked), "edges"
     else:
-        drawn = _drawn(release, asked)
+        drawn = asked_isochrones(release, asked)
         features, what = iter(drawn["features"]), "isochrones"
         facts.update({key: value for key, value in drawn.items() if key not in ("type", "features", *facts)})
     if not places.degrees:
@@ -67,16 +64,6 @@ def edges(release: Release, asked: Asked) -> Iterator[dict[str, Any]]:
         shape = None if line is None else {"type": "LineString", "coordinates": line}
         properties = {"source": source, "target": target, found.field: weight, **more}
         yield {"type": "Feature", "geometry": shape, "properties": properties}
-
-
-def _drawn(release: Release, asked: Asked) -> dict[str, Any]:
-    """The collection that ``publish.isochrones`` draws."""
-    if asked.isochrone is None or not asked.steps:
-        raise OptionError(NO_STEPS)
-    if asked.crs is not None:
-        raise OptionError("isochrones are drawn in the coordinates of the release; --crs is for edges")
-    confidence = CONFIDENCE if asked.confidence is None else asked.confidence
-    return isochrones(release, asked.isochrone, list(asked.steps), confidence=confidence)
 
 
 FORMAT = Format(

@@ -104,11 +104,9 @@ class ReleasedEdges:
 
     def to_geopandas(self, crs: str | None = None) -> geopandas.GeoDataFrame:
         """A row per edge: ``source``, ``target``, its weight by name, the period, and a line between its ends."""
-        try:
-            import geopandas as gpd
-            from shapely import LineString
-        except ImportError:
-            raise CannotError("maps as tables need geopandas: pip install 'hushpath[geo]'") from None
+        gpd = geopandas_library()
+        from shapely import LineString
+
         places = places_of(self.topology, crs)
         marks = {NOT_PRIVATE: NOT_PRIVATE} if self.statement.marking else {}
         columns: dict[str, Any] = {key: [text] * self.topology.num_edges for key, text in marks.items()}
@@ -121,3 +119,12 @@ class ReleasedEdges:
         table = gpd.GeoDataFrame(columns, geometry=shapes, crs=DEGREES[0] if places.degrees else None)
         table.attrs.update(about(self.statement, self.period), coordinates=places.words)
         return table
+
+
+def geopandas_library() -> Any:
+    """The library, or what to install."""
+    try:
+        import geopandas
+    except ImportError:
+        raise CannotError("maps as tables need geopandas: pip install 'hushpath[geo]'") from None
+    return geopandas
