@@ -288,6 +288,7 @@ def test_the_number_of_columns_says_nothing_of_their_values(tmp_path):
         assert len(read_network(tmp_path / "edges.csv", weight="minutes").topology.columns) == 4
 
 
+@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_a_proxy_changes_neither_the_certificate_nor_what_is_measured(mechanism):
     net = fitted(named("grid"), mechanism)
