@@ -33,3 +33,15 @@ def forged(path, change, out=None, kind=FORMAT):
     header, arrays = taken_apart(path, kind)
     change(header, arrays)
     return put_together(path if out is None else out, header, arrays, kind)
+
+
+_MADE: dict[object, bytes] = {}
+
+
+def made_once(key, path, write):
+    """The file that ``write(path)`` makes: made for the first test that asks for this key, copied for the others."""
+    if key not in _MADE:
+        write(path)
+        _MADE[key] = path.read_bytes()
+    path.write_bytes(_MADE[key])
+    return path

@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 import pytest
-from forging import forged, put_together, taken_apart
+from forging import forged, made_once, put_together, taken_apart
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from named_graphs import build, named
@@ -17,9 +17,10 @@ from hushpath.errors import CannotError, FileFormatError
 
 @pytest.fixture
 def file(tmp_path):
-    path = tmp_path / "x.hush"
-    hushpath.release(named("grid"), epsilon=1.0, unit=1.0).save(path)
-    return path
+    def write(path):
+        hushpath.release(named("grid"), epsilon=1.0, unit=1.0).save(path)
+
+    return made_once("a grid", tmp_path / "x.hush", write)
 
 
 def test_labels_coordinates_and_bounds_survive(tmp_path):

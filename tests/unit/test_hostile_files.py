@@ -8,7 +8,7 @@ from itertools import pairwise
 import axioms_reference
 import numpy as np
 import pytest
-from forging import forged, put_together, taken_apart
+from forging import forged, made_once, put_together, taken_apart
 from named_graphs import build, delaunay_ends, grid_ends, named
 from safetensors.numpy import save_file
 
@@ -32,8 +32,10 @@ def grid():
 
 @pytest.fixture(params=["separator", "separator-cover"])
 def file(request, tmp_path):
-    hushpath.release(grid(), mechanism=request.param, **GRID).save(tmp_path / "x.hush")
-    return tmp_path / "x.hush"
+    def write(path):
+        hushpath.release(grid(), mechanism=request.param, **GRID).save(path)
+
+    return made_once((__name__, request.param), tmp_path / "x.hush", write)
 
 
 def refused(path, says="x.hush"):
@@ -247,10 +249,12 @@ def test_anchors_are_ancestors(anchored, change):
 
 @pytest.fixture
 def lined(tmp_path):
-    net = build(40, [(i, i + 1) for i in range(30)] + [(9, i) for i in range(31, 40)], np.ones(39))
-    hushpath.release(net, mechanism="lines", branch=2, epsilon=1.0, unit=1.0).save(tmp_path / "x.hush")
-    assert len(hushpath.load(tmp_path / "x.hush").measurements.strategy.blocks[0].level_lines) == 5
-    return tmp_path / "x.hush"
+    def write(path):
+        net = build(40, [(i, i + 1) for i in range(30)] + [(9, i) for i in range(31, 40)], np.ones(39))
+        hushpath.release(net, mechanism="lines", branch=2, epsilon=1.0, unit=1.0).save(path)
+        assert len(hushpath.load(path).measurements.strategy.blocks[0].level_lines) == 5
+
+    return made_once((__name__, "lines"), tmp_path / "x.hush", write)
 
 
 LINES = {
@@ -364,12 +368,16 @@ def test_statements_say_what_is_proved(plain, field, value):
 @pytest.fixture
 def zcdp_file(tmp_path):
     """As it was written when zCDP alone gave epsilon: wider noise, and a claim of all of the budget."""
-    ask = dict(epsilon=1.0, unit=1.0, mechanism="input", law="gaussian")
-    strategy = hushpath.plan(grid().topology, **ask).strategy
-    wider = gaussian_mu(1.0, 1e-6) / math.sqrt(2 * zcdp_rho(1.0, 1e-6))
-    scales = np.ceil(strategy.scales * wider).astype(np.int64)
-    release = Release(measure(replace(strategy, scales=scales), grid().weights, make_sampler("auto", size=len(scales))))
-    release.save(tmp_path / "x.hush")
+
+    def write(path):
+        ask = dict(epsilon=1.0, unit=1.0, mechanism="input", law="gaussian")
+        strategy = hushpath.plan(grid().topology, **ask).strategy
+        wider = gaussian_mu(1.0, 1e-6) / math.sqrt(2 * zcdp_rho(1.0, 1e-6))
+        scales = np.ceil(strategy.scales * wider).astype(np.int64)
+        sampler = make_sampler("auto", size=len(scales))
+        Release(measure(replace(strategy, scales=scales), grid().weights, sampler)).save(path)
+
+    made_once((__name__, "zCDP"), tmp_path / "x.hush", write)
     header, arrays = taken_apart(tmp_path / "x.hush")
     header["statement"]["epsilon"] = zcdp_epsilon(header["statement"]["spent"], 1e-6)
     put_together(tmp_path / "x.hush", header, arrays)

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from forging import forged, put_together, taken_apart
+from forging import forged, made_once, put_together, taken_apart
 from named_graphs import build, grid_ends
 
 import hushpath
@@ -30,9 +30,11 @@ def trips(periods=None):
 
 
 def written(path, periods=None, **more):
-    terms = dict(epsilon=1.0, protects="person-day", low=0.5, high=6, days=(0, 3), estimator="ratio") | more
-    hushpath.release(trips(periods), **terms).save(path)
-    return path
+    def write(path):
+        terms = dict(epsilon=1.0, protects="person-day", low=0.5, high=6, days=(0, 3), estimator="ratio") | more
+        hushpath.release(trips(periods), **terms).save(path)
+
+    return made_once((__name__, str(periods), str(more)), path, write)
 
 
 @pytest.fixture(params=PERIODS)
