@@ -6,6 +6,7 @@ import re
 import runpy
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,18 +19,23 @@ PAGE = (PACKAGE.parent.parent / "docs" / "ARCHITECTURE.md").read_text(encoding="
 ORDER = order_of(PAGE)
 
 
+@cache
 def sources():
     return {path.relative_to(PACKAGE).as_posix(): path.read_text() for path in PACKAGE.rglob("*.py")}
 
 
+@cache
+def attributes():
+    """For every file the names of attributes and methods that it uses."""
+    return {
+        name: {node.attr for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute)}
+        for name, text in sources().items()
+    }
+
+
 def users_of(attribute):
     """Files that use an attribute or method of this name."""
-    return {
-        name
-        for name, text in sources().items()
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Attribute) and node.attr == attribute
-    }
+    return {name for name, used in attributes().items() if attribute in used}
 
 
 def test_imports_follow_the_data():
@@ -110,6 +116,7 @@ def test_one_door_to_randomness(word):
     assert all(name.startswith("noise/") for name in users), users
 
 
+@cache
 def _code(text):
     """Source without comments and docstrings."""
     return ast.unparse(_without_docstrings(ast.parse(text)))

@@ -1,7 +1,7 @@
 """What it takes to add a mechanism, a decoder, an estimator: one file and one line, and the tests come along.
 
 The toys stand in docs/EXTENDING.md.  Each is added to a copy of the package; what was touched is counted, and the
-conformance tests of its kind run on the copy without being told about it.
+conformance tests of their kinds run on a copy with all of them, without being told about any.
 """
 
 import os
@@ -10,8 +10,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 import hushpath
 
@@ -48,11 +46,16 @@ def run_on(package, *arguments):
     return subprocess.run(alone, capture_output=True, text=True, cwd=ROOT, env=env)
 
 
-def copy_with(toy, folder):
-    """A copy of the package with one toy; compiled kernels come along, so that nothing is compiled again."""
+def copy_of_package(folder):
+    """A copy of the package; compiled kernels come along, so that nothing is compiled again."""
     package = folder / "src" / "hushpath"
     shutil.copytree(Path(hushpath.__file__).parent, package)
     shutil.copytree(ROOT / "docs", folder / "docs")
+    return package
+
+
+def add(toy, package):
+    """Add a toy to a copy; returns the files that were touched, and how many lines there are more in the registry."""
     before = contents(package)
     registry, old, new = CONFORMANCE[toy][0]
     (package / toy).write_text(TOYS[toy])
@@ -61,22 +64,25 @@ def copy_with(toy, folder):
     (package / registry).write_text(text.replace(old, new))
     after = contents(package)
     touched = {str(path) for path in after if after[path] != before.get(path)}
-    return package, touched, {registry: len(new.splitlines()) - len(old.splitlines())}
+    return touched, {registry: len(new.splitlines()) - len(old.splitlines())}
 
 
-@pytest.mark.parametrize("toy", CONFORMANCE)
-def test_one_file_and_one_line(toy, tmp_path):
-    (registry, *_), names, tests = CONFORMANCE[toy]
-    package, touched, lines = copy_with(toy, tmp_path)
-    assert touched == {toy, registry}
-    assert lines == {registry: 1}
-    words = " or ".join(names)
-    done = run_on(package, "-k", words, "-vv", "--no-header", *(str(ROOT / "tests" / test) for test in tests))
+def test_one_file_and_one_line(tmp_path):
+    """One copy and one run for all toys: what the tests of several kinds share is made once."""
+    package = copy_of_package(tmp_path)
+    for toy, ((registry, *_), _, _) in CONFORMANCE.items():
+        touched, lines = add(toy, package)
+        assert touched == {toy, registry}
+        assert lines == {registry: 1}
+    words = " or ".join(name for _, names, _ in CONFORMANCE.values() for name in names)
+    every = dict.fromkeys(str(ROOT / "tests" / test) for _, _, tests in CONFORMANCE.values() for test in tests)
+    done = run_on(package, "-k", words, "-vv", "--no-header", *every)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
     house = run_on(package, str(ROOT / "tests/contract/test_architecture.py"), "-k", "imports or rooms or story")
     assert house.returncode == 0, house.stdout[-3000:]
-    for test in tests:  # each suite really ran on the newcomer
-        assert re.search(rf"{re.escape(Path(test).name)}\S*\[\S*{names[0]}\S*\] PASSED", done.stdout), test
+    for _, (name,), tests in CONFORMANCE.values():
+        for test in tests:  # each suite really ran on the newcomer
+            assert re.search(rf"{re.escape(Path(test).name)}\S*\[\S*{name}\S*\] PASSED", done.stdout), (name, test)
 
 
 def test_every_toy_on_the_page_is_tried():
@@ -85,7 +91,8 @@ def test_every_toy_on_the_page_is_tried():
 
 def test_a_wrong_toy_is_noticed(tmp_path):
     """The inherited tests can fail: a decoder that forgets a hop breaks the symmetry that all of them keep."""
-    package, *_ = copy_with("decode/by_hops.py", tmp_path)
+    package = copy_of_package(tmp_path)
+    add("decode/by_hops.py", package)
     wrong = (package / "decode/by_hops.py").read_text()
     assert wrong.count("hops * mean)") == 1
     (package / "decode/by_hops.py").write_text(wrong.replace("hops * mean)", "(hops + (sources[:, None] > 3)) * mean)"))

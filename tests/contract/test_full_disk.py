@@ -17,7 +17,7 @@ from named_graphs import grid_ends
 
 from hushpath.cli import run
 
-RELEASE = ["release", "roads.csv", "--epsilon", "1", "--unit", "1", "--mechanism", "input", "-o"]
+RELEASE = ["release", "roads.csv", "--epsilon", "1", "--unit", "1", "--mechanism", "input", "--estimator", "clip", "-o"]
 WRITES = {
     "new.hush": [*RELEASE, "new.hush"],
     "signed.hush": [*RELEASE, "signed.hush", "--sign", "me.key"],
