@@ -78,6 +78,7 @@ def test_the_file_carries_its_weights(tmp_path):
     assert again.statement.read_as == "edges, lean"
 
 
+@pytest.mark.slow  # tests/unit/test_intervals.py has others of lines, which are quick
 def test_intervals_hold_the_truth():
     inside = total = 0
     for seed in range(8):

@@ -14,7 +14,7 @@ from hushpath.decode.registry import default_decoder
 from hushpath.noise import Law, SimulatedNoise
 from hushpath.publish.plan import plan
 
-SLOW = pytest.mark.slow  # one noise shows it each time; the others are tried by `make test-slow`
+SLOW = pytest.mark.slow  # one noise shows it each time; `make test-slow` tries the others
 
 
 @pytest.mark.parametrize("unit", [pytest.param(0.5, marks=SLOW), 1.5, pytest.param(5.0, marks=SLOW)])
@@ -30,7 +30,8 @@ def test_the_predicted_error_is_the_realised_one_where_weights_are_like_stand_in
     assert made.choice.relative == pytest.approx(made.choice.mean_error / made.known.distance)
 
 
-@pytest.mark.parametrize("unit", [pytest.param(1.5, marks=SLOW), 5.0])
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", [1.5, 5.0])
 def test_who_tells_how_far_weights_lie_apart_is_told_the_error_of_such_weights(unit):
     """A quarter below 1 and a quarter above 25: far from what a median alone makes one think."""
     weights = 5 * np.exp(2.4 * np.random.default_rng(3).normal(size=len(ENDS)))
@@ -95,6 +96,7 @@ def test_every_candidate_says_how_it_is_read_and_the_far_ones_are_in_brackets():
     assert values["worth_it"] is True
 
 
+@pytest.mark.slow
 def test_no_candidate_that_was_left_out_would_have_won():
     """What was not tried is tried by name, whatever noise alone says of it."""
     topology = named("grid").topology

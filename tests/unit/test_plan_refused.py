@@ -133,6 +133,7 @@ def test_a_plan_holds_the_typical_weight():
         hushpath.release(net, plan=plan(net.topology, **asked()), typical_weight=5.0)
 
 
+@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("name", TINY)
 @pytest.mark.parametrize("epsilon", [1e-4, 1.0, 300.0])
 @pytest.mark.parametrize("typical", [None, 1e-3, 10.0])

@@ -91,7 +91,8 @@ def test_a_proxy_is_known_too_and_named():
 
 
 @NOT_FOR_PUBLISHING
-@pytest.mark.parametrize("unit", [pytest.param(0.5, marks=pytest.mark.slow), 2.0])
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", [0.5, 2.0])
 def test_an_earlier_release_tells_how_weights_lie(unit):
     """Weights that are half zero-like and half large: nothing that a median would make one think of."""
     rng = np.random.default_rng(5)

@@ -242,6 +242,7 @@ def errors_with(proxies, weights, unit, side=12, seeds=4):
     return np.mean([[hushpath.evaluate(nets[0], one).mean_error for one in row] for row in made], axis=0)
 
 
+@pytest.mark.slow
 def test_a_proxy_that_is_off_by_a_summand_helps_too():
     """Fails if the law of residuals is the same for small and large weights."""
     rng = np.random.default_rng(10)

@@ -134,6 +134,7 @@ def test_what_is_not_private_says_that_and_nothing_else():
     assert silently(town(1e-3), epsilon=math.inf).statement.cautions == ()
 
 
+@pytest.mark.usefixtures("quick")
 def test_the_city_is_told_when_its_unit_drowns_it(tmp_path):
     """The finding: unit 192 with weights up to 60 chose a cover without numbers, and answered 0 everywhere."""
     from hushpath.demo.city import make_city
