@@ -9,6 +9,7 @@ import pytest
 
 from hushpath.cli import run
 from hushpath.demo.story import PEOPLE, SIZE, TRIPS, run_demo
+from hushpath.estimate import registry as estimators
 from hushpath.strategy.registry import MECHANISMS
 
 ROOT = Path(__file__).parents[2]
@@ -38,16 +39,27 @@ def stories(page):
     return told
 
 
+TOLD = {f"{page.name}-{number}": (page, story) for page in PAGES for number, story in enumerate(stories(page))}
+LONG = ["COMMANDS.md-1", "COMMANDS.md-2"]  # many plans; read by one estimator here, by all of them in `make test-slow`
 STORIES = [
-    pytest.param(page, story, id=f"{page.name}-{number}")
-    for page in PAGES
-    for number, story in enumerate(stories(page))
-]
+    pytest.param(*told, id=name, marks=[pytest.mark.slow] * (name in LONG)) for name, told in TOLD.items()
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("page", "story"), STORIES)
-def test_fences_run(page, story, tmp_path, monkeypatch, capsys, request):
+def test_fences_run(page, story, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
+    tell(page, story, request)
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_fences_of_long_stories_run(name, demo, tmp_path, monkeypatch, request):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(estimators, "_made", [estimators.ESTIMATORS["clip"]])
+    tell(*TOLD[name], request)
+
+
+def tell(page, story, request):
     names = {"__name__": "docs"}
     for language, body in story:
         if language == "python":
@@ -55,7 +67,7 @@ def test_fences_run(page, story, tmp_path, monkeypatch, capsys, request):
         elif language == "bash":
             for line in body.replace("\\\n", " ").splitlines():
                 if line.strip() == DEMO:
-                    copytree(request.getfixturevalue("demo"), tmp_path, dirs_exist_ok=True)
+                    copytree(request.getfixturevalue("demo"), Path.cwd(), dirs_exist_ok=True)
                     continue
                 command, *arguments = shlex.split(line, comments=True) or [""]
                 assert command in ("hushpath", ""), f"only hushpath commands can be run here: {line}"
