@@ -67,9 +67,16 @@ def test_all_pairs_is_exact_on_5000_planar_nodes():
     assert np.array_equal(rel.matrix(list(sources)), expected)
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-@pytest.mark.parametrize("law", ["laplace", "gaussian"])
-@pytest.mark.parametrize("name", SMALL)
+# Every network and mechanism in `make test`, the laws in turn; the other half in `make test-slow`.
+IN_TURN = [
+    pytest.param(name, law, mechanism, marks=[pytest.mark.slow] * ((i + j + k) % 2))
+    for i, name in enumerate(SMALL)
+    for j, law in enumerate(["laplace", "gaussian"])
+    for k, mechanism in enumerate(MECHANISMS)
+]
+
+
+@pytest.mark.parametrize(("name", "law", "mechanism"), IN_TURN)
 def test_saving_changes_no_bit_of_any_answer(name, law, mechanism, tmp_path):
     net = named(name)
     rel = release_or_skip(net, epsilon=1.0, mechanism=mechanism, law=law, max_weight=20.0)
