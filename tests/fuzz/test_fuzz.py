@@ -36,8 +36,10 @@ def copies(paths, folder):
         yield there
 
 
-def test_a_short_run_finds_nothing():
-    script = [sys.executable, HERE / "run.py", "--structured", "120", "--raw", "120", "--index", "40"]
+@pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.slow)])
+def test_a_short_run_finds_nothing(times):
+    counts = "--structured", str(40 * times), "--raw", str(40 * times), "--index", str(14 * times)
+    script = [sys.executable, HERE / "run.py", *counts]
     done = subprocess.run(script, capture_output=True, text=True, timeout=400)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "0 findings\n" in done.stdout
