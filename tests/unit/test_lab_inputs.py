@@ -52,6 +52,7 @@ def test_weights_have_median_one_and_keep_their_bound(kind, name):
     assert np.array_equal(drawn.values, weigh(ground, kind, 5).values)
 
 
+@pytest.mark.slow
 def test_adversarial_weights_are_the_worst_for_input_perturbation():
     ground = make_ground("delaunay", 400, 1)
     relative = {}

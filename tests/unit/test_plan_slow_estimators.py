@@ -83,6 +83,7 @@ def test_a_change_of_one_release_is_carried_to_the_mean_of_many():
     assert Outcome.mean_of([before, after]) == pytest.approx((3.75, 12.5, 0.0))
 
 
+@pytest.mark.slow
 def test_what_quick_estimators_put_far_behind_is_tried_too_where_it_is_read_by_another_slow_one(monkeypatch):
     """On a long path sums beat single edges by far, unless somebody reads single edges much better."""
     length = 400

@@ -279,6 +279,7 @@ def test_noise_that_says_nothing_does_not_make_up_tails():
     assert found.shares[0, wide].sum() < 0.2
 
 
+@pytest.mark.slow
 def test_queues_make_the_law_lopsided():
     """Every fifth road is up to twice as slow as its proxy, none is faster."""
     rng = np.random.default_rng(13)
