@@ -11,7 +11,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 # For `make mutants`: that a test fails is enough there, nobody needs the smallest example.
 settings.register_profile("first-failure", phases=(Phase.explicit, Phase.generate))
 
-TOGETHER = ("conformance/test_lab.py", "conformance/test_reading.py")  # what their tests share takes long to make
+TOGETHER = (  # what their tests share takes long to make
+    "conformance/test_lab.py",
+    "conformance/test_reading.py",
+    "browser/test_page.py",
+)
 
 
 class Together(LoadScopeScheduling):

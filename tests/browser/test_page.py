@@ -67,7 +67,9 @@ def test_every_mechanism_has_a_page(visit, tmp_path, mechanism):
 
 
 def test_a_directed_network(visit, tmp_path):
-    made = hushpath.release(grid(directed=True), epsilon=1, unit=1, mechanism="input", max_weight=9, anyway=True)
+    made = hushpath.release(
+        grid(directed=True), epsilon=1, unit=1, mechanism="input", max_weight=9, anyway=True, estimator="clip"
+    )
     write_explorer(made, tmp_path / "x.html")
     found, distances, _ = compared(visit(tmp_path / "x.html"), made)
     assert [one["distance"] for one in found] == distances.tolist()
@@ -75,7 +77,7 @@ def test_a_directed_network(visit, tmp_path):
 
 def test_a_forest(visit, tmp_path):
     net = hushpath.Network.build(range(40), np.arange(1, 40), (np.arange(1, 40) - 1) // 2, np.arange(39) % 4 + 1.0)
-    made = hushpath.release(net, epsilon=1, unit=1, mechanism="input", max_weight=9, anyway=True)
+    made = hushpath.release(net, epsilon=1, unit=1, mechanism="input", max_weight=9, anyway=True, estimator="clip")
     write_explorer(made, tmp_path / "x.html")
     found, distances, intervals = compared(visit(tmp_path / "x.html"), made, 300)
     assert [one["distance"] for one in found] == distances.tolist()
@@ -255,7 +257,11 @@ def test_what_is_not_private_says_so_large(visit, file, tmp_path):
 def test_names_of_strangers_are_text(visit, tmp_path):
     evil = ['</script><img src=x onerror="alert(1)">', "<b>bold</b>", "${alert(1)}", "\u202eabc", "a&b"]
     net = hushpath.Network.build(evil, [0, 1, 2, 3], [1, 2, 3, 4], [1.0] * 4)
-    write_explorer(hushpath.release(net, epsilon=1, unit=1, anyway=True), tmp_path / "x.html", title="<b>&</b>")
+    write_explorer(
+        hushpath.release(net, epsilon=1, unit=1, mechanism="input", estimator="clip", anyway=True),
+        tmp_path / "x.html",
+        title="<b>&</b>",
+    )
     page = visit(tmp_path / "x.html")
     page.on("dialog", lambda dialog: pytest.fail("a name was run"))
     choose(page, "from", "<b>")
@@ -277,7 +283,9 @@ def test_the_page_forbids_requests(visit, file):
 
 def test_a_network_without_places_gets_a_layout(visit, tmp_path):
     net = hushpath.Network.build(range(25), np.arange(24), np.arange(1, 25), np.ones(24))
-    write_explorer(hushpath.release(net, epsilon=1, unit=1, anyway=True), tmp_path / "x.html")
+    write_explorer(
+        hushpath.release(net, epsilon=1, unit=1, mechanism="input", estimator="clip", anyway=True), tmp_path / "x.html"
+    )
     page = visit(tmp_path / "x.html", "#from=0")
     ready(page)
     assert "no coordinates" in page.locator("#layout").inner_text()

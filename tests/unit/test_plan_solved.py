@@ -16,7 +16,10 @@ from hushpath.report.sweep import picture
 @pytest.mark.parametrize(
     ("wanted", "more", "estimator"),
     [
-        (4.0, {}, "clip"), ("4", {}, "clip"), (" 5 %", {}, "clip"), (8.0, {"typical_weight": None}, "clip"),
+        (4.0, {}, "clip"),
+        ("4", {}, "clip"),
+        (" 5 %", {}, "clip"),
+        (8.0, {"typical_weight": None}, "clip"),
         pytest.param(" 5 %", {}, "auto", marks=pytest.mark.slow),
     ],
 )
