@@ -44,7 +44,7 @@ def payload(page):
 
 def test_arrays_survive():
     arrays = {
-        "few": np.array([3, 1, 2]), "large": np.array([2**53 - 1, 0, 5]), "rising": np.array([5, 5, 900, 2**40]),
+        "few": np.array([3, 1, 2]), "large": np.array([2**53, 0, 5]), "rising": np.array([5, 5, 900, 2**40]),
         "none": np.empty(0, np.int64), "float": np.array([0.5, -2.25, 1e-30]),
     }  # fmt: skip
     header, found = unpacked(packed({"word": "é<"}, arrays))
@@ -53,8 +53,8 @@ def test_arrays_survive():
     for name in ("few", "large", "rising", "none"):
         assert found[name].tolist() == arrays[name].tolist()
     assert found["float"].tolist() == arrays["float"].astype(np.float32).tolist()
-    for wrong in ([-1], [2**53]):
-        with pytest.raises(ValueError, match="2\\*\\*53"):
+    for wrong in ([-1], [2**53 + 1]):
+        with pytest.raises(CannotError, match="more digits"):
             packed({}, {"x": np.array(wrong)})
 
 

@@ -21,7 +21,7 @@ from ..errors import CannotError
 from ..publish.oracle import Release
 from .layout import drawn_places
 
-MOST_IN_TABLE = 1_000_000  # numbers of each layer of a table: a million nodes squared would not be a page
+MOST_IN_TABLE = 1_000_000  # numbers in each layer of a table: a thousand nodes, some megabytes
 PLACES = 2**20  # steps of the longer side of the map
 Arrays = dict[str, NDArray[Any]]
 

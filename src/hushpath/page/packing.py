@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-EXACT = 2**53  # whole numbers below this are exact in JavaScript
+from ..errors import CannotError
+
+EXACT = 2**53  # whole numbers up to this are exact in JavaScript
 
 
 def packed(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
@@ -38,8 +40,8 @@ def _planes(array: NDArray[Any]) -> tuple[bytes, dict[str, Any]]:
         single = np.ascontiguousarray(array, "<f4")
         return single.view(np.uint8).reshape(-1, 4).T.tobytes(), {"kind": "float", "planes": 4}
     whole = array.astype(np.int64)
-    if whole.size and (whole.min() < 0 or whole.max() >= EXACT):
-        raise ValueError("whole numbers for a browser run from 0 to 2**53 - 1")
+    if whole.size and (whole.min() < 0 or whole.max() > EXACT):
+        raise CannotError("its numbers have more digits than a browser can hold: release it with a coarser granularity")
     rising = bool((np.diff(whole) >= 0).all())
     whole = np.diff(whole, prepend=0) if rising else whole
     planes = max(1, (int(whole.max(initial=0)).bit_length() + 7) // 8)

@@ -43,7 +43,7 @@ async function start() {
     answer: null, rival: null, cross: false,
   };
   const painter = (location.hash.includes("canvas") ? null : cardPainter(by("lines"), shape)) ?? canvasPainter(by("lines"), shape);
-  const camera = new Camera(by("map"), shape, () => paint(), {
+  const camera = new Camera(by("map"), shape, () => paint(true), {
     tap: (node, event) => {
       if (event.shiftKey && state.origin >= 0) compare(node);
       else if (event.pointerType === "mouse" || state.origin < 0) begin(node);
@@ -80,13 +80,16 @@ async function start() {
   const width = () => Math.min(Math.max(apart() / 5, 1.1), 5);
 
   let waiting = false;
-  /** Draw once per frame, however often something changed. */
-  function paint() {
+  let stale = true;
+  /** Draw once per frame, however often something changed; the lines only if they did. */
+  function paint(lines = false) {
+    stale ||= lines;
     if (waiting) return;
     waiting = true;
     requestAnimationFrame(() => {
       waiting = false;
-      painter.draw(camera.view, look());
+      if (stale) painter.draw(camera.view, look());
+      stale = false;
       drawMarks(by("marks"), camera, labels, names, {
         origin: state.origin, other: state.other, target: shown(), path: pathTo(shown()), cross: state.cross,
         dots: apart() > 14, ink: shade("--ink"), paper: shade("--paper"), start: shade("--start"), rival: shade("--rival"), end: shade("--end"),
@@ -130,6 +133,7 @@ async function start() {
     by("views").hidden = Boolean(rival);
     by("steps-box").hidden = state.view !== "steps" || Boolean(rival);
     showLegend(by("legend"), header, look(), [labels[state.origin], labels[state.other]]);
+    paint(true);
     tell();
   }
 

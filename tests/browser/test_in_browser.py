@@ -5,9 +5,9 @@ import re
 
 import numpy as np
 import pytest
-from conftest import grid
 from PIL import Image
 from playwright.sync_api import expect
+from town import grid
 
 import hushpath
 from hushpath.page.write import write_explorer
