@@ -12,7 +12,7 @@ from hushpath.page.write import write_explorer
 SWITCHES = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # not longer: while it is open, its event loop runs, and other tests have their own
 def browser():
     if chromium() is None:
         pytest.skip(NO_BROWSER)

@@ -6,11 +6,13 @@ import sqlite3
 import struct
 import time
 from contextlib import closing
+from types import SimpleNamespace
 
 import networkx as nx
 import pytest
 
 from hushpath import read_network, read_topology
+from hushpath.data.readers import geopackage
 from hushpath.errors import HushpathError, HushpathWarning, NetworkError
 
 LABELS = (101, 102, 2**40, 2**40 + 1)
@@ -269,3 +271,17 @@ def test_damaged_geopackages_are_read_or_refused_in_one_line(tmp_path):
         assert trouble is None or len(str(trouble).splitlines()) == 1
         assert getattr(trouble, "__cause__", None) is None
         assert getattr(trouble, "__context__", None) is None
+
+
+def test_rows_that_share_one_long_text_are_not_held_together():
+    """A database may name the same overflow pages in every row: each row counts before the next is fetched."""
+    fetched = []
+
+    class Database:
+        def execute(self, query):
+            return (fetched.append(1) or ("x" * 1000,) for _ in range(10**6))
+
+    package = SimpleNamespace(database=Database(), left=5000)
+    with pytest.raises(NetworkError, match="more rows or text"):
+        list(geopackage._Package._blocks(package, "edges", ["u"]))
+    assert len(fetched) <= 6

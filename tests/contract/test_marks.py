@@ -49,7 +49,7 @@ def place(request, tmp_path_factory):
     (folder / "roads.csv").write_text("source,target,weight\n" + "\n".join(rows) + "\n")
     (folder / "ask.csv").write_text("source,target\nn0,n7\nn3,n3\n")
     (folder / "places.csv").write_text(
-        "node,x,y\n" + "".join(f"n{i},{13 + i % 5 / 9},{52 + i // 5 / 9}\n" for i in range(20))
+        "node,x,y\n" + "".join(f"n{i},{13 + i % 4 / 9},{52 + i // 4 / 9}\n" for i in range(12))
     )
     more = NOT_NOISY.get(request.param, [])
     with pytest.MonkeyPatch.context() as patch:

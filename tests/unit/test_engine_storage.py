@@ -1,5 +1,6 @@
 """The index file: whole and of this release, or refused in one line; export and the command line beside it."""
 
+import csv
 import json
 
 import numpy as np
@@ -14,6 +15,7 @@ from hushpath.cells.storage import FORMAT, VERSION, index_path
 from hushpath.cli import run
 from hushpath.files.container import Container, read
 from hushpath.publish.export import write_matrix
+from hushpath.publish.quantity import told
 
 
 @pytest.fixture
@@ -191,7 +193,7 @@ def test_the_command_line(rel, tmp_path, capsys):
     assert run(["index", str(tmp_path / "x.hush"), "-o", str(tmp_path / "y.hushx"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["nodes"] == 72
     assert run(["query", str(tmp_path / "x.hush"), "0", "71"]) == 0
-    assert float(capsys.readouterr().out.split()[0]) == pytest.approx(rel.distance(0, 71), rel=1e-5)
+    assert capsys.readouterr().out.split()[0] == told(rel.distance(0, 71))
     (tmp_path / "x.hushx").unlink()
     assert run(["index", str(tmp_path / "x.hush"), "--max-gb", "0"]) == 1
     assert "max_bytes" in capsys.readouterr().err
@@ -209,3 +211,16 @@ def test_nobody_gets_a_home_made(rel, tmp_path, monkeypatch):
     rel.save_index(tmp_path / "x.hushx")
     assert len(list((tmp_path / "nobody" / ".cache" / "hushpath" / "indexes").iterdir())) == 1
     assert hushpath.load(tmp_path / "x.hush").index is not None
+
+
+def test_a_carriage_return_in_a_label_begins_no_row(tmp_path):
+    net = hushpath.Network.build(["a\rb", "c", "d"], [0, 1], [1, 2], [1.0, 2.0])
+    rel = hushpath.release(net, epsilon=1, unit=1, mechanism="input", estimator="clip", anyway=True)
+    for long in (False, True):
+        write_matrix(rel, tmp_path / "m.csv", long=long)
+        with open(tmp_path / "m.csv", newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(file))
+        assert len(rows) == (10 if long else 4)
+        assert rows[1][0] == "a\rb"
+    write_matrix(rel, tmp_path / "m.csv", ["c"], ["d"])
+    assert (tmp_path / "m.csv").read_text().startswith("source,d\n")

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import openmatrix
@@ -10,6 +11,7 @@ from exported import BERLIN, SQUARE, of_trips, released
 
 from hushpath.errors import CannotError, InputError, OptionError
 from hushpath.export import export, omx
+from hushpath.publish.quantity import Quantity
 
 
 def test_every_node_is_a_zone_unless_told(tmp_path):
@@ -120,3 +122,12 @@ def test_bounded_and_whole(tmp_path, monkeypatch):
     with pytest.raises(CannotError, match="did not reach the disk whole"):
         export(released(), tmp_path / "s.omx", "omx", zones=[10, 11])
     assert not list(tmp_path.iterdir())
+
+
+def test_names_of_periods_that_look_like_layers_get_matrices_of_their_own():
+    for periods in (["am", "am_low"], ["a_b_3", "a b", "a_b"], ["am_low", "am"], ["x", "x_2", "x!"]):
+        statement = SimpleNamespace(marking="", quantity=Quantity("travel time"))
+        several = [SimpleNamespace(period=period, statement=statement) for period in periods]
+        for interval in (False, True):
+            names = [name for layers in omx._names(several, interval) for name in layers]
+            assert len(set(names)) == len(names) == len(periods) * (3 if interval else 1)

@@ -12,7 +12,7 @@ import hushpath
 from hushpath.errors import CannotError, InputError, OptionError
 from hushpath.publish.isochrones import isochrones
 from hushpath.publish.places import Places
-from hushpath.publish.raster import Flat, time_at
+from hushpath.publish.raster import Flat, Grid, along, time_at
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -189,3 +189,22 @@ def test_an_origin_alone_is_a_small_place():
     rel = released(build(2, [], [], coordinates=[[1.0, 1.0], [500.0, 2.0]]))
     (feature,) = isochrones(rel, 0, [5.0], confidence=None)["features"]
     assert inside(feature["geometry"], np.array([[1.0, 1.0]]))[0]
+
+
+def test_an_edge_much_longer_than_the_region_is_not_walked_to_its_end():
+    """It crosses the grid somewhere; outside of it, nobody asked."""
+    net = build(4, [(0, 1), (2, 3), (1, 2)], [1.0, 1.0, 500.0], coordinates=[[0, 0], [1, 0], [-1e9, 0.5], [1e9, 0.5]])
+    grid, topology = Grid(np.array([-2.0, -2.0]), 0.05, (100, 100)), net.topology
+    walked = list(along(topology, topology.coordinates, np.arange(3), grid))
+    edges, parts = (np.concatenate(column) for column in zip(*walked, strict=True))
+    assert len(edges) < 1000
+    assert set(edges.tolist()) == {0, 1, 2}
+    ends = topology.coordinates[topology.tails[edges]], topology.coordinates[topology.heads[edges]]
+    places = ends[0] + parts[:, None] * (ends[1] - ends[0])
+    assert (places >= grid.corner - 1e-6).all()
+    assert (places <= grid.opposite + 1e-6).all()
+    assert np.ptp(places[edges == topology.num_edges - 1], axis=0).max() == pytest.approx(
+        5, rel=0.05
+    )  # from side to side
+    away = build(2, [(0, 1)], [1.0], coordinates=[[90, 90], [90, 91]]).topology
+    assert list(along(away, away.coordinates, np.arange(1), grid)) == []

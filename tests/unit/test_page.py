@@ -153,3 +153,21 @@ def test_cards_in_a_notebook():
     assert sweep._repr_html_().count("epsilon = ") >= 2
     unlimited = hushpath.plan(ring().topology, epsilon=float("inf"), unit=1)
     assert "NOT PRIVATE" in unlimited._repr_html_()
+
+
+def test_intervals_of_huge_numbers_hold_their_distance():
+    net = hushpath.Network.build(range(6), np.arange(5), np.arange(1, 6), [1e38] * 5)
+    made = hushpath.release(net, epsilon=1, unit=1e38, mechanism="all-pairs", anyway=True)
+    header, arrays = payload(explorer(made))
+    low, high = (arrays[name].astype(float) * header["granularity"] for name in ("low.0", "high.0"))
+    assert (low <= made.matrix().ravel()).all()
+    assert (high >= made.matrix().ravel()).all()
+    assert np.isfinite(arrays["high.0"]).all()
+
+
+def test_places_beyond_all_bounds_are_refused():
+    made = hushpath.release(
+        ring(4, coordinates=[[0, 0], [1e308, 0], [0, -1e308], [1, 1]]), mechanism="input", **OPTIONS
+    )
+    with pytest.raises(CannotError, match="beyond 1e"):
+        explorer(made)

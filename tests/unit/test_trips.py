@@ -15,6 +15,7 @@ from hushpath.data.topology import Topology
 from hushpath.errors import CannotError, NetworkError, OptionError
 from hushpath.files import container
 from hushpath.measure.trips import PARTS, trip_totals
+from hushpath.publish.file import FORMAT, VERSION
 from hushpath.publish.trip_terms import checked_days, declared
 from hushpath.strategy.trips import SHARE, TripTerms, trip_strategy
 
@@ -260,7 +261,7 @@ def test_a_trip_over_midnight_is_of_the_day_it_began_on():
 
 
 def everything_public(path):
-    found = container.read(path, "hushpath-release", 4)
+    found = container.read(path, FORMAT, VERSION)
     arrays = {name: array for name, array in found.arrays.items() if name not in ("values", "advice.weights")}
     return found.header, {name: (array.dtype, array.tobytes()) for name, array in arrays.items()}, path.stat().st_size
 

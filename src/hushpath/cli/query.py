@@ -72,10 +72,11 @@ def _print_csv(
     mark: list[str], asked: list[tuple[str, str]], answers: list[float], ranges: list[tuple[float, float]] | None
 ) -> None:
     """Print a table; what is NOT PRIVATE has a first column that says so in every row, as ``matrix`` writes it."""
-    import csv
     import sys
 
-    writer = csv.writer(sys.stdout, lineterminator="\n")
+    from ..publish.export import csv_writer
+
+    writer = csv_writer(sys.stdout, (label for pair in asked for label in pair))
     writer.writerow([*mark, "source", "target", "distance", *(["low", "high"] if ranges else [])])
     for i, (a, b) in enumerate(asked):
         writer.writerow([*mark, a, b, answers[i], *(ranges[i] if ranges else [])])

@@ -83,9 +83,10 @@ def command(
     from ..publish.release import release
 
     c.check_inputs(network, nodes, edge_data)
-    c.check_output(out, network, nodes, edge_data, sign)
+    given_files = network, nodes, edge_data, trips, ledger, sign
+    c.check_output(out, *given_files)
     if sign is not None:
-        c.check_output(signature_path(out), network, nodes, edge_data, sign)
+        c.check_output(signature_path(out), *given_files)
     c.check_edge_data(edge_data, edge_interval, trips)
     if out.exists() and not force:
         raise OptionError(

@@ -31,7 +31,7 @@ def command(
     from ..report.setting import Setting
 
     c.check_inputs(network, release)
-    c.check_output(out, network, release, given["nodes"], given["trips"])
+    c.check_output(out, network, release, given["nodes"], given["trips"], given["edge_data"])
     rel = load(release)
     comparison = None
     with shown():

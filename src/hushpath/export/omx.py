@@ -13,6 +13,7 @@ import re
 import shutil
 import zlib
 from collections.abc import Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -90,14 +91,17 @@ def _fill(file: Any, release: Release, layers: list[str], at: Int, asked: Asked)
 
 def _names(releases: Sequence[Release], interval: bool) -> list[list[str]]:
     """The matrices of each time: all of them different, and in letters that every reader takes."""
-    statement, names = releases[0].statement, []
+    statement = releases[0].statement
+    names: list[list[str]] = []
     first = ("NOT_PRIVATE_" if statement.marking else "") + field_name(statement.quantity, "distance")
     for number, release in enumerate(releases):
         period = "" if release.period is None else re.sub(r"\W+", "_", release.period, flags=re.ASCII)
-        names.append(f"{first}_{period}" if period else first)
-        if names[-1] in names[:-1]:
-            names[-1] += f"_{number + 1}"
-    return [[f"{name}{layer}" for layer in LAYERS[: 3 if interval else 1]] for name in names]
+        plain = f"{first}_{period}" if period else first
+        spellings = (plain if turn == 0 else f"{plain}_{number + turn}" for turn in count())
+        taken = {one for layers in names for one in layers}
+        all_layers = ([f"{name}{layer}" for layer in LAYERS[: 3 if interval else 1]] for name in spellings)
+        names.append(next(layers for layers in all_layers if not taken & set(layers)))
+    return names
 
 
 def _parts(release: Release, count: int) -> list[slice]:

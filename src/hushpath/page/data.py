@@ -88,8 +88,10 @@ def _answers(release: Release, confidence: float) -> tuple[Arrays, dict[str, Any
         _, low, high = release.matrix(interval=True, confidence=confidence)
     except CannotError as error:
         return arrays, {"kind": "none", "why": str(error)}
-    largest = np.finfo(np.float32).max
-    return {**arrays, "low": _outward(low, down=True), "high": np.minimum(_outward(high), largest)}, {"kind": "table"}
+    step = decoder.lattice.granularity  # a power of two; in steps no distance is beyond single precision
+    largest = float(np.finfo(np.float32).max)
+    low, high = _outward(low / step, down=True), np.minimum(_outward(high / step), largest)
+    return {**arrays, "low": low, "high": high}, {"kind": "table", "unit": step}
 
 
 def _listed(curve: Curve) -> dict[str, Any]:

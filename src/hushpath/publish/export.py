@@ -17,11 +17,11 @@ import csv
 import errno
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -146,10 +146,16 @@ def _reserve(path: Path) -> None:
             os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
 
 
+def csv_writer(file: TextIO, labels: Iterable[Label]) -> Any:
+    """A writer of rows with these labels; Python leaves a carriage return bare, which would begin a row of its own."""
+    bare = any("\r" in str(label) for label in labels)
+    return csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL)
+
+
 def _write_csv(asked: MatrixAsked, path: Path) -> None:
     mark, columns = asked.mark, asked.targets
     with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
+        writer = csv_writer(file, chain(asked.sources, asked.targets))
         writer.writerow([*mark, "source", *(["target", *asked.layers] if asked.long else asked.columns)])
         for sources, block in asked.blocks():
             for label, row in zip(sources, block.tolist(), strict=True):

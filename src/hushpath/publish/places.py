@@ -18,6 +18,7 @@ from ..errors import CannotError, OptionError
 PLANAR = "planar"
 DEGREES = ("EPSG:4326", "OGC:CRS84")
 CONTINENT = 60  # degrees: what is wider may well lie around (0, 0)
+FARTHEST = 1e15  # of any unit: beyond, differences are lost in rounding
 EARTH = 6_371_008.8  # metres, its mean radius
 
 
@@ -38,6 +39,8 @@ def places_of(topology: Topology, crs: str | None = None) -> Places:
     xy = topology.coordinates
     if xy is None or np.isnan(xy).all():
         raise CannotError("this release has no coordinates, so nothing of it can be drawn on a map")
+    if np.nanmax(np.abs(xy)) > FARTHEST:
+        raise CannotError(f"these coordinates go beyond {FARTHEST:g}, and nothing can be drawn there")
     if crs is None:
         return Places(xy, _like_degrees(xy))
     if not isinstance(crs, str):

@@ -86,9 +86,27 @@ class Grid:
         return x, y
 
 
-def along(topology: Topology, places: Float, edges: Int, pace: float) -> Iterator[tuple[Int, Float]]:
-    """Places along edges, not further apart than ``pace``, as edges and parts of them from 0 to 1."""
-    span = np.hypot(*(places[topology.heads[edges]] - places[topology.tails[edges]]).T)
+def inside(grid: Grid, starts: Float, ends: Float) -> tuple[Float, Float]:
+    """From which part of each line to which it runs inside of the grid; the first is larger where it never does."""
+    way = ends - starts
+    held = np.where((starts >= grid.corner) & (starts <= grid.opposite), np.inf, -np.inf)  # across one axis only
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low, high = (grid.corner - starts) / way, (grid.opposite - starts) / way
+    enter = np.where(way == 0, -held, np.minimum(low, high)).max(axis=1)
+    leave = np.where(way == 0, held, np.maximum(low, high)).min(axis=1)
+    return np.maximum(enter, 0.0), np.minimum(leave, 1.0)
+
+
+def along(topology: Topology, places: Float, edges: Int, grid: Grid) -> Iterator[tuple[Int, Float]]:
+    """Places along edges, not further apart than half a cell, as edges and parts of them from 0 to 1.
+
+    Only where an edge runs inside of the grid: one that is much longer than the region would take all memory.
+    """
+    starts, ends = places[topology.tails[edges]], places[topology.heads[edges]]
+    first_part, last_part = inside(grid, starts, ends)
+    crossing = first_part <= last_part
+    edges, first_part, last_part = edges[crossing], first_part[crossing], last_part[crossing]
+    span, pace = np.hypot(*(ends - starts)[crossing].T) * (last_part - first_part), grid.cell / 2
     counts = np.maximum(np.ceil(span / pace).astype(np.int64), 1) + 1
     bounds = np.concatenate([[0], np.cumsum(counts)])
     first = 0
@@ -97,7 +115,8 @@ def along(topology: Topology, places: Float, edges: Int, pace: float) -> Iterato
         mine = counts[first:last]
         which = np.repeat(np.arange(first, last), mine)
         step = np.arange(bounds[first], bounds[last]) - bounds[which]
-        yield edges[which], step / (counts[which] - 1)
+        share = step / (counts[which] - 1)
+        yield edges[which], first_part[which] + share * (last_part - first_part)[which]
         first = last
 
 
@@ -120,16 +139,16 @@ def burn(grid: Grid, topology: Topology, places: Float, weights: Float, layers: 
 
     def keep(spots: Float, times_of: Callable[[Float, Int], Float]) -> None:
         cells = grid.cells_of(spots)
-        inside = np.flatnonzero(cells >= 0)
-        touched[cells[inside]] = True
+        some = np.flatnonzero(cells >= 0)
+        touched[cells[some]] = True
         for layer, times in zip(out, layers, strict=True):
-            np.minimum.at(layer, cells[inside], times_of(times, inside))
+            np.minimum.at(layer, cells[some], times_of(times, some))
 
     nodes = np.flatnonzero(np.isfinite(places).all(axis=1))
-    keep(places[nodes], lambda times, inside: times[nodes[inside]])
+    keep(places[nodes], lambda times, some: times[nodes[some]])
     ends = places[tails], places[heads]
     near = (np.maximum(*ends) >= grid.corner) & (np.minimum(*ends) <= grid.opposite)  # false where a place is unknown
-    for edge, part in along(topology, places, np.flatnonzero(near.all(axis=1)), grid.cell / 2):
+    for edge, part in along(topology, places, np.flatnonzero(near.all(axis=1)), grid):
         spots = places[tails[edge]] + part[:, None] * (places[heads[edge]] - places[tails[edge]])
         keep(spots, partial(_times_of, topology, weights, edge, part))
     return out.reshape(len(layers), *grid.shape), touched.reshape(grid.shape)

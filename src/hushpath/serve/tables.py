@@ -12,11 +12,11 @@ every number as text, reaches a few millions at best.  What is NOT PRIVATE has a
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from ..data.labels import Label
 from ..errors import OptionError
 from ..kernels.minplus import LANES
 from ..kernels.paths import THREADS
-from ..publish.export import MOST_COLUMNS, schema_facts
+from ..publish.export import MOST_COLUMNS, csv_writer, schema_facts
 from .shelf import Book
 
 MEDIA = {
@@ -116,7 +116,7 @@ def streamed(table: Table, form: str) -> Iterator[Any]:
 def _csv(table: Table) -> Iterator[bytes]:
     mark, targets = table.mark, table.labels(table.columns)
     page = io.StringIO(newline="")
-    writer = csv.writer(page, lineterminator="\n")
+    writer = csv_writer(page, chain(table.labels(table.rows), targets))
     writer.writerow([*mark, "source", *(["target", *table.layers] if table.long else table.names)])
     for sources, block in table.blocks():
         for label, row in zip(sources, np.moveaxis(block, 0, 2), strict=True):

@@ -142,10 +142,16 @@ class _Package:
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
         left = self.left
         rows = self.database.execute(f'SELECT {quoted} FROM "{table}" NOT INDEXED')
-        while block := rows.fetchmany(BLOCK):
-            left -= SMALLEST_ROW * len(block) + sum(len(v) for row in block for v in row if isinstance(v, (str, bytes)))
+        block = []
+        for row in rows:  # one at a time: many rows may share one long text, and a block of them is all of memory
+            left -= SMALLEST_ROW + sum(len(value) for value in row if isinstance(value, (str, bytes)))
             if left < 0:
                 raise NetworkError("the GeoPackage has more rows or text than bytes; it is not sound")
+            block.append(row)
+            if len(block) == BLOCK:
+                yield block
+                block = []
+        if block:
             yield block
 
 

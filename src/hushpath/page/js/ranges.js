@@ -32,8 +32,7 @@ export function rangesFrom(told, arrays, distance, source) {
   if (told.kind === "exact") return { low: distance.slice(), high: distance.slice() };
   if (told.kind === "table") {
     const row = source * n;
-    const low = arrays.low.slice(row, row + n);
-    const high = arrays.high.slice(row, row + n);
+    const [low, high] = [arrays.low, arrays.high].map((ends) => ends.slice(row, row + n).map((end) => end * (told.unit ?? 1)));
     for (let v = 0; v < n; v++) if (!isFinite(distance[v])) low[v] = high[v] = Infinity;
     return { low, high };
   }

@@ -24,9 +24,9 @@ export function told(value, low, high) {
 
 /** @param {number} value @param {number} last the power of ten of the last digit */
 export function rounded(value, last) {
-  const scale = 10 ** Math.abs(last);
+  const scale = 10 ** Math.min(Math.abs(last), 300);
   const near = last > 0 ? Math.round(value / scale) * scale : Math.round(value * scale) / scale;
-  const text = near.toFixed(Math.max(0, -last));
+  const text = near.toFixed(Math.min(Math.max(0, -last), 100));
   const [whole, part] = text.split(".");
   const apart = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, "\u202f") : whole;
   return part === undefined ? apart : `${apart}.${part}`;
