@@ -1,5 +1,6 @@
 """The page in a real browser: Python's numbers, by mouse, by keys, by touch, in the dark, and without a network."""
 
+import io
 import json
 import re
 
@@ -141,9 +142,8 @@ def test_click_colours_the_map_and_hover_tells(visit, file):
 def pixels(page):
     """Colours on the map, by how often they occur."""
     data = page.locator("#map-box").screenshot()
-    from io import BytesIO
 
-    with Image.open(BytesIO(data)) as picture:
+    with Image.open(io.BytesIO(data)) as picture:
         return {colour: count for count, colour in picture.convert("RGB").getcolors(10**7)}
 
 
@@ -302,3 +302,57 @@ def test_inside_a_notebook(visit, tmp_path, released):
     frame.locator("html[data-ready]").wait_for(state="attached")
     assert frame.locator("#from").input_value() == "harbour"
     assert json.loads(json.dumps(released._repr_html_())).count("travel time in minutes, 2026-03") == 1
+
+
+def test_mistakes_get_words(visit, file, trips_release, tmp_path):
+    page = visit(file, "#from=nowhere&to=airport")
+    assert "nowhere" in page.locator("#link-wrong").inner_text()
+    choose(page, "from", "harbour")
+    ready(page)
+    page.locator("#to").fill("12")
+    page.locator("#to").press("Escape")
+    assert page.locator("#to").input_value() == "airport"
+    page.get_by_label("Steps", exact=True).check()
+    page.locator("#steps").fill("abc")
+    assert page.locator("#steps-wrong").is_visible()
+    page.locator("#steps").fill("5, 10")
+    assert not page.locator("#steps-wrong").is_visible()
+    said = "pair => hushpath.distance(...pair).then(() => '', error => error.message)"
+    assert page.evaluate(said, ["harbour", "nowhere"]) == "no node is called 'nowhere'"
+    write_explorer(trips_release, tmp_path / "x.html")
+    page = visit(tmp_path / "x.html")
+    assert (
+        page.evaluate(said, ["n00", "n01"]) == page.evaluate(said, ["n00", "n01", "xx"]) == "say which period: am, pm"
+    )
+
+
+def test_a_link_shows_what_its_sender_saw(visit, tmp_path, trips_release):
+    """The scale of colours depends on the start alone, not on the path of clicks that led there."""
+    write_explorer(trips_release, tmp_path / "x.html")
+    page = visit(tmp_path / "x.html", "#from=n00&period=am")
+    ready(page)
+    page.get_by_label("pm", exact=True).check()
+    page.wait_for_selector("html[data-ready='2']", state="attached")
+    seen = page.locator("#legend").inner_text()
+    fresh = visit(tmp_path / "x.html", page.url[page.url.index("#") :])
+    ready(fresh)
+    assert fresh.locator("#legend").inner_text() == seen
+
+
+def test_places_near_a_start_have_its_colour(visit, file):
+    page = visit(file, "#from=harbour&versus=airport")
+    ready(page)
+    assert [one.strip() for one in page.locator("#legend .ends span").all_inner_texts()] == [
+        "nearer to airport", "as far", "nearer to harbour"
+    ]  # fmt: skip
+    box = page.locator("#map").bounding_box()
+    with Image.open(io.BytesIO(page.screenshot())) as picture:
+        seen = picture.convert("RGB")
+    strongest = {}
+    for label in ("corner 0.1", "corner 11.10"):
+        x, y = page.evaluate("label => hushpath.screen(label)", label)
+        left, top = int(box["x"] + x) - 9, int(box["y"] + y) - 9
+        colours = [colour for _, colour in seen.crop([left, top, left + 18, top + 18]).getcolors(999)]
+        strongest[label] = max(colours, key=lambda colour: max(colour) - min(colour))
+    assert strongest["corner 0.1"][0] > strongest["corner 0.1"][2]  # orange, as the star of the first start
+    assert strongest["corner 11.10"][2] > strongest["corner 11.10"][0]  # blue, as that of the other

@@ -64,9 +64,10 @@ def run_demo(
     answers = {period: ask(one, PAIRS) for period, one in in_periods(published).items()}
     say("5. Anybody can ask the file anything, as often as they like; answers cost no more privacy.")
     for morning, evening in zip(*answers.values(), strict=True):
+        (early, between), (late, _) = morning.told("s"), evening.told("s")
         say(
-            f"   {morning.source} to {morning.target}: {morning.distance:.0f} s in the morning (90 % interval "
-            f"{morning.low:.0f} to {morning.high:.0f} s), {evening.distance:.0f} s in the evening"
+            f"   {morning.source} to {morning.target}: {early} in the morning (90 % interval {between}), "
+            f"{late} in the evening"
         )
     comparison = Comparison.joined([compare(owned, one) for one in in_periods(published).values()])
     result = Evaluation.of(comparison)

@@ -13,7 +13,7 @@ from ..publish.planned import Plan, Sweep
 from ..publish.statement import NOT_PRIVATE
 from ..publish.trip_plan import TripPlan
 from . import sections, trips
-from .page import row, short, table
+from .page import folded, row, short, table
 from .setting import Setting
 
 # A notebook brings its own style and its own colours, light or dark: only what it lacks is said here.
@@ -71,4 +71,5 @@ def plan_card(plan: Plan | Sweep | TripPlan) -> str:
     if isinstance(plan, Sweep):
         cards = [f"<h4>epsilon = {one.terms.epsilon:g}</h4>{card}" for one, card in zip(several, cards, strict=True)]
     unlimited = any(one.terms.budget.unlimited for one in several)
-    return (f'<p style="{ALARM}">{NOT_PRIVATE}: epsilon is infinite</p>' if unlimited else "") + "".join(cards)
+    text = folded("In full, with cautions", f"<pre>{escape(str(plan))}</pre>")
+    return (f'<p style="{ALARM}">{NOT_PRIVATE}: epsilon is infinite</p>' if unlimited else "") + "".join(cards) + text

@@ -14,6 +14,7 @@ from ..data.labels import Label
 from ..publish.evaluate import Comparison, Evaluation
 from ..publish.oracle import Release, in_periods
 from ..publish.planned import Plan
+from ..publish.quantity import told
 from ..publish.statement import NOT_PRIVATE, Statement
 from .page import bullets, figure, folded, lists, row, short, table
 from .pictures import error_by_hops, true_against_released
@@ -89,6 +90,13 @@ class Answer(NamedTuple):
     low: float
     high: float
 
+    def told(self, units: str = "") -> tuple[str, str]:
+        """Both with the digits that noise leaves."""
+        up, down = self.high - self.distance, self.distance - self.low
+        low, high = (told(end, end - down, end + up) for end in (self.low, self.high))
+        measured = f"\u00a0{units}" if units else ""
+        return f"{told(self.distance, self.low, self.high)}{measured}", f"{low} to {high}{measured}"
+
 
 def ask(release: Release, pairs: Iterable[tuple[Label, Label]]) -> list[Answer]:
     """Ask a release for the distances of a few pairs, with intervals."""
@@ -105,9 +113,8 @@ def answers(release: Release, words: Setting) -> str:
     rows = []
     for several in zip(*asked.values(), strict=True):
         for period, one in zip(asked, several, strict=True):
-            interval = f"{short(one.low)} to {words.amount(one.high)}"
             at = [period] if when else []
-            rows.append(row(columns, [str(one.source), str(one.target), *at, words.amount(one.distance), interval]))
+            rows.append(row(columns, [str(one.source), str(one.target), *at, *one.told(words.units)]))
     return "<p>Answers cost no privacy: ask for as many as you like, for ever.</p>" + table(columns, rows)
 
 

@@ -3,6 +3,7 @@
 /** @typedef {import("./glines.js").View} View @typedef {import("./glines.js").Shape} Shape */
 
 const CLOSEST = 4000; // times the whole map
+const BUTTONS = 56; // pixels at the left, where buttons would lie on the network
 const NEAR = 40; // pixels: farther off, nothing is meant
 
 export class Camera {
@@ -30,11 +31,11 @@ export class Camera {
   fit() {
     const { x, y } = this.shape;
     const [left, right, bottom, top] = [least(x), most(x), least(y), most(y)];
-    const { width, height } = this.view;
-    this.view.x = (left + right) / 2;
-    this.view.y = (bottom + top) / 2;
+    const [width, height] = [this.view.width - BUTTONS, this.view.height];
     this.whole = Math.min((width * 0.92) / Math.max(right - left, 1e-9), (height * 0.92) / Math.max(top - bottom, 1e-9));
-    this.view.scale = this.whole = Math.min(this.whole, 1e6);
+    this.view.scale = this.whole = Math.min(Math.max(this.whole, 1e-6), 1e6);
+    this.view.x = (left + right) / 2 - BUTTONS / 2 / this.whole;
+    this.view.y = (bottom + top) / 2;
     this.touched = false;
     this.moved();
   }

@@ -14,11 +14,12 @@ export class Finder {
     this.lower = labels.map((one) => one.toLowerCase());
     this.chosen = chosen;
     this.active = -1;
+    this.node = -1;
     /** @type {number[]} */
     this.found = [];
     input.addEventListener("input", () => this.look());
     input.addEventListener("focus", () => input.select());
-    input.addEventListener("blur", () => setTimeout(() => this.close(), 150));
+    input.addEventListener("blur", () => setTimeout(() => this.put(this.node), 150));
     input.addEventListener("keydown", (event) => this.key(event));
     list.addEventListener("pointerdown", (event) => {
       event.preventDefault();
@@ -29,6 +30,7 @@ export class Finder {
 
   /** Show a node that was chosen elsewhere. @param {number} node */
   put(node) {
+    this.node = node;
     this.input.value = node < 0 ? "" : this.labels[node];
     this.close();
   }
@@ -64,7 +66,10 @@ export class Finder {
     this.list.hidden = !asked;
     this.input.setAttribute("aria-expanded", String(Boolean(asked)));
     this.mark();
-    if (!asked) this.chosen(-1);
+    if (!asked) {
+      this.node = -1;
+      this.chosen(-1);
+    }
   }
 
   mark() {
@@ -84,7 +89,7 @@ export class Finder {
       if (many) this.active = (this.active + (event.key === "ArrowDown" ? 1 : many - 1)) % many;
       this.mark();
     } else if (event.key === "Enter" && !this.list.hidden && this.active >= 0) this.take(this.found[this.active]);
-    else if (event.key === "Escape") this.close();
+    else if (event.key === "Escape") this.put(this.node); // what was typed is not in force
     else return;
     event.preventDefault();
   }

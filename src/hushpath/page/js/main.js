@@ -13,7 +13,7 @@ import { nice, noun, stepsIn } from "./words.js";
 
 /**
  * @typedef {import("./worker.js").Answer} Answer
- * @typedef {{origin: number, other: number, target: number, hovered: number, period: number, far: number, gap: number, scaled: string,
+ * @typedef {{origin: number, other: number, target: number, hovered: number, period: number, far: number, gap: number,
  *   view: string, steps: number[], answer: Answer | null, rival: Answer | null, cross: boolean}} State
  */
 
@@ -39,7 +39,7 @@ async function start() {
 
   /** @type {State} */
   const state = {
-    origin: -1, other: -1, target: -1, hovered: -1, period: 0, far: 1, gap: 1, scaled: "", view: "distance", steps: [],
+    origin: -1, other: -1, target: -1, hovered: -1, period: 0, far: 1, gap: 1, view: "distance", steps: [],
     answer: null, rival: null, cross: false,
   };
   const painter = (location.hash.includes("canvas") ? null : cardPainter(by("lines"), shape)) ?? canvasPainter(by("lines"), shape);
@@ -115,15 +115,12 @@ async function start() {
       const value = new Float32Array(n);
       const [low, high] = [new Float32Array(n), new Float32Array(n)];
       for (let v = 0; v < n; v++) {
-        const one = rival ? answer.distance[v] - rival.distance[v] : answer.distance[v];
+        const one = rival ? rival.distance[v] - answer.distance[v] : answer.distance[v];
         value[v] = isFinite(one) ? one : NaN;
         if (answer.ranges) [low[v], high[v]] = [answer.ranges.low[v], answer.ranges.high[v]];
       }
-      // Periods are compared by eye, so they share one scale.
-      const [name, asked] = rival ? ["gap", `${answer.source} ${rival.source}`] : ["far", `${answer.source}`];
-      if (state.scaled !== asked) Object.assign(state, { [name]: nice(nearlyAll(value)), scaled: asked });
       if (!state.steps.length) {
-        const step = nice(nearlyAll(value) / 6);
+        const step = nice(state.far / 6);
         state.steps = [step, 2 * step, 3 * step, 4 * step];
         by("steps").value = state.steps.join(", ");
       }
@@ -132,9 +129,17 @@ async function start() {
     by("legend-box").hidden = !answer;
     by("views").hidden = Boolean(rival);
     by("steps-box").hidden = state.view !== "steps" || Boolean(rival);
-    showLegend(by("legend"), header, look(), [labels[state.origin], labels[state.other]]);
+    showLegend(by("legend"), header, look(), [labels[state.other], labels[state.origin]]);
     paint(true);
     tell();
+  }
+
+  /** Periods are compared by eye, so all of them have the scale of the first. @param {(Answer | null)[]} found */
+  async function scale([one, other]) {
+    if (!one) return;
+    const [first, rival] = await Promise.all([one, other].map((answer) => answer && worker.ask(0, answer.source)));
+    if (first) state.far = nice(nearlyAll(first.distance));
+    if (first && rival) state.gap = nice(nearlyAll(first.distance.map((far, v) => far - rival.distance[v])));
   }
 
   /** Ask again for what is chosen; the last question wins. */
@@ -145,6 +150,8 @@ async function start() {
     const found = await Promise.all([origin, other].map((node) => (node < 0 ? null : worker.ask(period, node))));
     if (mine !== asking) return;
     [state.answer, state.rival] = found;
+    await scale(found);
+    if (mine !== asking) return;
     colour();
     remember();
     document.documentElement.dataset.ready = String(asking);
@@ -158,6 +165,7 @@ async function start() {
   /** @param {number} node */
   function begin(node) {
     state.origin = node;
+    if (state.target === node) state.target = -1;
     if (node < 0) state.other = -1;
     if (state.other === node) state.other = -1;
     put();
@@ -205,7 +213,10 @@ async function start() {
     const chosen = new URLSearchParams(location.hash.slice(1));
     /** @param {string} name */
     const node = (name) => find.get(chosen.get(name) ?? "") ?? -1;
-    Object.assign(state, { origin: location.hash.length > 1 ? node("from") : header.origin, target: node("to"), other: node("versus") });
+    const unknown = ["from", "to", "versus"].map((name) => chosen.get(name)).filter((label) => label && !find.has(label));
+    by("link-wrong").hidden = !unknown.length;
+    by("link-wrong").textContent = `The link names ${unknown.join(", ").slice(0, 80)}, which this network does not have.`;
+    Object.assign(state, { origin: find.has(chosen.get("from") ?? "") ? node("from") : header.origin, target: node("to"), other: node("versus") });
     state.period = Math.max(0, header.periods.indexOf(chosen.get("period") ?? ""));
     const steps = stepsIn(chosen.get("steps") ?? "");
     if (steps.length) {
@@ -229,7 +240,9 @@ async function start() {
   });
   by("steps").addEventListener("input", () => {
     const steps = stepsIn(by("steps").value);
-    by("steps").setAttribute("aria-invalid", String(!steps.length));
+    const wrong = !steps.length || steps.length < by("steps").value.split(",").filter((/** @type {string} */ one) => one.trim()).length;
+    by("steps").setAttribute("aria-invalid", String(wrong));
+    by("steps-wrong").hidden = !wrong;
     if (!steps.length) return;
     state.steps = steps;
     colour();
@@ -283,9 +296,14 @@ async function start() {
       periods: header.periods,
       /** @param {string} source @param {string} target @param {string} [period] */
       async distance(source, target, period) {
-        const [from, to] = [find.get(String(source)), find.get(String(target))];
-        if (from === undefined || to === undefined) throw new Error("no node is called so");
-        const answer = await worker.ask(period === undefined ? 0 : header.periods.indexOf(period), from);
+        const [from, to] = [source, target].map((label) => {
+          const node = find.get(String(label));
+          if (node === undefined) throw new Error(`no node is called '${label}'`);
+          return node;
+        });
+        const at = header.periods.length > 1 || period !== undefined ? header.periods.indexOf(String(period)) : 0;
+        if (at < 0) throw new Error(`say which period: ${header.periods.join(", ") || "there are none"}`);
+        const answer = await worker.ask(at, from);
         const { low, high } = answer.ranges ?? { low: null, high: null };
         return { distance: answer.distance[to], low: low && low[to], high: high && high[to] };
       },
@@ -296,9 +314,9 @@ async function start() {
   document.documentElement.dataset.loaded = "yes";
 }
 
-/** What 99 of 100 numbers do not exceed: a scale that one far place does not squeeze. @param {Float32Array} numbers */
+/** What 99 of 100 numbers do not exceed: a scale that one far place does not squeeze. @param {Float64Array} numbers */
 function nearlyAll(numbers) {
-  const found = numbers.filter((one) => one === one).map(Math.abs).sort();
+  const found = numbers.filter(isFinite).map(Math.abs).sort();
   return found[Math.floor(0.99 * (found.length - 1))] || found[found.length - 1] || 1;
 }
 

@@ -4,6 +4,7 @@
 
 const MOST_NAMES = 4000;
 const MOST_DOTS = 1500;
+const MOST_NAMED = 60;
 
 /**
  * @typedef {{origin: number, other: number, target: number, path: number[], cross: boolean, dots: boolean,
@@ -36,7 +37,7 @@ export function drawMarks(canvas, camera, labels, names, marks) {
       context.stroke();
     }
   }
-  if (marks.dots) dots(context, camera, marks);
+  const seen = marks.dots ? dots(context, camera, marks) : [];
   /** @type {number[][]} */
   const taken = [];
   for (const [node, colour, star] of /** @type {[number, string, boolean][]} */ ([
@@ -47,7 +48,10 @@ export function drawMarks(canvas, camera, labels, names, marks) {
     pin(context, x, y, colour, marks.paper, star);
     named(context, labels[node], x, y, marks, taken, true, view.width);
   }
-  for (const node of names) {
+  const chosen = new Set([marks.origin, marks.other, marks.target]);
+  // Close by, every node has its name.
+  for (const node of seen.length && seen.length <= MOST_NAMED ? seen : names) {
+    if (chosen.has(node)) continue;
     const [x, y] = camera.screen(node);
     if (x < 0 || y < 0 || x > view.width || y > view.height) continue;
     named(context, labels[node], x, y, marks, taken, false, view.width);
@@ -65,24 +69,25 @@ export function drawMarks(canvas, camera, labels, names, marks) {
   }
 }
 
-/** @param {CanvasRenderingContext2D} context @param {Camera} camera @param {Marks} marks */
+/** The nodes that are seen. @param {CanvasRenderingContext2D} context @param {Camera} camera @param {Marks} marks */
 function dots(context, camera, marks) {
   const { view, shape } = camera;
   const visible = [];
   for (let v = 0; v < shape.n && visible.length <= MOST_DOTS; v++) {
     const [x, y] = camera.screen(v);
-    if (x > 0 && y > 0 && x < view.width && y < view.height) visible.push([x, y]);
+    if (x > 0 && y > 0 && x < view.width && y < view.height) visible.push(v);
   }
-  if (visible.length > MOST_DOTS) return;
+  if (visible.length > MOST_DOTS) return [];
   context.fillStyle = marks.paper;
   context.strokeStyle = marks.ink;
   context.lineWidth = 1;
-  for (const [x, y] of visible) {
+  for (const node of visible) {
     context.beginPath();
-    context.arc(x, y, 2.6, 0, 7);
+    context.arc(...camera.screen(node), 2.6, 0, 7);
     context.fill();
     context.stroke();
   }
+  return visible;
 }
 
 /**
@@ -114,7 +119,7 @@ function named(context, label, x, y, marks, taken, bold, width) {
   const text = label.length > 28 ? `${label.slice(0, 27)}…` : label;
   context.font = `${bold ? "600 14px" : "12px"} system-ui, sans-serif`;
   const wide = context.measureText(text).width;
-  const left = x + 11 + wide > width ? x - 11 - wide : x + 11;
+  const left = Math.max(4, x + 11 + wide > width ? x - 11 - wide : x + 11);
   const box = [left - 3, y - 10, left + wide + 3, y + 10];
   if (!bold && taken.some((one) => box[0] < one[2] && one[0] < box[2] && box[1] < one[3] && one[1] < box[3])) return;
   taken.push(box);

@@ -53,6 +53,7 @@ export function showAnswer(place, header, asked, node, path, pinned) {
     return;
   }
   const parts = [];
+  const pathWords = `Path over ${path.length - 1} ${path.length === 2 ? "edge" : "edges"}`;
   for (const { origin, answer } of asked) {
     const { number, other, range } = sentence(header, answer, node);
     parts.push(element("p", { class: "pair" }, `${labels[origin]} → ${labels[node]}`),
@@ -62,8 +63,8 @@ export function showAnswer(place, header, asked, node, path, pinned) {
   if (asked.length === 2) parts.push(element("p", { class: "verdict" }, verdict(header, asked, node)));
   if (path.length > 1 && pinned) {
     const list = element("ol", {}, ...path.map((one) => element("li", {}, labels[one])));
-    parts.push(element("details", {}, element("summary", {}, `Path over ${path.length - 1} edges`), list));
-  } else if (path.length > 1) parts.push(element("p", { class: "range" }, `Path over ${path.length - 1} edges`));
+    parts.push(element("details", {}, element("summary", {}, pathWords), list));
+  } else if (path.length > 1) parts.push(element("p", { class: "range" }, pathWords));
   place.replaceChildren(...parts);
 }
 
