@@ -30,7 +30,8 @@ def main():
             page.wait_for_selector("html[data-ready]", state="attached")
             page.wait_for_timeout(800)
             with Image.open(io.BytesIO(page.screenshot())) as picture:
-                picture.convert("RGB").quantize(96).save(HERE / name, optimize=True)
+                few = picture.convert("RGB").quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+                few.save(HERE / name, optimize=True)
         browser.close()
 
 

@@ -31,7 +31,7 @@ def command(
     c.check_inputs(release)
     rel = c.in_period(load(release, decoder=decoder, estimator=estimator), period)
     with shown():
-        result = evaluate(o.read(network, given), rel, sources=sources)
+        result = evaluate(o.read(network, given, rel), rel, sources=sources)
     if json:
         c.print_json(result.as_dict())
     else:

@@ -15,6 +15,7 @@ from . import trips as t
 if TYPE_CHECKING:
     from ..data.network import Network
     from ..data.trips import Trips
+    from ..publish.oracle import Release
 
 OPTIONS: dict[str, tuple[Any, Any]] = {
     "weight": (c.Weight, "weight"), "directed": (c.Directed, False), "source": (c.Source, "source"),
@@ -49,10 +50,13 @@ def owner(verb: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def read(network: Path, given: dict[str, Any]) -> Network | Trips:
+def read(network: Path, given: dict[str, Any], release: Release) -> Network | Trips:
     """The network with its weights, or the trips on it."""
     from ..data.readers import read_network
+    from ..errors import OptionError
 
+    if release.statement.trips is not None and given["trips"] is None:
+        raise OptionError("this release was made of trips: say where they are with --trips, and which column is which")
     c.check_inputs(network, given["nodes"], given["edge_data"])
     c.check_edge_data(given["edge_data"], given["edge_interval"], given["trips"])
     if given["trips"] is not None:

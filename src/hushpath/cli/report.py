@@ -36,7 +36,7 @@ def command(
     comparison = None
     with shown():
         if not public:
-            owned = o.read(network, given)
+            owned = o.read(network, given, rel)
             several = [compare(owned, one, sources=sources) for one in in_periods(rel).values()]
             comparison = Comparison.joined(several)
         words = Setting.of(rel)
