@@ -121,6 +121,16 @@ def test_what_is_wrong_has_a_code(made, path, code):
     assert answer.json()["message"].isprintable()
 
 
+def test_latitude_before_longitude_is_not_an_answer(made):
+    """The mistake that everybody makes once: both places would snap to one node, and take no time."""
+    _, client = made
+    answer = client.get("/table/v1/driving/52.5001,13.3001;52.512,13.33")
+    assert answer.status_code == 400
+    assert answer.json()["code"] == "NoSegment"
+    assert "longitude,latitude" in answer.json()["message"]
+    assert client.get("/route/v1/driving/13.31,52.51;13.36,52.53").json()["code"] == "Ok"  # a little beside the network
+
+
 @pytest.mark.parametrize("geometries", ["geojson", "polyline", "polyline6"])
 def test_a_route_has_the_documented_shape(made, geometries):
     rel, client = made

@@ -114,6 +114,9 @@ class Snapped:
         for place, limit in enumerate(_radiuses(found.get("radiuses", ""), len(places))):
             if self.metres[place] > limit:
                 raise NotOk("NoSegment", f"could not find a node within the radius of coordinate {place}")
+            if self.metres[place] > book.snapper.reach:
+                away = f"the nearest node is {self.metres[place] / 1000:.0f} km away from coordinate {place}"
+                raise NotOk("NoSegment", f"{away}; coordinates are written longitude,latitude")
 
     def waypoints(self, which: Int | None = None) -> list[dict[str, Any]]:
         """What OSRM calls them; a node's label stands for the name of a street."""

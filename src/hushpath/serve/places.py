@@ -11,6 +11,8 @@ from ..data.topology import Topology
 from ..errors import CannotError, InputError
 from ..publish.places import great_circle, places_of
 
+NEAREST = 10_000.0  # metres: places so far off a small network are still meant to be on it
+
 
 def on_sphere(places: Float) -> Float:
     """Longitudes and latitudes as points of a sphere of radius 1."""
@@ -30,6 +32,9 @@ class Snapper:
             raise CannotError("the coordinates of this release are not longitudes and latitudes")
         self.places = places
         self.known = np.flatnonzero(np.isfinite(places).all(axis=1))
+        corners = np.array([places[self.known].min(axis=0), places[self.known].max(axis=0)])
+        # As far as the network is wide: what lies farther off is somewhere else, or has its latitude first.
+        self.reach = max(float(great_circle(corners[:1], corners[1:])[0]), NEAREST)
         self._tree = cKDTree(on_sphere(places[self.known]))
 
     def nearest(self, asked: Float) -> tuple[Int, Float]:
