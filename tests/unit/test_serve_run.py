@@ -8,6 +8,7 @@ import time
 from contextlib import contextmanager
 
 import pytest
+import uvicorn
 from served import city
 
 from hushpath.serve import Limits, make_app
@@ -17,8 +18,10 @@ HOST = "127.0.0.1"
 
 
 @contextmanager
-def serving(app, limits):
+def serving(app, limits, sndbuf=None):
     sock = socket.create_server((HOST, 0))
+    if sndbuf:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, sndbuf)  # of every connection
     server = server_for(app, limits)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]})
     thread.start()
@@ -115,6 +118,75 @@ def test_a_reader_who_stops_is_cut_off_and_others_go_on(port):
         except ConnectionError:
             pass
     assert not got.endswith(b"0\r\n\r\n")  # which would be the end of a whole answer
+
+
+def reader(port, request, rcvbuf=4096):
+    """Asks, with hardly a buffer of its own for the answer."""
+    sock = socket.socket()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf)
+    sock.connect((HOST, port))
+    sock.settimeout(20)
+    sock.sendall(request)
+    return sock
+
+
+def taken(sock, size=2**16, pause=0.0):
+    """What arrives until the connection ends."""
+    got = b""
+    try:
+        while data := sock.recv(size, socket.MSG_WAITALL):
+            got += data
+            time.sleep(pause)
+    except ConnectionError:
+        pass
+    return got
+
+
+TABLE = get("/table/v1/driving/" + ";".join(f"13.{i:03},52.5" for i in range(500)))  # megabytes of durations
+
+
+@pytest.fixture(scope="module")
+def few():
+    limits = Limits(connections=4, stall_seconds=1.0)
+    with serving(make_app({"berlin": city(30)}, limits), limits) as port:
+        yield port
+
+
+@pytest.mark.parametrize("more", ["", "connection: close\r\n"])
+def test_readers_who_take_nothing_lock_nobody_out(few, more):
+    socks = [reader(few, TABLE.replace(b"connection: close\r\n", more.encode())) for _ in range(3)]
+    try:
+        assert [sock.recv(12) for sock in socks] == [b"HTTP/1.1 200"] * 3
+        assert talk(few, get("/health")).startswith(b"HTTP/1.1 503")  # all places are taken
+        time.sleep(1.5)
+        assert talk(few, get("/health")).startswith(b"HTTP/1.1 200")
+    finally:
+        for sock in socks:
+            sock.close()
+
+
+def test_a_reader_who_is_slow_gets_everything(few):
+    began = time.perf_counter()
+    with reader(few, TABLE, 2**17) as sock:
+        head, _, body = taken(sock, 10**6, 0.3).partition(b"\r\n\r\n")
+    assert time.perf_counter() - began > 1.5  # longer than anybody may take nothing
+    assert len(json.loads(body)["durations"]) == 500
+    assert f"content-length: {len(body)}\r\n".encode() in head
+
+
+@pytest.mark.parametrize("more", ["", "connection: close\r\n"])
+def test_a_short_answer_must_be_taken_too(monkeypatch, more):
+    """Less than what makes a transport ask for a pause: only the end of the connection waits for it."""
+    limits = Limits(stall_seconds=0.3)
+    app = make_app({"berlin": city(3)}, limits)
+    config = uvicorn.Config
+    monkeypatch.setattr(uvicorn, "Config", lambda *a, **k: config(*a, **k | {"timeout_keep_alive": 0.3}))
+    with serving(app, limits, sndbuf=4096) as port:
+        whole = talk(port, get("/openapi.json"))
+        assert len(whole) < 2**16
+        with reader(port, get("/openapi.json", more)) as sock:
+            time.sleep(1.5)
+            assert len(taken(sock)) < len(whole)
 
 
 def test_what_is_asked_is_not_written_down(port, capfd, caplog):

@@ -23,7 +23,7 @@ class Limits:
         threads: that do such work.
         connections: open at once.
         request_seconds: for a request to arrive as a whole.
-        stall_seconds: that a reader may let a stream wait.
+        stall_seconds: that a reader may let an answer wait.
         stream_seconds: of a stream as a whole.
         steps: of one isochrone request.
         waypoints: of one route.

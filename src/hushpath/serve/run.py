@@ -15,19 +15,21 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from .limits import Limits
 from .replies import dumps
-from .streams import ABORT
+from .streams import ABORT, PIECE
 
 SWITCH = 0.001  # seconds a thread may keep the interpreter from answering small questions
 GRACE = 5  # seconds for answers that have begun, when the server is stopped
 
 
 def protocol_for(limits: Limits) -> type[HttpToolsProtocol]:
-    """A protocol that cuts off headers that are too long or too slow, and lets an answer end its connection."""
+    """A protocol that cuts off headers that are too long or too slow and readers who stop, or if an answer says so."""
 
     class Bounded(HttpToolsProtocol):
         unread = 0  # bytes of a first line and headers that are not complete
         complete = False
         waiting: Any = None
+        stalled: Any = None
+        left = 0  # bytes that the reader had not taken when the clock was set
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
@@ -35,6 +37,7 @@ def protocol_for(limits: Limits) -> type[HttpToolsProtocol]:
 
         def connection_lost(self, exc: Exception | None) -> None:
             self._done()
+            self._taken()
             super().connection_lost(exc)
 
         def data_received(self, data: bytes) -> None:
@@ -64,6 +67,42 @@ def protocol_for(limits: Limits) -> type[HttpToolsProtocol]:
                 self.waiting.cancel()
                 self.waiting = None
 
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._watch()
+
+        def resume_writing(self) -> None:
+            if not self.transport.is_closing():  # else the rest, however small, has to be taken too
+                self._taken()
+            super().resume_writing()
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            if self.transport.is_closing():
+                self._watch()
+
+        def timeout_keep_alive_handler(self) -> None:
+            super().timeout_keep_alive_handler()
+            self._watch()
+
+        def _watch(self) -> None:
+            """A closed connection lasts until everything is sent, so somebody must look whether it is being taken."""
+            if self.stalled is None:
+                self.left = self.transport.get_write_buffer_size()
+                self.stalled = self.loop.call_later(limits.stall_seconds, self._look)
+
+        def _look(self) -> None:
+            self.stalled = None
+            if self.left - self.transport.get_write_buffer_size() < PIECE:  # as much as a stream has to lose
+                self.transport.abort()
+            else:
+                self._watch()
+
+        def _taken(self) -> None:
+            if self.stalled is not None:
+                self.stalled.cancel()
+                self.stalled = None
+
         def send_400_response(self, msg: str) -> None:
             self._refuse("400 Bad Request", "RequestError", msg)
 
@@ -72,6 +111,7 @@ def protocol_for(limits: Limits) -> type[HttpToolsProtocol]:
             head = f"HTTP/1.1 {status}\r\ncontent-length: {len(said)}\r\n"
             self.transport.write(f"{head}content-type: application/json\r\nconnection: close\r\n\r\n".encode() + said)
             self.transport.close()
+            self._watch()
 
     return Bounded
 
