@@ -174,7 +174,8 @@ def polygons(grid: Grid, above: Float, scale: float, back: Any) -> Polygons:
     """
     from contourpy import FillType, contour_generator
 
-    z = np.clip(np.nan_to_num(above / scale, nan=1.0, posinf=1.0, neginf=-1.0), -1.0, 1.0)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a tiny scale: infinite is cut off as well
+        z = np.clip(np.nan_to_num(above / scale, nan=1.0, posinf=1.0, neginf=-1.0), -1.0, 1.0)
     x, y = grid.middles()
     drawn = contour_generator(x, y, z, fill_type=FillType.OuterOffset).filled(-2.0, 0.0)
     found = []
