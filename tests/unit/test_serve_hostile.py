@@ -137,6 +137,25 @@ def test_when_all_places_are_taken_others_are_told_to_come_back(client):
     assert gate.inside == {"heavy": 0, "waiting": 0}
 
 
+def test_metres_of_a_table_are_heavy_work(client):
+    gate = client.app.routes[-1].endpoint.__self__.gate
+    gate.inside["heavy"] = 100
+    try:
+        path = "/table/v1/x/13.3,52.5;13.31,52.5"
+        assert client.get(path).status_code == 200
+        for asked in ("distance", "duration,distance", "%64istance"):
+            refused(client.ask("GET", f"{path}?annotations={asked}"), 503)
+    finally:
+        gate.inside["heavy"] = 0
+
+
+def test_steps_next_to_nothing_say_nothing(client):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for step in ("1e-320", "1e-300", "5e-324"):
+            assert client.get("/isochrone", origin=0, steps=step, cells=50).status_code == 200
+
+
 def test_a_stream_that_fails_in_the_beginning_is_an_error(client, monkeypatch):
     def broken(self):
         raise CannotTell

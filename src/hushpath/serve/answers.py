@@ -17,7 +17,7 @@ from . import schema
 from .asked import body_of, query_of
 from .gate import Gate
 from .limits import Limits
-from .osrm import spelt, table
+from .osrm import spelt, table, weight_of_table
 from .osrm_route import route
 from .page import POLICY, page
 from .replies import JSON, dumps, dumps_list, finite, one_line, too_large
@@ -126,7 +126,8 @@ class Answers:
         given = request.path_params
         profile, places, query = given["profile"], given["coordinates"], request.scope["query_string"]
         try:
-            book, body = await self.gate.run(lambda: service(self.shelf, self.limits, profile, places, query))
+            kind = weight_of_table(query) if service is table else "waiting"
+            book, body = await self.gate.run(lambda: service(self.shelf, self.limits, profile, places, query), kind)
         except HushpathError as error:
             if getattr(error, "status", 0) == 503:
                 raise

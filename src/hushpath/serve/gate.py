@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Gate:
-    """Who may work: so many matrices and isochrones, so many smaller requests, on a few threads."""
+    """Who may work: so many matrices and the like, so many smaller requests, on a few threads."""
 
     def __init__(self, limits: Limits) -> None:
         self.most = {"heavy": limits.heavy, "waiting": limits.waiting}

@@ -18,7 +18,7 @@ class Limits:
         nodes: listed by one request.
         body_bytes: of a request's body.
         header_bytes: of its first line and headers.
-        heavy: matrices and isochrones at work at once; others are told to come back (503).
+        heavy: matrices, isochrones and tables of metres at work at once; others are told to come back (503).
         waiting: smaller requests (a search, an OSRM table) that may wait for a thread; others are told to come back.
         threads: that do such work.
         connections: open at once.

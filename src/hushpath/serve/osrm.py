@@ -153,6 +153,11 @@ def _indices(text: str, count: int, name: str) -> Int:
     return found
 
 
+def weight_of_table(query: bytes) -> str:
+    """The gate it goes through: metres take a search over the whole network for each source."""
+    return "heavy" if "distance" in options(query, TABLE).get("annotations", "") else "waiting"
+
+
 def table(shelf: Shelf, limits: Limits, profile: str, coordinates: str, query: bytes) -> tuple[Book, bytes]:
     """The table service: durations between places, and if asked for the metres of their paths."""
     found = options(query, TABLE)
