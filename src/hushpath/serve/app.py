@@ -53,10 +53,9 @@ def application(shelf: Shelf, limits: Limits, cors: Sequence[str] = ()) -> FastA
     for path in ("/", "/docs"):
         app.add_route(path, answers.page, include_in_schema=False)
     app.add_exception_handler(HTTPException, _not_found)
-    if cors:
+    app.add_middleware(Guard, limits=limits, quick={"/distance": answers.distance})
+    if cors:  # the last one added stands outermost, so that pages of these origins can read refusals too
         app.add_middleware(CORSMiddleware, allow_origins=list(cors), allow_methods=["GET", "POST"], allow_headers=["*"])
-    # The last one added stands outermost.  Pages of other origins need headers that only the other layers add.
-    app.add_middleware(Guard, limits=limits, quick={} if cors else {"/distance": answers.distance})
     return app
 
 

@@ -1,4 +1,4 @@
-"""The outermost layer: bodies of bounded size that arrive in time, and every exception as one line."""
+"""The layer around all endpoints: bodies of bounded size that arrive in time, and every exception as one line."""
 
 from __future__ import annotations
 
