@@ -180,7 +180,7 @@ def test_several_releases_are_found_by_name(made):
     assert client.get("/statement").status_code == 400
     assert client.get("/table/v1/b/13.3,52.5;13.31,52.5").json()["release"] == "b"
     assert client.get("/table/v1/driving/13.3,52.5;13.31,52.5").json()["code"] == "InvalidValue"
-    for name in ("", "a/b", "a\nb", "x@y", "x" * 200):
+    for name in ("", "a/b", "a\nb", "x@y", "x" * 200, "\udcff"):
         with pytest.raises(OptionError, match="under the name"):
             make_app({name: rel})
     with pytest.raises(OptionError, match="at least one"):
@@ -258,14 +258,33 @@ def test_a_release_without_intervals_says_so(monkeypatch):
     assert (answer.status_code, answer.json()["error"]["message"]) == (422, "no intervals here")
 
 
+def test_what_intervals_need_may_fail_for_any_reason(monkeypatch, capsys):
+    def none(*_, **__):
+        raise MemoryError("secret-home")
+
+    rel = city(3)
+    monkeypatch.setattr(rel, "intervals", none)
+    for at_once in (False, True):
+        client = Client({"r": rel}, intervals=at_once)
+        for _ in range(2):
+            answer = client.get("/distance", source=0, target=8, interval="true")
+            assert (answer.status_code, answer.json()["error"]["type"]) == (422, "CannotError")
+            assert answer.json()["error"]["message"] == "intervals cannot be worked out here"
+        assert capsys.readouterr().err == "hushpath: intervals of 'r' failed (MemoryError)\n"
+
+
 def test_other_origins_may_read_only_if_they_are_named(made):
     rel, client, _ = made
     asked = {"headers": {"origin": "http://map.example"}}
     assert "access-control-allow-origin" not in client.ask("GET", "/health", **asked).headers
     named = Client({"berlin": rel}, cors=["http://map.example"])
     assert named.ask("GET", "/health", **asked).headers["access-control-allow-origin"] == "http://map.example"
-    other = named.ask("GET", "/health", headers={"origin": "http://evil.example"})
-    assert "access-control-allow-origin" not in other.headers
+    for path, status in (("/health", 200), ("/distance?source=zz&target=0", 400), ("/nothing", 404)):
+        for method in ("GET", "BREW"):
+            mine, other = (named.ask(method, path, headers={"origin": f"http://{w}.example"}) for w in ("map", "evil"))
+            assert mine.status_code == other.status_code == (status if method == "GET" else 405)
+            assert mine.headers["access-control-allow-origin"] == "http://map.example"
+            assert "access-control-allow-origin" not in other.headers
 
 
 def test_nothing_is_given_to_telemetry(made):

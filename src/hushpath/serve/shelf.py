@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -20,7 +21,7 @@ from ..publish.statement import NOT_PRIVATE
 from .places import Snapper
 from .replies import MARK_HEADER, QUANTITY_HEADER, Refusal, dumps
 
-NAME = re.compile(r"[^\x00-\x1f/@\x7f]{1,100}")  # what stands in an address without trouble
+NAME = re.compile(r"[^\x00-\x1f/@\x7f\ud800-\udfff]{1,100}")  # what stands in an address without trouble
 QUICK = 0.0005  # seconds: an answer that takes less is given at once, not by a thread
 TRIES = 5
 PATIENCE = 5.0  # seconds that the first who asks for an interval waits for what all of them need
@@ -44,7 +45,7 @@ class Book:
             self.headers[MARK_HEADER] = quote(statement.marking, safe=" ,:;()")
         self._starting = Lock()
         self._learner: Thread | None = None
-        self._failed: CannotError | None = None
+        self._failed: str | None = None
         self.learnt = self.quick_ranges = False
 
     def build(self, max_bytes: int = MAX_BYTES) -> None:
@@ -62,7 +63,10 @@ class Book:
             self.release.intervals(pair, positions=True)
             self.quick_ranges = _median(lambda _: self.release.intervals(pair, positions=True)) < QUICK
         except CannotError as error:  # a release that has none says so when it is asked
-            self._failed = error
+            self._failed = str(error)
+        except Exception as error:  # no memory, or a bug of ours; whoever asks must not be told to come back for ever
+            print(f"hushpath: intervals of {self.name!r} failed ({type(error).__name__})", file=sys.stderr)
+            self._failed = "intervals cannot be worked out here"
         self.learnt = True
 
     def need_intervals(self) -> None:
@@ -81,7 +85,7 @@ class Book:
         if not self.learnt:
             raise Refusal(503, "Busy", "intervals of this release are being worked out; try again", retry_after="30")
         if self._failed is not None:
-            raise self._failed
+            raise CannotError(self._failed)  # a new one: what is raised keeps what was asked with it
 
     @cached_property
     def quick(self) -> bool:
