@@ -12,7 +12,8 @@ import uvicorn
 from served import city
 
 from hushpath.serve import Limits, make_app
-from hushpath.serve.run import server_for
+from hushpath.serve.guard import Local
+from hushpath.serve.run import names_of, server_for
 
 HOST = "127.0.0.1"
 
@@ -22,7 +23,7 @@ def serving(app, limits, sndbuf=None):
     sock = socket.create_server((HOST, 0))
     if sndbuf:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, sndbuf)  # of every connection
-    server = server_for(app, limits)
+    server = server_for(app, limits, sock)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]})
     thread.start()
     try:
@@ -65,6 +66,32 @@ def test_an_answer_and_its_headers(port):
     assert head.startswith(b"HTTP/1.1 200 OK\r\n")
     assert json.loads(body)["target"] == 899
     assert b"server:" not in head.lower()
+
+
+def test_only_names_of_this_machine_are_answered(port):
+    """Else a page whose name leads here could read what is served."""
+    for host in ("localhost", "LocalHost:1", f"127.0.0.1:{port}", "[::1]", "[::1]:8000"):
+        assert talk(port, get("/health").replace(HOST.encode(), host.encode())).startswith(b"HTTP/1.1 200"), host
+    for host in ("evil.example", f"evil.example:{port}", "localhost.evil.example", "127.0.0.1.evil.example",
+                 "127a0.0.1", "localhost:x", "localhost\r\nhost: evil.example", ""):  # fmt: skip
+        head, _, body = talk(port, get("/statement").replace(HOST.encode(), host.encode())).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 421"), host
+        assert "this machine only" in json.loads(body)["error"]["message"]
+    assert talk(port, b"GET /health HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 421")
+
+
+def test_who_listens_to_other_machines_is_asked_by_any_name():
+    app, limits = object(), Limits()
+    for host, names in (("127.0.0.1", ["127.0.0.1"]), ("127.0.0.5", ["127.0.0.5"]), ("0.0.0.0", None)):
+        with socket.create_server((host, 0)) as sock:
+            assert names_of(sock) == names
+            inner = server_for(app, limits, sock, "my-machine").config.app
+            assert (inner is app) is (names is None)
+            if names:
+                assert isinstance(inner, Local)
+                assert all(map(inner.known.fullmatch, (*names, "my-machine:80")))
+    with socket.socket(socket.AF_UNIX) as sock:
+        assert names_of(sock) is None
 
 
 def test_many_requests_on_one_connection(port):

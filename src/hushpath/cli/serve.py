@@ -62,7 +62,7 @@ def command(
             named_so = [f"{name} ({NOT_PRIVATE})" if rel.statement.marking else name for name, rel in loaded.items()]
             print(f"Serving {', '.join(named_so)} at {url} (Ctrl-C stops).", flush=True)
         typer.get_text_stream("stdout").flush()
-        listen(app, sock, limits)
+        listen(app, sock, limits, host=shown_host)
 
 
 def _bound(host: str, port: int) -> socket.socket:

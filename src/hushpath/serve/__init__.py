@@ -39,13 +39,16 @@ def make_app(
     return application(Shelf(releases, max_bytes, intervals=intervals), limits or Limits(), cors)
 
 
-def listen(app: Any, sock: Any, limits: Limits | None = None) -> None:
-    """Serve an application on a bound socket until the process is interrupted."""
+def listen(app: Any, sock: Any, limits: Limits | None = None, *, host: str = "") -> None:
+    """Serve an application on a bound socket until the process is interrupted.
+
+    On a loopback address only requests for ``localhost``, ``127.0.0.1``, ``[::1]``, the address or ``host`` are met.
+    """
     try:
         from .run import run
     except ModuleNotFoundError as error:
         raise missing(error) from None
-    run(app, sock, limits or Limits())
+    run(app, sock, limits or Limits(), host)
 
 
 def missing(error: ModuleNotFoundError) -> Exception:

@@ -1,8 +1,9 @@
-"""The layer around all endpoints: bodies of bounded size that arrive in time, and every exception as one line."""
+"""The layers around all endpoints: bodies of bounded size that arrive in time, every exception as one line, hosts."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 
@@ -17,6 +18,7 @@ from .streams import ABORT, CutOff
 
 Quick = Callable[[Request], Awaitable[Response]]
 METHODS = ("GET", "POST", "HEAD", "OPTIONS")
+LOCAL = ("localhost", "127.0.0.1", "[::1]")
 
 
 class Guard:
@@ -94,3 +96,23 @@ class Guard:
             return first.pop() if first else await receive()
 
         return again
+
+
+class Local:
+    """Lets through who asks for this machine by a name of its own.
+
+    A page from elsewhere could let its own name lead to 127.0.0.1 and would then be asked and answered as one site.
+    """
+
+    def __init__(self, app: ASGIApp, *names: str) -> None:
+        known = "|".join(re.escape(name) for name in (*LOCAL, *names))
+        self.app, self.known = app, re.compile(rf"(?:{known})(?::[0-9]*)?", re.IGNORECASE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        hosts = [value.decode("latin-1") for name, value in scope.get("headers", ()) if name == b"host"]
+        if scope["type"] != "http" or (len(hosts) == 1 and self.known.fullmatch(hosts[0])):
+            await self.app(scope, receive, send)
+        else:
+            said = f"this server answers on this machine only: ask for {', '.join(LOCAL)}, or listen with --host"
+            await refused(Refusal(421, "HostError", said, connection="close"))(scope, receive, send)

@@ -5,6 +5,7 @@ Nothing is logged.  What somebody asks may tell where they live; a server that f
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 import socket
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from .guard import Local
 from .limits import Limits
 from .replies import dumps
 from .streams import ABORT, PIECE
@@ -116,8 +118,20 @@ def protocol_for(limits: Limits) -> type[HttpToolsProtocol]:
     return Bounded
 
 
-def server_for(app: Any, limits: Limits) -> uvicorn.Server:
-    """The server, which says nothing and keeps nothing."""
+def names_of(sock: socket.socket) -> list[str] | None:
+    """What a socket is called that only this machine reaches; nothing if others do, or if it has no address."""
+    if sock.family not in (socket.AF_INET, socket.AF_INET6):
+        return None
+    address = ipaddress.ip_address(sock.getsockname()[0].partition("%")[0])
+    inner = getattr(address, "ipv4_mapped", None) or address
+    return [f"[{address}]" if address.version == 6 else str(address)] if inner.is_loopback else None
+
+
+def server_for(app: Any, limits: Limits, sock: socket.socket, host: str = "") -> uvicorn.Server:
+    """The server, which says nothing and keeps nothing; ``host`` is what the owner calls the socket's address."""
+    names = names_of(sock)
+    if names is not None:
+        app = Local(app, *names, *([host] if host else []))
     logging.getLogger("uvicorn").addHandler(logging.NullHandler())
     logging.getLogger("uvicorn").propagate = False
     config = uvicorn.Config(
@@ -128,7 +142,7 @@ def server_for(app: Any, limits: Limits) -> uvicorn.Server:
     return uvicorn.Server(config)
 
 
-def run(app: Any, sock: socket.socket, limits: Limits) -> None:
+def run(app: Any, sock: socket.socket, limits: Limits, host: str = "") -> None:
     """Serve until interrupted; the interrupt is passed on when answers that have begun are sent."""
     sys.setswitchinterval(SWITCH)
-    server_for(app, limits).run(sockets=[sock])
+    server_for(app, limits, sock, host).run(sockets=[sock])
