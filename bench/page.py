@@ -71,9 +71,9 @@ def main():
         took = time.perf_counter() - began
         print(f"{name}: {net.topology.num_edges} edges; page of {size / 1e6:.2f} MB in {took:.0f} s")
         browser = started.chromium.launch(executable_path=chromium(), args=SWITCHES)
-        for painter in ("", "#canvas="):
+        for painter in ("webgl", "canvas"):
             page = browser.new_page(viewport={"width": 1280, "height": 800})
-            page.goto(f"file://{file}{painter}")
+            page.goto(f"file://{file}#draw={painter}")
             page.wait_for_selector("html[data-loaded=yes]", state="attached")
             ready = page.evaluate("performance.now()")
             page.wait_for_timeout(2000)
@@ -82,7 +82,7 @@ def main():
             labels = [str(net.topology.labels[i]) for i in rng.integers(0, net.topology.num_nodes, clicks)]
             took = [page.evaluate(CLICK, label) for label in labels]
             print(
-                f"  {'canvas' if painter else 'WebGL '}  first paint {paint:.0f} ms, ready {ready:.0f} ms; click to "
+                f"  {painter:6s}  first paint {paint:.0f} ms, ready {ready:.0f} ms; click to "
                 f"coloured map: median {np.median(took):.0f} ms, worst {max(took):.0f} ms of {clicks}"
             )
         ends = rng.integers(0, net.topology.num_nodes, 1000).tolist()

@@ -26,7 +26,7 @@ def main():
         browser = started.chromium.launch(executable_path=chromium(), args=switches)
         for name, (anchor, size, scheme) in PICTURES.items():
             page = browser.new_page(viewport=size, color_scheme=scheme)
-            page.goto(f"file://{PAGE.resolve()}#{anchor}")
+            page.goto(f"file://{PAGE.resolve()}#{anchor}&draw=webgl")
             page.wait_for_selector("html[data-ready]", state="attached")
             page.wait_for_timeout(800)
             with Image.open(io.BytesIO(page.screenshot())) as picture:

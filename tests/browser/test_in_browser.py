@@ -147,7 +147,7 @@ def pixels(page):
         return {colour: count for count, colour in picture.convert("RGB").getcolors(10**7)}
 
 
-@pytest.mark.parametrize("painter", ["", "&canvas="])
+@pytest.mark.parametrize("painter", ["webgl", "canvas"])
 def test_isochrones_are_drawn_from_intervals(visit, tmp_path, painter):
     """One long line: with no noise all is sure, and as much of it has the colour of each step as the steps say."""
     n = 200
@@ -155,7 +155,7 @@ def test_isochrones_are_drawn_from_intervals(visit, tmp_path, painter):
                                  coordinates=np.column_stack([np.arange(n + 1), np.zeros(n + 1)]))  # fmt: skip
     exact = hushpath.release(net, mechanism="input", **UNLIMITED)
     write_explorer(exact, tmp_path / "x.html")
-    page = visit(tmp_path / "x.html", f"#from=0&steps=50,150{painter}")
+    page = visit(tmp_path / "x.html", f"#from=0&steps=50,150&draw={painter}")
     ready(page)
     page.add_style_tag(content="#stamp {display: none !important}")
     found = pixels(page)

@@ -62,11 +62,13 @@ void main() {
 }`;
 
 /**
- * A painter that uses WebGL 2, or nothing where there is none.
- * @param {HTMLCanvasElement} canvas @param {Shape} shape
+ * A painter that uses WebGL 2, or nothing where there is none or, unless `slow` will do, only one in software: a plain
+ * canvas is faster then.
+ * @param {HTMLCanvasElement} canvas @param {Shape} shape @param {boolean} slow
  * @returns {Painter | null}
  */
-export function cardPainter(canvas, shape) {
+export function cardPainter(canvas, shape, slow) {
+  if (!slow && inSoftware()) return null;
   const gl = canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true, preserveDrawingBuffer: true });
   if (!gl) return null;
   const program = built(gl);
@@ -158,6 +160,15 @@ export function cardPainter(canvas, shape) {
   }
   numbers({ value: new Float32Array(shape.n).fill(NaN), low: new Float32Array(shape.n), high: new Float32Array(shape.n) });
   return { numbers, draw };
+}
+
+/** Whether the processor would draw; asked of another canvas, because one that was asked once can do nothing else. */
+function inSoftware() {
+  const gl = document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: true });
+  const told = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = String(gl?.getParameter(told ? told.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return !gl || /swiftshader|llvmpipe|software|basic render/i.test(name);
 }
 
 /** @param {WebGL2RenderingContext} gl */

@@ -42,7 +42,10 @@ async function start() {
     origin: -1, other: -1, target: -1, hovered: -1, period: 0, far: 1, gap: 1, view: "distance", steps: [],
     answer: null, rival: null, cross: false,
   };
-  const painter = (location.hash.includes("canvas") ? null : cardPainter(by("lines"), shape)) ?? canvasPainter(by("lines"), shape);
+  // A graphics card if there is one; `#draw=canvas` and `#draw=webgl` are for tests.
+  const draw = new URLSearchParams(location.hash.slice(1)).get("draw");
+  const card = draw === "canvas" ? null : cardPainter(by("lines"), shape, draw === "webgl");
+  const painter = card ?? canvasPainter(by("lines"), shape);
   const camera = new Camera(by("map"), shape, () => paint(true), {
     tap: (node, event) => {
       if (event.shiftKey && state.origin >= 0) compare(node);
@@ -202,7 +205,7 @@ async function start() {
     }
     if (header.periods.length) chosen.set("period", header.periods[state.period]);
     if (state.view === "steps") chosen.set("steps", state.steps.join(","));
-    if (location.hash.includes("canvas")) chosen.set("canvas", "");
+    if (draw) chosen.set("draw", draw);
     try {
       history.replaceState(null, "", `#${chosen}`);
     } catch {
