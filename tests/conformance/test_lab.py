@@ -110,6 +110,7 @@ def test_a_killed_run_continues_to_the_same_table(tiny, tmp_path, monkeypatch):
     assert measured == []
 
 
+@pytest.mark.slow
 def test_workers_give_the_same_table(tiny, tmp_path):
     some = [row for row in tiny[1]["results"] if row["network"] == "path" and row["mechanism"] == "input"]
     found = table(tmp_path, classes=("path",), mechanisms=("input",), jobs=2)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from named_graphs import grid_ends
 
+import hushpath
 from hushpath.cli import run
 from hushpath.estimate import registry as estimators
 from hushpath.publish.quantity import told
@@ -403,6 +404,7 @@ def test_serve_answers_until_it_is_stopped(folder, capsys, number):
 
 def test_serving_says_which_extra_is_missing(folder, capsys, monkeypatch):
     assert call(capsys, *RELEASE)[0] == 0
+    monkeypatch.setattr(hushpath, "serve", None, raising=False)  # put back afterwards, with the modules inside of it
     for name in [name for name in sys.modules if name.startswith(("fastapi", "hushpath.serve"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "fastapi", None)

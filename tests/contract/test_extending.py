@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import hushpath
 
 ROOT = Path(__file__).parents[2]
@@ -89,6 +91,7 @@ def test_every_toy_on_the_page_is_tried():
     assert set(TOYS) == set(CONFORMANCE)
 
 
+@pytest.mark.slow
 def test_a_wrong_toy_is_noticed(tmp_path):
     """The inherited tests can fail: a decoder that forgets a hop breaks the symmetry that all of them keep."""
     package = copy_of_package(tmp_path)

@@ -18,7 +18,7 @@ import hushpath
 from hushpath.errors import CannotError, OptionError
 from hushpath.publish.export import write_matrix
 from hushpath.publish.isochrones import isochrones
-from hushpath.serve import Limits, make_app, missing
+from hushpath.serve import Limits, make_app, missing, shelf, streams, tables
 from hushpath.serve.shelf import Book
 
 QUANTITY = {"name": "travel time", "units": "seconds", "date": ""}
@@ -91,9 +91,9 @@ MEDIA_ARROW = "text/html;q=0.9, application/vnd.apache.arrow.stream"
 
 def test_many_blocks_are_one_matrix(made, monkeypatch):
     rel, client, _ = made
-    monkeypatch.setattr("hushpath.serve.tables.MOST_BLOCK", 100)
-    monkeypatch.setattr("hushpath.serve.tables.PAGE", 64)
-    monkeypatch.setattr("hushpath.serve.streams.PIECE", 64)
+    monkeypatch.setattr(tables, "MOST_BLOCK", 100)
+    monkeypatch.setattr(tables, "PAGE", 64)
+    monkeypatch.setattr(streams, "PIECE", 64)
     expected = rel.matrix()
     frame = pd.read_csv(io.BytesIO(client.post("/matrix").content), index_col="source")
     assert np.array_equal(frame.to_numpy(), expected)
@@ -219,7 +219,7 @@ def test_releases_that_have_no_index_answer_too():
 
 def test_an_answer_that_takes_long_is_given_by_a_thread(made, monkeypatch):
     rel, _, _ = made
-    monkeypatch.setattr("hushpath.serve.shelf.QUICK", 0.0)
+    monkeypatch.setattr(shelf, "QUICK", 0.0)
     client = Client({"berlin": rel}, intervals=True)
     answer = client.get("/distance", source=0, target=35, interval="true").json()
     assert answer["distance"] == rel.distance(0, 35)
@@ -229,7 +229,7 @@ def test_an_answer_that_takes_long_is_given_by_a_thread(made, monkeypatch):
 def test_nobody_waits_minutes_for_what_intervals_need(monkeypatch):
     rel = city(3)
     client, ready = Client({"r": rel}), threading.Event()
-    monkeypatch.setattr("hushpath.serve.shelf.PATIENCE", 0.01)
+    monkeypatch.setattr(shelf, "PATIENCE", 0.01)
     learn = Book.learn
     monkeypatch.setattr(Book, "learn", lambda book: ready.wait(60) and learn(book))
     asked = {"source": 0, "target": 8, "interval": "true"}
@@ -239,7 +239,7 @@ def test_nobody_waits_minutes_for_what_intervals_need(monkeypatch):
         assert "being worked out" in answer.json()["error"]["message"]
     assert client.get("/distance", source=0, target=8).status_code == 200
     ready.set()
-    monkeypatch.setattr("hushpath.serve.shelf.PATIENCE", 60.0)
+    monkeypatch.setattr(shelf, "PATIENCE", 60.0)
     for _ in range(600):
         answer = client.get("/distance", **asked)
         if answer.status_code == 200:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from served import Client, city
 
-from hushpath.serve import Limits
+from hushpath.serve import Limits, shelf, tables
 from hushpath.serve.gate import Gate
 from hushpath.serve.guard import Guard
 from hushpath.serve.limits import Limits as Bounds
@@ -112,7 +112,7 @@ def test_a_bug_of_ours_tells_only_its_type(client, monkeypatch, capsys):
     def broken(*_):
         raise RuntimeError("source=home target=work")
 
-    monkeypatch.setattr("hushpath.serve.shelf.Book.one", broken)
+    monkeypatch.setattr(shelf.Book, "one", broken)
     answer = client.get("/distance", source=0, target=1)
     assert answer.status_code == 500
     assert answer.json() == {"error": {"type": "InternalError", "message": "internal error (RuntimeError)"}}
@@ -165,7 +165,7 @@ def test_a_stream_that_fails_in_the_beginning_is_an_error(client, monkeypatch):
         def __init__(self):
             super().__init__(422, "CannotError", "no")
 
-    monkeypatch.setattr("hushpath.serve.tables.Table.blocks", broken)
+    monkeypatch.setattr(tables.Table, "blocks", broken)
     for form in ("csv", "parquet", "arrow"):
         assert refused(client.post("/matrix", sources=[0], format=form), 422) == "no"
     gate = client.app.routes[-1].endpoint.__self__.gate

@@ -35,9 +35,9 @@ def command(
         str | None, typer.Option("--crs", help="What coordinates are: EPSG:4326, EPSG:25832, or planar.")
     ] = None,
     isochrone: Annotated[
-        str | None, typer.Option("--isochrone", help="geojson: what is reached from this node.")
+        str | None, typer.Option("--isochrone", help="geojson, geoparquet: what is reached from this node.")
     ] = None,
-    steps: Annotated[str | None, typer.Option("--steps", help="geojson: within how much: 300,600.")] = None,
+    steps: Annotated[str | None, typer.Option("--steps", help="geojson, geoparquet: within how much: 300,600.")] = None,
     decoder: c.DecoderName = "auto",
     estimator: c.EstimatorName = "auto",
     verify: c.Verify = None,

@@ -9,7 +9,6 @@ from ..publish.isochrones import isochrones
 from ..publish.oracle import Release
 from .core import Asked
 
-CONFIDENCE = 0.9
 NO_STEPS = "an isochrone needs a node and how far to go: --isochrone market --steps 300,600"
 
 
@@ -19,5 +18,4 @@ def asked_isochrones(release: Release, asked: Asked) -> dict[str, Any]:
         raise OptionError(NO_STEPS)
     if asked.crs is not None:
         raise OptionError("isochrones are drawn in the coordinates of the release; --crs is for edges")
-    confidence = CONFIDENCE if asked.confidence is None else asked.confidence
-    return isochrones(release, asked.isochrone, list(asked.steps), confidence=confidence)
+    return isochrones(release, asked.isochrone, list(asked.steps), confidence=asked.held)

@@ -7,9 +7,11 @@ import { ends, unpack } from "./data.js";
 import { Finder } from "./finder.js";
 import { cardPainter } from "./glines.js";
 import { drawMarks, namesIn } from "./marks.js";
-import { by, element, showAnswer, showLegend, showPromise } from "./panel.js";
+import { by, element, showAnswer, showLegend } from "./panel.js";
 import { route } from "./paths.js";
-import { nice, noun, stepsIn } from "./words.js";
+import { setUp } from "./setup.js";
+import { searcher } from "./thread.js";
+import { nice, stepsIn } from "./words.js";
 
 /**
  * @typedef {import("./worker.js").Answer} Answer
@@ -18,7 +20,6 @@ import { nice, noun, stepsIn } from "./words.js";
  */
 
 const PLACES = 2 ** 20;
-const KEPT = 24; // answers: going back to one is immediate
 
 /** @param {string} name */
 const shade = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -321,77 +322,6 @@ async function start() {
 function nearlyAll(numbers) {
   const found = numbers.filter(isFinite).map(Math.abs).sort();
   return found[Math.floor(0.99 * (found.length - 1))] || found[found.length - 1] || 1;
-}
-
-/** Words that never change. @param {import("./data.js").Header} header */
-function setUp(header) {
-  const { quantity } = header;
-  document.title = header.title;
-  by("title").textContent = header.title;
-  const what = [`Released ${noun(quantity)}`, quantity.units && `in ${quantity.units}`].filter(Boolean).join(" ");
-  by("about").textContent = [what, quantity.date, header.marking ? "" : `epsilon = ${header.epsilon}`].filter(Boolean).join(", ");
-  if (header.marking) {
-    by("mark").hidden = by("stamp").hidden = false;
-    by("mark").textContent = `${header.marking}. Do not publish.`;
-  }
-  if (header.periods.length > 1) {
-    by("periods-box").hidden = false;
-    by("periods").append(...header.periods.map((name, i) => choice("period", String(i), name, i === 0)));
-  }
-  if (header.ranges.some((one) => one.kind === "none")) by("views-box").hidden = true;
-  if (quantity.units) by("steps-unit").textContent = `(${quantity.units})`;
-  if (!header.ownPlaces) by("layout").hidden = false;
-  showPromise(by("promise-words"), header);
-  by("promise-open").addEventListener("click", () => {
-    by("promise").showModal();
-    by("promise-close").focus();
-  });
-}
-
-/** @param {string} name @param {string} value @param {string} text @param {boolean} checked */
-function choice(name, value, text, checked) {
-  const input = element("input", { type: "radio", name, value });
-  /** @type {HTMLInputElement} */ (input).checked = checked;
-  return element("label", {}, input, element("span", {}, text));
-}
-
-/**
- * The thread, with a memory of its last answers.
- * @param {import("./data.js").Header} header @param {import("./data.js").Arrays} arrays
- * @param {Int32Array} tails @param {Int32Array} heads
- */
-function searcher(header, arrays, tails, heads) {
-  const thread = new Worker(URL.createObjectURL(new Blob([by("worker").textContent], { type: "text/javascript" })));
-  const periods = header.ranges.map((ranges, i) => {
-    const mine = Object.entries(arrays).filter(([name]) => name.endsWith(`.${i}`));
-    return { ranges, arrays: Object.fromEntries(mine.map(([name, array]) => [name.slice(0, name.lastIndexOf(".")), array])) };
-  });
-  const { directed, granularity, labels } = header;
-  thread.postMessage({ n: labels.length, directed, tails, heads, granularity, periods });
-  /** @type {Map<string, Promise<Answer>>} */
-  const kept = new Map();
-  /** @type {Map<number, (found: Answer) => void>} */
-  const open = new Map();
-  let count = 0;
-  thread.addEventListener("message", (/** @type {MessageEvent<Answer>} */ event) => {
-    open.get(event.data.id)?.(event.data);
-    open.delete(event.data.id);
-  });
-  return {
-    /** @param {number} period @param {number} source @returns {Promise<Answer>} */
-    ask(period, source) {
-      const name = `${period} ${source}`;
-      const before = kept.get(name);
-      if (before) return before;
-      const id = ++count;
-      /** @type {Promise<Answer>} */
-      const found = new Promise((done) => open.set(id, done));
-      thread.postMessage({ id, period, source });
-      kept.set(name, found);
-      if (kept.size > KEPT) kept.delete(/** @type {string} */ (kept.keys().next().value));
-      return found;
-    },
-  };
 }
 
 start().catch((error) => {
