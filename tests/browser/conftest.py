@@ -9,6 +9,7 @@ import hushpath
 from hushpath.page.write import write_explorer
 
 # Where there is no graphics card WebGL is drawn in software.
+FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"  # all is drawn by then
 SWITCHES = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
 
 
@@ -30,7 +31,7 @@ def visit(browser):
     asked, complaints, windows = [], [], []
 
     def opened(path, anchor="", **settings):
-        window = browser.new_context(viewport={"width": 1100, "height": 720}, offline=True, **settings)
+        window = browser.new_context(**{"viewport": {"width": 1100, "height": 720}, "offline": True, **settings})
         page = window.new_page()
         windows.append(window)
         page.on("request", lambda request: asked.append(request.url))
@@ -38,6 +39,7 @@ def visit(browser):
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(f"file://{path}{anchor}")
         page.wait_for_selector("html[data-loaded=yes]", state="attached")
+        page.evaluate(FRAMES)
         return page
 
     opened.complaints = complaints

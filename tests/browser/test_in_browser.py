@@ -220,8 +220,7 @@ def test_a_screen_reader_finds_names(visit, file):
 
 
 def test_phone(visit, file):
-    page = visit(file, has_touch=True, is_mobile=True)
-    page.set_viewport_size({"width": 380, "height": 760})
+    page = visit(file, has_touch=True, is_mobile=True, viewport={"width": 380, "height": 760})
     box = page.locator("#map").bounding_box()
     assert box["height"] > 250
     assert page.evaluate("document.documentElement.scrollWidth") <= 380

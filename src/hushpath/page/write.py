@@ -65,7 +65,7 @@ def explorer(
 def default_title(release: Release) -> str:
     """What the numbers are, in a few words."""
     noun = release.statement.quantity.noun
-    return f"Released {noun}s"
+    return f"{noun[:1].upper()}{noun[1:]}s"
 
 
 def program(name: str) -> str:
