@@ -24,9 +24,8 @@ from hushpath.page.write import write_explorer
 from hushpath.progress import shown
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "browser"))
-from tools import NO_BROWSER, chromium
+from tools import NO_BROWSER, SWITCHES, chromium
 
-SWITCHES = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
 CLICK = """async label => {
   const box = document.getElementById("map"), [x, y] = hushpath.screen(label), at = box.getBoundingClientRect();
   const told = {pointerId: 1, pointerType: "mouse", clientX: at.left + x, clientY: at.top + y, bubbles: true};

@@ -9,7 +9,7 @@ from playwright.sync_api import sync_playwright
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests" / "browser"))
-from tools import chromium  # noqa: E402
+from tools import SWITCHES, chromium  # noqa: E402
 
 PAGE = HERE.parent / "demo-out" / "city.html"
 PICTURES = {
@@ -22,8 +22,7 @@ PICTURES = {
 
 def main():
     with sync_playwright() as started:
-        switches = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
-        browser = started.chromium.launch(executable_path=chromium(), args=switches)
+        browser = started.chromium.launch(executable_path=chromium(), args=SWITCHES)
         for name, (anchor, size, scheme) in PICTURES.items():
             page = browser.new_page(viewport=size, color_scheme=scheme)
             page.goto(f"file://{PAGE.resolve()}#{anchor}&draw=webgl")

@@ -12,7 +12,8 @@ from xml.sax.saxutils import quoteattr
 import networkx as nx
 import pytest
 
-from hushpath.data.readers import READERS
+from hushpath.data.readers import READERS, read_network
+from hushpath.errors import NetworkError
 
 WITHOUT_WEIGHTS = {"osrm"}  # readers of the public half only
 DIRECTED = {"sumo", "tntp"}  # formats whose every network is directed
@@ -106,3 +107,14 @@ def written(folder, name, edges, nodes, directed=False):
         packed.write_bytes(gzip.compress(path.read_bytes()))
         path = packed
     return path, options
+
+
+def refused(match, path, kind=NetworkError, **options):
+    """Reading fails in one line that holds no weight (those of the tests are 98765), nor does what lies behind it."""
+    with pytest.raises(kind, match=match) as caught:
+        read_network(path, **options)
+    message = str(caught.value)
+    assert len(message.splitlines()) == 1
+    assert "98765" not in message
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None

@@ -2,15 +2,11 @@
 
 import pandas as pd
 import pytest
-from tools import NO_BROWSER, chromium
+from tools import FRAMES, NO_BROWSER, SWITCHES, chromium
 from town import grid
 
 import hushpath
 from hushpath.page.write import write_explorer
-
-# Where there is no graphics card WebGL is drawn in software.
-FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"  # all is drawn by then
-SWITCHES = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
 
 
 @pytest.fixture(scope="module")  # not longer: while it is open, its event loop runs, and other tests have their own

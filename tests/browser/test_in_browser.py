@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from playwright.sync_api import expect
+from tools import FRAMES
 from town import grid
 
 import hushpath
@@ -20,7 +21,7 @@ UNLIMITED = dict(epsilon=float("inf"), unit=1.0, anyway=True)
 def ready(page):
     """Wait for an answer and for two frames after it."""
     page.wait_for_selector("html[data-ready]", state="attached")
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.evaluate(FRAMES)
 
 
 def choose(page, box, label):

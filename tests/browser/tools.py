@@ -12,6 +12,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+# Where there is no graphics card WebGL is drawn in software.
+SWITCHES = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
+FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"  # all is drawn by then
 TYPESCRIPT = "typescript@7.0.2"
 NO_BROWSER = "no browser was found: install chromium, or name one in HUSHPATH_CHROMIUM; the page was NOT tested in one"
 NO_CHECKER = "no TypeScript was found, and npm could not bring it; types of the page's JavaScript were NOT checked"

@@ -1,5 +1,8 @@
 """TNTP networks as they are published, and OSRM speeds, of which only the segments can be read."""
 
+from functools import partial
+
+import edge_files
 import pytest
 
 from hushpath import read_network, read_topology
@@ -32,14 +35,7 @@ def rows(net):
     return sorted((*pair, w) for pair, w in zip(ends, net.weights.reveal().tolist(), strict=True))
 
 
-def refused(match, path, kind=NetworkError, **options):
-    with pytest.raises(kind, match=match) as caught:
-        read_network(path, **{"weight": "free_flow_time", **options})
-    message = str(caught.value)
-    assert len(message.splitlines()) == 1
-    assert "98765" not in message
-    assert caught.value.__cause__ is None
-    assert caught.value.__context__ is None
+refused = partial(edge_files.refused, weight="free_flow_time")
 
 
 @pytest.mark.parametrize(

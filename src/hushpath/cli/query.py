@@ -60,12 +60,12 @@ def command(
 
 def _told(answer: float, ends: tuple[float, float] | None, percent: float, quantity: Quantity) -> str:
     """One answer with the digits that noise leaves; ``--json`` and ``--pairs`` have all of them."""
-    from ..publish.quantity import told
+    from ..publish.quantity import told, told_range
 
     if ends is None:
         return quantity.amount(told(answer))
-    low, high = (told(end, end - (ends[1] - answer), end + (answer - ends[0])) for end in ends)
-    return f"{quantity.amount(told(answer, *ends))}   ({percent:g} % interval {low} to {quantity.amount(high)})"
+    number, low, high = told_range(answer, *ends)
+    return f"{quantity.amount(number)}   ({percent:g} % interval {low} to {quantity.amount(high)})"
 
 
 def _print_csv(

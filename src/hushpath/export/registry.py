@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import CannotError, OptionError
 from ..publish.asked import check_confidence
-from ..publish.oracle import Release
+from ..publish.oracle import Release, in_periods
 from ..publish.statement import NOT_PRIVATE
 from .core import Asked, Format, Written
 
@@ -57,8 +57,7 @@ def export(release: Release, path: str | os.PathLike[str], to: str, **asked: Any
 
 def _times(release: Release, form: Format) -> list[Release]:
     """The release at each of the times that are written."""
-    if release.period is not None or not release.periods:
-        return [release]
-    if len(release.periods) > 1 and not form.every_period:
-        raise OptionError(f"{form.name} holds one period: add --period, one of {', '.join(release.periods)}")
-    return [release.at(period) for period in release.periods]
+    several = in_periods(release)
+    if len(several) > 1 and not form.every_period:
+        raise OptionError(f"{form.name} holds one period: add --period, one of {', '.join(several)}")
+    return list(several.values())

@@ -18,7 +18,7 @@ from ..arrays import Float
 from ..decode.edges import EdgeDecoder
 from ..decode.widths import Curve
 from ..errors import CannotError
-from ..publish.oracle import Release
+from ..publish.oracle import Release, in_periods
 from .layout import drawn_places
 
 MOST_IN_TABLE = 1_000_000  # numbers in each layer of a table: a thousand nodes, some megabytes
@@ -29,12 +29,11 @@ Arrays = dict[str, NDArray[Any]]
 def page_data(release: Release, *, title: str, origin: int | None, confidence: float) -> tuple[dict[str, Any], Arrays]:
     """The header and the arrays of a page about all periods of a release, or about the one it is asked about."""
     topology, statement = release.topology, release.statement
-    periods = release.periods if release.period is None else (release.period,)
-    several = [release.at(period) for period in periods] or [release]
+    several = in_periods(release)
     places, own = drawn_places(topology)
     arrays: Arrays = {"tails": topology.tails, "heads": _zigzag(topology.heads - topology.tails), **_placed(places)}
     told = []
-    for i, one in enumerate(several):
+    for i, one in enumerate(several.values()):
         mine, ranges = _answers(one, confidence)
         arrays |= {f"{name}.{i}": array for name, array in mine.items()}
         told.append(ranges)
@@ -44,9 +43,9 @@ def page_data(release: Release, *, title: str, origin: int | None, confidence: f
         "directed": topology.directed,
         "ownPlaces": own,
         "origin": -1 if origin is None else origin,
-        "granularity": several[0].decoder.lattice.granularity,
+        "granularity": one.decoder.lattice.granularity,
         "confidence": confidence,
-        "periods": list(periods),
+        "periods": [name for name in several if name],
         "ranges": told,
         "quantity": asdict(statement.quantity),
         "marking": statement.marking,

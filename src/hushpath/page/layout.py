@@ -37,9 +37,9 @@ def _spread_to_neighbours(topology: Topology, places: Float, known: NDArray[np.b
     """Nodes without a place lie in the middle of neighbours that have one; without any, in the middle of all."""
     places, known = places.copy(), known.copy()
     places[~known] = places[known].mean(axis=0)
+    one = np.concatenate([topology.tails, topology.heads])
+    other = np.concatenate([topology.heads, topology.tails])
     while True:
-        one = np.concatenate([topology.tails, topology.heads])
-        other = np.concatenate([topology.heads, topology.tails])
         use = known[other] & ~known[one]
         found = np.unique(one[use])
         if not len(found):

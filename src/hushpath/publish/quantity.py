@@ -81,6 +81,16 @@ SECONDS_IN = {name: seconds for seconds, names in SECONDS.items() for name in na
 UNNAMED = Quantity()
 
 
+def told_range(value: float, low: float, high: float) -> tuple[str, str, str]:
+    """A number and both ends of its interval, all with the digits of the number.
+
+    >>> told_range(1234.5678, 1180.4, 1290.6)
+    ('1230', '1180', '1290')
+    """
+    down, up = value - low, high - value
+    return told(value, low, high), told(low, low - down, low + up), told(high, high - down, high + up)
+
+
 def told(value: float, low: float | None = None, high: float | None = None) -> str:
     """A number with the digits that noise leaves: the last is worth at most a quarter of how far it may be off.
 

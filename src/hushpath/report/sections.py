@@ -14,7 +14,7 @@ from ..data.labels import Label
 from ..publish.evaluate import Comparison, Evaluation
 from ..publish.oracle import Release, in_periods
 from ..publish.planned import Plan
-from ..publish.quantity import told
+from ..publish.quantity import told_range
 from ..publish.statement import NOT_PRIVATE, Statement
 from .page import bullets, figure, folded, lists, row, short, table
 from .pictures import error_by_hops, true_against_released
@@ -92,10 +92,9 @@ class Answer(NamedTuple):
 
     def told(self, units: str = "") -> tuple[str, str]:
         """Both with the digits that noise leaves."""
-        up, down = self.high - self.distance, self.distance - self.low
-        low, high = (told(end, end - down, end + up) for end in (self.low, self.high))
+        number, low, high = told_range(self.distance, self.low, self.high)
         measured = f"\u00a0{units}" if units else ""
-        return f"{told(self.distance, self.low, self.high)}{measured}", f"{low} to {high}{measured}"
+        return f"{number}{measured}", f"{low} to {high}{measured}"
 
 
 def ask(release: Release, pairs: Iterable[tuple[Label, Label]]) -> list[Answer]:
