@@ -11,7 +11,9 @@ from hushpath.cells.hierarchy import Hierarchy, Lists
 from hushpath.cells.index import Index
 from hushpath.cells.labels import build_labels
 from hushpath.cells.layout import Layout
+from hushpath.cells.tables import as_tables, cell_graphs, fill_tables, outer_room
 from hushpath.decompose.decomposition import decomposition
+from hushpath.decompose.dissection import cut
 from hushpath.errors import CannotError, FileFormatError
 from hushpath.kernels.labels import climb, common_columns
 from hushpath.kernels.numbering import preorder
@@ -21,9 +23,17 @@ def made(net, leaf_size=3, seed=0, from_edges=True):
     topology = net.topology
     hierarchy, _ = decomposition(topology, leaf_size=leaf_size)
     lengths = np.random.default_rng(seed).integers(0, 50, topology.num_edges).astype(float)
-    index = Index.from_edges(hierarchy, topology, lengths, 1.0, labels=False)
-    index.from_edge_lengths = from_edges
-    return index, hierarchy, lengths
+    return over(hierarchy, topology, lengths, from_edges=from_edges), hierarchy, lengths
+
+
+def over(hierarchy, topology, lengths, from_edges=True):
+    """An index over a hierarchy like those that mechanisms measure, from lengths."""
+    layout = Layout.of(hierarchy)
+    sizes = layout.table_sizes
+    tables = as_tables(layout, np.empty(sum(sizes)), np.empty(sum(sizes[:2])) if topology.directed else None)
+    place, room = outer_room(layout)
+    fill_tables(layout, cell_graphs(hierarchy, topology, lengths), tables, np.inf, place, np.empty(room))
+    return Index(layout, tables, 1.0, from_edges)
 
 
 def grid():
@@ -68,7 +78,7 @@ def test_cells_in_another_order_give_the_same_answers():
         separators=Lists.of([hierarchy.separators[i] for i in order]),
     )  # fmt: skip
     assert np.array_equal(other.home, back[hierarchy.home])
-    again = Index.from_edges(other, net.topology, lengths, 1.0)
+    again = over(other, net.topology, lengths)
     out = np.empty((2, 42, 42))
     for one, matrix in zip((index, again), out, strict=True):
         one.matrix(np.arange(42), None, matrix)
@@ -116,12 +126,12 @@ def test_labels_climbs_and_answers_against_their_twins(name, from_edges):
         tables.square_out[:] += rng.integers(0, 5, len(tables.square_out)) * (tables.square_out > 0)
         if not tables.symmetric:
             tables.side_in[:] += tables.side_in > 0
-    labels = build_labels(layout, tables, from_edges=from_edges)
+    labels = build_labels(layout, tables, np.inf, from_edges=from_edges)
     out_tables, in_tables = (tables.side_out, tables.square_out), (tables.side_in, tables.square_in)
     spare, got = np.empty(layout.room), np.empty(layout.room)
     for v in range(n):
         before, after = climb_reference(v, layout.flat, *out_tables)
-        climb(v, layout.flat, *out_tables, spare, got)
+        climb(v, layout.flat, *out_tables, np.inf, spare, got)
         assert np.array_equal(spare[: len(before)], before)
         assert np.array_equal(got[: len(after)], after)
         part = slice(labels.row_start[labels.row_of[v]], labels.row_start[labels.row_of[v] + 1])
@@ -159,9 +169,9 @@ def test_common_columns_are_those_of_the_cells_above_both():
 
 def test_an_index_larger_than_allowed_is_refused():
     net = grid()
-    index, hierarchy, lengths = made(net)
+    index, _, lengths = made(net)
     with pytest.raises(CannotError, match="more than max_bytes"):
-        Index.from_edges(hierarchy, net.topology, lengths, 1.0, max_bytes=100)
+        Index.from_edges(cut(net.topology), lengths, 1.0, max_bytes=100)
     with pytest.raises(CannotError, match="more than max_bytes"):
         index.with_labels(max_bytes=100)
     assert "without labels" in repr(index)

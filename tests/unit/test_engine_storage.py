@@ -81,7 +81,7 @@ def test_no_damaged_byte_gets_through(rel, tmp_path):
 
 def halve(header, arrays):
     for name in ("side_out", "square_out", "inner", "label_out"):
-        arrays[name] /= 2
+        arrays[name] //= 2
 
 
 def test_numbers_of_a_forger_are_never_served(rel, tmp_path):

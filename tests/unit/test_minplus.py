@@ -61,7 +61,7 @@ def test_the_largest_distances_do_not_overflow():
 def test_least_sums(length):
     rng = np.random.default_rng(length)
     a, b = some(rng, length), some(rng, length)
-    assert least_sum(a, b) == (a + b).min(initial=np.inf)
+    assert least_sum(a, b, np.inf) == (a + b).min(initial=np.inf)
 
 
 def test_rows_are_copied():

@@ -9,29 +9,30 @@
 | some sources times some targets | label products cell by cell, if that is less work than pushing down |
 
 All five take the minimum over the same paths, so they agree to the last bit while sums stay below 2^53 lattice steps
-(integers are exact in ``float64`` up to there; beyond, the last digits are rounded).
+(integers are exact in ``float64`` up to there; beyond, the last digits are rounded).  Where every distance is below
+2^30 steps, numbers are kept in 32 bits.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Float, Int
-from ..data.topology import Topology
+from ..arrays import Float, Int, sealed
 from ..errors import CannotError
-from ..kernels.flat import Labels, Tables, Targets
+from ..kernels.flat import Doors, Labels, Tables, Targets
 from ..kernels.labels import pairs_by_climbing, pairs_by_labels
-from ..kernels.minplus import LANES
+from ..kernels.minplus import LANES, NOTHING
 from ..kernels.paths import THREADS, in_threads
 from ..kernels.rows import products_by_labels, rows_by_panels, rows_one_by_one
 from ..progress import steps
-from .hierarchy import Hierarchy
+from .decomposition import Decomposition
 from .labels import build_labels, label_bytes
 from .layout import Layout
-from .tables import as_tables, cell_graphs, fill_tables, outer_room, table_bytes
+from .span import fit_in_32_bits
+from .tables import as_tables, fill_tables, outer_room, table_bytes
 
 MAX_BYTES = 4 * 2**30
 FEW_ROWS = 8  # fewer rows go one by one
@@ -43,75 +44,107 @@ class Index:
     """Tables over a hierarchy of cells, with labels or without.
 
     Attributes:
-        layout: the public structure.
+        layout: the public structure: that of the core, if the network was folded.
         tables: distances of each cell in lattice steps.
         granularity: length of a lattice step.
         from_edge_lengths: whether the tables were computed from (noisy) edge lengths, rather than measured.
-        labels: one row per vertex, once built.
+        labels: one row per core vertex, once built.
+        doors: where each vertex of the network enters the core.
     """
 
     layout: Layout
     tables: Tables
     granularity: float
     from_edge_lengths: bool
-    labels: Labels | None = field(default=None)
+    folded: InitVar[Doors | None] = None
+    labels: Labels | None = None
+
+    def __post_init__(self, folded: Doors | None) -> None:
+        """Without folding, every vertex is its own door."""
+        self.doors = folded or _no_fringes(self.layout.num_nodes, self.tables.side_out.dtype)
 
     @classmethod
     def from_edges(
-        cls, hierarchy: Hierarchy, topology: Topology, steps: Float, granularity: float, *,
+        cls, decomposition: Decomposition, steps: Float, granularity: float, *,
         labels: bool = True, max_bytes: int = MAX_BYTES,
     ) -> Index:  # fmt: skip
-        """Build from one published length per edge, in lattice steps."""
-        layout = Layout.of(hierarchy)
-        symmetric = not topology.directed
-        needed = table_bytes(layout, symmetric=symmetric) + labels * label_bytes(layout, shared=symmetric)
-        refuse_above(max_bytes, needed)
+        """Build from one published length per edge, in lattice steps: the same decomposition serves for any lengths."""
+        fold, layout, graphs = decomposition.fold, decomposition.layout, decomposition.graphs
+        symmetric = not graphs.directed
+        doors, core = fold.weighed(steps, np.inf)
+        aside = max(float(a[np.isfinite(a)].max(initial=0.0)) for a in (doors.out, doors.into, doors.inner))
+        nothing: Any = np.inf
+        if fit_in_32_bits(fold.wiring, core, aside):
+            nothing = np.int32(NOTHING)
+            doors = doors._replace(**{name: _whole(getattr(doors, name)) for name in ("out", "into", "inner")})
+            doors = doors._replace(into=doors.out) if symmetric else doors
+            core = _whole(core)
+        size = core.dtype.itemsize
+        needed = table_bytes(layout, symmetric=symmetric, size=size) + fold.nbytes(size)
+        refuse_above(max_bytes, needed + labels * label_bytes(layout, shared=symmetric, size=size))
         sizes = layout.table_sizes
-        tables = as_tables(layout, np.empty(sum(sizes)), None if symmetric else np.empty(sum(sizes[:2])))
+        back = None if symmetric else np.empty(sum(sizes[:2]), core.dtype)
+        tables = as_tables(layout, np.empty(sum(sizes), core.dtype), back)
         place, room = outer_room(layout)
-        fill_tables(layout, cell_graphs(hierarchy, topology, steps), tables, np.inf, place, np.empty(room))
-        index = cls(layout, tables, granularity, from_edge_lengths=True)
+        graphs = graphs._replace(lengths=sealed(core[graphs.lengths]), public_lengths=sealed(np.empty(0, core.dtype)))
+        fill_tables(layout, graphs, tables, nothing, place, np.empty(room, core.dtype))
+        index = cls(layout, tables, granularity, True, doors)
         return index.with_labels(max_bytes) if labels else index
 
     def with_labels(self, max_bytes: int = MAX_BYTES) -> Index:
         """Build the labels if they are not there; refuse if they would not fit in ``max_bytes``."""
         if self.labels is None:
             refuse_above(max_bytes, self.label_bytes)
-            self.labels = build_labels(self.layout, self.tables, from_edges=self.from_edge_lengths)
+            self.labels = build_labels(self.layout, self.tables, self.nothing, from_edges=self.from_edge_lengths)
         return self
+
+    @property
+    def num_nodes(self) -> int:
+        """Vertices of the network."""
+        return len(self.doors.fringe)
+
+    @property
+    def has_fringes(self) -> bool:
+        """Whether the network was folded."""
+        return len(self.doors.start) > 1
+
+    @property
+    def nothing(self) -> Any:
+        """The number that means "not connected"."""
+        kind = self.tables.side_out.dtype
+        return kind.type(NOTHING if kind.kind == "i" else np.inf)
 
     @property
     def label_bytes(self) -> int:
         """Memory that its labels take, or would take."""
-        return label_bytes(self.layout, shared=self.from_edge_lengths and self.tables.symmetric)
+        shared = self.from_edge_lengths and self.tables.symmetric
+        return label_bytes(self.layout, shared=shared, size=self.tables.side_out.itemsize)
 
     @property
     def nbytes(self) -> int:
         """Memory (or disk) of tables and labels."""
         labels = () if self.labels is None else (self.labels.out, self.labels.into)
-        sizes = {id(array): array.nbytes for array in (*self.tables, *labels, *self.layout.arrays().values())}
-        return sum(sizes.values())  # where both directions are one array, it counts once
+        every = (*self.tables, *labels, *self.doors, *self.layout.arrays().values())
+        return sum({id(array): array.nbytes for array in every}.values())  # two directions in one array count once
 
     def __repr__(self) -> str:
         kind = "with labels" if self.labels is not None else "without labels"
-        return f"Index({self.layout.num_nodes} nodes, {self.layout.num_cells} cells, {kind}, {self.nbytes:,} bytes)"
+        return f"Index({self.num_nodes} nodes, {self.layout.num_cells} cells, {kind}, {self.nbytes:,} bytes)"
 
     def pairs(self, sources: Int, targets: Int) -> Float:
         """Distance of each pair, in units of weight."""
         answer = np.empty(len(sources))
-        flat, tables, labels, scale = self.layout.flat, self.tables, self.labels, self.granularity
-        if labels is not None:
+        flat, tables, labels = self.layout.flat, self.tables, self.labels
+        order = np.argsort(sources, kind="stable") if labels is None else np.arange(len(sources))
 
-            def run(part: slice) -> None:
-                pairs_by_labels(sources[part], targets[part], flat, labels, tables.inner, scale, answer[part])
-        else:
-            order = np.argsort(sources, kind="stable")
-
-            def run(part: slice) -> None:
-                which = order[part]
-                mine = np.empty(len(which))
-                pairs_by_climbing(sources[which], targets[which], flat, tables, self.layout.room, scale, mine)
-                answer[which] = mine
+        def run(part: slice) -> None:
+            which, mine = order[part], np.empty(part.stop - part.start)
+            ends = sources[which], targets[which], flat, self.doors
+            if labels is not None:
+                pairs_by_labels(*ends, labels, tables.inner, self.nothing, self.granularity, mine)
+            else:
+                pairs_by_climbing(*ends, tables, self.layout.room, self.nothing, self.granularity, mine)
+            answer[which] = mine
 
         if len(sources) < FEW_ROWS:
             run(slice(0, len(sources)))
@@ -127,7 +160,10 @@ class Index:
         layout = self.layout
 
         def run(part: slice) -> None:
-            rows_one_by_one(sources[part], layout.flat, self.tables, layout.room, self.granularity, out[part])
+            rows_one_by_one(
+                sources[part], layout.flat, self.doors, self.tables, layout.room, self.nothing, self.granularity,
+                out[part],
+            )  # fmt: skip
 
         in_threads(run, len(sources))
 
@@ -136,11 +172,11 @@ class Index:
 
         ``out`` is ``float64`` or ``float32``.  Memory beyond it: two buffers of ``LANES`` numbers per target.
         """
-        columns = np.arange(self.layout.num_nodes) if targets is None else targets
+        columns = np.arange(self.num_nodes) if targets is None else targets
         if not len(sources) or not len(columns):
             return
-        order = np.argsort(self.layout.home[sources], kind="stable")
-        asked = _targets(self.layout, columns)
+        order = np.argsort(self._deepest(sources), kind="stable")
+        asked = self._asked(columns)
         if self.labels is not None and self._product_work(sources, columns) < self._push_work(len(sources), asked):
             self._products(sources, columns, order, out)
             return
@@ -148,62 +184,85 @@ class Index:
             self._push(sources, order[part], asked, out)
 
     def _push(self, sources: Int, order: Int, asked: Targets, out: Any) -> None:
-        nothing = np.empty(0, np.int64)
-        labels = self.labels or Labels(nothing, nothing, np.empty(0), np.empty(0))
+        nothing, kind = np.empty(0, np.int64), self.tables.side_out.dtype
+        labels = self.labels or Labels(nothing, nothing, np.empty(0, kind), np.empty(0, kind))
 
         def run(part: slice) -> None:
             which = order[part]
             rows_by_panels(
-                sources[which], which, self.layout.flat, asked, self.tables, labels, self.layout.room,
-                np.empty((asked.distinct, LANES)), self.granularity, out,
+                sources[which], which, self.layout.flat, self.doors, asked, self.tables, labels, self.layout.room,
+                self.nothing, np.empty((asked.entered, LANES), kind), self.granularity, out,
             )  # fmt: skip
 
         in_threads(run, len(order))
 
     def _products(self, sources: Int, targets: Int, order: Int, out: Any) -> None:
-        labels, layout = self.labels, self.layout
+        labels, layout, doors = self.labels, self.layout, self.doors
         assert labels is not None
-        by_home = np.argsort(layout.home[targets], kind="stable")
+        at_column = np.argsort(self._deepest(targets), kind="stable")
         for part in steps(_blocks(len(order), 4), "distances"):
             mine = order[part]
 
             def run(some: slice, mine: Int = mine) -> None:
                 which = mine[some]
+                exits = self._ends_of(sources[which])
+                row = np.full(layout.num_nodes, -1, np.int64)
+                row[exits] = np.arange(len(exits))
                 products_by_labels(
-                    sources[which], which, targets[by_home], by_home, layout.flat, labels, self.tables.inner,
-                    self.granularity, out,
+                    sources[which], which, exits, row, layout.flat, doors, targets[at_column], at_column, labels,
+                    self.tables.inner, layout.room, self.nothing, self.granularity, out,
                 )  # fmt: skip
 
             in_threads(run, len(mine))
+
+    def _ends_of(self, vertices: Int) -> Int:
+        """The core vertices over which these are entered or left, in preorder of their homes."""
+        ends = np.unique(self.doors.ends[:, vertices])
+        found: Int = ends[ends >= 0].astype(np.int64)
+        return found[np.argsort(self.layout.home[found], kind="stable")]
+
+    def _deepest(self, vertices: Int) -> Int:
+        """The lower of the cells of each vertex's two ends, which lie on one path to the root."""
+        first, second = self.doors.ends[:, vertices]
+        home = self.layout.home
+        return np.asarray(np.maximum(home[first], np.where(second >= 0, home[second], -1)), np.int64)
+
+    def _asked(self, columns: Int) -> Targets:
+        layout, entered = self.layout, self._ends_of(columns)
+        rank = np.full(layout.num_nodes, -1, np.int64)
+        rank[entered] = np.arange(len(entered))
+        homes = layout.home[entered]  # sorted
+        needed = np.searchsorted(homes, layout.last) > np.searchsorted(homes, np.arange(layout.num_cells))
+        return Targets(columns, rank, needed, len(entered))
 
     def _push_work(self, sources: int, asked: Targets) -> float:
         """Additions of pushing down, with whole panels."""
         cells = asked.needed
         size = self.layout.rows[cells] * np.diff(self.layout.bound_start)[cells]
         path = 4.0 * self.layout.room**1.5  # climbing, and writing a row
-        return float(size.sum() + path + asked.distinct) * (-(-sources // LANES) * LANES)
+        return float(size.sum() + path + asked.entered + len(asked.columns)) * (-(-sources // LANES) * LANES)
 
     def _product_work(self, sources: Int, targets: Int) -> float:
         """Additions of label products, with whole panels where targets are many."""
-        below = [self._below(vertices) for vertices in (sources, targets)]
+        below = self._below(self.layout.home[self._ends_of(sources)]), self._below(self._deepest(targets))
         return float((below[0] * np.maximum(below[1], 4) * np.diff(self.layout.hub_start)).sum())
 
-    def _below(self, vertices: Int) -> Float:
-        """How many of the vertices have their home in each cell's subtree."""
-        homes = np.sort(self.layout.home[vertices])
-        number = np.arange(self.layout.num_cells)
+    def _below(self, homes: Int) -> Float:
+        """How many of these homes lie in each cell's subtree."""
+        homes, number = np.sort(homes), np.arange(self.layout.num_cells)
         return (np.searchsorted(homes, self.layout.last) - np.searchsorted(homes, number)).astype(float)
 
 
-def _targets(layout: Layout, columns: Int) -> Targets:
-    wanted = np.zeros(layout.num_nodes, bool)
-    wanted[columns] = True
-    in_order = layout.own.items[wanted[layout.own.items]]
-    rank = np.full(layout.num_nodes, -1, np.int64)
-    rank[in_order] = np.arange(len(in_order))
-    homes = layout.home[in_order]  # sorted
-    needed = np.searchsorted(homes, layout.last) > np.searchsorted(homes, np.arange(layout.num_cells))
-    return Targets(rank, rank[columns], needed, len(in_order))
+def _no_fringes(n: int, kind: Any) -> Doors:
+    """Every vertex is its own door."""
+    ends = np.stack([np.arange(n, dtype=np.int32), np.full(n, -1, np.int32)])
+    none, away = np.zeros(1, np.int64), np.zeros((2, n), kind)
+    return Doors(ends, away, away, ends[1], ends[1], none, none, np.empty(0, kind))
+
+
+def _whole(steps: Float) -> Any:
+    """Lattice steps in 32 bits."""
+    return np.where(np.isinf(steps), NOTHING, steps).astype(np.int32)
 
 
 def _blocks(count: int, factor: int = 1) -> list[slice]:

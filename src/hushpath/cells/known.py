@@ -23,10 +23,15 @@ DIGEST = re.compile(r"[0-9a-f]{64}")
 Identity = list[int]
 
 
+def cache() -> Path:
+    """The folder of this user's own in which hushpath keeps what it can make again."""
+    told = os.environ.get("HUSHPATH_CACHE")
+    return Path(told) if told else users_cache() / "hushpath"
+
+
 def folder() -> Path:
     """Where records are kept."""
-    told = os.environ.get("HUSHPATH_CACHE")
-    return (Path(told) if told else users_cache() / "hushpath") / "indexes"
+    return cache() / "indexes"
 
 
 def remember(digest: str, hashed: Identity) -> bool:

@@ -7,6 +7,8 @@ one min-plus product of its side table.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..arrays import Int
@@ -29,12 +31,12 @@ def label_rows(layout: Layout) -> tuple[Int, Int]:
     return row_start, row_of
 
 
-def label_bytes(layout: Layout, *, shared: bool) -> int:
-    """Memory of the labels."""
-    return 8 * int(label_rows(layout)[0][-1]) * (1 if shared else 2)
+def label_bytes(layout: Layout, *, shared: bool, size: int = 8) -> int:
+    """Memory of the labels, at this many bytes a number."""
+    return size * int(label_rows(layout)[0][-1]) * (1 if shared else 2)
 
 
-def build_labels(layout: Layout, tables: Tables, *, from_edges: bool) -> Labels:
+def build_labels(layout: Layout, tables: Tables, nothing: Any, *, from_edges: bool) -> Labels:
     """Make all labels.
 
     ``from_edges``: the tables are distances, so a label with the cell's own shortcut serves in both directions.
@@ -42,7 +44,7 @@ def build_labels(layout: Layout, tables: Tables, *, from_edges: bool) -> Labels:
     once.
     """
     row_start, row_of = label_rows(layout)
-    out = np.empty(int(row_start[-1]))
+    out = np.empty(int(row_start[-1]), tables.side_out.dtype)
     labels = Labels(row_start, row_of, out, out if from_edges and tables.symmetric else np.empty_like(out))
     own = np.where(layout.leaf, layout.rows, 0)
     first_row = np.where(layout.leaf, len(layout.hubs) + np.cumsum(own) - own, layout.hub_start[:-1])
@@ -50,9 +52,10 @@ def build_labels(layout: Layout, tables: Tables, *, from_edges: bool) -> Labels:
 
         def run(part: slice, cells: Int = cells) -> None:
             mine, flat = cells[part], layout.flat
-            fill_labels(mine, flat, tables.side_out, tables.square_out, True, first_row, row_start, labels.out)
+            rows = first_row, row_start, nothing
+            fill_labels(mine, flat, tables.side_out, tables.square_out, True, *rows, labels.out)
             if not labels.shared:
-                fill_labels(mine, flat, tables.side_in, tables.square_in, from_edges, first_row, row_start, labels.into)
+                fill_labels(mine, flat, tables.side_in, tables.square_in, from_edges, *rows, labels.into)
 
         in_threads(run, len(cells))
     return labels

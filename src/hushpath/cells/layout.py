@@ -12,7 +12,9 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Bool, Int, sealed
+from ..data.topology import Wiring
 from ..errors import FileFormatError
+from ..kernels.dissection import boundaries, nested
 from ..kernels.flat import Flat
 from ..kernels.numbering import boundary_slots, preorder
 from .hierarchy import Hierarchy, Lists
@@ -78,6 +80,38 @@ class Layout:
         layout.row[hubs.items[first]] = first - hubs.start[cell_of_slot[first]]
         return layout
 
+    @classmethod
+    def of_cut(cls, network: Wiring, parent: Int, home: Int) -> Layout:
+        """Lay out a cut: cells in preorder, by parent, and the cell of each vertex, where it is a hub or a leaf's own.
+
+        Every boundary follows from these, so nothing else can be claimed.  The one axiom is that the cells of the two
+        ends of an edge lie on one path to the root.
+
+        Raises:
+            FileFormatError: if it does not hold, or cells are not in preorder with two children or none.
+        """
+        cells, number = len(parent), np.arange(len(parent))
+        sound = cells > 0 and parent[0] == -1 and _between(parent[1:], 0, number[1:])
+        if not sound or len(home) != network.num_nodes or not _between(home, 0, cells):
+            raise FileFormatError("its cells do not form a hierarchy")
+        at, last = preorder(parent)
+        twins = np.isin(np.bincount(parent[1:], minlength=cells), (0, 2)).all()
+        if not twins or not np.array_equal(at, number):
+            raise FileFormatError("its cells do not form a hierarchy")
+        if not nested(last, home, network.tails, network.heads):
+            raise FileFormatError("an edge joins two cells of which neither lies below the other")
+        own = _by_home(home, cells)
+        leaf = last == number + 1
+        hubs = own.items[~leaf[home[own.items]]]
+        hub_start = _starts(np.where(leaf, 0, own.sizes()))
+        bound_start, bound = boundaries(parent, home, *network.neighbours, own.start, own.items)
+        slot, above, here, members = boundary_slots(len(home), parent, hub_start, hubs, bound_start, bound)
+        row = np.empty(len(home), np.int64)
+        row[own.items] = np.arange(len(home)) - own.start[home[own.items]]
+        return cls(
+            number, parent, last, home, row, hub_start, hubs, bound_start, bound, slot, above, here, members, leaf
+        )
+
     @property
     def num_nodes(self) -> int:
         """Vertices of the network."""
@@ -96,8 +130,7 @@ class Layout:
     @cached_property
     def own(self) -> Lists:
         """Vertices by home."""
-        order = np.argsort(self.home, kind="stable")
-        return Lists(np.searchsorted(self.home[order], np.arange(self.num_cells + 1)), order)
+        return _by_home(self.home, self.num_cells)
 
     @cached_property
     def levels(self) -> list[Int]:
@@ -191,6 +224,11 @@ class Layout:
         at, last = preorder(sealed(self.parent))
         twins = np.isin(np.bincount(self.parent[1:], minlength=self.num_cells), (0, 2)).all()
         return bool(twins and (at == np.arange(self.num_cells)).all() and np.array_equal(last, self.last))
+
+
+def _by_home(home: Int, cells: int) -> Lists:
+    order = np.argsort(home, kind="stable")
+    return Lists(np.searchsorted(home[order], np.arange(cells + 1)), order)
 
 
 def _permuted(lists: Lists, order: Int) -> Lists:

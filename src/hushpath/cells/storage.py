@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from ..errors import FileFormatError, warn
 from ..files import container
-from ..kernels.flat import Labels, Tables
+from ..kernels.flat import Doors, Labels, Tables
 from . import known
 from .index import Index
 from .labels import label_rows
 from .layout import Layout
 
 FORMAT = "hushpath-index"
-VERSION = 2
+VERSION = 3
 SUFFIX = ".hushx"
 
 
@@ -42,6 +42,10 @@ def save_index(path: str | os.PathLike[str], index: Index, release: str, marking
     arrays |= {"side_out": index.tables.side_out, "square_out": index.tables.square_out, "inner": index.tables.inner}
     if not index.tables.symmetric:
         arrays |= {"side_in": index.tables.side_in, "square_in": index.tables.square_in}
+    if index.has_fringes:
+        arrays |= {f"doors.{name}": array for name, array in index.doors._asdict().items()}
+        if index.tables.symmetric:
+            del arrays["doors.into"]
     if index.labels is not None:
         arrays["label_out"] = index.labels.out
         if not index.labels.shared:
@@ -77,9 +81,10 @@ def load_index(path: str | os.PathLike[str], release: str, num_nodes: int, granu
     try:
         layout = Layout(**{field.name: _structure(found.arrays, field.name) for field in fields(Layout)})
         layout.check()
-        if layout.num_nodes != num_nodes:
+        index = _assembled(layout, found.arrays, granularity, from_edges=bool(header["exact"]))
+        if index.num_nodes != num_nodes:
             raise FileFormatError("it has another number of nodes")
-        return _assembled(layout, found.arrays, granularity, from_edges=bool(header["exact"]))
+        return index
     except FileFormatError as error:
         raise FileFormatError(f"{path} is not a sound index: {error}") from None
     except Exception:
@@ -88,21 +93,45 @@ def load_index(path: str | os.PathLike[str], release: str, num_nodes: int, granu
 
 def _assembled(layout: Layout, numbers: dict[str, NDArray[Any]], granularity: float, *, from_edges: bool) -> Index:
     side, square, inner = layout.table_sizes
-    out, square_out = _sized(numbers, "side_out", side), _sized(numbers, "square_out", square)
+    kind = numbers["side_out"].dtype
+    if kind not in (np.float64, np.int32):
+        raise FileFormatError("its numbers are of the wrong type")
+    out, square_out = _sized(numbers, "side_out", side, kind), _sized(numbers, "square_out", square, kind)
     into, square_in = out, square_out
     if "side_in" in numbers:
-        into, square_in = _sized(numbers, "side_in", side), _sized(numbers, "square_in", square)
-    tables = Tables(out, into, square_out, square_in, _sized(numbers, "inner", inner))
+        into, square_in = _sized(numbers, "side_in", side, kind), _sized(numbers, "square_in", square, kind)
+    tables = Tables(out, into, square_out, square_in, _sized(numbers, "inner", inner, kind))
+    doors = _doors(numbers, layout, kind, symmetric=tables.symmetric) if "doors.ends" in numbers else None
     labels = None
     if "label_out" in numbers:
         row_start, row_of = label_rows(layout)
-        label_out = _sized(numbers, "label_out", int(row_start[-1]))
+        label_out = _sized(numbers, "label_out", int(row_start[-1]), kind)
         shared = "label_in" not in numbers
         if shared != (from_edges and tables.symmetric):
             raise FileFormatError("its labels are of the wrong kind")
-        label_in = label_out if shared else _sized(numbers, "label_in", int(row_start[-1]))
+        label_in = label_out if shared else _sized(numbers, "label_in", int(row_start[-1]), kind)
         labels = Labels(row_start, row_of, label_out, label_in)
-    return Index(layout, tables, granularity, from_edges, labels)
+    return Index(layout, tables, granularity, from_edges, doors, labels)
+
+
+def _doors(numbers: dict[str, NDArray[Any]], layout: Layout, kind: Any, *, symmetric: bool) -> Doors:
+    """Where vertices enter the core, with everything that would lead a kernel outside its arrays refused."""
+    made = {name: np.array(numbers[f"doors.{name}"]) for name in ("ends", "fringe", "place", "start", "inner_start")}
+    ends, fringe, place, start, inner_start = made.values()
+    n, fringes = ends.shape[1], len(start) - 1
+    typed = all(a.dtype == np.int32 for a in (ends, fringe, place)) and start.dtype == inner_start.dtype == np.int64
+    if not typed or ends.shape != (2, n) or fringe.shape != (n,) or place.shape != (n,) or start.ndim != 1:
+        raise FileFormatError("its fringes have the wrong type or shape")
+    sizes, folded = np.diff(start), fringe >= 0
+    fits = start[0] == 0 and (sizes >= 0).all() and np.array_equal(inner_start, np.append(0, np.cumsum(sizes**2)))
+    fits = fits and (fringe >= -1).all() and (fringe < fringes).all() and (ends < layout.num_nodes).all()
+    fits = fits and (ends[0] >= 0).all() and (ends[1] >= -1).all() and (place[folded] >= 0).all()
+    if not fits or (place[folded] >= sizes[fringe[folded]]).any():
+        raise FileFormatError("its fringes do not fit its core")
+    out = _sized(numbers, "doors.out", (2, n), kind)
+    into = out if symmetric else _sized(numbers, "doors.into", (2, n), kind)
+    inner = _sized(numbers, "doors.inner", int(inner_start[-1]), kind)
+    return Doors(ends, out, into, fringe, place, start, inner_start, inner)
 
 
 def _structure(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
@@ -113,8 +142,8 @@ def _structure(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
     return array
 
 
-def _sized(numbers: dict[str, NDArray[Any]], name: str, size: int) -> NDArray[Any]:
+def _sized(numbers: dict[str, NDArray[Any]], name: str, size: int | tuple[int, int], kind: Any) -> NDArray[Any]:
     array = numbers[name]
-    if array.shape != (size,) or array.dtype != np.float64:
+    if array.shape != (size if isinstance(size, tuple) else (size,)) or array.dtype != kind:
         raise FileFormatError(f"{name} has {array.size} numbers where {size} belong")
     return array

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Int, sealed
-from ..data.topology import Topology
+from ..data.topology import Topology, Wiring
 from ..kernels.flat import Graphs, Tables
 from ..kernels.numbering import outer_places
 from ..kernels.paths import THREADS, in_threads
@@ -47,6 +47,32 @@ def cell_graphs(
     )
 
 
+def cut_graphs(layout: Layout, network: Wiring) -> Graphs:
+    """The graph inside every cell of a cut, without lengths: an edge belongs to the lower cell of its two ends."""
+    at = np.maximum(layout.home[network.tails], layout.home[network.heads])
+    order = np.argsort(at, kind="stable")
+    number = np.arange(layout.num_cells)
+    # Vertices of leaves: their own and their boundary, increasing. Those of other cells are not asked for.
+    below, beside = np.repeat(number, layout.own.sizes()), np.repeat(number, np.diff(layout.bound_start))
+    cell = np.concatenate([below, beside])
+    vertex = np.concatenate([layout.own.items, layout.bound])
+    kept = np.flatnonzero(layout.leaf[cell])
+    kept = kept[np.lexsort((vertex[kept], cell[kept]))]
+    nothing = np.zeros(0, np.int64)
+    return Graphs(
+        vertex_start=sealed(np.searchsorted(cell[kept], np.arange(layout.num_cells + 1))),
+        vertices=sealed(vertex[kept]),
+        edge_start=sealed(np.searchsorted(at[order], np.arange(layout.num_cells + 1))),
+        tails=sealed(network.tails[order]),
+        heads=sealed(network.heads[order]),
+        lengths=sealed(order),
+        public_start=sealed(np.zeros(network.num_nodes + 1, np.int64)),
+        public_heads=sealed(nothing),
+        public_lengths=sealed(nothing),
+        directed=network.directed,
+    )
+
+
 def outer_room(layout: Layout, *, keep_leaves: bool = False) -> tuple[Int, int]:
     """Where each cell's boundary distances stand while tables are made, and the room for all of them.
 
@@ -56,10 +82,10 @@ def outer_room(layout: Layout, *, keep_leaves: bool = False) -> tuple[Int, int]:
     return place, int(room)
 
 
-def table_bytes(layout: Layout, *, symmetric: bool) -> int:
-    """Memory that the tables need at their peak."""
+def table_bytes(layout: Layout, *, symmetric: bool, size: int = 8) -> int:
+    """Memory that the tables need at their peak, at this many bytes a number."""
     side, square, inner = layout.table_sizes
-    return 8 * ((side + square) * (1 if symmetric else 2) + inner + outer_room(layout)[1])
+    return size * ((side + square) * (1 if symmetric else 2) + inner + outer_room(layout)[1])
 
 
 def table_work(layout: Layout) -> float:

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import common as c
 from . import trips as t
 
+if TYPE_CHECKING:
+    from ..cells.decomposition import Decomposition
+    from ..data.topology import Topology
+
 
 def command(
     release: Annotated[Path, typer.Argument(help="A release file.")],
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Default: beside the release, as .hushx.")] = None,
+    decomposition: Annotated[
+        Path | None, typer.Option("--decomposition", help="A .hushd file: used if it is there, else written.")
+    ] = None,
+    labels: Annotated[
+        bool, typer.Option("--labels/--no-labels", help="Without: a smaller index, slower single queries.")
+    ] = True,
     max_gb: Annotated[float, typer.Option("--max-gb", min=0.0, help="Refuse to build a larger index.")] = 4.0,
     decoder: c.DecoderName = "auto",
     estimator: c.EstimatorName = "auto",
@@ -30,10 +40,11 @@ def command(
     # without the index that lies there: a damaged one can be replaced
     rel = c.in_period(load(release, verify=verify, index=False, decoder=decoder, estimator=estimator), period)
     path = rel.index_file(release) if out is None else out
-    c.check_output(path, release, verify)
+    c.check_output(path, release, verify, decomposition)
     with shown():
-        index = rel.build_index(max_bytes=int(min(max_gb, 1e9) * 2**30))
-        rel.save_index(path)
+        known = None if decomposition is None else _decomposition(decomposition, rel.topology, release, verify)
+        index = rel.build_index(max_bytes=int(min(max_gb, 1e9) * 2**30), labels=labels, decomposition=known)
+        rel.save_index(path, labels=labels)
     c.print_marking(rel.statement)
     if json:
         facts = {"file": str(path), "nodes": rel.topology.num_nodes, "bytes": index.nbytes}
@@ -41,3 +52,16 @@ def command(
     else:
         mark = f" {NOT_PRIVATE}" if rel.statement.marking else ""
         print(f"Index of {rel.topology.num_nodes} nodes ({index.nbytes / 2**20:.1f} MB) written to {path}.{mark}")
+
+
+def _decomposition(path: Path, topology: Topology, *inputs: Path | None) -> Decomposition:
+    """Read a decomposition, or make it and write it there."""
+    from ..cells.decomposition import Decomposition
+    from ..decompose.dissection import cut
+
+    if path.exists():
+        return Decomposition.load(path, topology)
+    c.check_output(path, *inputs)
+    made = cut(topology)
+    made.save(path)
+    return made

@@ -41,6 +41,43 @@ class Arcs(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class Wiring:
+    """Who is joined to whom, without names: nodes by number, edges by their two ends."""
+
+    num_nodes: int
+    tails: Int
+    heads: Int
+    directed: bool
+
+    @property
+    def num_edges(self) -> int:
+        """How many edges (arcs, if directed), parallel ones counted each."""
+        return len(self.tails)
+
+    @cached_property
+    def arcs(self) -> Arcs:
+        """Adjacency in compressed rows; an undirected edge appears at both of its ends."""
+        sides = 1 if self.directed else 2
+        source = np.concatenate([self.tails, self.heads][:sides])
+        target = np.concatenate([self.heads, self.tails][:sides])
+        edge = np.tile(np.arange(self.num_edges), sides)
+        order = np.argsort(source, kind="stable")
+        start = np.zeros(self.num_nodes + 1, np.int64)
+        np.cumsum(np.bincount(source, minlength=self.num_nodes), out=start[1:])
+        return Arcs(frozen(start, np.int64), frozen(target[order], np.int64), frozen(edge[order], np.int64))
+
+    @cached_property
+    def neighbours(self) -> tuple[Int, Int]:
+        """The simple graph in compressed rows, each increasing: no loops, no parallel edges, no direction."""
+        n = max(self.num_nodes, 1)
+        key = np.unique(np.concatenate([self.tails * n + self.heads, self.heads * n + self.tails]))
+        key = key[key // n != key % n]
+        start = np.zeros(self.num_nodes + 1, np.int64)
+        np.cumsum(np.bincount(key // n, minlength=self.num_nodes), out=start[1:])
+        return start, key % n
+
+
+@dataclass(frozen=True, eq=False)
 class Topology:
     """A public graph: frozen arrays, cheap to share, safe to print."""
 
@@ -179,17 +216,15 @@ class Topology:
         kind = "directed" if self.directed else "undirected"
         return f"Topology({self.num_nodes} nodes, {self.num_edges} edges, {kind})"
 
-    @cached_property
+    @property
     def arcs(self) -> Arcs:
         """Adjacency in compressed rows; an undirected edge appears at both of its ends."""
-        sides = 1 if self.directed else 2
-        source = np.concatenate([self.tails, self.heads][:sides])
-        target = np.concatenate([self.heads, self.tails][:sides])
-        edge = np.tile(np.arange(self.num_edges), sides)
-        order = np.argsort(source, kind="stable")
-        start = np.zeros(self.num_nodes + 1, np.int64)
-        np.cumsum(np.bincount(source, minlength=self.num_nodes), out=start[1:])
-        return Arcs(frozen(start, np.int64), frozen(target[order], np.int64), frozen(edge[order], np.int64))
+        return self.wiring.arcs
+
+    @cached_property
+    def wiring(self) -> Wiring:
+        """The same without names, places and bounds."""
+        return Wiring(self.num_nodes, self.tails, self.heads, self.directed)
 
     @cached_property
     def twins(self) -> Int:

@@ -19,6 +19,7 @@ import numpy as np
 from ..arrays import Float, Int
 from ..blocks import Block
 from ..cells import Index
+from ..cells.decomposition import Decomposition
 from ..cells.index import MAX_BYTES
 from ..data.topology import Topology
 from ..errors import CannotError, OptionError
@@ -148,8 +149,11 @@ class Decoder(ABC):
         bound = self.bound(self.strategy, 1 - confidence)
         return Reach(bound.noise + bound.detour, bound.noise + bound.below)  # an answer too high: a truth below it
 
-    def build_index(self, max_bytes: int = MAX_BYTES) -> Index:  # noqa: ARG002
+    def build_index(
+        self, max_bytes: int = MAX_BYTES, *, labels: bool = True, decomposition: Decomposition | None = None
+    ) -> Index:
         """Build the index; from then on every answer comes from it."""
+        del max_bytes, labels, decomposition
         raise CannotError(f"a release by {self.strategy.mechanism!r} is looked up, not searched: no index is needed")
 
     def index_for(self, rows: int) -> Index | None:  # noqa: ARG002

@@ -13,10 +13,11 @@ from ..blocks import Block, EdgeBlock, LineBlock
 from ..blocks.anchors import is_forest
 from ..blocks.pieces import sampled_in_forest, sampled_routes
 from ..cells import Index
+from ..cells.decomposition import Decomposition
 from ..cells.index import MAX_BYTES
-from ..cells.layout import Layout
 from ..cells.tables import row_work, table_bytes, table_work
-from ..decompose.decomposition import decomposition
+from ..decompose.dissection import cut
+from ..errors import CannotError
 from ..estimate.core import PathSpread
 from ..estimate.draws import if_solvable, plausible
 from ..estimate.registry import estimator_named
@@ -36,7 +37,6 @@ from .core import (
 )  # fmt: skip
 from .widths import Widths, sample_of_ends
 
-LEAF_SIZE = 32  # of the index: smaller leaves make more cells, larger ones longer inner tables
 # Cutting a network up takes as long as some thousand Dijkstras from its nodes, whatever its size; and dense networks
 # have no small separators.
 WORTH_AN_INDEX = 1500
@@ -82,11 +82,15 @@ class EdgeDecoder(RowDecoder):
     def _lengths(self, weights: Int) -> Float:
         return self.lattice.floats(weights)[self.topology.arcs.edges]
 
-    def build_index(self, max_bytes: int = MAX_BYTES) -> Index:
+    def build_index(
+        self, max_bytes: int = MAX_BYTES, *, labels: bool = True, decomposition: Decomposition | None = None
+    ) -> Index:
         """Build tables and labels; from then on every answer comes from them."""
+        if decomposition is not None and not decomposition.belongs_to(self.topology):
+            raise CannotError("the decomposition is that of another network")
         if self.index is None:
-            self.index = self._indexed(labels=True, max_bytes=max_bytes)
-        return self.index.with_labels(max_bytes)
+            self.index = self._indexed(decomposition or cut(self.topology), labels=labels, max_bytes=max_bytes)
+        return self.index.with_labels(max_bytes) if labels else self.index
 
     def index_for(self, rows: int) -> Index | None:
         """The index, if there is one or if this many rows are worth building its tables; else ``None``."""
@@ -94,16 +98,16 @@ class EdgeDecoder(RowDecoder):
         worth_a_try = rows >= WORTH_AN_INDEX and arcs <= MOST_ARCS_PER_NODE * self.topology.num_nodes
         if self.index is None and worth_a_try and not self._tried:
             self._tried = True
-            layout = Layout.of(decomposition(self.topology, leaf_size=LEAF_SIZE)[0])
+            decomposition = cut(self.topology)
+            layout = decomposition.layout
             fits = table_bytes(layout, symmetric=not self.topology.directed) <= MAX_BYTES // 4
             if fits and table_work(layout) / rows + row_work(layout) < ADDITIONS_PER_ARC * arcs:
-                self.index = self._indexed(labels=False, max_bytes=MAX_BYTES)
+                self.index = self._indexed(decomposition, labels=False, max_bytes=MAX_BYTES)
         return self.index
 
-    def _indexed(self, *, labels: bool, max_bytes: int) -> Index:
-        hierarchy, _ = decomposition(self.topology, leaf_size=LEAF_SIZE)
+    def _indexed(self, decomposition: Decomposition, *, labels: bool, max_bytes: int) -> Index:
         steps, granularity = self.weights.astype(np.float64), self.lattice.granularity
-        return Index.from_edges(hierarchy, self.topology, steps, granularity, labels=labels, max_bytes=max_bytes)
+        return Index.from_edges(decomposition, steps, granularity, labels=labels, max_bytes=max_bytes)
 
     def rows(self, sources: Int, out: Float) -> None:
         """One row per source, straight into ``out``."""

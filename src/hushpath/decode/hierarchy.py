@@ -14,11 +14,13 @@ import numpy as np
 from ..arrays import Bool, Float, Int
 from ..blocks import HierarchyBlock
 from ..cells import Index
+from ..cells.decomposition import Decomposition
 from ..cells.hierarchy import Lists
 from ..cells.index import MAX_BYTES, refuse_above
 from ..cells.layout import Layout
 from ..cells.tables import as_tables, cell_graphs, fill_leaves, table_bytes
 from ..data.lattice import LARGEST_DISTANCE
+from ..errors import CannotError
 from ..estimate.core import Estimator
 from ..kernels.flat import Graphs
 from ..kernels.minplus import INFINITE
@@ -153,9 +155,13 @@ class HierarchyDecoder(Decoder):
         steps = np.where(flat >= INFINITE, np.inf, flat)
         return Index(layout, as_tables(layout, steps), self.strategy.lattice.granularity, from_edge_lengths=False)
 
-    def build_index(self, max_bytes: int = MAX_BYTES) -> Index:
-        """Make the labels of all vertices."""
-        return self.index.with_labels(max_bytes)
+    def build_index(
+        self, max_bytes: int = MAX_BYTES, *, labels: bool = True, decomposition: Decomposition | None = None
+    ) -> Index:
+        """Make the labels of all vertices; the tables were measured."""
+        if decomposition is not None:
+            raise CannotError("this release was measured on cells of its own and cannot use another decomposition")
+        return self.index.with_labels(max_bytes) if labels else self.index
 
     def index_for(self, rows: int) -> Index | None:  # noqa: ARG002 - the tables are there for any number of rows
         """The index, unless some leaf must be searched as well."""

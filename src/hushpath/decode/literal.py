@@ -16,6 +16,7 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..cells import Index
+from ..cells.decomposition import Decomposition
 from ..cells.index import MAX_BYTES, refuse_above
 from ..errors import CannotError
 from ..estimate.core import Estimator
@@ -41,8 +42,11 @@ class LiteralDecoder(HierarchyDecoder):
             raise CannotError(f"levels='adjacent' is read literally, for up to {LITERAL_NODES} nodes; use levels='all'")
         refuse_above(MAX_BYTES // 4, 8 * int((self.hierarchy.vertices.sizes() ** 2).sum()))
 
-    def build_index(self, max_bytes: int = MAX_BYTES) -> Index:  # noqa: ARG002
+    def build_index(
+        self, max_bytes: int = MAX_BYTES, *, labels: bool = True, decomposition: Decomposition | None = None
+    ) -> Index:
         """There is none."""
+        del max_bytes, labels, decomposition
         raise CannotError("levels='adjacent' is read literally and has no index; use levels='all'")
 
     @cached_property

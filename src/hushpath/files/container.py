@@ -1,4 +1,4 @@
-"""Flat arrays and a JSON header in one file: what ``.hush`` and ``.hushx`` have in common (docs/FORMAT.md).
+"""Flat arrays and a JSON header in one file: what ``.hush``, ``.hushd`` and ``.hushx`` have in common (docs/FORMAT.md).
 
 Written with the safetensors library.  Read by the code below, because a file may come from anybody: nothing is
 allocated beyond the file's own length, every array is a view of its bytes, and whatever is not exactly as it should be
@@ -37,7 +37,7 @@ LARGEST_HEADER = 2**20
 MOST_ARRAYS = 256
 PIECE = 2**24  # bytes hashed at a time, in parallel
 TYPES: dict[str, np.dtype[Any]] = {
-    "I64": np.dtype("<i8"), "F64": np.dtype("<f8"), "U8": np.dtype("u1"), "BOOL": np.dtype("?"),
+    "I64": np.dtype("<i8"), "I32": np.dtype("<i4"), "F64": np.dtype("<f8"), "U8": np.dtype("u1"), "BOOL": np.dtype("?"),
 }  # fmt: skip
 
 Arrays = Mapping[str, NDArray[Any]]

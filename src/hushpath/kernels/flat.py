@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Bool, Int
@@ -48,7 +49,7 @@ class Flat(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Side, square and inner tables, all ``int64`` or all ``float64``; undirected: both directions are one array."""
+    """Side, square and inner tables, all of one type; undirected: both directions are one array."""
 
     side_out: NDArray[Any]
     side_in: NDArray[Any]
@@ -82,20 +83,41 @@ class Labels(NamedTuple):
         return self.out is self.into
 
 
-class Targets(NamedTuple):
-    """The targets of a request, in preorder of their homes.
+class Doors(NamedTuple):
+    """Where vertices of the whole network enter the core, which is what layouts, tables and labels are about.
 
     Attributes:
-        rank: number of each vertex among the distinct targets, -1 for other vertices.
-        column: rank of the target in each column of the answer.
-        needed: the cells that hold a target at or below them.
-        distinct: how many different targets there are.
+        ends: for each vertex the core vertices its fringe hangs on, the second -1 if there is none; itself in the core.
+        out, into: distances to these ends inside the fringe, and back; one array if the network is undirected.
+        fringe, place: the fringe of each vertex (-1: none) and its place there.
+        start: how many folded vertices come before those of each fringe.
+        inner_start, inner: distances between the vertices of each fringe.
     """
 
+    ends: NDArray[np.int32]
+    out: NDArray[Any]
+    into: NDArray[Any]
+    fringe: NDArray[np.int32]
+    place: NDArray[np.int32]
+    start: Int
+    inner_start: Int
+    inner: NDArray[Any]
+
+
+class Targets(NamedTuple):
+    """The targets of a request.
+
+    Attributes:
+        columns: the vertex in each column of the answer.
+        rank: number of each core vertex among those over which targets are entered, in preorder of homes, or -1.
+        needed: the cells that hold one of these at or below them.
+        entered: how many they are.
+    """
+
+    columns: Int
     rank: Int
-    column: Int
     needed: Bool
-    distinct: int
+    entered: int
 
 
 class Graphs(NamedTuple):

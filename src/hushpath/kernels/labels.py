@@ -1,6 +1,6 @@
 """Labels of vertices, and pairs answered from them or by climbing; the words are explained in ``kernels.flat``.
 
-Numbers are ``float64`` lattice steps, ``inf`` for "not connected".
+Numbers are lattice steps, ``float64`` or ``int32``, with ``nothing`` for "not connected" (``kernels.minplus``).
 """
 
 from __future__ import annotations
@@ -8,13 +8,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .minplus import FAST, LANES, least_sum, panel
-
-INF = np.inf
+from .minplus import FAST, LANES, least_sum, length, panel
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def fill_labels(cells, t, side, square, shortcut, first_row, row_start, label):
+def fill_labels(cells, t, side, square, shortcut, first_row, row_start, nothing, label):
     """Labels of the hubs of split cells, and of the own vertices of leaves, given those of all cells above.
 
     A path to a hub above leaves the cell over its boundary, so a label is one product: side times the labels of the
@@ -24,7 +22,7 @@ def fill_labels(cells, t, side, square, shortcut, first_row, row_start, label):
     for b in cells:
         first, width, rows = t.bound_start[b], t.bound_start[b + 1] - t.bound_start[b], t.rows[b]
         base = first_row[b]
-        x, y = np.empty((width, LANES)), np.empty((rows, LANES))
+        x, y = np.empty((width, LANES), side.dtype), np.empty((rows, LANES), side.dtype)
         starts = t.side_start[b] + width * np.arange(rows)
         for c in range(0, t.col[b], LANES):
             lanes = min(LANES, t.col[b] - c)
@@ -33,10 +31,10 @@ def fill_labels(cells, t, side, square, shortcut, first_row, row_start, label):
                 begin, end = row_start[origin], row_start[origin + 1]
                 for lane in range(LANES):
                     at = begin + c + lane
-                    x[j, lane] = label[at] if lane < lanes and at < end else INF
+                    x[j, lane] = label[at] if lane < lanes and at < end else nothing
             for i in range(rows):
                 for lane in range(LANES):
-                    y[i, lane] = INF
+                    y[i, lane] = nothing
             panel(side, starts, rows, width, x, y)
             for i in range(rows):
                 at = row_start[base + i] + c
@@ -49,19 +47,19 @@ def fill_labels(cells, t, side, square, shortcut, first_row, row_start, label):
                     if shortcut:
                         label[at + j] = square[of + j]
                     else:
-                        label[at + j] = 0.0 if i == j else INF
+                        label[at + j] = 0 if i == j else nothing
 
 
 @njit(cache=True, nogil=True)
-def climb(v, t, side, square, before, after):
+def climb(v, t, side, square, nothing, before, after):
     """The two labels of one vertex without those of others: from its home up, one shortcut a level.
 
     ``before[k]``: the estimate to the hub in column ``k`` without that cell's own shortcut; ``after``: with it.
     """
     b = t.home[v]
     end = t.col[b] + t.hub_start[b + 1] - t.hub_start[b]
-    before[:end] = INF
-    after[:end] = INF
+    for k in range(end):
+        before[k] = after[k] = nothing
     if t.leaf[b]:
         width = t.bound_start[b + 1] - t.bound_start[b]
         at = t.side_start[b] + t.row[v] * width
@@ -70,12 +68,12 @@ def climb(v, t, side, square, before, after):
             before[k] = min(before[k], side[at + j])
         b = t.parent[b]
     else:
-        before[t.col[b] + t.row[v]] = 0.0
+        before[t.col[b] + t.row[v]] = 0
     while b >= 0:
         p, width = t.hub_start[b + 1] - t.hub_start[b], t.bound_start[b + 1] - t.bound_start[b]
         for i in range(p):
             known = before[t.col[b] + i]
-            if known < INF:
+            if known < nothing:
                 at = t.square_start[b] + i * p
                 for j in range(p):
                     after[t.col[b] + j] = min(after[t.col[b] + j], known + square[at + j])
@@ -98,38 +96,92 @@ def common_columns(a, b, t):
 
 
 @njit(cache=True, nogil=True)
-def pairs_by_climbing(sources, targets, t, tables, room, scale, answer):
+def climb_from(v, t, doors, out, side, square, nothing, with_shortcut, before, after, label):
+    """The label of any vertex of the network, from the ends of its fringe; return how many columns it has."""
+    columns = 0
+    for end in range(2):
+        u = doors.ends[end, v]
+        if u < 0:
+            continue
+        climb(u, t, side, square, nothing, before, after)
+        stop = t.col[t.home[u]] + t.hub_start[t.home[u] + 1] - t.hub_start[t.home[u]]
+        for k in range(columns, stop):
+            label[k] = nothing
+        columns = max(columns, stop)
+        for k in range(stop):
+            label[k] = min(label[k], out[end, v] + (after[k] if with_shortcut else before[k]))
+    return columns
+
+
+@njit(cache=True, nogil=True)
+def deepest(v, t, doors):
+    """The lowest of the cells where the label of a vertex ends: those of its two ends lie on one path to the root."""
+    b = t.home[doors.ends[0, v]]
+    return max(b, t.home[doors.ends[1, v]]) if doors.ends[1, v] >= 0 else b
+
+
+@njit(cache=True, nogil=True)
+def pairs_by_climbing(sources, targets, t, doors, tables, room, nothing, scale, answer):
     """Answer pairs without labels; equal sources in a row climb once."""
-    spare, mine, theirs, unused = np.empty(room), np.empty(room), np.empty(room), np.empty(room)
+    kind = tables.side_out
+    before, after = np.empty(room, kind.dtype), np.empty(room, kind.dtype)
+    mine, theirs = np.empty(room, kind.dtype), np.empty(room, kind.dtype)
     last = -1
     for i in range(len(sources)):
         s, g = sources[i], targets[i]
         if s != last:
-            climb(s, t, tables.side_out, tables.square_out, spare, mine)
+            climb_from(s, t, doors, doors.out, tables.side_out, tables.square_out, nothing, True, before, after, mine)
             last = s
-        climb(g, t, tables.side_in, tables.square_in, theirs, unused)
-        k = common_columns(t.home[s], t.home[g], t)
-        answer[i] = max(_inside(s, g, t, tables.inner, least_sum(mine[:k], theirs[:k])), 0.0) * scale
+        climb_from(g, t, doors, doors.into, tables.side_in, tables.square_in, nothing, False, before, after, theirs)
+        k = common_columns(deepest(s, t, doors), deepest(g, t, doors), t)
+        best = least_sum(mine[:k], theirs[:k], nothing)
+        answer[i] = length(_near(s, g, t, doors, tables.inner, nothing, best), nothing, scale)
 
 
 @njit(cache=True, nogil=True)
-def pairs_by_labels(sources, targets, t, labels, inner, scale, answer):
-    """Answer pairs from labels: the common part of two labels, added and minimised."""
+def pairs_by_labels(sources, targets, t, doors, labels, inner, nothing, scale, answer):
+    """Answer pairs from labels: the common part of two labels, added and minimised, for the ends of both."""
     for i in range(len(sources)):
         s, g = sources[i], targets[i]
-        k = common_columns(t.home[s], t.home[g], t)
-        a, b = labels.row_start[labels.row_of[s]], labels.row_start[labels.row_of[g]]
-        best = least_sum(labels.out[a : a + k], labels.into[b : b + k])
-        answer[i] = max(_inside(s, g, t, inner, best), 0.0) * scale
+        best, columns = nothing, common_columns(deepest(s, t, doors), deepest(g, t, doors), t)
+        for x in range(2):
+            a = doors.ends[x, s]
+            for y in range(2 if a >= 0 else 0):
+                b = doors.ends[y, g]
+                if b >= 0:
+                    at, to = labels.row_start[labels.row_of[a]], labels.row_start[labels.row_of[b]]
+                    k = min(labels.row_start[labels.row_of[a] + 1] - at, labels.row_start[labels.row_of[b] + 1] - to)
+                    k = min(k, columns)
+                    core = least_sum(labels.out[at : at + k], labels.into[to : to + k], nothing)
+                    best = min(best, doors.out[x, s] + core + doors.into[y, g])
+        answer[i] = length(_near(s, g, t, doors, inner, nothing, best), nothing, scale)
 
 
 @njit(cache=True, nogil=True)
-def _inside(s, g, t, inner, best):
-    """A pair that shares a leaf may stay inside it; a node is at distance 0 of itself."""
-    b = t.home[s]
+def _near(s, g, t, doors, inner, nothing, best):
+    """A pair may stay inside a fringe or a leaf that both share; a node is at distance 0 of itself."""
     if s == g:
-        return 0.0
-    if b == t.home[g] and t.leaf[b] and t.inner_start[b + 1] > t.inner_start[b]:
-        p = t.own_start[b + 1] - t.own_start[b]
-        return min(best, inner[t.inner_start[b] + t.row[s] * p + t.row[g]])
+        return doors.out.dtype.type(0)
+    f = doors.fringe[s]
+    if f >= 0 and f == doors.fringe[g]:
+        k = doors.start[f + 1] - doors.start[f]
+        best = min(best, doors.inner[doors.inner_start[f] + doors.place[s] * k + doors.place[g]])
+    for x in range(2):
+        a = doors.ends[x, s]
+        for y in range(2 if a >= 0 else 0):
+            b = doors.ends[y, g]
+            if b >= 0 and t.home[a] == t.home[b]:
+                best = min(best, doors.out[x, s] + doors.into[y, g] + inside(a, b, t, inner, nothing))
     return best
+
+
+@njit(cache=True, nogil=True)
+def inside(a, b, t, inner, nothing):
+    """The distance of two vertices of one leaf inside it, or ``nothing``."""
+    cell = t.home[a]
+    if a == b:
+        return inner.dtype.type(0)
+    if t.leaf[cell] and t.inner_start[cell + 1] > t.inner_start[cell]:
+        p = t.own_start[cell + 1] - t.own_start[cell]
+        return inner[t.inner_start[cell] + t.row[a] * p + t.row[b]]
+    return nothing

@@ -1,16 +1,19 @@
 """Min-plus products on panels: the one inner loop under labels, rows and matrices.
 
 A panel holds ``LANES`` columns side by side in memory, so that the innermost loop has a fixed length and no gathers:
-two rows and four terms at a time, which LLVM turns into packed minima (``vminpd``).  Numbers are ``float64``; ``inf``
-stands for "not connected" and needs no special case.  ``FAST`` promises LLVM that no NaN occurs (there is no ``-inf``
-to make one) but keeps infinities.  ``closed`` also takes ``int64``, where ``INFINITE`` stands for "not connected".
+two rows and four terms at a time, which LLVM turns into packed minima.  Numbers are ``float64`` or ``int32``
+(``closed`` also takes ``int64``), each with a number for "not connected" (``nothing``) that may be added to itself and
+to any distance: ``inf``, ``NOTHING`` and ``INFINITE``.  Minima begin there, so it is never exceeded.  ``FAST`` promises
+LLVM that no NaN occurs (there is no ``-inf`` to make one) but keeps infinities.
 """
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 LANES = 32
+NOTHING = 2**30 - 1  # for ``int32``; longer distances do not fit
 INFINITE = 2**62 - 1  # a distance (at most ``LARGEST_DISTANCE``, ``data.weights``) added to it does not overflow
 FAST = {"nnan", "nsz", "reassoc", "contract", "arcp"}
 
@@ -21,6 +24,7 @@ def panel(table, starts, rows, width, x, y):
 
     ``table`` is flat, ``x`` has ``width`` and ``y`` ``rows`` rows (or more) of ``LANES`` columns.
     """
+    kind = table.dtype.type  # numba adds two int32 to an int64, which would halve what fits in a register
     even = rows - rows % 2
     most = width - width % 4
     for i in range(0, even, 2):
@@ -30,26 +34,21 @@ def panel(table, starts, rows, width, x, y):
             b0, b1, b2, b3 = table[b + j], table[b + j + 1], table[b + j + 2], table[b + j + 3]
             for lane in range(LANES):
                 x0, x1, x2, x3 = x[j, lane], x[j + 1, lane], x[j + 2, lane], x[j + 3, lane]
-                y[i, lane] = min(min(min(x0 + a0, x1 + a1), min(x2 + a2, x3 + a3)), y[i, lane])
-                y[i + 1, lane] = min(min(min(x0 + b0, x1 + b1), min(x2 + b2, x3 + b3)), y[i + 1, lane])
+                low, high = min(kind(x0 + a0), kind(x1 + a1)), min(kind(x2 + a2), kind(x3 + a3))
+                y[i, lane] = min(min(low, high), y[i, lane])
+                low, high = min(kind(x0 + b0), kind(x1 + b1)), min(kind(x2 + b2), kind(x3 + b3))
+                y[i + 1, lane] = min(min(low, high), y[i + 1, lane])
         for j in range(most, width):
             a0, b0 = table[a + j], table[b + j]
             for lane in range(LANES):
-                y[i, lane] = min(x[j, lane] + a0, y[i, lane])
-                y[i + 1, lane] = min(x[j, lane] + b0, y[i + 1, lane])
+                y[i, lane] = min(kind(x[j, lane] + a0), y[i, lane])
+                y[i + 1, lane] = min(kind(x[j, lane] + b0), y[i + 1, lane])
     for i in range(even, rows):
         a = starts[i]
-        for j in range(0, most, 4):
-            a0, a1, a2, a3 = table[a + j], table[a + j + 1], table[a + j + 2], table[a + j + 3]
-            for lane in range(LANES):
-                y[i, lane] = min(
-                    min(min(x[j, lane] + a0, x[j + 1, lane] + a1), min(x[j + 2, lane] + a2, x[j + 3, lane] + a3)),
-                    y[i, lane],
-                )
-        for j in range(most, width):
+        for j in range(width):
             a0 = table[a + j]
             for lane in range(LANES):
-                y[i, lane] = min(x[j, lane] + a0, y[i, lane])
+                y[i, lane] = min(kind(x[j, lane] + a0), y[i, lane])
 
 
 @njit(cache=True, nogil=True)
@@ -60,11 +59,11 @@ def copied(x, i, y, j):
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def least_sum(a, b):
-    """The minimum of ``a[k] + b[k]``: one pair of labels, or one row of a table against a vector."""
-    best = float("inf")
+def least_sum(a, b, nothing):
+    """The minimum of ``a[k] + b[k]``, or ``nothing``: one pair of labels, or one row of a table against a vector."""
+    kind, best = a.dtype.type, nothing
     for k in range(len(a)):
-        best = min(best, a[k] + b[k])
+        best = min(best, kind(a[k] + b[k]))
     return best
 
 
@@ -72,12 +71,18 @@ def least_sum(a, b):
 def closed(table, pivots, nothing):
     """Floyd-Warshall in place, with the first ``pivots`` rows as joints; the table may be asymmetric.
 
-    ``nothing`` (``inf`` or ``INFINITE``) stays where no walk over the pivots connects: lengths are never negative.
+    ``nothing`` stays where no walk over the pivots connects: lengths are never negative.
     """
-    n = table.shape[0]
+    kind, n = table.dtype.type, table.shape[0]
     for z in range(pivots):
         for i in range(n):
             first = table[i, z]
             if i != z and first < nothing:
                 for j in range(n):
-                    table[i, j] = min(first + table[z, j], table[i, j])
+                    table[i, j] = min(kind(first + table[z, j]), table[i, j])
+
+
+@njit(cache=True, nogil=True)
+def length(steps, nothing, scale):
+    """A distance in units of weight: never negative, infinite where nothing connects."""
+    return np.inf if steps >= nothing else max(steps, 0) * scale

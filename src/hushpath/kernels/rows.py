@@ -1,6 +1,6 @@
 """Full rows and matrices over a hierarchy of cells; the words are explained in ``kernels.flat``.
 
-Numbers are ``float64`` lattice steps, ``inf`` for "not connected".
+Numbers are lattice steps, ``float64`` or ``int32``, with ``nothing`` for "not connected" (``kernels.minplus``).
 """
 
 from __future__ import annotations
@@ -8,19 +8,24 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .labels import INF, climb
-from .minplus import FAST, LANES, copied, least_sum, panel
+from .labels import climb_from, deepest, inside
+from .minplus import FAST, LANES, copied, least_sum, length, panel
+
+TILE = 64  # columns of an answer that are turned into rows together: they stay in the nearest cache
 
 
 @njit(cache=True, nogil=True)
-def rows_one_by_one(sources, t, tables, room, scale, out):
+def rows_one_by_one(sources, t, doors, tables, room, nothing, scale, out):
     """All distances from single sources: climb, then push what is reached down the hierarchy, one shortcut a level."""
-    before, mine, reach, x = np.empty(room), np.empty(room), np.empty(room), np.empty(room)
+    kind = tables.side_in.dtype
+    before, after, mine = np.empty(room, kind), np.empty(room, kind), np.empty(room, kind)
+    reach, x, found = np.empty(room, kind), np.empty(room, kind), np.empty(len(t.home), kind)
     on_path = np.zeros(len(t.parent), np.bool_)
     for i in range(len(sources)):
         s = sources[i]
-        climb(s, t, tables.side_out, tables.square_out, before, mine)
-        b = t.home[s]
+        climb_from(s, t, doors, doors.out, tables.side_out, tables.square_out, nothing, True, before, after, mine)
+        low = deepest(s, t, doors)
+        b = low
         while b >= 0:
             on_path[b] = True
             b = t.parent[b]
@@ -31,56 +36,69 @@ def rows_one_by_one(sources, t, tables, room, scale, out):
             at = t.side_start[b]
             if t.leaf[b]:
                 for k in range(t.own_start[b], t.own_start[b + 1]):
-                    out[i, t.own[k]] = max(least_sum(x[:width], tables.side_in[at : at + width]), 0.0) * scale
+                    found[t.own[k]] = least_sum(x[:width], tables.side_in[at : at + width], nothing)
                     at += width
                 continue
             for k in range(t.hub_start[b + 1] - t.hub_start[b]):
-                best = least_sum(x[:width], tables.side_in[at : at + width])
+                best = least_sum(x[:width], tables.side_in[at : at + width], nothing)
                 at += width
                 if on_path[b]:
                     best = min(best, mine[t.col[b] + k])
                 reach[t.col[b] + k] = best
                 v = t.hubs[t.hub_start[b] + k]
                 if t.home[v] == b:
-                    out[i, v] = max(best, 0.0) * scale
-        b = t.home[s]
-        if t.leaf[b] and t.inner_start[b + 1] > t.inner_start[b]:
-            at = t.inner_start[b] + t.row[s] * (t.own_start[b + 1] - t.own_start[b])
-            for k in range(t.own_start[b], t.own_start[b + 1]):
-                out[i, t.own[k]] = min(out[i, t.own[k]], tables.inner[at] * scale)
-                at += 1
+                    found[v] = best
+        for end in range(2):
+            u = doors.ends[end, s]
+            if u >= 0 and t.leaf[t.home[u]]:
+                for k in range(t.own_start[t.home[u]], t.own_start[t.home[u] + 1]):
+                    v = t.own[k]
+                    found[v] = min(found[v], doors.out[end, s] + inside(u, v, t, tables.inner, nothing))
+        for v in range(len(doors.fringe)):
+            steps = found[doors.ends[0, v]] + doors.into[0, v]
+            if doors.ends[1, v] >= 0:
+                steps = min(steps, found[doors.ends[1, v]] + doors.into[1, v])
+            out[i, v] = length(_in_fringe(s, v, doors, steps), nothing, scale)
         out[i, s] = 0.0
-        b = t.home[s]
-        while b >= 0:
-            on_path[b] = False
-            b = t.parent[b]
+        while low >= 0:
+            on_path[low] = False
+            low = t.parent[low]
 
 
 @njit(cache=True, nogil=True)
-def rows_by_panels(sources, at_row, t, asked, tables, labels, room, found, scale, out):
-    """Distances from many sources (in preorder of their homes) to many targets, ``LANES`` sources side by side.
+def _in_fringe(s, v, doors, steps):
+    """A pair in one fringe may stay inside it."""
+    f = doors.fringe[v]
+    if f >= 0 and f == doors.fringe[s]:
+        k = doors.start[f + 1] - doors.start[f]
+        return min(steps, doors.inner[doors.inner_start[f] + doors.place[s] * k + doors.place[v]])
+    return steps
+
+
+@njit(cache=True, nogil=True)
+def rows_by_panels(sources, at_row, t, doors, asked, tables, labels, room, nothing, found, scale, out):
+    """Distances from many sources (in the order of their deepest cells) to many targets, ``LANES`` side by side.
 
     Row ``at_row[i]`` of ``out`` receives the distances from ``sources[i]``.  Without labels sources climb.  ``found``
-    is a buffer of one row of lanes per distinct target.
+    is a buffer of one row of lanes per core vertex over which targets are entered.
     """
-    cells = len(t.parent)
+    cells, kind = len(t.parent), tables.side_in.dtype
     widest, tallest = 1, 1
     for b in range(cells):
         widest, tallest = max(widest, t.bound_start[b + 1] - t.bound_start[b]), max(tallest, t.rows[b])
-    before, mine = np.empty(room), np.empty((LANES, room))
-    reach, x, y = np.empty((room, LANES)), np.empty((widest, LANES)), np.empty((tallest, LANES))
-    starts = np.empty(tallest, np.int64)
+    before, after, mine = np.empty(room, kind), np.empty(room, kind), np.empty((LANES, room), kind)
+    reach, x, y = np.empty((room, LANES), kind), np.empty((widest, LANES), kind), np.empty((tallest, LANES), kind)
+    starts, low = np.empty(tallest, np.int64), np.empty(LANES, np.int64)
     for block in range(0, len(sources), LANES):
         lanes = min(LANES, len(sources) - block)
         for lane in range(lanes):
             s = sources[block + lane]
+            low[lane] = deepest(s, t, doors)
             if len(labels.out) == 0:
-                climb(s, t, tables.side_out, tables.square_out, before, mine[lane])
+                side, square = tables.side_out, tables.square_out
+                climb_from(s, t, doors, doors.out, side, square, nothing, True, before, after, mine[lane])
             else:
-                begin, end = labels.row_start[labels.row_of[s]], labels.row_start[labels.row_of[s] + 1]
-                for k in range(end - begin):
-                    mine[lane, k] = labels.out[begin + k]
-        low, high = t.home[sources[block]], t.home[sources[block + lanes - 1]]
+                _label_of(s, doors, doors.out, labels, labels.out, nothing, mine[lane])
         b = 0
         while b < cells:
             if not asked.needed[b]:
@@ -92,10 +110,10 @@ def rows_by_panels(sources, at_row, t, asked, tables, labels, room, found, scale
             for k in range(rows):
                 starts[k] = t.side_start[b] + k * width
                 for lane in range(LANES):
-                    y[k, lane] = INF
+                    y[k, lane] = nothing
             panel(tables.side_in, starts, rows, width, x, y)
-            if high >= b and low < t.last[b]:
-                _sources_below(b, sources, block, lanes, mine, t, tables.inner, y)
+            if low[lanes - 1] >= b and low[0] < t.last[b]:
+                _sources_below(b, sources, block, lanes, low, mine, t, doors, tables.inner, nothing, y)
             if t.leaf[b]:
                 for k in range(rows):
                     r = asked.rank[t.own[t.own_start[b] + k]]
@@ -108,84 +126,128 @@ def rows_by_panels(sources, at_row, t, asked, tables, labels, room, found, scale
                     if t.home[v] == b and asked.rank[v] >= 0:
                         copied(y, k, found, asked.rank[v])
             b += 1
-        for lane in range(lanes):
-            if asked.rank[sources[block + lane]] >= 0:
-                found[asked.rank[sources[block + lane]], lane] = 0.0
-        _transposed(found, asked.column, at_row, block, lanes, scale, out)
+        _unfolded(sources, at_row, block, lanes, doors, asked, found, nothing, scale, out)
 
 
 @njit(cache=True, nogil=True)
-def _sources_below(b, sources, block, lanes, mine, t, inner, y):
+def _label_of(v, doors, away, labels, label, nothing, mine):
+    """The label of any vertex of the network, from those of its ends."""
+    columns = 0
+    for end in range(2):
+        u = doors.ends[end, v]
+        if u >= 0:
+            begin, stop = labels.row_start[labels.row_of[u]], labels.row_start[labels.row_of[u] + 1]
+            for k in range(columns, stop - begin):
+                mine[k] = nothing
+            columns = max(columns, stop - begin)
+            for k in range(stop - begin):
+                mine[k] = min(mine[k], away[end, v] + label[begin + k])
+
+
+@njit(cache=True, nogil=True)
+def _sources_below(b, sources, block, lanes, low, mine, t, doors, inner, nothing, y):
     """What sources below a cell know of its hubs, or of the rest of their leaf, joins what came from above."""
     for lane in range(lanes):
-        s = sources[block + lane]
-        if t.home[s] < b or t.home[s] >= t.last[b]:
+        if low[lane] < b or low[lane] >= t.last[b]:
             continue
         if not t.leaf[b]:
             for k in range(t.hub_start[b + 1] - t.hub_start[b]):
                 y[k, lane] = min(y[k, lane], mine[lane, t.col[b] + k])
-        elif t.inner_start[b + 1] > t.inner_start[b]:
-            p = t.own_start[b + 1] - t.own_start[b]
-            for k in range(p):
-                y[k, lane] = min(y[k, lane], inner[t.inner_start[b] + t.row[s] * p + k])
+            continue
+        s = sources[block + lane]
+        for end in range(2):
+            u = doors.ends[end, s]
+            if u >= 0 and t.home[u] == b:
+                for k in range(t.own_start[b + 1] - t.own_start[b]):
+                    steps = doors.out[end, s] + inside(u, t.own[t.own_start[b] + k], t, inner, nothing)
+                    y[k, lane] = min(y[k, lane], steps)
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _transposed(found, column, at_row, block, lanes, scale, out):
-    """Write lanes as rows, in tiles that stay in the nearest cache."""
-    for c in range(0, len(column), 64):
-        where = column[c : c + 64]
+def _unfolded(sources, at_row, block, lanes, doors, asked, found, nothing, scale, out):
+    """From core vertices to the targets behind them, and from lanes to rows, in tiles."""
+    kind, tile = found.dtype.type, np.empty((TILE, LANES), found.dtype)
+    for c in range(0, len(asked.columns), TILE):
+        where = asked.columns[c : c + TILE]
+        for k in range(len(where)):
+            v = where[k]
+            first, second = doors.ends[0, v], doors.ends[1, v]
+            near, away = asked.rank[first], doors.into[0, v]
+            if second < 0:
+                for lane in range(LANES):
+                    tile[k, lane] = kind(found[near, lane] + away)
+            else:
+                far, beyond = asked.rank[second], doors.into[1, v]
+                for lane in range(LANES):
+                    tile[k, lane] = min(kind(found[near, lane] + away), kind(found[far, lane] + beyond))
+            if doors.fringe[v] >= 0:
+                for lane in range(lanes):
+                    tile[k, lane] = _in_fringe(sources[block + lane], v, doors, tile[k, lane])
         for lane in range(lanes):
-            line = out[at_row[block + lane]][c : c + 64]
+            line, s = out[at_row[block + lane]][c : c + TILE], sources[block + lane]
             for k in range(len(where)):
-                line[k] = max(found[where[k], lane], 0.0) * scale
+                line[k] = length(tile[k, lane], nothing, scale)
+                if where[k] == s:
+                    line[k] = 0.0
 
 
 @njit(cache=True, nogil=True)
-def products_by_labels(sources, at_row, targets, at_column, t, labels, inner, scale, out):
-    """Distances from sources to targets, both in preorder of homes, as label products: cell by cell, panel by panel."""
-    cells = len(t.parent)
-    widest = 1
-    for b in range(cells):
-        widest = max(widest, t.hub_start[b + 1] - t.hub_start[b])
-    x, y = np.empty((widest, LANES)), np.empty((len(sources), LANES))
-    starts = np.empty(len(sources), np.int64)
-    homes_s, homes_t = t.home[sources], t.home[targets]
+def products_by_labels(
+    sources, at_row, exits, row, t, doors, targets, at_column, labels, inner, room, nothing, scale, out
+):
+    """Distances from sources to targets (in the order of their deepest cells) as products of labels.
+
+    ``exits`` are the core vertices over which sources leave, in preorder of their homes; ``row`` is the place of each
+    core vertex among them.
+    """
+    kind = labels.out.dtype
+    x, y, theirs = np.empty((room, LANES), kind), np.empty((len(exits), LANES), kind), np.empty((LANES, room), kind)
+    starts, homes, low = np.empty(len(exits), np.int64), t.home[exits], np.empty(LANES, np.int64)
     for block in range(0, len(targets), LANES):
-        lanes = min(LANES, len(targets) - block)
-        y[:] = INF
-        b = 0
-        while b < cells:
-            low = np.searchsorted(homes_t[block : block + lanes], b)
-            high = np.searchsorted(homes_t[block : block + lanes], t.last[b])
-            top, bottom = np.searchsorted(homes_s, b), np.searchsorted(homes_s, t.last[b])
-            if low == high or top == bottom:
-                b = t.last[b]
-                continue
-            if t.leaf[b]:
-                p = t.own_start[b + 1] - t.own_start[b]
-                if t.inner_start[b + 1] > t.inner_start[b]:
-                    for i in range(top, bottom):
-                        at = t.inner_start[b] + t.row[sources[i]] * p
-                        for lane in range(low, high):
-                            y[i, lane] = min(y[i, lane], inner[at + t.row[targets[block + lane]]])
-                b += 1
-                continue
-            p = t.hub_start[b + 1] - t.hub_start[b]
-            for k in range(p):
-                for lane in range(LANES):
-                    x[k, lane] = INF
-            for lane in range(low, high):
-                at = labels.row_start[labels.row_of[targets[block + lane]]] + t.col[b]
-                for k in range(p):
-                    x[k, lane] = labels.into[at + k]
-            for i in range(top, bottom):
-                starts[i] = labels.row_start[labels.row_of[sources[i]]] + t.col[b]
-            panel(labels.out, starts[top:bottom], bottom - top, p, x, y[top:bottom])
-            b += 1
+        mine = targets[block : block + LANES]
+        for lane in range(len(mine)):
+            low[lane] = deepest(mine[lane], t, doors)
+            _label_of(mine[lane], doors, doors.into, labels, labels.into, nothing, theirs[lane])
+        _core_products(exits, homes, mine, low[: len(mine)], t, doors, labels, inner, nothing, theirs, starts, x, y)
         for i in range(len(sources)):
-            for lane in range(lanes):
-                answer = y[i, lane]
-                if sources[i] == targets[block + lane]:
-                    answer = 0.0
-                out[at_row[i], at_column[block + lane]] = max(answer, 0.0) * scale
+            s = sources[i]
+            first, second = row[doors.ends[0, s]], doors.ends[1, s]
+            for lane in range(len(mine)):
+                steps = y[first, lane] + doors.out[0, s]
+                if second >= 0:
+                    steps = min(steps, y[row[second], lane] + doors.out[1, s])
+                steps = _in_fringe(s, mine[lane], doors, steps)
+                out[at_row[i], at_column[block + lane]] = 0.0 if s == mine[lane] else length(steps, nothing, scale)
+
+
+@njit(cache=True, nogil=True)
+def _core_products(exits, homes, targets, low, t, doors, labels, inner, nothing, theirs, starts, x, y):
+    """Steps from core vertices to at most ``LANES`` vertices of the network, cell by cell into the rows of ``y``."""
+    for i in range(len(exits)):
+        for lane in range(LANES):
+            y[i, lane] = nothing
+    b = 0
+    while b < len(t.parent):
+        first, stop = np.searchsorted(low, b), np.searchsorted(low, t.last[b])
+        top, bottom = np.searchsorted(homes, b), np.searchsorted(homes, t.last[b])
+        if first == stop or top == bottom:
+            b = t.last[b]
+            continue
+        if t.leaf[b]:
+            for lane in range(first, stop):
+                for end in range(2):
+                    v = doors.ends[end, targets[lane]]
+                    if v >= 0 and t.home[v] == b:
+                        for i in range(top, bottom):
+                            steps = inside(exits[i], v, t, inner, nothing) + doors.into[end, targets[lane]]
+                            y[i, lane] = min(y[i, lane], steps)
+            b += 1
+            continue
+        p = t.hub_start[b + 1] - t.hub_start[b]
+        for k in range(p):
+            for lane in range(LANES):
+                x[k, lane] = theirs[lane, t.col[b] + k] if first <= lane < stop else nothing
+        for i in range(top, bottom):
+            starts[i] = labels.row_start[labels.row_of[exits[i]]] + t.col[b]
+        panel(labels.out, starts[top:bottom], bottom - top, p, x, y[top:bottom])
+        b += 1

@@ -1,6 +1,6 @@
-"""The tables of a hierarchy of cells, bottom-up: one builder for exact ``int64`` and published ``float64`` lengths.
+"""The tables of a hierarchy of cells, bottom-up: one builder for exact and for published lengths, of any type.
 
-``nothing`` is the number that means "not connected": ``minplus.INFINITE`` or ``inf``.  Arrays: ``kernels.flat``.
+``nothing`` is the number that means "not connected" (``kernels.minplus``).  Arrays: ``kernels.flat``.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def cell_tables(cells, t, graphs, nothing, tables, place, outer):
 
 @njit(cache=True, nogil=True)
 def _joined(b, t, graphs, nothing, place, outer, spare):
-    """Distances between the members of a split cell, from its children's outer tables and its inner edges."""
+    """Distances between the members of a split cell, from its children's outer tables and its own edges."""
     table = np.full((t.members[b], t.members[b]), nothing)
     for i in range(len(table)):
         table[i, i] = 0
@@ -73,15 +73,19 @@ def _joined(b, t, graphs, nothing, place, outer, spare):
                 table[i, j] = min(table[i, j], outer[at])
                 at += 1
     hubs = t.hubs[t.hub_start[b] : t.hub_start[b + 1]]
+    for j in range(t.bound_start[b], t.bound_start[b + 1]):
+        spare[t.bound[j]] = t.here[j]
     for i in range(len(hubs)):
         spare[hubs[i]] = i
     for e in range(graphs.edge_start[t.cells[b]], graphs.edge_start[t.cells[b] + 1]):
         u, v = spare[graphs.tails[e]], spare[graphs.heads[e]]
         table[u, v] = min(table[u, v], graphs.lengths[e])
         if not graphs.directed:
-            table[v, u] = table[u, v]
+            table[v, u] = min(table[v, u], graphs.lengths[e])
     for v in hubs:
         spare[v] = -1
+    for j in range(t.bound_start[b], t.bound_start[b + 1]):
+        spare[t.bound[j]] = -1
     closed(table, len(hubs), nothing)
     return table
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..cells import Index
+from ..cells.decomposition import Decomposition
 from ..cells.index import MAX_BYTES
 from ..cells.storage import index_path, load_index, save_index
 from ..data.labels import Label
@@ -225,17 +226,22 @@ class Release:
         """The index, if there is one."""
         return self.decoder.index
 
-    def build_index(self, *, max_bytes: int = MAX_BYTES) -> Index:
+    def build_index(
+        self, *, max_bytes: int = MAX_BYTES, labels: bool = True, decomposition: Decomposition | None = None
+    ) -> Index:
         """Build the index (docs/ENGINE.md): every later answer comes from it, the same to the last bit, but faster.
+
+        Without ``labels`` it is much smaller and single pairs take longer.  ``decomposition`` is a cut of the network
+        made before (``hushpath.cut``, ``Decomposition.load``); without it one is looked for, or made.
 
         Raises:
             CannotError: if it would take more than ``max_bytes``, or if the release answers by other means.
         """
-        return self.decoder.build_index(max_bytes)
+        return self.decoder.build_index(max_bytes, labels=labels, decomposition=decomposition)
 
-    def save_index(self, path: str | os.PathLike[str]) -> None:
+    def save_index(self, path: str | os.PathLike[str], *, labels: bool = True) -> None:
         """Write the index, building it if it is not there (atomically; see docs/ENGINE.md)."""
-        save_index(path, self.build_index(), self._index_of, self.statement.marking)
+        save_index(path, self.build_index(labels=labels), self._index_of, self.statement.marking)
 
     @property
     def _index_of(self) -> str:

@@ -1,0 +1,165 @@
+"""Reduce first: chains and pendant trees are folded away, and what is left, the core, is cut into cells.
+
+The *core* keeps every vertex where paths have a choice.  A *fringe* is a connected set of folded vertices: a pendant
+tree, which hangs on one core vertex, or a chain with the trees on it, which hangs on two (its *ends*) and is one edge
+of the core from end to end.  Fringes are small: of a long chain some vertices stay, and so do the inner vertices of a
+large tree.  Any path from a fringe leaves it over an end, so
+
+    distance(s, t) = min over ends a of s and b of t:  (s to a in its fringe) + distance(a, b) + (b to t in its fringe)
+
+and, if both are in one fringe, their distance inside it.  That is exact, for directed networks too.  Folding reads the
+public topology alone and takes linear time, so it is made anew wherever it is needed and no file can be wrong about it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Bool, Int, sealed
+from ..data.topology import Wiring
+from ..kernels.flat import Doors
+from ..kernels.folding import find_fringes, fringe_distances, link_lengths
+from ..kernels.paths import in_threads
+from .hierarchy import Lists
+
+MOST = 32  # vertices of a fringe, whose distances among each other are kept as a table
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """How a network is folded, by public facts alone.
+
+    Attributes:
+        num_nodes: of the whole network.
+        core: the vertices that stay, increasing; core vertices are numbered in this order.
+        own: folded vertices fringe by fringe, parents before children.
+        above: for each of these the place of its parent in the fringe, -1 for the first end; then, for each fringe,
+            that of the parent of its second end.
+        ends: for each fringe the core numbers of its two ends, the second -1 for a pendant tree.
+        link: for each edge the vertex that it joins to its parent, as a position in ``own``, or for the second end of a
+            fringe behind all of these; -1 for an edge of the core.
+        upward: whether such an edge leads from the vertex to its parent.
+        wiring: the core as a network: first the edges that stay, then one from end to end of each chain, and one back
+            if the network is directed.
+    """
+
+    num_nodes: int
+    core: Int
+    own: Lists
+    above: Int
+    ends: Int
+    link: Int
+    upward: Bool
+    wiring: Wiring
+
+    @cached_property
+    def stays(self) -> Int:
+        """The edges of the network that are edges of the core."""
+        return np.flatnonzero(self.link < 0)
+
+    @cached_property
+    def chains(self) -> Int:
+        """The fringes that are edges of the core: those between two different vertices."""
+        return np.flatnonzero((self.ends[:, 1] >= 0) & (self.ends[:, 0] != self.ends[:, 1]))
+
+    @cached_property
+    def fringe(self) -> NDArray[np.int32]:
+        """The fringe of each vertex, -1 for those of the core."""
+        out = np.full(self.num_nodes, -1, np.int32)
+        out[self.own.items] = np.repeat(np.arange(len(self.own)), self.own.sizes())
+        return out
+
+    @cached_property
+    def place(self) -> NDArray[np.int32]:
+        """The place of each vertex in its fringe."""
+        out = np.zeros(self.num_nodes, np.int32)
+        out[self.own.items] = np.arange(len(self.own.items)) - np.repeat(self.own.start[:-1], self.own.sizes())
+        return out
+
+    @cached_property
+    def nearest(self) -> NDArray[np.int32]:
+        """The core numbers of the ends of each vertex's fringe; a core vertex is its own end."""
+        out = np.full((2, self.num_nodes), -1, np.int32)
+        out[0, self.core] = np.arange(len(self.core))
+        out[:, self.own.items] = self.ends[self.fringe[self.own.items]].T
+        return out
+
+    @cached_property
+    def inner_start(self) -> Int:
+        """Where the table of each fringe begins."""
+        return np.concatenate([[0], np.cumsum(self.own.sizes() ** 2)])
+
+    def nbytes(self, size: int) -> int:
+        """Memory of the distances of all fringes, at this many bytes a number."""
+        sides = 4 if self.wiring.directed else 2
+        return size * (int(self.inner_start[-1]) + sides * self.num_nodes) + 16 * self.num_nodes
+
+    def weighed(self, lengths: NDArray[Any], nothing: Any) -> tuple[Doors, NDArray[Any]]:
+        """The distances of all fringes and the lengths of the core's edges, from one length per edge of the network."""
+        kind, directed, fringes = lengths.dtype, self.wiring.directed, len(self.own)
+        up = np.full(len(self.above), nothing, kind)
+        down = np.full(len(self.above), nothing, kind) if directed else up
+        link_lengths(self.link, self.upward, sealed(lengths), directed, up, down)
+        out = np.full((2, self.num_nodes), nothing, kind)
+        out[0, self.core] = 0
+        into = out.copy() if directed else out
+        inner, across = np.empty(int(self.inner_start[-1]), kind), np.empty((2, fringes), kind)
+
+        def run(part: slice) -> None:
+            fringe_distances(
+                np.arange(fringes)[part], self.own.start, self.own.items, self.above, self.ends[:, 1], up, down,
+                kind.type(nothing), directed, out, into, self.inner_start, inner, across,
+            )  # fmt: skip
+
+        in_threads(run, fringes)
+        doors = Doors(self.nearest, out, into, self.fringe, self.place, self.own.start, self.inner_start, inner)
+        both = across[: 2 if directed else 1, self.chains].ravel()
+        return doors, np.concatenate([lengths[self.stays], both])
+
+
+@lru_cache(maxsize=2)
+def folded(network: Wiring, most: int = MOST) -> Fold:
+    """Fold a network; no fringe has more than ``most`` vertices, and with 0 nothing is folded."""
+    n = network.num_nodes
+    listed, fringe, parent, ends = find_fringes(*network.neighbours, most)
+    order = np.argsort(fringe[listed], kind="stable")
+    own = Lists(np.searchsorted(fringe[listed][order], np.arange(len(ends) + 1)), listed[order])
+    number = np.full(n + 1, -1, np.int64)  # of core vertices; the last stands for "no vertex"
+    core = np.flatnonzero(fringe < 0)
+    number[core] = np.arange(len(core))
+    slot, place = np.full(n + 1, -1, np.int64), np.full(n + 1, -1, np.int64)
+    slot[own.items] = np.arange(len(own.items))
+    place[own.items] = slot[own.items] - np.repeat(own.start[:-1], own.sizes())
+    link, upward = _links(network, fringe, parent, slot, len(listed))
+    stays = np.flatnonzero(link < 0)
+    core_ends = number[ends[:, :2]]
+    chains = core_ends[(core_ends[:, 1] >= 0) & (core_ends[:, 0] != core_ends[:, 1])]
+    tails, heads = number[network.tails[stays]], number[network.heads[stays]]
+    sides = (0, 1) if network.directed else (0,)
+    wiring = Wiring(
+        len(core), np.concatenate([tails, *(chains[:, i] for i in sides)]),
+        np.concatenate([heads, *(chains[:, 1 - i] for i in sides)]), network.directed,
+    )  # fmt: skip
+    above = np.concatenate([place[parent[own.items]], place[ends[:, 2]]])
+    return Fold(n, core, own, above, core_ends, link, upward, wiring)
+
+
+def _links(network: Wiring, fringe: Int, parent: Int, slot: Int, count: int) -> tuple[Int, Bool]:
+    """The link of each edge and whether it leads up; ``Fold`` says what these are."""
+    tails, heads = network.tails, network.heads
+    link = np.full(len(tails), -1, np.int64)
+    upward = np.zeros(len(tails), bool)
+    for child, other, leads_up in ((tails, heads, True), (heads, tails, False)):
+        mine = np.flatnonzero(fringe[child] >= 0)
+        up = parent[child[mine]] == other[mine]
+        link[mine[up]], upward[mine[up]] = slot[child[mine[up]]], leads_up
+        # What is no parent is a child, or the second end: then the edge is that of the end, and leads up from there.
+        last = ~up & (fringe[other[mine]] < 0)
+        link[mine[last]] = count + fringe[child[mine[last]]]
+        upward[mine[last]] = not leads_up
+    return link, upward

@@ -1,0 +1,63 @@
+"""How long distances can get: whether all of them fit in 32 bits.
+
+A distance that saturates would be taken for "not connected".  Inside a cell a detour may well be longer than any
+distance of the network, but no shortest path has a part that is, so only true distances need to fit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Float, Int
+from ..data.topology import Wiring
+from ..kernels.minplus import NOTHING
+from ..kernels.paths import dijkstra
+
+
+def fit_in_32_bits(network: Wiring, lengths: Float, aside: float) -> bool:
+    """Whether every distance over these lengths, with ``aside`` before and after it, is below ``NOTHING``."""
+    finite = np.where(np.isfinite(lengths), lengths, 0.0)
+    room = NOTHING - 2 * aside
+    # No shortest path uses an edge twice; only if all together are too long, the longest distance is looked for.
+    return bool(finite.sum() < room) or _longest(network, lengths) < room
+
+
+def _longest(network: Wiring, lengths: Float) -> float:
+    """An upper bound on all finite distances.
+
+    Within a strongly connected part none exceeds the way to some vertex of it and the way on from there.  A path goes
+    through each part once at most, and from part to part over one edge.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n, tails, heads = network.num_nodes, network.tails, network.heads
+    graph = coo_array((np.ones(len(tails)), (tails, heads)), shape=(n, n))
+    parts, part = connected_components(graph, directed=network.directed, connection="strong")
+    if not network.directed:
+        both = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+        return 2 * float(_farthest(*both, np.tile(lengths, 2), part, parts).max(initial=0.0))
+    within = part[tails] == part[heads]
+    inside, between = np.where(within, lengths, np.inf), np.zeros(parts)
+    onward = np.flatnonzero(~within & np.isfinite(lengths))
+    np.maximum.at(between, part[tails[onward]], lengths[onward])
+    there, back = (_farthest(*ends, inside, part, parts) for ends in ((tails, heads), (heads, tails)))
+    return float((there + back + between).sum())
+
+
+def _farthest(tails: Int, heads: Int, lengths: Float, part: Int, parts: int) -> Float:
+    """The longest distance in each part from its first vertex: one search, from a vertex added before all of these."""
+    n = len(part)
+    first = np.unique(part, return_index=True)[1]
+    tails = np.concatenate([tails, np.full(parts, n)])
+    order = np.argsort(tails, kind="stable")
+    start = np.searchsorted(tails[order], np.arange(n + 2))
+    heads = np.concatenate([heads, first])[order]
+    lengths = np.concatenate([lengths, np.zeros(parts)])[order]
+    row = np.empty((1, n + 1))
+    room = np.empty(n + 1), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    dijkstra(start, heads, lengths, np.array([n]), -1, np.inf, row, *room)
+    farthest = np.zeros(parts)
+    reached = np.isfinite(row[0, :n])
+    np.maximum.at(farthest, part[reached], row[0, :n][reached])
+    return farthest

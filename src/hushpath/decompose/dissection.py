@@ -1,0 +1,65 @@
+"""How the query engine cuts a network: nested dissection by METIS, one call for all levels.
+
+Mechanisms pay for every hub with noise, so they look for the smallest separators they can find (``separators``).  An
+index pays for its hubs with memory alone, and METIS, which orders a million vertices in seconds, leaves it with labels
+no longer than theirs.
+
+A cut of a large network is kept in the user's cache folder (``cells.known``), under the digest of its topology.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from functools import lru_cache
+
+import numpy as np
+
+from ..arrays import Int
+from ..cells import known
+from ..cells.decomposition import SUFFIX, Decomposition, digest
+from ..cells.fold import folded
+from ..data.topology import Topology, Wiring
+from ..errors import FileFormatError
+from ..kernels.dissection import cells_of_tree, elimination_tree
+from ..progress import steps
+
+LEAF_SIZE = 16  # smaller leaves make more cells, larger ones longer inner tables
+TRIES = 3  # separators tried at each level, of which the smallest is taken
+SEED = 1
+KEPT_FROM = 50_000  # core vertices: smaller networks are cut faster than anybody looks for a file
+
+
+@lru_cache(maxsize=2)
+def cut(topology: Topology) -> Decomposition:
+    """Fold a network and cut its core into cells: public, and the same for every release of the network.
+
+    Takes seconds for a million nodes.  The cut of a large network is kept and found again, also by other processes.
+    """
+    core = folded(topology.wiring).wiring
+    kept = known.cache() / "decompositions" / f"{digest(topology.wiring)}{SUFFIX}"
+    large = core.num_nodes >= KEPT_FROM
+    if large and kept.is_file():
+        with contextlib.suppress(FileFormatError, OSError):
+            return Decomposition.load(kept, topology)
+    for _ in steps(["METIS"], "cutting cells"):
+        order = _order(core)
+    parent, home = cells_of_tree(elimination_tree(*core.neighbours, order), order, LEAF_SIZE)
+    made = Decomposition.of_cut(topology, parent, home)
+    if large:
+        with contextlib.suppress(OSError):
+            kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            made.save(kept)
+    return made
+
+
+def _order(core: Wiring) -> Int:
+    """An order of elimination: separators last."""
+    import pymetis
+
+    start, heads = core.neighbours
+    if not len(heads):
+        return np.arange(core.num_nodes)
+    kind = pymetis.zero_copy_dtype()
+    adjacency = pymetis.CSRAdjacency(start.astype(kind), heads.astype(kind))
+    order, _ = pymetis.nested_dissection(adjacency, options=pymetis.Options(seed=SEED, nseps=TRIES))
+    return np.asarray(order, np.int64)
