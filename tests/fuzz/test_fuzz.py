@@ -55,7 +55,7 @@ def indexed(tmp_path):
 
 def halve(header, arrays):
     for name in ("side_out", "square_out", "inner", "label_out"):
-        arrays[name] /= 2
+        arrays[name] //= 2
 
 
 def test_answers_that_differ_are_found(indexed, monkeypatch):

@@ -72,6 +72,7 @@ class Decomposition:
     def load(cls, path: str | os.PathLike[str], topology: Topology) -> Decomposition:
         """Read a decomposition of this topology; refuse one of another, or what is none."""
         found = container.read(path, FORMAT, VERSION)
+        found.check_digest()
         if found.header.get("network") != digest(topology.wiring):
             raise FileFormatError(f"{path} is the decomposition of another network")
         arrays = [found.arrays.get(name) for name in ("parent", "home")]

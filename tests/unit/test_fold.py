@@ -1,0 +1,131 @@
+"""Chains and pendant trees folded away: the structure on known shapes, and exact answers on networks full of them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from named_graphs import build, exact_distances, grid_ends
+
+from hushpath.cells.fold import MOST, folded
+from hushpath.cells.index import Index
+from hushpath.cells.span import fit_in_32_bits
+from hushpath.decompose.dissection import cut
+from hushpath.kernels.minplus import NOTHING
+
+
+def fringed(rng, *, most=40, directed=False):
+    """A small random core whose edges are chains of any length, some back to where they began, with trees on all."""
+    n = int(rng.integers(1, 8))
+    ends = []
+    for _ in range(int(rng.integers(0, 14))):
+        a, b, inside = int(rng.integers(0, n)), int(rng.integers(0, n)), int(rng.choice([0, 0, 1, 2, 5, most]))
+        stops = [a, *range(n, n + inside), b]
+        n += inside
+        ends += list(zip(stops[:-1], stops[1:], strict=True))
+    for v in range(n, n + int(rng.integers(0, 60))):
+        ends.append((int(rng.integers(0, v)) if rng.random() < 0.4 else v - 1, v))
+        n += 1
+    ends = np.array(ends, np.int64).reshape(-1, 2)
+    ends = ends[ends[:, 0] != ends[:, 1]]
+    if directed:
+        ends = np.concatenate([ends, ends[rng.random(len(ends)) < 0.7][:, ::-1]])
+    named = rng.permutation(n)
+    return build(n, named[ends], np.ones(len(ends)), directed=directed)
+
+
+def ask(index, n):
+    """The same matrix in every way there is."""
+    everyone = np.arange(n)
+    rows, matrix, products = np.empty((3, n, n))
+    for s in range(n):
+        index.rows(everyone[s : s + 1], rows[s : s + 1])
+    index.matrix(everyone, None, matrix)
+    yield from (rows, matrix)
+    yield index.pairs(np.repeat(everyone, n), np.tile(everyone, n)).reshape(n, n)
+    if index.labels is not None:
+        index._products(everyone, everyone, np.argsort(index._deepest(everyone), kind="stable"), products)
+        yield products
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from([1, 2**28]))
+def test_folded_networks_answer_as_dijkstra_does(seed, directed, scale):
+    rng = np.random.default_rng(seed)
+    net = fringed(rng, directed=directed)
+    lengths = rng.integers(0, 9, net.topology.num_edges) * float(scale)
+    expected = exact_distances(net.topology, lengths)
+    for labels in (False, True):
+        index = Index.from_edges(cut(net.topology), lengths, 1.0, labels=labels)
+        for answer in ask(index, net.topology.num_nodes):
+            assert np.array_equal(answer, expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_fringes_are_small_and_hang_on_their_ends_alone(seed, directed):
+    network = fringed(np.random.default_rng(seed), directed=directed).topology.wiring
+    fold = folded(network)
+    assert np.array_equal(np.sort(np.concatenate([fold.core, fold.own.items])), np.arange(network.num_nodes))
+    assert fold.own.sizes().max(initial=0) <= MOST
+    start, heads = network.neighbours
+    number = {v: i for i, v in enumerate(fold.core.tolist())}
+    for f, mine in enumerate(fold.own):
+        around = {int(u) for v in mine for u in heads[start[v] : start[v + 1]]} - set(mine.tolist())
+        assert {number[u] for u in around} == set(fold.ends[f].tolist()) - {-1}
+        for place, up in enumerate(fold.above[fold.own.start[f] : fold.own.start[f + 1]]):
+            assert up < place  # parents come first
+
+
+@pytest.mark.parametrize(
+    ("n", "ends", "stay"),
+    [
+        (1000, [(0, v) for v in range(1, 1000)], 1),  # a star
+        (20, [(v, v + 1) for v in range(19)], 1),  # a short path
+        (30, [(v, (v + 1) % 30) for v in range(30)], 1),  # a short cycle
+        (33, [(v, (v + 1) % 30) for v in range(30)] + [(30, 31), (31, 32)], 2),  # and a path beside it
+        (2, [(0, 1), (0, 1)], 1),
+        (5, [], 5),
+        (9, grid_ends(3, 3), 5),  # corners are chains of one; the four edges and the middle stay
+    ],
+)
+def test_known_shapes(n, ends, stay):
+    net = build(n, np.array(ends, np.int64).reshape(-1, 2), np.ones(len(ends)))
+    assert len(folded(net.topology.wiring).core) == stay
+
+
+def test_of_long_chains_and_large_trees_some_vertices_stay():
+    for ends in ([(v, v + 1) for v in range(9_999)], [(v, (v + 1) % 10_000) for v in range(10_000)]):
+        fold = folded(build(10_000, np.array(ends), np.ones(len(ends))).topology.wiring)
+        assert 10_000 // (MOST + 1) - 1 <= len(fold.core) <= 10_000 // MOST + 1
+    below = np.arange(1, 10_000)
+    tree = np.stack([below // 2, below], 1)
+    core = len(folded(build(10_000, tree, np.ones(9_999)).topology.wiring).core)
+    assert core < 10_000 // 8
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_no_distance_that_needs_more_than_32_bits_is_overlooked(seed, directed):
+    rng = np.random.default_rng(seed)
+    topology = fringed(rng, most=4, directed=directed).topology
+    lengths = rng.integers(0, NOTHING // int(rng.integers(1, 60)), topology.num_edges).astype(float)
+    distances = exact_distances(topology, lengths)
+    longest = distances[np.isfinite(distances)].max()
+    if fit_in_32_bits(topology.wiring, lengths, 0.0):
+        assert longest < NOTHING
+    if not directed and longest * 2 < NOTHING:  # and it is not shy: twice the way to any vertex is enough
+        assert fit_in_32_bits(topology.wiring, lengths, 0.0)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_the_last_number_of_32_bits(directed):
+    ends = grid_ends(2, 40)
+    net = build(80, ends, np.ones(len(ends)), directed=directed)
+    for top, kind in ((NOTHING - 100, np.int32), (NOTHING, np.float64)):
+        lengths = np.zeros(len(ends))
+        lengths[:] = top // 40 / 2
+        lengths = np.floor(lengths) if kind == np.int32 else lengths * 3
+        index = Index.from_edges(cut(net.topology), lengths, 1.0)
+        assert index.tables.side_out.dtype == kind
+        for answer in ask(index, 80):
+            assert np.array_equal(answer, exact_distances(net.topology, lengths))
