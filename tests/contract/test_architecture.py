@@ -153,7 +153,8 @@ def test_nothing_is_pickled_or_evaluated():
 def test_public_names():
     assert set(hushpath.__all__) == {
         "Decomposition", "HushpathError", "HushpathWarning", "Network", "Release", "Topology", "Trips", "__version__",
-        "cut", "evaluate", "load", "mechanisms", "plan", "read_network", "read_topology", "read_trips", "release", "series",
+        "cut", "evaluate", "load", "mechanisms", "plan", "read_network", "read_topology", "read_trips", "release",
+        "series",
     }  # fmt: skip
     for name in hushpath.__all__:
         assert getattr(hushpath, name) is not None

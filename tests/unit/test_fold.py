@@ -1,5 +1,7 @@
 """Chains and pendant trees folded away: the structure on known shapes, and exact answers on networks full of them."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,7 +23,7 @@ def fringed(rng, *, most=40, directed=False):
         a, b, inside = int(rng.integers(0, n)), int(rng.integers(0, n)), int(rng.choice([0, 0, 1, 2, 5, most]))
         stops = [a, *range(n, n + inside), b]
         n += inside
-        ends += list(zip(stops[:-1], stops[1:], strict=True))
+        ends += list(pairwise(stops))
     for v in range(n, n + int(rng.integers(0, 60))):
         ends.append((int(rng.integers(0, v)) if rng.random() < 0.4 else v - 1, v))
         n += 1

@@ -16,10 +16,10 @@ from ..kernels.paths import dijkstra
 
 def fit_in_32_bits(network: Wiring, lengths: Float, aside: float) -> bool:
     """Whether every distance over these lengths, with ``aside`` before and after it, is below ``NOTHING``."""
-    finite = np.where(np.isfinite(lengths), lengths, 0.0)
-    room = NOTHING - 2 * aside
-    # No shortest path uses an edge twice; only if all together are too long, the longest distance is looked for.
-    return bool(finite.sum() < room) or _longest(network, lengths) < room
+    finite, room = np.where(np.isfinite(lengths), lengths, 0.0), NOTHING - 2 * aside
+    # An edge that is too long may be on no shortest path, but where there is one there are more. No shortest path uses
+    # an edge twice; only if all together are too long, the longest distance is looked for.
+    return finite.max(initial=0.0) < room and (finite.sum() < room or _longest(network, lengths) < room)
 
 
 def _longest(network: Wiring, lengths: Float) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Int
-from ..data.topology import Topology
+from ..data.topology import Topology, simple_rows
 
 SEPARATOR, LEFT, RIGHT = 0, 1, 2
 
@@ -45,12 +45,8 @@ class Graph:
     @classmethod
     def from_edges(cls, num_nodes: int, tails: Int, heads: Int, vertices: Int | None = None) -> Graph:
         """Build from edge ends; loops and parallel edges are merged away."""
-        source, target = np.concatenate([tails, heads]), np.concatenate([heads, tails])
-        keep = source != target
-        key = np.unique(source[keep] * np.int64(num_nodes) + target[keep])
-        start = np.zeros(num_nodes + 1, np.int64)
-        np.cumsum(np.bincount(key // max(num_nodes, 1), minlength=num_nodes), out=start[1:])
-        return cls(start, key % max(num_nodes, 1), np.arange(num_nodes) if vertices is None else vertices)
+        rows = simple_rows(num_nodes, tails, heads)
+        return cls(*rows, np.arange(num_nodes) if vertices is None else vertices)
 
     @classmethod
     def of(cls, topology: Topology) -> Graph:

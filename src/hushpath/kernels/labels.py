@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .minplus import FAST, LANES, least_sum, length, panel
+from .minplus import FAST, least_sum, length
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -22,24 +22,15 @@ def fill_labels(cells, t, side, square, shortcut, first_row, row_start, nothing,
     for b in cells:
         first, width, rows = t.bound_start[b], t.bound_start[b + 1] - t.bound_start[b], t.rows[b]
         base = first_row[b]
-        x, y = np.empty((width, LANES), side.dtype), np.empty((rows, LANES), side.dtype)
-        starts = t.side_start[b] + width * np.arange(rows)
-        for c in range(0, t.col[b], LANES):
-            lanes = min(LANES, t.col[b] - c)
-            for j in range(width):
-                origin = t.slot[first + j]
-                begin, end = row_start[origin], row_start[origin + 1]
-                for lane in range(LANES):
-                    at = begin + c + lane
-                    x[j, lane] = label[at] if lane < lanes and at < end else nothing
+        for i in range(rows):
+            for k in range(row_start[base + i], row_start[base + i] + t.col[b]):
+                label[k] = nothing
+        for j in range(width):
+            origin = t.slot[first + j]
+            known = label[row_start[origin] : row_start[origin + 1]]  # to the end of its own cell: no further than col
             for i in range(rows):
-                for lane in range(LANES):
-                    y[i, lane] = nothing
-            panel(side, starts, rows, width, x, y)
-            for i in range(rows):
-                at = row_start[base + i] + c
-                for lane in range(lanes):
-                    label[at + lane] = y[i, lane]
+                away, at = side[t.side_start[b] + i * width + j], row_start[base + i]
+                _lowered(label[at : at + len(known)], away, known)
         if not t.leaf[b]:
             for i in range(rows):
                 at, of = row_start[base + i] + t.col[b], t.square_start[b] + i * rows
@@ -48,6 +39,14 @@ def fill_labels(cells, t, side, square, shortcut, first_row, row_start, nothing,
                         label[at + j] = square[of + j]
                     else:
                         label[at + j] = 0 if i == j else nothing
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _lowered(mine, away, known):
+    """Lower one row to another that is so far away."""
+    kind = mine.dtype.type
+    for k in range(len(known)):
+        mine[k] = min(mine[k], kind(away + known[k]))
 
 
 @njit(cache=True, nogil=True)
