@@ -214,6 +214,8 @@ MISTAKES = [
     *_each("index", ["roads.hush", "-o", "?"], *UNWRITABLE, ("roads.hush", "is an input")),
     *_each("index", ["roads.hush", "-o", "i.hushx", "--max-gb", "?"], ("-1", "greater than"), ("nan", "greater than"),
            ("x", NO_NUMBER), ("0", "would take")),
+    *_each("index", ["roads.hush", "-o", "i.hushx", "--decomposition", "?"], *UNWRITABLE, ("i.hushx", "name two files"),
+           ("roads.hush", "not a hushpath decomposition"), ("roads.csv", "damaged"), ("list.txt", "damaged")),
     *_each("page", ["?", "-o", "p.html"], *UNREADABLE),
     *_each("page", ["roads.hush", "-o", "p.html", "--verify", "?"], *UNVERIFIED),
     *_each("page", ["roads.hush", "-o", "?"], *UNWRITABLE, ("roads.hush", "is an input")),

@@ -41,8 +41,10 @@ def command(
     rel = c.in_period(load(release, verify=verify, index=False, decoder=decoder, estimator=estimator), period)
     path = rel.index_file(release) if out is None else out
     c.check_output(path, release, verify, decomposition)
+    if decomposition is not None:
+        _check_decomposition(decomposition, path)
     with shown():
-        known = None if decomposition is None else _decomposition(decomposition, rel.topology, release, verify)
+        known = None if decomposition is None else _decomposition(decomposition, rel.topology)
         index = rel.build_index(max_bytes=int(min(max_gb, 1e9) * 2**30), labels=labels, decomposition=known)
         rel.save_index(path, labels=labels)
     c.print_marking(rel.statement)
@@ -54,14 +56,23 @@ def command(
         print(f"Index of {rel.topology.num_nodes} nodes ({index.nbytes / 2**20:.1f} MB) written to {path}.{mark}")
 
 
-def _decomposition(path: Path, topology: Topology, *inputs: Path | None) -> Decomposition:
+def _check_decomposition(path: Path, index: Path) -> None:
+    """Refuse a place where neither a decomposition can be read nor one be written."""
+    from ..errors import OptionError
+
+    if path.absolute() == index.absolute():
+        raise OptionError(f"{path} cannot be the index and its decomposition; name two files")
+    if not path.is_file():
+        c.check_output(path)
+
+
+def _decomposition(path: Path, topology: Topology) -> Decomposition:
     """Read a decomposition, or make it and write it there."""
     from ..cells.decomposition import Decomposition
     from ..decompose.dissection import cut
 
-    if path.exists():
+    if path.is_file():
         return Decomposition.load(path, topology)
-    c.check_output(path, *inputs)
     made = cut(topology)
     made.save(path)
     return made
