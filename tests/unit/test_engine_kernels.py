@@ -15,7 +15,7 @@ from hushpath.cells.tables import as_tables, cell_graphs, fill_tables, outer_roo
 from hushpath.decompose.decomposition import decomposition
 from hushpath.decompose.dissection import cut
 from hushpath.errors import CannotError, FileFormatError
-from hushpath.kernels.labels import climb, common_columns
+from hushpath.kernels.labels import climb, common_columns, end_column, merged
 from hushpath.kernels.numbering import preorder
 
 
@@ -134,10 +134,17 @@ def test_labels_climbs_and_answers_against_their_twins(name, from_edges):
         climb(v, layout.flat, *out_tables, np.inf, spare, got)
         assert np.array_equal(spare[: len(before)], before)
         assert np.array_equal(got[: len(after)], after)
-        part = slice(labels.row_start[labels.row_of[v]], labels.row_start[labels.row_of[v] + 1])
-        assert np.array_equal(labels.out[part], after)
+        whole = end_column(layout.home[v], layout.flat)
+        for columns in (whole, whole // 2):
+            rest = labels.row_start, labels.out, np.inf, got
+            merged(v, columns, layout.flat, index.doors, index.doors.out, tables.side_out, *rest)
+            assert np.array_equal(got[:columns], after[:columns])
         before, after = climb_reference(v, layout.flat, *in_tables)
-        assert np.array_equal(labels.into[part], after if from_edges else before)
+        merged(
+            v, whole, layout.flat, index.doors, index.doors.into, tables.side_in, labels.row_start, labels.into,
+            np.inf, got,
+        )  # fmt: skip
+        assert np.array_equal(got[:whole], (after if from_edges else before)[:whole])
     expected = np.array([
         [pair_reference(s, g, layout.flat, tables) for g in range(n)] for s in range(n)
     ]).clip(0)  # fmt: skip

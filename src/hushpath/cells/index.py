@@ -48,7 +48,7 @@ class Index:
         tables: distances of each cell in lattice steps.
         granularity: length of a lattice step.
         from_edge_lengths: whether the tables were computed from (noisy) edge lengths, rather than measured.
-        labels: one row per core vertex, once built.
+        labels: one row per hub, once built.
         doors: where each vertex of the network enters the core.
     """
 
@@ -140,10 +140,11 @@ class Index:
         def run(part: slice) -> None:
             which, mine = order[part], np.empty(part.stop - part.start)
             ends = sources[which], targets[which], flat, self.doors
+            rest = self.layout.room, self.nothing, self.granularity, mine
             if labels is not None:
-                pairs_by_labels(*ends, labels, tables.inner, self.nothing, self.granularity, mine)
+                pairs_by_labels(*ends, tables, labels, *rest)
             else:
-                pairs_by_climbing(*ends, tables, self.layout.room, self.nothing, self.granularity, mine)
+                pairs_by_climbing(*ends, tables, *rest)
             answer[which] = mine
 
         if len(sources) < FEW_ROWS:
@@ -185,7 +186,7 @@ class Index:
 
     def _push(self, sources: Int, order: Int, asked: Targets, out: Any) -> None:
         nothing, kind = np.empty(0, np.int64), self.tables.side_out.dtype
-        labels = self.labels or Labels(nothing, nothing, np.empty(0, kind), np.empty(0, kind))
+        labels = self.labels or Labels(nothing, np.empty(0, kind), np.empty(0, kind))
 
         def run(part: slice) -> None:
             which = order[part]
@@ -197,7 +198,7 @@ class Index:
         in_threads(run, len(order))
 
     def _products(self, sources: Int, targets: Int, order: Int, out: Any) -> None:
-        labels, layout, doors = self.labels, self.layout, self.doors
+        labels, layout = self.labels, self.layout
         assert labels is not None
         at_column = np.argsort(self._deepest(targets), kind="stable")
         for part in steps(_blocks(len(order), 4), "distances"):
@@ -205,12 +206,9 @@ class Index:
 
             def run(some: slice, mine: Int = mine) -> None:
                 which = mine[some]
-                exits = self._ends_of(sources[which])
-                row = np.full(layout.num_nodes, -1, np.int64)
-                row[exits] = np.arange(len(exits))
                 products_by_labels(
-                    sources[which], which, exits, row, layout.flat, doors, targets[at_column], at_column, labels,
-                    self.tables.inner, layout.room, self.nothing, self.granularity, out,
+                    sources[which], which, targets[at_column], at_column, layout.flat, self.doors, self.tables, labels,
+                    layout.room, self.nothing, self.granularity, out,
                 )  # fmt: skip
 
             in_threads(run, len(mine))
@@ -244,7 +242,7 @@ class Index:
 
     def _product_work(self, sources: Int, targets: Int) -> float:
         """Additions of label products, with whole panels where targets are many."""
-        below = self._below(self.layout.home[self._ends_of(sources)]), self._below(self._deepest(targets))
+        below = self._below(self._deepest(sources)), self._below(self._deepest(targets))
         return float((below[0] * np.maximum(below[1], 4) * np.diff(self.layout.hub_start)).sum())
 
     def _below(self, homes: Int) -> Float:

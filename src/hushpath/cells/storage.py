@@ -104,13 +104,13 @@ def _assembled(layout: Layout, numbers: dict[str, NDArray[Any]], granularity: fl
     doors = _doors(numbers, layout, kind, symmetric=tables.symmetric) if "doors.ends" in numbers else None
     labels = None
     if "label_out" in numbers:
-        row_start, row_of = label_rows(layout)
+        row_start = label_rows(layout)
         label_out = _sized(numbers, "label_out", int(row_start[-1]), kind)
         shared = "label_in" not in numbers
         if shared != (from_edges and tables.symmetric):
             raise FileFormatError("its labels are of the wrong kind")
         label_in = label_out if shared else _sized(numbers, "label_in", int(row_start[-1]), kind)
-        labels = Labels(row_start, row_of, label_out, label_in)
+        labels = Labels(row_start, label_out, label_in)
     return Index(layout, tables, granularity, from_edges, doors, labels)
 
 

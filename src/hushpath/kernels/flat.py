@@ -64,16 +64,14 @@ class Tables(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """Labels of slots, then of own vertices of leaves.
+    """Labels of slots, behind each other; those of other vertices are merged from them (``kernels.labels``).
 
     Attributes:
         row_start: where each row begins in the flat arrays.
-        row_of: the row of each vertex.
-        out, into: distances from the vertex to hubs, and back; one array where they are the same.
+        out, into: distances from the hub to those above it, and back; one array where they are the same.
     """
 
     row_start: Int
-    row_of: Int
     out: NDArray[Any]
     into: NDArray[Any]
 

@@ -11,42 +11,64 @@ from numba import njit
 from .minplus import FAST, least_sum, length
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
-def fill_labels(cells, t, side, square, shortcut, first_row, row_start, nothing, label):
-    """Labels of the hubs of split cells, and of the own vertices of leaves, given those of all cells above.
+@njit(cache=True, nogil=True)
+def fill_labels(cells, t, side, square, shortcut, row_start, nothing, label):
+    """Labels of the hubs of split cells, given those of all cells above.
 
-    A path to a hub above leaves the cell over its boundary, so a label is one product: side times the labels of the
-    boundary.  In the cell itself a hub knows its shortcuts, or (``shortcut`` false) only itself: "before" and "after"
-    in docs/proofs/separator.md.
+    A path to a hub above leaves the cell over its boundary, so a label is the least of those of the boundary, each so
+    far away as the side table says.  In the cell itself a hub knows its shortcuts, or (``shortcut`` false) only itself:
+    "before" and "after" in docs/proofs/separator.md.
     """
     for b in cells:
         first, width, rows = t.bound_start[b], t.bound_start[b + 1] - t.bound_start[b], t.rows[b]
-        base = first_row[b]
-        for i in range(rows):
-            for k in range(row_start[base + i], row_start[base + i] + t.col[b]):
+        for i in range(0 if t.leaf[b] else rows):
+            at = row_start[t.hub_start[b] + i]
+            for k in range(at, at + t.col[b]):
                 label[k] = nothing
-        for j in range(width):
-            origin = t.slot[first + j]
-            known = label[row_start[origin] : row_start[origin + 1]]  # to the end of its own cell: no further than col
-            for i in range(rows):
-                away, at = side[t.side_start[b] + i * width + j], row_start[base + i]
-                _lowered(label[at : at + len(known)], away, known)
-        if not t.leaf[b]:
-            for i in range(rows):
-                at, of = row_start[base + i] + t.col[b], t.square_start[b] + i * rows
-                for j in range(rows):
-                    if shortcut:
-                        label[at + j] = square[of + j]
-                    else:
-                        label[at + j] = 0 if i == j else nothing
+            for j in range(width):
+                slot = t.slot[first + j]  # its label ends with its own cell, so it is shorter than this one
+                known = label[row_start[slot] : row_start[slot + 1]]
+                _lowered(label[at : at + len(known)], side[t.side_start[b] + i * width + j], known)
+            at, of = at + t.col[b], t.square_start[b] + i * rows
+            for j in range(rows):
+                if shortcut:
+                    label[at + j] = square[of + j]
+                else:
+                    label[at + j] = 0 if i == j else nothing
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def _lowered(mine, away, known):
     """Lower one row to another that is so far away."""
     kind = mine.dtype.type
-    for k in range(len(known)):
+    for k in range(len(mine)):
         mine[k] = min(mine[k], kind(away + known[k]))
+
+
+@njit(cache=True, nogil=True)
+def merged(v, columns, t, doors, away, side, row_start, label, nothing, mine):
+    """The first columns of the label of any vertex of the network.
+
+    Only hubs have labels.  Other vertices reach hubs over the ends of their fringe and over the boundary of their leaf,
+    so theirs are the least of the labels of these.
+    """
+    for k in range(columns):
+        mine[k] = nothing
+    for end in range(2):
+        u = doors.ends[end, v]
+        if u < 0:
+            continue
+        b, first, many = t.home[u], t.row[u], 1
+        if t.leaf[b]:
+            many = t.bound_start[b + 1] - t.bound_start[b]
+            first = t.side_start[b] + t.row[u] * many
+        for j in range(many):
+            slot, far = t.hub_start[b] + first, away[end, v]
+            if t.leaf[b]:
+                slot, far = t.slot[t.bound_start[b] + j], far + side[first + j]
+            if far < nothing:
+                stop = min(columns, row_start[slot + 1] - row_start[slot])
+                _lowered(mine[:stop], far, label[row_start[slot] : row_start[slot] + stop])
 
 
 @njit(cache=True, nogil=True)
@@ -68,18 +90,21 @@ def climb(v, t, side, square, nothing, before, after):
         b = t.parent[b]
     else:
         before[t.col[b] + t.row[v]] = 0
+    reached = np.empty(len(before), side.dtype)
     while b >= 0:
-        p, width = t.hub_start[b + 1] - t.hub_start[b], t.bound_start[b + 1] - t.bound_start[b]
+        p, first, width = t.hub_start[b + 1] - t.hub_start[b], t.bound_start[b], t.bound_start[b + 1] - t.bound_start[b]
+        for j in range(width):
+            reached[j] = nothing
         for i in range(p):
             known = before[t.col[b] + i]
             if known < nothing:
                 at = t.square_start[b] + i * p
-                for j in range(p):
-                    after[t.col[b] + j] = min(after[t.col[b] + j], known + square[at + j])
+                _lowered(after[t.col[b] : t.col[b] + p], known, square[at : at + p])
                 at = t.side_start[b] + i * width
-                for j in range(width):
-                    k = t.slot_col[t.slot[t.bound_start[b] + j]]
-                    before[k] = min(before[k], known + side[at + j])
+                _lowered(reached[:width], known, side[at : at + width])
+        for j in range(width):
+            k = t.slot_col[t.slot[first + j]]
+            before[k] = min(before[k], reached[j])
         b = t.parent[b]
 
 
@@ -91,7 +116,13 @@ def common_columns(a, b, t):
             a = t.parent[a]
         else:
             b = t.parent[b]
-    return t.col[a] + t.hub_start[a + 1] - t.hub_start[a]
+    return end_column(a, t)
+
+
+@njit(cache=True, nogil=True)
+def end_column(b, t):
+    """How many columns the labels of a cell have."""
+    return t.col[b] + t.hub_start[b + 1] - t.hub_start[b]
 
 
 @njit(cache=True, nogil=True)
@@ -103,7 +134,7 @@ def climb_from(v, t, doors, out, side, square, nothing, with_shortcut, before, a
         if u < 0:
             continue
         climb(u, t, side, square, nothing, before, after)
-        stop = t.col[t.home[u]] + t.hub_start[t.home[u] + 1] - t.hub_start[t.home[u]]
+        stop = end_column(t.home[u], t)
         for k in range(columns, stop):
             label[k] = nothing
         columns = max(columns, stop)
@@ -134,31 +165,29 @@ def pairs_by_climbing(sources, targets, t, doors, tables, room, nothing, scale, 
         climb_from(g, t, doors, doors.into, tables.side_in, tables.square_in, nothing, False, before, after, theirs)
         k = common_columns(deepest(s, t, doors), deepest(g, t, doors), t)
         best = least_sum(mine[:k], theirs[:k], nothing)
-        answer[i] = length(_near(s, g, t, doors, tables.inner, nothing, best), nothing, scale)
+        answer[i] = length(near(s, g, t, doors, tables.inner, nothing, best), nothing, scale)
 
 
 @njit(cache=True, nogil=True)
-def pairs_by_labels(sources, targets, t, doors, labels, inner, nothing, scale, answer):
-    """Answer pairs from labels: the common part of two labels, added and minimised, for the ends of both."""
+def pairs_by_labels(sources, targets, t, doors, tables, labels, room, nothing, scale, answer):
+    """Answer pairs from labels: the common part of two labels, added and minimised."""
+    mine, theirs = np.empty(room, labels.out.dtype), np.empty(room, labels.out.dtype)
     for i in range(len(sources)):
         s, g = sources[i], targets[i]
-        best, columns = nothing, common_columns(deepest(s, t, doors), deepest(g, t, doors), t)
-        for x in range(2):
-            a = doors.ends[x, s]
-            for y in range(2 if a >= 0 else 0):
-                b = doors.ends[y, g]
-                if b >= 0:
-                    at, to = labels.row_start[labels.row_of[a]], labels.row_start[labels.row_of[b]]
-                    k = min(labels.row_start[labels.row_of[a] + 1] - at, labels.row_start[labels.row_of[b] + 1] - to)
-                    k = min(k, columns)
-                    core = least_sum(labels.out[at : at + k], labels.into[to : to + k], nothing)
-                    best = min(best, doors.out[x, s] + core + doors.into[y, g])
-        answer[i] = length(_near(s, g, t, doors, inner, nothing, best), nothing, scale)
+        k = common_columns(deepest(s, t, doors), deepest(g, t, doors), t)
+        merged(s, k, t, doors, doors.out, tables.side_out, labels.row_start, labels.out, nothing, mine)
+        merged(g, k, t, doors, doors.into, tables.side_in, labels.row_start, labels.into, nothing, theirs)
+        best = least_sum(mine[:k], theirs[:k], nothing)
+        answer[i] = length(near(s, g, t, doors, tables.inner, nothing, best), nothing, scale)
 
 
 @njit(cache=True, nogil=True)
-def _near(s, g, t, doors, inner, nothing, best):
-    """A pair may stay inside a fringe or a leaf that both share; a node is at distance 0 of itself."""
+def near(s, g, t, doors, inner, nothing, best):
+    """A pair may stay inside a fringe or a leaf that both share; a node is at distance 0 of itself.
+
+    Only where the deepest cells of both are the same: a leaf is the deepest cell of whatever is in it, and vertices of
+    one fringe have the same ends.
+    """
     if s == g:
         return doors.out.dtype.type(0)
     f = doors.fringe[s]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .labels import climb_from, deepest, inside
+from .labels import climb_from, deepest, end_column, inside, merged, near
 from .minplus import FAST, LANES, copied, least_sum, length, panel
 
 TILE = 64  # columns of an answer that are turned into rows together: they stay in the nearest cache
@@ -98,7 +98,8 @@ def rows_by_panels(sources, at_row, t, doors, asked, tables, labels, room, nothi
                 side, square = tables.side_out, tables.square_out
                 climb_from(s, t, doors, doors.out, side, square, nothing, True, before, after, mine[lane])
             else:
-                _label_of(s, doors, doors.out, labels, labels.out, nothing, mine[lane])
+                k = end_column(low[lane], t)
+                merged(s, k, t, doors, doors.out, tables.side_out, labels.row_start, labels.out, nothing, mine[lane])
         b = 0
         while b < cells:
             if not asked.needed[b]:
@@ -127,21 +128,6 @@ def rows_by_panels(sources, at_row, t, doors, asked, tables, labels, room, nothi
                         copied(y, k, found, asked.rank[v])
             b += 1
         _unfolded(sources, at_row, block, lanes, doors, asked, found, nothing, scale, out)
-
-
-@njit(cache=True, nogil=True)
-def _label_of(v, doors, away, labels, label, nothing, mine):
-    """The label of any vertex of the network, from those of its ends."""
-    columns = 0
-    for end in range(2):
-        u = doors.ends[end, v]
-        if u >= 0:
-            begin, stop = labels.row_start[labels.row_of[u]], labels.row_start[labels.row_of[u] + 1]
-            for k in range(columns, stop - begin):
-                mine[k] = nothing
-            columns = max(columns, stop - begin)
-            for k in range(stop - begin):
-                mine[k] = min(mine[k], away[end, v] + label[begin + k])
 
 
 @njit(cache=True, nogil=True)
@@ -192,62 +178,47 @@ def _unfolded(sources, at_row, block, lanes, doors, asked, found, nothing, scale
 
 
 @njit(cache=True, nogil=True)
-def products_by_labels(
-    sources, at_row, exits, row, t, doors, targets, at_column, labels, inner, room, nothing, scale, out
-):
-    """Distances from sources to targets (in the order of their deepest cells) as products of labels.
-
-    ``exits`` are the core vertices over which sources leave, in preorder of their homes; ``row`` is the place of each
-    core vertex among them.
-    """
-    kind = labels.out.dtype
-    x, y, theirs = np.empty((room, LANES), kind), np.empty((len(exits), LANES), kind), np.empty((LANES, room), kind)
-    starts, homes, low = np.empty(len(exits), np.int64), t.home[exits], np.empty(LANES, np.int64)
+def products_by_labels(sources, at_row, targets, at_column, t, doors, tables, labels, room, nothing, scale, out):
+    """Distances from sources to targets, both in the order of their deepest cells, as products of labels by cell."""
+    kind, rows = labels.out.dtype, len(sources)
+    mine, theirs = np.empty(rows * room, kind), np.empty((LANES, room), kind)
+    homes, low, starts = np.empty(rows, np.int64), np.empty(LANES, np.int64), np.empty(rows, np.int64)
+    for i in range(rows):
+        homes[i] = deepest(sources[i], t, doors)
+        merged(
+            sources[i], end_column(homes[i], t), t, doors, doors.out, tables.side_out, labels.row_start, labels.out,
+            nothing, mine[i * room : (i + 1) * room],
+        )  # fmt: skip
+    x, y = np.empty((room, LANES), kind), np.empty((rows, LANES), kind)
     for block in range(0, len(targets), LANES):
-        mine = targets[block : block + LANES]
-        for lane in range(len(mine)):
-            low[lane] = deepest(mine[lane], t, doors)
-            _label_of(mine[lane], doors, doors.into, labels, labels.into, nothing, theirs[lane])
-        _core_products(exits, homes, mine, low[: len(mine)], t, doors, labels, inner, nothing, theirs, starts, x, y)
-        for i in range(len(sources)):
-            s = sources[i]
-            first, second = row[doors.ends[0, s]], doors.ends[1, s]
-            for lane in range(len(mine)):
-                steps = y[first, lane] + doors.out[0, s]
-                if second >= 0:
-                    steps = min(steps, y[row[second], lane] + doors.out[1, s])
-                steps = _in_fringe(s, mine[lane], doors, steps)
-                out[at_row[i], at_column[block + lane]] = 0.0 if s == mine[lane] else length(steps, nothing, scale)
-
-
-@njit(cache=True, nogil=True)
-def _core_products(exits, homes, targets, low, t, doors, labels, inner, nothing, theirs, starts, x, y):
-    """Steps from core vertices to at most ``LANES`` vertices of the network, cell by cell into the rows of ``y``."""
-    for i in range(len(exits)):
-        for lane in range(LANES):
-            y[i, lane] = nothing
-    b = 0
-    while b < len(t.parent):
-        first, stop = np.searchsorted(low, b), np.searchsorted(low, t.last[b])
-        top, bottom = np.searchsorted(homes, b), np.searchsorted(homes, t.last[b])
-        if first == stop or top == bottom:
-            b = t.last[b]
-            continue
-        if t.leaf[b]:
-            for lane in range(first, stop):
-                for end in range(2):
-                    v = doors.ends[end, targets[lane]]
-                    if v >= 0 and t.home[v] == b:
-                        for i in range(top, bottom):
-                            steps = inside(exits[i], v, t, inner, nothing) + doors.into[end, targets[lane]]
-                            y[i, lane] = min(y[i, lane], steps)
-            b += 1
-            continue
-        p = t.hub_start[b + 1] - t.hub_start[b]
-        for k in range(p):
+        some = targets[block : block + LANES]
+        for lane in range(len(some)):
+            low[lane] = deepest(some[lane], t, doors)
+            merged(
+                some[lane], end_column(low[lane], t), t, doors, doors.into, tables.side_in, labels.row_start,
+                labels.into, nothing, theirs[lane],
+            )  # fmt: skip
+        for i in range(rows):
             for lane in range(LANES):
-                x[k, lane] = theirs[lane, t.col[b] + k] if first <= lane < stop else nothing
-        for i in range(top, bottom):
-            starts[i] = labels.row_start[labels.row_of[exits[i]]] + t.col[b]
-        panel(labels.out, starts[top:bottom], bottom - top, p, x, y[top:bottom])
-        b += 1
+                y[i, lane] = nothing
+        b = 0
+        while b < len(t.parent):
+            first, stop = np.searchsorted(low[: len(some)], b), np.searchsorted(low[: len(some)], t.last[b])
+            top, bottom = np.searchsorted(homes, b), np.searchsorted(homes, t.last[b])
+            if first == stop or top == bottom:
+                b = t.last[b]
+                continue
+            p = t.hub_start[b + 1] - t.hub_start[b]
+            for k in range(p):
+                for lane in range(LANES):
+                    x[k, lane] = theirs[lane, t.col[b] + k] if first <= lane < stop else nothing
+            for i in range(top, bottom):
+                starts[i] = i * room + t.col[b]
+            panel(mine, starts[top:bottom], bottom - top, p, x, y[top:bottom])
+            b += 1
+        for i in range(rows):
+            for lane in range(len(some)):
+                best = y[i, lane]
+                if homes[i] == low[lane]:
+                    best = near(sources[i], some[lane], t, doors, tables.inner, nothing, best)
+                out[at_row[i], at_column[block + lane]] = length(best, nothing, scale)
