@@ -24,6 +24,9 @@ def command(
     network: Annotated[list[Path] | None, typer.Option("--network", help="Also this edge list; repeatable.")] = None,
     weight: Annotated[str, typer.Option("--weight", help="Column of the weights in --network.")] = "weight",
     jobs: Annotated[int, typer.Option("--jobs", min=1, max=64, help="Worker processes.")] = 2,
+    dask: Annotated[
+        str | None, typer.Option("--dask", help="Measure on this Dask cluster (address, or local).")
+    ] = None,
 ) -> None:
     """Measure every mechanism with the same privacy on the same networks.  NOT PRIVATE.
 
@@ -38,7 +41,7 @@ def command(
     given += [f"--network {path.name} --weight {weight}" for path in network or []]
     study = Study(
         out=out, scope=QUICK if quick else FULL, seed=seed, mechanisms=mechanism or (), classes=kind or (),
-        estimators=estimator or (), networks=network or (), weight=weight, jobs=jobs, json=json, plots=plots,
+        estimators=estimator or (), networks=network or (), weight=weight, jobs=jobs, dask=dask, json=json, plots=plots,
         command=" ".join(["hushpath lab", *(["--quick"] if quick else []), f"--seed {seed}", *given]),
     )  # fmt: skip
     with shown():

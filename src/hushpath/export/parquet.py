@@ -7,8 +7,6 @@ PRIVATE has a first column that says so in every row, and metadata that say why.
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,7 @@ import numpy as np
 from ..data.labels import Label
 from ..files.folders import new_folder
 from ..progress import steps
-from ..publish.export import MatrixAsked, arrow, schema_facts, spelt
+from ..publish.export import MatrixAsked, arrow, label_type, parquet_writer, schema_facts, spelt
 from ..publish.oracle import CHUNK_NUMBERS, Release
 from .core import Asked, Format, Written
 
@@ -46,21 +44,18 @@ def _write(releases: Sequence[Release], path: Path, asked: Asked) -> Written:
 
 
 def _write_part(release: Release, path: Path, sources: list[Label], targets: list[Label], asked: Asked) -> None:
-    pa, pq = arrow()
+    pa, _ = arrow()
     confidence = asked.held if asked.interval else None
     table = MatrixAsked(release, sources, targets, True, np.dtype(np.float64), asked.targets is None, confidence)
-    kind = pa.int64() if isinstance(release.topology.labels[0], int) else pa.string()
+    kind = label_type(release)
     value = "distance" if release.statement.quantity.seconds is None else "duration"
     fields = [*((text, pa.string()) for text in table.mark), ("origin_id", kind), ("destination_id", kind)]
     fields += [(name, pa.float64()) for name in (value, *table.layers[1:])]
     schema = pa.schema(fields, metadata=schema_facts(release))
-    try:
-        with pq.ParquetWriter(path, schema) as writer:
-            for mine, block in table.blocks():
-                columns = _columns(pa, kind, table.mark, mine, targets, block)
-                writer.write_table(pa.Table.from_arrays(columns, schema=schema))
-    except OSError as error:  # in the system's words, not Arrow's
-        raise OSError(error.errno, os.strerror(error.errno or errno.EIO)) from None
+    with parquet_writer(path, schema) as writer:
+        for mine, block in table.blocks():
+            columns = _columns(pa, kind, table.mark, mine, targets, block)
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
 
 
 def _columns(pa: Any, kind: Any, mark: list[str], mine: list[Label], targets: list[Label], block: Any) -> list[Any]:

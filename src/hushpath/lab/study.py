@@ -29,6 +29,7 @@ class Study:
         mechanisms, classes, estimators: only these; all, if empty.
         networks, weight: edge lists of the user's, and the column of their weights.
         jobs: worker processes; 0 measures in this process.
+        dask: the address of a Dask scheduler, or "local" for a cluster of ``jobs`` workers on this machine.
         json, plots: where to write the final table, and pictures with their tables, if anywhere.
         command: what the report says it was made by.
     """
@@ -42,6 +43,7 @@ class Study:
     networks: Sequence[Path] = ()
     weight: str = "weight"
     jobs: int = 0
+    dask: str | None = None
     json: Path | None = None
     plots: Path | None = None
     command: str = "hushpath lab"
@@ -65,7 +67,7 @@ def run_study(study: Study, say: Callable[[str], object] = print) -> dict[str, A
         f"{len(cases)} cells ({settings} settings, {releases} measurements); "
         f"finished ones are kept in {study.out / 'results.jsonl'}."
     )
-    results = run_cases(cases, study.out / "results.jsonl", jobs=study.jobs)
+    results = run_cases(cases, study.out / "results.jsonl", jobs=study.jobs, dask=study.dask)
     found = find(results)
     write_tables(found, study.out)
     write_report(found, study.out / "report.html", study.command)

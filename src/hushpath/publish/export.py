@@ -18,6 +18,7 @@ import errno
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -51,32 +52,32 @@ def write_matrix(
     columns per target (``T``, ``T low``, ``T high``), and ``.npy`` has three layers (distance, low, high).
     The module says how each carries NOT PRIVATE.
     """
+    rows, columns = spelt(release, sources), spelt(release, targets)
+    held = confidence if interval else None
+    return write_asked(MatrixAsked(release, rows, columns, long, np.dtype(dtype), targets is None, held), path)
+
+
+def write_asked(asked: MatrixAsked, path: str | os.PathLike[str]) -> tuple[int, int]:
+    """Write what is asked to a file, as its suffix says; return the shape."""
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
         raise OptionError(f"a matrix is written as {', '.join(FORMATS)}, not {suffix or 'a file without suffix'}")
-    if long and suffix == ".npy":
+    if asked.long and suffix == ".npy":
         raise OptionError("a .npy file is the plain matrix; long tables are written as .csv or .parquet")
-    rows, columns = spelt(release, sources), spelt(release, targets)
-    held = confidence if interval else None
-    asked = MatrixAsked(release, rows, columns, long, np.dtype(dtype), targets is None, held)
     shape = len(asked.sources), len(asked.targets)
-    if not long and suffix != ".npy" and len({"source", *asked.columns}) <= len(asked.columns):
+    if not asked.long and suffix != ".npy" and len({"source", *asked.columns}) <= len(asked.columns):
         raise OptionError("two columns of the table would have the same name; name each target once, or use --long")
     need = shape[0] * shape[1] * len(asked.layers) * asked.dtype.itemsize
     free = shutil.disk_usage(Path(path).absolute().parent).free
     if suffix == ".npy" and need > free:  # a memory map over a full disk would end the process
         raise CannotError(f"{shape[0]} x {shape[1]} distances take {need / 1e9:.3g} GB; {free / 1e9:.3g} GB are free")
-    release.prepared(shape[0])
     with replacing(path) as temporary:
         if suffix == ".npy":
-            _write_npy(asked, temporary, release.statement.marking)
+            _write_npy(asked, temporary)
         elif suffix == ".csv":
             _write_csv(asked, temporary)
         else:
-            try:
-                _write_parquet(asked, temporary)
-            except OSError as error:  # in the system's words, not Arrow's
-                raise OSError(error.errno, os.strerror(error.errno or errno.EIO)) from None
+            _write_parquet(asked, temporary)
     return shape
 
 
@@ -108,9 +109,10 @@ class MatrixAsked:
         endings = ["", " low", " high"][: len(self.layers)]
         return [f"{target}{ending}" for target in self.targets for ending in endings]
 
-    def fill(self, sources: list[Label], out: Any) -> None:
-        """The rows of these sources, layer by layer."""
-        targets = None if self.whole else self.targets
+    def fill(self, rows: slice, out: Any) -> None:
+        """Some of the rows, layer by layer; answered as all of them are."""
+        self.release.prepared(len(self.sources))
+        sources, targets = self.sources[rows], None if self.whole else self.targets
         if self.confidence is None:
             self.release.matrix(sources, targets, out=out[0])
         else:
@@ -120,7 +122,7 @@ class MatrixAsked:
         """Some sources at a time, and for each a row of targets with their layers."""
         for part in steps(self.release.chunks(len(self.sources)), "writing"):
             block = np.empty((len(self.layers), len(self.sources[part]), len(self.targets)), self.dtype)
-            self.fill(self.sources[part], block)
+            self.fill(part, block)
             yield self.sources[part], np.moveaxis(block, 0, 2)
 
 
@@ -129,13 +131,14 @@ def spelt(release: Release, labels: Sequence[Label] | None) -> list[Label]:
     return [release.topology.labels[i] for i in release.topology.indices(labels)]
 
 
-def _write_npy(asked: MatrixAsked, path: Path, marking: str) -> None:
+def _write_npy(asked: MatrixAsked, path: Path) -> None:
+    marking = asked.release.statement.marking
     marked = np.dtype([(f"distance {NOT_PRIVATE}", asked.dtype)]) if marking else asked.dtype
     plain = len(asked.sources), len(asked.targets)
     shape = plain if asked.confidence is None else (len(asked.layers), *plain)
     out = np.lib.format.open_memmap(path, mode="w+", dtype=marked, shape=shape)
     _reserve(path)
-    asked.fill(asked.sources, out.view(asked.dtype).reshape(len(asked.layers), *plain))
+    asked.fill(slice(0, plain[0]), out.view(asked.dtype).reshape(len(asked.layers), *plain))
     out.flush()
 
 
@@ -175,15 +178,32 @@ def arrow() -> tuple[Any, Any]:
     return pa, pq
 
 
+@contextmanager
+def parquet_writer(path: Path, schema: Any, **options: Any) -> Iterator[Any]:
+    """A writer of Parquet whose errors are told in the system's words, not Arrow's."""
+    _, pq = arrow()
+    try:
+        with pq.ParquetWriter(path, schema, **options) as writer:
+            yield writer
+    except OSError as error:
+        raise OSError(error.errno, os.strerror(error.errno or errno.EIO)) from None
+
+
+def label_type(release: Release) -> Any:
+    """What the labels of a network are in Parquet."""
+    pa, _ = arrow()
+    return pa.int64() if isinstance(release.topology.labels[0], int) else pa.string()
+
+
 def schema_facts(release: Release) -> dict[str, str]:
     """What the schema of every Parquet file says of a release."""
     return {f"hushpath.{name}": text for name, text in about(release.statement, release.period).items()}
 
 
 def _write_parquet(asked: MatrixAsked, path: Path) -> None:
-    pa, pq = arrow()
+    pa, _ = arrow()
     release, columns, mark = asked.release, asked.targets, asked.mark
-    kind = pa.int64() if isinstance(release.topology.labels[0], int) else pa.string()
+    kind = label_type(release)
     number = pa.from_numpy_dtype(asked.dtype)
     first = [*((text, pa.string()) for text in mark), ("source", kind)]
     if asked.long:
@@ -195,7 +215,7 @@ def _write_parquet(asked: MatrixAsked, path: Path) -> None:
     else:
         fields = [*first, *((name, number) for name in asked.columns)]
     schema = pa.schema(fields, metadata=schema_facts(release))
-    with pq.ParquetWriter(path, schema) as writer:
+    with parquet_writer(path, schema) as writer:
         for mine, block in asked.blocks():
             if asked.long:
                 data = [np.repeat(np.array(mine, object), len(columns)), np.tile(np.array(columns, object), len(mine))]

@@ -121,6 +121,11 @@ class Release:
         return self._at[period]
 
     @property
+    def file(self) -> Path | None:
+        """The file it was loaded from, if its index was looked for there too."""
+        return self._file
+
+    @property
     def reading(self) -> Reading:
         """The decoder and the estimator that answer."""
         return reading(self.measurements.strategy, *self._asked, self._given)
@@ -240,7 +245,10 @@ class Release:
         return self.decoder.build_index(max_bytes, labels=labels, decomposition=decomposition)
 
     def save_index(self, path: str | os.PathLike[str], *, labels: bool = True) -> None:
-        """Write the index, building it if it is not there (atomically; see docs/ENGINE.md)."""
+        """Write the index, building it if it is not there (atomically; see docs/ENGINE.md).
+
+        Without ``labels`` none are made for it: matrices need tables only.
+        """
         save_index(path, self.build_index(labels=labels), self._index_of, self.statement.marking)
 
     @property
