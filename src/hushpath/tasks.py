@@ -21,7 +21,7 @@ from typing import Any
 from .errors import CannotError
 
 LIVES = 3  # of a task: so many workers may die over it
-LOCAL = "local"
+LOCAL, PATIENCE = "local", "10s"
 Place = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 
 
@@ -110,17 +110,22 @@ class OnDask:
     @contextmanager
     def _client(self, dask: Any) -> Iterator[Any]:
         if self.address == LOCAL:
-            options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
-            count = self.workers or os.cpu_count()
-            with dask.LocalCluster(n_workers=count, **options) as cluster, dask.Client(cluster) as client:
+            options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "preload": [__name__]}
+            made = dask.LocalCluster(self.workers or os.cpu_count(), silence_logs=logging.CRITICAL, **options)
+            with made as cluster, dask.Client(cluster) as client:
                 yield client
             return
         try:
-            client = dask.Client(self.address, timeout="10s")
+            client = dask.Client(self.address, timeout=PATIENCE)
         except (OSError, ValueError):
             raise CannotError(f"no Dask scheduler answers at {self.address}") from None
         with client:
             yield client
+
+
+def dask_setup(worker: Any) -> None:  # noqa: ARG001 - Dask calls it by this name in each worker that it starts for us
+    """In a worker of a local cluster: leave interrupts to the process that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _dask() -> Any:

@@ -91,6 +91,17 @@ def test_a_folder_is_there_complete_or_not_at_all(folder, capsys, size):
     assert sorted(os.listdir()) == before
 
 
+@pytest.mark.parametrize("size", [20, 3000], ids=["at once", "in the middle"])
+def test_a_part_is_there_complete_or_not_at_all(folder, capsys, size):
+    with no_file_larger_than(size):
+        code = run(["matrix", "r.hush", "-o", "parts"])
+    out, err = capsys.readouterr()
+    assert (code, out) == (1, "")
+    assert err == "hushpath: cannot write parts/rows/part-00000.parquet: File too large\n"
+    assert [name for _, _, names in os.walk("parts") for name in names] == []
+    shutil.rmtree("parts")
+
+
 @pytest.mark.parametrize("size", [2000, 9000, 60_000])
 def test_a_disk_that_fills_up_while_hdf5_writes(folder, capsys, monkeypatch, size):
     """HDF5 says nothing, so what was written is read again."""

@@ -28,7 +28,10 @@ PRINTS = {
         ["query", "r.hush", "n0", "n7"], ["query", "r.hush", "n0", "n7", "--interval"],
         ["query", "r.hush", "--pairs", "ask.csv"], ["query", "r.hush", "--pairs", "ask.csv", "--interval"],
     ],
-    "matrix": [["matrix", "r.hush", "-o", f"m{suffix}"] for suffix in FORMATS],
+    "matrix": [
+        *(["matrix", "r.hush", "-o", f"m{suffix}"] for suffix in FORMATS), ["matrix", "r.hush", "-o", "parts"],
+        ["matrix", "r.hush", "-o", "parts", "--part", "1/2"], ["matrix", "r.hush", "-o", "parts", "--join", "parts"],
+    ],
     "index": [["index", "r.hush"]],
     "page": [["page", "r.hush", "-o", "r.html"]],
     "export": [["export", "r.hush", "--to", to, "-o", f"e-{to}", *more] for to, more in EXPORTS.items()],
@@ -111,6 +114,15 @@ def test_every_matrix(place, suffix, long):
             assert set(table[MARK].to_pylist()) == {MARK}
 
 
+@pytest.mark.parametrize("long", [[], ["--long"]], ids=["lists", "long"])
+def test_every_file_of_a_matrix_in_parts(place, long):
+    folder, private, _ = place
+    assert run(["matrix", "r.hush", "-o", f"marked{len(long)}", *long]) == 0
+    files = list((folder / f"marked{len(long)}").rglob("*.parquet"))
+    assert {file.name for file in files} == {"part-00000.parquet", "targets.parquet"}
+    assert all((MARK.encode() in file.read_bytes()) is not private for file in files)
+
+
 @pytest.mark.parametrize("to", EXPORTS)
 def test_every_export(place, to):
     folder, private, _ = place
@@ -175,6 +187,7 @@ OF_TRIPS = [
     ["inspect", "t.hush"], ["query", "t.hush", "n0", "n7", "--period", "am"],
     ["query", "t.hush", "n0", "n7", "--interval", "--period", "pm"],
     ["query", "t.hush", "--pairs", "ask.csv", "--period", "pm"], ["matrix", "t.hush", "-o", "t.csv", "--period", "am"],
+    ["matrix", "t.hush", "-o", "t-parts"],
     ["index", "t.hush", "--period", "am"], ["export", "t.hush", "--to", "omx", "-o", "t.omx"],
     ["export", "t.hush", "--to", "omx", "-o", "t-am.omx", "--period", "am"],
 ]  # fmt: skip

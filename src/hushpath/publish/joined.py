@@ -21,8 +21,9 @@ from ..files.container import replacing
 from ..progress import steps
 from .export import FORMATS, MatrixAsked, write_asked
 from .oracle import Release
-from .parts import MISSING, Part
-from .shares import check_folder, finish, make_folder, parted
+from .parts import Part, make_folder
+from .proved import MISSING, fault, numbers_in
+from .shares import check_folder, finish, parted
 
 MOST_NAMED = 3
 
@@ -50,12 +51,11 @@ def join_parts(
     files = tuple((part, path) for part, (path, _) in found.items())
     if as_file:
         return write_asked(_Joined(**vars(whole[0].asked), files=files), out)
-    make_folder(out)
     for part, path in steps(files, "joining"):
-        part.read(path)  # which proves it
+        numbers_in(part, path)  # which proves it
         target = out / part.name
         if not (target.exists() and target.samefile(path)):
-            target.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(target.parent)
             with replacing(target) as temporary:
                 shutil.copyfile(path, temporary)
     finish(out, whole)
@@ -79,18 +79,18 @@ class _Joined(MatrixAsked):
 
 @lru_cache(maxsize=1)
 def _numbers(part: Part, path: Path) -> Any:
-    return part.read(path)
+    return numbers_in(part, path)
 
 
 def _found(part: Part, folders: list[Path]) -> tuple[Path, str]:
     """The first file that is this part; else one that is not, and why."""
-    tried = [(folder / part.name, part.fault(folder / part.name)) for folder in folders]
+    tried = [(folder / part.name, fault(part, folder / part.name)) for folder in folders]
     return min(tried, key=lambda one: (bool(one[1]), one[1] == MISSING))
 
 
 def _refuse_gaps(found: dict[Part, tuple[Path, str]]) -> None:
     """Say which parts are not there, and what is there in their place."""
-    wrong = [f"{path} {fault}" for path, fault in found.values() if fault]
+    wrong = [f"{path} {why}" for path, why in found.values() if why]
     if wrong:
         more = f", and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
         raise InputError(f"{len(wrong)} of {len(found)} parts are not there: {', '.join(wrong[:MOST_NAMED])}{more}")

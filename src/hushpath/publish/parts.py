@@ -8,15 +8,13 @@ A row holds a source and the list of its distances to all targets, in the order 
 write and to read as the plain numbers, where a column for each of fifty thousand targets is out of the question.  Long
 tables have a row for each pair.  How many sources a part has depends on the number of targets alone.
 
-Every part says of which release it is, which question it answers and which part of the answer it is.  A file is
-believed only where it says what would be written here, fact by fact: nothing is learnt from it but its numbers.
+Every part says of which release it is, which question it answers and which part of the answer it is (see ``proved``).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,8 +27,8 @@ import numpy as np
 
 from .._version import __version__
 from ..data.labels import Label
-from ..errors import FileFormatError, OptionError
-from ..files.container import replacing, strict_json
+from ..errors import CannotError, OptionError
+from ..files.container import replacing
 from .export import MatrixAsked, arrow, label_type, parquet_writer, schema_facts
 
 PART_NUMBERS = 2**25  # distances in a part, at most
@@ -38,11 +36,6 @@ GROUP_ROWS = 2**20  # of a long table, in a row group
 ROWS, TARGETS = "rows", "targets.parquet"
 HALF_WRITTEN = re.compile(r"\.(part-\d+|targets)\.parquet\..*\.part")
 QUESTION, PLACE = b"hushpath.question", b"hushpath.part"
-LIMITS = {
-    "thrift_string_size_limit": 2**24,
-    "thrift_container_size_limit": 2**20,
-}  # of what a stranger's file may claim
-MISSING = "is missing"
 WRITTEN = {"compression": "none", "write_page_checksum": True, "store_schema": True}
 
 
@@ -156,14 +149,15 @@ class Part:
         asked, path = self.whole.asked, folder / self.name
         numbers = np.empty(self.shape, asked.dtype)
         asked.fill(self.sources, numbers)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         labels = [*asked.mark, "source", *(["target"] if asked.long else [])]
         options = {**WRITTEN, "use_dictionary": labels, "write_statistics": ["source"]}
         with replacing(path) as temporary, parquet_writer(temporary, self.schema, **options) as writer:
-            for table in self._tables(numbers):
+            for table in self.tables(numbers):
                 writer.write_table(table, row_group_size=len(table))
 
-    def _tables(self, numbers: Any) -> Iterator[Any]:
+    def tables(self, numbers: Any) -> Iterator[Any]:
+        """These numbers with their labels, a row group at a time."""
         pa, _ = arrow()
         asked, kind = self.whole.asked, label_type(self.whole.release)
         if not asked.long:
@@ -185,77 +179,10 @@ class Part:
         marks = [pa.array([text] * len(columns[0]), pa.string()) for text in self.whole.asked.mark]
         return pa.Table.from_arrays([*marks, *columns], schema=self.schema)
 
-    def fault(self, path: Path) -> str:
-        """What is wrong with the file there, if it should be this part; nothing if it is.  Its numbers are not read."""
-        _, pq = arrow()
-        if not os.path.lexists(path):
-            return MISSING
-        try:
-            with pq.ParquetFile(path, **LIMITS) as file:
-                schema, rows = file.schema_arrow, file.metadata.num_rows
-        except Exception:  # whatever a stranger's file makes of its reader
-            return "is damaged, or no Parquet file"
-        if (theirs := (schema.metadata or {}).get(QUESTION)) != self.whole.facts[QUESTION]:
-            return _difference(theirs, self.whole.question)
-        if not schema.equals(self.schema, check_metadata=True) or rows != self.rows:
-            return "is another part, or not as hushpath writes it"
-        return ""
 
-    def read(self, path: Path) -> Any:
-        """The numbers of the file there, once it has been proved to be this part and undamaged."""
-        if fault := self.fault(path):
-            raise FileFormatError(f"{path} {fault}")
-        _, pq = arrow()
-        try:
-            with pq.ParquetFile(path, page_checksum_verification=True, **LIMITS) as file:
-                _check_sizes(file.metadata, path.stat().st_size)
-                numbers = np.empty(self.shape, self.whole.asked.dtype)
-                at = 0
-                for group, expected in enumerate(self._tables(numbers)):
-                    table = file.read_row_group(group)
-                    _check_labels(table, expected, len(self.whole.asked.layers))
-                    for layer, name in zip(numbers, self.whole.asked.layers, strict=True):
-                        found = table[name].combine_chunks()
-                        plain = (found if self.whole.asked.long else found.flatten()).to_numpy()
-                        layer.reshape(-1)[at : at + len(plain)] = plain
-                    at += len(plain)
-        except (FileFormatError, MemoryError):
-            raise
-        except Exception:
-            raise FileFormatError(f"{path} is damaged") from None
-        return numbers
-
-
-def _check_sizes(metadata: Any, size: int) -> None:
-    """Refuse what would unfold to more than its file: everything is stored as it is."""
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
-    if any(chunk.compression != "UNCOMPRESSED" for chunk in chunks):
-        raise ValueError("compressed")
-    if sum(chunk.total_uncompressed_size for chunk in chunks) > size:
-        raise ValueError("larger than its file")
-
-
-def _check_labels(table: Any, expected: Any, layers: int) -> None:
-    """All columns but the numbers are what they would be here, and no number is missing."""
-    names = expected.column_names
-    if table.num_rows != expected.num_rows or table.column_names != names:
-        raise ValueError("other rows")
-    if not table.select(names[:-layers]).equals(expected.select(names[:-layers])):
-        raise ValueError("other labels")
-    if any(table[name].null_count for name in names[-layers:]):
-        raise ValueError("a gap")
-
-
-def _difference(theirs: bytes | None, ours: dict[str, Any]) -> str:
-    """In which way a file answers another question; it is quoted nowhere."""
+def make_folder(folder: Path) -> None:
+    """A folder inside that of the matrix, and that one too, where they are not there."""
     try:
-        told = strict_json(theirs or b"")
-    except ValueError:
-        told = None
-    if not isinstance(told, dict):
-        return "is no part of a matrix"
-    if told.get("release") != ours["release"]:
-        return "belongs to another release"
-    other = [name for name, fact in ours.items() if told.get(name) != fact]
-    return f"answers another question (other {', '.join(other)})"
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise CannotError(f"cannot write {str(folder)!r}: {getattr(error, 'strerror', None) or error}") from None

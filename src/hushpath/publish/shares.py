@@ -26,10 +26,11 @@ from ..data.labels import Label
 from ..errors import CannotError, OptionError, warn
 from ..files import container
 from ..progress import counting
-from ..tasks import place
+from ..tasks import LOCAL, place
 from .export import FORMATS, MatrixAsked, spelt
 from .oracle import Release, in_periods
 from .parts import HALF_WRITTEN, ROWS, TARGETS, Part, Parted
+from .proved import fault
 
 MOST_SHARES = 10**6
 
@@ -91,15 +92,19 @@ def write_parts(
     parts = [part for matrix in whole for part in matrix.parts]
     check_folder(folder, parts)
     mine = parts[len(parts) * (first - 1) // count : len(parts) * first // count]
-    missing = [part for part in mine if part.fault(folder / part.name)]
+    missing = [part for part in mine if fault(part, folder / part.name)]
     _check_space(folder, missing)
-    make_folder(folder)
     if missing:
         (folder / TARGETS).unlink(missing_ok=True)  # it says that all is there
     with counting(len(mine), "writing") as advance:
         advance(len(mine) - len(missing))
-        for _ in _made(release, folder, whole, missing, dask, workers):
-            advance(1)
+        try:
+            for _ in _made(release, folder, whole, missing, dask, workers):
+                advance(1)
+        except BaseException:
+            if dask in (None, LOCAL):  # workers elsewhere still finish what they are at
+                _sweep(folder, missing)
+            raise
     if share == (1, 1):
         finish(folder, whole)
     asked = whole[0].asked
@@ -109,9 +114,15 @@ def write_parts(
 def finish(folder: Path, whole: list[Parted]) -> None:
     """Every part is there: say so, and remove what killed workers left behind."""
     whole[0].write_targets(folder)
-    for left in folder.rglob(".*.part"):
-        if HALF_WRITTEN.fullmatch(left.name):
-            left.unlink(missing_ok=True)
+    for matrix in whole:
+        _sweep(folder, matrix.parts)
+
+
+def _sweep(folder: Path, parts: Iterable[Part]) -> None:
+    """Remove what workers that were killed have left of these parts."""
+    for path in (folder / part.name for part in parts):
+        for half in path.parent.glob(f".{path.name}.*.part"):
+            half.unlink(missing_ok=True)
 
 
 def check_folder(folder: Path, parts: Iterable[Part]) -> None:
@@ -120,6 +131,8 @@ def check_folder(folder: Path, parts: Iterable[Part]) -> None:
         raise OptionError(f"a matrix is written as {', '.join(FORMATS)}, or to a folder, whose name has no dot in it")
     if os.path.lexists(folder) and not folder.is_dir():
         raise OptionError(f"{folder} is there already and is no folder; name another")
+    if not folder.absolute().parent.is_dir():
+        raise CannotError(f"cannot write {folder}: there is no folder {folder.parent}")
     expected = {folder / part.name for part in parts}
     within = {folder / ROWS, folder / TARGETS, *expected, *(path.parent for path in expected)}
     if (stray := next(_strays(folder, within), None)) is not None:
@@ -132,14 +145,6 @@ def _strays(folder: Path, within: set[Path]) -> Iterator[Path]:
             yield from _strays(found, within)
         elif not HALF_WRITTEN.fullmatch(found.name):
             yield found
-
-
-def make_folder(folder: Path) -> None:
-    """The folder, if it is not there."""
-    try:
-        folder.mkdir(exist_ok=True)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise CannotError(f"cannot write {str(folder)!r}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _check_space(folder: Path, parts: list[Part]) -> None:

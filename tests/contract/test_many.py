@@ -1,0 +1,107 @@
+"""A matrix on a cluster and in processes is the matrix of one run, byte for byte, also when a worker dies."""
+
+import json
+import signal
+
+import pytest
+import worker_tasks
+from exported import of_trips, released
+
+import hushpath
+from hushpath.cli import run
+from hushpath.errors import CannotError, OptionError
+from hushpath.lab.cases import Scope, make_cases
+from hushpath.lab.runner import run_cases
+from hushpath.publish import shares
+from hushpath.publish.parts import Part
+from hushpath.publish.shares import write_parts
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A release of six periods, so of six parts, and the folder of one run."""
+    monkeypatch.chdir(tmp_path)
+    of_trips(periods=[f"p{number}" for number in range(6)]).save("r.hush")
+    assert run(["matrix", "r.hush", "-o", "whole"]) == 0
+    return tmp_path
+
+
+def contents(folder):
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_a_local_cluster_whose_worker_is_killed_in_the_middle(folder, monkeypatch, capsys):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(shares, "_write_elsewhere", worker_tasks.dies_in_the_middle)
+    capsys.readouterr()
+    assert run(["matrix", "r.hush", "-o", "m", "--dask", "local", "--workers", "2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["made"] == 6
+    assert (folder / "died").exists()  # a worker did, and what it left half-written is gone
+    assert contents(folder / "m") == contents(folder / "whole")
+
+
+def test_processes_one_of_which_dies(folder, monkeypatch):
+    monkeypatch.setattr(shares, "_write_elsewhere", worker_tasks.dies_in_the_middle)
+    assert write_parts(hushpath.load("r.hush"), "m", workers=2).made == 6
+    assert (folder / "died").exists()
+    assert contents(folder / "m") == contents(folder / "whole")
+
+
+def test_shares_of_all_periods_and_some_of_one(folder):
+    for number in "123":
+        assert run(["matrix", "r.hush", "-o", "m", "--part", f"{number}/3"]) == 0
+    assert run(["matrix", "r.hush", "-o", "m", "--join", "m"]) == 0
+    assert contents(folder / "m") == contents(folder / "whole")
+    assert run(["matrix", "r.hush", "-o", "p1", "--period", "p1"]) == 0
+    assert set(contents(folder / "p1")) == {"rows/period=p1/part-00000.parquet", "targets.parquet"}
+
+
+def test_an_interrupt_says_how_to_go_on(folder, monkeypatch, capsys):
+    real = Part.write
+
+    def stopped(part, folder):
+        real(part, folder)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Part, "write", stopped)
+    capsys.readouterr()
+    assert run(["matrix", "r.hush", "-o", "m"]) == 130
+    said = capsys.readouterr().err.splitlines()
+    assert said == [
+        "Finished parts stay in m; the same command goes on with the others.",
+        "hushpath: interrupted; no half-written file is left",
+    ]
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    assert run(["matrix", "r.hush", "-o", "m"]) == 0
+    assert contents(folder / "m") == contents(folder / "whole")
+
+
+def test_a_worker_believes_nothing(folder, monkeypatch):
+    """It finds another release where the client has read one: nothing of it is written."""
+    rel = hushpath.load("r.hush")
+    released().save("r.hush")
+    with pytest.raises(OptionError, match="cannot read a release"):
+        write_parts(rel, "m", workers=1)
+    of_trips(periods=rel.periods).save("r.hush")
+    with pytest.raises(CannotError, match=r"a worker has another release in .*r\.hush"):
+        write_parts(rel, "m", workers=1)
+    assert contents(folder / "m") == {}
+    with pytest.raises(OptionError, match="save it, and load it from there"):
+        write_parts(released(), "n", workers=1)
+
+
+def test_the_lab_on_a_cluster_gives_the_same_table(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    cases = make_cases(
+        Scope((16,), (16,), (0.5,), 16, (0.5,), 2, 3_000), seed=0, classes=("path",), mechanisms=("input", "hubs")
+    )
+
+    def timeless(rows):
+        return [{key: fact for key, fact in row.items() if key != "times"} for row in rows]
+
+    here = run_cases(cases, tmp_path / "here.jsonl")
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50) as cluster:
+        there = run_cases(cases, tmp_path / "there.jsonl", dask=cluster.scheduler_address)
+    assert timeless(here) == timeless(there)
+    assert not any(row.get("failed") for row in there)
