@@ -1,7 +1,9 @@
 """A matrix on a cluster and in processes is the matrix of one run, byte for byte, also when a worker dies."""
 
 import json
+import pickle
 import signal
+from pathlib import Path
 
 import pytest
 import worker_tasks
@@ -89,6 +91,25 @@ def test_a_worker_believes_nothing(folder, monkeypatch):
     assert contents(folder / "m") == {}
     with pytest.raises(OptionError, match="save it, and load it from there"):
         write_parts(released(), "n", workers=1)
+
+
+def test_workers_map_the_index_that_the_client_made(tmp_path, monkeypatch):
+    """Also where they have a cache folder of their own: that they have been told its digest is enough."""
+    monkeypatch.chdir(tmp_path)
+    released().save("r.hush")
+    rel, sent = hushpath.load("r.hush"), []
+    rel.build_index()
+    monkeypatch.setattr(shares, "place", lambda **_: lambda function, tasks: sent.append(function.keywords) or tasks)
+    with pytest.raises(CannotError, match="1 parts that workers have made are not in m"):  # nobody made them
+        write_parts(rel, "m", workers=2)
+    assert Path("r.hushx").is_file()
+    assert not Path("m").exists()
+    monkeypatch.setenv("HUSHPATH_CACHE", str(tmp_path / "elsewhere"))
+    (job,) = [keywords["job"] for keywords in sent]
+    with pytest.warns(hushpath.HushpathWarning, match="was not made here"):
+        assert hushpath.load("r.hush").index is None
+    assert shares._opened(job)[0].release.index is not None
+    assert shares._opened(job) is shares._opened(pickle.loads(pickle.dumps(job)))  # once in a process
 
 
 def test_the_lab_on_a_cluster_gives_the_same_table(tmp_path):

@@ -105,6 +105,8 @@ def write_parts(
             if dask in (None, LOCAL):  # workers elsewhere still finish what they are at
                 _sweep(folder, missing)
             raise
+    if unseen := [part for part in missing if fault(part, folder / part.name)]:
+        raise CannotError(f"{len(unseen)} parts that workers have made are not in {folder}: do they share that folder?")
     if share == (1, 1):
         finish(folder, whole)
     asked = whole[0].asked
