@@ -5,8 +5,8 @@ SUB    := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 BIN    := $(VENV)/$(SUB)
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint ruff mypy hooks examples test-lowest test-slow fuzz boundscheck mutants audit bench bench-serve bench-trips \
-  bench-page accuracy clean
+.PHONY: demo test lint ruff mypy hooks examples test-lowest test-slow fuzz boundscheck mutants audit bench bench-scale bench-serve \
+  bench-trips bench-page accuracy clean
 
 demo: $(READY)
 	$(BIN)/hushpath demo --out demo-out
@@ -81,6 +81,10 @@ bench-page: $(READY)
 # The real server on loopback: distances and cells per second, slow readers, memory.
 bench-serve: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python bench/serve.py
+
+# A thousand to a million nodes, a process per measurement, beside the rivals that are installed; SCALE=--huge adds 10^7 edges.
+bench-scale: $(READY)
+	$(BIN)/python bench/scale.py $(SCALE)
 
 bench: $(READY)
 	$(BIN)/python bench/engine.py
