@@ -38,7 +38,7 @@ def growth(rows, path):
     ):
         for job in here:
             mine = job in OURS
-            if (mine and only is not None and job != "weigh labels") or (not mine and theirs is None):
+            if (mine and only is not None and job != "weigh tables") or (not mine and theirs is None):
                 continue
             what = (only or job, key) if mine else (job, theirs)
             points = [(n, x * factor) for n in nodes if (x := found(rows, f"road_like {n}", *what)) is not None]
