@@ -4,6 +4,7 @@
     .venv/bin/python bench/scale.py --huge               also 10^7 edges through the command line
     .venv/bin/python bench/scale.py --quick              small networks: does everything run?
     .venv/bin/python bench/scale.py --only city --only plan
+    .venv/bin/python bench/scale.py --only growth --sizes 100000 300000
 
 Every measurement is a process of its own (``at_scale/jobs.py``), so peaks of memory are its own; what is compared with
 a rival is timed in turn with it, and every answer is compared.  Rivals are scipy, routingkit-cch, networkit, rustworkx
@@ -60,12 +61,12 @@ class Run:
         else:
             where = self.folder / f"{kind}-{nodes}"
             where.mkdir(exist_ok=True)
-            row[name] = self._process(where, name)
+            row[name] = self.process(where, name)
         print(f"{kind} {nodes:>8}  {name:<22} {told(row[name])}", flush=True)
         self.write()
         return row[name]
 
-    def _process(self, where, name):
+    def process(self, where, name):
         command = [sys.executable, __file__, "--job", name, "--folder", str(where)]
         settings = {**os.environ, "HUSHPATH_CACHE": str(self.folder / "cache")}
         try:
@@ -113,7 +114,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--huge", action="store_true")
     parser.add_argument("--only", action="append", choices=[*STAGES, "huge"])
-    parser.add_argument("--most", type=int, default=SIZES[-1], help="nodes of the largest network")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="nodes of the networks that grow")
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--job", help=argparse.SUPPRESS)
@@ -125,11 +126,11 @@ def main():
     chosen.results.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         stamp = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")
-        whole = not chosen.only and chosen.most == SIZES[-1]
+        whole = not chosen.only and chosen.sizes is SIZES
         name = "scale-quick" if chosen.quick else f"scale-{stamp}" if whole else "scale-part"
-        sizes = QUICK if chosen.quick else tuple(n for n in SIZES if n <= chosen.most)
-        run = Run(Path(folder), chosen.results / f"{name}.json", sizes)
+        run = Run(Path(folder), chosen.results / f"{name}.json", QUICK if chosen.quick else chosen.sizes)
         print(f"rivals: {', '.join(run.rivals)}; not installed: {', '.join(run.facts['not installed']) or 'none'}")
+        print("compiling", told(run.process(run.folder, "warm")), flush=True)
         for stage in chosen.only or [*STAGES, *(["huge"] if chosen.huge else [])]:
             run.stage(stage)
         growth(run.rows, chosen.results / f"{name.removesuffix('-' + stamp)}.png")

@@ -1,7 +1,6 @@
 """The engine as ``bench/scale.py`` asks it, and the engine as it was before networks were folded.
 
-``cut``, ``kept``, ``again`` and ``weigh`` are the only places that know how a decomposition is made, kept in a file and
-used; where it cannot be kept yet, it is made again.
+``cut``, ``again`` and ``weigh`` are the only places that know how a decomposition is made, found in a file and used.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from .networks import road_like
 TERMS = {"epsilon": 1.0, "unit": 1.0, "max_weight": 60.0}
 LIMIT = 2**36  # of an index: the bench tells how large it is instead of refusing
 LEAF_THEN = 32  # of the index before networks were folded
-CAN_KEEP = "Decomposition" in hushpath.__all__
 
 
 def network(generated, seed=1):
@@ -31,28 +29,21 @@ def released(net, estimator="clip"):
     return hushpath.release(net, **TERMS, mechanism="input", estimator=estimator, seed=1)
 
 
+def planned(topology):
+    return hushpath.plan(topology, **TERMS)
+
+
 def cut(topology):
-    return hushpath.decompose(topology) if CAN_KEEP else cut_then(topology)
-
-
-def kept(made, path):
-    """Write a decomposition; returns its bytes."""
-    if CAN_KEEP:
-        made.save(path)
-    return path.stat().st_size if path.exists() else 0
+    return hushpath.cut(topology)
 
 
 def again(path, topology):
-    """A decomposition from its file."""
-    return hushpath.Decomposition.load(path, topology) if path.exists() else cut(topology)
+    return hushpath.Decomposition.load(path, topology)
 
 
 def weigh(release, made, *, labels):
     """An index for a release on a known decomposition."""
-    if CAN_KEEP:
-        return release.build_index(decomposition=made, labels=labels, max_bytes=LIMIT)
-    release.decoder.index = release.decoder._indexed(labels=labels, max_bytes=LIMIT)
-    return release.decoder.index
+    return release.build_index(decomposition=made, labels=labels, max_bytes=LIMIT)
 
 
 def fresh(release):
