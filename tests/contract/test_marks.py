@@ -58,6 +58,7 @@ def place(request, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         assert run([*PRINTS["release"][0], "-o", "r.hush", *more]) == 0
+        assert run(["matrix", "r.hush", "-o", "parts"]) == 0
         yield folder, request.param == "private", more
 
 

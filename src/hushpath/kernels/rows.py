@@ -89,6 +89,7 @@ def rows_by_panels(sources, at_row, t, doors, asked, tables, labels, room, nothi
     before, after, mine = np.empty(room, kind), np.empty(room, kind), np.empty((LANES, room), kind)
     reach, x, y = np.empty((room, LANES), kind), np.empty((widest, LANES), kind), np.empty((tallest, LANES), kind)
     starts, low = np.empty(tallest, np.int64), np.empty(LANES, np.int64)
+    of_source = np.zeros(len(doors.start), np.bool_)
     for block in range(0, len(sources), LANES):
         lanes = min(LANES, len(sources) - block)
         for lane in range(lanes):
@@ -127,7 +128,7 @@ def rows_by_panels(sources, at_row, t, doors, asked, tables, labels, room, nothi
                     if t.home[v] == b and asked.rank[v] >= 0:
                         copied(y, k, found, asked.rank[v])
             b += 1
-        _unfolded(sources, at_row, block, lanes, doors, asked, found, nothing, scale, out)
+        _unfolded(sources, at_row, block, lanes, doors, asked, found, of_source, nothing, scale, out)
 
 
 @njit(cache=True, nogil=True)
@@ -150,15 +151,23 @@ def _sources_below(b, sources, block, lanes, low, mine, t, doors, inner, nothing
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _unfolded(sources, at_row, block, lanes, doors, asked, found, nothing, scale, out):
-    """From core vertices to the targets behind them, and from lanes to rows, in tiles."""
+def _unfolded(sources, at_row, block, lanes, doors, asked, found, of_source, nothing, scale, out):
+    """From core vertices to the targets behind them, and from lanes to rows, in tiles.
+
+    ``of_source`` marks the fringes of sources: there a path may stay inside.  It is all false before and after.
+    """
     kind, tile = found.dtype.type, np.empty((TILE, LANES), found.dtype)
+    for lane in range(lanes):
+        s = sources[block + lane]
+        if doors.fringe[s] >= 0:
+            of_source[doors.fringe[s]] = True
+        elif asked.rank[doors.ends[0, s]] >= 0:
+            found[asked.rank[doors.ends[0, s]], lane] = 0
     for c in range(0, len(asked.columns), TILE):
         where = asked.columns[c : c + TILE]
         for k in range(len(where)):
             v = where[k]
-            first, second = doors.ends[0, v], doors.ends[1, v]
-            near, away = asked.rank[first], doors.into[0, v]
+            near, away, second = asked.rank[doors.ends[0, v]], doors.into[0, v], doors.ends[1, v]
             if second < 0:
                 for lane in range(LANES):
                     tile[k, lane] = kind(found[near, lane] + away)
@@ -166,15 +175,16 @@ def _unfolded(sources, at_row, block, lanes, doors, asked, found, nothing, scale
                 far, beyond = asked.rank[second], doors.into[1, v]
                 for lane in range(LANES):
                     tile[k, lane] = min(kind(found[near, lane] + away), kind(found[far, lane] + beyond))
-            if doors.fringe[v] >= 0:
+            if doors.fringe[v] >= 0 and of_source[doors.fringe[v]]:
                 for lane in range(lanes):
                     tile[k, lane] = _in_fringe(sources[block + lane], v, doors, tile[k, lane])
         for lane in range(lanes):
-            line, s = out[at_row[block + lane]][c : c + TILE], sources[block + lane]
+            line = out[at_row[block + lane]][c : c + TILE]
             for k in range(len(where)):
                 line[k] = length(tile[k, lane], nothing, scale)
-                if where[k] == s:
-                    line[k] = 0.0
+    for s in sources[block : block + lanes]:
+        if doors.fringe[s] >= 0:
+            of_source[doors.fringe[s]] = False
 
 
 @njit(cache=True, nogil=True)
