@@ -15,7 +15,7 @@ from hushpath.cells.tables import as_tables, cell_graphs, fill_tables, outer_roo
 from hushpath.decompose.decomposition import decomposition
 from hushpath.decompose.dissection import cut
 from hushpath.errors import CannotError, FileFormatError
-from hushpath.kernels.labels import climb, common_columns, end_column, merged
+from hushpath.kernels.labels import climb, end_column, meeting, merged
 from hushpath.kernels.numbering import preorder
 
 
@@ -131,7 +131,7 @@ def test_labels_climbs_and_answers_against_their_twins(name, from_edges):
     spare, got = np.empty(layout.room), np.empty(layout.room)
     for v in range(n):
         before, after = climb_reference(v, layout.flat, *out_tables)
-        climb(v, layout.flat, *out_tables, np.inf, spare, got)
+        climb(v, layout.flat, *out_tables, np.inf, layout.num_cells, spare, got)
         assert np.array_equal(spare[: len(before)], before)
         assert np.array_equal(got[: len(after)], after)
         whole = end_column(layout.home[v], layout.flat)
@@ -171,7 +171,7 @@ def test_common_columns_are_those_of_the_cells_above_both():
         for b in range(layout.num_cells):
             both = [c for c in range(layout.num_cells) if c <= min(a, b) and max(a, b) < layout.last[c]]
             hubs = sum(len(hierarchy.hubs[layout.cells[c]]) for c in both)
-            assert common_columns(a, b, layout.flat) == hubs
+            assert end_column(meeting(a, b, layout.flat), layout.flat) == hubs
 
 
 def test_an_index_larger_than_allowed_is_refused():

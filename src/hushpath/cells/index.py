@@ -134,24 +134,25 @@ class Index:
     def pairs(self, sources: Int, targets: Int) -> Float:
         """Distance of each pair, in units of weight."""
         answer = np.empty(len(sources))
-        flat, tables, labels = self.layout.flat, self.tables, self.labels
-        order = np.argsort(sources, kind="stable") if labels is None else np.arange(len(sources))
-
-        def run(part: slice) -> None:
-            which, mine = order[part], np.empty(part.stop - part.start)
-            ends = sources[which], targets[which], flat, self.doors
-            rest = self.layout.room, self.nothing, self.granularity, mine
-            if labels is not None:
-                pairs_by_labels(*ends, tables, labels, *rest)
-            else:
-                pairs_by_climbing(*ends, tables, *rest)
-            answer[which] = mine
-
         if len(sources) < FEW_ROWS:
-            run(slice(0, len(sources)))
-        else:
-            in_threads(run, len(sources))
+            self._pairs(sources, targets, answer)
+        elif self.labels is not None:
+            in_threads(lambda part: self._pairs(sources[part], targets[part], answer[part]), len(sources))
+        else:  # equal sources climb once
+            order = np.argsort(sources, kind="stable")
+            sorted_ = np.empty(len(sources))
+            ends = sources[order], targets[order]
+            in_threads(lambda part: self._pairs(ends[0][part], ends[1][part], sorted_[part]), len(sources))
+            answer[order] = sorted_
         return answer
+
+    def _pairs(self, sources: Int, targets: Int, answer: Float) -> None:
+        ends = sources, targets, self.layout.flat, self.doors
+        rest = self.layout.room, self.nothing, self.granularity
+        if self.labels is not None:
+            pairs_by_labels(*ends, self.tables, self.labels, *rest, answer)
+        else:
+            pairs_by_climbing(*ends, self.tables, *rest, answer)
 
     def rows(self, sources: Int, out: Any) -> None:
         """Full rows, one per source."""

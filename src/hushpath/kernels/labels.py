@@ -72,10 +72,11 @@ def merged(v, columns, t, doors, away, side, row_start, label, nothing, mine):
 
 
 @njit(cache=True, nogil=True)
-def climb(v, t, side, square, nothing, before, after):
+def climb(v, t, side, square, nothing, down_to, before, after):
     """The two labels of one vertex without those of others: from its home up, one shortcut a level.
 
-    ``before[k]``: the estimate to the hub in column ``k`` without that cell's own shortcut; ``after``: with it.
+    ``before[k]``: the estimate to the hub in column ``k`` without that cell's own shortcut; ``after``: with it, for
+    cells numbered up to ``down_to`` (of those below, nobody asks).
     """
     b = t.home[v]
     end = t.col[b] + t.hub_start[b + 1] - t.hub_start[b]
@@ -98,8 +99,9 @@ def climb(v, t, side, square, nothing, before, after):
         for i in range(p):
             known = before[t.col[b] + i]
             if known < nothing:
-                at = t.square_start[b] + i * p
-                _lowered(after[t.col[b] : t.col[b] + p], known, square[at : at + p])
+                if b <= down_to:
+                    at = t.square_start[b] + i * p
+                    _lowered(after[t.col[b] : t.col[b] + p], known, square[at : at + p])
                 at = t.side_start[b] + i * width
                 _lowered(reached[:width], known, side[at : at + width])
         for j in range(width):
@@ -109,14 +111,14 @@ def climb(v, t, side, square, nothing, before, after):
 
 
 @njit(cache=True, nogil=True)
-def common_columns(a, b, t):
-    """How many columns two cells share: those of the cells above both (or equal to both)."""
+def meeting(a, b, t):
+    """The lowest cell above both (or equal to one): the columns of its labels are those that both share."""
     while a != b:  # parents are numbered before children, so the larger number cannot be above the other
         if a > b:
             a = t.parent[a]
         else:
             b = t.parent[b]
-    return end_column(a, t)
+    return a
 
 
 @njit(cache=True, nogil=True)
@@ -126,21 +128,20 @@ def end_column(b, t):
 
 
 @njit(cache=True, nogil=True)
-def climb_from(v, t, doors, out, side, square, nothing, with_shortcut, before, after, label):
-    """The label of any vertex of the network, from the ends of its fringe; return how many columns it has."""
+def climb_from(v, t, doors, away, side, square, nothing, down_to, before, after, label):
+    """The label of any vertex of the network, from the ends of its fringe: with shortcuts, unless ``down_to`` is -1."""
     columns = 0
     for end in range(2):
         u = doors.ends[end, v]
         if u < 0:
             continue
-        climb(u, t, side, square, nothing, before, after)
+        climb(u, t, side, square, nothing, down_to, before, after)
         stop = end_column(t.home[u], t)
         for k in range(columns, stop):
             label[k] = nothing
         columns = max(columns, stop)
         for k in range(stop):
-            label[k] = min(label[k], out[end, v] + (after[k] if with_shortcut else before[k]))
-    return columns
+            label[k] = min(label[k], away[end, v] + (after[k] if down_to >= 0 else before[k]))
 
 
 @njit(cache=True, nogil=True)
@@ -156,14 +157,16 @@ def pairs_by_climbing(sources, targets, t, doors, tables, room, nothing, scale, 
     kind = tables.side_out
     before, after = np.empty(room, kind.dtype), np.empty(room, kind.dtype)
     mine, theirs = np.empty(room, kind.dtype), np.empty(room, kind.dtype)
-    last = -1
+    last = known = -1
     for i in range(len(sources)):
         s, g = sources[i], targets[i]
-        if s != last:
-            climb_from(s, t, doors, doors.out, tables.side_out, tables.square_out, nothing, True, before, after, mine)
-            last = s
-        climb_from(g, t, doors, doors.into, tables.side_in, tables.square_in, nothing, False, before, after, theirs)
-        k = common_columns(deepest(s, t, doors), deepest(g, t, doors), t)
+        down_to = meeting(deepest(s, t, doors), deepest(g, t, doors), t)
+        if s != last or down_to > known:
+            side, square = tables.side_out, tables.square_out
+            climb_from(s, t, doors, doors.out, side, square, nothing, down_to, before, after, mine)
+            last, known = s, down_to
+        climb_from(g, t, doors, doors.into, tables.side_in, tables.square_in, nothing, -1, before, after, theirs)
+        k = end_column(down_to, t)
         best = least_sum(mine[:k], theirs[:k], nothing)
         answer[i] = length(near(s, g, t, doors, tables.inner, nothing, best), nothing, scale)
 
@@ -174,7 +177,7 @@ def pairs_by_labels(sources, targets, t, doors, tables, labels, room, nothing, s
     mine, theirs = np.empty(room, labels.out.dtype), np.empty(room, labels.out.dtype)
     for i in range(len(sources)):
         s, g = sources[i], targets[i]
-        k = common_columns(deepest(s, t, doors), deepest(g, t, doors), t)
+        k = end_column(meeting(deepest(s, t, doors), deepest(g, t, doors), t), t)
         merged(s, k, t, doors, doors.out, tables.side_out, labels.row_start, labels.out, nothing, mine)
         merged(g, k, t, doors, doors.into, tables.side_in, labels.row_start, labels.into, nothing, theirs)
         best = least_sum(mine[:k], theirs[:k], nothing)

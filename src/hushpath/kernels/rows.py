@@ -23,7 +23,8 @@ def rows_one_by_one(sources, t, doors, tables, room, nothing, scale, out):
     on_path = np.zeros(len(t.parent), np.bool_)
     for i in range(len(sources)):
         s = sources[i]
-        climb_from(s, t, doors, doors.out, tables.side_out, tables.square_out, nothing, True, before, after, mine)
+        side, square = tables.side_out, tables.square_out
+        climb_from(s, t, doors, doors.out, side, square, nothing, len(t.parent), before, after, mine)
         low = deepest(s, t, doors)
         b = low
         while b >= 0:
@@ -97,7 +98,7 @@ def rows_by_panels(sources, at_row, t, doors, asked, tables, labels, room, nothi
             low[lane] = deepest(s, t, doors)
             if len(labels.out) == 0:
                 side, square = tables.side_out, tables.square_out
-                climb_from(s, t, doors, doors.out, side, square, nothing, True, before, after, mine[lane])
+                climb_from(s, t, doors, doors.out, side, square, nothing, cells, before, after, mine[lane])
             else:
                 k = end_column(low[lane], t)
                 merged(s, k, t, doors, doors.out, tables.side_out, labels.row_start, labels.out, nothing, mine[lane])

@@ -156,7 +156,8 @@ class Release:
 
     def distance(self, source: Label, target: Label) -> float:
         """Return one distance: 0 from a node to itself, ``inf`` if unreachable (a public fact)."""
-        return float(self.distances([(source, target)])[0])
+        first, last = self.topology.index(source), self.topology.index(target)
+        return float(self.decoder.pairs(np.array([first]), np.array([last]))[0])
 
     def distances(self, pairs: Any, *, positions: bool = False) -> Float:
         """Return the distance of each pair of labels (a list of pairs, or an array of two columns).
