@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from kernels_reference import breadth_first_reference, distances_from_reference
 from named_graphs import SMALL, named, random_network
 
-from hushpath.kernels.hops import carve_balls, crowded, nearest_chosen
+from hushpath.blocks.samples import few_hops, sampled_hops
+from hushpath.kernels.hops import carve_balls, count_hops, crowded, fill_hops, nearest_chosen
 from hushpath.kernels.paths import distances_from, in_threads
 from hushpath.kernels.search import CLOSED, FREE, NO_LIMIT, breadth_first, components, hops_from
 
@@ -38,6 +39,29 @@ def test_dijkstra_equals_its_twin_on_random_networks(seed):
     lengths = rng.integers(0, 5, topology.num_edges)[topology.arcs.edges]
     fast, slow = both(topology, lengths)
     assert np.array_equal(fast, slow)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_hops_are_distances_over_edges_of_length_one(name):
+    topology = named(name).topology
+    arcs, n = topology.arcs, topology.num_nodes
+    _, slow = both(topology, np.ones(len(arcs.heads)))
+    rows = np.empty((n, n))
+    fill_hops(arcs.start, arcs.heads, np.arange(n), rows)
+    assert np.array_equal(rows, slow)
+    near = slow[np.isfinite(slow)].astype(np.int64)
+    assert np.array_equal(count_hops(arcs.start, arcs.heads, np.arange(n)), np.bincount(near, minlength=n))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_sampled_hops_of_a_small_network_are_those_of_all_pairs(name):
+    topology = named(name).topology
+    _, slow = both(topology, np.ones(len(topology.arcs.heads)))
+    apart = slow[np.isfinite(slow) & (slow > 0)]
+    sample = sampled_hops(topology)
+    assert sample.pairs.sum() == len(apart)
+    assert sample.mean == pytest.approx(apart.mean() if len(apart) else 0.0)
+    assert set(few_hops(topology).hops) <= set(sample.hops)
 
 
 def test_stopping_at_a_target_keeps_its_distance():

@@ -130,3 +130,20 @@ def test_simulations_are_marked_not_private(monkeypatch):
     for scale in (1, 7, 2**40):  # in proportion, so that budgets can be compared
         one, ten = (SimulatedNoise(3).draw(Law.LAPLACE, np.full(50, times * scale)) for times in (1, 10))
         assert np.abs(10 * one - ten).max() <= 5.5
+
+
+@pytest.mark.parametrize(("rows", "tried"), [(3, True), (80, False)])
+def test_auto_cuts_a_large_network_up_only_where_few_nodes_separate_it(rows, tried):
+    columns = 10_200 // rows
+    at = np.arange(rows * columns).reshape(rows, columns)
+    ends = np.concatenate(
+        [np.stack([at[:, :-1], at[:, 1:]], -1).reshape(-1, 2), np.stack([at[:-1], at[1:]], -1).reshape(-1, 2)]
+    )
+    topology = build(at.size, [*ends.tolist(), (0, int(at[1, 1]))], np.ones(len(ends) + 1)).topology  # no grid
+    made = plan(topology, epsilon=1.0, unit=1.0, max_weight=9.0)
+    found = [one for one in made.candidates if one.mechanism in ("separator", "separator-cover")]
+    assert all((one.strategy is not None) == tried for one in found)
+    if not tried:
+        assert {one.reason for one in found} == {
+            "not tried by auto beyond 10000 nodes where no tree decomposition of width 16 or less was found; name it"
+        }

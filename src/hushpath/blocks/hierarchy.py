@@ -121,7 +121,7 @@ class HierarchyBlock(Block):
         sizes, cells = self.group_sizes, self.hierarchy.num_cells
         large = np.where(sizes[:cells] > 0, self.hierarchy.vertices.sizes(), 0)
         if not large.any():
-            return float(numbers.mean()) * float(few_hops(self.topology).mean())
+            return float(numbers.mean()) * few_hops(self.topology).mean
         begin = int(sizes[: int(large.argmax())].sum())
         return float(numbers[begin : begin + int(sizes[large.argmax()])].mean())
 

@@ -127,7 +127,7 @@ class LineBlock(EdgeBlock):
     def typical(self, numbers: Int) -> float:
         """A mean edge times the hops of a few pairs."""
         single = numbers[len(numbers) - self.topology.num_edges :]
-        return float(single.mean()) * float(few_hops(self.topology).mean())
+        return float(single.mean()) * few_hops(self.topology).mean
 
     # --- least squares: what all numbers together say about each edge, given the standard deviation of each group
 

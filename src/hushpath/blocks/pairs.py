@@ -79,7 +79,7 @@ class PairBlock(Block):
     def typical(self, numbers: Int) -> float:
         """A mean number; pairs that cannot be reached hold noise only and do not count."""
         topology = self.topology
-        reached = len(few_hops(topology)) / (FEW * (topology.num_nodes - 1)) if topology.directed else 1.0
+        reached = int(few_hops(topology).pairs.sum()) / (FEW * (topology.num_nodes - 1)) if topology.directed else 1.0
         return float(numbers.mean()) / min(1.0, reached)
 
     def squares(self, numbers: Int) -> list[Int]:

@@ -15,14 +15,15 @@ from ..arrays import Float, Int
 from ..data.topology import Topology
 from ..decompose.lines import Lines
 from ..errors import FileFormatError
+from ..kernels.hops import fill_hops
 from ..kernels.lines import walked
-from ..kernels.paths import distances_from
+from ..kernels.paths import distances_from, in_threads
 from ..kernels.pieces import forest_pieces, line_tops, route_pieces
 from .anchors import Forest
 
 PAIRS = 6000
 SOURCES, TARGETS = 48, 60  # where paths are guessed
-SEARCHED = 2**21  # nodes, over all searches
+SEARCHED = 2**20  # nodes, over all searches
 
 
 class Pieces(NamedTuple):
@@ -92,13 +93,16 @@ def sampled_routes(topology: Topology, lines: Lines, rng: np.random.Generator, *
     arcs, n = topology.arcs, topology.num_nodes
     sources = rng.choice(n, min(n, SOURCES, max(2, SEARCHED // n)), replace=False)
     edge_lengths = rng.exponential(1.0, topology.num_edges) + 1e-9 if drawn else np.ones(topology.num_edges)
-    lengths, row = edge_lengths[arcs.edges], np.empty((1, n))
+    lengths, rows = edge_lengths[arcs.edges], np.empty((len(sources), n))
+    if drawn:
+        distances_from(arcs, lengths, sources, rows)
+    else:
+        in_threads(lambda part: fill_hops(arcs.start, arcs.heads, sources[part], rows[part]), len(sources))
     found, pairs = [np.empty((4, 0), np.int64)], 0
-    for source in sources:
-        distances_from(arcs, lengths, np.array([source]), row)
-        near = np.flatnonzero(np.isfinite(row[0]) & (row[0] > 0))
+    for row in rows:
+        near = np.flatnonzero(np.isfinite(row) & (row > 0))
         targets = rng.choice(near, min(len(near), TARGETS), replace=False)
-        search = arcs.start, arcs.heads, arcs.edges, lengths, row[0], targets, lines.line, lines.place
+        search = arcs.start, arcs.heads, arcs.edges, lengths, row, targets, lines.line, lines.place
         out = np.empty((4, route_pieces(*search, np.empty((4, 0), np.int64))), np.int64)
         route_pieces(*search, out)
         out[0] += pairs

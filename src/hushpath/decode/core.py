@@ -18,6 +18,7 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..blocks import Block
+from ..blocks.samples import HopCounts
 from ..cells import Index
 from ..cells.decomposition import Decomposition
 from ..cells.index import MAX_BYTES
@@ -28,7 +29,7 @@ from ..measure import Measurements
 from ..noise import Law, stds
 from ..strategy.core import Strategy
 
-Hops = Callable[[Topology], Float]
+Hops = Callable[[Topology], HopCounts]
 ROWS_AT_ONCE = 2**22  # numbers in a buffer of full rows
 
 
@@ -57,11 +58,17 @@ class Prediction:
         spread: standard deviation.
         moved: what an answer is off for sure, apart from noise.
         minima: how far minima over noisy paths may come out low; an upper limit, of which little shows in practice.
+        share: of the pairs that each number stands for; all the same, if none is given.
     """
 
     spread: Float
     moved: Float | float = 0.0
     minima: Float | float = 0.0
+    share: Float | None = None
+
+    def mean(self, errors: Float) -> float:
+        """Over all pairs of the sample."""
+        return float(errors.mean() if self.share is None else errors @ self.share)
 
 
 class Reach(NamedTuple):

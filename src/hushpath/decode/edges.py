@@ -72,7 +72,8 @@ class EdgeDecoder(RowDecoder):
         if strategy.has(LineBlock) and len(strategy.block(LineBlock).level_lines):
             return Prediction(np.sqrt(_sampled_variances(strategy)))
         (noise,) = largest_noise(strategy, EdgeBlock)
-        return Prediction(np.sqrt(hops(strategy.topology)) * noise)
+        sample = hops(strategy.topology)
+        return Prediction(np.sqrt(sample.hops) * noise, share=sample.share)
 
     @cached_property
     def lengths(self) -> Float:

@@ -48,8 +48,9 @@ class HubDecoder(RowDecoder):
         """As the mechanism tunes itself."""
         edge, hub = largest_noise(strategy, EdgeBlock, CliqueBlock)
         hubs = len(strategy.block(CliqueBlock).vertices)
-        spread, bias = pair_errors(hops(strategy.topology), edge, hub, hubs, strategy.topology.num_nodes)
-        return Prediction(spread, minima=bias)
+        sample = hops(strategy.topology)
+        spread, bias = pair_errors(sample.hops, edge, hub, hubs, strategy.topology.num_nodes)
+        return Prediction(spread, minima=bias, share=sample.share)
 
     @cached_property
     def walks(self) -> Walks:

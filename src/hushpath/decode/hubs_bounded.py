@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -41,8 +42,8 @@ class BoundedHubDecoder(HubDecoder):
         if not len(strategy.block(ClusterBlock).vertices):
             return expected
         (local,) = largest_noise(strategy, ClusterBlock)
-        pieces = hops(strategy.topology) / max(1, int(strategy.details["radius"]))
-        return Prediction(expected.spread, minima=expected.minima + local * pieces)
+        pieces = hops(strategy.topology).hops / max(1, int(strategy.details["radius"]))
+        return replace(expected, minima=expected.minima + local * pieces)
 
     @cached_property
     def walks(self) -> Walks:

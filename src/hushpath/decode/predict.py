@@ -57,9 +57,9 @@ def from_noise(strategy: Strategy) -> tuple[Expected, float]:
         return Expected(0.0, 0.0), 0.0
     # A random pair's error is a mixture of normals; its mean absolute value and 95 % point by their usual factors.
     spread, bias = expected.spread, np.asarray(expected.moved + expected.minima)
-    mean = float(np.hypot(MEAN_OF_STD * spread, bias).mean()) * step
-    p95 = float(np.sqrt(np.mean((1.96 * spread) ** 2 + bias**2))) * step
-    return Expected(mean, p95), float(np.hypot(MEAN_OF_STD * spread, expected.moved).mean()) * step
+    mean = expected.mean(np.hypot(MEAN_OF_STD * spread, bias)) * step
+    p95 = math.sqrt(expected.mean((1.96 * spread) ** 2 + bias**2)) * step
+    return Expected(mean, p95), expected.mean(np.hypot(MEAN_OF_STD * spread, expected.moved)) * step
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ def expected_error(strategy: Strategy) -> float:
         return 0.0
     expected = default_decoder(strategy).predict(strategy, few_hops)
     error = np.hypot(MEAN_OF_STD * expected.spread, expected.moved)
-    return float(error.mean()) * strategy.lattice.granularity if len(error) else 0.0
+    return expected.mean(error) * strategy.lattice.granularity if len(error) else 0.0
 
 
 def error_bound(strategy: Strategy, gamma: float) -> Bound:

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import erf
 
 from ..arrays import Float, Int
-from ..blocks.samples import hop_histogram
+from ..blocks.samples import sampled_hops
 from ..data.lattice import Lattice
 from ..data.weights import PrivateWeights
 from ..estimate.core import Estimator, NoisyEdges, measured_singly
@@ -125,7 +125,8 @@ def _carried_over(clipped: Outcome, scene: Scene, noisy: NoisyEdges, estimator: 
     if len(noisy.edges) < count or not part.pairs.any():
         return clipped
     inside = _inside(noisy, part)
-    hops, share = hop_histogram(scene.topology)
+    sample = sampled_hops(scene.topology)
+    hops, share = sample.hops, sample.share
     found = []
     for weights in (np.clip(inside.values, inside.lattice.low, inside.lattice.high), estimator.weights(inside)):
         rows = np.empty_like(part.true)

@@ -57,3 +57,29 @@ def crowded(start, heads, radius, least):
                 blocked[queue[:size]] = True
             hops[queue[:size]] = FREE
     return np.flatnonzero(chosen)
+
+
+@njit(cache=True, nogil=True)
+def count_hops(start, heads, sources):
+    """How many nodes are 0, 1, 2, ... hops away from the sources, all of them together."""
+    n = len(start) - 1
+    hops, queue, count = np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(n, np.int64)
+    for source in sources:
+        hops[:] = FREE
+        hops[source], queue[0] = 0, source
+        for v in queue[: breadth_first(start, heads, hops, queue, 1)]:
+            count[hops[v]] += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def fill_hops(start, heads, sources, out):
+    """Fill ``out[i]`` with the hops from ``sources[i]`` to every node, infinite where there is no path."""
+    n = len(start) - 1
+    hops, queue = np.empty(n, np.int64), np.empty(n, np.int64)
+    for row in range(len(sources)):
+        hops[:] = FREE
+        hops[sources[row]], queue[0] = 0, sources[row]
+        breadth_first(start, heads, hops, queue, 1)
+        for v in range(n):
+            out[row, v] = np.inf if hops[v] == FREE else hops[v]

@@ -151,9 +151,8 @@ def _tried(mechanism: Mechanism, problem: Problem, asked: Law | None, options: M
 
 def _possible(mechanism: Mechanism, problem: Problem, asked: Law | None) -> list[Candidate]:
     """Candidates of one mechanism, or one that says why there are none."""
-    if problem.topology.num_nodes > mechanism.auto_limit:
-        reason = f"not tried by auto beyond {mechanism.auto_limit} nodes; name it"
-        return [Candidate(mechanism.name, reason=reason)]
+    if reason := mechanism.unpromising(problem.topology):
+        return [Candidate(mechanism.name, reason=f"not tried by auto {reason}; name it")]
     try:
         return _tried(mechanism, problem, asked, {})
     except (OptionError, CannotError) as error:

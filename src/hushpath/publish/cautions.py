@@ -70,7 +70,7 @@ def of_plan(strategy: Strategy) -> list[str]:
     declared = strategy.terms.bound_every_weight(strategy.topology)
     if not declared or strategy.budget.unlimited or strategy.topology.num_edges == 0:
         return found
-    typical = float(lattice.high.mean()) / 2 * lattice.granularity * float(few_hops(strategy.topology).mean())
+    typical = float(lattice.high.mean()) / 2 * lattice.granularity * few_hops(strategy.topology).mean
     error = expected_error(strategy)
     if error > MOSTLY * typical:
         found.append(

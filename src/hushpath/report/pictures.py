@@ -76,7 +76,7 @@ def predicted_by_hops(plan: Plan, hops: Float) -> Float:
     """Mean error the plan expects at a hop count: spread grows with the root of it, bias in proportion."""
     choice = plan.choice
     if default_decoder(plan.strategy) is EdgeDecoder and choice.bias is not None:
-        share = hops / float(sampled_hops(plan.topology).mean())
+        share = hops / sampled_hops(plan.topology).mean
         spread = np.sqrt(max(choice.mean_error**2 - choice.bias**2, 0.0) * share)
         return np.asarray(np.hypot(spread, choice.bias * share))
     if default_decoder(plan.strategy) is EdgeDecoder:

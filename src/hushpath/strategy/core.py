@@ -79,7 +79,7 @@ class Mechanism:
         unfit: a public reason why it cannot run on this network, or ``None``.
         misfit: a public reason why a strategy found in a file cannot be its own, or ``None``.
         lossless: whether answers without noise are the distances; if not, its decoder's bound says how far off.
-        auto_limit: "auto" does not try it on networks with more nodes: it takes long and rarely wins there.
+        unpromising: a public reason why "auto" does not try it here: it takes long and could hardly win; or ``None``.
         pure: whether it was published for pure privacy, so that ``law="auto"`` means Laplace.
         printed: the law that ``constants="paper"`` is printed for; ``None`` where it only chooses sizes and shares.
     """
@@ -96,7 +96,7 @@ class Mechanism:
     unfit: Callable[[Topology], str | None] = lambda topology: None
     misfit: Callable[[Strategy], str | None] = lambda strategy: None
     lossless: bool = True
-    auto_limit: int = 10**9
+    unpromising: Callable[[Topology], str | None] = lambda topology: None
     pure: bool = False
     printed: Law | None = None
 

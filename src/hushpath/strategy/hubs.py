@@ -26,7 +26,7 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..blocks import Block, CliqueBlock, EdgeBlock
-from ..blocks.samples import hop_histogram
+from ..blocks.samples import sampled_hops
 from ..errors import OptionError
 from ..noise import Law, simulation
 from ..privacy.sensitivity import hub_cut
@@ -112,7 +112,8 @@ def _expected(problem: Problem, hubs: int, share: float) -> float:
     law = problem.law or Law.LAPLACE
     cut = int(hub_cut(hubs, directed=problem.topology.directed))
     edge, hub = shared(law, (1, cut), (share, 1 - share))
-    hops, share_of = hop_histogram(problem.topology)
+    sample = sampled_hops(problem.topology)
+    hops, share_of = sample.hops, sample.share
     spread, bias = pair_errors(hops, edge, hub, hubs, problem.topology.num_nodes)
     return float(np.hypot(spread, bias) @ share_of)
 

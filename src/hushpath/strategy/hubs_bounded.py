@@ -29,10 +29,9 @@ import numpy as np
 
 from ..arrays import Int
 from ..blocks import CliqueBlock, ClusterBlock, EdgeBlock
-from ..blocks.samples import hop_histogram
+from ..blocks.samples import sampled_hops
 from ..data.topology import Topology
-from ..kernels.hops import carve_balls, crowded, nearest_chosen
-from ..kernels.paths import distances_from
+from ..kernels.hops import carve_balls, count_hops, crowded, nearest_chosen
 from ..noise import Law, simulation
 from ..privacy.sensitivity import hub_cut
 from .core import Design, Mechanism, Problem, Strategy
@@ -119,15 +118,15 @@ def _largest_ball(topology: Topology, radius: int) -> int:
     """How many nodes a ball of this radius has, the largest of a few."""
     n = topology.num_nodes
     centres = np.unique(np.linspace(0, n - 1, min(n, 16)).astype(np.int64))
-    hops = np.empty((len(centres), n), np.int64)
-    distances_from(topology.arcs, np.ones(len(topology.arcs.heads), np.int64), centres, hops)
-    return int((hops <= radius).sum(axis=1).max())
+    start, heads, _ = topology.arcs
+    return max(int(count_hops(start, heads, centres[i : i + 1])[: radius + 1].sum()) for i in range(len(centres)))
 
 
 def _expected(problem: Problem, radius: int, ball: int, hubs: int, shares: tuple[float, float, float]) -> float:
     """Mean error in units of the noise that one number alone would need; a piece per ``radius`` hops if local."""
     law, n = problem.law or Law.LAPLACE, problem.topology.num_nodes
-    hops, share_of = hop_histogram(problem.topology)
+    sample = sampled_hops(problem.topology)
+    hops, share_of = sample.hops, sample.share
     inside = max(1, math.isqrt(max(1, n // max(hubs, 1))))
     points = min(n, hubs + (min(hubs, n // ball) if ball * hubs >= n else 0))  # with the middles of crowded places
     cuts = (1, int(hub_cut(points, directed=False)), int(hub_cut(inside, directed=False)))

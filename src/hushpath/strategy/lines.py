@@ -30,6 +30,7 @@ from ..cells.hierarchy import Lists
 from ..data.topology import Topology
 from ..decompose.lines import Lines, lines_of
 from ..kernels.ladders import best_ladders, chosen_variances, polished
+from ..kernels.paths import in_threads
 from ..noise import Law, simulation
 from .core import Design, Mechanism, Problem, Strategy
 from .options import whole
@@ -164,15 +165,25 @@ class _Tuning:
         start, sizes, levels = self.library.sizes.start, self.library.sizes.items, self.library.sizes.sizes()
         choice, shares = np.zeros(len(self.lengths), np.int64), np.ones((len(self.lengths), int(levels.max())))
         variance = (part.last - part.first).astype(np.float64)
+        weight = np.empty(len(variance))
+        what = part.first, part.last, weight, start, sizes
+
+        def choose(few: slice) -> None:
+            mine = begin[few.start : few.stop + 1], self.lengths[few]
+            best_ladders(*mine, *what, self.library.shares, self.gaussian, choice[few])
+
+        def polish(few: slice) -> None:
+            mine = begin[few.start : few.stop + 1], self.lengths[few]
+            polished(*mine, *what, choice[few], self.gaussian, shares[few])
+
         for turn in range(ROUNDS):
-            weight = 1 / np.sqrt(base + part.per_pair(variance))[part.pair]
-            what = begin, self.lengths, part.first, part.last, weight, start, sizes
+            weight[:] = 1 / np.sqrt(base + part.per_pair(variance))[part.pair]
             if turn < ROUNDS - 2:
-                best_ladders(*what, self.library.shares, self.gaussian, choice)
+                in_threads(choose, len(choice))
                 for i, one in enumerate(choice.tolist()):
                     shares[i, : levels[one]] = self.library.shares[start[one] : start[one + 1]]
             else:
-                polished(*what, choice, self.gaussian, shares)
+                in_threads(polish, len(choice))
             variance = self._variances(part, begin, choice, shares)
         return choice, shares
 

@@ -21,13 +21,17 @@ Options (all public):
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
 from ..arrays import Float
 from ..blocks.hierarchy import HierarchyBlock
 from ..cells.hierarchy import Hierarchy
+from ..data.topology import Topology
 from ..decompose.decomposition import decomposition
+from ..decompose.graph import Graph
+from ..decompose.separators.bags import Bags, BagSplitter
 from ..errors import OptionError
 from ..noise import Law
 from ..privacy.sensitivity import hub_cut
@@ -44,6 +48,10 @@ OPTIONS = {
 }
 LITERAL_NODES = 3000  # the printed recursion is read by matrices over whole cells
 LEAF_SIZE = {True: 8, False: 4}  # with leaf edges / with all pairs
+AUTO_NODES = 30_000  # cutting larger networks up takes too long for a try
+# With separators above this width even the first cut measures so many numbers that a network of this size, whose paths
+# cannot be long beside it, is answered far better by its edges: cutting it up would be for nothing.
+MANY_NODES, MOST_WIDTH = 10_000, 16
 
 
 def design(
@@ -102,6 +110,24 @@ def _paper_scales(problem: Problem, block: HierarchyBlock, sigma: float, leaf_si
     return np.concatenate([steps, np.full(len(block.edges), leaf_sigma / problem.lattice.granularity)])
 
 
+@lru_cache(maxsize=4)  # a plan asks several times for the same network
+def bags_of(topology: Topology, width: int) -> BagSplitter | None:
+    """A tree decomposition of at most this width, ready to cut; ``None`` if none was found."""
+    try:
+        return Bags().prepare(Graph.of(topology), most_width=width)
+    except OptionError:
+        return None
+
+
+def unpromising(topology: Topology) -> str | None:
+    """Large networks, unless few vertices separate them."""
+    if topology.num_nodes > AUTO_NODES:
+        return f"beyond {AUTO_NODES} nodes"
+    if topology.num_nodes > MANY_NODES and not topology.directed and bags_of(topology, MOST_WIDTH) is None:
+        return f"beyond {MANY_NODES} nodes where no tree decomposition of width {MOST_WIDTH} or less was found"
+    return None
+
+
 def misfit(strategy: Strategy) -> str | None:
     """Hubs are whole separators here."""
     return "its hubs are covers" if strategy.block(HierarchyBlock).hierarchy.hops else None
@@ -115,7 +141,7 @@ MECHANISM = Mechanism(
     options=OPTIONS,
     directed=False,
     undirected_reason="its separators split distances that are the same in both directions",
-    auto_limit=30_000,
+    unpromising=unpromising,
     misfit=misfit,
     printed=Law.GAUSSIAN,
 )

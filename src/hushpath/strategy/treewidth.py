@@ -21,26 +21,22 @@ import numpy as np
 from ..arrays import Float
 from ..blocks.hierarchy import HierarchyBlock
 from ..decompose.build import build_hierarchy
-from ..decompose.graph import Graph
-from ..decompose.separators.bags import Bags
 from ..errors import OptionError
 from ..noise import Law
 from ..privacy.sensitivity import hub_cut
 from .core import Design, Mechanism, Problem, Strategy
 from .options import one_of, whole
-from .separator import LEAF_SIZE
+from .separator import LEAF_SIZE, MOST_WIDTH, bags_of
 
 MOST_NODES = 100_000  # finding a tree decomposition takes a minute beyond
-MOST_WIDTH = 16  # noise grows with the square of the width: wider networks have better choices
 
 
 def design(problem: Problem, *, constants: str = "certified", width: int = MOST_WIDTH) -> Design:
     """Find a tree decomposition of at most this width and measure its bags."""
-    try:
-        splitter = Bags().prepare(Graph.of(problem.topology), most_width=width)
-    except OptionError:
+    splitter = bags_of(problem.topology, width)
+    if splitter is None:
         found = f"no tree decomposition of width {width} or less was found"
-        raise OptionError(f"mechanism 'treewidth' cannot run on this network: {found}") from None
+        raise OptionError(f"mechanism 'treewidth' cannot run on this network: {found}")
     hierarchy = build_hierarchy(
         problem.topology, splitter, leaf_size=max(splitter.width + 1, LEAF_SIZE[True]), family="treewidth"
     )
