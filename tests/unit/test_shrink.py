@@ -10,9 +10,10 @@ from scipy.stats import laplace, norm
 
 import hushpath
 from hushpath import Network
+from hushpath.blocks import routes as block_routes
 from hushpath.blocks.routes import routes, usage
 from hushpath.errors import OptionError
-from hushpath.estimate import clip, hedge, shrink
+from hushpath.estimate import clip, facts, hedge, residuals, shift, shrink
 from hushpath.estimate.core import NoisyEdges
 from hushpath.estimate.facts import edge_facts
 from hushpath.estimate.residuals import BELLS, CELLS, CENTRES, EXACT, MASS, OFFSET, SPREADS, Observed, Residuals
@@ -344,3 +345,70 @@ def test_a_wrong_estimator_is_said_before_anything_is_measured(plane, monkeypatc
         hushpath.release(plane, epsilon=1.0, unit=2.0, mechanism="input", estimator="magic")
     with pytest.raises(OptionError, match="searches no edge weights"):
         hushpath.release(plane, epsilon=1.0, unit=2.0, mechanism="all-pairs", estimator="clip")
+
+
+# Large networks -------------------------------------------------------------------------------------------------------
+
+
+def shuffled(network, seed=3):
+    """The same network with nodes called in another order."""
+    topology, n = network.topology, network.topology.num_nodes
+    called = np.random.default_rng(seed).permutation(n)
+    return Network.build(called, topology.tails, topology.heads, np.ones(topology.num_edges)).topology
+
+
+def test_what_routes_tell_does_not_depend_on_how_nodes_are_numbered(plane, monkeypatch):
+    topology = shuffled(plane)
+    weights = np.random.default_rng(1).uniform(1, 9, topology.num_edges)
+    monkeypatch.setattr(block_routes, "SEARCHED", 16 * topology.num_nodes)
+    found = {}
+    for many in (10**9, 1):
+        monkeypatch.setattr(block_routes, "MANY_NODES", many)
+        monkeypatch.setattr(block_routes, "sources_of", lambda _: np.arange(5, 21))
+        block_routes.side_by_side.cache_clear()
+        found[many] = usage(topology, weights), np.sort(block_routes.distances(topology, weights))
+    block_routes.side_by_side.cache_clear()
+    for one, other in zip(*found.values(), strict=True):
+        assert np.allclose(one, other, rtol=1e-6)
+
+
+def test_arcs_side_by_side_are_the_same_network(plane, monkeypatch):
+    topology = shuffled(plane)
+    monkeypatch.setattr(block_routes, "MANY_NODES", 1)
+    block_routes.side_by_side.cache_clear()
+    arcs, number = block_routes.side_by_side(topology)
+    block_routes.side_by_side.cache_clear()
+    assert np.array_equal(np.sort(number), np.arange(topology.num_nodes))
+    ends = np.stack([np.repeat(np.arange(topology.num_nodes), np.diff(arcs.start)), arcs.heads])
+    wanted = np.sort(np.stack([number[topology.tails], number[topology.heads]])[:, arcs.edges], axis=0)
+    assert np.array_equal(np.sort(ends, axis=0), wanted)
+    assert np.abs(np.diff(ends, axis=0)).mean() < np.abs(topology.heads - topology.tails).mean()
+
+
+def test_fewer_samples_are_drawn_of_larger_networks(plane, monkeypatch):
+    topology, n = plane.topology, plane.topology.num_nodes
+    assert len(block_routes.sources_of(topology)) == 32
+    monkeypatch.setattr(block_routes, "MANY_NODES", 1)
+    for searched, count in ((n * 100, 16), (n * 7, 7), (1, 2)):
+        monkeypatch.setattr(block_routes, "SEARCHED", searched)
+        assert len(block_routes.sources_of(topology)) == count
+
+
+def test_an_estimate_in_the_way_of_large_networks_is_about_as_good(plane, monkeypatch):
+    noisy = noisy_edges(plane, 2.0)
+    exact = NoisyEdges.of(hushpath.release(plane, epsilon=np.inf, unit=2.0, mechanism="input").measurements)
+    true = exact.lattice.floats(exact.values)
+    usual = shrink.estimate(noisy)
+    for module, name, value in (
+        (shrink, "MANY_EDGES", 10), (shift, "MANY_EDGES", 100), (shift, "CHUNK", 37), (block_routes, "MANY_NODES", 10),
+        (block_routes, "SEARCHED", 1), (facts, "MANY_NODES", 10), (facts, "SEARCHED", 1),
+        (residuals, "WORTH_A_THREAD", 10),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, value)
+    edge_facts.cache_clear()
+    block_routes.side_by_side.cache_clear()
+    sampled = shrink.estimate(noisy)
+    edge_facts.cache_clear()
+    block_routes.side_by_side.cache_clear()
+    off = [np.abs(noisy.lattice.floats(weights) - true).mean() for weights in (usual, sampled, clip.estimate(noisy))]
+    assert off[1] < 1.1 * off[0] < off[2]

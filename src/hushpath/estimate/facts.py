@@ -14,13 +14,16 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from ..arrays import Bool, Float, Int
-from ..blocks.routes import usage
+from ..blocks.routes import side_by_side, usage
 from ..data.topology import Topology
 from ..kernels.lines import bridge_traffic
+from ..kernels.paths import in_threads
 from ..kernels.routes import hop_usage, straight_on
 from ..noise import simulation
 
 MANY_NODES = 20_000  # beyond, fewer breadth-first trees are grown
+SEARCHED = 2**22  # nodes, over all trees: beyond that of ``MOST_TREES``, fewer still
+MOST_TREES, FEWEST_TREES = 48, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +36,8 @@ class EdgeFacts:
         traffic: share of hop-shortest paths that use it.
         bridge: whether its removal disconnects its ends.
         groups: labels of edges likely to be alike (same street, same chain, same straight line).
-        incidence: which nodes it touches (edges x nodes).
+        ends: the two nodes it touches, numbered so that neighbours are near each other (``side_by_side``).
+        nodes: how many there are.
     """
 
     lengths: tuple[Float, ...]
@@ -41,14 +45,23 @@ class EdgeFacts:
     traffic: Float
     bridge: Bool
     groups: tuple[Int, ...]
-    incidence: csr_array
+    ends: tuple[Int, Int]
+    nodes: int
+
+    @property
+    def incidence(self) -> csr_array:
+        """Which nodes each edge touches (edges x nodes)."""
+        m = len(self.bridge)
+        return csr_array((np.ones(2 * m), (np.tile(np.arange(m), 2), np.concatenate(self.ends))), shape=(m, self.nodes))
 
 
 @lru_cache(maxsize=2)
 def edge_facts(topology: Topology) -> EdgeFacts:
     """Gather what is public."""
     n, m = topology.num_nodes, topology.num_edges
-    low, high = np.minimum(topology.tails, topology.heads), np.maximum(topology.tails, topology.heads)
+    number = side_by_side(topology)[1]
+    tails, heads_of = number[topology.tails], number[topology.heads]
+    low, high = np.minimum(tails, heads_of), np.maximum(tails, heads_of)
     ends, street = np.unique(low * n + high, return_inverse=True)
     a, b = ends // n, ends % n
     count = len(ends)
@@ -60,10 +73,9 @@ def edge_facts(topology: Topology) -> EdgeFacts:
 
     roots = np.arange(n)
     if n > 400:
-        roots = simulation(0).choice(n, 200 if n <= MANY_NODES else 48, replace=False)
-    used, far = np.zeros(count), np.zeros(n)
-    hop_usage(start, heads, edges, roots, used, far)
-    used, far = used / (len(roots) * n), far / len(roots)
+        trees = 200 if n <= MANY_NODES else max(FEWEST_TREES, min(MOST_TREES, SEARCHED // n))
+        roots = number[simulation(0).choice(n, trees, replace=False)]
+    used, far = _used_by_hops(start, heads, edges, roots, count)
     bridge = bridge_traffic(start, heads, edges, count) > 0
     _, row, rows = np.unique(topology.tails * n + topology.heads, return_inverse=True, return_counts=True)
     alone = rows[row] == 1  # of parallel edges paths use the shorter one, so none is a bridge
@@ -79,7 +91,8 @@ def edge_facts(topology: Topology) -> EdgeFacts:
     if topology.proxy is not None:
         lengths.append(topology.proxy)
     if topology.coordinates is not None:
-        xy = topology.coordinates
+        xy = np.empty((n, 2))
+        xy[number] = topology.coordinates
         shift, flat = xy[a] - xy[b], np.ones(count)
         if (np.nanmax(np.abs(xy), axis=0, initial=0.0) <= [180, 90]).all():  # perhaps longitude and latitude
             flat = np.cos(np.radians((xy[a, 1] + xy[b, 1]) / 2))
@@ -108,10 +121,27 @@ def edge_facts(topology: Topology) -> EdgeFacts:
         traffic=used[street],
         bridge=bridge[street] & alone,
         groups=tuple(group[street] for group in groups),
-        incidence=csr_array(
-            (np.ones(2 * m), (np.tile(np.arange(m), 2), np.concatenate([topology.tails, topology.heads]))), shape=(m, n)
-        ),
+        ends=(tails, heads_of),
+        nodes=n,
     )
+
+
+def _used_by_hops(start: Int, heads: Int, edges: Int, roots: Int, count: int) -> tuple[Float, Float]:
+    """The share of sampled pairs whose path of fewest hops uses each street, and the mean hops of each node."""
+    n = len(start) - 1
+    found: list[tuple[Float, Float]] = []
+
+    def run(part: slice) -> None:
+        used, far = np.zeros(count), np.zeros(n)
+        hop_usage(start, heads, edges, roots, part.start, part.stop, used, far)
+        found.append((used, far))
+
+    if n <= MANY_NODES:
+        run(slice(0, len(roots)))
+    else:
+        in_threads(run, len(roots))
+    used, far = (np.sum(parts, axis=0) for parts in zip(*found, strict=True))
+    return used / (len(roots) * n), far / len(roots)
 
 
 def _used_by_proxy(topology: Topology) -> Float:

@@ -11,12 +11,14 @@ what was expected than those of small ones: the law is *stretched* by a factor t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr
 
 from ..arrays import Float, Int
+from ..kernels.paths import in_threads
 from ..kernels.residuals import LEAST, likelihood, posterior
 from ..noise import Law
 from .core import NoisyEdges
@@ -31,6 +33,7 @@ EXACT = 0  # the narrowest bell
 HEAVY_TAIL = 0.01  # a share of wide bells in every law: a release can always overrule what was expected
 FIRST_SKEW = 0.1
 MOST_STRETCHED = 8.0  # a small weight's law beside a large one's
+WORTH_A_THREAD = 10_000  # edges
 POOLED = 20  # a class of edges with fewer follows the others
 
 
@@ -93,10 +96,8 @@ class Observed:
         """
         m = len(guess)
         rows, first, last = np.empty((m, len(CELLS))), np.empty(m, np.int64), np.empty(m, np.int64)
-        likelihood(
-            self.gaussian, self.values, self.scales, guess, stretch, CELLS, OFFSET, self.low, self.top, rows, first,
-            last,
-        )  # fmt: skip
+        seen = self.gaussian, self.values, self.scales, guess, stretch, CELLS, OFFSET, self.low, self.top
+        _shared_out(lambda part: likelihood(*seen, rows, first, last, part.start, part.stop), m)
         inside = _UP_TO[:, last].T - _UP_TO[:, first].T
         change = _SLOPE_UP_TO[:, last].T - _SLOPE_UP_TO[:, first].T
         there = inside > LEAST
@@ -109,10 +110,10 @@ class Observed:
         """What the release says about each weight."""
         m = len(guess)
         mean, residual, spread, draws = np.empty(m), np.empty(m), np.empty(m), np.empty((len(uniform), m))
-        posterior(
-            self.gaussian, self.values, self.scales, guess, residuals.stretch(guess), CELLS, OFFSET, self.low, self.top,
-            residuals.shares, which, MASS, uniform, mean, residual, spread, draws,
-        )  # fmt: skip
+        stretch = residuals.stretch(guess)
+        seen = self.gaussian, self.values, self.scales, guess, stretch, CELLS, OFFSET, self.low, self.top
+        prior, out = (residuals.shares, which, MASS), (mean, residual, spread, draws)
+        _shared_out(lambda part: posterior(*seen, *prior, uniform, *out, part.start, part.stop), m)
         return Posterior(mean, residual, spread, draws)
 
 
@@ -195,6 +196,14 @@ class Residuals:
             ]
             shares = _mostly_around(np.array([share / share.sum() for share in new]))
         return replace(self, shares=(1 - HEAVY_TAIL) * shares + HEAVY_TAIL * np.append(TAIL, 0.0))
+
+
+def _shared_out(run: Callable[[slice], None], edges: int) -> None:
+    """Call it on all edges, in threads if they are many."""
+    if edges < WORTH_A_THREAD:
+        run(slice(0, edges))
+    else:
+        in_threads(run, edges)
 
 
 def _mostly_around(shares: Float) -> Float:

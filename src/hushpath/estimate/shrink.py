@@ -19,11 +19,12 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from scipy.sparse import diags_array
 
 from ..arrays import Bool, Float, Int
 from ..blocks.routes import distances, usage
 from ..data.topology import Topology
+from ..kernels.paths import in_threads
+from ..kernels.routes import diffused
 from ..noise import simulation
 from ..strategy.core import Strategy
 from . import clip
@@ -36,8 +37,10 @@ from .shift import Shift
 
 NO_NOISE = 1e9  # where a value is so many times the noise, noise is no matter (or the file is a joke)
 STEPS = (1, 2, 4, 8, 16, 32)  # of diffusion from edge to edge
-FOLDS, ROUTE_FOLDS = 10, 5
-DRAWS = 8
+FOLDS, FEW_FOLDS, ROUTE_FOLDS = 10, 5, 5
+MOST_EDGES = 4_000_000  # beyond, it takes minutes and gigabytes; whoever has them may name it
+MANY_EDGES = 100_000  # beyond, neighbours are hidden in fewer folds, and fewer draws are searched
+DRAWS, FEW_DRAWS = 8, 4
 LARGEST_RESIDUAL = 2.0
 EVEN = (0.0, 0.3, 1.0, 3.0)  # parts of the mean weight up to which errors may be the same for all
 TRIED_ROUNDS, TRIED_EDGES = 6, 4_000
@@ -73,9 +76,10 @@ def shrink(noisy: NoisyEdges, even: float | None = None) -> Shrunk:
 def _shrunk(fitted: Expectation, topology: Topology) -> Shrunk:
     """Steps 3 and 4."""
     found, observed = fitted.posterior(DRAWS), fitted.observed
-    shift = Shift.of(topology, fitted).added(found.mean)
+    shift = Shift.of(topology, fitted, found.mean).added(found.mean)
     mean, *draws = (np.clip(weights + shift, observed.low, observed.top) for weights in (found.mean, *found.draws))
-    drawn = float(np.mean([distances(topology, draw).sum() for draw in draws]))
+    searched = draws if len(mean) <= MANY_EDGES else draws[:FEW_DRAWS]
+    drawn = float(np.mean([distances(topology, draw).sum() for draw in searched]))
     lucky = min(drawn / max(float(distances(topology, mean).sum()), 1e-300), MOST_LUCKY)
     spread = np.sqrt(np.mean([(draw - mean) ** 2 for draw in draws], axis=0))
     weights = mean * (lucky**LUCK * _seen_on_routes(fitted, mean, spread))
@@ -187,21 +191,29 @@ def _around(facts: EdgeFacts, values: Float, trust: Float) -> list[Float]:
         (np.bincount(group, values)[group] - values) / (np.bincount(group, trust)[group] - trust + 0.5)
         for group in facts.groups
     ]
-    to_edges = facts.incidence
-    to_nodes = diags_array(1 / np.maximum(to_edges.sum(axis=0), 1)) @ to_edges.T
-    fold = simulation(3).integers(0, FOLDS, len(values))
-    spread = np.zeros((len(STEPS), len(values)))
-    for k in range(FOLDS):
-        held = np.flatnonzero(fold == k)
-        both = np.stack([values, trust], axis=1)
-        both[held] = 0.0
-        done = 0
-        for row, steps in enumerate(STEPS):
-            while done < steps:
-                both = 0.5 * (to_edges @ (to_nodes @ both))
-                done += 1
-            spread[row, held] = both[held, 0] / (both[held, 1] + 0.5 / (3 * steps))
-    return [*columns, *spread]
+    m = len(values)
+    folds = FOLDS if m <= MANY_EDGES else FEW_FOLDS
+    ends, others = facts.ends
+    near = np.argsort(np.minimum(ends, others), kind="stable")  # side by side in memory
+    walk = (
+        ends[near],
+        others[near],
+        np.bincount(ends, minlength=facts.nodes) + np.bincount(others, minlength=facts.nodes),
+    )
+    fold = simulation(3).integers(0, folds, m)[near]
+    spread = np.zeros((len(STEPS), m))
+
+    def run(some: slice) -> None:
+        for k in range(some.start, some.stop):
+            diffused(*walk, np.array(STEPS), values[near], trust[near], fold == k, spread)
+
+    if m <= MANY_EDGES:
+        run(slice(0, folds))
+    else:
+        in_threads(run, folds)
+    out = np.empty_like(spread)
+    out[:, near] = spread
+    return [*columns, *out]
 
 
 def _used(topology: Topology, fitted: Expectation) -> Float:
@@ -235,7 +247,7 @@ def _seen_on_routes(fitted: Expectation, mean: Float, off: Float) -> float:
 
 def suits(strategy: Strategy) -> bool:
     """Where every edge was measured by itself and nothing else was."""
-    return measured_singly(strategy) and strategy.topology.num_edges >= FEWEST_EDGES
+    return measured_singly(strategy) and FEWEST_EDGES <= strategy.topology.num_edges <= MOST_EDGES
 
 
 ESTIMATOR = Estimator(

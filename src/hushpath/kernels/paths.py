@@ -7,9 +7,10 @@ One kernel serves both halves of the project: exact ``int64`` lattice weights in
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
-from typing import Any
+from itertools import islice, pairwise
+from typing import Any, TypeVar
 
 import numpy as np
 from numba import njit
@@ -18,29 +19,35 @@ from numpy.typing import NDArray
 from ..arrays import Int
 from ..data.topology import Arcs
 
+Made = TypeVar("Made")
 UNREACHED = np.iinfo(np.int64).max
 THREADS = min(8, os.cpu_count() or 1)
 WORTH_A_THREAD = 200_000  # arcs to look at: below, a thread takes longer to start than to work
 
 
 @njit(cache=True, nogil=True)
-def dijkstra(start, heads, lengths, sources, target, infinity, out, keys, nodes, place):
+def dijkstra(start, heads, lengths, sources, target, infinity, out, keys, nodes, place, order=None):
     """Fill ``out[i]`` with the distances from ``sources[i]``; stop early at ``target`` if it is not negative.
 
     ``keys``/``nodes`` are the heap (key and node side by side in memory), ``place`` the position of a node in it
-    (-1 never seen).  A settled node needs no mark: no key below its distance can arrive later.
+    (-1 never seen).  A settled node needs no mark: no key below its distance can arrive later.  If given, ``order``
+    takes the nodes in the order in which the last source reached them; returned is how many these are.
     """
+    settled = 0
     for row in range(len(sources)):
         distance = out[row]
         distance[:] = infinity
         place[:] = -1
         distance[sources[row]] = 0
         keys[0], nodes[0], place[sources[row]] = 0, sources[row], 0
-        size = 1
+        size, settled = 1, 0
         while size > 0:
             key, v = keys[0], nodes[0]
             if v == target:
                 break
+            if order is not None:
+                order[settled] = v
+            settled += 1
             size -= 1
             if size > 0:  # sift the last entry down from the root
                 k, u, i = keys[size], nodes[size], 0
@@ -75,6 +82,7 @@ def dijkstra(start, heads, lengths, sources, target, infinity, out, keys, nodes,
                         place[nodes[i]] = i
                         i = parent
                     keys[i], nodes[i], place[u] = k, u, i
+    return settled
 
 
 def distances_from(arcs: Arcs, lengths: NDArray[Any], sources: Int, out: NDArray[Any], target: int = -1) -> None:
@@ -115,3 +123,15 @@ def in_threads(run: Any, count: int) -> None:
         return
     with ThreadPoolExecutor(parts) as pool:
         list(pool.map(run, slices))
+
+
+def each_in_threads(make: Callable[[Any], Made], items: Iterable[Any], work: int) -> Iterator[Made]:
+    """What ``make`` makes of each item, in order; no more at a time than there are threads, and one if it is little."""
+    threads = THREADS if work >= WORTH_A_THREAD else 1
+    left = iter(items)
+    if threads == 1:
+        yield from map(make, left)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        while some := list(islice(left, threads)):
+            yield from list(pool.map(make, some))

@@ -26,11 +26,11 @@ def _tail(gaussian, t):
 
 
 @njit(cache=True, nogil=True)
-def _moment(gaussian, t):
-    """The mean of standard noise below ``t`` (noise above it counting as 0)."""
+def _moment(gaussian, t, beyond):
+    """The mean of standard noise below ``t`` (noise above it counting as 0); ``beyond`` is the tail of ``t``."""
     if gaussian:
         return -math.exp(-0.5 * t * t) / math.sqrt(2 * math.pi)
-    return 0.5 * math.exp(t) * (t - 1) if t < 0 else -0.5 * math.exp(-t) * (t + 1)
+    return beyond * (t - 1) if t < 0 else -beyond * (t + 1)
 
 
 @njit(cache=True, nogil=True)
@@ -68,20 +68,20 @@ def _ends(guess, stretch, cells, growth, offset, top, low, out):
 
 
 @njit(cache=True, nogil=True)
-def _row(gaussian, value, scale, ends, low, out):
+def _row(gaussian, value, scale, ends, low, out, tails):
     """The likelihood of each cell (0 outside the bounds) and of the lowest weight, up to a factor of the edge's own.
 
-    Noise of infinite scale says nothing.
+    Noise of infinite scale says nothing.  ``tails`` takes those of noise at the ends of the cells.
     """
     cells = len(ends) - 1
     a = (ends[0] - value) / scale
-    beyond_a = _tail(gaussian, a)
+    beyond_a = tails[0] = _tail(gaussian, a)
     for j in range(cells):
         if ends[j + 1] <= ends[j]:
-            out[j] = 0.0
+            out[j], tails[j + 1] = 0.0, beyond_a
             continue
         c = (ends[j + 1] - value) / scale
-        beyond_c = _tail(gaussian, c)
+        beyond_c = tails[j + 1] = _tail(gaussian, c)
         if c - a < 1e-9:
             out[j] = max(_density(gaussian, a), TINY)
         else:
@@ -91,16 +91,18 @@ def _row(gaussian, value, scale, ends, low, out):
 
 
 @njit(cache=True, nogil=True)
-def likelihood(gaussian, values, scales, guess, stretch, cells, offset, low, top, out, first, last):
+def likelihood(gaussian, values, scales, guess, stretch, cells, offset, low, top, out, first, last, begin, end):
     """Fill ``out[i]`` with the likelihood of each cell of edge ``i``, and of its lowest weight in the last column.
+
+    For edges from ``begin`` up to ``end``.
 
     Cells from ``first[i]`` up to ``last[i]`` lie within its bounds.
     """
-    ends, growth = np.empty(len(cells)), np.exp(cells)
-    for i in range(len(values)):
+    ends, tails, growth = np.empty(len(cells)), np.empty(len(cells)), np.exp(cells)
+    for i in range(begin, end):
         _ends(guess[i], stretch[i], cells, growth, offset, top[i], low[i], ends)
         value = min(max(values[i], -FAR * scales[i]), top[i] + FAR * scales[i])
-        _row(gaussian, value, scales[i], ends, low[i], out[i])
+        _row(gaussian, value, scales[i], ends, low[i], out[i], tails)
         first[i], last[i] = _inside(ends)
 
 
@@ -133,27 +135,34 @@ def posterior(
     residual,
     spread,
     draws,
+    begin,
+    end,
 ):
     """Mean weight, mean residual and its variance, and draws of the weight by given uniform numbers.
 
     The prior of edge ``i`` mixes the bells ``mass``, each cut off at the bounds, in the shares of its class
-    ``which[i]``; the last share is that of its lowest weight.
+    ``which[i]``; the last share is that of its lowest weight.  For edges from ``begin`` up to ``end``.
     """
     count, bells = len(cells) - 1, len(mass)
-    ends, chance, prior, growth = np.empty(count + 1), np.empty(count + 1), np.empty(count), np.exp(cells)
-    for i in range(len(values)):
+    ends, tails, chance, growth = np.empty(count + 1), np.empty(count + 1), np.empty(count + 1), np.exp(cells)
+    # Priors by class and bounds, made when first needed: most edges share theirs with others.
+    kept, known = np.empty((len(shares), count + 1, count + 1, count)), np.zeros((len(shares), count + 1, count + 1))
+    for i in range(begin, end):
         scale, share = scales[i], shares[which[i]]
         _ends(guess[i], stretch[i], cells, growth, offset, top[i], low[i], ends)
         value = values[i]
         if scale < np.inf:
             value = min(max(value, -FAR * scale), top[i] + FAR * scale)
-        _row(gaussian, value, scale, ends, low[i], chance)
+        _row(gaussian, value, scale, ends, low[i], chance, tails)
         first, last = _inside(ends)
-        prior[:] = 0.0
-        for k in range(bells):
-            whole = mass[k, first:last].sum()
-            if whole > LEAST:
-                prior[first:last] += share[k] / whole * mass[k, first:last]
+        prior = kept[which[i], first, last]
+        if known[which[i], first, last] == 0:
+            known[which[i], first, last] = 1
+            prior[:] = 0.0
+            for k in range(bells):
+                whole = mass[k, first:last].sum()
+                if whole > LEAST:
+                    prior[first:last] += share[k] / whole * mass[k, first:last]
         chance[count] *= share[bells]
         total = chance[count]
         for j in range(count):
@@ -167,7 +176,7 @@ def posterior(
         for j in range(first, last):
             p = chance[j] / total
             if p > 1e-9:
-                m += p * _cell_mean(gaussian, value, scale, ends[j], ends[j + 1])
+                m += p * _cell_mean(gaussian, value, scale, ends[j], ends[j + 1], tails[j], tails[j + 1])
                 middle = _stretched(0.5 * (cells[j] + cells[j + 1]), stretch[i], cells[-1])
                 r += p * middle
                 s += p * middle * middle
@@ -184,13 +193,15 @@ def posterior(
 
 
 @njit(cache=True, nogil=True)
-def _cell_mean(gaussian, value, scale, low, high):
-    """The mean weight in a cell, given the noisy value."""
+def _cell_mean(gaussian, value, scale, low, high, beyond_low, beyond_high):
+    """The mean weight in a cell, given the noisy value and the tails of noise at both ends."""
     a, c = (low - value) / scale, (high - value) / scale
-    mass = _between(gaussian, a, c)
+    mass = _inner(a, beyond_low, c, beyond_high)
     if c - a < 1e-6 or mass < 1e-12:  # flat, or far in a tail, where the near end holds all
         return 0.5 * (low + high) if c - a < 1.0 else (low if a > 0 else high)
-    return min(max(value + scale * (_moment(gaussian, c) - _moment(gaussian, a)) / mass, low), high)
+    return min(
+        max(value + scale * (_moment(gaussian, c, beyond_high) - _moment(gaussian, a, beyond_low)) / mass, low), high
+    )
 
 
 @njit(cache=True, nogil=True)

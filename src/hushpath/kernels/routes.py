@@ -5,19 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from .paths import UNREACHED, dijkstra
 from .search import FREE
 
 
 @njit(cache=True, nogil=True)
-def hop_usage(start, heads, edges, roots, count, far):
+def hop_usage(start, heads, edges, roots, begin, end, count, far):
     """Add to ``count`` how many nodes each edge leads to in breadth-first trees, and to ``far`` the hops of each node.
 
-    Each tree looks at the neighbours of a node in another order, so that equally short routes share the load.
+    Trees grow from ``roots[begin:end]``.  Each looks at the neighbours of a node in another order, so that equally
+    short routes share the load.
     """
     n = len(start) - 1
     hops, queue = np.empty(n, np.int64), np.empty(n, np.int64)
     parent, edge, below = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
-    for turn in range(len(roots)):
+    for turn in range(begin, end):
         hops[:] = FREE
         root = roots[turn]
         hops[root], queue[0], parent[root] = 0, root, -1
@@ -59,9 +61,23 @@ def shortest_tree(start, heads, edges, lengths, distance, unreached, parent, edg
 
 
 @njit(cache=True, nogil=True)
+def tree_from(start, heads, edges, lengths, source, distance, order, parent, edge):
+    """A tree of shortest paths from one node: fill in nodes by distance, distances, parents and edges to them.
+
+    Returned is how many nodes were reached.
+    """
+    n = len(start) - 1
+    keys, nodes, place = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    sources, rows = np.full(1, source), distance.reshape(1, n)
+    reached = dijkstra(start, heads, lengths, sources, -1, UNREACHED, rows, keys, nodes, place, order)
+    shortest_tree(start, heads, edges, lengths, distance, UNREACHED, parent, edge)
+    return reached
+
+
+@njit(cache=True, nogil=True)
 def add_usage(order, parent, edge, count):
     """Add to ``count`` how many nodes each edge leads to; ``order`` has parents before children."""
-    below = np.ones(len(order))
+    below = np.ones(len(parent))
     for i in range(len(order) - 1, -1, -1):
         v = order[i]
         if edge[v] >= 0:
@@ -72,7 +88,7 @@ def add_usage(order, parent, edge, count):
 @njit(cache=True, nogil=True)
 def pair_products(order, parent, edge, values):
     """The sum, over all paths of the tree, of products of the values of two different edges of the path."""
-    n, total = len(order), 0.0
+    n, total = len(parent), 0.0
     once, twice = np.zeros(n), np.zeros(n)
     for v in order:
         if edge[v] >= 0:
@@ -80,6 +96,39 @@ def pair_products(order, parent, edge, values):
             once[v], twice[v] = once[parent[v]] + x, twice[parent[v]] + x * x
             total += once[v] * once[v] - twice[v]
     return total
+
+
+@njit(cache=True, nogil=True)
+def diffused(ends, others, degree, steps, values, trust, held, out):
+    """Spread values and trust from edge to edge over common nodes, those of edges that are ``held`` back aside.
+
+    ``out[k, e]`` takes what reached a held edge e after ``steps[k]`` steps: values by trust.
+    """
+    n, m = len(degree), len(ends)
+    one, other = np.empty((m, 2)), np.empty((n, 2))
+    for e in range(m):
+        one[e, 0], one[e, 1] = (0.0, 0.0) if held[e] else (values[e], trust[e])
+    done = 0
+    for k in range(len(steps)):
+        while done < steps[k]:
+            other[:] = 0.0
+            for e in range(m):
+                a, b = ends[e], others[e]
+                other[a, 0] += one[e, 0]
+                other[a, 1] += one[e, 1]
+                other[b, 0] += one[e, 0]
+                other[b, 1] += one[e, 1]
+            for v in range(n):
+                share = 0.5 / max(degree[v], 1)
+                other[v, 0] *= share
+                other[v, 1] *= share
+            for e in range(m):
+                a, b = ends[e], others[e]
+                one[e, 0], one[e, 1] = other[a, 0] + other[b, 0], other[a, 1] + other[b, 1]
+            done += 1
+        for e in range(m):
+            if held[e]:
+                out[k, e] = one[e, 0] / (one[e, 1] + 0.5 / (3 * steps[k]))
 
 
 @njit(cache=True, nogil=True)
