@@ -18,6 +18,7 @@ public column, for estimators) is sorted among twins too.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -261,8 +262,10 @@ class Topology:
         elif isinstance(label, (int, np.integer)) and not isinstance(label, bool) and -(2**63) <= label < 2**63:
             names = [int(label), str(int(label))]
         for name in names:
-            if name in self._position:
-                return self._position[name]
+            if isinstance(name, type(self.labels[0])):  # sorted as Python sorts them
+                at = bisect_left(self.labels, name)
+                if at < len(self.labels) and self.labels[at] == name:
+                    return at
         shown = str(label)[:60] if not isinstance(label, int) or abs(label) < 2**63 else "a very large number"
         raise InputError(f"no node is called {shown!r}")
 

@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import erf
 
 from ..arrays import Float, Int
 from ..blocks.samples import sampled_hops
@@ -81,6 +80,8 @@ class PerHop(NamedTuple):
 
     def mean_error(self, hops: Float, share: Float) -> float:
         """The mean of ``|N(bias h, variance h)|`` over hop counts h with these shares."""
+        from scipy.special import erf
+
         middle, spread = self.bias * hops, np.sqrt(self.variance * hops) + 1e-300
         ratio = np.clip(middle / spread, -1e100, 1e100)
         size = spread * np.sqrt(2 / np.pi) * np.exp(-np.minimum(ratio**2 / 2, 700.0)) + middle * erf(ratio / np.sqrt(2))

@@ -32,7 +32,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
 
 from ..arrays import Bool, Float, Int
 from ..data.lattice import Lattice
@@ -243,6 +242,8 @@ def _middle(values: Float) -> float:
 
 def _field(topology: Topology, rng: np.random.Generator) -> Float:
     """A random number per edge that neighbours have nearly in common; mean 0, spread 1 (or 0 on tiny networks)."""
+    from scipy.sparse import coo_array
+
     n, tails, heads = topology.num_nodes, topology.tails, topology.heads
     ends = np.concatenate([tails, heads]), np.concatenate([heads, tails])
     touching = coo_array((np.ones(2 * len(tails)), ends), shape=(n, n)).tocsr()

@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from scipy.special import ndtr
 
 from ..arrays import Float, Int
 from ..data.topology import Topology
@@ -88,6 +87,8 @@ class Belief:
 
     def draws(self, fields: Fields, shares: Float, count: int, seed: int) -> Float:
         """Plausible weights, a row each."""
+        from scipy.special import ndtr
+
         rng, fitted, observed = simulation(seed), self.fitted, self.fitted.observed
         root = square_root(fitted.covariance)
         out = np.empty((count, len(self.mean)))

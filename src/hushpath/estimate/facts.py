@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components
 
 from ..arrays import Bool, Float, Int
 from ..blocks.routes import side_by_side, usage
@@ -20,6 +19,9 @@ from ..kernels.lines import bridge_traffic
 from ..kernels.paths import in_threads
 from ..kernels.routes import hop_usage, straight_on
 from ..noise import simulation
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 MANY_NODES = 20_000  # beyond, fewer breadth-first trees are grown
 SEARCHED = 2**22  # nodes, over all trees: beyond that of ``MOST_TREES``, fewer still
@@ -51,6 +53,8 @@ class EdgeFacts:
     @property
     def incidence(self) -> csr_array:
         """Which nodes each edge touches (edges x nodes)."""
+        from scipy.sparse import csr_array
+
         m = len(self.bridge)
         return csr_array((np.ones(2 * m), (np.tile(np.arange(m), 2), np.concatenate(self.ends))), shape=(m, self.nodes))
 
@@ -81,6 +85,9 @@ def edge_facts(topology: Topology) -> EdgeFacts:
     alone = rows[row] == 1  # of parallel edges paths use the shorter one, so none is a bridge
 
     def joined(one: Int, other: Int) -> Int:
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
         graph = coo_array((np.ones(len(one)), (one, other)), shape=(count, count))
         return np.asarray(connected_components(graph, directed=False)[1], np.int64)
 

@@ -8,8 +8,6 @@ errors have in common.  Fields of several ranges are fitted to such products.
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import nnls
-from scipy.sparse import diags_array
 
 from ..arrays import Float
 from ..data.topology import Topology
@@ -26,6 +24,8 @@ class Fields:
     """Random fields over the edges of a network, each with variance 1."""
 
     def __init__(self, topology: Topology) -> None:
+        from scipy.sparse import diags_array
+
         incidence = edge_facts(topology).incidence
         self.count = topology.num_edges
         self._to_edges = (0.5 * incidence).tocsr()
@@ -63,6 +63,8 @@ class Fields:
             spread: the typical error of each edge, whatever its own noise.
             leak: what products of true errors have more than those of ``left`` (noise is in neighbours' estimates).
         """
+        from scipy.optimize import nnls
+
         rng, scaled = simulation(21), left / spread
         mixed = np.array([self.products(scaled * rng.choice([-1.0, 1.0], self.count)) for _ in range(SIGNS)])
         unit = np.sqrt(np.mean(mixed**2, axis=0)) + 1e-12

@@ -8,13 +8,15 @@ Weights are divided by the roots of both sums of weights, so that edges at large
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array
 
 from ..arrays import Float, Int
 from ..data.topology import Topology
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 BESIDE = 0.5  # an arc with the same head, or the same tail
 TWIN = 1.0
@@ -107,6 +109,8 @@ class Fields:
 
 def line_graph(topology: Topology, twin: float = TWIN, beside: float = BESIDE) -> LineGraph:
     """Computed from public facts: ends and, where known, places."""
+    from scipy.sparse import csr_array, diags_array
+
     m = topology.num_edges
     pairs = _following(topology, twin, beside) if topology.directed else _touching(topology)
     one, other, weight = (np.concatenate(parts) for parts in zip(*pairs, strict=True))

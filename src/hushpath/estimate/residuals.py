@@ -11,11 +11,11 @@ what was expected than those of small ones: the law is *stretched* by a factor t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import ndtr
 
 from ..arrays import Float, Int
 from ..kernels.paths import in_threads
@@ -52,9 +52,16 @@ BELLS = len(_WIDTH)
 HALF = np.arange(BELLS) >= BELLS - len(LONGER)
 SPREADS = np.where(HALF, _WIDTH * np.sqrt(1 - 2 / np.pi), _WIDTH)  # standard deviations
 CENTRES = np.where(HALF, _WIDTH * np.sqrt(2 / np.pi), _TOP)  # means
+
+
+def _below(at: Float) -> Float:
+    """The chance that a standard normal number is below each of these."""
+    return np.array([0.5 * math.erfc(-one / math.sqrt(2)) for one in at.ravel()]).reshape(at.shape)
+
+
 _AT, _HALF = (CELLS - _TOP[:, None]) / _WIDTH[:, None], HALF[:, None]
 _DENSITY = np.exp(-0.5 * _AT**2) / (np.sqrt(2 * np.pi) * _WIDTH[:, None]) * np.where(_HALF, 2 * (_AT > 0), 1)
-MASS = np.diff(np.where(_HALF, np.maximum(2 * ndtr(_AT) - 1, 0), ndtr(_AT)), axis=1)  # of each bell in each cell
+MASS = np.diff(np.where(_HALF, np.maximum(2 * _below(_AT) - 1, 0), _below(_AT)), axis=1)  # of each bell in each cell
 SLOPE = -np.diff(_DENSITY, axis=1)  # as the guess moves up
 _UP_TO, _SLOPE_UP_TO = (np.pad(np.cumsum(table, axis=1), ((0, 0), (1, 0))) for table in (MASS, SLOPE))
 _APART = np.append((_TOP != 0), False)  # and the lowest weight is not

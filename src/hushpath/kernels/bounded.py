@@ -19,7 +19,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from ..compiled import njit
 
 PASSED = 64  # break points per edge of a line before it is given up
 

@@ -7,8 +7,8 @@ A ladder is a list of sizes, 1 first, with a share of the budget each.  A share 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..compiled import njit
 from .laminar import piece_variance
 
 

@@ -9,7 +9,8 @@ shared among the parts in proportion to their variances.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ..compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -7,7 +7,8 @@ there are exactly two.  What hangs together then is a *line*: a walk that passes
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ..compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -10,7 +10,7 @@ LLVM that no NaN occurs (there is no ``-inf`` to make one) but keeps infinities.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from ..compiled import njit
 
 LANES = 32
 NOTHING = 2**30 - 1  # for ``int32``; longer distances do not fit

@@ -13,10 +13,10 @@ from itertools import islice, pairwise
 from typing import Any, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..arrays import Int
+from ..compiled import njit
 from ..data.topology import Arcs
 
 Made = TypeVar("Made")

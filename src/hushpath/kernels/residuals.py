@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from ..compiled import njit
 
 ROOT_TWO = math.sqrt(2.0)
 FAR = 30.0  # scales beyond a bound: there the likelihood has its final shape (Laplace) or is lost in rounding

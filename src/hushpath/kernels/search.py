@@ -8,7 +8,8 @@ each in the order of its row: that settles every tie.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ..compiled import njit
 
 FREE, CLOSED = -1, -2
 NO_LIMIT = 2**62

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ..arrays import Int
+from ..compiled import njit
 
 UNREACHED = np.iinfo(np.int64).max
 FAR = 2**62

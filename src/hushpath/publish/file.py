@@ -105,7 +105,7 @@ def _pack(measurements: Measurements, statement: Statement, advice: Advice) -> t
     for i, block in enumerate(strategy.blocks):
         tensors |= {f"block{i}.{name}": array for name, array in block.arrays().items()}
     header = {
-        "statement": _promise(statement),
+        "statement": statement.promise,
         "directed": topology.directed,
         "dropped_loops": topology.dropped_loops,
         "proxy": topology.proxy_name,
@@ -133,14 +133,6 @@ def _decoder(mechanism: Mechanism) -> str:
     if kinds == ("clique",) and not mechanism.lossless:
         return "cover"
     return DECODER_WORDS.get(kinds, "-".join(kinds))
-
-
-NO_PROMISE = ("cautions", "proxy", "read_as", "quantity")
-
-
-def _promise(statement: Statement) -> dict[str, Any]:
-    """The statement without what is no promise: cautions, which every reader works out anew, and help with reading."""
-    return {key: value for key, value in statement.as_dict().items() if key not in NO_PROMISE}
 
 
 HEADER_TYPES: dict[str, tuple[type, ...]] = {
@@ -174,7 +166,7 @@ def _unpack(header: Mapping[str, Any], tensors: Tensors, version: int) -> tuple[
         claimed = {**claimed, **{name: None for name in ADDED[4] if name not in claimed}}
     quantity = _quantity(header["quantity"])
     proved = replace(Statement.of(measurements), version=_word(claimed.get("version")), quantity=quantity)
-    if not _alike(_as_claimed(_promise(proved), claimed), claimed):
+    if not _alike(_as_claimed(proved.promise, claimed), claimed):
         raise FileFormatError("its statement promises something else than its strategy proves")
     return measurements, proved, _advice(header["estimator"], tensors.get("advice.weights"), strategy)
 
@@ -256,9 +248,12 @@ def _labels(tensors: Tensors) -> list[Any]:
         raise FileFormatError("its labels do not fit together")
     if (ends - starts).max() > 4 * MAX_LABEL_LENGTH:
         raise FileFormatError("a label is too long")
-    raw = text.tobytes()
+    raw, cuts = text.tobytes(), zip(starts.tolist(), ends.tolist(), strict=True)
     try:
-        return [raw[a:b].decode() for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+        if raw.isascii():  # a byte is a letter
+            letters = raw.decode()
+            return [letters[a:b] for a, b in cuts]
+        return [raw[a:b].decode() for a, b in cuts]
     except UnicodeDecodeError:
         raise FileFormatError("a label is not UTF-8 text") from None
 

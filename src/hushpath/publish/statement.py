@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from .._version import __version__
@@ -21,6 +22,7 @@ from .quantity import UNNAMED, Quantity
 from .trip_terms import trip_words
 
 NOT_PRIVATE = "NOT PRIVATE"
+NO_PROMISE = ("proxy", "read_as", "quantity")
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Statement:
         details: public facts a mechanism adds (sizes, levels, parameters chosen).
         version: the hushpath that made it.
         population: the number of protected units, if the owner declared it.
-        cautions: what deserves a second look (``cautions``); advice, worked out anew by every reader.
+        measured: what cautions are worked out from.
         proxy: the public column that helps to read the release, if the owner declared one; no part of the promise.
         read_as: the decoder, and the estimator of weights if it searches paths; free to choose, no part of the promise.
         unit_l2: how far one protected unit can move the weights in L2 norm, if the owner declared it.
@@ -71,7 +73,7 @@ class Statement:
     details: Mapping[str, Any]
     version: str
     population: int | None = None
-    cautions: tuple[str, ...] = ()
+    measured: Measurements | None = field(default=None, repr=False, compare=False)
     proxy: str = ""
     read_as: str = ""
     unit_l2: float | None = None
@@ -109,11 +111,16 @@ class Statement:
             details=dict(strategy.details),
             version=__version__,
             population=strategy.terms.population,
-            cautions=of_release(measurements),
+            measured=measurements,
             proxy=strategy.topology.proxy_name,
             unit_l2=lattice.unit_l2,
             trips=strategy.terms.declared_of_trips() if isinstance(strategy.terms, TripTerms) else None,
         )
+
+    @cached_property
+    def cautions(self) -> tuple[str, ...]:
+        """What deserves a second look; advice, worked out anew by every reader who asks."""
+        return () if self.measured is None else of_release(self.measured)
 
     @property
     def marking(self) -> str:
@@ -143,8 +150,19 @@ class Statement:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain JSON-ready values; infinity is written as the text "inf".  A marking stands first."""
+        facts = self._facts()
+        at = list(facts).index("population") + 1
+        return dict([*list(facts.items())[:at], ("cautions", list(self.cautions)), *list(facts.items())[at:]])
+
+    @property
+    def promise(self) -> dict[str, Any]:
+        """The same without what is no promise: cautions, and what helps with reading."""
+        return {key: value for key, value in self._facts().items() if key not in NO_PROMISE}
+
+    def _facts(self) -> dict[str, Any]:
         marking = {"marking": self.marking} if self.marking else {}
-        return {**marking, **{key: _plain(value) for key, value in asdict(self).items()}}
+        facts = asdict(replace(self, measured=None))
+        return {**marking, **{key: _plain(value) for key, value in facts.items() if key != "measured"}}
 
     def __str__(self) -> str:
         lines = []
