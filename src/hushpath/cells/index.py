@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Float, Int, sealed
+from ..compiled import uncompiled
 from ..errors import CannotError
 from ..kernels.flat import Doors, Labels, Tables, Targets
 from ..kernels.labels import pairs_by_climbing, pairs_by_labels
@@ -36,6 +37,7 @@ from .tables import as_tables, fill_tables, outer_room, table_bytes
 
 MAX_BYTES = 4 * 2**30
 FEW_ROWS = 8  # fewer rows go one by one
+FEW_PAIRS = 4  # are found in labels sooner than kernels are loaded
 ROWS_AT_ONCE = 512  # rows of a matrix between two steps of the progress bar
 
 
@@ -135,7 +137,8 @@ class Index:
         """Distance of each pair, in units of weight."""
         answer = np.empty(len(sources))
         if len(sources) < FEW_ROWS:
-            self._pairs(sources, targets, answer)
+            with uncompiled(self.labels is not None and len(sources) <= FEW_PAIRS):
+                self._pairs(sources, targets, answer)
         elif self.labels is not None:
             in_threads(lambda part: self._pairs(sources[part], targets[part], answer[part]), len(sources))
         else:  # equal sources climb once

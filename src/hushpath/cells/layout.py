@@ -12,12 +12,15 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Bool, Int, sealed
+from ..compiled import uncompiled
 from ..data.topology import Wiring
 from ..errors import FileFormatError
 from ..kernels.dissection import boundaries, nested
 from ..kernels.flat import Flat
 from ..kernels.numbering import boundary_slots, preorder
 from .hierarchy import Hierarchy, Lists
+
+FEW_CELLS = 200_000  # are looked at sooner than kernels are loaded
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +224,8 @@ class Layout:
 
     def _is_preorder(self) -> bool:
         """Whether cells have two children or none and are numbered in preorder."""
-        at, last = preorder(sealed(self.parent))
+        with uncompiled(self.num_cells <= FEW_CELLS):
+            at, last = preorder(sealed(self.parent))
         twins = np.isin(np.bincount(self.parent[1:], minlength=self.num_cells), (0, 2)).all()
         return bool(twins and (at == np.arange(self.num_cells)).all() and np.array_equal(last, self.last))
 

@@ -7,9 +7,9 @@ A k-cover of a graph is a set of centres such that every vertex is within k hops
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ..arrays import Int
+from ..compiled import njit
 from ..errors import OptionError
 from ..kernels.search import CLOSED, FREE, breadth_first
 from .graph import Graph

@@ -8,7 +8,8 @@ below a vertex is parted from the rest by vertices above it.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ..compiled import njit
 
 
 @njit(cache=True, nogil=True)

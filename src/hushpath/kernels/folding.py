@@ -7,7 +7,8 @@ it left, that vertex counts twice).  So all its distances follow from its edges 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ..compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -6,8 +6,8 @@ Numbers are lattice steps, ``float64`` or ``int32``, with ``nothing`` for "not c
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..compiled import njit
 from .minplus import FAST, least_sum, length
 
 

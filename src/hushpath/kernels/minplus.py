@@ -10,6 +10,7 @@ LLVM that no NaN occurs (there is no ``-inf`` to make one) but keeps infinities.
 from __future__ import annotations
 
 import numpy as np
+
 from ..compiled import njit
 
 LANES = 32

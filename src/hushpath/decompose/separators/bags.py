@@ -26,9 +26,9 @@ Checked by: tests/conformance/test_separators.py, tests/unit/test_separators_bag
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Int
+from ...compiled import njit
 from ...errors import OptionError
 from ..graph import Graph, Split
 from .elimination import eliminate

@@ -10,8 +10,8 @@ Checked by: tests/conformance/test_separators.py, tests/unit/test_separators_cen
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ...compiled import njit
 from ...errors import OptionError
 from ...kernels.search import FREE, centroid, components
 from ..graph import Graph, Split

@@ -14,8 +14,8 @@ Checked by: tests/unit/test_separators_general.py and test_planar.py (against ne
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ...compiled import njit
 from ..graph import LEFT, RIGHT, SEPARATOR
 
 SOURCE, TARGET, BEHIND = LEFT, RIGHT, 4

@@ -23,9 +23,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ...compiled import njit
 from ...kernels.search import FREE, breadth_first, hops_from
 from ..graph import LEFT, RIGHT, SEPARATOR, Graph, Split
 from .flow import BEHIND, SOURCE, TARGET, smallest_separators

@@ -19,8 +19,8 @@ Checked by: tests/unit/test_separators_sides.py.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ...compiled import njit
 from ...kernels.search import components, only
 from ..graph import LEFT, RIGHT, SEPARATOR
 

@@ -15,8 +15,8 @@ closes it.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ....compiled import njit
 from ....kernels.search import CLOSED, FREE, breadth_first, centroid, components, only
 from ...graph import LEFT, RIGHT
 from ..sides import count_sides, sides_around

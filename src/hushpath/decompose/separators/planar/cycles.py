@@ -14,7 +14,8 @@ of *every* fundamental cycle, with one stack and no dual tree.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ....compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from ....arrays import Int, frozen
+from ....compiled import njit
 from ....errors import OptionError
 from ....kernels.search import FREE, components
 from ...graph import Graph

@@ -12,9 +12,9 @@ Edges are arcs of compressed rows; -1 is "none".
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ....arrays import Int
+from ....compiled import njit
 
 LEFT_LOW, LEFT_HIGH, RIGHT_LOW, RIGHT_HIGH = 0, 1, 2, 3  # columns of the stack of conflict pairs
 

@@ -7,8 +7,8 @@ Works on any graph; nothing here knows about the plane.  Each step keeps both si
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ....compiled import njit
 from ....kernels.search import breadth_first, components, only
 from ...graph import LEFT, RIGHT, SEPARATOR
 from ..flow import BEHIND, smallest_separators
