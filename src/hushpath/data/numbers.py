@@ -28,7 +28,19 @@ def floats(values: Iterable[Any]) -> Float:
     if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
         with np.errstate(all="ignore"):  # a warning would depend on a weight
             return values.astype(np.float64)
+    if isinstance(values, list) and {*map(type, values)} == {str} and "_" not in "".join(values):
+        out = _all_numbers(values)
+        if out is not None:
+            return out
     return np.fromiter(map(number, values), np.float64)
+
+
+def _all_numbers(texts: list[str]) -> Float | None:
+    """A column of texts without "_", as most files have it, at once; nothing if one of them is no number."""
+    try:
+        return np.fromiter(map(float, texts), np.float64, len(texts))
+    except ValueError:  # it quotes the value, so nobody may see it
+        return None
 
 
 def number(value: Any) -> float:
