@@ -350,6 +350,18 @@ def test_a_wrong_estimator_is_said_before_anything_is_measured(plane, monkeypatc
 # Large networks -------------------------------------------------------------------------------------------------------
 
 
+def test_the_mean_before_a_value_is_seen_is_that_of_a_value_that_says_nothing():
+    rng, m = np.random.default_rng(0), 200
+    guess, which, low = rng.normal(1, 1, m), rng.integers(0, 2, m), rng.choice([0.0, 1.0], m)
+    observed = Observed(False, rng.normal(3, 4, m), np.ones(m), low, low + rng.uniform(1, 30, m))
+    for even in (0.0, 4.0):
+        law = Residuals.vague(2, even).skewed()
+        silent = replace(observed, scales=np.full(m, np.inf)).posterior(guess, law, which, np.empty((0, m)))
+        seen = observed.posterior(guess, law, which, np.empty((0, m)))
+        assert seen.before == pytest.approx(silent.mean, rel=1e-6)
+        assert not np.allclose(seen.mean, silent.mean)
+
+
 def shuffled(network, seed=3):
     """The same network with nodes called in another order."""
     topology, n = network.topology, network.topology.num_nodes

@@ -55,8 +55,7 @@ class Expectation:
 
     def prior_mean(self) -> Float:
         """The expected weight of each edge, its own noisy weight aside."""
-        silent = replace(self.observed, scales=np.full(len(self.guess), np.inf))
-        return silent.posterior(self.guess, self.residuals, self.which, np.empty((0, len(self.guess)))).mean
+        return self.posterior().before
 
     def widened(self, columns: Float, rounds: int) -> Expectation:
         """Fitted again with more columns, a group of their own."""

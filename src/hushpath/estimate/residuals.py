@@ -116,12 +116,13 @@ class Observed:
     def posterior(self, guess: Float, residuals: Residuals, which: Int, uniform: Float) -> Posterior:
         """What the release says about each weight."""
         m = len(guess)
-        mean, residual, spread, draws = np.empty(m), np.empty(m), np.empty(m), np.empty((len(uniform), m))
+        before, mean, residual, spread = np.empty((4, m))
+        draws = np.empty((len(uniform), m))
         stretch = residuals.stretch(guess)
         seen = self.gaussian, self.values, self.scales, guess, stretch, CELLS, OFFSET, self.low, self.top
-        prior, out = (residuals.shares, which, MASS), (mean, residual, spread, draws)
+        prior, out = (residuals.shares, which, MASS), (before, mean, residual, spread, draws)
         _shared_out(lambda part: posterior(*seen, *prior, uniform, *out, part.start, part.stop), m)
-        return Posterior(mean, residual, spread, draws)
+        return Posterior(before, mean, residual, spread, draws)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +135,9 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Per edge: mean weight, mean residual and its variance; and draws of all weights."""
+    """Per edge: mean weight before its own noisy one is seen, and after; mean residual, its variance; draws of all."""
 
+    before: Float
     mean: Float
     residual: Float
     spread: Float

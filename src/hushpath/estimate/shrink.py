@@ -39,7 +39,7 @@ NO_NOISE = 1e9  # where a value is so many times the noise, noise is no matter (
 STEPS = (1, 2, 4, 8, 16, 32)  # of diffusion from edge to edge
 FOLDS, FEW_FOLDS, ROUTE_FOLDS = 10, 5, 5
 MOST_EDGES = 4_000_000  # beyond, it takes minutes and gigabytes; whoever has them may name it
-MANY_EDGES = 100_000  # beyond, neighbours are hidden in fewer folds, and fewer draws are searched
+MANY_EDGES = 100_000  # beyond, neighbours are hidden in fewer folds, and fewer weights are drawn
 DRAWS, FEW_DRAWS = 8, 4
 LARGEST_RESIDUAL = 2.0
 EVEN = (0.0, 0.3, 1.0, 3.0)  # parts of the mean weight up to which errors may be the same for all
@@ -75,11 +75,11 @@ def shrink(noisy: NoisyEdges, even: float | None = None) -> Shrunk:
 
 def _shrunk(fitted: Expectation, topology: Topology) -> Shrunk:
     """Steps 3 and 4."""
-    found, observed = fitted.posterior(DRAWS), fitted.observed
+    observed = fitted.observed
+    found = fitted.posterior(DRAWS if len(observed.values) <= MANY_EDGES else FEW_DRAWS)
     shift = Shift.of(topology, fitted, found.mean).added(found.mean)
     mean, *draws = (np.clip(weights + shift, observed.low, observed.top) for weights in (found.mean, *found.draws))
-    searched = draws if len(mean) <= MANY_EDGES else draws[:FEW_DRAWS]
-    drawn = float(np.mean([distances(topology, draw).sum() for draw in searched]))
+    drawn = float(np.mean([distances(topology, draw).sum() for draw in draws]))
     lucky = min(drawn / max(float(distances(topology, mean).sum()), 1e-300), MOST_LUCKY)
     spread = np.sqrt(np.mean([(draw - mean) ** 2 for draw in draws], axis=0))
     weights = mean * (lucky**LUCK * _seen_on_routes(fitted, mean, spread))
@@ -218,11 +218,11 @@ def _around(facts: EdgeFacts, values: Float, trust: Float) -> list[Float]:
 
 def _used(topology: Topology, fitted: Expectation) -> Float:
     """How much shortest paths use an edge when its own noisy weight is hidden, one fold at a time."""
-    prior, mean = fitted.prior_mean(), fitted.posterior().mean
+    found = fitted.posterior()
     fold, used = simulation(4).integers(0, ROUTE_FOLDS, topology.num_edges), np.zeros(topology.num_edges)
     for k in range(ROUTE_FOLDS):
         hidden = fold == k
-        used[hidden] = usage(topology, np.where(hidden, prior, mean))[hidden]
+        used[hidden] = usage(topology, np.where(hidden, found.before, found.mean))[hidden]
     return used
 
 

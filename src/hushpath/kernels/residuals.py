@@ -132,6 +132,7 @@ def posterior(
     which,
     mass,
     uniform,
+    before,
     mean,
     residual,
     spread,
@@ -139,7 +140,9 @@ def posterior(
     begin,
     end,
 ):
-    """Mean weight, mean residual and its variance, and draws of the weight by given uniform numbers.
+    """Mean weight ``before`` and after the noisy value is seen, mean residual, its variance, and draws of the weight.
+
+    Draws are made of given uniform numbers.
 
     The prior of edge ``i`` mixes the bells ``mass``, each cut off at the bounds, in the shares of its class
     ``which[i]``; the last share is that of its lowest weight.  For edges from ``begin`` up to ``end``.
@@ -164,6 +167,7 @@ def posterior(
                 whole = mass[k, first:last].sum()
                 if whole > LEAST:
                     prior[first:last] += share[k] / whole * mass[k, first:last]
+        before[i] = _mean_before(prior, share[bells], ends, low[i])
         chance[count] *= share[bells]
         total = chance[count]
         for j in range(count):
@@ -194,6 +198,16 @@ def posterior(
 
 
 @njit(cache=True, nogil=True)
+def _mean_before(prior, lowest, ends, low):
+    """The mean weight by the prior alone; ``lowest`` is the chance of the lowest weight."""
+    total, mean = lowest, lowest * low
+    for j in range(len(prior)):
+        total += prior[j]
+        mean += prior[j] * 0.5 * (ends[j] + ends[j + 1])
+    return mean / total if total > 0.0 else low
+
+
+@njit(cache=True, nogil=True)
 def _cell_mean(gaussian, value, scale, low, high, beyond_low, beyond_high):
     """The mean weight in a cell, given the noisy value and the tails of noise at both ends."""
     a, c = (low - value) / scale, (high - value) / scale
@@ -207,11 +221,17 @@ def _cell_mean(gaussian, value, scale, low, high, beyond_low, beyond_high):
 
 @njit(cache=True, nogil=True)
 def _cell_draw(gaussian, value, scale, low, high, share):
-    """The weight below which this share of the cell's posterior lies, by halving."""
+    """The weight below which this share of the cell's posterior lies; for normal noise by halving."""
     a, c = (low - value) / scale, (high - value) / scale
     mass = _between(gaussian, a, c)
     if c - a < 0.1 or mass < 1e-12:
         return low + min(share, 1.0) * (high - low) if c - a < 1.0 else (low if a > 0 else high)
+    if not gaussian:
+        share = min(share, 1.0)
+        below = _tail(gaussian, a) + share * mass if a < 0 else 1.0
+        if below < 0.5:
+            return min(max(value + scale * math.log(2 * below), low), high)
+        return min(max(value - scale * math.log(2 * (_tail(gaussian, c) + (1 - share) * mass)), low), high)
     left, right = a, c
     for _ in range(30):
         t = 0.5 * (left + right)
