@@ -36,7 +36,7 @@ def run(arguments: list[str]) -> int:
     import typer
 
     from ..errors import HushpathError
-    from .app import app
+    from .app import app_for
 
     as_json = voice.wants_json(arguments)
 
@@ -46,7 +46,7 @@ def run(arguments: list[str]) -> int:
     voice.ready()
     with voice.listening():
         try:
-            code = app(args=arguments, prog_name="hushpath", standalone_mode=False)
+            code = app_for(arguments)(args=arguments, prog_name="hushpath", standalone_mode=False)
             if code == INTERRUPTED:  # typer turns Ctrl-C into an exit code and returns it
                 raise KeyboardInterrupt
             sys.stdout.flush()

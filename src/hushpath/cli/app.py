@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 import typer
@@ -25,16 +26,6 @@ from . import (
     serve,
 )  # fmt: skip
 
-app = typer.Typer(
-    name="hushpath",
-    help="Publish all distances of a network without publishing anyone's data.",
-    epilog="Exit codes: 0 done, 1 could not be done, 2 bad input, 130 interrupted. Start with: hushpath demo",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
 
 def _version(wanted: bool) -> None:
     if wanted:
@@ -44,7 +35,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _main(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
@@ -56,6 +46,29 @@ def _main(
 VERBS = (
     demo, plan, release, series, index, query, matrix, page, serve, export, inspect, evaluate, report, keygen, lab,
 )  # fmt: skip
-for verb in VERBS:
-    app.command(verb.__name__.rpartition(".")[2])(verb.command)
+BY_NAME = {verb.__name__.rpartition(".")[2]: verb for verb in VERBS}
+
+
+def _of(verbs: Iterable[str]) -> typer.Typer:
+    made = typer.Typer(
+        name="hushpath",
+        help="Publish all distances of a network without publishing anyone's data.",
+        epilog="Exit codes: 0 done, 1 could not be done, 2 bad input, 130 interrupted. Start with: hushpath demo",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback()(_main)
+    for name in verbs:
+        made.command(name)(BY_NAME[name].command)
+    return made
+
+
+app = _of(BY_NAME)
 app.add_typer(ledger.app, name="ledger")
+
+
+def app_for(arguments: Sequence[str]) -> typer.Typer:
+    """The verb that is asked for, alone, because to prepare all of them takes as long as an answer; else all."""
+    return _of(arguments[:1]) if arguments and arguments[0] in BY_NAME else app
