@@ -208,3 +208,35 @@ def test_a_layout_that_would_lead_astray_is_refused(name, at, value):
     arrays[name][at] = value
     with pytest.raises(FileFormatError):
         Layout(**arrays).check()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_preorder_is_recognised(seed):
+    """Against the slow twin: of hierarchies changed at random, only those in preorder pass."""
+    rng = np.random.default_rng(seed)
+    parent = [-1]
+    waiting = [0]
+    while waiting and len(parent) < 15:
+        up = waiting.pop(int(rng.integers(0, len(waiting))))
+        waiting += [len(parent), len(parent) + 1]
+        parent += [up, up]
+    at, end = preorder_reference(np.array(parent))
+    order = np.argsort(at)
+    parent = np.where(np.array(parent) >= 0, np.array(at)[parent], -1)[order]
+    last = np.array(end)[order]
+    for _ in range(int(rng.integers(0, 3))):
+        which = (parent, last)[int(rng.integers(0, 2))]
+        which[int(rng.integers(0, len(which)))] = int(rng.integers(-1, len(which) + 2))
+    parents_first = parent[0] == -1 and ((parent[1:] >= 0) & (parent[1:] < np.arange(1, len(parent)))).all()
+    if not parents_first:  # ``check`` looks at that before
+        return
+    nothing, none = np.empty(0, np.int64), np.zeros(len(parent) + 1, np.int64)
+    layout = Layout(
+        np.arange(len(parent)), parent, last, nothing, nothing, none, nothing, none, nothing, nothing, nothing, nothing,
+        nothing, nothing,
+    )  # fmt: skip
+    twins = set(np.bincount(parent[1:], minlength=len(parent)).tolist()) <= {0, 2}
+    again, ends = preorder_reference(parent)
+    expected = twins and list(again) == list(range(len(parent))) and list(ends) == last.tolist()
+    assert layout._is_preorder() == expected

@@ -12,15 +12,12 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Bool, Int, sealed
-from ..compiled import uncompiled
 from ..data.topology import Wiring
 from ..errors import FileFormatError
 from ..kernels.dissection import boundaries, nested
 from ..kernels.flat import Flat
 from ..kernels.numbering import boundary_slots, preorder
 from .hierarchy import Hierarchy, Lists
-
-FEW_CELLS = 200_000  # are looked at sooner than kernels are loaded
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,11 +220,22 @@ class Layout:
             raise FileFormatError("its hubs and boundaries do not fit its cells")
 
     def _is_preorder(self) -> bool:
-        """Whether cells have two children or none and are numbered in preorder."""
-        with uncompiled(self.num_cells <= FEW_CELLS):
-            at, last = preorder(sealed(self.parent))
-        twins = np.isin(np.bincount(self.parent[1:], minlength=self.num_cells), (0, 2)).all()
-        return bool(twins and (at == np.arange(self.num_cells)).all() and np.array_equal(last, self.last))
+        """Whether cells have two children or none and are numbered in preorder, with ``last`` as it must be.
+
+        Of a cell that is split the first child comes next, the second where the first ends, and both end with the cell.
+        By induction from the root every subtree is then the interval it says; and as all children are different and
+        there are as many as cells but one, no cell is left out.
+        """
+        cells, parent, last = self.num_cells, self.parent, self.last
+        split = np.flatnonzero(~self.leaf)
+        if last[0] != cells or 2 * len(split) != cells - 1 or not _between(last, np.arange(1, cells + 1), cells + 1):
+            return False
+        first = split + 1
+        second = last[np.minimum(first, cells - 1)]
+        if not _between(first, 0, cells) or not _between(second, 0, cells):
+            return False
+        fits = (parent[first] == split) & (parent[second] == split) & (last[second] == last[split])
+        return bool(fits.all()) and len(np.unique(np.concatenate([first, second]))) == cells - 1
 
 
 def _by_home(home: Int, cells: int) -> Lists:

@@ -32,6 +32,8 @@ from ..errors import InputError, NetworkError
 from .labels import Label, canonical_integer, canonical_order, clean_labels
 from .proxy import NO_COLUMNS, OtherColumns, Rows, checked_proxy, proxy_array, sorted_among_twins, twins_of
 
+FEW_LABELS = 32  # are found one by one sooner than all are put into a dictionary
+
 
 class Arcs(NamedTuple):
     """Outgoing arcs of every node: ``heads[start[v]:start[v+1]]``, each with the id of its edge."""
@@ -278,6 +280,8 @@ class Topology:
         if not isinstance(labels, Iterable):
             raise InputError(f"give a list of labels, not {type(labels).__name__}")
         wanted = list(labels)
+        if len(wanted) <= FEW_LABELS:
+            return np.fromiter(map(self.index, wanted), np.int64, count=len(wanted))
         position = self._position
         plain = set(map(type, wanted)) <= {type(self.labels[0])} and all(map(position.__contains__, wanted))
         find = position.__getitem__ if plain else self.index
