@@ -396,7 +396,7 @@ MUTANTS = [
     Mutant(TABLES, "table[u, v] = min(table[u, v], graphs.lengths[e])",
            "table[u, v] = min(table[u, v], 3 * graphs.lengths[e])", "inner edges move three times",
            replay_of("separator")),
-    Mutant("kernels/minplus.py", "min(first + table[z, j], ", "min(first + first + table[z, j], ",
+    Mutant("kernels/minplus.py", "min(kind(first + table[z, j]), ", "min(kind(first + first + table[z, j]), ",
            "a leg counted twice",
            replay_of("separator")),
     Mutant(BUILD, "if not separates(graph, split):", "if False:", "separators that do not separate", OPTIMISED),

@@ -142,3 +142,17 @@ def test_large_cuts_are_found_again_by_others(net, tmp_path, monkeypatch):
     assert np.array_equal(dissection.cut(net.topology).layout.home, first.layout.home)
     assert kept.read_bytes() != b"spoilt"  # and mended
     dissection.cut.cache_clear()
+
+
+def test_a_cut_that_is_sound_but_terrible_is_refused_before_it_takes_memory():
+    """A ladder of cells, each with one hub from anywhere: boundaries that grow with every step."""
+    ends = grid_ends(150, 150)
+    topology = build(22_500, ends, np.ones(len(ends))).topology
+    core = len(hushpath.cut(topology).layout.home)
+    steps = 10_000
+    parent = np.array([-1, *np.repeat(2 * np.arange(steps), 2)])
+    home = np.full(core, 2 * steps)
+    home[np.random.default_rng(0).permutation(core)[:steps]] = 2 * np.arange(steps)
+    # Cells in preorder: of each pair of children the leaf comes first.
+    with pytest.raises((FileFormatError, hushpath.HushpathError), match=r"very many neighbours|hierarchy"):
+        Decomposition.of_cut(topology, parent, home)

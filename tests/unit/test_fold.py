@@ -111,6 +111,7 @@ def test_no_distance_that_needs_more_than_32_bits_is_overlooked(seed, directed):
     rng = np.random.default_rng(seed)
     topology = fringed(rng, most=4, directed=directed).topology
     lengths = rng.integers(0, NOTHING // int(rng.integers(1, 60)), topology.num_edges).astype(float)
+    lengths[rng.random(len(lengths)) < rng.choice([0.0, 0.3])] = np.inf  # as one direction of a chain of one-way roads
     distances = exact_distances(topology, lengths)
     longest = distances[np.isfinite(distances)].max()
     if fit_in_32_bits(topology.wiring, lengths, 0.0):
@@ -131,3 +132,41 @@ def test_the_last_number_of_32_bits(directed):
         assert index.tables.side_out.dtype == kind
         for answer in ask(index, 80):
             assert np.array_equal(answer, exact_distances(net.topology, lengths))
+
+
+def test_a_road_of_one_way_chains_needs_64_bits():
+    """Its core has both directions of every chain; the one that cannot be driven must not make it look short."""
+    many, long, ends, lengths = 40, 2**30 // 20, [], []
+    n = many + 2
+
+    def chain(a, b, length):
+        nonlocal n, ends, lengths
+        ends, lengths, n = [*ends, (a, n), (n, b)], [*lengths, length, 0.0], n + 1
+
+    for i in range(1, many + 1):
+        chain(i, i + 1, long)
+        chain(i, i + 1, long)
+    for _ in range(3):
+        chain(1, 0, 1)  # whoever gets there gets nowhere
+    topology = build(n, np.array(ends), np.ones(len(ends)), directed=True).topology
+    at = {(a, b): i for i, (a, b) in enumerate(zip(topology.tails.tolist(), topology.heads.tolist(), strict=True))}
+    steps = np.empty(len(ends))
+    steps[[at[pair] for pair in ends]] = lengths
+    expected = exact_distances(topology, steps)
+    assert expected[1, many + 1] > NOTHING
+    for answer in ask(Index.from_edges(cut(topology), steps, 1.0), n):
+        assert np.array_equal(answer, expected)
+
+
+def test_what_lies_before_and_after_the_core_counts_towards_32_bits():
+    """Two long dead ends on a square with diagonals: the distance between them is what just fits, or does not."""
+    square = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3)]
+    topology = build(6, np.array([*square, (0, 4), (2, 5)]), np.ones(8)).topology
+    at = {(a, b): i for i, (a, b) in enumerate(zip(topology.tails.tolist(), topology.heads.tolist(), strict=True))}
+    for top, kind in ((NOTHING - 8, np.int32), (NOTHING + 8, np.float64)):
+        lengths = np.ones(8)
+        lengths[[at[0, 4], at[2, 5]]] = (top - 7) // 2
+        index = Index.from_edges(cut(topology), lengths, 1.0)
+        assert index.tables.side_out.dtype == kind
+        for answer in ask(index, 6):
+            assert np.array_equal(answer, exact_distances(topology, lengths))

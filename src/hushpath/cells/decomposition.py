@@ -2,7 +2,7 @@
 
 It belongs to the public topology, so every later release, period and estimator can use it.  The file holds what takes
 long to find and nothing else: which cell is below which, and the cell of each core vertex.  All the rest follows from
-the topology in linear time, and is made from it when a file is read.  So a file from anywhere may be used: whatever it
+the topology, and is made from it when a file is read.  So a file from anywhere may be used: whatever it
 says, it is either a sound cut of this network, if perhaps a bad one, or refused.
 """
 

@@ -13,11 +13,13 @@ import numpy as np
 
 from ..arrays import Bool, Int, sealed
 from ..data.topology import Wiring
-from ..errors import FileFormatError
+from ..errors import CannotError, FileFormatError
 from ..kernels.dissection import boundaries, nested
 from ..kernels.flat import Flat
 from ..kernels.numbering import boundary_slots, preorder
 from .hierarchy import Hierarchy, Lists
+
+MOST_BOUNDARY = 64  # vertices per vertex and cell, on average; road networks have two
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +91,7 @@ class Layout:
 
         Raises:
             FileFormatError: if it does not hold, or cells are not in preorder with two children or none.
+            CannotError: if boundaries would be so many that no index fits.
         """
         cells, number = len(parent), np.arange(len(parent))
         sound = cells > 0 and parent[0] == -1 and _between(parent[1:], 0, number[1:])
@@ -104,7 +107,10 @@ class Layout:
         leaf = last == number + 1
         hubs = own.items[~leaf[home[own.items]]]
         hub_start = _starts(np.where(leaf, 0, own.sizes()))
-        bound_start, bound = boundaries(parent, home, *network.neighbours, own.start, own.items)
+        most = max(MOST_BOUNDARY * (len(home) + cells), 2**22)
+        bound_start, bound = boundaries(parent, home, *network.neighbours, own.start, own.items, most)
+        if not len(bound_start):
+            raise CannotError("cells have very many neighbours: the network has no small separators, or was cut badly")
         slot, above, here, members = boundary_slots(len(home), parent, hub_start, hubs, bound_start, bound)
         row = np.empty(len(home), np.int64)
         row[own.items] = np.arange(len(home)) - own.start[home[own.items]]
@@ -135,7 +141,8 @@ class Layout:
     @cached_property
     def levels(self) -> list[Int]:
         """Cells level by level from the root."""
-        return [np.flatnonzero(self.level == level) for level in range(int(self.level.max()) + 1)]
+        order = np.argsort(self.level, kind="stable")
+        return np.split(order, np.searchsorted(self.level[order], np.arange(1, int(self.level.max()) + 1)))
 
     @cached_property
     def level(self) -> Int:

@@ -31,7 +31,8 @@ def _longest(network: Wiring, lengths: Float) -> float:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    n, tails, heads = network.num_nodes, network.tails, network.heads
+    n, there = network.num_nodes, np.isfinite(lengths)  # of a chain of one-way roads one direction is not
+    tails, heads, lengths = network.tails[there], network.heads[there], lengths[there]
     graph = coo_array((np.ones(len(tails)), (tails, heads)), shape=(n, n))
     parts, part = connected_components(graph, directed=network.directed, connection="strong")
     if not network.directed:
@@ -39,10 +40,9 @@ def _longest(network: Wiring, lengths: Float) -> float:
         return 2 * float(_farthest(*both, np.tile(lengths, 2), part, parts).max(initial=0.0))
     within = part[tails] == part[heads]
     inside, between = np.where(within, lengths, np.inf), np.zeros(parts)
-    onward = np.flatnonzero(~within & np.isfinite(lengths))
-    np.maximum.at(between, part[tails[onward]], lengths[onward])
-    there, back = (_farthest(*ends, inside, part, parts) for ends in ((tails, heads), (heads, tails)))
-    return float((there + back + between).sum())
+    np.maximum.at(between, part[tails[~within]], lengths[~within])
+    out, back = (_farthest(*ends, inside, part, parts) for ends in ((tails, heads), (heads, tails)))
+    return float((out + back + between).sum())
 
 
 def _farthest(tails: Int, heads: Int, lengths: Float, part: Int, parts: int) -> Float:

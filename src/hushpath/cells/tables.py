@@ -85,7 +85,9 @@ def outer_room(layout: Layout, *, keep_leaves: bool = False) -> tuple[Int, int]:
 def table_bytes(layout: Layout, *, symmetric: bool, size: int = 8) -> int:
     """Memory that the tables need at their peak, at this many bytes a number."""
     side, square, inner = layout.table_sizes
-    return size * ((side + square) * (1 if symmetric else 2) + inner + outer_room(layout)[1])
+    largest = int(np.where(layout.leaf, layout.rows + np.diff(layout.bound_start), layout.members).max())
+    at_work = 2 * THREADS * largest**2  # while a cell is made, its table stands beside what is kept of it
+    return size * ((side + square) * (1 if symmetric else 2) + inner + outer_room(layout)[1] + at_work)
 
 
 def table_work(layout: Layout) -> float:

@@ -99,7 +99,10 @@ class EdgeDecoder(RowDecoder):
         worth_a_try = rows >= WORTH_AN_INDEX and arcs <= MOST_ARCS_PER_NODE * self.topology.num_nodes
         if self.index is None and worth_a_try and not self._tried:
             self._tried = True
-            decomposition = cut(self.topology)
+            try:
+                decomposition = cut(self.topology)
+            except CannotError:  # no small separators: searching is all there is
+                return None
             layout = decomposition.layout
             fits = table_bytes(layout, symmetric=not self.topology.directed) <= MAX_BYTES // 4
             if fits and table_work(layout) / rows + row_work(layout) < ADDITIONS_PER_ARC * arcs:

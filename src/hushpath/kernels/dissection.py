@@ -130,8 +130,11 @@ def nested(last, home, tails, heads):
 
 
 @njit(cache=True, nogil=True)
-def boundaries(parent, home, start, heads, own_start, own):
-    """For each cell, in preorder, the vertices above it that a vertex at or below it is joined to, increasing."""
+def boundaries(parent, home, start, heads, own_start, own, most):
+    """For each cell, in preorder, the vertices above it that a vertex at or below it is joined to, increasing.
+
+    More than ``most`` in all are not listed: then the first array is empty.
+    """
     cells = len(parent)
     begin, mark = np.zeros(cells + 1, np.int64), np.full(len(home), -1, np.int64)
     # Children come after their parents, so a second pass from the end finds them done; lists are linked per cell.
@@ -158,6 +161,8 @@ def boundaries(parent, home, start, heads, own_start, own):
                         items = np.concatenate((items, np.empty(len(items), np.int64)))
                     items[room], room = v, room + 1
         size[b] = room - first[b]
+        if room > most:
+            return begin[:0], items[:0]
         items[first[b] : room].sort()
         if b > 0:
             sibling[b], kid[parent[b]] = kid[parent[b]], b

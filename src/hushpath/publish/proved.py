@@ -26,6 +26,8 @@ def fault(part: Part, path: Path) -> str:
     _, pq = arrow()
     if not os.path.lexists(path):
         return MISSING
+    if not path.is_file():  # opening a pipe would wait for ever
+        return "is no ordinary file"
     try:
         with pq.ParquetFile(path, **LIMITS) as file:
             schema, rows = file.schema_arrow, file.metadata.num_rows
@@ -36,6 +38,15 @@ def fault(part: Part, path: Path) -> str:
     if not schema.equals(part.schema, check_metadata=True) or rows != part.rows:
         return "is another part, or not as hushpath writes it"
     return ""
+
+
+def undamaged(part: Part, path: Path) -> bool:
+    """Whether the file there is this part, whole, with every checksum right."""
+    try:
+        numbers_in(part, path)
+    except FileFormatError:
+        return False
+    return True
 
 
 def numbers_in(part: Part, path: Path) -> Any:

@@ -30,7 +30,7 @@ from ..tasks import LOCAL, place
 from .export import FORMATS, MatrixAsked, spelt
 from .oracle import Release, in_periods
 from .parts import HALF_WRITTEN, ROWS, TARGETS, Part, Parted
-from .proved import fault
+from .proved import fault, undamaged
 
 MOST_SHARES = 10**6
 
@@ -92,7 +92,7 @@ def write_parts(
     parts = [part for matrix in whole for part in matrix.parts]
     check_folder(folder, parts)
     mine = parts[len(parts) * (first - 1) // count : len(parts) * first // count]
-    missing = [part for part in mine if fault(part, folder / part.name)]
+    missing = [part for part in mine if not undamaged(part, folder / part.name)]
     _check_space(folder, missing)
     if missing:
         (folder / TARGETS).unlink(missing_ok=True)  # it says that all is there
@@ -165,7 +165,7 @@ def _made(
     """Make these parts, wherever that is to happen."""
     where = place(jobs=workers, dask=dask)
     if where is map or not missing:
-        return map(partial(Part.write, folder=folder), missing)
+        return map(partial(_write, folder=folder), missing)
     if release.file is None:
         raise OptionError("workers read the release from its file: save it, and load it from there")
     asked, file, reading, at = whole[0].asked, release.file.absolute(), release.reading, release.topology.indices
@@ -204,6 +204,15 @@ def _indexes(whole: list[Parted], file: Path) -> tuple[str, ...]:
     return tuple(digests)
 
 
+def _write(part: Part, folder: Path) -> None:
+    """Write a part; fine, too, if another run into the same folder was faster and has cleared up behind itself."""
+    try:
+        part.write(folder)
+    except CannotError:
+        if fault(part, folder / part.name):
+            raise
+
+
 _one_at_a_time = threading.Lock()  # a part is made by many threads, so two at once in a process gain nothing
 
 
@@ -211,7 +220,7 @@ def _write_elsewhere(task: tuple[int, int], job: Job) -> None:
     """In a worker: make one part."""
     with _one_at_a_time:
         matrix, number = task
-        _opened(job)[matrix].parts[number].write(Path(job.folder))
+        _write(_opened(job)[matrix].parts[number], Path(job.folder))
 
 
 @lru_cache(maxsize=1)
