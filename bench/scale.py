@@ -1,6 +1,6 @@
 """From a thousand to a million nodes: times, memory and answers, ours and those of others, in one run.
 
-    make bench-scale                                     everything but --huge (half an hour on two cores)
+    make bench-scale                                     everything but --huge (ten minutes on two cores)
     .venv/bin/python bench/scale.py --huge               also 10^7 edges through the command line
     .venv/bin/python bench/scale.py --quick              small networks: does everything run?
     .venv/bin/python bench/scale.py --only city --only plan

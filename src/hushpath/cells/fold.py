@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Bool, Int, sealed
+from ..arrays import Bool, Float, Int, sealed
 from ..data.topology import Wiring
 from ..kernels.flat import Doors
 from ..kernels.folding import find_fringes, fringe_distances, link_lengths
@@ -99,21 +98,21 @@ class Fold:
         sides = 4 if self.wiring.directed else 2
         return size * (int(self.inner_start[-1]) + sides * self.num_nodes) + 16 * self.num_nodes
 
-    def weighed(self, lengths: NDArray[Any], nothing: Any) -> tuple[Doors, NDArray[Any]]:
+    def weighed(self, lengths: Float) -> tuple[Doors, Float]:
         """The distances of all fringes and the lengths of the core's edges, from one length per edge of the network."""
-        kind, directed, fringes = lengths.dtype, self.wiring.directed, len(self.own)
-        up = np.full(len(self.above), nothing, kind)
-        down = np.full(len(self.above), nothing, kind) if directed else up
+        directed, fringes = self.wiring.directed, len(self.own)
+        up = np.full(len(self.above), np.inf)
+        down = up.copy() if directed else up
         link_lengths(self.link, self.upward, sealed(lengths), directed, up, down)
-        out = np.full((2, self.num_nodes), nothing, kind)
-        out[0, self.core] = 0
+        out = np.full((2, self.num_nodes), np.inf)
+        out[0, self.core] = 0.0
         into = out.copy() if directed else out
-        inner, across = np.empty(int(self.inner_start[-1]), kind), np.empty((2, fringes), kind)
+        inner, across = np.empty(int(self.inner_start[-1])), np.empty((2, fringes))
 
         def run(part: slice) -> None:
             fringe_distances(
                 np.arange(fringes)[part], self.own.start, self.own.items, self.above, self.ends[:, 1], up, down,
-                kind.type(nothing), directed, out, into, self.inner_start, inner, across,
+                directed, out, into, self.inner_start, inner, across,
             )  # fmt: skip
 
         in_threads(run, fringes)

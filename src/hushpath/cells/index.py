@@ -73,7 +73,7 @@ class Index:
         """Build from one published length per edge, in lattice steps: the same decomposition serves for any lengths."""
         fold, layout, graphs = decomposition.fold, decomposition.layout, decomposition.graphs
         symmetric = not graphs.directed
-        doors, core = fold.weighed(steps, np.inf)
+        doors, core = fold.weighed(steps)
         aside = max(float(a[np.isfinite(a)].max(initial=0.0)) for a in (doors.out, doors.into, doors.inner))
         nothing: Any = np.inf
         if fit_in_32_bits(fold.wiring, core, aside):

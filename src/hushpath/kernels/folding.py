@@ -106,26 +106,23 @@ def link_lengths(link, upward, lengths, directed, up, down):
 
 
 @njit(cache=True, nogil=True)
-def fringe_distances(
-    fringes, start, own, above, second, up, down, nothing, directed, out, into, inner_start, inner, across
-):
+def fringe_distances(fringes, start, own, above, second, up, down, directed, out, into, inner_start, inner, across):
     """Distances of some fringes: to and from where they hang, among their own vertices, and across from end to end.
 
     Vertex 0 of a table is the first end, the last one the second; ``above`` is the place of each parent, -1 for the
     first end.  Where there is no second end, the last row stays empty.
     """
-    kind = up.dtype.type
     for f in fringes:
         first, k = start[f], start[f + 1] - start[f]
         last = k + 1 if second[f] >= 0 else k
-        table = np.full((k + 2, k + 2), nothing)
+        table = np.full((k + 2, k + 2), np.inf)
         table[0, 0] = 0
         for i in range(1, last + 1):
             link = first + i - 1 if i <= k else len(own) + f
             p = above[link] + 1
             for j in range(i):
-                table[i, j] = kind(min(up[link] + table[p, j], nothing))
-                table[j, i] = kind(min(table[j, p] + down[link], nothing))
+                table[i, j] = up[link] + table[p, j]
+                table[j, i] = table[j, p] + down[link]
             table[i, i] = 0
         for i in range(k):
             v = own[first + i]
