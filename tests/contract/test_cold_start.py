@@ -5,8 +5,9 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
-from named_graphs import named
+from named_graphs import build, grid_ends, named
 
 import hushpath
 
@@ -42,4 +43,33 @@ def test_a_point_query_on_a_saved_index_brings_no_heavy_one(name, private, tmp_p
     lines, loaded = alone(f"from hushpath.cli import run\nassert run({asked!r}) == 0", tmp_path / "cache")
     (answer,) = json.loads("".join(lines))["answers"]
     assert answer["distance"] == rel.distance(*ends)
+    assert loaded == []
+
+
+@pytest.mark.parametrize("granularity", [2.0**-30, 2.0**-4], ids=["64 bits", "32 bits"])
+def test_answers_in_plain_python_are_those_of_compiled_code(granularity, tmp_path, monkeypatch):
+    """One-way dead ends and chains: where nothing leads out, sums of "not connected" must not run over."""
+    monkeypatch.setenv("HUSHPATH_CACHE", str(tmp_path / "cache"))
+    rng = np.random.default_rng(3)
+    ends = np.concatenate([grid_ends(4, 4), grid_ends(4, 4)[:, ::-1], [(16, 0), (17, 16), (5, 18), (18, 19), (19, 10)]])
+    network = build(20, ends, rng.uniform(1, 9, len(ends)), directed=True)
+    rel = hushpath.release(
+        network, epsilon=1.0, unit=60.0, mechanism="input", max_weight=9e6, estimator="clip", seed=1,
+        granularity=granularity,
+    )  # fmt: skip
+    rel.save(tmp_path / "roads.hush", index=True)
+    assert rel.index.tables.side_out.dtype == ("float64" if granularity < 2.0**-9 else "int32")
+    program = f"""
+import warnings
+import numpy as np
+import hushpath
+warnings.simplefilter("error")
+rel = hushpath.load({str(tmp_path / "roads.hush")!r})
+everyone = np.arange(20)
+asked = [(np.full(4, s), everyone[g : g + 4]) for s in range(20) for g in range(0, 20, 4)]
+print(json.dumps([rel.index.pairs(*ends).tolist() for ends in asked]))
+"""
+    (line,), loaded = alone(program, tmp_path / "cache")
+    assert np.array_equal(np.array(json.loads(line)).reshape(20, 20), rel.matrix())
+    assert np.isinf(rel.matrix()).any()
     assert loaded == []

@@ -202,7 +202,9 @@ def near(s, g, t, doors, inner, nothing, best):
         for y in range(2 if a >= 0 else 0):
             b = doors.ends[y, g]
             if b >= 0 and t.home[a] == t.home[b]:
-                best = min(best, doors.out[x, s] + doors.into[y, g] + inside(a, b, t, inner, nothing))
+                out, into, within = doors.out[x, s], doors.into[y, g], inside(a, b, t, inner, nothing)
+                if out < nothing and into < nothing and within < nothing:  # three times that would not fit in 32 bits
+                    best = min(best, out + within + into)
     return best
 
 
