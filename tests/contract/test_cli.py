@@ -401,20 +401,23 @@ def test_serve_answers_until_it_is_stopped(folder, capsys, number):
 
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, preexec_fn=as_on_a_terminal) as run_:
-        said = b""
-        while (line := run_.stdout.readline()) and line != b"}\n":
-            said += line
-        document = json.loads(said + b"}")
-        assert document["url"].startswith("http://127.0.0.1:")
-        assert document["releases"]["roads"]["marking"].startswith("NOT PRIVATE")
-        with urllib.request.urlopen(f"{document['url']}/distance?source=n0&target=n29", timeout=20) as answer:
-            assert json.load(answer)["distance"] == hushpath.load("roads.hush").distance("n0", "n29")
-        port = document["url"].rpartition(":")[2]
-        code, out, err = call(capsys, "serve", "roads.hush", "--port", port)
-        assert (code, out) == (1, "")
-        assert f"hushpath: cannot listen on 127.0.0.1 port {port}: Address already in use\n" in err
-        run_.send_signal(number)
-        out, err = run_.communicate(timeout=30)
+        try:
+            said = b""
+            while (line := run_.stdout.readline()) and line != b"}\n":
+                said += line
+            document = json.loads(said + b"}")
+            assert document["url"].startswith("http://127.0.0.1:")
+            assert document["releases"]["roads"]["marking"].startswith("NOT PRIVATE")
+            with urllib.request.urlopen(f"{document['url']}/distance?source=n0&target=n29", timeout=20) as answer:
+                assert json.load(answer)["distance"] == hushpath.load("roads.hush").distance("n0", "n29")
+            port = document["url"].rpartition(":")[2]
+            code, out, err = call(capsys, "serve", "roads.hush", "--port", port)
+            assert (code, out) == (1, "")
+            assert f"hushpath: cannot listen on 127.0.0.1 port {port}: Address already in use\n" in err
+            run_.send_signal(number)
+            out, err = run_.communicate(timeout=30)
+        finally:
+            run_.kill()  # a test that fails in between must not wait for it
     assert run_.returncode == 130
     assert err.decode().splitlines()[-1] == "hushpath: interrupted; no half-written file is left"
     assert "n29" not in err.decode()  # what was asked is not written down

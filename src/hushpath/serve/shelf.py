@@ -55,6 +55,10 @@ class Book:
                 self.release.build_index(max_bytes=max_bytes)
             except CannotError:
                 self.release.prepared(self.release.topology.num_nodes)
+        # Kernels are compiled when they are first called: no visitor should wait for that.
+        nodes = np.array([0, self.release.topology.num_nodes - 1])
+        self.release.distances(nodes[None], positions=True)
+        self.release.matrix(nodes, nodes, positions=True)
 
     def learn(self) -> None:
         """Get ready for intervals: minutes on a large network, once."""
