@@ -71,7 +71,7 @@ def find_fringes(start, heads, most):
 def _peel(start, heads, most, parent):
     """Take away vertices with one neighbour, again and again, as long as what hangs on each is small."""
     n = len(start) - 1
-    gone, degree, size = np.zeros(n, np.bool_), np.diff(start), np.ones(n, np.int64)
+    gone, degree, size = np.zeros(n, np.bool_), start[1:] - start[:-1], np.ones(n, np.int64)
     queue, peeled, last, count = np.empty(n, np.int64), np.empty(n, np.int64), 0, 0
     for v in range(n):
         if degree[v] == 1:
