@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -60,8 +61,8 @@ def command(
             c.print_json({"url": url, "releases": marked})
         else:
             named_so = [f"{name} ({NOT_PRIVATE})" if rel.statement.marking else name for name, rel in loaded.items()]
-            print(f"Serving {', '.join(named_so)} at {url} (Ctrl-C stops).", flush=True)
-        typer.get_text_stream("stdout").flush()
+            print(f"Serving {', '.join(named_so)} at {url} (Ctrl-C stops).")
+        sys.stdout.flush()  # into a pipe, too: whoever reads it waits for this
         listen(app, sock, limits, host=shown_host)
 
 
