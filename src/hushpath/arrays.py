@@ -26,6 +26,11 @@ def sealed(values: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
+def starts(sizes: Int) -> Int:
+    """Where each of several lists begins if they lie behind each other, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
 def concatenated(parts: list[Int]) -> Int:
     """``np.concatenate`` that also accepts no parts at all."""
     return np.concatenate(parts) if parts else np.empty(0, np.int64)

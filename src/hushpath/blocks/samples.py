@@ -59,10 +59,7 @@ def _counted(topology: Topology, sources: Int) -> HopCounts:
     def run(part: slice) -> None:
         found.append(count_hops(arcs.start, arcs.heads, sources[part]))
 
-    if len(sources) * len(arcs.heads) < WORTH_A_THREAD:
-        run(slice(0, len(sources)))
-    else:
-        in_threads(run, len(sources))
+    in_threads(run, len(sources), worth_it=len(sources) * len(arcs.heads) >= WORTH_A_THREAD)
     pairs = np.sum(found, axis=0)
     hops = 1 + np.flatnonzero(pairs[1:])
     return HopCounts(hops.astype(np.float64), pairs[hops])

@@ -2,8 +2,8 @@
 
 It belongs to the public topology, so every later release, period and estimator can use it.  The file holds what takes
 long to find and nothing else: which cell is below which, and the cell of each core vertex.  All the rest follows from
-the topology, and is made from it when a file is read.  So a file from anywhere may be used: whatever it
-says, it is either a sound cut of this network, if perhaps a bad one, or refused.
+the topology, and is made from it when a file is read.  So a file from anywhere may be used: whatever it says, it is
+either a sound cut of this network, if perhaps a bad one, or refused.
 """
 
 from __future__ import annotations
@@ -34,21 +34,24 @@ class Decomposition:
     """A network folded and cut.
 
     Attributes:
-        network: who is joined to whom.
         fold: its fringes and its core.
         layout: the cells of the core.
     """
 
-    network: Wiring
     fold: Fold
     layout: Layout
+
+    @property
+    def network(self) -> Wiring:
+        """Who is joined to whom."""
+        return self.fold.network
 
     @classmethod
     def of_cut(cls, topology: Topology, parent: Int, home: Int) -> Decomposition:
         """Lay out a cut of the core of a network; refuses what is none (``Layout.of_cut``)."""
         fold = folded(topology.wiring)
         layout = Layout.of_cut(fold.wiring, frozen(parent, np.int64), frozen(home, np.int64))
-        return cls(topology.wiring, fold, layout)
+        return cls(fold, layout)
 
     def belongs_to(self, topology: Topology) -> bool:
         """Whether it is a cut of this topology."""

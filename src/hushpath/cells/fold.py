@@ -19,7 +19,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Bool, Float, Int, sealed
+from ..arrays import Bool, Float, Int, sealed, starts
 from ..data.topology import Wiring
 from ..kernels.flat import Doors
 from ..kernels.folding import find_fringes, fringe_distances, link_lengths
@@ -34,7 +34,7 @@ class Fold:
     """How a network is folded, by public facts alone.
 
     Attributes:
-        num_nodes: of the whole network.
+        network: the whole of it.
         core: the vertices that stay, increasing; core vertices are numbered in this order.
         own: folded vertices fringe by fringe, parents before children.
         above: for each of these the place of its parent in the fringe, -1 for the first end; then, for each fringe,
@@ -43,18 +43,31 @@ class Fold:
         link: for each edge the vertex that it joins to its parent, as a position in ``own``, or for the second end of a
             fringe behind all of these; -1 for an edge of the core.
         upward: whether such an edge leads from the vertex to its parent.
-        wiring: the core as a network: first the edges that stay, then one from end to end of each chain, and one back
-            if the network is directed.
     """
 
-    num_nodes: int
+    network: Wiring
     core: Int
     own: Lists
     above: Int
     ends: Int
     link: Int
     upward: Bool
-    wiring: Wiring
+
+    @property
+    def num_nodes(self) -> int:
+        """Vertices of the whole network."""
+        return self.network.num_nodes
+
+    @cached_property
+    def wiring(self) -> Wiring:
+        """The core as a network: first the edges that stay, then one for each chain, and one back if it is directed."""
+        number, directed = self.nearest[0].astype(np.int64), self.network.directed
+        ends = self.ends[self.chains].T
+        tails, heads = (ends, ends[::-1]) if directed else (ends[:1], ends[1:])
+        return Wiring(
+            len(self.core), np.concatenate([number[self.network.tails[self.stays]], *tails]),
+            np.concatenate([number[self.network.heads[self.stays]], *heads]), directed,
+        )  # fmt: skip
 
     @cached_property
     def stays(self) -> Int:
@@ -91,7 +104,7 @@ class Fold:
     @cached_property
     def inner_start(self) -> Int:
         """Where the table of each fringe begins."""
-        return np.concatenate([[0], np.cumsum(self.own.sizes() ** 2)])
+        return starts(self.own.sizes() ** 2)
 
     def nbytes(self, size: int) -> int:
         """Memory of the distances of all fringes, at this many bytes a number."""
@@ -122,12 +135,12 @@ class Fold:
 
 
 @lru_cache(maxsize=2)
-def folded(network: Wiring, most: int = MOST) -> Fold:
-    """Fold a network; no fringe has more than ``most`` vertices, and with 0 nothing is folded."""
+def folded(network: Wiring) -> Fold:
+    """Fold a network."""
     n = network.num_nodes
-    listed, fringe, parent, ends = find_fringes(*network.neighbours, most)
-    order = np.argsort(fringe[listed], kind="stable")
-    own = Lists(np.searchsorted(fringe[listed][order], np.arange(len(ends) + 1)), listed[order])
+    listed, fringe, parent, ends = find_fringes(*network.neighbours, MOST)
+    groups = Lists.grouped(fringe[listed], len(ends))
+    own = Lists(groups.start, listed[groups.items])
     number = np.full(n + 1, -1, np.int64)  # of core vertices; the last stands for "no vertex"
     core = np.flatnonzero(fringe < 0)
     number[core] = np.arange(len(core))
@@ -135,17 +148,8 @@ def folded(network: Wiring, most: int = MOST) -> Fold:
     slot[own.items] = np.arange(len(own.items))
     place[own.items] = slot[own.items] - np.repeat(own.start[:-1], own.sizes())
     link, upward = _links(network, fringe, parent, slot, len(listed))
-    stays = np.flatnonzero(link < 0)
-    core_ends = number[ends[:, :2]]
-    chains = core_ends[(core_ends[:, 1] >= 0) & (core_ends[:, 0] != core_ends[:, 1])]
-    tails, heads = number[network.tails[stays]], number[network.heads[stays]]
-    sides = (0, 1) if network.directed else (0,)
-    wiring = Wiring(
-        len(core), np.concatenate([tails, *(chains[:, i] for i in sides)]),
-        np.concatenate([heads, *(chains[:, 1 - i] for i in sides)]), network.directed,
-    )  # fmt: skip
     above = np.concatenate([place[parent[own.items]], place[ends[:, 2]]])
-    return Fold(n, core, own, above, core_ends, link, upward, wiring)
+    return Fold(network, core, own, above, number[ends[:, :2]], link, upward)
 
 
 def _links(network: Wiring, fringe: Int, parent: Int, slot: Int, count: int) -> tuple[Int, Bool]:

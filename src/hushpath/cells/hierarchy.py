@@ -57,6 +57,12 @@ class Lists:
             array.setflags(write=False)
         return cls(start, items)
 
+    @classmethod
+    def grouped(cls, keys: Int, count: int) -> Lists:
+        """Positions by key, from 0 to ``count - 1``, each list increasing."""
+        order = np.argsort(keys, kind="stable")
+        return cls(np.searchsorted(keys[order], np.arange(count + 1)), order)
+
     def __getitem__(self, index: int) -> Int:
         return self.items[self.start[index] : self.start[index + 1]]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Int
+from ..arrays import Int, starts
 from ..kernels.flat import Labels, Tables
 from ..kernels.labels import fill_labels
 from ..kernels.paths import in_threads
@@ -22,7 +22,7 @@ from .layout import Layout
 def label_rows(layout: Layout) -> Int:
     """Where each label begins."""
     many = np.diff(layout.hub_start)
-    return np.concatenate([[0], np.cumsum(np.repeat(layout.col + many, many))])
+    return starts(np.repeat(layout.col + many, many))
 
 
 def label_bytes(layout: Layout, *, shared: bool, size: int = 8) -> int:

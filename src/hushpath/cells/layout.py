@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import Bool, Int, sealed
+from ..arrays import Bool, Int, sealed, starts
 from ..data.topology import Wiring
 from ..errors import CannotError, FileFormatError
 from ..kernels.dissection import boundaries, nested
@@ -103,10 +103,10 @@ class Layout:
             raise FileFormatError("its cells do not form a hierarchy")
         if not nested(last, home, network.tails, network.heads):
             raise FileFormatError("an edge joins two cells of which neither lies below the other")
-        own = _by_home(home, cells)
+        own = Lists.grouped(home, cells)
         leaf = last == number + 1
         hubs = own.items[~leaf[home[own.items]]]
-        hub_start = _starts(np.where(leaf, 0, own.sizes()))
+        hub_start = starts(np.where(leaf, 0, own.sizes()))
         most = max(MOST_BOUNDARY * (len(home) + cells), 2**22)
         bound_start, bound = boundaries(parent, home, *network.neighbours, own.start, own.items, most)
         if not len(bound_start):
@@ -136,7 +136,7 @@ class Layout:
     @cached_property
     def own(self) -> Lists:
         """Vertices by home."""
-        return _by_home(self.home, self.num_cells)
+        return Lists.grouped(self.home, self.num_cells)
 
     @cached_property
     def levels(self) -> list[Int]:
@@ -177,9 +177,9 @@ class Layout:
         made = {
             "leaf": self.leaf, "col": self.col, "own_start": self.own.start, "own": self.own.items, "rows": rows,
             "slot_col": np.repeat(self.col - self.hub_start[:-1], np.diff(self.hub_start)) + np.arange(len(self.hubs)),
-            "side_start": _starts(rows * np.diff(self.bound_start)),
-            "square_start": _starts(np.where(self.leaf, 0, rows**2)),
-            "inner_start": _starts(np.where(self.has_inner, rows**2, 0)),
+            "side_start": starts(rows * np.diff(self.bound_start)),
+            "square_start": starts(np.where(self.leaf, 0, rows**2)),
+            "inner_start": starts(np.where(self.has_inner, rows**2, 0)),
         }  # fmt: skip
         return Flat(**{name: sealed(made[name] if name in made else stored[name]) for name in Flat._fields})
 
@@ -245,19 +245,10 @@ class Layout:
         return bool(fits.all()) and len(np.unique(np.concatenate([first, second]))) == cells - 1
 
 
-def _by_home(home: Int, cells: int) -> Lists:
-    order = np.argsort(home, kind="stable")
-    return Lists(np.searchsorted(home[order], np.arange(cells + 1)), order)
-
-
 def _permuted(lists: Lists, order: Int) -> Lists:
     if np.array_equal(order, np.arange(len(order))):
         return lists
     return Lists.of([lists[i] for i in order.tolist()])
-
-
-def _starts(sizes: Int) -> Int:
-    return np.concatenate([[0], np.cumsum(sizes)])
 
 
 def _between(values: Int, low: Int | int, high: Int | int) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Float, Int
 from ..data.topology import Wiring
 from ..kernels.minplus import NOTHING
-from ..kernels.paths import dijkstra
+from ..kernels.paths import distances_from
 
 
 def fit_in_32_bits(network: Wiring, lengths: Float, aside: float) -> bool:
@@ -47,16 +47,10 @@ def _longest(network: Wiring, lengths: Float) -> float:
 
 def _farthest(tails: Int, heads: Int, lengths: Float, part: Int, parts: int) -> Float:
     """The longest distance in each part from its first vertex: one search, from a vertex added before all of these."""
-    n = len(part)
-    first = np.unique(part, return_index=True)[1]
-    tails = np.concatenate([tails, np.full(parts, n)])
-    order = np.argsort(tails, kind="stable")
-    start = np.searchsorted(tails[order], np.arange(n + 2))
-    heads = np.concatenate([heads, first])[order]
-    lengths = np.concatenate([lengths, np.zeros(parts)])[order]
+    n, first = len(part), np.unique(part, return_index=True)[1]
+    arcs = Wiring(n + 1, np.append(tails, np.full(parts, n)), np.append(heads, first), directed=True).arcs
     row = np.empty((1, n + 1))
-    room = np.empty(n + 1), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
-    dijkstra(start, heads, lengths, np.array([n]), -1, np.inf, row, *room)
+    distances_from(arcs, np.append(lengths, np.zeros(parts))[arcs.edges], np.array([n]), row)
     farthest = np.zeros(parts)
     reached = np.isfinite(row[0, :n])
     np.maximum.at(farthest, part[reached], row[0, :n][reached])

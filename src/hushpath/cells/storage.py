@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import starts
 from ..errors import FileFormatError, warn
 from ..files import container
 from ..kernels.flat import Doors, Labels, Tables
@@ -123,7 +124,7 @@ def _doors(numbers: dict[str, NDArray[Any]], layout: Layout, kind: Any, *, symme
     if not typed or ends.shape != (2, n) or fringe.shape != (n,) or place.shape != (n,) or start.ndim != 1:
         raise FileFormatError("its fringes have the wrong type or shape")
     sizes, folded = np.diff(start), fringe >= 0
-    fits = start[0] == 0 and (sizes >= 0).all() and np.array_equal(inner_start, np.append(0, np.cumsum(sizes**2)))
+    fits = start[0] == 0 and (sizes >= 0).all() and np.array_equal(inner_start, starts(sizes**2))
     fits = fits and (fringe >= -1).all() and (fringe < fringes).all() and (ends < layout.num_nodes).all()
     fits = fits and (ends[0] >= 0).all() and (ends[1] >= -1).all() and (place[folded] >= 0).all()
     if not fits or (place[folded] >= sizes[fringe[folded]]).any():

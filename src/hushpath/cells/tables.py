@@ -18,7 +18,7 @@ from ..kernels.numbering import outer_places
 from ..kernels.paths import THREADS, in_threads
 from ..kernels.tables import cell_tables
 from ..progress import steps
-from .hierarchy import Hierarchy
+from .hierarchy import Hierarchy, Lists
 from .layout import Layout
 
 TOGETHER = 2 + THREADS.bit_length()  # levels whose cells stand side by side: enough subtrees for every thread
@@ -28,15 +28,15 @@ def cell_graphs(
     hierarchy: Hierarchy, topology: Topology, lengths: NDArray[Any], public: NDArray[Any] | None = None
 ) -> Graphs:
     """The graph inside every cell, for one length per edge; ``public`` is the length of edges that are public there."""
-    order = np.argsort(hierarchy.home, kind="stable")
-    start = np.searchsorted(hierarchy.home[order], np.arange(hierarchy.num_cells + 1))
+    edges = Lists.grouped(hierarchy.home, hierarchy.num_cells)
+    order = edges.items
     # Only an edge inside a separator has both ends in several leaves, and only the covered flavour keeps it there.
     arcs = topology.arcs
     shared = np.flatnonzero(~hierarchy.is_leaf[hierarchy.home[arcs.edges]] if hierarchy.hops else [])
     return Graphs(
         vertex_start=sealed(hierarchy.vertices.start),
         vertices=sealed(hierarchy.vertices.items),
-        edge_start=sealed(start),
+        edge_start=sealed(edges.start),
         tails=sealed(topology.tails[order]),
         heads=sealed(topology.heads[order]),
         lengths=sealed(lengths[order]),
@@ -49,8 +49,7 @@ def cell_graphs(
 
 def cut_graphs(layout: Layout, network: Wiring) -> Graphs:
     """The graph inside every cell of a cut, without lengths: an edge belongs to the lower cell of its two ends."""
-    at = np.maximum(layout.home[network.tails], layout.home[network.heads])
-    order = np.argsort(at, kind="stable")
+    edges = Lists.grouped(np.maximum(layout.home[network.tails], layout.home[network.heads]), layout.num_cells)
     number = np.arange(layout.num_cells)
     # Vertices of leaves: their own and their boundary, increasing. Those of other cells are not asked for.
     below, beside = np.repeat(number, layout.own.sizes()), np.repeat(number, np.diff(layout.bound_start))
@@ -62,10 +61,10 @@ def cut_graphs(layout: Layout, network: Wiring) -> Graphs:
     return Graphs(
         vertex_start=sealed(np.searchsorted(cell[kept], np.arange(layout.num_cells + 1))),
         vertices=sealed(vertex[kept]),
-        edge_start=sealed(np.searchsorted(at[order], np.arange(layout.num_cells + 1))),
-        tails=sealed(network.tails[order]),
-        heads=sealed(network.heads[order]),
-        lengths=sealed(order),
+        edge_start=sealed(edges.start),
+        tails=sealed(network.tails[edges.items]),
+        heads=sealed(network.heads[edges.items]),
+        lengths=sealed(edges.items),
         public_start=sealed(np.zeros(network.num_nodes + 1, np.int64)),
         public_heads=sealed(nothing),
         public_lengths=sealed(nothing),

@@ -143,10 +143,7 @@ def _used_by_hops(start: Int, heads: Int, edges: Int, roots: Int, count: int) ->
         hop_usage(start, heads, edges, roots, part.start, part.stop, used, far)
         found.append((used, far))
 
-    if n <= MANY_NODES:
-        run(slice(0, len(roots)))
-    else:
-        in_threads(run, len(roots))
+    in_threads(run, len(roots), worth_it=n > MANY_NODES)
     used, far = (np.sum(parts, axis=0) for parts in zip(*found, strict=True))
     return used / (len(roots) * n), far / len(roots)
 

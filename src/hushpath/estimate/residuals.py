@@ -12,7 +12,6 @@ what was expected than those of small ones: the law is *stretched* by a factor t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -104,7 +103,9 @@ class Observed:
         m = len(guess)
         rows, first, last = np.empty((m, len(CELLS))), np.empty(m, np.int64), np.empty(m, np.int64)
         seen = self.gaussian, self.values, self.scales, guess, stretch, CELLS, OFFSET, self.low, self.top
-        _shared_out(lambda part: likelihood(*seen, rows, first, last, part.start, part.stop), m)
+        in_threads(
+            lambda part: likelihood(*seen, rows, first, last, part.start, part.stop), m, worth_it=m >= WORTH_A_THREAD
+        )
         inside = _UP_TO[:, last].T - _UP_TO[:, first].T
         change = _SLOPE_UP_TO[:, last].T - _SLOPE_UP_TO[:, first].T
         there = inside > LEAST
@@ -121,7 +122,9 @@ class Observed:
         stretch = residuals.stretch(guess)
         seen = self.gaussian, self.values, self.scales, guess, stretch, CELLS, OFFSET, self.low, self.top
         prior, out = (residuals.shares, which, MASS), (before, mean, residual, spread, draws)
-        _shared_out(lambda part: posterior(*seen, *prior, uniform, *out, part.start, part.stop), m)
+        in_threads(
+            lambda part: posterior(*seen, *prior, uniform, *out, part.start, part.stop), m, worth_it=m >= WORTH_A_THREAD
+        )
         return Posterior(before, mean, residual, spread, draws)
 
 
@@ -205,14 +208,6 @@ class Residuals:
             ]
             shares = _mostly_around(np.array([share / share.sum() for share in new]))
         return replace(self, shares=(1 - HEAVY_TAIL) * shares + HEAVY_TAIL * np.append(TAIL, 0.0))
-
-
-def _shared_out(run: Callable[[slice], None], edges: int) -> None:
-    """Call it on all edges, in threads if they are many."""
-    if edges < WORTH_A_THREAD:
-        run(slice(0, edges))
-    else:
-        in_threads(run, edges)
 
 
 def _mostly_around(shares: Float) -> Float:

@@ -207,10 +207,7 @@ def _around(facts: EdgeFacts, values: Float, trust: Float) -> list[Float]:
         for k in range(some.start, some.stop):
             diffused(*walk, np.array(STEPS), values[near], trust[near], fold == k, spread)
 
-    if m <= MANY_EDGES:
-        run(slice(0, folds))
-    else:
-        in_threads(run, folds)
+    in_threads(run, folds, worth_it=m > MANY_EDGES)
     out = np.empty_like(spread)
     out[:, near] = spread
     return [*columns, *out]

@@ -105,17 +105,14 @@ def distances_from(arcs: Arcs, lengths: NDArray[Any], sources: Int, out: NDArray
             keys, nodes, place,
         )  # fmt: skip
 
-    if len(sources) * len(arcs.heads) < WORTH_A_THREAD:
-        run(slice(0, len(sources)))
-    else:
-        in_threads(run, len(sources))
+    in_threads(run, len(sources), worth_it=len(sources) * len(arcs.heads) >= WORTH_A_THREAD)
 
 
-def in_threads(run: Any, count: int) -> None:
-    """Call ``run`` on slices that cover ``range(count)``, a thread each; the kernels release the GIL."""
+def in_threads(run: Callable[[slice], object], count: int, *, worth_it: bool = True) -> None:
+    """Call ``run`` on slices that cover ``range(count)``, a thread each, or at once; the kernels release the GIL."""
     if count == 0:
         return
-    parts = min(THREADS, count)
+    parts = min(THREADS, count) if worth_it else 1
     edges = [count * i // parts for i in range(parts + 1)]
     slices = [slice(a, b) for a, b in pairwise(edges)]
     if parts == 1:
