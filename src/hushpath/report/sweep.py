@@ -29,8 +29,8 @@ def picture(sweep: Sweep, kind: str = "png") -> bytes:
     plans = [one for one in sweep.plans if math.isfinite(one.terms.epsilon) and one.choice.mean_error > 0]
     if not plans:
         raise CannotError("there is no error to draw at these epsilons")
-    figure = blank(7.2, 4.8)
-    axes = figure.add_axes((0.125, 0.13, 0.745 if sweep.known else 0.845, 0.76))
+    figure = blank(7.2, 5.4)
+    axes = figure.add_axes((0.125, 0.245, 0.745 if sweep.known else 0.845, 0.675))
     epsilons = [one.terms.epsilon for one in plans]
     choices = [one.choice for one in plans]
     tried = [one.expected.simulated for one in choices]
@@ -48,7 +48,7 @@ def picture(sweep: Sweep, kind: str = "png") -> bytes:
     whole_decades(axes)
     if len(epsilons) <= FEW:
         axes.set_xticks(epsilons, [f"{one:g}" for one in epsilons])
-    axes.legend(loc="best", frameon=False, fontsize=11)
+    figure.legend(loc="lower center", ncols=2, frameon=False, fontsize=11)  # below: lines may be anywhere inside
     if sweep.known is not None and sweep.known.distance > 0:
         distance = sweep.known.distance
         to_share: Any = lambda error: 100 * error / distance  # noqa: E731
