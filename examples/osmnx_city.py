@@ -50,8 +50,7 @@ rel.save("city.hush")
 graph = ox.distance.add_edge_lengths(nx.MultiDiGraph(rel.to_networkx(), crs="epsg:4326"))
 path = ox.routing.shortest_path(graph, HOME, WORK, weight="travel_time")
 ox.plot_graph_route(graph, path, bgcolor="white", node_size=0, show=False, save=True, filepath="path.png")
-print(rel.statement)
-print(f"released: from home to work {rel.distance(HOME, WORK):.0f} seconds, along the path that path.png shows")
+print(rel.statement, f"released: from home to work {rel.distance(HOME, WORK):.0f} seconds: path.png", sep="\n")
 
 assert "parallel edges: 1 of" in str(said[0].message)
 assert graph.edges.keys() == streets.edges.keys()  # parallel edges and one-way streets are as they were
