@@ -1,14 +1,20 @@
 """The report room: a page of any release, and the one style of pictures."""
 
+import io
 import re
 
+import numpy as np
 import pytest
+from matplotlib import colormaps
+from matplotlib.image import imread
 
 import hushpath
 from hushpath.publish.evaluate import compare
+from hushpath.publish.isochrones import isochrones
 from hushpath.publish.plan import plan
 from hushpath.publish.statement import NOT_PRIVATE
 from hushpath.report.canvas import colour, mark
+from hushpath.report.isochrones import picture, told
 from hushpath.report.page import records, write_file
 from hushpath.report.release import write_report
 from hushpath.report.setting import Setting
@@ -68,3 +74,26 @@ def test_a_page_that_cannot_be_written_is_one_clear_line(tmp_path):
 def test_every_mechanism_has_a_colour_and_a_mark_of_its_own():
     assert len({colour(name) for name in MECHANISMS}) == len(MECHANISMS)
     assert len({mark(name) for name in MECHANISMS}) == len(MECHANISMS)
+
+
+def test_a_picture_of_isochrones_has_every_step_and_says_what_is_not_private():
+    places = [[14.0 + i / 100, 50.0 + i % 2 / 100] for i in range(6)]
+    net = hushpath.Network.build(range(6), range(5), range(1, 6), [60.0] * 5, coordinates=places)
+    terms = dict(epsilon=5.0, unit=1.0, max_weight=100, mechanism="input", anyway=True, measured_in="seconds")
+    orange = {}
+    for seed in (None, 3):
+        made = hushpath.release(net, **terms, seed=seed)
+        drawn = isochrones(made, 0, [60, 150], cells=60)
+        pixels = imread(io.BytesIO(picture(made, drawn)))
+        assert np.array_equal(pixels, imread(io.BytesIO(picture(made, drawn))))
+        corner = np.round(255 * pixels[-40:, pixels.shape[1] // 2 :, :3]).astype(int)
+        orange[seed] = bool((corner == [0xB3, 0x47, 0x00]).all(axis=2).any())
+        for part in (0.88, 0.38):  # the nearest step and the farthest, one colour each
+            assert (np.abs(pixels[..., :3] - colormaps["Blues"](part)[:3]).max(axis=2) < 0.01).sum() > 1000
+    assert orange == {None: False, 3: True}
+
+
+@pytest.mark.parametrize(("units", "words"), [("seconds", "5 min"), ("km", "300 km"), ("", "300")])
+def test_a_step_is_told_in_the_units_of_the_release(units, words):
+    net = hushpath.Network.build(range(2), [0], [1], [60.0])
+    assert told(hushpath.release(net, epsilon=5.0, unit=1.0, max_weight=100, measured_in=units), 300.0) == words

@@ -1,0 +1,52 @@
+"""For a map maker: how far one gets in 2, 3 and 4 minutes, surely and maybe, as GeoJSON and as a picture.
+
+The city is made up; put your own edge list, and a table of places in longitude and latitude, in place of `city.csv` and
+`places.csv`.  The streets are public, the seconds are private.  Needs no more than hushpath.
+"""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import pandas as pd
+
+import hushpath
+from hushpath.demo.city import make_city
+from hushpath.export import export
+from hushpath.publish.isochrones import isochrones
+from hushpath.report.isochrones import write_isochrones
+
+make_city(size=350, trips=50_000).write_csv(Path("."))  # city.csv: source, target, seconds, free_flow
+places = pd.read_csv("city.nodes.csv")  # kilometres; as if the city lay beside the Vltava
+places.assign(x=14.42 + places.x / 71.5, y=50.08 + places.y / 111.2).to_csv("places.csv", index=False)
+
+net = hushpath.read_network("city.csv", weight="seconds", nodes="places.csv").with_proxy("free_flow")
+
+# Yours to declare: one trip moves all seconds together by at most 3, and no street takes more than 62.
+terms = dict(epsilon=1.0, unit=3.0, max_weight=62, mechanism="input")
+rel = hushpath.release(net, **terms, quantity="travel time", measured_in="seconds", date="2026-03")
+
+# Free from here on, and as often as one likes: everything is made of the release.
+steps = [120, 180, 240]
+drawn = isochrones(rel, "market", steps)
+write_isochrones("isochrones.png", rel, drawn)
+export(rel, "isochrones.geojson", "geojson", isochrone="market", steps=steps)
+print(rel.statement)
+
+
+def area(step: int, kind: str) -> float:
+    """Square degrees; GeoJSON turns the other way around a hole, so holes count as less than nothing."""
+    (shape,) = [f["geometry"] for f in features if (f["properties"]["step"], f["properties"]["kind"]) == (step, kind)]
+    rings = [ring for polygon in shape["coordinates"] for ring in polygon]
+    return sum((a * d - b * c) / 2 for ring in rings for (a, b), (c, d) in pairwise(ring))
+
+
+features = json.loads(Path("isochrones.geojson").read_text(encoding="utf-8"))["features"]
+for step in steps:
+    surely, maybe, released = (area(step, kind) for kind in ("surely", "maybe", "released"))
+    print(f"released: within {step} seconds of the market, surely {surely / released:.0%} of what the numbers say")
+    assert 0 < surely < released < surely + maybe
+assert area(120, "released") < area(180, "released") < area(240, "released")
+assert [f["geometry"] for f in features] == [f["geometry"] for f in drawn["features"]]
+assert Path("isochrones.png").read_bytes().startswith(b"\x89PNG")
+assert rel.statement.epsilon <= 1

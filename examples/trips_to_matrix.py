@@ -1,0 +1,51 @@
+"""For a data team with a table of people's trips: a matrix of travel times with intervals, and a page, to publish.
+
+The city and its people are simulated; put your own three files in the place of theirs.  The streets are public, the
+trips are private: who, on which day, from which corner to which, how many seconds, in the morning or in the evening.
+Needs no more than hushpath.  For a release every month, and a ledger, see `monthly_trips.py`.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+import hushpath
+from hushpath.demo.commuters import make_commuters
+from hushpath.page.write import write_explorer
+from hushpath.publish.export import write_matrix
+
+city = make_commuters(size=300, people=4000)
+city.write(Path("."))  # streets.csv: source, target, free_flow; trips.parquet: person, date, from, to, seconds, period
+places = pd.DataFrame(city.streets.places, columns=["x", "y"])
+places.assign(node=city.streets.labels).to_csv("corners.csv", index=False)
+
+streets = hushpath.read_topology("streets.csv", directed=True, proxy="free_flow", nodes="corners.csv")
+trips = hushpath.read_trips(
+    "trips.parquet", streets, person="person", day="date", edge=("from", "to"), seconds="seconds",
+    period="period", periods=["am", "pm"],
+)  # fmt: skip
+print(trips)
+
+# Yours to declare: what one person did on one day is protected, and a pass over a street counts as no less than half
+# and no more than six times the time of the empty street.  A plan reads no trip: `units` and `cells` are guesses.
+terms = dict(epsilon=1.0, delta=1e-6, protects="person-day", low=0.5, high=6)
+print(hushpath.plan(streets, **terms, units=15_000, cells=50, periods=["am", "pm"]))
+
+rel = hushpath.release(trips, **terms, date="October 2026")  # the one private step: do it once
+rel.save("city.hush")
+write_explorer(rel, "city.html", title="Travel times of a city", origin="market")  # open it in a browser
+zones = ["market", "station", "university", "hospital", "harbour", "airport", "stadium"]
+for period in rel.periods:
+    write_matrix(rel.at(period), f"matrix-{period}.csv", zones, zones, long=True, interval=True)
+matrix = pd.read_csv("matrix-am.csv")
+print(rel.statement, f"released, in the morning, in seconds:\n{matrix[matrix.source == 'market'].round()}", sep="\n\n")
+
+assert len(matrix) == len(zones) ** 2
+assert ((matrix.low <= matrix.distance) & (matrix.distance <= matrix.high)).all()
+assert rel.statement.trips["protects"] == "person-day"
+assert rel.statement.private
+assert rel.statement.epsilon <= 1
+assert hushpath.load("city.hush").at("am").distance("market", "airport") == rel.at("am").distance("market", "airport")
+assert "default-src 'none'" in Path("city.html").read_text(encoding="utf-8")  # the page may load nothing
+result = hushpath.evaluate(trips, rel.at("am"))  # for the owner's eyes only: closer to the truth than what is public
+assert result.mean_error < result.proxy_scaled_error
