@@ -6,7 +6,7 @@ BIN    := $(VENV)/$(SUB)
 READY  := $(VENV)/.ready
 
 .PHONY: demo test lint ruff mypy hooks examples test-lowest test-slow fuzz boundscheck mutants audit bench bench-scale bench-serve \
-  bench-trips bench-page accuracy clean
+  bench-trips bench-page accuracy docs docs-links clean
 
 demo: $(READY)
 	$(BIN)/hushpath demo --out demo-out
@@ -64,6 +64,14 @@ mutants: $(READY)
 # Claimed and attacked epsilon of every mechanism, and mechanisms broken on purpose.
 audit: $(READY)
 	$(BIN)/python tests/audit/report.py
+
+# The documentation, into build/site: a warning or a link that leads nowhere is an error.
+docs: $(READY)
+	$(BIN)/python docs/site.py build/site
+
+# The addresses of other sites, which need a network.
+docs-links: $(READY)
+	$(BIN)/python -m sphinx -q -b linkcheck -d build/links.work docs build/links
 
 # Errors as ratios to the baseline, on generated networks and those in HUSHPATH_DATA; hours on two cores, goes on where it was stopped.
 accuracy: $(READY)

@@ -63,7 +63,8 @@ copybutton_prompt_is_regexp = True
 def setup(app):
     """Docstrings name pages as files: here they are links."""
 
-    def linked(app, what, name, obj, options, lines):
+    def linked(*event):
+        lines = event[-1]
         lines[:] = [re.sub(r"docs/([\w/]+)\.md", r":doc:`/\1`", line) for line in lines]
 
     app.connect("autodoc-process-docstring", linked)

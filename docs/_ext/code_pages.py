@@ -1,8 +1,8 @@
 """Links from a page to a file of the project that is no page lead to a copy of that file in the site, in colours.
 
-In Markdown such a link is a relative path, ``../src/hushpath/paper.py``, so it works wherever the sources are looked at.
-Before a page is read it becomes an address with a mark, which no parser takes for a missing page; when pages are written
-the mark is replaced.  A folder becomes a list of its files.
+In Markdown such a link is a relative path, ``../src/hushpath/paper.py``, so it works wherever the sources are looked
+at.  Before a page is read it becomes an address with a mark, which no parser takes for a missing page; when pages are
+written the mark is replaced.  A folder becomes a list of its files.
 """
 
 from __future__ import annotations
