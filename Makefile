@@ -6,7 +6,7 @@ BIN    := $(VENV)/$(SUB)
 READY  := $(VENV)/.ready
 
 .PHONY: demo test lint ruff mypy hooks examples test-lowest test-slow fuzz boundscheck mutants audit bench bench-scale bench-serve \
-  bench-trips bench-page accuracy docs docs-links clean
+  bench-trips bench-page case-study accuracy docs docs-links clean
 
 demo: $(READY)
 	$(BIN)/hushpath demo --out demo-out
@@ -80,6 +80,10 @@ accuracy: $(READY)
 # Travel times from totals of trips against simpler ways, on simulated cities and those in HUSHPATH_DATA; goes on where it was stopped.
 bench-trips: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python bench/trips.py --held-out
+
+# Four owners of real networks in HUSHPATH_DATA: what they would publish, how wrong it is; hours on two cores, goes on where it was stopped.
+case-study: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python bench/case_study.py
 
 # Opening a page of 100 000 edges and clicking on it, in headless chromium.
 bench-page: $(READY)

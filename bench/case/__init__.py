@@ -1,0 +1,1 @@
+"""Four owners of real networks, and what each of them would publish."""
