@@ -21,7 +21,8 @@ DOCS = Path(__file__).parent
 def main() -> None:
     """Build into the folder that is named, and say what is wrong."""
     out = Path(sys.argv[1] if len(sys.argv) > 1 else DOCS.parent / "build" / "site").resolve()
-    if build_main(["-q", "-W", "--keep-going", "-b", "html", "-d", f"{out}.work", str(DOCS), str(out)]):
+    # All of it, every time (-E -a): titles in the side bar of a page that has not changed would be old ones.
+    if build_main(["-q", "-W", "--keep-going", "-E", "-a", "-d", f"{out}.work", str(DOCS), str(out)]):
         raise SystemExit("the site was not built: see above")
     if wrong := faults(out):
         raise SystemExit("\n".join(wrong))
