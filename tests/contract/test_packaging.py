@@ -51,7 +51,8 @@ def bare(program, *arguments):
 
 def imports(tree):
     """Third-party packages, and whether each is imported along with the module."""
-    inner = {node for scope in ast.walk(tree) if isinstance(scope, (ast.FunctionDef, ast.If)) for node in ast.walk(scope)}
+    late = (scope for scope in ast.walk(tree) if isinstance(scope, (ast.FunctionDef, ast.If)))
+    inner = {node for scope in late for node in ast.walk(scope)}
     for node in ast.walk(tree):
         names = []
         if isinstance(node, ast.Import):
@@ -167,7 +168,8 @@ def test_a_minimal_install_runs_the_commands(tmp_path):
 )
 def test_what_needs_an_extra_says_which_in_one_line(extra, wanted, tmp_path):
     (tmp_path / "x.parquet").write_bytes(b"PAR1")
-    told = bare(f"{ROAD}\ntry:\n    {wanted}\nexcept hushpath.HushpathError as e:\n    print(type(e).__name__, e)", tmp_path)
+    caught = "except hushpath.HushpathError as error:\n    print(type(error).__name__, error)"
+    told = bare(f"{ROAD}\ntry:\n    {wanted}\n{caught}", tmp_path)
     assert told.returncode == 0, told.stderr
     assert re.fullmatch(rf"CannotError .+ needs [a-z]+: pip install 'hushpath\[{extra}\]'\n", told.stdout)
 
