@@ -15,12 +15,13 @@ PACKAGE = ("__init__.py", "py.typed", "cli/__init__.py", "measure/door.py", "pag
            "report/*.html")  # fmt: skip
 SOURCE = (
     "pyproject.toml", "Makefile", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "SECURITY.md", "RELEASING.md",
-    "constraints.txt", "constraints-lowest.txt", "src/hushpath/py.typed", "tests/conftest.py", "tests/fuzz/corpus/*.hush",
+    "constraints.txt", "constraints-lowest.txt", "src/hushpath/py.typed", "tests/conftest.py",
+    "tests/fuzz/corpus/*.hush",
     "tests/unit/version3/*.hush", "docs/INSTALL.md", "docs/house.svg", "examples/*.py", "bench/*.py", "paper/paper.md",
     ".github/workflows/*.yml", ".pre-commit-config.yaml",
 )  # fmt: skip
-NEVER = ("*__pycache__*", "*.py[co]", "*.nb[ci]", "*.egg-info/*.hush", "*.pem", "*.key", "*.ledger", "*.env", "*/.git/*",
-         "*/.venv*", "*.parquet", "*/demo-out/*", "*_cache/*")  # fmt: skip
+NEVER = ("*__pycache__*", "*.py[co]", "*.nb[ci]", "*.pem", "*.key", "*.ledger", "*.env", "*/.git/*", "*/.venv*",
+         "*.parquet", "*/demo-out/*", "*_cache/*")  # fmt: skip
 RELEASES = ("tests/fuzz/corpus/*", "tests/unit/version[234]/*")  # made up for tests; any other file is somebody's
 
 
@@ -33,7 +34,8 @@ def problems_of_wheel(names: list[str], texts: dict[str, str]) -> list[str]:
     if "hushpath = hushpath.cli:main" not in texts.get("entry_points.txt", ""):
         found.append("wheel lacks the command hushpath")
     about = texts.get("METADATA", "")
-    found += [f"metadata lacks {line!r}" for line in ("License-Expression: Apache-2.0", "Typing :: Typed") if line not in about]
+    wanted = ("License-Expression: Apache-2.0", "Classifier: Typing :: Typed")
+    found += [f"metadata lacks {line!r}" for line in wanted if line not in about]
     return found + _never(names) + [f"wheel holds the release {name}" for name in names if ".hush" in Path(name).suffix]
 
 
