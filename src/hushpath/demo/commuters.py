@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ..arrays import Float, Int
+from ..data.periods import quoted
 from ..data.topology import Topology
 from ..data.trip_files import connection, register_arrays
 from ..data.trips import Trips, read_trips
@@ -114,7 +115,7 @@ class Commuters:
                 writer.writerow([streets.labels[tail], streets.labels[head], free, length, KINDS[kind]])
         with connection() as engine:  # writes Parquet without further libraries
             register_arrays(engine, "passes", self._columns)
-            engine.execute("COPY (SELECT * FROM passes) TO $out (FORMAT parquet)", {"out": str(trips)})
+            engine.execute(f"COPY passes TO {quoted(str(trips))} (FORMAT parquet)")
         return edges, trips
 
 
