@@ -45,7 +45,7 @@ SMOKE: dict[str, tuple[tuple[str, str], ...]] = {
     "opendp": (("inspect roads.hush", "sampler: opendp"),),
     "geo": (
         ("export roads.hush --to geoparquet --crs EPSG:4326 -o roads.parquet", "roads.parquet"),
-        ("export roads.hush --to geojson --crs EPSG:4326 --isochrone 3 --steps 5,10 -o r.geojson", "r.geojson"),
+        ("export roads.hush --to geojson --isochrone 3 --steps 5,10 -o r.geojson", "r.geojson"),
     ),
     "omx": (("export roads.hush --to omx -o roads.omx", "roads.omx"),),
     "dask": (("matrix roads.hush --dask local --workers 1 -o parts", "parts"),),
