@@ -6,7 +6,7 @@ BIN    := $(VENV)/$(SUB)
 READY  := $(VENV)/.ready
 
 .PHONY: demo test lint ruff mypy hooks examples test-lowest test-slow fuzz boundscheck mutants audit bench bench-scale bench-serve \
-  bench-trips bench-page case-study accuracy docs docs-links clean
+  bench-trips bench-page case-study accuracy docs docs-links dist test-dist clean
 
 demo: $(READY)
 	$(BIN)/hushpath demo --out demo-out
@@ -41,6 +41,17 @@ test-lowest: $(LOWEST)/.ready
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
+
+# The sdist and, made from it, the wheel; what lies in them is looked at.
+dist: $(READY)
+	rm -rf build dist src/*.egg-info
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python tests/wheel/check.py dist
+
+# The wheel in empty environments, with each extra by itself: DIST="--python python3.13 --extras none,serve" asks for less.
+test-dist: dist
+	$(BIN)/python tests/wheel/install.py $(DIST)
 
 # Hostile files: mutations of every seed, then libFuzzer with coverage as its guide (where atheris can be had).
 FUZZ_SECONDS ?= 300

@@ -1,7 +1,7 @@
 """For a researcher: every mechanism that fits on one network, with the error predicted for it, its true and proved one.
 
 The network is synthetic, so releasing it many times harms nobody.  On real data each release spends its own epsilon,
-they add up, and a true error is not for publication.  `hushpath lab` does this at length.  Needs no more than hushpath.
+they add up, and a true error is not for publication.  `hushpath lab` does this at length.  Needs `hushpath[pictures]`.
 """
 
 import random

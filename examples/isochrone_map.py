@@ -1,7 +1,7 @@
 """For a map maker: how far one gets in 2, 3 and 4 minutes, surely and maybe, as GeoJSON and as a picture.
 
 The city is made up; put your own edge list, and a table of places in longitude and latitude, in place of `city.csv` and
-`places.csv`.  The streets are public, the seconds are private.  Needs no more than hushpath.
+`places.csv`.  The streets are public, the seconds are private.  Needs `hushpath[pictures,pandas]`.
 """
 
 import json

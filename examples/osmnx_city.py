@@ -1,6 +1,6 @@
 """For a city that works with osmnx: streets of OpenStreetMap with private seconds, released, and back in osmnx.
 
-Needs osmnx (`pip install osmnx`).  The streets are made up as osmnx would give them, so that this runs without a
+Needs `hushpath[networkx]` and osmnx.  The streets are made up as osmnx would give them, so that this runs without a
 connection.  Yours are one line: streets = ox.graph_from_place("Esch-sur-Alzette, Luxembourg", network_type="drive")
 """
 

@@ -2,7 +2,7 @@
 
 The city and its people are simulated; put your own three files in the place of theirs.  The streets are public, the
 trips are private: who, on which day, from which corner to which, how many seconds, in the morning or in the evening.
-Needs no more than hushpath.  For a release every month, and a ledger, see `monthly_trips.py`.
+Needs `hushpath[pandas]`.  For a release every month, and a ledger, see `monthly_trips.py`.
 """
 
 from pathlib import Path

@@ -19,6 +19,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from .errors import CannotError
+from .extras import library
 
 LIVES = 3  # of a task: so many workers may die over it
 LOCAL, PATIENCE = "local", "10s"
@@ -130,8 +131,4 @@ def dask_setup(worker: Any) -> None:  # noqa: ARG001 - Dask calls it by this nam
 
 def _dask() -> Any:
     """The library that works on clusters, if it is there."""
-    try:
-        import distributed
-    except ImportError:
-        raise CannotError("working on a cluster needs Dask: pip install 'hushpath[dask]'") from None
-    return distributed
+    return library("distributed", "dask", "working on a cluster")

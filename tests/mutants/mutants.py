@@ -440,8 +440,8 @@ MUTANTS = [
            "a day is as many units as trips", TRIP_REPLAY),
     Mutant(TRIPS, '"person": ("person",),', '"person": ("person", "day"),', "a person is as many units as days",
            TRIP_REPLAY),
-    Mutant("data/periods.py", "TRY_CAST(TRY_CAST({column} AS TIMESTAMP) AS TIME)",
-           "CAST(TRY_CAST({column} AS TIMESTAMP) AS TIME)", "an error tells of a value", TABLES_OF_TRIPS),
+    Mutant("data/periods.py", 'moment = f"TRY_CAST({column} AS TIMESTAMP)"',
+           'moment = f"CAST({column} AS TIMESTAMP)"', "an error tells of a value", TABLES_OF_TRIPS),
     # --- trips: what one unit adds
     Mutant(TOTALS, "greatest(0, least(1, (seconds", "greatest(0, least(9, (seconds", "long times are not clipped",
            TRIP_REPLAY),

@@ -11,6 +11,7 @@ import pytest
 
 import hushpath
 from hushpath.data.topology import Topology
+from hushpath.data.trip_files import connection, register_arrays
 from hushpath.errors import NetworkError
 from hushpath.measure.trips import trip_totals
 from hushpath.publish.trip_terms import declared
@@ -403,3 +404,19 @@ def test_even_emphasis_costs_nothing_by_rounding():
         ends = [["a", "b"], ["b", "c"], ["c", "a"]][:cells]
         found = totals(pd.DataFrame([["p", 1, 1, *pair, 1e9] for pair in ends], columns=HEADER.split(",")))
         assert 0.999 * SHARE <= np.sqrt((found.astype(float) ** 2).sum()) <= SHARE
+
+
+def test_arrays_become_a_table_without_pandas_also_with_gaps_in_memory():
+    columns = {
+        "every_other": np.arange(8)[::-2], "the_same": np.broadcast_to(2.5, 4),
+        "text": np.array(["7", "", "a'b", "é"], object), "frozen": np.arange(4.0),
+    }  # fmt: skip
+    columns["frozen"].flags.writeable = False
+    with connection() as engine:
+        register_arrays(engine, "arrays", columns)
+        assert [kind for _, kind, *_ in engine.execute("DESCRIBE arrays").fetchall()] == [
+            "BIGINT", "DOUBLE", "VARCHAR", "DOUBLE",
+        ]  # fmt: skip
+        assert engine.execute("SELECT * FROM arrays ORDER BY frozen").fetchall() == [
+            (7, 2.5, "7", 0.0), (5, 2.5, "", 1.0), (3, 2.5, "a'b", 2.0), (1, 2.5, "é", 3.0),
+        ]  # fmt: skip

@@ -90,6 +90,10 @@ def command(
             name: value for name, value in (("neighbours", neighbours), ("emphasis", emphasis)) if value is not None
         }
         told |= dict(protects=protects, max_edges=max_edges, periods=t.periods(periods), **t.bounds(low, high))
+    if picture is not None:
+        from ..report.canvas import needs_matplotlib
+
+        needs_matplotlib()
     with shown():
         topology = read_topology(
             network, source=source, target=target, directed=directed, nodes=nodes,

@@ -27,11 +27,14 @@ def command(
     from ..publish.evaluate import Comparison, Evaluation, compare
     from ..publish.oracle import in_periods, load
     from ..publish.statement import NOT_PRIVATE
+    from ..report.canvas import needs_matplotlib
     from ..report.release import write_report
     from ..report.setting import Setting
 
     c.check_inputs(network, release)
     c.check_output(out, network, release, given["nodes"], given["trips"], given["edge_data"])
+    if not public:
+        needs_matplotlib()
     rel = load(release)
     comparison = None
     with shown():

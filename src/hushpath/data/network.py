@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Float
 from ..errors import NetworkError
+from ..extras import imported
 from .columns import Bound, Columns, Table, bounds_are_public, choose_columns, other_columns, table_topology
 from .facts import warn_of_rows
 from .numbers import number, numbers
@@ -85,9 +86,8 @@ class Network:
         attributes ``x`` and ``y`` (or a pair ``pos``) become coordinates.
         Beware of graphs made from a matrix: networkx takes a zero there for "no edge".
         """
-        import networkx as nx
-
-        if not isinstance(graph, nx.Graph):
+        nx = imported("networkx")
+        if nx is None or not isinstance(graph, nx.Graph):
             raise NetworkError(f"from_networkx takes a networkx graph, not {type(graph).__name__}")
         bounds_are_public(weight, lower, upper)
         labels = list(graph.nodes)
@@ -177,9 +177,8 @@ class Network:
 
 def _frame_columns(frame: pandas.DataFrame, what: str, needed: Sequence[str], optional: Sequence[str] = ()) -> Columns:
     """The wanted columns of a data frame as plain lists, with ``None`` for what pandas calls missing."""
-    import pandas as pd
-
-    if not isinstance(frame, pd.DataFrame):
+    pd = imported("pandas")
+    if pd is None or not isinstance(frame, pd.DataFrame):
         raise NetworkError(f"{what} must be a pandas DataFrame, not {type(frame).__name__}")
     out = {}
     for name in choose_columns(list(frame.columns), what, needed, optional):

@@ -65,7 +65,9 @@ class Periods:
         if not self.hours:
             cases = " ".join(f"WHEN {quoted(name)} THEN {i}" for i, name in enumerate(self.names))
             return f"CASE trim(CAST({column} AS VARCHAR)) {cases} END"
-        clock = f"date_part('epoch', TRY_CAST(TRY_CAST({column} AS TIMESTAMP) AS TIME)) / 3600"
+        moment = f"TRY_CAST({column} AS TIMESTAMP)"
+        # An infinite time has no time of day; older engines would stop at it, and tell by that that it is there.
+        clock = f"date_part('epoch', CASE WHEN isfinite({moment}) THEN TRY_CAST({moment} AS TIME) END) / 3600"
         cases = " ".join(f"WHEN {_within(clock, *span)} THEN {i}" for i, span in enumerate(self.hours))
         return f"CASE {cases} END"
 

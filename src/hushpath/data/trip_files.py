@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -25,7 +25,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..errors import NetworkError
+from ..extras import imported
 from .columns import choose_columns
 from .periods import quoted
 from .readers.core import shown
@@ -79,6 +83,11 @@ def source_of(given: Any, needed: list[str]) -> Source:
     found = _described(table, frame)
     choose_columns(list(found), WHAT, needed)
     return Source(table, frame, {name: found[name] for name in needed})
+
+
+def register_arrays(engine: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, NDArray[Any]]) -> None:
+    """Name arrays as a table.  The engine reads arrays without pandas, but not those with gaps in memory."""
+    engine.register(name, {column: np.ascontiguousarray(values) for column, values in columns.items()})
 
 
 def name_of(column: str) -> str:
@@ -211,9 +220,8 @@ def _unquoted(field: str) -> str:
 
 def _plain_frame(frame: Any, needed: list[str]) -> Any:
     """A copy whose columns have types that no value decides: what is no number and no time becomes text."""
-    import pandas as pd
-
-    if not isinstance(frame, pd.DataFrame):
+    pd = imported("pandas")
+    if pd is None or not isinstance(frame, pd.DataFrame):
         return frame
     columns = {}
     for name in needed:

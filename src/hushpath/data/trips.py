@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..errors import OptionError
 from .periods import Periods
 from .topology import Topology
-from .trip_files import connection, source_of
+from .trip_files import connection, register_arrays, source_of
 from .trip_rows import Named, edge_table, rows_query, told_as
 
 if TYPE_CHECKING:
@@ -64,12 +64,10 @@ class Trips:
     @contextmanager
     def private_rows(self, protects: str) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
         """An engine, and the query for (person, day, trip, edge, period, seconds), none of two units.  Private."""
-        import pandas as pd
-
         with connection() as engine:
             if self.__frame is not None:
                 engine.register("given", self.__frame)
-            engine.register("public_edges_frame", pd.DataFrame(self.__edges))
+            register_arrays(engine, "public_edges_frame", self.__edges)
             engine.execute("CREATE TABLE public_edges AS SELECT * FROM public_edges_frame")
             yield engine, self.__queries[protects]
 

@@ -6,22 +6,28 @@ its people are simulated (``people``) and the same every time.
 
 from __future__ import annotations
 
+import csv
 import datetime
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import pandas as pd
 
 from ..arrays import Float, Int
+from ..data.periods import quoted
 from ..data.topology import Topology
-from ..data.trip_files import connection
+from ..data.trip_files import connection, register_arrays
 from ..data.trips import Trips, read_trips
+from ..extras import library
 from .people import TWO_PERIODS, Town, simulate_people
 from .routing import Roads
 from .streets import KINDS, Streets, lay_out
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
 
 PEOPLE, DAYS, SEED = 8_123, 5, 2016  # the number of people is private, as a real one would be
 MONDAY = datetime.date(2026, 10, 5)
@@ -76,16 +82,21 @@ class Commuters:
         return self.streets.kinds[self._street][self._built[1]]
 
     @cached_property
-    def table(self) -> pd.DataFrame:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         """The private table: a row per pass over an edge."""
         drives, roads = self.town.drives, self.town.roads
         labels, names = np.array(self.streets.labels, object), np.array(self.town.periods, object)
         days = np.array([MONDAY + datetime.timedelta(days=day) for day in range(DAYS)], "datetime64[s]")
-        return pd.DataFrame({
+        return {
             "person": drives.person, "date": days[drives.day], "trip": drives.trip,
             "from": labels[roads.tails[drives.arc]], "to": labels[roads.heads[drives.arc]],
             "seconds": drives.seconds.round(1), "period": names[drives.period],
-        })  # fmt: skip
+        }  # fmt: skip
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The private table as a data frame."""
+        return cast("pd.DataFrame", library("pandas", "pandas", "a data frame").DataFrame(self._columns))
 
     def trips(self, table: Path | pd.DataFrame | None = None) -> Trips:
         """The trips as an owner would read them."""
@@ -96,14 +107,15 @@ class Commuters:
         """Write the public streets and the PRIVATE trips."""
         edges, trips = folder / "streets.csv", folder / "trips.parquet"
         streets, roads, which = self.streets, self.town.roads, self._street
-        labels = np.array(streets.labels, object)
-        pd.DataFrame({
-            "source": labels[roads.tails], "target": labels[roads.heads], "free_flow": roads.free_flow,
-            "length_km": streets.lengths[which], "class": np.array(KINDS, object)[streets.kinds[which]],
-        }).to_csv(edges, index=False)  # fmt: skip
+        with edges.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(["source", "target", "free_flow", "length_km", "class"])
+            columns = roads.tails, roads.heads, roads.free_flow, streets.lengths[which], streets.kinds[which]
+            for tail, head, free, length, kind in zip(*columns, strict=True):
+                writer.writerow([streets.labels[tail], streets.labels[head], free, length, KINDS[kind]])
         with connection() as engine:  # writes Parquet without further libraries
-            engine.register("passes", self.table)
-            engine.execute("COPY (SELECT * FROM passes) TO $out (FORMAT parquet)", {"out": str(trips)})
+            register_arrays(engine, "passes", self._columns)
+            engine.execute(f"COPY passes TO {quoted(str(trips))} (FORMAT parquet)")
         return edges, trips
 
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..arrays import Int
 from ..errors import CannotError, OptionError
+from ..extras import library
 from ..files.container import replacing
 from ..progress import steps
 from ..publish.edges import about, field_name
@@ -34,10 +35,7 @@ LAYERS = ("", "_low", "_high")
 
 
 def _write(releases: Sequence[Release], path: Path, asked: Asked) -> Written:
-    try:
-        import openmatrix
-    except ImportError:
-        raise CannotError("writing OMX needs openmatrix: pip install 'hushpath[omx]'") from None
+    openmatrix = library("openmatrix", "omx", "writing OMX")
     topology = releases[0].topology
     if asked.zones is None and topology.num_nodes > MOST_NODES:
         raise OptionError(f"{topology.num_nodes} nodes are too many for zones (at most {MOST_NODES}): give --zones")

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import CannotError, OptionError
 from ..publish.statement import NOT_PRIVATE
+from ..report.canvas import needs_matplotlib
 from ..report.page import make_folder
 from .cases import FULL, QUICK, Scope, make_cases, measurements
 from .edge_lists import own_network
@@ -51,6 +52,7 @@ class Study:
 
 def run_study(study: Study, say: Callable[[str], object] = print) -> dict[str, Any]:
     """Run, or continue, a study; return the final table, ready for JSON."""
+    needs_matplotlib()
     own = [own_network(path, study.weight) for path in study.networks]
     if len({one.name for one in own}) < len(own):
         raise OptionError("two networks have the same file name; the table could not tell them apart")

@@ -20,6 +20,7 @@ import datetime
 import numpy as np
 
 from ..arrays import Int
+from ..data.trip_files import register_arrays
 from ..data.trips import Trips
 from ..errors import CannotError, OptionError
 from ..noise import Law
@@ -36,8 +37,6 @@ def trip_totals(strategy: Strategy, trips: Trips, coin: str) -> Int:
         raise OptionError("the strategy was made for other data than these trips")
     if terms.periods != trips.periods:
         raise OptionError("the strategy was made for other periods than those of the trips")
-    import pandas as pd
-
     keys = ", ".join(trips.keys(terms.protects))
     totals = np.zeros((2, len(terms.periods) * m), np.int64)
     public = {"edge": np.arange(m), "low": terms.low, "high": terms.high, "emphasis": terms.emphasis}
@@ -45,7 +44,7 @@ def trip_totals(strategy: Strategy, trips: Trips, coin: str) -> Int:
     with trips.private_rows(terms.protects) as (engine, rows):
         if terms.protects == "trip" and terms.days is not None:  # a trip over midnight is of the day it began on, whole
             rows = f"SELECT * REPLACE (min(day) OVER (PARTITION BY {keys}) AS day) FROM ({rows})"
-        engine.register("public_frame", pd.DataFrame(public))
+        register_arrays(engine, "public_frame", public)
         engine.execute("CREATE TABLE public AS SELECT * FROM public_frame")
         try:
             found = engine.execute(

@@ -1,8 +1,8 @@
 """The field's audited sampler, behind the same two words: draw(law, scales).
 
 OpenDP's discrete Laplace and Gaussian measurements, applied to zeros, are exact samplers of
-our two laws.  They cost 6 to 16 µs a value, so they serve small releases; the vector sampler, tested against
-the same laws at the same scales, serves large ones.
+our two laws.  They cost 6 to 16 µs a value, so they serve small releases where OpenDP is installed; the vector
+sampler, tested against the same laws at the same scales, serves all others.
 
 Three things OpenDP would let us get wrong are settled here: the carrier is ``i64`` (its ``int`` is i32); data
 are integers (its float path inflates the sensitivity); and a scale is a float there, exact for our integers

@@ -3,14 +3,19 @@
 Nothing else in hushpath makes noise, opens a keystream or creates a generator (a test reads
 the sources).  There is no default seed and no global state: a sampler is made for one release and passed on.
 
-    choice    seed    size              sampler          private
-    auto      none    <= 20 000         opendp           yes
-    auto      none    >  20 000         vector           yes
-    opendp    none    any               opendp           yes
-    vector    none    any               vector           yes
-    auto      given   any               vector-seeded    no
-    vector    given   any               vector-seeded    no
-    opendp    given   -                 refused: OpenDP takes no seed
+    choice    seed    size        OpenDP installed    sampler          private
+    auto      none    <= 20 000   yes                 opendp           yes
+    auto      none    <= 20 000   no                  vector           yes
+    auto      none    >  20 000   -                   vector           yes
+    opendp    none    any         yes                 opendp           yes
+    opendp    none    any         no                  refused: names the extra to install
+    vector    none    any         -                   vector           yes
+    auto      given   any         -                   vector-seeded    no
+    vector    given   any         -                   vector-seeded    no
+    opendp    given   -           -                   refused: OpenDP takes no seed
+
+Both draw the same two laws exactly (docs/proofs/noise.md), so which one serves changes no promise.  The choice depends
+on the number of values, which is public, and on what is installed here; never on a value.
 
 ``name`` and ``private`` go into the privacy statement of the release.  ``private`` comes from the source of
 randomness itself: no option sets it.  (Whoever writes a sampler of their own and calls ``measure`` with it is on their
@@ -25,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OptionError
+from ..extras import absent, installed
 from .laws import Law
 
 Choice = Literal["auto", "opendp", "vector"]
@@ -55,8 +61,8 @@ class Sampler(Protocol):
 def make_sampler(choice: Choice = "auto", *, seed: int | None = None, size: int) -> Sampler:
     """Return the sampler for a release of ``size`` values.
 
-    >>> make_sampler(size=100).name, make_sampler(size=10**6).name
-    ('opendp', 'vector')
+    >>> make_sampler("vector", size=100).name, make_sampler(size=10**6).name
+    ('vector', 'vector')
     >>> tester = make_sampler(seed=7, size=3)
     >>> tester.name, tester.private, tester.draw(Law.LAPLACE, np.array([0, 0, 0])).tolist()
     ('vector-seeded', False, [0, 0, 0])
@@ -65,6 +71,9 @@ def make_sampler(choice: Choice = "auto", *, seed: int | None = None, size: int)
         choice: a closed list of reviewed code, as a choice here could break privacy.
         seed: for tests only; the result is reproducible by anyone and marked not private.
         size: number of values to come; only ``auto`` looks at it.
+
+    Raises:
+        CannotError: if OpenDP is asked for and is not installed.
     """
     if choice not in get_args(Choice):
         raise OptionError(f"sampler must be one of {', '.join(get_args(Choice))}, got {choice!r}")
@@ -72,7 +81,10 @@ def make_sampler(choice: Choice = "auto", *, seed: int | None = None, size: int)
         raise OptionError(f"size must be >= 0, got {size}")
     if choice == "opendp" and seed is not None:
         raise OptionError("the opendp sampler takes no seed: use sampler='vector' with a seed")
-    if choice == "opendp" or (choice == "auto" and seed is None and size <= OPENDP_LIMIT):
+    there = installed("opendp")
+    if choice == "opendp" and not there:
+        raise absent("opendp", "opendp", "sampler='opendp'")
+    if choice == "opendp" or (choice == "auto" and seed is None and size <= OPENDP_LIMIT and there):
         from .opendp_sampler import OpendpSampler
 
         return OpendpSampler()

@@ -18,7 +18,7 @@ import numpy as np
 from ..arrays import Float
 from ..data.labels import Label
 from ..data.topology import Topology
-from ..errors import CannotError
+from ..extras import library
 from .places import DEGREES, Places, places_of
 from .quantity import Quantity
 from .statement import NOT_PRIVATE, Statement
@@ -77,8 +77,7 @@ class ReleasedEdges:
 
     def to_networkx(self) -> networkx.Graph[Any]:
         """A graph, directed and with parallel edges if the network is so."""
-        import networkx as nx
-
+        nx = library("networkx", "networkx", "a graph of networkx")
         kinds = {(False, False): nx.Graph, (True, False): nx.DiGraph, (False, True): nx.MultiGraph,
                  (True, True): nx.MultiDiGraph}  # fmt: skip
         graph = kinds[self.topology.directed, self.parallel](**about(self.statement, self.period))
@@ -123,8 +122,4 @@ class ReleasedEdges:
 
 def geopandas_library() -> Any:
     """The library, or what to install."""
-    try:
-        import geopandas
-    except ImportError:
-        raise CannotError("maps as tables need geopandas: pip install 'hushpath[geo]'") from None
-    return geopandas
+    return library("geopandas", "geo", "a map as a table")

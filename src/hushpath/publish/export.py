@@ -28,6 +28,7 @@ import numpy as np
 
 from ..data.labels import Label
 from ..errors import CannotError, OptionError
+from ..extras import library
 from ..files.container import replacing
 from ..progress import steps
 from .edges import about
@@ -170,12 +171,8 @@ def _write_csv(asked: MatrixAsked, path: Path) -> None:
 
 def arrow() -> tuple[Any, Any]:
     """The library that writes Parquet, if it is there."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise CannotError("writing Parquet needs pyarrow: pip install 'hushpath[parquet]'") from None
-    return pa, pq
+    what = "writing Parquet"
+    return library("pyarrow", "parquet", what), library("pyarrow.parquet", "parquet", what)
 
 
 @contextmanager

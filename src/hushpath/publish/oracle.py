@@ -18,7 +18,7 @@ from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from ..decode.core import Decoder
 from ..decode.registry import Reading, read, reading
 from ..errors import CannotError, FileFormatError, OptionError, warn
 from ..estimate.core import NO_ADVICE, Advice
+from ..extras import library
 from ..files.signing import verified_digest, write_signed
 from ..later import later
 from ..measure import Measurements
@@ -276,8 +277,7 @@ class Release:
         What is NOT PRIVATE says so in ``attrs["marking"]`` and in the names of both axes, so that it is seen in what
         pandas prints and written by ``to_csv`` and ``to_parquet``.
         """
-        import pandas as pd
-
+        pd = library("pandas", "pandas", "a labelled table")
         labels, marking = self.topology.labels, self.statement.marking
         mark = f" {NOT_PRIVATE}" if marking else ""
         table = pd.DataFrame(
@@ -287,7 +287,7 @@ class Release:
         )
         if marking:
             table.attrs["marking"] = marking
-        return table
+        return cast("pandas.DataFrame", table)
 
     def interval(self, source: Label, target: Label, confidence: float = 0.9) -> tuple[float, float]:
         """Return a range meant to hold the true distance with the given probability (see docs/PITFALLS.md)."""

@@ -14,6 +14,7 @@ import numpy as np
 from ..arrays import Float
 from ..data.topology import Topology
 from ..errors import CannotError, OptionError
+from ..extras import library
 
 PLANAR = "planar"
 DEGREES = ("EPSG:4326", "OGC:CRS84")
@@ -76,13 +77,9 @@ def _like_degrees(xy: Float) -> bool:
 
 
 def _as_degrees(xy: Float, crs: str) -> Float:
+    pyproj = library("pyproj", "geo", "another coordinate system than degrees")
     try:
-        from pyproj import Transformer
-        from pyproj.exceptions import ProjError
-    except ImportError:
-        raise CannotError("other coordinates than degrees need pyproj: pip install 'hushpath[geo]'") from None
-    try:
-        turned = Transformer.from_crs(crs, DEGREES[0], always_xy=True).transform(xy[:, 0], xy[:, 1])
-    except ProjError:
+        turned = pyproj.Transformer.from_crs(crs, DEGREES[0], always_xy=True).transform(xy[:, 0], xy[:, 1])
+    except pyproj.exceptions.ProjError:
         raise OptionError(f"no coordinate system is called {crs[:40]!r}; write EPSG:25832, say") from None
     return np.where(np.isnan(xy), np.nan, np.column_stack(turned))

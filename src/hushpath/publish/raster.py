@@ -21,6 +21,7 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..data.topology import Topology
+from ..extras import library
 from .places import EARTH, Places
 
 AT_ONCE = 2**20  # places along edges in one go
@@ -172,12 +173,11 @@ def polygons(grid: Grid, above: Float, scale: float, back: Any) -> Polygons:
     Rings run as GeoJSON wants them, outer ones against the clock.  Values far from 0 are cut off, so that a contour
     beside a cell without any time runs between the two cells, not at the first one's middle.
     """
-    from contourpy import FillType, contour_generator
-
+    contourpy = library("contourpy", "pictures", "a map of what is reached")
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a tiny scale: infinite is cut off as well
         z = np.clip(np.nan_to_num(above / scale, nan=1.0, posinf=1.0, neginf=-1.0), -1.0, 1.0)
     x, y = grid.middles()
-    drawn = contour_generator(x, y, z, fill_type=FillType.OuterOffset).filled(-2.0, 0.0)
+    drawn = contourpy.contour_generator(x, y, z, fill_type=contourpy.FillType.OuterOffset).filled(-2.0, 0.0)
     found = []
     for points, offsets in zip(*drawn, strict=True):
         rings = [back(points[a:b]) for a, b in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)]

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..extras import library
 from ..strategy.registry import MECHANISMS
 
 if TYPE_CHECKING:
@@ -22,6 +23,11 @@ COLOURS = (
     BLUE, "#8c8c8c", "#009e73", "#56b4e9", "#332288", "#a89a00", "#cc79a7", ORANGE, "#e69f00", "#882255", "#000000",
 )  # fmt: skip
 MARKS = "osD^vPX*dhp"
+
+
+def needs_matplotlib() -> None:
+    """Refuse before the work that a picture is of, not after it."""
+    library("matplotlib", "pictures", "a picture")
 
 
 def colour(mechanism: str) -> str:
@@ -41,6 +47,7 @@ def _place(mechanism: str) -> int:
 
 def blank(width: float, height: float, *, dpi: int = 200, layout: Any = None) -> Figure:
     """A figure that belongs to no window system, sized so that 12-point text is legible on a phone."""
+    needs_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -51,6 +58,7 @@ def blank(width: float, height: float, *, dpi: int = 200, layout: Any = None) ->
 
 def panels(count: int, columns: int, *, height: float, legend: Sequence[str]) -> tuple[Figure, Any]:
     """A figure with ``count`` axes in rows, and one legend of mechanisms above them all."""
+    needs_matplotlib()
     from matplotlib.layout_engine import ConstrainedLayoutEngine
     from matplotlib.lines import Line2D
 

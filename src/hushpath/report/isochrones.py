@@ -14,7 +14,7 @@ import numpy as np
 from ..publish.oracle import Release
 from ..publish.places import places_of
 from ..publish.raster import Flat
-from .canvas import GREY, INK, ORANGE, blank, png
+from .canvas import GREY, INK, ORANGE, blank, needs_matplotlib, png
 from .page import write_file
 
 STRIPES = "//////"
@@ -28,6 +28,7 @@ def write_isochrones(path: str | PathLike[str], release: Release, drawn: Mapping
 
 def picture(release: Release, drawn: Mapping[str, Any]) -> bytes:
     """The polygons over the network, as PNG; NOT PRIVATE is written inside."""
+    needs_matplotlib()
     from matplotlib import colormaps
     from matplotlib.collections import LineCollection
     from matplotlib.lines import Line2D

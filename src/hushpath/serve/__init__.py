@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..cells.index import MAX_BYTES
-from ..errors import CannotError
+from ..extras import absent
 from .limits import Limits as Limits
 
 if TYPE_CHECKING:
@@ -54,5 +54,5 @@ def listen(app: Any, sock: Any, limits: Limits | None = None, *, host: str = "")
 def missing(error: ModuleNotFoundError) -> Exception:
     """What to say if the extra is not installed; anything else that is missing is a fault of ours."""
     if (error.name or "").partition(".")[0] in EXTRA:
-        return CannotError(f"serving needs {(error.name or '').partition('.')[0]}: pip install 'hushpath[serve]'")
+        return absent(error.name or "", "serve", "serving")
     return error

@@ -5,24 +5,22 @@ from __future__ import annotations
 from functools import partial
 from typing import IO
 
-from ...errors import CannotError, HushpathError, NetworkError
+from ...errors import HushpathError, NetworkError
+from ...extras import library
 from ..columns import Table, choose_columns
 from ..proxy import Raw
 from .core import LARGEST_KEPT, Reader, not_kept
 
 
 def _read(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...], *, keep: bool = False) -> Table:
-    try:
-        import pyarrow.parquet as pq
-        from pyarrow.types import is_decimal, is_floating, is_integer
-    except ImportError:
-        raise CannotError("reading Parquet needs pyarrow: pip install 'hushpath[parquet]'") from None
+    pq, types = (library(f"pyarrow.{part}", "parquet", "reading Parquet") for part in ("parquet", "types"))
+    is_number = types.is_integer, types.is_floating, types.is_decimal
     try:
         file = pq.ParquetFile(raw)
         wanted = choose_columns(file.schema_arrow.names, what, needed, optional)
         names, fields = file.schema_arrow.names, list(file.schema_arrow) if keep else []
         others = {one.name: one.type for one in fields if one.name not in wanted and names.count(one.name) == 1}
-        numeric = [name for name, kind in others.items() if is_integer(kind) or is_floating(kind) or is_decimal(kind)]
+        numeric = [name for name, kind in others.items() if any(test(kind) for test in is_number)]
         kept = numeric[: LARGEST_KEPT // (8 * max(file.metadata.num_rows, 1))]
         columns = file.read(columns=[*wanted, *kept])
         unread: dict[str, Raw] = {**dict.fromkeys(others), **dict.fromkeys(numeric, not_kept)}
