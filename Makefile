@@ -44,7 +44,7 @@ test-slow: $(READY)
 
 # The sdist and, made from it, the wheel; what lies in them is looked at.
 dist: $(READY)
-	rm -rf build/lib build/bdist.* dist
+	rm -rf build/lib build/bdist.* dist src/*.egg-info
 	$(BIN)/python -m build --outdir dist
 	$(BIN)/python -m twine check --strict dist/*
 	$(BIN)/python tests/wheel/check.py dist
