@@ -20,11 +20,12 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import TextLexer, get_lexer_for_filename
 from pygments.util import ClassNotFound
 from sphinx.application import Sphinx
-from sphinx.errors import ExtensionError
+from sphinx.util import logging
 from sphinx.util.osutil import relative_uri
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+LOG = logging.getLogger(__name__)
 MARK = "code-page:"
 LINK = re.compile(r"(?<=\]\()(?!\w+:|/)[^)\s#]+(?<!\.png)(?<!\.svg)(?=[)#])")  # no address, no picture
 FILE = re.compile(r"(?:\w+/)*\w+\.md")
@@ -50,7 +51,8 @@ def mark(app: Sphinx, docname: str, source: list[str]) -> None:
     def marked(match: re.Match[str]) -> str:
         target = (folder / match[0]).resolve()
         if not target.exists():
-            raise ExtensionError(f"{docname}: a link leads to {match[0]}, which is not there")
+            LOG.warning("a link leads to %s, which is not there", match[0], location=docname)
+            return match[0]
         inside = target.relative_to(ROOT).as_posix()
         page = AS_PAGES.get(inside) or (target.suffix == ".md" and inside.startswith("docs/") and inside[5:-3])
         return f"/{page}.md" if page else f"{MARK}//{inside}"
