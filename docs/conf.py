@@ -35,7 +35,7 @@ myst_heading_anchors = 4
 myst_url_schemes = ["http", "https", "mailto", "code-page"]  # the last: _ext/code_pages.py
 suppress_warnings = ["myst.header"]  # proofs begin with sections of their own
 
-smartquotes = False  # --options keep both of their dashes
+smartquotes_action = "D"  # dashes in lists of parameters; quotation marks stay as they were typed
 
 html_theme = "furo"
 html_title = f"hushpath {version}"

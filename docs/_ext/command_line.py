@@ -62,7 +62,7 @@ def _default(one: Any) -> str:
 def _plain(text: str | None) -> str:
     """One line of Markdown: options as code, pages as links."""
     words = re.sub(r"\s+", " ", text or "").replace("|", "\\|").strip()
-    words = re.sub(r"(?<![`\w-])(--[\w-]+)", r"`\1`", words)
+    words = re.sub(r"`[^`]*`|--[\w-]+", lambda found: f"`{found[0].strip('`')}`", words)
     return re.sub(r"docs/(\w+)\.md", r"[\1.md](/\1.md)", words)
 
 
