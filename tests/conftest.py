@@ -14,6 +14,7 @@ settings.register_profile("first-failure", phases=(Phase.explicit, Phase.generat
 TOGETHER = (  # what their tests share takes long to make
     "conformance/test_lab.py",
     "conformance/test_reading.py",
+    "contract/test_site.py",
     "browser/test_in_browser.py",
 )
 
