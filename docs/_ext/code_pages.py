@@ -35,7 +35,7 @@ STAMPED = ":::{dropdown} The code that this proof is about, with stamps\n```text
 AS_PAGES = {
     "CHANGELOG.md": "project/changelog", "CONTRIBUTING.md": "project/contributing", "SECURITY.md": "project/reporting",
     "CODE_OF_CONDUCT.md": "project/conduct", "RELEASING.md": "project/releasing", "README.md": "index",
-    "examples/README.md": "tutorials/examples", "examples": "tutorials/examples", "docs/proofs": "proofs/index",
+    "examples/README.md": "tutorials/examples", "examples": "tutorials/examples", "docs/proofs": "PROOFS",
 }  # fmt: skip
 
 

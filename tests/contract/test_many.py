@@ -67,7 +67,11 @@ def test_an_interrupt_says_how_to_go_on(folder, monkeypatch, capsys):
 
     monkeypatch.setattr(Part, "write", stopped)
     capsys.readouterr()
-    assert run(["matrix", "r.hush", "-o", "m"]) == 130
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of shells ignore it
+    try:
+        assert run(["matrix", "r.hush", "-o", "m"]) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
     said = capsys.readouterr().err.splitlines()
     assert said == [
         "Finished parts stay in m; the same command goes on with the others.",
