@@ -460,3 +460,16 @@ def test_noise_is_in_proportion_to_the_norm_of_a_unit():
     assert noise["add-remove"] == pytest.approx(4.2247, rel=1e-3)
     assert noise["replace"] == pytest.approx(math.sqrt(2) * noise["add-remove"], rel=1e-3)
     assert isinstance(strategy_of(trips).terms, TripTerms)
+
+
+def test_an_owner_is_told_when_trips_do_not_fit():
+    """What no error of a release may say, `evaluate` does: it is for the owner alone."""
+    rows, topology = table(), network()
+    some = rows[rows["from"] == "a"]
+    rel = hushpath.release(hushpath.read_trips(some, topology, **HERE), **TOLD, seed=1)
+    found = hushpath.evaluate(hushpath.read_trips(some, topology, **HERE), rel)
+    assert found.passed == pytest.approx((topology.tails == topology.index("a")).mean())
+    assert "edges passed" in str(found)
+    strangers = rows.assign(**{"from": "x" + rows["from"], "to": "x" + rows["to"]})
+    with pytest.raises(hushpath.HushpathError, match="no row of these trips fits"):
+        hushpath.evaluate(hushpath.read_trips(strangers, topology, **HERE), rel)

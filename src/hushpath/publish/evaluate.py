@@ -41,17 +41,20 @@ class Comparison:
     hops: Int
     proxy: Float | None = None  # distances over the public proxy alone
     proxy_scale: float = 1.0  # what turns them into distances of the released size
+    passed: float | None = None  # the share of edges that trips say anything about; the others count as released
 
     @classmethod
     def joined(cls, parts: Sequence[Comparison]) -> Comparison:
         """Several periods as one; the proxy is scaled in each by its own number."""
         true, released = (np.concatenate([getattr(part, name) for part in parts]) for name in ("true", "released"))
         hops = np.concatenate([part.hops for part in parts])
+        shares = [part.passed for part in parts if part.passed is not None]
+        passed = float(np.mean(shares)) if shares else None
         proxies = [part.proxy * part.proxy_scale for part in parts if part.proxy is not None]
         if len(proxies) < len(parts):
-            return cls(true, released, hops)
+            return cls(true, released, hops, passed=passed)
         scale = float(np.mean([part.proxy_scale for part in parts])) or 1.0
-        return cls(true, released, hops, np.concatenate(proxies) / scale, scale)
+        return cls(true, released, hops, np.concatenate(proxies) / scale, scale, passed)
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ class Evaluation:
     relative_error: float
     proxy_error: float | None = None  # mean |error| of the public proxy alone, used as it is
     proxy_scaled_error: float | None = None  # the same, times the ratio of the released mean weight to its own
+    passed: float | None = None  # the share of edges that trips say anything about; the others count as released
 
     @classmethod
     def of(cls, comparison: Comparison) -> Evaluation:
@@ -88,6 +92,7 @@ class Evaluation:
             relative_error=float(error.mean() / mean) if len(error) and mean > 0 else 0.0,
             proxy_error=alone,
             proxy_scaled_error=scaled,
+            passed=comparison.passed,
         )
 
     @property
@@ -119,6 +124,8 @@ class Evaluation:
             f"95 % of errors <=   {self.p95_error:.6g}",
             f"largest error       {self.max_error:.6g}",
             f"bias                {self.bias:+.6g}",
+            *([f"edges passed        {100 * self.passed:.3g} %  (others have no truth: they count as released)"]
+              if self.passed is not None else []),
             *([f"what everybody knows already: {self.known_already}."] if self.known_already else []),
         ])  # fmt: skip
 
@@ -132,7 +139,8 @@ def compare(network: Network | Trips, release: Release, *, sources: int = 64) ->
         raise InputError("the release was made from another topology than this network")
     n = topology.num_nodes
     chosen = np.arange(n) if n <= sources else np.sort(simulation(0).choice(n, sources, replace=False))
-    lengths = _truth(network, release)[topology.arcs.edges]
+    truth, passed = _truth(network, release)
+    lengths = truth[topology.arcs.edges]
     ones = np.ones(len(topology.arcs.heads), np.int64)
     proxy = _proxy(release.topology if release.topology.proxy is not None else topology)
     parts: list[tuple[Float, Float, Int, Float]] = []
@@ -148,14 +156,14 @@ def compare(network: Network | Trips, release: Release, *, sources: int = 64) ->
         parts.append((true[keep], release.rows(rows)[keep], hops[keep], known[keep]))
     true, released, hops, known = (np.concatenate(column) for column in zip(*parts, strict=True))
     if proxy is None:
-        return Comparison(true, released, hops)
-    return Comparison(true, released, hops, known, _scale(release, proxy, released, known))
+        return Comparison(true, released, hops, passed=passed)
+    return Comparison(true, released, hops, known, _scale(release, proxy, released, known), passed)
 
 
-def _truth(owned: Network | Trips, release: Release) -> Float:
-    """The true weight of every edge: as it is, or what the trips say without noise."""
+def _truth(owned: Network | Trips, release: Release) -> tuple[Float, float | None]:
+    """The true weight of every edge: as it is, or what the trips say without noise, and of how many they say it."""
     if isinstance(owned, Network):
-        return np.maximum(owned.weights.reveal(), 0.0)
+        return np.maximum(owned.weights.reveal(), 0.0), None
     if release.measurements.strategy.terms.periods != owned.periods:  # type: ignore[attr-defined]
         raise InputError("the release was made with other periods than these trips are read with")
     if release.period is None and len(release.periods) > 1:
@@ -166,7 +174,13 @@ def _truth(owned: Network | Trips, release: Release) -> Float:
     above, count = totals.above[number], totals.above[number] + totals.below[number]
     released = release.measurements.strategy.lattice.floats(release.decoder.weights)
     part = np.divide(above, count, out=np.zeros_like(count), where=count > 0)
-    return np.where(count > 0, totals.low + part * (totals.high - totals.low), released)
+    if len(count) and not (count > 0).any():
+        raise InputError(
+            "no row of these trips fits, so there is nothing to compare with: look at the names of nodes, at the days "
+            "and periods, and at which column is which"
+        )
+    times = np.where(count > 0, totals.low + part * (totals.high - totals.low), released)
+    return times, float((count > 0).mean()) if len(count) else None
 
 
 def _proxy(topology: Topology) -> Float | None:

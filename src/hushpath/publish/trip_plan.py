@@ -1,4 +1,4 @@
-"""What a release of trips would be worth, before any trip is read: a declared typical day, tried on made-up times.
+"""What a release of trips would be worth, before any trip is read: a declared typical release, tried on made-up times.
 
 The owner declares about how many units there will be and how many cells (edges and periods) one touches; everything
 else is public.  Where people drive is taken from fastest routes over free-flow times; how slow streets are is made up,
@@ -31,7 +31,7 @@ FIELD, OWN = 0.2, 0.2  # spreads of what quarters, and of what single streets ha
 KINDS = {"calm": 0.6, "usual": 1.0, "rough": 1.6}  # how large these are
 EVEN = 0.1  # of the mean traffic: what an edge has that no fastest route uses
 PASS = 0.3  # spread of single passes, relative to their time
-DAY = "declare a typical day: units (how many are protected) and cells (how many edges and periods one touches)"
+DAY = "declare a typical release: units (how many it protects) and cells (how many edges and periods one touches)"
 
 
 class Forecast(NamedTuple):
@@ -96,7 +96,7 @@ class TripPlan:
             f"Protected: {trip_words(terms.declared_of_trips())}.",
             f"Budget: epsilon = {terms.epsilon:g}, delta = {terms.delta:g}; {self.strategy.num_values} totals with "
             f"{str(self.strategy.law).capitalize()} noise, standard deviation {noise:.4g} of one unit's norm.",
-            f"A typical day of {self.units:,} units with {self.cells:g} cells each, tried on made-up times:",
+            f"A typical release of {self.units:,} units with {self.cells:g} cells each, tried on made-up times:",
             "  times   release  free flow x 1 ratio  free flow   (mean error of distances)",
             *rows,
             f"Expected: off by {100 * self.share:.2g} % of the mean distance, {verdict} public free-flow times scaled.",
