@@ -45,7 +45,8 @@ TOLD = {
     f"{page.relative_to(ROOT).as_posix().removeprefix('docs/')}-{number}": (page, story)
     for page in PAGES for number, story in enumerate(stories(page)) if story
 }  # fmt: skip
-LONG = ["COMMANDS.md-1", "COMMANDS.md-2"]  # many plans; read by one estimator here, by all of them in `make test-slow`
+# Many plans; read by one estimator here, by all of them in `make test-slow`.
+LONG = ["COMMANDS.md-1", "COMMANDS.md-2", "guides/epsilon_and_unit.md-0"]
 STORIES = [
     pytest.param(*told, id=name, marks=[pytest.mark.slow] * (name in LONG)) for name, told in TOLD.items()
 ]  # fmt: skip
