@@ -16,7 +16,7 @@ from hushpath.export import export
 from hushpath.publish.isochrones import isochrones
 from hushpath.report.isochrones import write_isochrones
 
-make_city(size=350, trips=50_000).write_csv(Path("."))  # city.csv: source, target, seconds, free_flow
+make_city(size=200, trips=50_000).write_csv(Path("."))  # city.csv: source, target, seconds, free_flow
 places = pd.read_csv("city.nodes.csv")  # kilometres; as if the city lay beside the Vltava
 places.assign(x=14.42 + places.x / 71.5, y=50.08 + places.y / 111.2).to_csv("places.csv", index=False)
 

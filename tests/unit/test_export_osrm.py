@@ -50,7 +50,7 @@ def test_units_of_time_are_turned_into_seconds(tmp_path):
 
 
 def test_one_period_at_a_time(tmp_path):
-    rel = of_trips()
+    rel = of_trips(epsilon=9.0)  # with 3, one release in fifteen was wrong about it
     with pytest.raises(OptionError, match="osrm holds one period: add --period, one of am, pm"):
         export(rel, tmp_path / "s.csv", "osrm")
     for period in rel.periods:

@@ -38,7 +38,7 @@ def test_a_release_of_one_time_is_for_day_and_night(tmp_path):
 
 
 def test_day_and_night_of_two_periods(tmp_path):
-    rel = of_trips()
+    rel = of_trips(epsilon=9.0)
     ids = [(0, 1, "1/2/3"), (1, 0, "1/2/4")]
     with pytest.raises(OptionError, match="add --period"):
         export(rel, tmp_path / "x", "valhalla", ids=ids)
