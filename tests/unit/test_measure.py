@@ -61,8 +61,10 @@ def test_the_noise_is_there_fresh_and_differs_from_number_to_number(choice):
     strategy = strategy_of()
     sampler = make_sampler(choice, size=strategy.num_values)
     first, second = (measure(strategy, NET.weights, sampler).values - exact_of(strategy) for _ in range(2))
-    assert len(set(first.tolist())) > 0.99 * len(first)  # scales are in the millions
-    assert (first != second).mean() > 0.99
+    # Two of these 86 numbers are equal by chance once in some thirty runs (scales are in the ten thousands and above),
+    # nine of them less than once in 10^12.
+    assert len(set(first.tolist())) > 0.9 * len(first)
+    assert (first != second).mean() > 0.9
     spread = np.abs(first / np.repeat(strategy.scales, strategy.group_sizes)).mean()
     assert 0.5 < spread < 2.0  # the mean is 1, and there are 80 numbers
 
