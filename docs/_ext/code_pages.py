@@ -24,7 +24,6 @@ from sphinx.util import logging
 from sphinx.util.osutil import relative_uri
 
 ROOT = Path(__file__).parents[2]
-DOCS = ROOT / "docs"
 LOG = logging.getLogger(__name__)
 MARK = "code-page:"
 LINK = re.compile(r"(?<=\]\()(?!\w+:|/)[^)\s#]+(?<!\.png)(?<!\.svg)(?=[)#])")  # no address, no picture
@@ -89,7 +88,7 @@ def pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
             body = f"<ul>{''.join(rows)}</ul>"
         else:
             body = _coloured(path)
-        title = f"{escape(inside)}"
+        title = escape(inside)
         yield _page(inside), {"title": title, "body": f"<section><h1>{title}</h1>{body}</section>"}, "page.html"
 
 

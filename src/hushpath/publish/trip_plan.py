@@ -31,7 +31,7 @@ FIELD, OWN = 0.2, 0.2  # spreads of what quarters, and of what single streets ha
 KINDS = {"calm": 0.6, "usual": 1.0, "rough": 1.6}  # how large these are
 EVEN = 0.1  # of the mean traffic: what an edge has that no fastest route uses
 PASS = 0.3  # spread of single passes, relative to their time
-DAY = "declare a typical release: units (how many it protects) and cells (how many edges and periods one touches)"
+ASKED = "declare a typical release: units (how many it protects) and cells (how many edges and periods one touches)"
 
 
 class Forecast(NamedTuple):
@@ -109,7 +109,7 @@ def plan_trips(strategy: Strategy, units: Any, cells: Any, anyway: bool) -> Trip
     for name, value in (("units", units), ("cells", cells)):
         number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
         if not number or not 1 <= value <= 1e12:
-            raise OptionError(DAY if value is None else f"{name} must be a number from 1 on, got {str(value)[:40]!r}")
+            raise OptionError(ASKED if value is None else f"{name} must be a number from 1 on, got {str(value)[:40]!r}")
     made = TripPlan(strategy, int(units), float(cells), tuple(_tried(strategy, float(units), float(cells))))
     if made.forecasts and not (made.worth_it or anyway):
         raise CannotError(
