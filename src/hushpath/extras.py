@@ -24,8 +24,8 @@ def library(module: str, extra: str, what: str) -> Any:
 def absent(module: str, extra: str, what: str) -> CannotError:
     """What to say of a package that is not installed.
 
-    >>> print(absent("pyarrow.parquet", "parquet", "writing Parquet"))
-    writing Parquet needs pyarrow: pip install 'hushpath[parquet]'
+    >>> print(absent("matplotlib.pyplot", "pictures", "a picture"))
+    a picture needs matplotlib: pip install 'hushpath[pictures]'
     """
     return CannotError(f"{what} needs {module.partition('.')[0]}: pip install 'hushpath[{extra}]'")
 

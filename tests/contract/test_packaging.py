@@ -112,7 +112,7 @@ def test_a_library_that_is_there_is_given_and_one_that_is_not_is_not(monkeypatch
 
 
 def test_a_minimal_install_tells_the_story(tmp_path):
-    """Trips, plan, release, query, page: without pandas, OpenDP, matplotlib, networkx and pyarrow."""
+    """Trips, plan, release, query, page: without pandas, OpenDP, matplotlib and networkx."""
     told = bare(
         "from pathlib import Path\nfrom hushpath.demo.story import run_demo\n"
         "run_demo(Path(sys.argv[1]), size=160, people=3000, trips=20000)",
@@ -160,14 +160,12 @@ def test_a_minimal_install_runs_the_commands(tmp_path):
         ("pandas", "rel.frame()"),
         ("networkx", "rel.to_networkx()"),
         ("geo", "rel.to_geopandas(crs='EPSG:4326')"),
-        ("parquet", "hushpath.read_network(str(sys.argv[1]) + '/x.parquet')"),
         ("opendp", "hushpath.release(road, epsilon=1.0, unit=1.0, max_weight=9.0, sampler='opendp')"),
         ("pictures", "__import__('hushpath.report.canvas', fromlist='x').blank(3, 3)"),
         ("pictures", "__import__('hushpath.publish.isochrones', fromlist='x').isochrones(rel, 'a', [5.0])"),
     ],
 )
 def test_what_needs_an_extra_says_which_in_one_line(extra, wanted, tmp_path):
-    (tmp_path / "x.parquet").write_bytes(b"PAR1")
     caught = "except hushpath.HushpathError as error:\n    print(type(error).__name__, error)"
     told = bare(f"{ROAD}\ntry:\n    {wanted}\n{caught}", tmp_path)
     assert told.returncode == 0, told.stderr

@@ -220,7 +220,7 @@ def test_what_does_not_belong_is_left_out_silently(recwarn):
 
 def test_times_beyond_the_bounds_are_clipped_silently():
     topology = network()
-    for seconds, side in ((-1e300, 1), (np.inf, 0), (-np.inf, 1), (1e9, 0), (0.0, 1)):
+    for seconds, side in ((-1e300, 1), (1e9, 0), (0.0, 1)):
         rows = table(count=1)[:1].assign(seconds=seconds)
         above, below = totals(hushpath.read_trips(rows, topology, **HERE)).reshape(2, -1).sum(axis=1)
         assert (above == 0, below == 0) == (side == 1, side == 0)
@@ -374,7 +374,7 @@ def test_units_that_the_table_cannot_tell_are_refused():
     for protects in ("person", "person-day"):
         with pytest.raises(OptionError, match="needs to know the person"):
             hushpath.release(trips, **{**TOLD, "protects": protects})
-    with pytest.raises(OptionError, match="days need to be told"):
+    with pytest.raises(OptionError, match="day="):
         hushpath.release(trips, **{**TOLD, "protects": "trip", "days": "2026-10-01"})
 
 
@@ -391,7 +391,7 @@ def test_damaged_files_are_refused_without_a_word_of_what_is_in_them(tmp_path):
     table().to_parquet(tmp_path / "t.parquet")
     whole = (tmp_path / "t.parquet").read_bytes()
     (tmp_path / "half.parquet").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(NetworkError, match="cannot be read"):
+    with pytest.raises(NetworkError, match="whole"):
         hushpath.read_trips(tmp_path / "half.parquet", network(), **HERE)
     (tmp_path / "bad.parquet").write_bytes(whole[:200] + b"\xff" * 400 + whole[600:])
     with pytest.raises((NetworkError, CannotError)) as caught:
@@ -399,7 +399,7 @@ def test_damaged_files_are_refused_without_a_word_of_what_is_in_them(tmp_path):
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
     for missing in ("none.parquet", "none", "t.xlsx"):
-        with pytest.raises(NetworkError, match=r"no such file|one of the suffixes"):
+        with pytest.raises(NetworkError, match=r"no such file|supported suffixes"):
             hushpath.read_trips(tmp_path / missing, network(), **HERE)
     with pytest.raises(NetworkError, match="not list"):
         hushpath.read_trips([1, 2], network(), **HERE)
@@ -431,9 +431,15 @@ def test_periods_are_declared_in_full(periods, words):
 
 def test_days_are_dates_or_numbers():
     date = datetime.date(2026, 10, 1)
-    assert checked_days(date, "DATE") == (date, date)
-    assert checked_days((3, 5), "BIGINT") == (3, 5)
-    for days, kind in (((3, 5), "DATE"), ("2026-10-01", "BIGINT"), ((3, date), "VARCHAR")):
+    for kind in ("date", "any"):
+        assert checked_days(date, kind) == (date, date)
+    for kind in ("number", "any"):
+        assert checked_days((3, 5), kind) == (3, 5)
+        assert checked_days((20261001, 20261031), kind) == (20261001, 20261031)
+        for finer in ((498_000, 498_744), (29_700_000, 29_744_640), (20261001, 20261040), (3, 20261001)):
+            with pytest.raises(OptionError, match="finer than a day"):
+                checked_days(finer, kind)
+    for days, kind in (((3, 5), "date"), ("2026-10-01", "number"), ((3, date), "any")):
         with pytest.raises(OptionError, match="days"):
             checked_days(days, kind)
 

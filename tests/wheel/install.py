@@ -1,6 +1,6 @@
 """Install the wheel into empty environments and use it: the minimal install, then each extra by itself.
 
-`make test-dist`, or `python tests/wheel/install.py --python python3.13 --extras none,parquet`.  Prints a table of what
+`make test-dist`, or `python tests/wheel/install.py --python python3.13 --extras none,pandas`.  Prints a table of what
 each takes: megabytes of site-packages, and seconds to install and to run.  Everything it starts has a time limit.
 """
 
@@ -33,9 +33,9 @@ SMOKE: dict[str, tuple[tuple[str, str], ...]] = {
         ("query city/city.hush market airport --period am --interval", "90 % interval"),
         ("matrix city/city.hush --period am --sources some.txt -o m.csv", "m.csv"),
         ("matrix roads.hush -o m.npy", "m.npy"),
+        ("matrix roads.hush -o m.parquet", "m.parquet"),
         ("page roads.hush -o roads.html", "roads.html"),
     ),
-    "parquet": (("matrix roads.hush -o m.parquet", "m.parquet"),),
     "pandas": ((PYTHON + "print('shape', rel.frame().shape)", "shape (41, 41)"),),
     "networkx": ((PYTHON + "print('edges', rel.to_networkx().number_of_edges())", "edges 40"),),
     "pictures": (

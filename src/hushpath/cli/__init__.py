@@ -19,8 +19,11 @@ STOPPED = "interrupted; no half-written file is left"
 
 
 def main() -> None:
-    """Run the command line and exit.  A polite kill cleans up like Ctrl-C does."""
-    signal.signal(signal.SIGTERM, _stop)
+    """Run the command line and exit.  A kill or a closed terminal cleans up as Ctrl-C does."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
+            signal.signal(number, _stop)
     try:
         code = run(sys.argv[1:])
     except KeyboardInterrupt:  # while the program itself was still being loaded

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from ..errors import OptionError
+from .trip_values import DAY, SECOND, canonical_key, key, moment
 
 MOST_PERIODS = 168  # the hours of a week
 LONGEST_NAME = 40
@@ -58,17 +59,14 @@ class Periods:
             raise OptionError(f"there is no period {str(name)[:40]!r}; there are: {', '.join(self.names) or 'none'}")
         return self.names.index(name)
 
-    def sql(self, column: str) -> str:
-        """The number of the period that a column tells, or NULL."""
-        if not self.names:
-            return "0"
+    def sql(self, column: str, kind: str) -> str:
+        """Return SQL for the number of the period that a column tells, or NULL."""
         if not self.hours:
-            cases = " ".join(f"WHEN {quoted(name)} THEN {i}" for i, name in enumerate(self.names))
-            return f"CASE trim(CAST({column} AS VARCHAR)) {cases} END"
-        moment = f"TRY_CAST({column} AS TIMESTAMP)"
-        # An infinite time has no time of day; older engines would stop at it, and tell by that that it is there.
-        clock = f"date_part('epoch', CASE WHEN isfinite({moment}) THEN TRY_CAST({moment} AS TIME) END) / 3600"
-        cases = " ".join(f"WHEN {_within(clock, *span)} THEN {i}" for i, span in enumerate(self.hours))
+            cases = " ".join(f"WHEN {quoted(canonical_key(name) or '')} THEN {i}" for i, name in enumerate(self.names))
+            return f"CASE {key(column, kind)} {cases} END"
+        found = moment(column, kind)
+        hour = f"((({found}) % {DAY} + {DAY}) % {DAY}) / {3600 * SECOND}.0"
+        cases = " ".join(f"WHEN {_within(hour, *span)} THEN {i}" for i, span in enumerate(self.hours))
         return f"CASE {cases} END"
 
 
@@ -79,8 +77,9 @@ def checked_names(names: Sequence[Any]) -> tuple[str, ...]:
             raise OptionError(f"the name of a period is a printable text of 1 to {LONGEST_NAME} characters")
         if name != name.strip():
             raise OptionError(f"the name of a period has spaces around it: {name!r}")
-    if len(set(names)) != len(names):
-        raise OptionError("two periods have the same name")
+    keys = [canonical_key(name) for name in names]
+    if None in keys or len(set(keys)) != len(keys):
+        raise OptionError("every period must have a name of its own; numbers such as 7 and 07 are the same name")
     if not 1 <= len(names) <= MOST_PERIODS:
         raise OptionError(f"there may be 1 to {MOST_PERIODS} periods, got {len(names)}")
     return tuple(names)

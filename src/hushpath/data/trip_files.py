@@ -1,38 +1,41 @@
-r"""Where trips are kept: files, folders of parts and data frames, as one table that an engine can ask.
+r"""Where trips are kept: files, folders of parts and data frames, as tables of plain columns that an engine can ask.
 
-A row must never decide how another row is read: a person who is added could otherwise move everybody's numbers.  So
-nothing is guessed from rows.  What a table looks like comes from names of files, from the first line of a CSV file, from
-the types that Parquet and data frames declare; columns that declare none (CSV, JSON, objects of pandas) are text.
+What a table looks like is public: names of files and folders, the first line of a CSV file, the schema that Parquet and
+Arrow declare.  It is checked before anything is measured, and whatever does not fit is refused.  Rows are private and
+decide nothing: no separator, no quoting, no type is guessed from them, and none makes reading fail.
 
-| kept as | a row is |
-|---|---|
-| ``.csv``, ``.tsv`` | a line, whatever the lines around it hold: values have no line breaks, a quote that never closes ends with its line |
-| ``.jsonl``, ``.ndjson`` | a line; one that is no object is nothing |
-| ``.parquet`` | a row, of the types that all parts have in common |
-| data frame | a row; objects that are no text become text, lists become JSON |
+| kept as | a row is | its columns are |
+|---|---|---|
+| ``.csv``, ``.tsv`` | a line, whatever the lines around it hold: values have no line breaks | text |
+| ``.jsonl``, ``.ndjson`` | a line; one that is not an object has no values | text |
+| ``.parquet``, Arrow tables | a row | of the declared types, part by part |
+| pandas data frames | a row; types of columns come from rows, so they decide nothing (``trip_values``) | numbers, moments or text |
+
+A line that is longer than 16 MiB, or not UTF-8, has no values.
 """  # noqa: E501 (a table)
 
 from __future__ import annotations
 
 import csv
-import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import NetworkError
+from ..errors import CannotError, NetworkError
 from ..extras import imported
 from .columns import choose_columns
 from .periods import quoted
 from .readers.core import shown
+from .trip_values import PER_SECOND, arrow_type, decoded, kind_of, microseconds, object_text, plain
 
 if TYPE_CHECKING:
     import duckdb
@@ -40,24 +43,45 @@ if TYPE_CHECKING:
 MEMORY = "3GB"  # beyond, the engine works on disk
 SUFFIXES = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".jsonl": "json", ".ndjson": "json"}
 WHAT = "the table of trips"
-UNREADABLE = f"{WHAT} cannot be read; is each file whole, with a first line that names its columns?"
 LONGEST_HEADER = 2**20
-FIRST_LINES = 1000
-NOWHERE = "\x01"  # a separator that no line has: lines come out whole
+LONGEST_LINE = 2**24
+ROWS_AT_ONCE = 2**16
+LINE = "\x01line"  # a name that no header has
+Folders = dict[str, str | None]  # what the folders around a file tell
+NOBODY = "__HIVE_DEFAULT_PARTITION__"  # how engines name a folder of missing values
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
-    """A table: how the engine names it, the data frame behind it, if it is one, and the type of each needed column."""
+class Table:
+    """Rows whose needed columns have the same kinds.
 
-    table: str
-    frame: Any
-    types: dict[str, str]
+    Attributes:
+        kinds: the kind of each needed column (``trip_values``).
+        declared: whether the kinds come from a declared schema, not from rows.
+        columns: the columns that reach the engine, with their Arrow types.
+        batches: opens the rows; private.
+        select: SQL for the needed columns of a registered name.
+    """
+
+    kinds: dict[str, str]
+    declared: bool
+    columns: dict[str, Any]
+    batches: Callable[[], Iterator[Any]]
+    select: Callable[[str], str]
+
+    def register(self, engine: duckdb.DuckDBPyConnection, name: str) -> None:
+        """Let the engine read the rows, once."""
+        import pyarrow as pa
+
+        engine.register(name, pa.RecordBatchReader.from_batches(pa.schema(list(self.columns.items())), self.batches()))
 
 
 @contextmanager
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A fresh engine that installs nothing; what does not fit in memory goes to a folder that only its owner reads."""
+    """Open a fresh engine that installs nothing.
+
+    What does not fit in memory goes to a folder that only its owner can read, encrypted if the engine can.
+    """
     import duckdb
 
     with TemporaryDirectory(prefix="hushpath-") as folder:
@@ -66,23 +90,43 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
             "autoinstall_known_extensions": False, "autoload_known_extensions": False,
         }  # fmt: skip
         with duckdb.connect(":memory:", config=settings) as opened:
-            opened.execute("SET TimeZone = 'UTC'")  # a day of a time with a zone does not depend on this machine's
-            opened.execute("SET pandas_analyze_sample = 0")  # objects are text, whatever the first of them are
-            opened.execute("SET python_enable_replacements = false")  # no table is a variable that happens to be there
+            opened.execute("SET python_enable_replacements = false")  # no table is a variable that happens to exist
+            if opened.execute("SELECT 1 FROM duckdb_settings() WHERE name = 'temp_file_encryption'").fetchone():
+                opened.execute("SET temp_file_encryption = true")
             yield opened
 
 
-def source_of(given: Any, needed: list[str]) -> Source:
-    """The table and the types of the columns that are needed; refuses one that lacks a column.  Keeps no value."""
+def fetched(engine: duckdb.DuckDBPyConnection, query: str) -> dict[str, NDArray[Any]]:
+    """Return the columns that a query gives.
+
+    What the engine says when it fails may quote a value, so only the kind of failure is told.  The query runs in a
+    thread of its own, so that a signal is noticed at once and is not taken for a failure.
+    """
+    import duckdb
+
+    problem = ""
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            return pool.submit(lambda: engine.execute(query).fetchnumpy()).result()
+        except KeyboardInterrupt:
+            engine.interrupt()
+            raise
+        except Exception as error:
+            full = isinstance(error, duckdb.OutOfMemoryException)
+            problem = "they do not fit in memory and on disk" if full else "damaged?"
+    raise CannotError(f"the trips could not be read to their end ({problem})")
+
+
+def tables_of(given: Any, needed: list[str]) -> list[Table]:
+    """Return the rows of files or of a data frame; refuse those that lack a needed column.  Reads no row of a file."""
     if isinstance(given, (str, PathLike)):
-        table, frame = _of_files(given, needed), None
-    elif hasattr(given, "columns") or hasattr(given, "column_names"):
-        table, frame = "given", _plain_frame(given, needed)
-    else:
-        raise NetworkError(f"trips are a file, a folder of parts or a data frame, not {type(given).__name__}")
-    found = _described(table, frame)
-    choose_columns(list(found), WHAT, needed)
-    return Source(table, frame, {name: found[name] for name in needed})
+        return _of_files(given, needed)
+    pandas = imported("pandas")
+    if pandas is not None and isinstance(given, pandas.DataFrame):
+        return [_of_frame(given, needed)]
+    if hasattr(given, "__arrow_c_stream__") or hasattr(given, "to_arrow") or hasattr(given, "column_names"):
+        return [_of_arrow(given, needed)]
+    raise NetworkError(f"trips must be a file, a folder of parts or a data frame, not {type(given).__name__}")
 
 
 def register_arrays(engine: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, NDArray[Any]]) -> None:
@@ -91,43 +135,31 @@ def register_arrays(engine: duckdb.DuckDBPyConnection, name: str, columns: Mappi
 
 
 def name_of(column: str) -> str:
-    """A column as SQL writes it."""
+    """Return a column as SQL writes it."""
     return '"' + column.replace('"', '""') + '"'
 
 
-def _described(table: str, frame: Any = None) -> dict[str, str]:
-    """Names and types; what the engine says when it fails may quote a value, so it ends here."""
-    found = None
-    try:
-        with connection() as engine:
-            if frame is not None:
-                engine.register("given", frame)
-            found = {row[0]: str(row[1]) for row in engine.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()}
-    except Exception:
-        found = None
-    if found is None:
-        raise NetworkError(UNREADABLE)
-    return found
-
-
-def _of_files(given: Any, needed: list[str]) -> str:
+def _of_files(given: Any, needed: list[str]) -> list[Table]:
     path = Path(fspath(given))
     files = sorted(path.rglob("*")) if path.is_dir() else [path]
     parts = [file for file in files if file.suffix.lower() in SUFFIXES and (file == path or _is_part(path, file))]
     if not parts:
-        listed = ", ".join(SUFFIXES)
-        raise NetworkError(f"{shown(given)} is no file, and no folder of files, with one of the suffixes {listed}")
-    kinds = {SUFFIXES[file.suffix.lower()] for file in parts}
-    if len(kinds) > 1:
+        raise NetworkError(f"{shown(given)}: not found, or none of the supported suffixes: {', '.join(SUFFIXES)}")
+    formats = {SUFFIXES[file.suffix.lower()] for file in parts}
+    if len(formats) > 1:
         raise NetworkError(f"{shown(given)} holds files of different kinds; keep the trips in a folder of their own")
     if not parts[0].is_file():
-        raise NetworkError(f"cannot read {shown(given)}: there is no such file")
-    # Folders called column=value are columns of what lies inside, as text: their values decide no type.
-    inside = {name.partition("=")[0] for file in parts for name in file.relative_to(path).parts[:-1] if "=" in name}
-    folders = f"hive_partitioning = {'true' if inside else 'false'}, hive_types_autocast = false"
-    return {"parquet": _of_parquet, "csv": _of_csv, "json": _of_json}[kinds.pop()](
-        parts, folders, [name for name in needed if name not in inside]
-    )
+        raise NetworkError(f"cannot read {shown(given)}: no such file")
+    layout_of, table_of = FORMATS[formats.pop()]
+    alike: dict[Any, list[tuple[Path, Folders]]] = {}
+    for file in parts:
+        folders = _folders(path, file, needed)
+        layout = layout_of(file, [name for name in needed if name not in folders])
+        if layout is not None:
+            alike.setdefault((layout, tuple(folders)), []).append((file, folders))
+    if not alike:
+        raise NetworkError(f"{shown(given)} has no first line that names its columns")
+    return [table_of(layout, list(folders), files) for (layout, folders), files in alike.items()]
 
 
 def _is_part(folder: Path, file: Path) -> bool:
@@ -135,71 +167,99 @@ def _is_part(folder: Path, file: Path) -> bool:
     return file.is_file() and not any(name.startswith((".", "_")) for name in file.relative_to(folder).parts)
 
 
-def _listed(files: list[Path]) -> str:
-    """Names of files for the engine, which reads patterns in them: their letters are escaped one by one."""
-    names = ("".join(f"[{c}]" if c in "*?[" else c for c in fspath(file)) for file in files)
-    return f"[{', '.join(map(quoted, names))}]"
+def _folders(path: Path, file: Path, needed: list[str]) -> Folders:
+    """Return the values of needed columns that folders called column=value tell, as text."""
+    found = (name.partition("=") for name in file.relative_to(path).parts[:-1] if "=" in name)
+    return {name: None if value == NOBODY else unquote(value) for name, _, value in found if name in needed}
 
 
-def _of_parquet(files: list[Path], folders: str, _: list[str]) -> str:
-    return f"read_parquet({_listed(files)}, union_by_name = true, {folders})"
+def _parquet_layout(file: Path, needed: list[str]) -> tuple[tuple[str, str], ...]:
+    """Return the kinds of the needed columns; refuse a type that no value of a trip has."""
+    import pyarrow.parquet as pq
+
+    schema = None
+    try:
+        with pq.ParquetFile(file) as opened:
+            schema = opened.schema_arrow
+    except Exception:
+        schema = None
+    if schema is None:
+        raise NetworkError(f"{shown(file)} is not a whole Parquet file")
+    choose_columns(schema.names, shown(file), needed)
+    return tuple(_declared_kinds(schema, shown(file), needed).items())
 
 
-def _of_json(files: list[Path], folders: str, needed: list[str]) -> str:
-    """Needed columns as text; that they are there is seen from the names of fields of the first objects."""
-    if names := _field_names(files):
-        choose_columns(names, WHAT, needed)
-    columns = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in needed)
-    how = f"{_listed(files)}, format = 'newline_delimited', ignore_errors = true, {folders}"
-    return f"read_json({how}, columns = {{{columns}}})"
+def _declared_kinds(schema: Any, what: str, needed: list[str]) -> dict[str, str]:
+    kinds = {}
+    for name in needed:
+        kind = kind_of(schema.field(name).type)
+        if kind is None:
+            raise NetworkError(f"{what}: column {name!r} has type {schema.field(name).type}, which trips cannot use")
+        kinds[name] = kind
+    return kinds
 
 
-def _field_names(files: list[Path]) -> list[str]:
-    """Of objects in the first lines of the first file that has any; a line that holds none says nothing."""
-    names: dict[str, None] = {}
-    for file in files:
-        with file.open("rb") as opened:
-            for line in islice(opened, FIRST_LINES):
-                with suppress(ValueError, RecursionError):
-                    found = json.loads(line)
-                    names |= dict.fromkeys(found) if isinstance(found, dict) else {}
-        if names:
-            break
-    return list(names)
+def _parquet_table(layout: tuple[tuple[str, str], ...], folders: list[str], files: list[tuple[Path, Folders]]) -> Table:
+    kinds = dict(layout)
+
+    def batches() -> Iterator[Any]:
+        import pyarrow.parquet as pq
+
+        for file, values in files:
+            with pq.ParquetFile(file) as opened:
+                for batch in opened.iter_batches(ROWS_AT_ONCE, columns=list(kinds)):
+                    columns = {name: plain(batch.column(name), kind) for name, kind in kinds.items()}
+                    yield _batch(columns, values, batch.num_rows)
+
+    return _typed({**kinds, **dict.fromkeys(folders, "text")}, batches, declared=True)
 
 
-def _of_csv(files: list[Path], folders: str, _: list[str]) -> str:
-    """Lines cut at the separator of the first one; parts with the same first line are read together."""
-    alike: dict[tuple[str, tuple[str, ...]], list[Path]] = {}
-    for file in files:
-        if header := _header(file):
-            alike.setdefault(header, []).append(file)
-    if not alike:
-        raise NetworkError(UNREADABLE)
-    tables = (_cut_lines(names, cut, _listed(parts), folders) for (cut, names), parts in alike.items())
-    return f"({' UNION ALL BY NAME '.join(tables)})"
+def _typed(kinds: dict[str, str], batches: Callable[[], Iterator[Any]], *, declared: bool) -> Table:
+    """Return a table whose columns reach the engine as they are named."""
+    columns = {name: arrow_type(kind) for name, kind in kinds.items()}
+    return Table(kinds, declared, columns, batches, lambda table: f"SELECT * FROM {table}")
 
 
-def _header(file: Path) -> tuple[str, tuple[str, ...]] | None:
-    """The separator and the names in the first line; nothing of a file without one."""
-    trouble, line = False, ""
+def _batch(columns: dict[str, Any], folders: Folders, rows: int) -> Any:
+    """Return columns of a file beside what its folders tell of every row."""
+    import pyarrow as pa
+
+    told = {name: pa.repeat(pa.scalar(value, pa.string()), rows) for name, value in folders.items()}
+    return pa.record_batch({**columns, **told})
+
+
+def _csv_layout(file: Path, needed: list[str]) -> tuple[str, tuple[str, ...], tuple[str, ...]] | None:
+    """Return the separator and the columns that the first line names; None for an empty file.
+
+    The first line is not shown: in a file without a header it is somebody's row.
+    """
+    line, readable = "", True
     try:
         with file.open("rb") as opened:
-            line = opened.readline(LONGEST_HEADER).decode("utf-8-sig").rstrip("\r\n")
+            line = _header_line(opened).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):
-        trouble = True
-    if trouble or "\r" in line:
-        raise NetworkError(UNREADABLE)
+        readable = False
+    if not readable or "\r" in line:
+        raise NetworkError(f"{shown(file)} cannot be read, or its first line is not UTF-8 text")
+    if not line:
+        return None
     cut = "\t" if file.suffix.lower() == ".tsv" else max(",;\t|", key=line.count)
-    return (cut, tuple(next(csv.reader([line], delimiter=cut)))) if line else None
+    names = tuple(next(csv.reader([line], delimiter=cut)))
+    for name in needed:
+        if names.count(name) != 1:
+            times = "no" if name not in names else "more than one"
+            raise NetworkError(f"the first line of {shown(file)} names {times} column {name!r}; every part needs one")
+    return cut, names, tuple(needed)
 
 
-def _cut_lines(names: tuple[str, ...], cut: str, files: str, folders: str) -> str:
-    lines = (
-        f"read_csv({files}, auto_detect = false, header = true, columns = {{'{NOWHERE}': 'VARCHAR'}}, "
-        f"delim = '{NOWHERE}', quote = '', escape = '', strict_mode = false, ignore_errors = true, {folders})"
-    )
-    line, between = f'"{NOWHERE}"', "\\" + cut if cut == "|" else cut
+def _header_line(opened: IO[bytes]) -> bytes:
+    return opened.readline(LONGEST_HEADER).rstrip(b"\r\n")
+
+
+def _csv_table(layout: tuple[str, tuple[str, ...], tuple[str, ...]], folders: list[str], files: list[Any]) -> Table:
+    """Return lines cut at the separator."""
+    cut, names, needed = layout
+    line, between = name_of(LINE), "\\" + cut if cut == "|" else cut
     pattern = f'{between}("(?:[^"]|"")*"|[^{between}]*)'
     fields = (
         f"CASE WHEN contains({line}, '\"') THEN regexp_extract_all({quoted(cut)} || {line}, {quoted(pattern)}, 1) "
@@ -207,54 +267,122 @@ def _cut_lines(names: tuple[str, ...], cut: str, files: str, folders: str) -> st
     )
     # A line with an odd number of quotes is a piece of something: it says nothing for certain.
     whole = f"(length({line}) - length(replace({line}, '\"', ''))) % 2 = 0"
-    parts = name_of(NOWHERE + "parts")
-    inner = f"SELECT *, {fields} AS {parts} FROM {lines} WHERE {whole}"
-    columns = ", ".join(f"{_unquoted(f'{parts}[{i}]')} AS {name_of(name)}" for i, name in enumerate(names, 1) if name)
-    return f"(SELECT * EXCLUDE ({line}, {parts}), {columns} FROM ({inner}) WHERE len({parts}) = {len(names)})"
+    told = "".join(f", {name_of(name)}" for name in folders)
+    columns = ", ".join(f"{_unquoted(f'fields[{names.index(name) + 1}]')} AS {name_of(name)}" for name in needed)
+
+    def select(table: str) -> str:
+        inner = f"SELECT {fields} AS fields{told} FROM {table} WHERE {whole}"
+        return f"SELECT {columns}{told} FROM ({inner}) WHERE len(fields) = {len(names)}"
+
+    return _of_lines(list(needed), folders, files, select, header=True)
 
 
 def _unquoted(field: str) -> str:
-    plain = f"CASE WHEN {field} LIKE '\"%\"' THEN replace({field}[2:-2], '\"\"', '\"') ELSE {field} END"
-    return f"nullif({plain}, '')"
+    return f"nullif(CASE WHEN {field} LIKE '\"%\"' THEN replace({field}[2:-2], '\"\"', '\"') ELSE {field} END, '')"
 
 
-def _plain_frame(frame: Any, needed: list[str]) -> Any:
-    """A copy whose columns have types that no value decides: what is no number and no time becomes text."""
-    pd = imported("pandas")
-    if pd is None or not isinstance(frame, pd.DataFrame):
-        return frame
-    columns = {}
-    for name in needed:
-        if list(frame.columns).count(name) != 1:
-            choose_columns([str(column) for column in frame.columns if column != name], WHAT, needed)
-        column = frame[name]
-        typed = pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_datetime64_any_dtype(column.dtype)
-        plain = typed and not isinstance(column.dtype, pd.SparseDtype) and not pd.api.types.is_complex_dtype(column)
-        columns[name] = column.copy() if plain else pd.Series([*map(_text, column.astype(object))], dtype=object)
-    return pd.DataFrame({name: column.reset_index(drop=True) for name, column in columns.items()})
+def _json_layout(_: Path, needed: list[str]) -> tuple[str, ...]:
+    """Return the needed columns: lines declare none, and to look for them would let rows decide what is refused."""
+    return tuple(needed)
 
 
-def _text(value: Any) -> str | None:
-    """Any object as text, or nothing; never an error, since whether a row holds such a thing is private."""
+def _json_table(needed: tuple[str, ...], folders: list[str], files: list[tuple[Path, Folders]]) -> Table:
+    pointers = ", ".join(quoted("/" + name.replace("~", "~0").replace("/", "~1")) for name in needed)
+    line = name_of(LINE)
+    fields = f"CASE WHEN json_valid({line}) THEN json_extract_string({line}, [{pointers}]) END"
+    told = "".join(f", {name_of(name)}" for name in folders)
+    columns = ", ".join(f"fields[{i}] AS {name_of(name)}" for i, name in enumerate(needed, 1))
+
+    def select(table: str) -> str:
+        return f"SELECT {columns}{told} FROM (SELECT {fields} AS fields{told} FROM {table})"
+
+    return _of_lines(list(needed), folders, files, select, header=False)
+
+
+def _of_lines(
+    needed: list[str], folders: list[str], files: list[tuple[Path, Folders]], select: Callable[[str], str], *,
+    header: bool,
+) -> Table:  # fmt: skip
+    import pyarrow as pa
+
+    def batches() -> Iterator[Any]:
+        for file, values in files:
+            with file.open("rb") as opened:
+                if header:
+                    _header_line(opened)
+                for lines in _lines(opened):
+                    yield _batch({LINE: lines}, values, len(lines))
+
+    columns = dict.fromkeys([LINE, *folders], pa.string())
+    return Table(dict.fromkeys([*needed, *folders], "text"), True, columns, batches, select)
+
+
+def _lines(opened: IO[bytes]) -> Iterator[Any]:
+    """Return the lines of a file in batches; one that is too long or not UTF-8 is null."""
+    begun: bytes | None = b""  # of a line that goes on; None: it is too long
+    while block := opened.read(LONGEST_LINE):
+        first, *others = block.split(b"\n")
+        begun = None if begun is None or len(begun) + len(first) > LONGEST_LINE else begun + first
+        if others:
+            yield _texts_of([begun, *others[:-1]])
+            begun = others[-1]
+    if begun:
+        yield _texts_of([begun])
+
+
+def _texts_of(lines: list[bytes | None]) -> Any:
+    import pyarrow as pa
+
+    lines = [line[:-1] if line is not None and line.endswith(b"\r") else line for line in lines]
     try:
-        if isinstance(value, str):
-            text = value
-        elif hasattr(value, "__len__"):
-            text = json.dumps(_items(value), default=_items)
-        elif value is None or not bool(value == value):  # what is missing is not itself
-            return None
-        else:
-            text = str(value)
-        if not text.isascii():
-            text.encode()
-    except Exception:
-        return None
-    return text
+        return pa.array(lines, pa.binary()).cast(pa.string())
+    except pa.ArrowInvalid:
+        return pa.array(list(map(decoded, lines)), pa.string())
 
 
-def _items(value: Any) -> Any:
-    """What JSON does not know, as it knows it: arrays are lists, a missing number in a list is null, the rest text."""
-    value = value.tolist() if hasattr(value, "tolist") else value
-    if isinstance(value, (list, tuple)):
-        return [None if isinstance(item, float) and item != item else item for item in value]
-    return value if isinstance(value, (dict, str, int, float, bool)) else str(value)
+FORMATS: dict[str, tuple[Callable[[Path, list[str]], Any], Callable[[Any, list[str], Any], Table]]] = {
+    "parquet": (_parquet_layout, _parquet_table), "csv": (_csv_layout, _csv_table), "json": (_json_layout, _json_table),
+}  # fmt: skip
+
+
+def _of_arrow(given: Any, needed: list[str]) -> Table:
+    """Return an Arrow table, or a frame that can be one; its schema is declared."""
+    import pyarrow as pa
+
+    table = given.to_arrow() if hasattr(given, "to_arrow") else pa.table(given)
+    choose_columns(table.column_names, WHAT, needed)
+    table = table.select(needed)
+    kinds = _declared_kinds(table.schema, WHAT, needed)
+
+    def batches() -> Iterator[Any]:
+        for batch in table.to_batches(ROWS_AT_ONCE):
+            yield pa.record_batch({name: plain(batch.column(name), kind) for name, kind in kinds.items()})
+
+    return _typed(kinds, batches, declared=True)
+
+
+def _of_frame(frame: Any, needed: list[str]) -> Table:
+    """Return a copy of a pandas frame: numbers as floats, moments, and everything else as text, value by value."""
+    import pyarrow as pa
+
+    names = list(frame.columns)
+    choose_columns([name for name in names if isinstance(name, str)], WHAT, needed)
+    columns = {name: _of_series(frame[name]) for name in needed}
+    kinds = {name: kind for name, (kind, _) in columns.items()}
+    table = pa.table({name: array for name, (_, array) in columns.items()})
+    return _typed(kinds, lambda: iter(table.to_batches(ROWS_AT_ONCE)), declared=False)
+
+
+def _of_series(series: Any) -> tuple[str, Any]:
+    import pyarrow as pa
+
+    pandas, kind = imported("pandas"), series.dtype
+    types = pandas.api.types
+    if types.is_datetime64_any_dtype(kind) and not isinstance(kind, pandas.ArrowDtype):
+        moments = (series.dt.tz_convert(None) if getattr(kind, "tz", None) is not None else series).to_numpy()
+        found, valid = microseconds(moments.view(np.int64), PER_SECOND[np.datetime_data(moments.dtype)[0]])
+        return "moment", pa.array(found, mask=~valid | np.isnat(moments))
+    if isinstance(kind, np.dtype) and kind.kind in "iuf":
+        values = series.to_numpy().astype(np.float64)
+        return "number", pa.array(values, mask=np.isnan(values))
+    return "text", pa.array(list(map(object_text, series.astype(object))), pa.string())

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..errors import OptionError
 from .periods import Periods
 from .topology import Topology
-from .trip_files import connection, register_arrays, source_of
-from .trip_rows import Named, edge_table, rows_query, told_as
+from .trip_files import connection, register_arrays, tables_of
+from .trip_rows import Named, edge_table, refuse_unfit_types, rows_query
+from .trip_values import MOST_DAYS
 
 if TYPE_CHECKING:
     import duckdb
@@ -31,19 +32,22 @@ class Trips:
     Attributes:
         topology: the public network.
         periods: the public periods of the day.
-        day_type: how days are told, a public fact of the table; "" if they are not.
+        day_kind: "date" or "number" if the table declares what its days are, "any" if it does not, "" without days.
     """
 
-    __slots__ = ("__edges", "__frame", "__keys", "__queries", "day_type", "periods", "topology")
+    __slots__ = ("__edges", "__named", "__tables", "day_kind", "periods", "topology")
 
     def __init__(self, given: Any, topology: Topology, named: Named, periods: Periods, ids: list[Any] | None) -> None:
-        source = source_of(given, named.all)
         self.topology, self.periods = topology, periods
-        self.day_type = "" if named.day is None else told_as(source.types[named.day])
-        self.__keys = frozenset(name for name in ("person", "day", "trip") if getattr(named, name) is not None)
-        self.__frame = source.frame
+        self.__named = named
         self.__edges = edge_table(topology, ids)
-        self.__queries = {unit: rows_query(source, named, topology, periods, keys) for unit, keys in UNITS.items()}
+        self.__tables = tables_of(given, named.all)
+        names = [*self.__edges.get("id", ()), *self.__edges.get("tail", ()), *periods.names]
+        refuse_unfit_types(self.__tables, named, periods, names)
+        self.day_kind = ""
+        if named.day is not None:
+            kinds = {table.kinds[named.day] if table.declared else "text" for table in self.__tables}
+            self.day_kind = "date" if kinds == {"moment"} else "number" if kinds <= {"whole", "number"} else "any"
 
     def keys(self, protects: Any) -> tuple[str, ...]:
         """The columns that tell protected units apart; refuses what the table cannot tell."""
@@ -54,22 +58,31 @@ class Trips:
                 + ("" if protects is None else f", not {str(protects)[:40]!r}")
             )
         needed = UNITS[protects]
-        if protects == "trip" and "trip" in self.__keys:  # without persons the number of a trip says enough
-            return tuple(key for key in needed if key in self.__keys)
+        if protects == "trip" and self.__named.trip is not None:  # without persons the number of a trip says enough
+            return tuple(key for key in needed if getattr(self.__named, key) is not None)
         for key in needed:
-            if key not in self.__keys:
+            if getattr(self.__named, key) is None:
                 raise OptionError(f"protects={protects!r} needs to know the {key}: name its column in read_trips")
         return needed
 
     @contextmanager
-    def private_rows(self, protects: str) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
-        """An engine, and the query for (person, day, trip, edge, period, seconds), none of two units.  Private."""
+    def private_rows(self, protects: str, days: Any = None) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+        """Open an engine, and give the query for (person, day, trip, edge, period, seconds).  Private.
+
+        Args:
+            protects: the unit; no row that comes out is made of rows of two units.
+            days: the declared days; numbers of eight digits count as days only if these are such numbers.
+        """
+        dates_as_numbers = days is not None and isinstance(days[0], int) and days[0] > MOST_DAYS
+        query = rows_query(
+            self.__tables, self.__named, self.periods, UNITS[protects], dates_as_numbers=dates_as_numbers
+        )  # fmt: skip
         with connection() as engine:
-            if self.__frame is not None:
-                engine.register("given", self.__frame)
+            for i, table in enumerate(self.__tables):
+                table.register(engine, f"given{i}")
             register_arrays(engine, "public_edges_frame", self.__edges)
             engine.execute("CREATE TABLE public_edges AS SELECT * FROM public_edges_frame")
-            yield engine, self.__queries[protects]
+            yield engine, query
 
     def __repr__(self) -> str:
         return f"Trips(hidden, {self.topology!r})"

@@ -15,14 +15,13 @@ the norm of its shares.
 
 from __future__ import annotations
 
-import datetime
-
 import numpy as np
 
 from ..arrays import Int
-from ..data.trip_files import register_arrays
+from ..data.trip_files import fetched, register_arrays
+from ..data.trip_values import day_number
 from ..data.trips import Trips
-from ..errors import CannotError, OptionError
+from ..errors import OptionError
 from ..noise import Law
 from ..strategy.core import Strategy
 from ..strategy.trips import SHARE, TripTerms
@@ -40,54 +39,45 @@ def trip_totals(strategy: Strategy, trips: Trips, coin: str) -> Int:
     keys = ", ".join(trips.keys(terms.protects))
     totals = np.zeros((2, len(terms.periods) * m), np.int64)
     public = {"edge": np.arange(m), "low": terms.low, "high": terms.high, "emphasis": terms.emphasis}
-    trouble = ""
-    with trips.private_rows(terms.protects) as (engine, rows):
-        if terms.protects == "trip" and terms.days is not None:  # a trip over midnight is of the day it began on, whole
-            rows = f"SELECT * REPLACE (min(day) OVER (PARTITION BY {keys}) AS day) FROM ({rows})"
+    with trips.private_rows(terms.protects, terms.days) as (engine, rows):
         register_arrays(engine, "public_frame", public)
         engine.execute("CREATE TABLE public AS SELECT * FROM public_frame")
-        try:
-            found = engine.execute(
-                f"""
-                WITH rows AS ({rows}),
-                passes AS (
-                    SELECT {keys}, period * {m} + public.edge AS cell, emphasis,
-                        CAST(floor(greatest(0, least(1, (seconds - low) / (high - low))) * {PARTS}) AS BIGINT) AS part
-                    FROM rows JOIN public USING (edge)
-                    WHERE period IS NOT NULL AND {_within(terms, trips.day_type)}
-                        AND {" AND ".join(f"{key} IS NOT NULL" for key in keys.split(", "))}
-                ),
-                cells AS MATERIALIZED (
-                    SELECT {keys}, cell, any_value(emphasis) AS emphasis, sum(part) // count(*) AS part
-                    FROM passes GROUP BY {keys}, cell {_chosen(terms, keys, coin)}
-                ),
-                norms AS (SELECT {keys}, {_norm(terms, strategy.law)} AS norm FROM cells GROUP BY {keys}),
-                shares AS (
-                    SELECT cell, part, CAST({SHARE} * {_weight(terms)} AS BIGINT) // norm AS share
-                    FROM cells JOIN norms USING ({keys})
-                ),
-                added AS (SELECT cell, share, CAST(share * part // {PARTS} AS BIGINT) AS above FROM shares)
-                SELECT cell, CAST(sum(above) AS BIGINT) AS above, CAST(sum(share - above) AS BIGINT) AS below
-                FROM added GROUP BY cell
-                """
-            ).fetchnumpy()
-        except Exception as error:  # what the engine says may quote the data: only its kind is looked at
-            trouble = "they do not fit in memory and on disk" if "OutOfMemory" in type(error).__name__ else "damaged?"
-    if trouble:
-        raise CannotError(f"the trips could not be read to their end ({trouble})")
+        found = fetched(
+            engine,
+            f"""
+            WITH rows AS ({rows}),
+            passes AS (
+                SELECT {keys}, period * {m} + public.edge AS cell, emphasis,
+                    CAST(floor(greatest(0, least(1, (seconds - low) / (high - low))) * {PARTS}) AS BIGINT) AS part
+                FROM rows JOIN public USING (edge)
+                WHERE period IS NOT NULL AND {_within(terms)}
+                    AND {" AND ".join(f"{key} IS NOT NULL" for key in keys.split(", "))}
+            ),
+            cells AS MATERIALIZED (
+                SELECT {keys}, cell, any_value(emphasis) AS emphasis, sum(part) // count(*) AS part
+                FROM passes GROUP BY {keys}, cell {_chosen(terms, keys, coin)}
+            ),
+            norms AS (SELECT {keys}, {_norm(terms, strategy.law)} AS norm FROM cells GROUP BY {keys}),
+            shares AS (
+                SELECT cell, part, CAST({SHARE} * {_weight(terms)} AS BIGINT) // norm AS share
+                FROM cells JOIN norms USING ({keys})
+            ),
+            added AS (SELECT cell, share, CAST(share * part // {PARTS} AS BIGINT) AS above FROM shares)
+            SELECT cell, CAST(sum(above) AS BIGINT) AS above, CAST(sum(share - above) AS BIGINT) AS below
+            FROM added GROUP BY cell
+            """,
+        )
     cell = np.asarray(found["cell"], np.int64)
     totals[0, cell], totals[1, cell] = found["above"], found["below"]
     return totals.ravel()
 
 
-def _within(terms: TripTerms, kind: str) -> str:
+def _within(terms: TripTerms) -> str:
     """Whether a row is of the declared days."""
     if terms.days is None:
         return "true"
-    first, last = terms.days
-    if isinstance(first, datetime.date):
-        return f"TRY_CAST(day AS DATE) BETWEEN DATE '{first.isoformat()}' AND DATE '{last}'"
-    return f"{'TRY_CAST(day AS BIGINT)' if kind == 'VARCHAR' else 'day'} BETWEEN {first} AND {last}"
+    first, last = map(day_number, terms.days)
+    return f"day BETWEEN {first} AND {last}"
 
 
 def _norm(terms: TripTerms, law: Law) -> str:

@@ -28,7 +28,6 @@ import numpy as np
 
 from ..data.labels import Label
 from ..errors import CannotError, OptionError
-from ..extras import library
 from ..files.container import replacing
 from ..progress import steps
 from .edges import about
@@ -170,9 +169,11 @@ def _write_csv(asked: MatrixAsked, path: Path) -> None:
 
 
 def arrow() -> tuple[Any, Any]:
-    """The library that writes Parquet, if it is there."""
-    what = "writing Parquet"
-    return library("pyarrow", "parquet", what), library("pyarrow.parquet", "parquet", what)
+    """Return the library that writes Parquet, imported where it is used."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    return pa, pq
 
 
 @contextmanager

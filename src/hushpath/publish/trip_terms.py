@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..data.periods import Periods, checked_names
 from ..data.topology import Topology
+from ..data.trip_values import MOST_DAYS
 from ..data.trips import UNITS, Trips
 from ..errors import FileFormatError, OptionError
 from ..strategy.trips import EMPHASIS, Days, TripTerms, bounds_of, free_flow_of, quiet_emphasis
@@ -23,7 +24,7 @@ class PlannedTrips(NamedTuple):
 
     topology: Topology
     periods: Periods
-    day_type: str = "DATE"
+    day_kind: str = "date"
 
     def keys(self, protects: Any) -> tuple[str, ...]:
         """The columns that will tell protected units apart."""
@@ -49,7 +50,7 @@ def declared(
     even = np.full(topology.num_edges, EMPHASIS)  # not 1: shares are divided by a norm that is rounded up
     terms = TripTerms(
         epsilon=epsilon, delta=1e-6 if delta is None else delta, unit=1.0, population=population,
-        protects=protects, neighbours=neighbours, days=checked_days(days, trips.day_type), max_edges=max_edges,
+        protects=protects, neighbours=neighbours, days=checked_days(days, trips.day_kind), max_edges=max_edges,
         emphasis=quiet_emphasis(topology) if emphasis == "quiet" else even,
         periods=trips.periods, low=lowest, high=highest,
     )  # fmt: skip
@@ -68,30 +69,48 @@ def trip_words(trips: Mapping[str, Any]) -> str:
 
 
 def checked_days(days: Any, kind: str) -> Days | None:
-    """The first and the last day that count: two dates, or two numbers where the table numbers its days.
+    """Return the first and the last day that count: two dates, or two numbers where the table numbers its days.
 
-    >>> checked_days("2026-10-01..2026-10-31", "DATE")
+    Args:
+        days: ``"2026-10-01..2026-10-31"``, one day, or a pair; None for all days.
+        kind: what the table declares of its days, as in ``Trips.day_kind``.
+
+    >>> checked_days("2026-10-01..2026-10-31", "date")
     (datetime.date(2026, 10, 1), datetime.date(2026, 10, 31))
     """
     if days is None:
         return None
     if not kind:
-        raise OptionError("days need to be told: name their column in read_trips(day=)")
+        raise OptionError("`days` needs a column of days: name it in read_trips(day=)")
     try:
         pair = days.split("..") if isinstance(days, str) else [days, days] if _is_day(days) else list(days)
         if len(pair) == 1:
             pair *= 2
         first, last = (_day(one) for one in pair)
     except (TypeError, ValueError):
-        raise OptionError("days are a first and a last day, such as 2026-10-01..2026-10-31") from None
-    numbered = kind != "VARCHAR" and kind != "DATE" and not kind.startswith("TIMESTAMP")
-    if type(first) is not type(last) or (numbered and not isinstance(first, int)):
-        raise OptionError("days are told as the table tells them: both as dates, or both as numbers")
-    if not numbered and kind != "VARCHAR" and isinstance(first, int):
-        raise OptionError("the table tells days as dates, so days are two dates, such as 2026-10-01..2026-10-31")
+        raise OptionError("`days` must be a first and a last day, such as 2026-10-01..2026-10-31") from None
+    told = "number" if isinstance(first, int) else "date"
+    if isinstance(first, int) != isinstance(last, int) or kind not in ("any", told):
+        known = "two dates or two integers" if kind == "any" else "two dates" if kind == "date" else "two integers"
+        raise OptionError(f"`days` must have the type of the day column: {known}")
     if first > last:  # type: ignore[operator]
         raise OptionError(f"the first day, {first}, comes after the last, {last}")
+    if isinstance(first, int) and not _are_numbered(first, last):  # type: ignore[arg-type]
+        raise OptionError(
+            f"numbered days must be at most {MOST_DAYS}, or dates such as 20261001, got {first} to {last}: hours and "
+            "minutes since 1970 are finer than a day, and would make one day many"
+        )
     return first, last  # type: ignore[return-value]
+
+
+def _are_numbered(first: int, last: int) -> bool:
+    """Whether two numbers can be those of days: small ones, or eight digits of a date each."""
+    if abs(first) <= MOST_DAYS and abs(last) <= MOST_DAYS:
+        return True
+    try:
+        return all(1900 <= datetime.datetime.strptime(str(day), "%Y%m%d").year < 2200 for day in (first, last))
+    except ValueError:
+        return False
 
 
 def _is_day(value: Any) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..publish.oracle import Release
 
-EXTRA = {"fastapi", "starlette", "uvicorn", "httptools", "uvloop", "pydantic", "pyarrow"}
+EXTRA = {"fastapi", "starlette", "uvicorn", "httptools", "uvloop", "pydantic"}
 
 
 def make_app(

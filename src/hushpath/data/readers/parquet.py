@@ -6,14 +6,15 @@ from functools import partial
 from typing import IO
 
 from ...errors import HushpathError, NetworkError
-from ...extras import library
 from ..columns import Table, choose_columns
 from ..proxy import Raw
 from .core import LARGEST_KEPT, Reader, not_kept
 
 
 def _read(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...], *, keep: bool = False) -> Table:
-    pq, types = (library(f"pyarrow.{part}", "parquet", "reading Parquet") for part in ("parquet", "types"))
+    import pyarrow.parquet as pq
+    import pyarrow.types as types
+
     is_number = types.is_integer, types.is_floating, types.is_decimal
     try:
         file = pq.ParquetFile(raw)

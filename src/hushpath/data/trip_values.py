@@ -1,0 +1,305 @@
+r"""How one value of a trip table is read: a rule that depends on that value alone.
+
+The type of a column is often inferred from rows (a missing id makes pandas turn integers into floats), so a type must
+not decide how values are read: one person's row would decide it for everybody.  Each value is therefore brought to one
+canonical form, whatever the type of its column:
+
+| value | canonical form |
+|---|---|
+| key (person, trip, edge id, node label, name of a period) | text without spaces around it; whole numbers as digits: 7, 7.0, "7", "007" and "7.0" are one key |
+| number (seconds) | a float |
+| moment (timestamp, or text in ISO 8601) | microseconds since 1970; with a zone or an offset in UTC, without one as written; years 1 to 9999 |
+| day | the date of a moment, or a number of at most 100 000 (8 digits, such as 20261001, if ``days`` declares such) |
+
+Anything else is a missing value, never an error.  Floats with a fraction, or too large to hold every whole number
+(2**53), are not keys: different ids would become the same float.
+
+A column reaches the engine as one of four kinds: ``text``, ``whole`` (int64), ``number`` (float64) or ``moment``
+(int64), or as a list of one (``text[]``).  The SQL here gives the same result for the same value of any kind.
+"""  # noqa: E501 (a table)
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Int
+
+LARGEST_EXACT = 2**53  # below, every whole number is a float of its own
+MOST_DAYS = 100_000  # numbered days; hours and minutes since 1970 are larger
+DATES = 10**12  # dates are counted from here, so that no numbered day is taken for a date
+SECOND, DAY = 10**6, 86_400 * 10**6  # in microseconds
+FIRST_SECOND, LAST_SECOND = -62_135_596_800, 253_402_300_799  # the years 1 to 9999
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+_WHOLE = "[+-]?[0-9]+([.]0*)?"
+_EXPONENT = "-?[0-9]([.][0-9]+)?e[+-][0-9]+"  # how programs print floats that are not keys
+_STAMP = (
+    "^ *([0-9]{4})[-/]([0-9]{1,2})[-/]([0-9]{1,2})"
+    "(?:(?:T| +)([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,6})[0-9]*)?)?)?"
+    " *(?:Z|UTC|([+-])([0-9]{2})(?::?([0-9]{2}))?)? *$"
+)
+
+
+_LIMITS = {"h": 24, "i": 60, "s": 60, "oh": 24, "oi": 60}
+# The usual form, which the engine itself reads, and quicker.
+_PLAIN_STAMP = (
+    "[0-9]{4}-[0-9]{2}-[0-9]{2}([T ]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,6})?)?"
+)
+
+
+def canonical_key(value: Any) -> str | None:
+    """Return the canonical form of a key, for public names; SQL has the same rule in ``key``.
+
+    >>> [canonical_key(value) for value in (7, 7.0, " 007", "-0.0", "A 7", "7.50", "1e+16", "")]
+    ['7', '7', '7', '0', 'A 7', '7.50', None, None]
+    """
+    text = str(value).strip(" ")
+    if whole := re.fullmatch("([+-]?)0*([0-9]+)(?:[.]0*)?", text):
+        sign, digits = whole.groups()
+        return digits if sign != "-" or digits == "0" else f"-{digits}"
+    return None if not text or re.fullmatch(_EXPONENT, text) else text
+
+
+def key(column: str, kind: str) -> str:
+    """Return SQL for the canonical text of a key, NULL where there is none."""
+    if kind in ("whole", "moment"):
+        return f"CAST({column} AS VARCHAR)"
+    if kind == "number":
+        return (
+            f"CASE WHEN abs({column}) < {LARGEST_EXACT} AND trunc({column}) = {column} "
+            f"THEN CAST(TRY_CAST({column} AS BIGINT) AS VARCHAR) END"
+        )
+    text = f"trim({column})"
+    digits = rf"regexp_replace(regexp_replace({text}, '[.]0*$', ''), '^[+]?(-?)0*([0-9])', '\1\2')"
+    return (
+        f"CASE WHEN regexp_full_match({column}, '[1-9][0-9]*') THEN {column} "
+        f"WHEN regexp_full_match({text}, '{_WHOLE}') THEN regexp_replace({digits}, '^-0$', '0') "
+        f"WHEN NOT regexp_full_match({text}, '{_EXPONENT}') THEN nullif({text}, '') END"
+    )
+
+
+def number(column: str, kind: str) -> str:
+    """Return SQL for a float, NULL for what is not a finite number."""
+    value = {"moment": "NULL::DOUBLE", "text": f"TRY_CAST({column} AS DOUBLE)"}.get(kind, f"CAST({column} AS DOUBLE)")
+    return f"CASE WHEN isfinite({value}) THEN {value} END"
+
+
+def moment(column: str, kind: str) -> str:
+    """Return SQL for microseconds since 1970, NULL for what is no point in time."""
+    if kind != "text":
+        return column if kind == "moment" else "NULL::BIGINT"
+    parts = f"regexp_extract({column}, '{_STAMP}', ['y', 'm', 'd', 'h', 'i', 's', 'f', 'sign', 'oh', 'oi'])"
+
+    def part(name: str) -> str:
+        return f"coalesce(TRY_CAST({parts}.{name} AS BIGINT), 0)"
+
+    date = f"TRY_CAST({parts}.y || '-' || {parts}.m || '-' || {parts}.d AS DATE)"
+    offset = f"CASE {parts}.sign WHEN '-' THEN -60 ELSE 60 END * ({part('oh')} * 60 + {part('oi')})"
+    seconds = f"{part('h')} * 3600 + {part('i')} * 60 + {part('s')} - {offset}"
+    fraction = f"coalesce(TRY_CAST(rpad({parts}.f, 6, '0') AS BIGINT), 0)"
+    valid = " AND ".join(f"{part(name)} < {most}" for name, most in _LIMITS.items())
+    slow = f"(date_diff('day', DATE '1970-01-01', {date}) * 86400 + {seconds}) * {SECOND} + {fraction}"
+    found = (
+        f"CASE WHEN regexp_full_match({column}, '{_PLAIN_STAMP}') THEN epoch_us(TRY_CAST({column} AS TIMESTAMP)) "
+        f"WHEN {valid} THEN {slow} END"
+    )
+    return f"CASE WHEN {found} BETWEEN {FIRST_SECOND * SECOND} AND {LAST_SECOND * SECOND + SECOND - 1} THEN {found} END"
+
+
+def day(column: str, kind: str, *, dates_as_numbers: bool) -> str:
+    """Return SQL for a day: dates from ``DATES`` on, numbered days below; NULL for anything finer than a day."""
+    value = number(column, kind)
+    whole = f"TRY_CAST(floor({value}) AS BIGINT)"
+    smallest, largest = (19_000_101, 22_001_231) if dates_as_numbers else (-MOST_DAYS, MOST_DAYS)
+    numbered = f"CASE WHEN {whole} BETWEEN {smallest} AND {largest} THEN {whole} END"
+    dated = f"CAST(floor({moment(column, kind)} / {DAY}.0) AS BIGINT) + {DATES}"
+    return f"coalesce({dated}, {numbered})"
+
+
+def day_number(declared: datetime.date | int) -> int:
+    """Return a declared day as ``day`` counts it."""
+    if isinstance(declared, int):
+        return declared
+    return (declared - datetime.date(1970, 1, 1)).days + DATES
+
+
+def clock(column: str, kind: str) -> str:
+    """Return SQL for a time in seconds: a number, or a moment."""
+    return f"coalesce({number(column, kind)}, {moment(column, kind)} / {SECOND}.0)"
+
+
+def items(column: str, kind: str) -> tuple[str, str]:
+    """Return SQL for a list, of a column of lists or of JSON text that holds one, and the kind of its items."""
+    if kind.endswith("[]"):
+        return column, kind.removesuffix("[]")
+    return (f"TRY_CAST(TRY_CAST({column} AS JSON) AS VARCHAR[])" if kind == "text" else "NULL::VARCHAR[]"), "text"
+
+
+def microseconds(raw: Int, per_second: int) -> tuple[Int, Any]:
+    """Return points in time as microseconds since 1970, and which of them lie in the years 1 to 9999."""
+    seconds = raw // per_second
+    valid = (seconds >= FIRST_SECOND) & (seconds <= LAST_SECOND)
+    rest = (raw - seconds * per_second) * SECOND // per_second
+    return np.where(valid, np.where(valid, seconds, 0) * SECOND + rest, 0), valid
+
+
+def kind_of(kind: Any) -> str | None:
+    """Return the kind that an Arrow type is brought to; None for types that no value of a trip has."""
+    import pyarrow.types as t
+
+    while isinstance(kind, _extension()):
+        kind = kind.storage_type
+    if t.is_dictionary(kind):
+        return kind_of(kind.value_type)
+    if t.is_list(kind) or t.is_large_list(kind) or t.is_fixed_size_list(kind):
+        item = kind_of(kind.value_type)
+        return None if item is None or item.endswith("[]") else f"{item}[]"
+    if t.is_timestamp(kind) or t.is_date(kind):
+        return "moment"
+    if t.is_integer(kind) and not t.is_uint64(kind):
+        return "whole"
+    if t.is_floating(kind):
+        return "number"
+    texts = "string", "large_string", "string_view", "binary", "large_binary", "binary_view", "boolean", "decimal"
+    known = any(getattr(t, f"is_{name}")(kind) for name in texts if hasattr(t, f"is_{name}"))
+    uuid = t.is_fixed_size_binary(kind) and kind.byte_width == 16
+    return "text" if known or uuid or t.is_uint64(kind) or t.is_null(kind) else None
+
+
+def arrow_type(kind: str) -> Any:
+    """Return the Arrow type of a kind."""
+    import pyarrow as pa
+
+    if kind.endswith("[]"):
+        return pa.list_(arrow_type(kind.removesuffix("[]")))
+    return {"text": pa.string(), "whole": pa.int64(), "number": pa.float64(), "moment": pa.int64()}[kind]
+
+
+def plain(array: Any, kind: str) -> Any:
+    """Bring an Arrow array to the type of its kind.  No value raises: one that cannot be read is null."""
+    import pyarrow as pa
+    import pyarrow.types as t
+
+    if isinstance(array.type, _extension()):
+        return plain(array.storage, kind)
+    if t.is_dictionary(array.type):
+        return plain(array.dictionary_decode(), kind)
+    if kind.endswith("[]"):
+        import pyarrow.compute as pc
+
+        lists = array.cast(pa.large_list(array.type.value_type)) if t.is_fixed_size_list(array.type) else array
+        lengths = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+        missing = pa.array(lists.is_null().to_numpy(zero_copy_only=False))
+        values = plain(lists.flatten(), kind.removesuffix("[]"))
+        return pa.ListArray.from_arrays(pa.array(offsets), values, mask=missing)
+    if kind == "moment":
+        return _moments(array)
+    if kind == "whole":
+        return array.cast(pa.int64())
+    if kind == "number":
+        return array.cast(pa.float64())
+    return _texts(array)
+
+
+def _moments(array: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.types as t
+
+    narrow = t.is_date32(array.type)
+    raw = array.view(pa.int32() if narrow else pa.int64()).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    unit = array.type.unit if t.is_timestamp(array.type) else "s" if narrow else "ms"
+    found, valid = microseconds(raw * 86_400 if narrow else raw, PER_SECOND[unit])
+    missing = ~valid | array.is_null().to_numpy(zero_copy_only=False)
+    return pa.array(found, pa.int64(), mask=missing)
+
+
+def _texts(array: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.types as t
+
+    if t.is_boolean(array.type):
+        return pa.array([None if value is None else str(value) for value in array.to_pylist()], pa.string())
+    if t.is_fixed_size_binary(array.type):
+        return pa.array([None if value is None else _uuid(value) for value in array.to_pylist()], pa.string())
+    if t.is_integer(array.type) or t.is_decimal(array.type) or t.is_null(array.type):
+        return array.cast(pa.string())
+    raw = array.cast(pa.binary())
+    try:
+        return raw.cast(pa.string())
+    except pa.ArrowInvalid:  # some text is not UTF-8: that one is missing
+        return pa.array([decoded(value) for value in raw.to_pylist()], pa.string())
+
+
+def _uuid(value: bytes) -> str:
+    digits = value.hex()
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def _extension() -> Any:
+    import pyarrow as pa
+
+    return pa.BaseExtensionType
+
+
+def decoded(value: bytes | None) -> str | None:
+    """Return bytes as text, None if they are not UTF-8."""
+    try:
+        return None if value is None else value.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def object_text(value: Any) -> str | None:
+    """Return any Python object as text that reads as the same value; None if it has none.  Never raises."""
+    try:
+        if isinstance(value, str):
+            text = value
+            text.encode()
+        elif value is None or isinstance(value, (bool, np.bool_)):
+            return None if value is None else str(value)
+        elif isinstance(value, bytes):
+            return decoded(value)
+        elif isinstance(value, (datetime.date, np.datetime64)):
+            text = _moment_text(value)
+        elif hasattr(value, "__float__") and not hasattr(value, "__len__"):
+            return _number_text(float(value))
+        elif hasattr(value, "__len__"):
+            text = json.dumps(_listed(value), default=_listed)
+        else:
+            text = str(value) if bool(value == value) else ""  # what is missing does not equal itself
+    except Exception:
+        return None
+    return text
+
+
+def _number_text(value: float) -> str | None:
+    """Return digits for what can be a key, and other numbers as ``key`` refuses and ``number`` reads them."""
+    if not np.isfinite(value):
+        return None
+    return str(int(value)) if value.is_integer() and abs(value) < LARGEST_EXACT else f"{value:.17e}"
+
+
+def _moment_text(value: Any) -> str:
+    if isinstance(value, np.datetime64):
+        unit = np.datetime_data(value.dtype)[0]
+        raw = value if unit in PER_SECOND else value.astype("datetime64[s]")  # of days, months and years
+        found, valid = microseconds(np.array([raw.astype(np.int64)]), PER_SECOND.get(unit, 1))
+        value = datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=int(found[0]))
+        return str(value.isoformat()) if valid[0] and not np.isnat(raw) else ""
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return str(value.isoformat())
+
+
+def _listed(value: Any) -> Any:
+    """Return what JSON does not know as it knows it: arrays are lists, a missing number in a list is null."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, (list, tuple)):
+        return [None if isinstance(item, float) and item != item else item for item in value]
+    return value if isinstance(value, (dict, str, int, float, bool)) else str(value)

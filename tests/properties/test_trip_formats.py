@@ -1,0 +1,116 @@
+"""No row decides how other rows are read, in any format and whatever it does to the types of columns.
+
+Thousands of small tables lie side by side in one (``trip_tables``), each with a neighbour; ids are integers, so that a
+missing or odd value changes the type that pandas gives to a column.  HUSHPATH_REPLAY sets the number of tables.
+"""
+
+import datetime
+import os
+
+import numpy as np
+import pytest
+import trip_formats as f
+from named_graphs import grid_ends
+
+from hushpath.data.periods import Periods
+from hushpath.data.topology import Topology
+from hushpath.data.trips import read_trips
+from hushpath.measure.trips import trip_totals
+from hushpath.strategy.trips import TripTerms, trip_strategy
+
+ENDS = np.concatenate([grid_ends(3, 3), grid_ends(3, 3)[:, ::-1]])
+NODES, PERIODS = 9, ["1", "2"]
+TABLES, AT_ONCE = int(os.environ.get("HUSHPATH_REPLAY", "60")), 1000
+DAY = datetime.date(2026, 10, 1)
+
+
+def network(count):
+    at = np.repeat(np.arange(count) * NODES, len(ENDS))
+    tails, heads = (np.tile(end, count) + at for end in ENDS.T)
+    free = 10 + np.arange(len(tails)) % 7 / 1.0
+    return Topology.build(range(count * NODES), tails, heads, directed=True, proxy=free, proxy_name="free")[0]
+
+
+def strategy_of(topology, protects):
+    terms = TripTerms(
+        epsilon=1.0, delta=1e-6, unit=1.0, protects=protects, low=0.5 * topology.proxy, high=6 * topology.proxy,
+        emphasis=np.random.default_rng(5).integers(1000, 30_000, topology.num_edges), periods=Periods.declared(PERIODS),
+    )  # fmt: skip
+    return trip_strategy(topology, terms, "gaussian")
+
+
+def passes(rng, copy, person, day, trip, count):
+    edges = ENDS[rng.integers(0, len(ENDS), count)] + copy * NODES
+    seconds = rng.integers(0, 9000, count) / 100
+    return [
+        [person, day, trip, int(tail), int(head), float(took), int(period)]
+        for (tail, head), took, period in zip(edges, seconds, rng.integers(1, 3, count), strict=True)
+    ]
+
+
+def people(rng, copy):
+    return [
+        row
+        for one in range(rng.integers(0, 3)) for day in range(rng.integers(1, 3))
+        for row in passes(rng, copy, 10 * copy + one, DAY + datetime.timedelta(day), day, int(rng.integers(1, 6)))
+    ]  # fmt: skip
+
+
+def unit(rng, copy, protects):
+    """All rows of one unit; some of its values are odd."""
+    days = [DAY + datetime.timedelta(i) for i in range(2 if protects == "person" else 1)]
+    rows = [row for day in days for row in passes(rng, copy, 10 * copy + 9, day, 7, int(rng.integers(1, 20)))]
+    keys = {"person": (0,), "person-day": (0, 1), "trip": (0, 2)}[protects]
+    for row in rows:
+        if rng.random() < 0.3:  # a key that is odd may name another unit: only a missing one is sure to name none
+            place = int(rng.integers(0, len(row)))
+            row[place] = None if place in keys else f.ODD[rng.integers(0, len(f.ODD))]
+    return rows
+
+
+def totals(form, rows, folder, topology, strategy):
+    folder.mkdir(parents=True)
+    trips = read_trips(f.FORMATS[form](rows, folder), topology, periods=PERIODS, **f.NAMED)
+    return trip_totals(strategy, trips, "coin").reshape(2 * len(PERIODS), -1)
+
+
+@pytest.mark.parametrize("protects", ["person-day", pytest.param("person", marks=pytest.mark.slow), "trip"])
+@pytest.mark.parametrize("form", f.FORMATS)
+def test_no_unit_moves_the_totals_of_others_in_any_format(form, protects, tmp_path):
+    rng, most, done, seen = np.random.default_rng(11), 0.0, 0, set()
+    while done < TABLES:
+        count = min(AT_ONCE, TABLES - done)
+        topology = network(count)
+        strategy = strategy_of(topology, protects)
+        before, after, turns = [], [], []
+        for copy in range(count):
+            rows, turn = people(rng, copy), ("add", "remove", "replace", "none")[copy % 4]
+            new = [] if turn == "none" else unit(rng, copy, protects)
+            old = unit(rng, copy, protects) if turn == "replace" else []
+            one, other = (rows + old, rows + new) if turn != "remove" else (rows + new, rows + old)
+            before, after = before + one, after + other
+            turns.append(turn)
+        order = rng.permutation(len(after))  # the order of rows must not matter either
+        first = totals(form, before, tmp_path / f"{done}-before", topology, strategy)
+        second = totals(form, [after[i] for i in order], tmp_path / f"{done}-after", topology, strategy)
+        owner = topology.tails // NODES
+        moved = np.array([np.bincount(owner, row, count) for row in ((first - second) / 2.0**20) ** 2]).sum(axis=0)
+        bound = strategy.lattice.l2_steps / 2.0**20
+        allowed = np.array([{"none": 0.0, "replace": 2.0}.get(turn, 1.0) for turn in turns]) * bound**2
+        assert (moved <= allowed).all(), f"{form}: a unit moves {np.sqrt(moved.max()):.4f}, certified for {bound:.4f}"
+        assert first.any()
+        most, done, seen = max(most, np.sqrt(moved[np.array(turns) != "replace"].max() / bound**2)), done + count, {*seen, *turns}
+    assert len(seen) == 4
+    assert most > 0.9
+
+
+@pytest.mark.parametrize("form", f.FORMATS)
+def test_formats_agree(form, tmp_path):
+    """The same people in each format: the same totals."""
+    topology = network(20)
+    strategy, rng = strategy_of(topology, "person-day"), np.random.default_rng(3)
+    rows = [row for copy in range(20) for row in people(rng, copy)]
+    wanted = totals("csv", rows, tmp_path / "csv", topology, strategy)
+    found = totals(form, rows, tmp_path / "form", topology, strategy)
+    assert wanted.any()
+    assert np.array_equal(found, wanted)
