@@ -13,9 +13,14 @@ import decimal
 import json
 import zlib
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from hushpath.measure.trips import trip_totals
+from hushpath.publish.trip_terms import declared
+from hushpath.strategy.trips import SHARE, trip_strategy
 
 COLUMNS = ["person", "day", "trip", "tail", "head", "seconds", "period"]
 NAMED = dict(person="person", day="day", trip="trip", edge=("tail", "head"), seconds="seconds", period="period")
@@ -144,10 +149,25 @@ FORMATS = {
 
 # Values that change the type that pandas gives to a column, or that readers trip over.
 ODD = [
-    None, "", " ", "x", "NaN", "nan", "inf", "1e400", "-1", "0x10", "1_000", "1001.0", "007", "+7", "1e3", "٣", "\0", "'", '"',
-    "2026-13-01", "2026-10-01T25:00", "9999-12-31", "2026-10-01T23:30:00+02:00", "2026-10-01 23:30:00-11:30",
+    None, "", " ", "x", "NaN", "nan", "inf", "1e400", "-1", "0x10", "1_000", "1001.0", "007", "+7", "1e3", "٣", "\0",
+    "'", '"', "2026-13-01", "2026-10-01T25:00", "9999-12-31", "2026-10-01T23:30:00+02:00", "2026-10-01 23:30:00-11:30",
     True, 7.5, 1e300, -1e300, float("inf"), float("nan"), 2**53 + 1, 2**60, -(2**63), 2**64 - 1, 2**70, 10**400, 1 + 2j,
-    b"\xff\xfe", b"7", decimal.Decimal("7.0"), decimal.Decimal("NaN"), datetime.date(1, 1, 1), datetime.date(9999, 12, 31),
+    b"\xff\xfe", b"7", decimal.Decimal("7.0"), decimal.Decimal("NaN"), datetime.date(1, 1, 1),
+    datetime.date(9999, 12, 31),
     datetime.datetime(2026, 10, 1, 23, 30, tzinfo=datetime.timezone(datetime.timedelta(hours=-11))),
     datetime.datetime(2026, 10, 1, 23, 30), datetime.timedelta(days=1), [1, 2], {"a": 1}, (), object(), "x" * 100_000,
 ]  # fmt: skip
+
+
+def totals(trips, protects="person-day", days=None):
+    """The exact totals of a table, which only the private step ever sees."""
+    topology, terms = declared(
+        trips, epsilon=1.0, delta=None, protects=protects, low=0.5, high=6, proxy=None, neighbours="add-remove",
+        days=days, max_edges=None, population=None, emphasis="even",
+    )  # fmt: skip
+    return trip_totals(trip_strategy(topology, terms), trips, "coin")
+
+
+def units_moved(first, second):
+    """How far apart two totals are, in units of the certificate."""
+    return float(np.sqrt(((first - second).astype(float) ** 2).sum()) / SHARE)

@@ -19,7 +19,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -96,7 +96,7 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
             yield opened
 
 
-def fetched(engine: duckdb.DuckDBPyConnection, query: str) -> dict[str, NDArray[Any]]:
+def fetched(engine: duckdb.DuckDBPyConnection, query: str) -> dict[str, Any]:
     """Return the columns that a query gives.
 
     What the engine says when it fails may quote a value, so only the kind of failure is told.  The query runs in a
@@ -178,11 +178,8 @@ def _parquet_layout(file: Path, needed: list[str]) -> tuple[tuple[str, str], ...
     import pyarrow.parquet as pq
 
     schema = None
-    try:
-        with pq.ParquetFile(file) as opened:
-            schema = opened.schema_arrow
-    except Exception:
-        schema = None
+    with suppress(Exception), pq.ParquetFile(file) as opened:
+        schema = opened.schema_arrow
     if schema is None:
         raise NetworkError(f"{shown(file)} is not a whole Parquet file")
     choose_columns(schema.names, shown(file), needed)
@@ -233,18 +230,16 @@ def _csv_layout(file: Path, needed: list[str]) -> tuple[str, tuple[str, ...], tu
 
     The first line is not shown: in a file without a header it is somebody's row.
     """
-    line, readable = "", True
-    try:
-        with file.open("rb") as opened:
-            line = _header_line(opened).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        readable = False
-    if not readable or "\r" in line:
-        raise NetworkError(f"{shown(file)} cannot be read, or its first line is not UTF-8 text")
+    line, cut = "\r", ","
+    names: tuple[str, ...] = ()
+    with suppress(OSError, UnicodeDecodeError, csv.Error), file.open("rb") as opened:
+        line = _header_line(opened).decode("utf-8-sig")
+        cut = "\t" if file.suffix.lower() == ".tsv" else max(",;\t|", key=line.count)
+        names = tuple(next(csv.reader([line], delimiter=cut), ()))
+    if "\r" in line or (line and not names):
+        raise NetworkError(f"{shown(file)} cannot be read, or its first line is not a line of names in UTF-8")
     if not line:
         return None
-    cut = "\t" if file.suffix.lower() == ".tsv" else max(",;\t|", key=line.count)
-    names = tuple(next(csv.reader([line], delimiter=cut)))
     for name in needed:
         if names.count(name) != 1:
             times = "no" if name not in names else "more than one"

@@ -1,0 +1,404 @@
+"""One row does not decide how other rows are read: not by the type it gives a column, not by a value that fails.
+
+Each test is a way in which it once did.  ``moved`` is how far a unit moves the totals, in units of the certificate.
+"""
+
+import datetime
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from trip_formats import totals, units_moved
+
+import hushpath
+from hushpath.data import trip_files
+from hushpath.data.topology import Topology
+from hushpath.data.trip_values import canonical_key, day, key, moment
+from hushpath.errors import HushpathError, NetworkError, OptionError
+
+WAYS = [1001, 1002, 1003]
+COLUMNS = dict(person="who", day="day", edge="way_id", seconds="seconds")
+
+
+def network(ids=WAYS):
+    """A ring of three streets with ids of their own."""
+    topology = Topology.build([1, 2, 3], [0, 1, 2], [1, 2, 0], directed=True, proxy=[4.0, 8.0, 9.0], proxy_name="free")[
+        0
+    ]
+    return topology, dict(edge_ids=ids)
+
+
+def people(count=50, ways=WAYS, first=1):
+    return pd.DataFrame(
+        {
+            "who": np.arange(first, first + count), "day": "2026-10-01", "way_id": [ways[i % 3] for i in range(count)],
+            "seconds": 5.0 + np.arange(count) % 20,
+        }
+    )  # fmt: skip
+
+
+def one(**values):
+    """The row of one more person."""
+    row = pd.DataFrame({"who": [999], "day": ["2026-10-01"], "way_id": [1001], "seconds": [7.0]}, dtype=object)
+    return row.assign(**{name: [value] for name, value in values.items()})
+
+
+def more(rows, **values):
+    """The table with one more row, its types inferred anew from all rows, as pandas does when it reads or joins."""
+    joined = pd.concat([rows.astype(object), one(**values)], ignore_index=True)
+    return pd.DataFrame({name: joined[name].tolist() for name in joined})
+
+
+def read(given, ids=WAYS, **named):
+    topology, more = network(ids)
+    return hushpath.read_trips(given, topology, **{**COLUMNS, **more, **named})
+
+
+def moved(first, second, protects="person-day", days=None, **named):
+    before, after = (totals(read(given, **named), protects, days) for given in (first, second))
+    assert before.any()
+    return units_moved(before, after)
+
+
+def frame(table, folder):
+    return table
+
+
+def through_csv(table, folder):
+    """A data frame that was read from a file: pandas infers the types."""
+    table.to_csv(folder / f"{len(table)}.csv", index=False)
+    return pd.read_csv(folder / f"{len(table)}.csv")
+
+
+def csv(table, folder):
+    table.to_csv(folder / f"{len(table)}.csv", index=False)
+    return folder / f"{len(table)}.csv"
+
+
+def jsonl(table, folder):
+    table.to_json(folder / f"{len(table)}.jsonl", orient="records", lines=True)
+    return folder / f"{len(table)}.jsonl"
+
+
+def parquet(table, folder):
+    table.to_parquet(folder / f"{len(table)}.parquet")
+    return folder / f"{len(table)}.parquet"
+
+
+@pytest.mark.parametrize("form", [frame, through_csv, csv, jsonl, parquet])
+@pytest.mark.parametrize(
+    "values", [dict(way_id=None), dict(seconds=None), dict(way_id=1001.0), dict(way_id=7.5)], ids=str
+)
+def test_a_missing_or_odd_id_leaves_other_ids_as_they_are(form, values, tmp_path):
+    rows = people()
+    assert moved(form(rows, tmp_path), form(more(rows, **values), tmp_path)) <= 1
+
+
+@pytest.mark.parametrize("odd", [None, "x", 7.5, 2**60 + 1])
+def test_large_ids_in_frames_do_not_merge_when_a_column_becomes_floats(odd):
+    """2**60 and 2**60 + 1 are one float: in a frame such ids count only as text, whatever the column became."""
+    rows = pd.concat([people(), people(first=2**60)])
+    assert moved(rows, more(rows, who=odd)) <= 1
+    assert units_moved(totals(read(rows)), totals(read(people()))) == 0
+    texts = rows.assign(who=rows.who.astype(str))
+    assert units_moved(totals(read(texts)), totals(read(people()))) > 1
+
+
+def test_large_ids_in_declared_types_are_exact_and_floats_are_refused(tmp_path):
+    rows = people(first=2**60)
+    rows.to_parquet(tmp_path / "whole.parquet")
+    assert np.array_equal(totals(read(tmp_path / "whole.parquet")), totals(read(people())))
+    rows.assign(who=rows.who.astype(float)).to_parquet(tmp_path / "floats.parquet")
+    with pytest.raises(NetworkError, match="'who'"):
+        read(tmp_path / "floats.parquet")
+    with pytest.raises(NetworkError, match="'who'"):
+        read(pa.Table.from_pandas(rows.assign(who=rows.who.astype(np.float32))))
+    large = [2**60, 2**60 + 1, 2**60 + 2]
+    people(ways=large).assign(way_id=lambda t: t.way_id.astype(float)).to_parquet(tmp_path / "ways.parquet")
+    with pytest.raises(NetworkError, match="'way_id'"):
+        read(tmp_path / "ways.parquet", large)
+
+
+PARTS = {
+    "way_id": [pa.int64(), pa.float64(), pa.decimal128(12, 2), pa.decimal128(38, 0), pa.string(), pa.uint64()],
+    "who": [pa.int64(), pa.decimal128(20, 3), pa.string(), pa.uint64(), pa.large_string()],
+    "seconds": [pa.float64(), pa.decimal128(10, 2), pa.decimal128(38, 0), pa.int32(), pa.string()],
+    "day": [pa.string(), pa.date32(), pa.timestamp("ms"), pa.timestamp("ns"), pa.timestamp("us", tz="Asia/Tokyo")],
+}  # fmt: skip
+CASES = [(name, kind) for name, kinds in PARTS.items() for kind in kinds]
+
+
+@pytest.mark.parametrize(("column", "kind"), CASES, ids=str)
+def test_a_part_of_another_type_changes_no_other_part(column, kind, tmp_path):
+    """A folder of parts, and one with a part more whose column has another type: only its own row counts."""
+    rows, folder = people(), tmp_path / "parts"
+    folder.mkdir()
+    rows.to_parquet(folder / "a.parquet")
+    before = totals(read(folder))
+    value = {"way_id": "1001", "who": "999", "seconds": "7", "day": "2026-10-01"}[column]
+    cell = pa.array([datetime.date(2026, 10, 1) if column == "day" and kind != pa.string() else value]).cast(kind)
+    table = pa.Table.from_pandas(one()).set_column(list(one()).index(column), column, cell)
+    pq.write_table(table, folder / "b.parquet")
+    alone = totals(read(one()))
+    assert alone.any()
+    assert np.array_equal(totals(read(folder)) - before, alone)
+
+
+def test_periods_are_names_whatever_the_type(tmp_path):
+    rows = people().assign(part=[1, 2] * 25)
+    named = dict(period="part", periods=["1", "2"])
+    assert moved(rows, more(rows, part=None), **named) <= 1
+    (tmp_path / "p").mkdir()
+    rows.to_parquet(tmp_path / "p" / "a.parquet")
+    before = totals(read(tmp_path / "p", **named))
+    one().assign(part=[1.0]).to_parquet(tmp_path / "p" / "b.parquet")
+    after = totals(read(tmp_path / "p", **named))
+    assert before.any()
+    assert 0 < units_moved(before, after) <= 1
+
+
+def test_a_time_with_another_offset_leaves_other_times_as_they_are():
+    """pandas keeps times of one offset as they are, and objects as soon as there are two."""
+    zone = datetime.timezone(datetime.timedelta(hours=9))
+    times = [datetime.datetime(2026, 10, 1, 3, 30, tzinfo=zone)] * 50
+    rows = people().assign(day=times)
+    other = more(rows, day=datetime.datetime(2026, 10, 1, 3, 30, tzinfo=datetime.UTC))
+    assert rows.day.dtype != other.day.dtype
+    assert moved(rows, other, days=("2026-09-30", "2026-09-30")) == 0  # 3:30 of 1 Oct in UTC+9 is 30 Sep in UTC
+    named = dict(period="day", periods={"am": (7, 10), "pm": (18, 20)})
+    assert moved(rows, other, **named) <= 1
+
+
+@pytest.mark.parametrize(
+    "written", ["2026-10-01T23:30:00-05:00", "2026-10-02 04:30:00Z", "2026-10-02T04:30:00.000+00", "2026-10-02 04:30"]
+)
+def test_text_and_typed_times_are_the_same_moment(written, tmp_path):
+    typed = pd.Timestamp("2026-10-02 04:30:00")
+    forms = [
+        people().assign(day=written), people().assign(day=typed), people().assign(day=typed.tz_localize("UTC")),
+        people().assign(day=typed.tz_localize("UTC").tz_convert("Asia/Tokyo").to_pydatetime()),
+    ]  # fmt: skip
+    forms[0].to_csv(tmp_path / "t.csv", index=False)
+    forms[1].to_parquet(tmp_path / "t.parquet")
+    forms[2].to_parquet(tmp_path / "u.parquet")
+    named = dict(period="day", periods={"early": (4, 5), "late": (23, 24)})
+    found = [
+        totals(read(given, **named), days="2026-10-02")
+        for given in (*forms, tmp_path / "t.csv", tmp_path / "t.parquet", tmp_path / "u.parquet")
+    ]
+    assert found[0][:3].any()
+    assert all(np.array_equal(found[0], other) for other in found[1:])
+
+
+def write_rows(path, arrays):
+    if any(getattr(column, "type", None) == pa.timestamp("s") for column in arrays.values()):
+        return pa.table(arrays)  # Parquet has no such type
+    pq.write_table(pa.table(arrays), path)
+    return path
+
+
+FAR = {
+    "milliseconds": pa.array([1_790_812_800_000, 10**17, -(2**63), 2**63 - 1], pa.int64()).view(pa.timestamp("ms")),
+    "seconds": pa.array([1_790_812_800, 2**62, -(2**62), 2**63 - 1], pa.int64()).view(pa.timestamp("s")),
+    "nanoseconds": pa.array([1_790_812_800 * 10**9, 2**63 - 1, -(2**63), 0], pa.int64()).view(pa.timestamp("ns")),
+    "days": pa.array([20_727, 2**31 - 1, -(2**31), 10**7], pa.int32()).view(pa.date32()),
+    "days in milliseconds": pa.array([1_790_812_800_000, 2**63 - 1, -(2**63), 10**17], pa.int64()).view(pa.date64()),
+    "not UTF-8": pa.array([b"2026-10-01", b"\xff\xfe", b"\x80", b"\xc3("], pa.binary()).view(pa.string()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("far", FAR)
+def test_a_value_that_cannot_be_read_is_missing(far, tmp_path):
+    """Times beyond any calendar, dates no engine can hold, bytes that are no text: one row less, and no error."""
+    rest = {"who": [1, 2, 3, 4], "way_id": [1001] * 4, "seconds": [7.0] * 4}
+    path = write_rows(tmp_path / "t.parquet", {**rest, "day": FAR[far]})
+    first = write_rows(tmp_path / "u.parquet", {"day": FAR[far][:1], **{k: v[:1] for k, v in rest.items()}})
+    assert np.array_equal(totals(read(path), days="2026-10-01"), totals(read(first), days="2026-10-01"))
+    named = dict(period="day", periods={"night": (0, 6)})
+    assert totals(read(path, **named)).any()
+    if far == "not UTF-8":
+        for column in ("who", "way_id", "seconds"):
+            texts = pa.array([b"1001", b"\xff\xfe", b"\x80", b"\xc3("], pa.binary()).view(pa.string())
+            path = write_rows(tmp_path / "v.parquet", {**rest, "day": ["2026-10-01"] * 4, column: texts})
+            assert totals(read(path)).any()
+
+
+def test_parts_of_other_resolutions_hold_the_last_day_of_the_calendar(tmp_path):
+    (tmp_path / "p").mkdir()
+    rest = {"who": [1], "way_id": [1001], "seconds": [7.0]}
+    for name, unit in (("a", "us"), ("b", "ms"), ("c", "s"), ("d", "ns")):
+        when = pa.array([datetime.datetime(9999, 12, 31) if unit != "ns" else datetime.datetime(2026, 10, 1)])
+        write_rows(tmp_path / "p" / f"{name}.parquet", {**rest, "day": when.cast(pa.timestamp(unit))})
+    assert totals(read(tmp_path / "p")).any()
+
+
+def test_a_line_of_any_length_is_a_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(trip_files, "LONGEST_LINE", 10_000)
+    rows = people()
+    lines = {
+        csv: lambda n: f"{'x' * n},2026-10-01,1001,7",
+        jsonl: lambda n: json.dumps({"who": "x" * n, "day": "2026-10-01", "way_id": 1001, "seconds": 7}),
+    }
+    for write, long in lines.items():
+        path = write(rows, tmp_path)
+        text = path.read_text().splitlines(keepends=True)
+        wanted = totals(read(path))
+        for length in (9_900, 10_000, 10_001, 25_000, 300_000):
+            for at in (1, 20, len(text)):
+                path.write_text("".join([*text[:at], long(length) + "\n", *text[at:]]))
+                assert units_moved(totals(read(path)), wanted) <= 1, (write.__name__, length, at)
+
+
+def test_json_lines_declare_no_names(tmp_path):
+    """Whether a row has a field decides nothing, and no message shows a field of somebody's row."""
+    path = jsonl(people(), tmp_path)
+    text = path.read_text()
+    wanted = totals(read(path))
+    for odd in ('{"hiv_clinic_visit_of_Bob": 1}', "[]", "7", "null", '"x"', "{", "", "[" * 10_000):
+        path.write_text(odd + "\n" + text)
+        assert np.array_equal(totals(read(path)), wanted)
+        path.write_text(odd + "\n")
+        assert not totals(read(path)).any()
+        assert not totals(read(path, person="somebody")).any()
+
+
+@pytest.mark.parametrize(("per_day", "rows"), [(1440, 600), (24, 10), (86_400, 600), (86_400_000, 600)])
+def test_what_is_finer_than_a_day_is_no_day(per_day, rows, tmp_path):
+    """Minutes and hours since 1970 would make one day of one person many units."""
+    start = 20_727 * per_day
+    table = people(rows).assign(who=1, day=[start + i for i in range(rows)])
+    for given in (table, csv(table, tmp_path), parquet(table, tmp_path)):
+        assert units_moved(totals(read(given)), totals(read(people(0)))) <= 1
+    with pytest.raises(OptionError, match="finer than a day"):
+        totals(read(table), days=(start, start + rows))
+
+
+def test_days_of_eight_digits_count_where_they_are_declared():
+    table = people().assign(day=20261001)
+    assert not totals(read(table)).any()
+    found = totals(read(table), days=(20261001, 20261031))
+    assert np.array_equal(found, totals(read(people())))
+    assert not totals(read(table), days=(20261002, 20261031)).any()
+
+
+def test_every_part_names_every_column(tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    people().to_csv(folder / "a.csv", index=False)
+    wanted = totals(read(folder))
+    (folder / "empty.csv").write_text("")
+    assert np.array_equal(totals(read(folder)), wanted)
+    for second in (
+        "who;day;way_id;seconds\n999;2026-10-01;1001;7\n",
+        "x,seconds,way_id,day,who\n1,7,1001,2026-10-01,999\n",
+    ):
+        (folder / "b.csv").write_text(second)
+        assert 0 < units_moved(totals(read(folder)), wanted) <= 1
+    lines = {
+        "another name": "person,day,way_id,seconds\n999,2026-10-01,1001,7\n",
+        "without a header": "bob,2026-10-01,1001,7\ncarol,2026-10-01,1001,7\n",
+        "without a header, a value twice": "bob,2026-10-01,7,7\n", "a name twice": "who,who,day,way_id,seconds\n",
+        "not UTF-8": b"\xff\xfewho,day,way_id,seconds\n", "one long line": "x" * 3_000_000,
+    }  # fmt: skip
+    messages = set()
+    for text in lines.values():
+        (folder / "b.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
+        with pytest.raises(NetworkError, match=r"b\.csv") as caught:
+            read(folder)
+        assert "bob" not in str(caught.value)
+        messages.add(str(caught.value))
+    (folder / "b.csv").unlink()
+    assert len(messages) > 1
+    parts = tmp_path / "parquet"
+    parts.mkdir()
+    people().to_parquet(parts / "a.parquet")
+    people().drop(columns="way_id").to_parquet(parts / "b.parquet")
+    with pytest.raises(NetworkError, match=r"b\.parquet"):
+        read(parts)
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.struct([("a", pa.int64())]), pa.map_(pa.string(), pa.int64()), pa.duration("s"), pa.list_(pa.int64())]
+)
+def test_types_that_no_value_of_a_trip_has_are_refused_by_name(kind, tmp_path):
+    pq.write_table(pa.Table.from_pandas(people()).append_column("x", pa.nulls(50, kind)), tmp_path / "t.parquet")
+    for name in ("person", "seconds"):
+        with pytest.raises(NetworkError, match="'x'"):
+            read(tmp_path / "t.parquet", **{name: "x"})
+
+
+def test_labels_that_are_the_same_number_are_refused():
+    topology = Topology.build(["7", "007", "8"], [0, 1], [1, 2], proxy=[1.0, 1.0], proxy_name="free")[0]
+    with pytest.raises(OptionError, match="same number"):
+        hushpath.read_trips(people(), topology, person="who", day="day", edge=("a", "b"), seconds="seconds")
+    with pytest.raises(HushpathError):
+        read(people(), periods=["7", "07"], period="who")
+
+
+VALUES = [
+    "7", "007", "+7", "-7", "-0", "0", "7.", "7.0", "7.10", ".7", "7 ", " 7", "7e0", "7e+0", "-1.5e-07", "1e16",
+    "1e+16", "A7", "a 7", "", " ", "9" * 30, "1" + "0" * 20 + ".0", "٣", "\t7", "7\n", "é", "𝟟", "-", "+", "0x7",
+    "1_0", "nan", "True", "2026-10-01",
+]  # fmt: skip
+
+
+def test_names_of_the_public_network_and_of_trips_have_one_rule():
+    """Python canonicalises public names, the engine those of rows."""
+    with trip_files.connection() as engine:
+        for value in VALUES:
+            found = engine.execute(f"SELECT {key('value', 'text')} FROM (SELECT ? AS value)", [value]).fetchone()[0]
+            assert found == canonical_key(value), value
+        for value in (0, 7, -7, 2**53 - 1):
+            for kind, given in (
+                ("whole", value),
+                ("number", float(value)),
+                ("text", str(value)),
+                ("text", f"{value}.0"),
+            ):
+                text = f"SELECT {key('value', kind)} FROM (SELECT ? AS value)"
+                assert engine.execute(text, [given]).fetchone()[0] == canonical_key(value)
+        for value in (7.5, 2.0**53, -(2.0**60), float("nan"), float("inf")):
+            assert (
+                engine.execute(f"SELECT {key('value', 'number')} FROM (SELECT ?::DOUBLE AS value)", [value]).fetchone()[
+                    0
+                ]
+                is None
+            )
+
+
+def test_moments_are_read_by_one_rule():
+    """Against the standard library; forms that the engine reads itself and those that it does not."""
+    rng, epoch = np.random.default_rng(1), datetime.datetime(1970, 1, 1)
+    stamps = [epoch + datetime.timedelta(microseconds=int(us)) for us in rng.integers(-(10**16), 10**16, 200)]
+    cases = {stamp.isoformat(" "): stamp for stamp in stamps} | {
+        f"{stamp:%Y-%m-%dT%H:%M}Z": stamp.replace(second=0, microsecond=0) for stamp in stamps
+    }
+    for stamp in stamps[:50]:
+        cases[stamp.isoformat() + "+05:45"] = stamp - datetime.timedelta(hours=5, minutes=45)
+        cases[stamp.isoformat() + "-0330"] = stamp + datetime.timedelta(hours=3, minutes=30)
+    wrong = [
+        "2026-02-30",
+        "2026-13-01",
+        "2026-10-01T24:00",
+        "2026-10-01T12:60",
+        "2026-10-01 12:00:60",
+        "0000-01-01",
+        "x",
+        "",
+        "12:00",
+        "20261001",
+        "2026-10-01T12:00+24:00",
+        "2026-10-01x",
+    ]
+    with trip_files.connection() as engine:
+        query = (
+            f"SELECT {moment('value', 'text')}, {day('value', 'text', dates_as_numbers=False)} FROM (SELECT ? AS value)"
+        )
+        for text, stamp in cases.items():
+            found, date = engine.execute(query, [text]).fetchone()
+            assert found == (stamp - epoch) // datetime.timedelta(microseconds=1), text
+            assert date == 10**12 + (stamp - epoch).days
+        assert all(engine.execute(query, [text]).fetchone() == (None, None) for text in wrong)
