@@ -48,7 +48,7 @@ def real(value):
 
 def exact(value):
     found = whole(value)
-    return None if found is None else decimal.Decimal(found)
+    return None if found is None or abs(found) >= 10**16 else decimal.Decimal(found)
 
 
 def price(value):

@@ -265,6 +265,8 @@ def object_text(value: Any) -> str | None:
             return None if value is None else str(value)
         elif isinstance(value, bytes):
             return decoded(value)
+        elif isinstance(value, complex):  # one such value makes a whole column of numbers complex
+            return _number_text(value.real) if value.imag == 0 else None
         elif isinstance(value, (datetime.date, np.datetime64)):
             text = _moment_text(value)
         elif hasattr(value, "__float__") and not hasattr(value, "__len__"):
