@@ -78,10 +78,7 @@ class Table:
 
 @contextmanager
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a fresh engine that installs nothing.
-
-    What does not fit in memory goes to a folder that only its owner can read, encrypted if the engine can.
-    """
+    """Open a fresh engine that installs nothing; what does not fit in memory goes to a folder only its owner can read."""
     import duckdb
 
     with TemporaryDirectory(prefix="hushpath-") as folder:
@@ -91,8 +88,6 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
         }  # fmt: skip
         with duckdb.connect(":memory:", config=settings) as opened:
             opened.execute("SET python_enable_replacements = false")  # no table is a variable that happens to exist
-            if opened.execute("SELECT 1 FROM duckdb_settings() WHERE name = 'temp_file_encryption'").fetchone():
-                opened.execute("SET temp_file_encryption = true")
             yield opened
 
 
