@@ -4,6 +4,7 @@ A hundred hostile rows in each format, each alone in an otherwise sound table; a
 """
 
 import contextlib
+import datetime
 import io
 import json
 import os
@@ -22,20 +23,20 @@ from hushpath.cli import run
 from hushpath.privacy.ledger import Ledger
 
 ENDS = [(1, 2), (2, 3), (3, 1)]
-ROWS = [[i % 9, f.EPOCH.replace(year=2026, month=10, day=1 + i % 3), i % 2, *ENDS[i % 3], 5.0 + i % 20, "1"] for i in range(60)]
+DAYS = [datetime.date(2026, 10, 1 + i) for i in range(3)]
+ROWS = [[i % 9, DAYS[i % 3], i % 2, *ENDS[i % 3], 5.0 + i % 20, "1"] for i in range(60)]
 COLUMNS = "--person person --day day --trip trip --edge tail,head --seconds seconds --period period --periods 1,2"
 TERMS = f"{COLUMNS} --protects person-day --low 0.5 --high 6 --proxy free --epsilon 1 --estimator ratio --directed"
 RAW = {  # lines that no writer of tables makes
     "csv": [b'"', b",,,,,,,,,", b"\xff\xfe", b"x" * 200_000, b"\0" * 50, b"1,2,3", b'7,"2026-10-01,1,1,2,7,1', b"\r\r"],
-    "json": [b"{", b"[]", b"[" * 50_000, b'{"who_is_pregnant": true}', b"\xff", b'{"day": ' + b"9" * 5000 + b"}", b"null", b"7"],
+    "json": [b"{", b"[]", b"[" * 50_000, b'{"of_Bob": true}', b"\xff", b'{"day": ' + b"9" * 5000 + b"}", b"null", b"7"],
 }  # fmt: skip
-HOSTILE = [(value, place) for value in f.ODD for place in range(len(f.COLUMNS))]
 
 
 def hostile(form):
     """A hundred rows: every odd value twice, in columns that differ from format to format; and raw lines."""
     start = list(f.FORMATS).index(form)
-    rows = [HOSTILE[(len(f.COLUMNS) * (i % len(f.ODD)) + (start + i + i // len(f.ODD)) % len(f.COLUMNS))] for i in range(100)]
+    rows = [(f.ODD[i % len(f.ODD)], (start + i + i // len(f.ODD)) % len(f.COLUMNS)) for i in range(100)]
     return [*rows, *RAW.get(form, ())]
 
 
@@ -110,7 +111,8 @@ def test_a_signal_while_trips_are_read_is_an_interrupt_and_leaves_nothing_behind
     options = ["net.csv", "--trips", "t.csv", *TERMS.split(), "--json", "-o", "out.hush", "begun"]
     command = [sys.executable, "-c", textwrap.dedent(SLOW), "release", *options]
     pipes = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    with subprocess.Popen(command, cwd=tmp_path, env={**os.environ, "TMPDIR": str(tmp_path / "tmp")}, **pipes) as running:
+    place = {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
+    with subprocess.Popen(command, cwd=tmp_path, env=place, **pipes) as running:
         while not (tmp_path / "begun").exists():
             assert running.poll() is None, running.stderr.read()
             time.sleep(0.02)
@@ -146,7 +148,7 @@ def test_engine_errors_are_not_quoted(tmp_path):
     trips = hushpath.read_trips(path, topology, periods=["1", "2"], **f.NAMED)
     data = path.read_bytes()
     path.write_bytes(data[:4] + os.urandom(len(data) // 2) + data[4 + len(data) // 2 :])
-    with pytest.raises(hushpath.HushpathError, match=r"^the trips could not be read to their end \(damaged\?\)$") as caught:
+    with pytest.raises(hushpath.HushpathError, match=r"^the trips could not be read to their end \(\w+\?\)$") as caught:
         f.totals(trips)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
