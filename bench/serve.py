@@ -1,7 +1,8 @@
-"""The server under load, on this machine's loopback: distances and cells per second, slow readers, memory over time.
+"""The server under load, on this machine's loopback: distances and cells per second, hostile clients, memory over time.
 
     make bench-serve                                          a grid of 90 000 nodes, about two minutes
     .venv/bin/python bench/serve.py --minutes 10              memory over ten minutes
+    .venv/bin/python bench/serve.py --hostile                 only distances while others send hostile bodies
     .venv/bin/python bench/serve.py --release roads.hush      a release of yours (looked for in HUSHPATH_DATA too)
 
 The server is the real one, in a process of its own; the client is one more process.  Everything is bounded: requests by
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import multiprocessing
 import os
 import random
 import socket
@@ -21,7 +23,8 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import contextmanager
+from collections import Counter
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -136,6 +139,92 @@ def posted(port, body, sip=None, pause=0.0, most=60.0):
     return total, time.perf_counter() - began, last == b"0\r\n\r\n"
 
 
+def hostile_requests(labels, size):
+    """Requests that should cost the server little, by kind: each a tuple of parts to send one after the other."""
+    fill = {
+        "nested lists": (b'{"sources":[', b"[],", b"[]]}"),
+        "top-level lists": (b"[", b"[],", b"[]]"),
+        "deep nesting": (b"", b"[", b""),
+        "objects": (b'{"sources":[', b'{"a":0},', b"{}]}"),
+        "huge numbers": (b'{"sources":[', b"9" * 4000 + b",", b"9]}"),
+        "small numbers": (b'{"sources":[', b"1,", b"1]}"),
+        "empty texts": (b'{"sources":[', b'"",', b'""]}'),
+        "one long text": (b'{"sources":["', b"a", b'"]}'),
+        "wide letters": (b'{"sources":["', "\N{GRINNING FACE}".encode(), b'"]}'),
+        "escapes": (b'{"sources":["', b"\\n", b'"]}'),
+        "many fields": (b"{", b'"a":0,', b'"a":0}'),
+        "blanks": (b"", b" ", b"{}"),
+    }
+    bodies = {}
+    for kind, (first, item, last) in fill.items():
+        bodies[kind] = first + item * ((size - len(first + last)) // len(item)) + last
+    listed = json.dumps(labels[: 8 * 10**4])[: size - 200].rpartition(",")[0].encode() + b"]"
+    bodies["valid"] = b'{"targets":[%s],"format":"arrow","sources":%s}' % (json.dumps(labels[0]).encode(), listed)
+    bodies["one row"] = b'{"sources":[%s],"format":"csv"}' % json.dumps(labels[0]).encode()
+    head = "POST /matrix HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n{}\r\n\r\n".format
+    found = {kind: (head(HOST, f"content-length: {len(body)}").encode() + body,) for kind, body in bodies.items()}
+    found["too long"] = (head(HOST, f"content-length: {4 * size}").encode() + b"[" * 4 * size,)
+    chunks = b"1\r\n \r\n" * (size // 6) + b"0\r\n\r\n"
+    found["tiny chunks"] = (head(HOST, "transfer-encoding: chunked").encode() + chunks,)
+    found["pipelined"] = (f"GET /health HTTP/1.1\r\nhost: {HOST}\r\n\r\n".encode() * 1000,)
+    found["held"] = (head(HOST, f"content-length: {size}").encode() + b" " * (size - 1), None)
+    return found
+
+
+def attack(port, parts, clients, seconds, answers):
+    """Send a request again and again from so many connections at a time; tell how the answers began."""
+    end, told = time.perf_counter() + seconds, []
+
+    def one():
+        while (left := end - time.perf_counter()) > 0:
+            answer = b""
+            with suppress(OSError), socket.create_connection((HOST, port), timeout=left + 1) as sock:
+                for part in parts:
+                    if part is None:  # hold it, for as long as the server lets us
+                        sock.settimeout(max(end - time.perf_counter(), 0.1))
+                    else:
+                        sock.sendall(part)
+                answer = sock.recv(12)
+            told.append(answer[9:12].decode("latin-1") or "reset")
+
+    threads = [threading.Thread(target=one, daemon=True) for _ in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(seconds + 5)
+    answers.put(dict(Counter(told)))
+
+
+def tell_hostile(port, pid, labels, asked):
+    """Distances per second beside hostile clients, as a share of those before and after."""
+    fork, shares = multiprocessing.get_context("fork"), {}
+
+    def rate():
+        took, whole = uvloop.run(distances(port, labels, 10**6, asked.phase, asked.connections))
+        return len(took) / whole, 1000 * np.percentile(took, 99)
+
+    before, _ = rate()
+    for kind, parts in hostile_requests(labels, asked.body).items():
+        if asked.hostile not in ("", kind):
+            continue
+        for clients in (1, 8) if kind != "held" else (100,):
+            answers, size = fork.Queue(), resident(pid)
+            other = fork.Process(target=attack, args=(port, parts, clients, asked.phase + 1.5, answers))
+            other.start()
+            time.sleep(0.5)
+            beside, p99 = rate()
+            grew = resident(pid) - size
+            told = answers.get(timeout=30)
+            other.join(30)
+            after, _ = rate()
+            shares[kind, clients] = share = 2 * beside / (before + after)
+            said = f"{share:4.0%} of the rate ({beside:.0f} of {(before + after) / 2:.0f}/s), p99 {p99:.1f} ms"
+            print(f"{kind:>16} x {clients:3d}: {said}, grew {grew:.0f} MB, answers {told}", flush=True)
+            before = after
+    worst = min(shares, key=shares.get)
+    print(f"least beside hostile clients: {shares[worst]:.0%} ({worst[0]} x {worst[1]})", flush=True)
+
+
 def busy(port, labels, seconds):
     """A bounded mixture of everything, for the memory figure."""
     end, count = time.perf_counter() + seconds, 0
@@ -223,6 +312,9 @@ def main():
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--minutes", type=float, default=1.0)
+    parser.add_argument("--hostile", nargs="?", const="", help="only hostile clients: all kinds, or this one")
+    parser.add_argument("--phase", type=float, default=2.0, help="seconds of each phase beside hostile clients")
+    parser.add_argument("--body", type=int, default=10**6, help="bytes of a hostile body")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = asked.release
@@ -235,11 +327,16 @@ def main():
         rows = labels[:: max(1, len(labels) // 800)][:800]
         with server(path, "--max-stall", "2") as (port, pid):
             uvloop.run(distances(port, labels, 500, 10.0, asked.connections))
+            if asked.hostile is not None:
+                tell_hostile(port, pid, labels, asked)
+                return
             for connections in (1, asked.connections):
                 tell_distances(port, pid, labels, asked, connections)
             tell_cells(port, pid, labels, rows)
             tell_both(port, labels, rows, asked.connections)
             tell_slow(port, pid, labels, rows, asked.connections)
+            asked.hostile = ""
+            tell_hostile(port, pid, labels, asked)
             busy(port, labels, 10.0)
             first = resident(pid)
             busy(port, labels, 60 * asked.minutes)

@@ -7,8 +7,9 @@ numba keeps kernels in ``NUMBA_CACHE_DIR``, else beside the source, else in the 
 none of these can be written, as in a container with a read-only system and no home.  Then they go to a temporary
 folder.
 
-The files are code that will be run, so a folder in a shared place must be ours alone: made by this user, closed to all
-others.  One that was there already and is not is left alone, and a fresh one is made for this process.
+The files are code that will be run, so others must not be able to change them: a folder named by ``NUMBA_CACHE_DIR``,
+the user's cache folder and a temporary folder are used only if ``cache_problem`` finds nothing; else there is a warning
+and the next one is tried.  Beside the source Python itself trusts what it finds (its ``.pyc`` files).
 """
 
 from __future__ import annotations
@@ -25,9 +26,12 @@ from threading import RLock
 from typing import Any
 
 SETTING = "NUMBA_CACHE_DIR"
+OTHERS_WRITE, OTHERS_ENTER = 0o022, 0o011
 ROOMS = ("kernels", "noise", "decompose", "decompose/separators", "decompose/separators/planar")  # with kernels inside
 
 _making = RLock()
+_refused: list[str] = []  # why folders are not used; told when the first kernel is compiled
+_uncached = False
 _plainly: ContextVar[bool] = ContextVar("plainly", default=False)
 
 
@@ -60,9 +64,11 @@ class Kernel:
         if self._made is None:
             with _making:  # several threads may come first
                 if self._made is None:
+                    _announce()
                     import numba
 
-                    self._made = numba.njit(**self._options)(self.__wrapped__)
+                    options = {**self._options, "cache": False} if _uncached else self._options
+                    self._made = numba.njit(**options)(self.__wrapped__)
         return self._made
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
@@ -93,18 +99,78 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 def settle(package: Path) -> None:
     """Name a temporary folder to numba if it would find none of its own.  Cheap: numba is not imported."""
+    global _uncached
     given = os.environ.get(SETTING)
-    if given and _writable(Path(given)):
+    if given and _usable(Path(given)):
         return
-    if all(_writable(package / room / "__pycache__") for room in ROOMS) or _writable(users_cache() / "numba"):
+    if not _refused and all(_writable(package / room / "__pycache__") for room in ROOMS):
+        return
+    if not _refused and _usable(users_cache() / "numba"):
         return
     try:
         folder = _temporary()
     except OSError:  # nothing can be written anywhere; numba will say so when a kernel is needed
         return
+    if problem := cache_problem(folder):
+        _refused.append(problem)
+        _uncached = True
     os.environ[SETTING] = str(folder)
     if "numba" in sys.modules:  # it has read its settings already
         sys.modules["numba"].config.CACHE_DIR = str(folder)
+
+
+def cache_problem(folder: Path) -> str:
+    """Return why a cache folder, or a file in one, cannot be trusted; an empty text if only this user can change it.
+
+    It and all it holds must belong to this user and be writable by no other, and no other user may be able to put
+    something else in its place.  Where it does not exist yet, the folders above it are judged.
+    """
+    if not hasattr(os, "getuid"):
+        return ""
+    given, me = Path(os.path.abspath(folder)), os.getuid()
+    itself = (given, Path(os.path.realpath(given)))
+    for path in dict.fromkeys((given, *given.parents, itself[1], *itself[1].parents)):
+        if not os.path.lexists(path):
+            continue
+        found = path.lstat()
+        if found.st_uid != me and (found.st_uid != 0 or path in itself):
+            return f"{path} belongs to another user"
+        sticky = found.st_mode & stat.S_ISVTX and path not in itself  # only owners can rename what is inside
+        if found.st_mode & OTHERS_WRITE and not stat.S_ISLNK(found.st_mode) and not sticky:
+            return f"{path} can be written by other users (chmod go-w)"
+    if not itself[1].is_dir():
+        return ""
+    enterable = itself[1].stat().st_mode & OTHERS_ENTER
+    for where, folders, files in os.walk(itself[1]):
+        for name in (*folders, *files):
+            found = os.lstat(os.path.join(where, name))
+            if found.st_uid != me:
+                return f"{os.path.join(where, name)} belongs to another user"
+            if enterable and found.st_mode & OTHERS_WRITE and not stat.S_ISLNK(found.st_mode):
+                return f"{os.path.join(where, name)} can be written by other users (chmod go-w)"
+    return ""
+
+
+def _usable(folder: Path) -> bool:
+    """Whether numba may keep kernels here: it can be written, by this user alone."""
+    if not folder.is_dir() and not _writable(folder):
+        return False
+    try:
+        problem = cache_problem(folder)
+    except OSError as error:
+        problem = f"{folder} cannot be checked ({error.strerror})"
+    if problem:
+        _refused.append(problem)
+    return not problem and _writable(folder)
+
+
+def _announce() -> None:
+    """Tell, once, which folders are not used, and why."""
+    while _refused:
+        from .errors import warn
+
+        instead = "no cache" if _uncached else "a temporary folder"
+        warn(f"{_refused.pop()}: kernels are code, so they are kept in {instead}; set {SETTING} to a folder of yours")
 
 
 def _writable(folder: Path) -> bool:
@@ -130,11 +196,10 @@ def _temporary() -> Path:
         folder = Path(tempfile.gettempdir(), f"hushpath-numba-{os.getuid()}")
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
-            found = folder.lstat()
+            if not folder.is_symlink() and not folder.stat().st_mode & 0o077 and not cache_problem(folder):
+                return folder
         except OSError:
-            found = None
-        if found and stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077:
-            return folder
+            pass
     import atexit
     import shutil
 

@@ -1,7 +1,9 @@
 """A tiny laboratory end to end: repeatable, killed and continued, self-contained, and clear about mistakes."""
 
 import json
+import os
 import re
+import stat
 
 import pytest
 
@@ -55,6 +57,16 @@ def tiny(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab")
     answer, said = run_tiny(folder, plots=folder / "plots", json=folder / "table.json")
     return folder, answer, said
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no modes")
+def test_every_file_is_for_its_owner(tiny):
+    """They compare releases with the truth, and networks may be somebody's own."""
+    folder, answer, _ = tiny
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert {path.suffix for path in files} >= {".csv", ".html", ".json", ".jsonl", ".png"}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+    assert next(iter(answer.items())) == ("publishable", False)
 
 
 def test_the_table_is_whole_and_plausible(tiny):

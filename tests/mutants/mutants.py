@@ -31,13 +31,16 @@ PEOPLE, TABLES_OF_TRIPS, HOSTILE_TRIPS = (
     f"tests/unit/test_{name}.py" for name in ("trips", "trip_files", "hostile_trips")
 )
 PLANS = "tests/unit/test_plan_predicted.py"
+BODIES, CSV_CELLS, OWNER_ONLY, CACHES = (
+    f"tests/unit/test_{name}.py" for name in ("serve_bodies", "csv_cells", "owner_only_files", "cache_folders")
+)
 TOGETHER, PAID = "tests/unit/test_composition.py", "tests/unit/test_ledger.py"
 OTHER_PLANS = [f"tests/unit/test_plan_{name}.py" for name in ("told", "solved", "refused", "slow_estimators")]
 # The behavioural privacy tests, cheap ones first; never the stamps.
 EVERYTHING = [
     CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, PROXIES, PLANS, *OTHER_PLANS,
     ACCOUNTING, TRADE_OFF, TOGETHER, PAID, INDEX,
-    L2, PEOPLE, TABLES_OF_TRIPS, HOSTILE_TRIPS, TRIP_REPLAY,
+    L2, PEOPLE, TABLES_OF_TRIPS, HOSTILE_TRIPS, TRIP_REPLAY, BODIES, CSV_CELLS, OWNER_ONLY, CACHES,
     HOSTILE, ROWS, REPLAY, SAMPLES, AUDIT,
 ]  # fmt: skip
 
@@ -498,6 +501,64 @@ MUTANTS = [
     Mutant(CONTAINER, "    if at != len(data):", "    if False:", "bytes that no digest covers", HOSTILE),
     Mutant(CONTAINER, "if digest(self.header_text, self.arrays) != self.claimed_digest:", "if False:",
            "a digest that nobody compares", INDEX),
+    # --- what others on the machine can read or plant
+    Mutant(CONTAINER, "        if not owner_only:  # as mkstemp made it", "        if True:",
+           "a report with the truth for everybody", OWNER_ONLY),
+    Mutant("report/release.py", "shows_truth = comparison is not None", "shows_truth = False",
+           "the truth in an ordinary file", OWNER_ONLY),
+    Mutant("lab/store.py", "os.fchmod(handle, 0o600)", "pass", "results in a file that was open before", OWNER_ONLY),
+    Mutant("publish/evaluate.py", '"publishable": False, "marking"', '"marking"',
+           "an evaluation that does not say so first", OWNER_ONLY),
+    Mutant("cli/report.py", '"publishable": public and rel.statement.private', '"publishable": rel.statement.private',
+           "a report with the truth called publishable", OWNER_ONLY),
+    Mutant("compiled.py", "if found.st_uid != me and (found.st_uid != 0 or path in itself):", "if False:",
+           "a cache of another user", CACHES),
+    Mutant("compiled.py", "        if found.st_mode & OTHERS_WRITE and not stat.S_ISLNK(found.st_mode) and not sticky:",
+           "        if False:", "a cache that others can write to", CACHES),
+    Mutant("compiled.py", "and path not in itself  # only owners", "# only owners",
+           "a sticky cache, where anybody can add files", CACHES),
+    Mutant("compiled.py", "            if found.st_uid != me:", "            if False:",
+           "a file of another user in a cache",
+           CACHES),
+    Mutant("compiled.py", "            if enterable and found.st_mode", "            if False and found.st_mode",
+           "a file that others can write to in a cache", CACHES),
+    Mutant("compiled.py", "    if given and _usable(Path(given)):", "    if given and _writable(Path(given)):",
+           "any named folder is good enough for code", CACHES),
+    Mutant("compiled.py", '    if not _refused and _usable(users_cache() / "numba"):',
+           '    if not _refused and _writable(users_cache() / "numba"):',
+           "any cache folder is good enough for code", CACHES),
+    Mutant("compiled.py", '    if not _refused and all(', "    if all(",
+           "a refused folder that numba uses all the same",
+           CACHES),
+    Mutant("compiled.py", "        _uncached = True\n", "        pass\n",
+           "code in a folder that others can exchange", CACHES),
+    Mutant("cells/known.py", "is_file() or not usable():", "is_file():", "records that others can write", CACHES),
+    Mutant("cells/known.py", "        if not usable():\n            return False\n", "",
+           "a record where others can write", CACHES),
+    Mutant("decompose/dissection.py", ">= KEPT_FROM and known.usable()", ">= KEPT_FROM",
+           "a cut that others made", CACHES),
+    # --- what strangers send, and what they are called
+    Mutant("publish/export.py", "self._writer.writerow(map(csv_cell, row))", "self._writer.writerow(row)",
+           "a formula in the head of a table", CSV_CELLS),
+    Mutant("publish/export.py", "self._writer.writerows(map(csv_cell, row) for row in rows)",
+           "self._writer.writerows(rows)", "a formula in a row", CSV_CELLS),
+    Mutant("publish/export.py", "return value if NUMBER.fullmatch(value) else", "return",
+           "a number with a quote", CSV_CELLS),
+    Mutant("serve/flat.py", "if len(items) > self.most:", "if False:", "a list without an end", BODIES),
+    Mutant("serve/flat.py", "SLICE).group() or self._next(_ITEMS).group():", "10**9).group():",
+           "all of a list in one slice", BODIES),
+    Mutant("serve/guard.py", "if counted and self.held + counted > most:", "if False:",
+           "bodies without a budget", BODIES),
+    Mutant("serve/guard.py", "            self.held -= counted", "            pass",
+           "room that is never given back", BODIES),
+    Mutant("serve/guard.py", "int(digits or b\"0\") > most:", "False:", "a body of any length", BODIES),
+    Mutant("serve/guard.py", 'if scope["method"] == "POST" and scope["path"] in self.bodies:',
+           'if scope["method"] == "POST":', "a body for every address", BODIES),
+    Mutant("serve/run.py", "            if len(self.pipeline) >= PIPELINED:", "            if False:",
+           "requests by the thousand", BODIES),
+    Mutant("serve/run.py", "                self.cycle.keep_alive = False", "                pass",
+           "a connection that waits for the rest of a body", BODIES),
+    Mutant("serve/gate.py", "time.sleep(min(REST *", "time.sleep(min(0 *", "no pause", BODIES),
     # --- the noise
     Mutant(VECTOR, "self._unread = self._unread[used:]", "self._unread = self._unread[used // 2 :]", "words used twice",
            DOOR),

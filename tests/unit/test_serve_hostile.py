@@ -14,7 +14,7 @@ from hushpath.serve.gate import Gate
 from hushpath.serve.guard import Guard
 from hushpath.serve.limits import Limits as Bounds
 from hushpath.serve.replies import Refusal
-from hushpath.serve.streams import ABORT, CutOff, Stream
+from hushpath.serve.streams import ABORT, CutOff, Parts, Stream
 
 LIMITS = Limits(cells=500, interval_cells=100, nodes=20, body_bytes=2000, steps=3, waypoints=4, table_cells=9)
 
@@ -61,12 +61,13 @@ BODIES = [
     (b"1", "JSON object"),
     (b"\xff", "JSON object"), (b"[" * 1900, "JSON object"), (b'{"a":' * 300, "JSON object"), (b'{"x": 1}', "no field"),
     (b'{"sources": []}', "list of nodes"), (b'{"sources": "0"}', "list of nodes"),
-    (b'{"sources": {"a": 1}}', "list of nodes"),
-    (b'{"sources": [0.5]}', "list of nodes"), (b'{"sources": [true]}', "list of nodes"),
-    (b'{"sources": [[0]]}', "list of nodes"),
-    (b'{"sources": [null]}', "list of nodes"), (b'{"sources": [99]}', "no node"),
+    (b'{"sources": {"a": 1}}', "JSON object"),
+    (b'{"sources": [0.5]}', "lists of nodes"), (b'{"sources": [true]}', "lists of nodes"),
+    (b'{"sources": [[0]]}', "lists of nodes"),
+    (b'{"sources": [null]}', "lists of nodes"), (b'{"sources": [99]}', "no node"),
     (b'{"sources": ["\\ud800"]}', "no node"),
-    (b'{"sources": [1' + b"0" * 1000 + b"]}", "no node"), (b'{"sources": [NaN]}', "JSON object"),
+    (b'{"sources": [1' + b"0" * 30 + b"]}", "no node"), (b'{"sources": [1' + b"0" * 1000 + b"]}", "lists of nodes"),
+    (b'{"sources": [NaN]}', "JSON object"),
     (b'{"interval": 1}', "true or false"), (b'{"interval": "true"}', "true or false"),
     (b'{"format": "xlsx"}', "one of csv"),
     (b'{"format": 3}', "one of csv"), (b'{"confidence": "0.9"}', "a number"), (b'{"confidence": NaN}', "JSON object"),
@@ -179,7 +180,7 @@ async def _never():
 def streamed(parts, send, receive=_never, **limits):
     bounds = Bounds(**limits)
     gate = Gate(bounds)
-    guard = Guard(Stream(iter(parts), gate, bounds, "text/csv", {}), bounds)
+    guard = Guard(Stream(lambda: Parts(iter(parts), "text/csv", {}), gate, bounds), bounds)
     cut = []
     scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
     scope["extensions"] = {ABORT: lambda: cut.append(True)}
@@ -236,7 +237,7 @@ def test_a_stream_that_breaks_does_not_look_whole():
     assert streamed(parts(), send) == [True]
     assert all(message.get("more_body", True) for message in sent)
     bounds = Bounds()
-    plain = Guard(Stream(parts(), Gate(bounds), bounds, "text/csv", {}), bounds)
+    plain = Guard(Stream(lambda: Parts(parts(), "text/csv", {}), Gate(bounds), bounds), bounds)
     with pytest.raises(CutOff):  # without our server there is no other means to end the connection
         asyncio.run(plain({"type": "http", "method": "GET", "path": "/", "headers": []}, _never, send))
 
@@ -248,8 +249,8 @@ def test_a_body_that_does_not_arrive_is_given_up():
         sent.append(message)
 
     bounds = Bounds(request_seconds=0.05)
-    scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
-    asyncio.run(Guard(None, bounds)(scope, _never, send))
+    scope = {"type": "http", "method": "POST", "path": "/matrix", "headers": [(b"content-length", b"9")]}
+    asyncio.run(Guard(None, bounds, bodies=["/matrix"])(scope, _never, send))
     assert sent[0]["status"] == 408
 
 

@@ -7,7 +7,8 @@ of every index written here is remembered in a folder of the user's own, and an 
 Hashing a large file takes as long as reading it.  So the record also keeps the identity of the open file that was
 hashed last (device, inode, size, times of change); as long as that is what is opened, it is not hashed again.
 
-The folder is ``HUSHPATH_CACHE``, or ``hushpath`` in the user's cache folder.
+The folder is ``HUSHPATH_CACHE``, or ``hushpath`` in the user's cache folder.  Whoever can write to it can vouch for any
+index, so it is used only if nobody else can: otherwise there is a warning, and nothing is read or kept.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import os
 import re
 from pathlib import Path
 
-from ..compiled import users_cache
+from ..compiled import cache_problem, users_cache
+from ..errors import warn
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 Identity = list[int]
@@ -34,12 +36,33 @@ def folder() -> Path:
     return cache() / "indexes"
 
 
+def usable() -> bool:
+    """Whether only this user can change what the cache holds; warn if others can."""
+    try:
+        problem = cache_problem(cache())
+    except OSError as error:
+        problem = f"{cache()} cannot be checked ({error.strerror})"
+    if problem:
+        warn(f"{problem}, so the cache is not used; set HUSHPATH_CACHE to a folder that only you can write to")
+    return not problem
+
+
+def make(inside: Path) -> None:
+    """Make the cache, and a folder in it, for this user alone."""
+    cache().mkdir(mode=0o700, parents=True, exist_ok=True)
+    inside.mkdir(mode=0o700, exist_ok=True)
+
+
 def remember(digest: str, hashed: Identity) -> bool:
     """Note that a file of this digest was made here, and which open file was hashed; false if nothing can be kept."""
     try:
-        folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+        make(folder())
+        if not usable():
+            return False
         part = folder() / f"{digest}.{os.getpid()}.part"
-        part.write_text(json.dumps(hashed))
+        part.unlink(missing_ok=True)
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+            file.write(json.dumps(hashed))
         os.replace(part, folder() / digest)
     except OSError:
         return False
@@ -49,7 +72,7 @@ def remember(digest: str, hashed: Identity) -> bool:
 def recall(digest: str) -> Identity | None:
     """The identity of the file of this digest that was hashed last, if any; ``None`` if it was not made here."""
     try:
-        if DIGEST.fullmatch(digest) is None:
+        if DIGEST.fullmatch(digest) is None or not (folder() / digest).is_file() or not usable():
             return None
         seen = json.loads((folder() / digest).read_text())
         return seen if isinstance(seen, list) else []

@@ -22,11 +22,11 @@ def command(
     sources: Annotated[int, typer.Option("--sources", min=1, help="Compare from this many nodes to all.")] = 64,
     json: c.Json = False,
 ) -> None:
-    """Write a report of a release.  NOT PRIVATE but for the sections that say otherwise, unless --public."""
+    """Write a report of a release.  NOT PRIVATE (mode 0600) but for sections that say otherwise, unless --public."""
     from ..progress import shown
     from ..publish.evaluate import Comparison, Evaluation, compare
     from ..publish.oracle import in_periods, load
-    from ..publish.statement import NOT_PRIVATE
+    from ..publish.statement import NOT_PRIVATE, OWNER_ONLY
     from ..report.canvas import needs_matplotlib
     from ..report.release import write_report
     from ..report.setting import Setting
@@ -46,8 +46,12 @@ def command(
         write_report(out, rel.topology, rel, None, comparison, title=title or words.title, setting=words)
     c.print_marking(rel.statement)
     if json:
-        result = {} if comparison is None else Evaluation.of(comparison).as_dict()
-        c.print_json({**c.privacy(rel.statement), "file": str(out), "public": public, "evaluation": result})
+        marking = rel.statement.marking if public else OWNER_ONLY
+        c.print_json({
+            "publishable": public and rel.statement.private, **({"marking": marking} if marking else {}),
+            "file": str(out), "public": public, "release": c.privacy(rel.statement),
+            "evaluation": {} if comparison is None else Evaluation.of(comparison).as_dict(),
+        })  # fmt: skip
     elif public:
         print(f"Written to {out}: {'may be published' if rel.statement.private else NOT_PRIVATE}.")
     else:

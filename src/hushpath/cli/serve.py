@@ -23,7 +23,7 @@ def command(
     max_gb: Annotated[float, typer.Option("--max-gb", min=0.0, help="Build no index larger than this.")] = 4.0,
     max_cells: Annotated[int, typer.Option("--max-cells", min=1, help="Of one matrix.")] = 100_000_000,
     max_nodes: Annotated[int, typer.Option("--max-nodes", min=1, help="Listed by one request.")] = 100_000,
-    max_body: Annotated[int, typer.Option("--max-body", min=1, help="Bytes of a request.")] = 4 * 2**20,
+    max_body: Annotated[int, typer.Option("--max-body", min=1, help="Bytes of a request.")] = 2**20,
     max_heavy: Annotated[int, typer.Option("--max-heavy", min=1, help="Large requests at a time.")] = 4,
     max_stall: Annotated[float, typer.Option("--max-stall", min=0.1, help="Seconds a reader may pause.")] = 10.0,
     max_stream: Annotated[float, typer.Option("--max-stream", min=0.1, help="Seconds of one matrix.")] = 600.0,

@@ -37,18 +37,19 @@ def cut(topology: Topology) -> Decomposition:
     """
     core = folded(topology.wiring).wiring
     kept = known.cache() / "decompositions" / f"{digest(topology.wiring)}{SUFFIX}"
-    large = core.num_nodes >= KEPT_FROM
-    if large and kept.is_file():
+    keep = core.num_nodes >= KEPT_FROM and known.usable()
+    if keep and kept.is_file():
         with contextlib.suppress(FileFormatError, OSError):
             return Decomposition.load(kept, topology)
     for _ in steps(["METIS"], "cutting cells"):
         order = _order(core)
     parent, home = cells_of_tree(elimination_tree(*core.neighbours, order), order, LEAF_SIZE)
     made = Decomposition.of_cut(topology, parent, home)
-    if large:
+    if keep:
         with contextlib.suppress(OSError):
-            kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            known.make(kept.parent)
             made.save(kept)
+            kept.chmod(0o600)
     return made
 
 

@@ -17,7 +17,7 @@ from ..publish.evaluate import Comparison, Evaluation, compare
 from ..publish.oracle import in_periods, load
 from ..publish.plan import plan
 from ..publish.release import release
-from ..publish.statement import NOT_PRIVATE
+from ..publish.statement import NOT_PRIVATE, OWNER_ONLY
 from ..report.page import make_folder
 from ..report.release import write_report
 from ..report.sections import ask
@@ -93,6 +93,7 @@ def run_demo(
     write_explorer(published, page, title=TITLE, origin="market")
     say(f"9. Open {page} in a browser: click anywhere to start there. It loads nothing and may be published.")
     return {
+        "publishable": False, "marking": OWNER_ONLY,
         "city": {"intersections": topology.num_nodes, "streets": topology.num_edges},
         "plan": planned.as_dict(),
         "statement": published.statement.as_dict(),

@@ -252,8 +252,11 @@ def _sha256(raw: NDArray[np.uint8]) -> bytes:
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path beside ``path``; on success flush it to the disk and rename, else remove it."""
+def replacing(path: str | os.PathLike[str], *, owner_only: bool = False) -> Iterator[Path]:
+    """Yield a temporary path beside ``path``; on success flush it to the disk and rename, else remove it.
+
+    With ``owner_only`` nobody else can read the file, at any time, whoever could read the one it replaces.
+    """
     target = Path(path)
     if os.path.exists(target) and not target.is_file():  # a rename would put an ordinary file in place of a device
         raise CannotError(f"cannot write {target}: it is there and is no ordinary file")
@@ -268,9 +271,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield temporary
         with open(temporary, "rb+") as file:
             os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)  # mkstemp is for the owner alone; a release is an ordinary file
+        if not owner_only:  # as mkstemp made it
+            mask = os.umask(0)
+            os.umask(mask)
+            temporary.chmod(0o666 & ~mask)  # a release is an ordinary file
         os.replace(temporary, target)
         with contextlib.suppress(OSError):  # not every platform can flush a directory
             folder = os.open(target.parent, os.O_RDONLY)

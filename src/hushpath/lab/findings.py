@@ -70,11 +70,11 @@ def find(results: list[Row]) -> Findings:
 def write_tables(found: Findings, folder: Path) -> None:
     """Write every table as CSV."""
     for name, rows in found.tables.items():
-        write_file(folder / f"{name}.csv", csv_text(rows).encode())
+        write_file(folder / f"{name}.csv", csv_text(rows).encode(), owner_only=True)
 
 
 def write_pictures(found: Findings, folder: Path) -> None:
     """Write every picture as PNG, with the tables behind them."""
     for name, data in found.pictures.items():
-        write_file(folder / f"{name}.png", data)
+        write_file(folder / f"{name}.png", data, owner_only=True)
     write_tables(found, folder)

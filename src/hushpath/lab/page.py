@@ -38,7 +38,7 @@ def write_report(found: Findings, path: Path, command: str) -> None:
     parts.append(_estimators(found))
     parts += measured_table1(found) if "rates" in found.pictures else []
     parts += [predicted_table1(found), _honesty(found), _glossary(found.results), _everything(found, command)]
-    write_page(path, title=TITLE, lead=LEAD, parts=parts)
+    write_page(path, title=TITLE, lead=LEAD, parts=parts, owner_only=True)
 
 
 def _facts(rows: list[Row]) -> str:

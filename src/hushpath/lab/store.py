@@ -23,7 +23,7 @@ class Store:
         self.results: dict[str, dict[str, Any]] = {}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("a+b")
+            self._file = open(path, "a+b", opener=_owner_only)  # noqa: SIM115 - closed with the context
         except OSError as error:
             raise CannotError(f"cannot write {path}: {error.strerror}") from None
         self._read()
@@ -54,6 +54,14 @@ class Store:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.close()
+
+
+def _owner_only(path: str, flags: int) -> int:
+    """Open a file that nobody else can read: it holds errors against the truth."""
+    handle = os.open(path, flags, 0o600)
+    if hasattr(os, "fchmod"):
+        os.fchmod(handle, 0o600)
+    return handle
 
 
 def _result(line: bytes) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import CannotError, OptionError
 from ..publish.statement import NOT_PRIVATE
 from ..report.canvas import needs_matplotlib
-from ..report.page import make_folder
+from ..report.page import make_folder, write_file
 from .cases import FULL, QUICK, Scope, make_cases, measurements
 from .edge_lists import own_network
 from .findings import Findings, find, write_pictures, write_tables
@@ -77,7 +77,7 @@ def run_study(study: Study, say: Callable[[str], object] = print) -> dict[str, A
         write_pictures(found, study.plots)
     answer = summary(found, study.seed)
     if study.json is not None:
-        study.json.write_text(json.dumps(answer, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        write_file(study.json, (json.dumps(answer, indent=1, allow_nan=False) + "\n").encode(), owner_only=True)
     for line in highlights(found):
         say(line)
     say(f"Report: {study.out / 'report.html'}")
@@ -94,6 +94,7 @@ def summary(found: Findings, seed: int) -> dict[str, Any]:
     """The final table and what follows from it."""
     names = ("results", "winners", "exponents", "coverage", "estimators", "rates", "table1")
     return {
+        "publishable": False,
         "marking": NOT_PRIVATE,
         "seed": seed,
         "code": found.results[0]["id"].rpartition("/c")[2],

@@ -9,7 +9,6 @@ Comparisons of mechanisms are about each as it is read by default (``usual``); `
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 from collections import defaultdict
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..estimate.registry import ESTIMATORS
+from ..publish.export import csv_writer
 from ..publish.statement import NOT_PRIVATE
 from ..strategy.registry import MECHANISMS
 from .cases import MAIN_WEIGHTS
@@ -180,9 +180,9 @@ def csv_text(rows: Sequence[Row]) -> str:
     """Rows as CSV with the keys of the first one as columns, behind a first column that marks every row."""
     file = io.StringIO()
     names = [NOT_PRIVATE, *(rows[0] if rows else ["empty"])]
-    writer = csv.DictWriter(file, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({NOT_PRIVATE: NOT_PRIVATE, **row} for row in rows)
+    writer = csv_writer(file, (text for row in rows for text in row.values() if isinstance(text, str)))
+    writer.writerow(names)
+    writer.writerows([NOT_PRIVATE, *map(row.__getitem__, names[1:])] for row in rows)
     return file.getvalue()
 
 

@@ -29,7 +29,7 @@ from ..measure.trips import trip_totals
 from ..noise import simulation
 from ..progress import steps
 from .oracle import Release
-from .statement import NOT_PRIVATE
+from .statement import NOT_PRIVATE, OWNER_ONLY
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ class Evaluation:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, marked."""
-        return {"marking": f"{NOT_PRIVATE}: for the data owner only", **asdict(self)}
+        return {"publishable": False, "marking": OWNER_ONLY, **asdict(self)}
 
     def __str__(self) -> str:
         return "\n".join([

@@ -16,13 +16,14 @@ from __future__ import annotations
 import csv
 import errno
 import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO, TypeVar
 
 import numpy as np
 
@@ -34,6 +35,9 @@ from .edges import about
 from .oracle import Release
 from .statement import NOT_PRIVATE
 
+FORMULA = re.compile(r"'*\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r\n]")  # how formulas begin, also in full width
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+T = TypeVar("T")
 FORMATS = (".npy", ".csv", ".parquet")
 MOST_COLUMNS = 20_000  # a wide Parquet table pays for every column in every row group
 
@@ -149,10 +153,36 @@ def _reserve(path: Path) -> None:
             os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
 
 
-def csv_writer(file: TextIO, labels: Iterable[Label]) -> Any:
+def csv_cell(value: T) -> T | str:
+    """Return a value as a cell of CSV that no spreadsheet takes for a formula.
+
+    Text that begins like a formula, after blanks, gets a single quote in front, and so does such text that has quotes
+    there already: whoever takes one quote away again has the text as it was.  Numbers stay, also those that are text.
+    """
+    if not isinstance(value, str) or value[:1].isalnum() or not FORMULA.match(value):
+        return value
+    return value if NUMBER.fullmatch(value) else f"'{value}"
+
+
+class CsvWriter:
+    """Writes rows of CSV; see ``csv_cell``."""
+
+    def __init__(self, file: TextIO, quoting: Literal[0, 2]) -> None:
+        self._writer = csv.writer(file, lineterminator="\n", quoting=quoting)
+
+    def writerow(self, row: Iterable[Any]) -> None:
+        """Write one row."""
+        self._writer.writerow(map(csv_cell, row))
+
+    def writerows(self, rows: Iterable[Iterable[Any]]) -> None:
+        """Write many."""
+        self._writer.writerows(map(csv_cell, row) for row in rows)
+
+
+def csv_writer(file: TextIO, labels: Iterable[Label]) -> CsvWriter:
     """A writer of rows with these labels; Python leaves a carriage return bare, which would begin a row of its own."""
     bare = any("\r" in str(label) for label in labels)
-    return csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL)
+    return CsvWriter(file, csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL)
 
 
 def _write_csv(asked: MatrixAsked, path: Path) -> None:

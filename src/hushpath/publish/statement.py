@@ -22,6 +22,7 @@ from .quantity import UNNAMED, Quantity
 from .trip_terms import trip_words
 
 NOT_PRIVATE = "NOT PRIVATE"
+OWNER_ONLY = f"{NOT_PRIVATE}: holds private truth, for the data owner only; do not publish"
 NO_PROMISE = ("proxy", "read_as", "quantity")
 
 

@@ -21,16 +21,18 @@ from ..files.container import replacing
 Columns = Mapping[str, bool]  # headings, and whether numbers stand below: they are set to the right
 
 
-def write_page(path: str | PathLike[str], *, title: str, lead: str, parts: Iterable[str]) -> None:
-    """Write a page whose ``parts`` are HTML."""
+def write_page(
+    path: str | PathLike[str], *, title: str, lead: str, parts: Iterable[str], owner_only: bool = False
+) -> None:
+    """Write a page whose ``parts`` are HTML; ``owner_only`` if it shows private truth."""
     page = Template(files(__package__).joinpath("page.html").read_text(encoding="utf-8"))
     text = page.substitute(title=escape(title), lead=escape(lead), body="\n".join(parts), version=__version__)
-    write_file(path, text.encode())
+    write_file(path, text.encode(), owner_only=owner_only)
 
 
-def write_file(path: str | PathLike[str], data: bytes) -> None:
-    """Write a file as a whole or not at all."""
-    with replacing(path) as temporary:
+def write_file(path: str | PathLike[str], data: bytes, *, owner_only: bool = False) -> None:
+    """Write a file as a whole or not at all; with ``owner_only`` nobody else can read it (mode 0600)."""
+    with replacing(path, owner_only=owner_only) as temporary:
         temporary.write_bytes(data)
 
 

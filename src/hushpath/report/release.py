@@ -27,7 +27,7 @@ def write_report(
     comparison: Comparison | None = None, *, title: str = "A private release of distances",
     setting: Setting | None = None,
 ) -> None:  # fmt: skip
-    """Write the page.  With ``comparison`` it is for the data owner only, but for sections marked public."""
+    """Write the page.  With ``comparison`` it shows the truth, so only its owner can read the file (mode 0600)."""
     words = setting or Setting()
     private = release.statement.private
     parts = [_banner(release.statement, comparison is not None), _facts(topology, release.statement, plan, words)]
@@ -50,7 +50,8 @@ def write_report(
         add("How far from the truth", sections.truth(comparison, predicted, words), publishable=False)
     if words.commands:
         add("What to do next", sections.commands(words), publishable=True)
-    write_page(path, title=title, lead=words.lead or LEAD, parts=parts)
+    shows_truth = comparison is not None
+    write_page(path, title=title, lead=words.lead or LEAD, parts=parts, owner_only=shows_truth)
 
 
 def _banner(statement: Statement, owner: bool) -> str:

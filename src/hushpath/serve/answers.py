@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from .._version import __version__
+from ..arrays import Int
+from ..data.labels import Label
 from ..errors import HushpathError, OptionError
 from ..publish.asked import check_confidence
 from ..publish.isochrones import isochrones
 from . import schema
 from .asked import body_of, query_of
-from .gate import Gate
+from .gate import Gate, Pace
 from .limits import Limits
 from .osrm import spelt, table, weight_of_table
 from .osrm_route import route
 from .page import POLICY, page
 from .replies import JSON, dumps, dumps_list, finite, one_line, too_large
 from .shelf import Book, Shelf
-from .streams import Stream
+from .streams import Parts, Stream
 from .tables import MEDIA, Table, streamed
+
+LOOKUPS = 1000  # labels looked up at a time
 
 
 class Answers:
@@ -48,24 +53,31 @@ class Answers:
 
     async def matrix(self, request: Request) -> Response:
         """Distances from sources to targets, streamed row by row as CSV, Parquet or Arrow."""
-        asked = body_of(await request.body(), schema.MATRIX)
-        book = self.shelf.find(asked.get("release"), asked.get("period"))
-        form = asked.get("format") or _accepted(request.headers.get("accept", ""))
-        size = book.release.topology.num_nodes
-        for name in ("sources", "targets"):
-            if len(asked.get(name, ())) > self.limits.nodes:
-                raise too_large(f"{name} lists more than {self.limits.nodes} nodes")
-        shape = len(asked.get("sources", range(size))), len(asked.get("targets", range(size)))
-        sure = _confidence(asked)
-        most = self.limits.cells if sure is None else self.limits.interval_cells
-        if shape[0] * shape[1] > most:
-            kind = "distances" if sure is None else "distances with intervals"
-            raise too_large(f"{shape[0]} x {shape[1]} {kind} are more than {most}; ask for fewer at a time")
-        rows, columns = (book.release.topology.indices(asked.get(name)) for name in ("sources", "targets"))
+        begin = partial(self._matrix, await request.body(), request.headers.get("accept", ""))
+        return Stream(begin, self.gate, self.limits)
+
+    def _matrix(self, body: bytes, accept: str) -> Parts:
+        """Read what is asked and make the stream; in a thread, and with pauses, however large the lists are."""
+        with self.gate.reading:
+            pace = Pace()
+            asked = body_of(body, schema.MATRIX, self.limits.nodes, pace)
+            book = self.shelf.find(asked.get("release"), asked.get("period"))
+            form = asked.get("format") or _accepted(accept)
+            size = book.release.topology.num_nodes
+            for name in ("sources", "targets"):
+                if len(asked.get(name, ())) > self.limits.nodes:
+                    raise too_large(f"{name} lists more than {self.limits.nodes} nodes")
+            shape = len(asked.get("sources", range(size))), len(asked.get("targets", range(size)))
+            sure = _confidence(asked)
+            most = self.limits.cells if sure is None else self.limits.interval_cells
+            if shape[0] * shape[1] > most:
+                kind = "distances" if sure is None else "distances with intervals"
+                raise too_large(f"{shape[0]} x {shape[1]} {kind} are more than {most}; ask for fewer at a time")
+            rows, columns = (_positions(book, asked.get(name), pace) for name in ("sources", "targets"))
         dtype = "float32" if asked.get("float32") else "float64"
         wanted = Table(book, rows, columns, "targets" not in asked, sure, asked.get("long", False), dtype)
         wanted.check(form)
-        return Stream(streamed(wanted, form), self.gate, self.limits, MEDIA[form], book.headers)
+        return Parts(streamed(wanted, form), MEDIA[form], book.headers)
 
     async def isochrone(self, request: Request) -> Response:
         """How far one gets: GeoJSON polygons for each step."""
@@ -150,6 +162,18 @@ def _confidence(asked: Mapping[str, Any]) -> float | None:
     if not asked.get("interval"):
         return None
     return sure
+
+
+def _positions(book: Book, labels: Sequence[Label] | None, pause: Callable[[], None]) -> Int:
+    """Find nodes by label, some at a time: a lookup of all would hold the interpreter."""
+    find = book.release.topology.indices
+    if labels is None:
+        return find(None)
+    found = []
+    for at in range(0, len(labels), LOOKUPS):
+        found.append(find(labels[at : at + LOOKUPS]))
+        pause()
+    return np.concatenate(found)
 
 
 def _accepted(accept: str) -> str:

@@ -53,7 +53,7 @@ def application(shelf: Shelf, limits: Limits, cors: Sequence[str] = ()) -> FastA
     for path in ("/", "/docs"):
         app.add_route(path, answers.page, include_in_schema=False)
     app.add_exception_handler(HTTPException, _not_found)
-    app.add_middleware(Guard, limits=limits, quick={"/distance": answers.distance})
+    app.add_middleware(Guard, limits=limits, quick={"/distance": answers.distance}, bodies=("/matrix",))
     if cors:  # the last one added stands outermost, so that pages of these origins can read refusals too
         app.add_middleware(CORSMiddleware, allow_origins=list(cors), allow_methods=["GET", "POST"], allow_headers=["*"])
     return app

@@ -5,7 +5,6 @@ Nothing is guessed: an unknown name, a name given twice or a value of another ty
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,9 +12,9 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from ..errors import InputError, OptionError
+from .flat import MOST_FIELDS, parse_flat
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-MOST_FIELDS = 50
 MOST = 1e300  # of a number in a document
 SCHEMAS: dict[str, dict[str, Any]] = {
     "text": {"type": "string", "minLength": 1, "maxLength": 1000},
@@ -105,14 +104,9 @@ def query_of(query: bytes, known: Mapping[str, Asked]) -> dict[str, Any]:
     return {name: known[name].read(text) for name, text in found.items()}
 
 
-def body_of(body: bytes, known: Mapping[str, Asked]) -> dict[str, Any]:
-    """The values of a JSON object, checked; ``null`` is as good as nothing."""
-    try:
-        found = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        raise InputError("the body is not a JSON object in UTF-8") from None
-    if not isinstance(found, dict):
-        raise InputError("the body is not a JSON object")
+def body_of(body: bytes, known: Mapping[str, Asked], most: int, pause: Callable[[], None]) -> dict[str, Any]:
+    """Return the checked values of a flat JSON object; ``null`` counts as missing.  See ``parse_flat``."""
+    found = parse_flat(body, most, pause)
     given = {name: value for name, value in found.items() if value is not None}
     _whole(given, known)
     return {name: known[name].check(value) for name, value in given.items()}
@@ -128,10 +122,6 @@ def body_schema(known: Mapping[str, Asked]) -> dict[str, Any]:
     described = {name: {**one.schema, "description": one.about} for name, one in known.items()}
     required = [name for name, one in known.items() if one.required]
     return {"type": "object", "properties": described, "required": required, "additionalProperties": False}
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(name)
 
 
 def _whole(found: Mapping[str, Any], known: Mapping[str, Asked]) -> None:

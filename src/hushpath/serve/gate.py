@@ -6,15 +6,30 @@ Compiled kernels let other threads run, so the event loop goes on answering smal
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Lock
 from typing import TypeVar
 
 from .limits import Limits
 from .replies import Refusal
 
 T = TypeVar("T")
+REST = 4.0  # seconds that paced work sleeps for each second of processor time
+
+
+class Pace:
+    """Called between short pieces of work in a thread: sleeps, so that most of the interpreter's time is for others."""
+
+    def __init__(self) -> None:
+        self.began = time.thread_time()
+
+    def __call__(self) -> None:
+        """Sleep in proportion to the processor time since the last call."""
+        time.sleep(min(REST * (time.thread_time() - self.began), 0.1))
+        self.began = time.thread_time()
 
 
 class Gate:
@@ -23,6 +38,7 @@ class Gate:
     def __init__(self, limits: Limits) -> None:
         self.most = {"heavy": limits.heavy, "waiting": limits.waiting}
         self.inside = dict.fromkeys(self.most, 0)
+        self.reading = Lock()  # one large request is read at a time, so that the pauses of `Pace` are pauses of all
         self.pool = ThreadPoolExecutor(limits.threads, thread_name_prefix="hushpath")
 
     @contextmanager

@@ -17,6 +17,7 @@ class Limits:
         table_cells: of one OSRM table, which is one JSON document and not streamed.
         nodes: listed by one request.
         body_bytes: of a request's body.
+        held_bytes: of all bodies larger than 64 kB that are being received or answered; others are told to come back.
         header_bytes: of its first line and headers.
         heavy: matrices, isochrones and tables of metres at work at once; others are told to come back (503).
         waiting: smaller requests (a search, an OSRM table) that may wait for a thread; others are told to come back.
@@ -33,7 +34,8 @@ class Limits:
     interval_cells: int = 1_000_000
     table_cells: int = 250_000
     nodes: int = 100_000
-    body_bytes: int = 4 * 2**20
+    body_bytes: int = 2**20
+    held_bytes: int = 32 * 2**20
     header_bytes: int = 64 * 2**10
     heavy: int = 4
     waiting: int = 64

@@ -14,17 +14,21 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from .guard import Local
+from .guard import CHUNKED, Local
 from .limits import Limits
 from .replies import dumps
 from .streams import ABORT, PIECE
 
 SWITCH = 0.001  # seconds a thread may keep the interpreter from answering small questions
+PIPELINED = 32  # requests of one connection that may wait for the answers before them
 GRACE = 5  # seconds for answers that have begun, when the server is stopped
 
 
 def protocol_for(limits: Limits) -> type[HttpToolsProtocol]:
-    """A protocol that cuts off headers that are too long or too slow and readers who stop, or if an answer says so."""
+    """A protocol that cuts off headers that are too long or too slow and readers who stop, or if an answer says so.
+
+    Parsing stops where a request is refused: a buffer can hold thousands of chunks or of pipelined requests.
+    """
 
     class Bounded(HttpToolsProtocol):
         unread = 0  # bytes of a first line and headers that are not complete
@@ -59,7 +63,16 @@ def protocol_for(limits: Limits) -> type[HttpToolsProtocol]:
         def on_headers_complete(self) -> None:
             self.complete = True
             self._done()
+            names = {name for name, _ in self.headers}
+            if b"transfer-encoding" in names:
+                self._refuse("411 Length Required", "LengthRequired", CHUNKED)
+                raise ConnectionAbortedError
+            if len(self.pipeline) >= PIPELINED:
+                self.transport.abort()
+                raise ConnectionAbortedError
             super().on_headers_complete()
+            if b"content-length" in names:  # the rest of a body that was not read must not be waited for
+                self.cycle.keep_alive = False
 
         def _wait(self) -> None:
             self.waiting = self.loop.call_later(limits.request_seconds, self.transport.abort)
@@ -106,7 +119,8 @@ def protocol_for(limits: Limits) -> type[HttpToolsProtocol]:
                 self.stalled = None
 
         def send_400_response(self, msg: str) -> None:
-            self._refuse("400 Bad Request", "RequestError", msg)
+            if not self.transport.is_closing():
+                self._refuse("400 Bad Request", "RequestError", msg)
 
         def _refuse(self, status: str, kind: str, message: str) -> None:
             said = dumps({"error": {"type": kind, "message": message}})

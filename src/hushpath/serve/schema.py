@@ -87,6 +87,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
 REFUSALS = {
     "400": "Something asked for is wrong.", "404": "There is no such release or address.",
     "405": "Questions are asked with GET or POST.", "408": "The request did not arrive in time.",
+    "411": "A body without a Content-Length.",
     "413": "More than one request may take.", "422": "A sound question that this release cannot answer.",
     "431": "Headers that are too long.", "500": "A bug of ours.", "503": "Busy; come back after Retry-After seconds.",
 }  # fmt: skip

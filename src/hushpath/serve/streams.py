@@ -7,7 +7,8 @@ as a chunked answer and is not ended reads as an error to every client, never as
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import Response
@@ -24,24 +25,30 @@ class CutOff(Exception):  # noqa: N818 - nobody's error
     """A stream that was not sent to its end."""
 
 
-class Stream(Response):
-    """The parts of an iterator as one answer."""
+@dataclass(frozen=True)
+class Parts:
+    """What a stream consists of: its parts, their media type and the headers of the answer."""
 
-    def __init__(
-        self, parts: Iterator[Any], gate: Gate, limits: Limits, media: str, headers: Mapping[str, str]
-    ) -> None:
-        super().__init__(None, 200, dict(headers), media)
-        del self.headers["content-length"]  # unknown
-        self.parts, self.gate, self.limits = parts, gate, limits
+    parts: Iterator[Any]
+    media: str
+    headers: Mapping[str, str]
+
+
+class Stream(Response):
+    """The parts of an iterator as one answer.  ``begin`` reads the request and makes the iterator, in a thread."""
+
+    def __init__(self, begin: Callable[[], Parts], gate: Gate, limits: Limits) -> None:
+        self.begin, self.gate, self.limits = begin, gate, limits
+        self.background = None  # as every response has
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
         """Send all of it.  The first part is made before anything is said, so that what cannot be done is an error."""
         with self.gate.place():
-            ahead = self.gate.submit(self._next)
+            ahead = self.gate.submit(self._first)
             gone = asyncio.ensure_future(_disconnected(receive))
             try:
                 part = await asyncio.shield(ahead)
-                await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+                await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
                 async with asyncio.timeout(self.limits.stream_seconds):
                     while part is not None:
                         ahead = self.gate.submit(self._next)
@@ -58,6 +65,13 @@ class Stream(Response):
                 gone.cancel()
                 await asyncio.wait([ahead])  # the place is kept until the thread is free
                 ahead.exception() if not ahead.cancelled() else None
+
+    def _first(self) -> Any:
+        begun = self.begin()
+        super().__init__(None, 200, dict(begun.headers), begun.media)
+        del self.headers["content-length"]  # unknown
+        self.parts = begun.parts
+        return self._next()
 
     def _next(self) -> Any:
         return next(self.parts, None)
