@@ -490,7 +490,7 @@ MUTANTS = [
            HOSTILE),
     Mutant(FILE, "if proved <= epsilon <= budget else", "if proved <= epsilon else", "a claim above the budget",
            HOSTILE),
-    Mutant(FILE, "    if not _alike(_as_claimed(proved.promise, claimed), claimed):", "    if False:",
+    Mutant(FILE, "    if not _alike(_as_claimed(proved.certified, claimed), claimed):", "    if False:",
            "a statement of the file's own", HOSTILE),
     Mutant(STORAGE, "    if seen is None:", "    if False:", "an index of a stranger", INDEX),
     Mutant(STORAGE, "    if not seen or seen != known.identity(found.opened):", "    if not seen:",
