@@ -11,10 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import norm
+from trip_tables import copies, strategy_for
 
 import hushpath
 from hushpath.cli import run
 from hushpath.page.data import page_data
+from hushpath.privacy.accounting import zcdp_epsilon
 from hushpath.publish.promise import (
     LEVELS,
     belief_after,
@@ -112,7 +114,7 @@ def test_the_promise_is_harsh_where_the_numbers_are(made):
 
 def test_levels_are_those_of_the_guide():
     """Thresholds from both sides, beside what a belief of 50 % becomes: docs/GUARANTEE.md has the same table."""
-    page = (SOURCES.parents[1] / "docs" / "GUARANTEE.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "GUARANTEE.md").read_text(encoding="utf-8")
     for place, (most, word) in enumerate(LEVELS[:-1]):
         assert (level_of(most), level_of(math.nextafter(most, math.inf))) == (place, place + 1)
         assert f"| {word} | at most {most:g} | {belief_after(50, most)[1]} |" in page
@@ -184,7 +186,10 @@ def exact_gaussian_epsilon(mu, delta):
 
 
 def test_groups_of_gaussian_units_cost_what_zcdp_says(made):
-    """Between the exact cost and the conversion of k^2 rho, minimised here over a grid of orders."""
+    """Not below the exact cost, and the conversion of k^2 rho, minimised here over a grid of orders.
+
+    Two versions of one unit cost 2 rho: ``neighbours="replace"`` would need noise of twice the variance.
+    """
     for (epsilon, law, _), release in made.items():
         statement = release.statement
         for risk in statement.promise.risks:
@@ -196,10 +201,11 @@ def test_groups_of_gaussian_units_cost_what_zcdp_says(made):
                 assert risk.epsilon >= risk.units * statement.epsilon * (1 - 1e-15)
                 assert risk.delta == 0
                 continue
-            rho, orders = risk.units**2 * statement.spent, 1 + np.logspace(-4, 4, 100_001)
+            square = 2 if risk.question.startswith("If so") else risk.units**2
+            rho, orders = square * statement.spent, 1 + np.logspace(-4, 4, 100_001)
             zcdp = orders * rho - np.log(orders * 1e-6) / (orders - 1) + np.log1p(-1 / orders)
             assert risk.epsilon == pytest.approx(zcdp.min(), rel=1e-5)
-            assert risk.epsilon >= exact_gaussian_epsilon(risk.units * math.sqrt(2 * statement.spent), 1e-6) - 1e-6
+            assert risk.epsilon >= exact_gaussian_epsilon(math.sqrt(2 * rho), 1e-6) - 1e-6
             assert risk.delta == statement.delta == 1e-6
             assert risk.epsilon > epsilon
 
@@ -269,3 +275,18 @@ def test_no_program_has_words_of_its_own():
     wrong = re.compile(r"\bsurely\b|almost nothing|odds (of|that|change)|factor of (at most )?e\b|e<sup>|the odds")
     texts = {path.name: path.read_text(encoding="utf-8") for path in programs}
     assert [(name, wrong.search(text)[0]) for name, text in texts.items() if wrong.search(text)] == []
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_two_versions_of_a_unit_cost_what_a_replacement_is_certified_to_cost(law):
+    """The same noise, certified for neighbours that replace a unit by another."""
+    topology = copies(1)
+    found = {}
+    for neighbours in ("add-remove", "replace"):
+        strategy = strategy_for(topology, "person", law, neighbours=neighbours)
+        found[neighbours] = strategy.certificate, strategy.scales
+    (certificate, scales), (replaced, wider) = found.values()
+    spent = replaced.spent * float(wider[0] / scales[0]) ** (1 if law == "laplace" else 2)
+    promised = group_epsilon(2, law, certificate.spent, certificate.delta, versions=True)
+    expected = spent if law == "laplace" else zcdp_epsilon(spent, certificate.delta)
+    assert promised == pytest.approx(expected, rel=1e-5)

@@ -9,7 +9,8 @@ epsilon multiplies the odds ``p / (1 - p)`` by at most ``e^epsilon``, up or down
 *Several units.*  ``k`` units are ``k`` neighbours apart.  Laplace noise costs ``k epsilon``.  Gaussian noise costs
 ``k^2 rho`` of zCDP (Bun and Steinke 2016), converted at the same delta; adding up certificates would
 multiply delta by ``(e^(k epsilon) - 1) / (e^epsilon - 1)`` instead.  Where neighbours are "add-remove", two versions of
-one unit are two neighbours apart: one is taken out, the other put in.
+one unit are two neighbours apart: one is taken out, the other put in.  What trips add is never negative, so in L2 norm
+the versions are at most ``sqrt(2)`` apart, not 2 (docs/proofs/trips.md): Gaussian noise costs ``2 rho``.
 
 *Delta.*  What (epsilon, delta) allows is exactly what a device allows that reveals the answer with probability delta
 and otherwise keeps to epsilon (Kairouz, Oh and Viswanath 2015).  That is how delta is explained everywhere.
@@ -164,7 +165,8 @@ def make_promise(
     floor = _level_of_delta(delta, population)
 
     def risk(question: str, units: int) -> Risk:
-        needed = epsilon if units == 1 else group_epsilon(units, law, spent, delta)
+        versions = question == VERSIONS
+        needed = epsilon if units == 1 else group_epsilon(units, law, spent, delta, versions=versions)
         return Risk(question, units, needed, delta, max(level_of(needed), floor))
 
     risks = tuple(risk(question, units) for question, units in _questions(trips))
@@ -183,6 +185,7 @@ def make_promise(
     return Promise(marking, facts, verdict, risks, tuple(text for text in paragraphs if text))
 
 
+VERSIONS = "If so, which of two versions of it?"
 DEVICE = "a device that reveals the truth about a protected unit with probability delta"
 LIMITS = (
     "The promise holds for every answer computed from the release, for ever, whatever an observer knows already. "
@@ -233,11 +236,14 @@ def promise_cautions(epsilon: float, delta: float, population: int | None) -> li
     return found
 
 
-def group_epsilon(units: int, law: str, spent: float, delta: float) -> float:
-    """Return the epsilon of so many protected units together, at the same delta, rounded up."""
+def group_epsilon(units: int, law: str, spent: float, delta: float, *, versions: bool = False) -> float:
+    """Return the epsilon of so many protected units together, at the same delta, rounded up.
+
+    ``versions`` are two of one unit of trips: what either adds is not negative.
+    """
     if law == Law.LAPLACE:
         return _rounded_up(units * Fraction(spent))
-    return zcdp_epsilon(_rounded_up(units * units * Fraction(spent)), delta)
+    return zcdp_epsilon(_rounded_up((2 if versions else units * units) * Fraction(spent)), delta)
 
 
 def level_of(epsilon: float) -> int:
@@ -342,7 +348,7 @@ def _questions(trips: Mapping[str, Any] | None) -> list[tuple[str, int]]:
     if trips["neighbours"] == "replace":
         found = [(f"Which of two versions of {one} is in the data?", 1)]
         return [*found, (f"Which of two versions of {many}?", count)] if count else found
-    found = [(f"Is {one} in the data?", 1), ("If so, which of two versions of it?", 2)]
+    found = [(f"Is {one} in the data?", 1), (VERSIONS, 2)]
     return [*found, (f"Are {many} in the data?", count)] if count else found
 
 
