@@ -70,4 +70,4 @@ def command(
     elif beside.is_file():
         print(f"Signature: {beside} is there but was NOT CHECKED; use --verify with the publisher's public key.")
     else:
-        print("Signature: none, so the file does not say who published it.")
+        print("Signature: none, so nothing proves who published it.")
