@@ -37,7 +37,7 @@ OTHER_PLANS = [f"tests/unit/test_plan_{name}.py" for name in ("told", "solved", 
 # The behavioural privacy tests, cheap ones first; never the stamps.
 EVERYTHING = [
     CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, PROXIES, PLANS, *OTHER_PLANS,
-    ACCOUNTING, TRADE_OFF, TOGETHER, PAID, INDEX,
+    ACCOUNTING, TRADE_OFF, TOGETHER, PAID, INDEX, PROMISED, NAMED,
     L2, PEOPLE, TABLES_OF_TRIPS, HOSTILE_TRIPS, TRIP_REPLAY,
     HOSTILE, ROWS, REPLAY, SAMPLES, AUDIT,
 ]  # fmt: skip
