@@ -1,4 +1,4 @@
-"""For a map maker: how far one gets in 2, 3 and 4 minutes, surely and maybe, as GeoJSON and as a picture.
+"""For a map maker: how far one gets in 2, 3 and 4 minutes, and where that is uncertain, as GeoJSON and picture.
 
 The city is made up; put your own edge list, and a table of places in longitude and latitude, in place of `city.csv` and
 `places.csv`.  The streets are public, the seconds are private.  Needs `hushpath[pictures,pandas]`.
@@ -43,9 +43,9 @@ def area(step: int, kind: str) -> float:
 
 features = json.loads(Path("isochrones.geojson").read_text(encoding="utf-8"))["features"]
 for step in steps:
-    surely, maybe, released = (area(step, kind) for kind in ("surely", "maybe", "released"))
-    print(f"released: within {step} seconds of the market, surely {surely / released:.0%} of what the numbers say")
-    assert 0 < surely < released < surely + maybe
+    within, uncertain, released = (area(step, kind) for kind in ("within", "uncertain", "released"))
+    print(f"released: within {step} seconds of the market; by 90 % intervals {within / released:.0%} of that area")
+    assert 0 < within < released < within + uncertain
 assert area(120, "released") < area(180, "released") < area(240, "released")
 assert [f["geometry"] for f in features] == [f["geometry"] for f in drawn["features"]]
 assert Path("isochrones.png").read_bytes().startswith(b"\x89PNG")

@@ -168,16 +168,47 @@ def test_isochrones_are_drawn_from_intervals(visit, tmp_path, painter):
     assert max((c for rgb, c in pixels(page).items() if rgb[1] > 180 and rgb[2] < 80), default=0) < near / 10
 
 
-def test_steps_say_surely_and_maybe(visit, file):
+def test_steps_say_how_sure_they_are(visit, file):
     page = visit(file, "#from=harbour&steps=10,20")
     ready(page)
-    legend = page.locator("#legend").inner_text()
-    assert "surely within 10 minutes" in legend.replace("\u00a0", " ")
-    assert "maybe" in legend
-    assert "surely beyond 20" in legend.replace("\u00a0", " ")
+    legend = page.locator("#legend").inner_text().replace("\u00a0", " ")
+    assert "within 10 minutes (90 %)" in legend
+    assert "uncertain" in legend
+    assert "beyond 20 minutes (90 %)" in legend
+    assert "surely" not in legend
 
 
-def test_keyboard_alone(visit, file):
+def test_the_page_shows_the_promise_of_the_statement(visit, file, released, trips_release, tmp_path):
+    """Every sentence and every number, word for word; "surely" is not said of an interval."""
+    write_explorer(trips_release, tmp_path / "x.html")
+    for shown, made in ((file, released), (tmp_path / "x.html", trips_release)):
+        page = visit(shown)
+        assert page.locator("#protection").inner_text() == made.statement.promise.verdict
+        page.locator("#promise-open").click()
+        text = page.locator("#promise").inner_text()
+        assert [one for one in made.statement.promise.sentences if one not in text] == []
+    page = visit(file, "#from=harbour&versus=corner 0.1&to=airport")
+    ready(page)
+    assert "90 % intervals" in page.locator(".verdict").first.inner_text()
+
+
+@pytest.mark.filterwarnings("ignore::hushpath.HushpathWarning")
+def test_a_weak_promise_is_as_harsh_on_the_page(visit, tmp_path):
+    """At epsilon 20 the page says that this is practically no protection, on a phone without scrolling sideways."""
+    made = hushpath.release(grid(), epsilon=20.0, delta=0, unit=1.0, mechanism="input", max_weight=9, estimator="clip")
+    write_explorer(made, tmp_path / "x.html")
+    page = visit(tmp_path / "x.html", viewport={"width": 380, "height": 760})
+    assert "practically none" in page.locator("#protection").inner_text()
+    page.locator("#promise-open").click()
+    text = page.locator("#promise").inner_text()
+    assert "99.9999998 %" in text
+    assert not re.search("almost nothing|factor of e", text)
+    dialog = page.locator("#promise").bounding_box()
+    assert dialog["width"] <= 380
+    assert page.evaluate("(one => one.scrollWidth <= one.clientWidth)(document.getElementById('promise'))")
+
+
+def test_keyboard_alone(visit, file, released):
     page = visit(file)
     reached = []
     for _ in range(14):
@@ -205,7 +236,7 @@ def test_keyboard_alone(visit, file):
     assert page.locator("#from").get_attribute("aria-expanded") == "false"
     page.locator("#promise-open").focus()
     page.keyboard.press("Enter")
-    assert "odds of any guess" in page.locator("#promise").inner_text()
+    assert released.statement.promise.verdict in page.locator("#promise").inner_text()
     page.keyboard.press("Escape")
     assert not page.locator("#promise").is_visible()
 

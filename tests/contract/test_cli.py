@@ -160,7 +160,7 @@ def test_what_is_not_private_says_so_everywhere(folder, capsys, flag):
     code, out, _ = call(capsys, *RELEASE, *flag)
     assert code == 0
     assert out.startswith("NOT PRIVATE")
-    assert call(capsys, "inspect", "roads.hush")[1].splitlines()[1].startswith("NOT PRIVATE")
+    assert call(capsys, "inspect", "roads.hush")[1].startswith("NOT PRIVATE")
     assert call(capsys, "query", "roads.hush", "n0", "n1")[2].startswith("NOT PRIVATE")
     assert json.loads(call(capsys, "query", "roads.hush", "n0", "n1", "--json")[1])["private"] is False
     assert call(capsys, "matrix", "roads.hush", "-o", "m.npy")[2].startswith("NOT PRIVATE")
@@ -213,8 +213,10 @@ def test_cautions_are_printed_with_plans_and_statements(folder, capsys):
         code, out, _ = call(capsys, *verb, *ask)
         assert code == 0
         lines = [line for line in out.splitlines() if line.startswith("Caution: ")]
-        assert "promises almost nothing" in lines[0]
-        assert "not below 1 / 200,000 protected units" in lines[1]
+        assert "epsilon = 91" in lines[0]
+        assert "practically no protection" in lines[0]
+        assert "delta = 1e-5 is too large" in lines[1]
+        assert "2 of 200,000 units" in lines[1]
         facts = json.loads(call(capsys, *verb, *ask, "--json")[1])
         facts = facts.get("statement", facts)
         assert [f"Caution: {text}." for text in facts["cautions"]] == lines

@@ -30,6 +30,7 @@ TRIP_REPLAY, L2 = "tests/properties/test_trip_replay.py", "tests/unit/test_l2_un
 PEOPLE, TABLES_OF_TRIPS, HOSTILE_TRIPS = (
     f"tests/unit/test_{name}.py" for name in ("trips", "trip_files", "hostile_trips")
 )
+PROMISED, NAMED = "tests/unit/test_promise_words.py", "tests/unit/test_quantity.py"
 PLANS = "tests/unit/test_plan_predicted.py"
 BODIES, CSV_CELLS, OWNER_ONLY, CACHES = (
     f"tests/unit/test_{name}.py" for name in ("serve_bodies", "csv_cells", "owner_only_files", "cache_folders")
@@ -39,7 +40,7 @@ OTHER_PLANS = [f"tests/unit/test_plan_{name}.py" for name in ("told", "solved", 
 # The behavioural privacy tests, cheap ones first; never the stamps.
 EVERYTHING = [
     CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, PROXIES, PLANS, *OTHER_PLANS,
-    ACCOUNTING, TRADE_OFF, TOGETHER, PAID, INDEX,
+    ACCOUNTING, TRADE_OFF, TOGETHER, PAID, INDEX, PROMISED, NAMED,
     L2, PEOPLE, TABLES_OF_TRIPS, HOSTILE_TRIPS, TRIP_REPLAY, BODIES, CSV_CELLS, OWNER_ONLY, CACHES,
     HOSTILE, ROWS, REPLAY, SAMPLES, AUDIT,
 ]  # fmt: skip
@@ -76,8 +77,33 @@ CORE, STEP, BUILD = "strategy/core.py", "measure/door.py", "decompose/build.py"
 WORDS, SHAPES, VECTOR = "noise/keystream.py", "noise/exact.py", "noise/vector.py"
 OPENDP, LAW, AXIOMS = "noise/opendp_sampler.py", "noise/laws.py", "kernels/axioms.py"
 FILE, STORAGE, CONTAINER = "publish/file.py", "cells/storage.py", "files/container.py"
+PROMISE, QUANTITY, STATEMENT = "publish/promise.py", "publish/quantity.py", "publish/statement.py"
 
 MUTANTS = [
+    # --- the promise in words
+    Mutant(PROMISE, "2 if versions else units * units", "2 if versions else units",
+           "several units of Gaussian noise cost as if they were composed", PROMISED),
+    Mutant(PROMISE, "2 if versions else units * units", "1 if versions else units * units",
+           "two versions of a unit are one neighbour apart", PROMISED),
+    Mutant(PROMISE, "_rounded_up(units * Fraction(spent))", "_rounded_up(Fraction(spent))",
+           "twenty days are protected like one", PROMISED),
+    Mutant(PROMISE, "(VERSIONS, 2)", "(VERSIONS, 1)",
+           "what a unit did costs no more than whether it is there", PROMISED),
+    Mutant(PROMISE, "ROUND_FLOOR if rest is None else ROUND_CEILING", "ROUND_HALF_EVEN",
+           "beliefs are rounded in favour of the publisher", PROMISED),
+    Mutant(PROMISE, "+ 1 - digits), ROUND_CEILING)", "+ 1 - digits), ROUND_HALF_EVEN)",
+           "epsilon is rounded down", PROMISED),
+    Mutant(PROMISE, '(10.0, "weak")', '(50.0, "weak")', "epsilon 20 is called weak", PROMISED),
+    Mutant(PROMISE, "max(level_of(needed), floor)", "level_of(needed)", "a delta of 0.5 lowers no word", PROMISED),
+    Mutant(PROMISE, "* population >= 1", "* population > 1", "a delta that gives one unit away is no worse", PROMISED),
+    Mutant(PROMISE, "-> int:\n    \"\"\"The best level that such a delta allows.\"\"\"\n    if delta >= VOID_DELTA:",
+           "-> int:\n    if delta > 1:", "a delta of 0.5 is weak at worst", PROMISED),
+    Mutant(PROMISE, "else days_between(*trips[\"days\"])", "else 1",
+           "a week of person-days is protected like one", PROMISED),
+    Mutant(PROMISE, '"nobody" if marking else ', "", "what is NOT PRIVATE protects somebody", PROMISED),
+    Mutant(STATEMENT, "[str(self.promise), *self.technical]", "[*self.technical, str(self.promise)]",
+           "technical facts before who is protected", PROMISED),
+    Mutant(QUANTITY, "if made.as_dict() != dict(found):", "if False:", "one content has two files", NAMED),
     # --- the cut lemma
     Mutant(BOUND, "k * (p + q - k))", "k * (p + q - k) // 2)", "half of the pairs that an edge can move", CUT),
     Mutant(BOUND, "np.minimum(p, (p + q) // 2)", "p", "pairs of hubs do not count", CUT),
@@ -493,7 +519,7 @@ MUTANTS = [
            HOSTILE),
     Mutant(FILE, "if proved <= epsilon <= budget else", "if proved <= epsilon else", "a claim above the budget",
            HOSTILE),
-    Mutant(FILE, "    if not _alike(_as_claimed(proved.promise, claimed), claimed):", "    if False:",
+    Mutant(FILE, "    if not _alike(_as_claimed(proved.certified, claimed), claimed):", "    if False:",
            "a statement of the file's own", HOSTILE),
     Mutant(STORAGE, "    if seen is None:", "    if False:", "an index of a stranger", INDEX),
     Mutant(STORAGE, "    if not seen or seen != known.identity(found.opened):", "    if not seen:",

@@ -131,7 +131,7 @@ def test_isochrones_as_a_table(tmp_path, epsilon):
     written = export(rel, tmp_path / "i.parquet", "geoparquet", isochrone=10, steps=[80, 200])
     table = gpd.read_parquet(tmp_path / "i.parquet")
     assert written.facts["isochrones"] == len(table) == 6
-    assert set(table["kind"]) == {"surely", "maybe", "released"}
+    assert set(table["kind"]) == {"within", "uncertain", "released"}
     assert table.crs.to_epsg() == 4326
     assert ("NOT PRIVATE" in table.columns) is (epsilon > 1)
     area = {(row.step, row.kind): row.geometry.area for row in table.itertuples()}  # as shapely has it: in degrees

@@ -57,10 +57,10 @@ def places_along(rel, parts=7):
 
 
 @pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("kind", ["released", "surely", "maybe"])
+@pytest.mark.parametrize("kind", ["released", "within", "uncertain"])
 def test_places_along_edges_are_where_they_belong(kind, directed):
-    rel = released(grid(9, directed=directed), epsilon=0.5 if kind == "maybe" else 3.0)
-    step, margin = 45.0, 3.0 if kind == "maybe" else 6.0
+    rel = released(grid(9, directed=directed), epsilon=0.5 if kind == "uncertain" else 3.0)
+    step, margin = 45.0, 3.0 if kind == "uncertain" else 6.0
     edges, part, points = places_along(rel)
     found = rel.matrix([4], interval=True)
     released_, low, high = (
@@ -77,7 +77,7 @@ def test_places_along_edges_are_where_they_belong(kind, directed):
     drawn = isochrones(rel, 4, [step], cells=400, reach=0.05)
     (feature,) = [f for f in drawn["features"] if f["properties"]["kind"] == kind]
     is_in = inside(feature["geometry"], points)
-    if kind == "maybe":
+    if kind == "uncertain":
         should = (low < step - margin) & (high > step + margin)
         should_not = (low > step + margin) | (high < step - margin)
     else:
@@ -118,12 +118,12 @@ def test_a_long_detour_does_not_make_an_edge_quick():
     assert inside(feature["geometry"], points).tolist() == [True, False, True]
 
 
-def test_surely_maybe_and_released_nest_and_carry_what_they_are():
+def test_within_uncertain_and_released_nest_and_carry_what_they_are():
     rel = released(grid(8), seed=1, quantity="travel time", measured_in="seconds")
     drawn = isochrones(rel, 0, [60, 20], confidence=0.8)
     json.dumps(drawn, allow_nan=False)
     assert [(f["properties"]["step"], f["properties"]["kind"]) for f in drawn["features"]] == [
-        (step, kind) for step in (60.0, 20.0) for kind in ("surely", "maybe", "released")
+        (step, kind) for step in (60.0, 20.0) for kind in ("within", "uncertain", "released")
     ]
     for feature in drawn["features"]:
         assert feature["properties"]["quantity"] == "travel time in seconds"
@@ -131,9 +131,9 @@ def test_surely_maybe_and_released_nest_and_carry_what_they_are():
         assert feature["properties"].get("confidence", 0.8) == 0.8
     _, _, points = places_along(rel)
     found = [inside(feature["geometry"], points) for feature in drawn["features"]]
-    large, small = (dict(zip(("surely", "maybe", "released"), found[i : i + 3], strict=True)) for i in (0, 3))
+    large, small = (dict(zip(("within", "uncertain", "released"), found[i : i + 3], strict=True)) for i in (0, 3))
     assert not (small["released"] & ~large["released"]).any()
-    assert (large["surely"] & large["maybe"]).mean() < 0.02  # they meet along a line
+    assert (large["within"] & large["uncertain"]).mean() < 0.02  # they meet along a line
     assert "marking" not in isochrones(released(grid(4)), 0, [9.0], confidence=None)
 
 

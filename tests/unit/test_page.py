@@ -65,7 +65,8 @@ def test_a_page_holds_the_release_and_nothing_else():
     assert arrays["tails"].tolist() == made.topology.tails.tolist()
     assert header["labels"] == list(map(str, made.topology.labels))
     assert header["granularity"] == made.decoder.lattice.granularity
-    assert header["statement"] == str(made.statement).splitlines()
+    assert header["promise"] == made.statement.promise.as_dict()
+    assert header["technical"] == made.statement.technical
     assert header["fingerprint"] == made.fingerprint
     assert set(arrays) == {"tails", "heads", "x", "y", "weights.0", "middle.ends.0", "spread.ends.0"}
 

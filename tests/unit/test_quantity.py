@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from forging import forged
+from forging import forged, taken_apart
 
 import hushpath
 from hushpath.errors import CannotError, FileFormatError, OptionError
@@ -39,15 +39,33 @@ def test_a_file_carries_what_its_numbers_are(tmp_path):
     assert "Numbers" not in str(released().statement)
 
 
+def test_a_file_carries_who_publishes_it(tmp_path):
+    made = released(publisher="City of Hush")
+    made.save(tmp_path / "x.hush")
+    again = hushpath.load(tmp_path / "x.hush")
+    assert again.statement.quantity.publisher == "City of Hush"
+    assert "City of Hush" in again.statement.promise.facts["Published by"]
+    assert again.statement.as_dict()["quantity"]["publisher"] == "City of Hush"
+    assert again.fingerprint == made.fingerprint != released().fingerprint
+    released().save(tmp_path / "y.hush")
+    assert "publisher" not in taken_apart(tmp_path / "y.hush")[0]["quantity"]  # as files that know of none
+
+
 @pytest.mark.parametrize("wrong", ["x" * 61, "two\nlines", " blank", 7, "\x1b[31m"])
 def test_texts_are_short_lines(wrong):
-    for name in ("quantity", "measured_in", "date"):
+    for name in ("quantity", "measured_in", "date", "publisher"):
         with pytest.raises(OptionError, match="short line"):
             released(**{name: wrong})
 
 
 @pytest.mark.parametrize("found", [{}, {"name": "a", "units": "b"}, {"name": 1, "units": "", "date": ""},
-                                   {"name": "\x1b[2J", "units": "", "date": ""}])  # fmt: skip
+                                   {"name": "\x1b[2J", "units": "", "date": ""},
+                                   {"name": "", "units": "", "date": "", "publisher": ""},
+                                   {"name": "", "units": "", "date": "", "publisher": None},
+                                   {"name": "", "units": "", "date": "", "publisher": "a\u202eb"},
+                                   {"name": "", "units": "", "date": "", "publisher": "x" * 61},
+                                   {"name": "", "units": "", "publisher": "City"},
+                                   {"name": "", "units": "", "date": "", "author": "City"}])  # fmt: skip
 def test_a_forged_quantity_is_refused(found, tmp_path):
     released().save(tmp_path / "x.hush")
     forged(tmp_path / "x.hush", lambda header, arrays: header.update(quantity=found))

@@ -34,16 +34,16 @@ def silently(net, **ask):
 PROMISES = [
     (dict(epsilon=1.0), None),
     (dict(epsilon=10.0, law="laplace"), None),
-    (dict(epsilon=10.1, law="laplace"), "weak promise: any conclusion about a protected unit may become 2.4e"),
-    (dict(epsilon=50.5, law="laplace"), "promises almost nothing: any conclusion"),
-    (dict(epsilon=917.0, law="laplace"), r"e\^91\d(\.\d)? times as likely"),
-    (dict(epsilon=1.0, delta=0.5, law="gaussian"), "delta = 0.5 promises almost nothing"),
+    (dict(epsilon=10.1, law="laplace"), "practically no protection: .* 99.996 %, its odds 2[45],000 times"),
+    (dict(epsilon=50.5, law="laplace"), "practically no protection"),
+    (dict(epsilon=917.0, law="laplace"), "may become 100 %, its odds more than 1e304"),
+    (dict(epsilon=1.0, delta=0.5, law="gaussian"), "delta = 0.5 is practically no protection"),
     (dict(epsilon=1.0, delta=0.5, law="laplace"), None),  # spends no delta
-    (dict(epsilon=1.0, delta=1e-3, law="gaussian"), "delta = 0.001 is large"),
+    (dict(epsilon=1.0, delta=1e-3, law="gaussian"), "delta = 0.001 is too large.*declare it as population"),
     (dict(epsilon=1.0, delta=1e-4, law="gaussian"), None),
     (dict(epsilon=1.0, delta=1e-3, law="gaussian", population=999), None),
-    (dict(epsilon=1.0, delta=1e-3, law="gaussian", population=1000), "not below 1 / 1,000 protected units"),
-    (dict(epsilon=1.0, delta=1e-6, law="gaussian", population=2_000_000), "far below 5e-07"),
+    (dict(epsilon=1.0, delta=1e-3, law="gaussian", population=1000), "; use a delta far below 1 / 1,000"),
+    (dict(epsilon=1.0, delta=1e-6, law="gaussian", population=2_000_000), "2 of 2,000,000 units"),
     (dict(epsilon=1.0, delta=1e-6, law="laplace", population=2_000_000), None),
     (dict(epsilon=math.inf), None),  # NOT PRIVATE says it
 ]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..publish.statement import Statement
 
 Epsilon = Annotated[float, typer.Option("--epsilon", help="Privacy budget; smaller is more private. inf: NOT PRIVATE.")]
-Delta = Annotated[float, typer.Option("--delta", help="Chance of a worse loss than epsilon; 0 for pure privacy.")]
+Delta = Annotated[float, typer.Option("--delta", help="Allowed probability of revealing the truth; 0 for none.")]
 Unit = Annotated[
     float | None,
     typer.Option("--unit", help="Required: how far one protected unit, e.g. a person, can move all weights in total."),

@@ -1,4 +1,4 @@
-"""``hushpath inspect``: the privacy statement of a release file."""
+"""``hushpath inspect``: who is protected by a release file, what that is worth, and how it was made."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def command(
     verify: c.Verify = None,
     json: c.Json = False,
 ) -> None:
-    """Say in plain words what a release promises.  The certificate is proved again from the file."""
+    """Say who is protected by a release, and what that is worth.  The certificate is proved again from the file."""
     from ..decode.registry import decoders_for
     from ..estimate.registry import ESTIMATORS
     from ..files.keys import fingerprint, public_key
@@ -43,7 +43,7 @@ def command(
     if json:
         topology = rel.topology
         c.print_json({
-            **c.privacy(rel.statement),
+            **c.privacy(rel.statement), "promise": rel.statement.promise.as_dict(),
             "nodes": topology.num_nodes, "edges": topology.num_edges, "directed": topology.directed,
             "fingerprint": rel.fingerprint, "proved": PROVED, "not_proved": NOT_PROVED,
             "signature": {"present": beside.is_file(), "verified": verify is not None, "key": signer},
@@ -52,9 +52,10 @@ def command(
             "statement": rel.statement.as_dict(),
         })  # fmt: skip
         return
-    print(f"{rel.topology!r}\n{rel.statement}")
+    print(rel.statement)
     if rel.statement.private:
         print(f"Proved from this file: {PROVED}.\nNot provable from any file: {NOT_PROVED}.")
+    print(f"Network: {rel.topology!r}.")
     weights = f", with weights by estimator {usual.name} ({usual.summary})" if usual else ""
     print(f"Read by decoder {default.name} ({default.summary}){weights}.")
     if more:
@@ -69,4 +70,4 @@ def command(
     elif beside.is_file():
         print(f"Signature: {beside} is there but was NOT CHECKED; use --verify with the publisher's public key.")
     else:
-        print("Signature: none, so the file does not say who published it.")
+        print("Signature: none, so nothing proves who published it.")

@@ -70,6 +70,7 @@ def command(
     quantity: Annotated[str | None, typer.Option("--quantity", help="What a distance is: 'travel time'.")] = None,
     measured_in: Annotated[str | None, typer.Option("--in", help="What it is measured in: seconds.")] = None,
     date: Annotated[str | None, typer.Option("--date", help="Of when it is, in your words: 2026-03.")] = None,
+    publisher: Annotated[str | None, typer.Option("--publisher", help="Who publishes the release.")] = None,
     json: c.Json = False,
 ) -> None:
     """Release all distances of a network, from its weights or from people's trips, with differential privacy."""
@@ -114,6 +115,7 @@ def command(
             sampler=sampler, seed=seed, population=population, proxy=proxy, unit_l2=unit_l2, unit_edges=edges,
             estimator=estimator, typical_weight=typical, anyway=anyway, **t.declared(given),
             ledger=ledger, dataset=dataset, file=out.name, quantity=quantity, measured_in=measured_in, date=date,
+            publisher=publisher,
             **c.mechanism_options(option),
         )  # fmt: skip
         made.save(out, sign=sign)
@@ -122,7 +124,8 @@ def command(
     if json:
         signature = str(signature_path(out)) if sign else None
         c.print_json({
-            **c.privacy(made.statement), "file": str(out), "signature": signature, "statement": made.statement.as_dict()
+            **c.privacy(made.statement), "promise": made.statement.promise.as_dict(), "file": str(out),
+            "signature": signature, "statement": made.statement.as_dict(),
         })  # fmt: skip
     else:
         print(f"{made.statement}\nWritten to {out}{f', signed in {signature_path(out)}' if sign else ''}.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from ..report.release import write_report
 from ..report.sections import ask
 from ..report.setting import Setting
 from .city import SIZE, TRIPS, make_city
-from .commuters import PEOPLE, make_commuters
+from .commuters import DAYS, MONDAY, PEOPLE, make_commuters
 
 EPSILON, DELTA = 1.0, 1e-6
 LOW, HIGH = 0.5, 6.0
@@ -57,7 +58,8 @@ def run_demo(
         f"{100 * planned.share:.2g} %, {planned.gain:.2g} times as close as free-flow times scaled by one number."
     )
     owned = city.trips(table)
-    made = release(owned, **terms)
+    days = MONDAY, MONDAY + timedelta(days=DAYS - 1)
+    made = release(owned, **terms, days=days, population=expected, publisher="The demonstration city")
     file = out / "city.hush"
     made.save(file)
     say(f"4. Released once, with epsilon = {made.statement.epsilon:.4g}, into {file}, which may be published.")
@@ -118,7 +120,6 @@ def setting(expected: int) -> Setting:
         ),
         quantity="travel time",
         units="s",
-        protected="one person's day",
         how=(
             "Why a day cannot change more: however many streets it touched, it enters each with a weight, and the "
             "squares of all its weights add up to at most 1. Each time is clipped to public bounds first "
@@ -126,10 +127,7 @@ def setting(expected: int) -> Setting:
             "well as a short walk, and nobody had to say how many streets a day may have.",
         ),
         public=("length, class and free-flow time of every street", "the two periods and the bounds of a pass"),
-        unprotected=(
-            "A day is protected, not a person: for somebody who drove on all five days the factor is that of five "
-            'times epsilon. Ask for protects="person" to promise more; it takes more people, or more noise.',
-        ),
+        unprotected=('To protect whole people, ask for protects="person"; it takes more people, or more noise.',),
         page=PAGE,
         pairs=PAIRS,
         commands=(

@@ -7,7 +7,6 @@ how large they may be.  Intervals come from the same curves as in Python, or fro
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from statistics import NormalDist
 from typing import Any
 
@@ -47,12 +46,10 @@ def page_data(release: Release, *, title: str, origin: int | None, confidence: f
         "confidence": confidence,
         "periods": [name for name in several if name],
         "ranges": told,
-        "quantity": asdict(statement.quantity),
+        "quantity": statement.quantity.as_dict(),
         "marking": statement.marking,
-        "statement": str(statement).splitlines(),
-        "protected": statement.protected,
-        "epsilon": f"{statement.epsilon:.4g}",
-        "delta": f"{statement.delta:.3g}" if statement.delta else "0",
+        "promise": statement.promise.as_dict(),
+        "technical": statement.technical,
         "fingerprint": release.fingerprint,
     }
     return header, arrays

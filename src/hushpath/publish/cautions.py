@@ -3,10 +3,7 @@
 Nothing is stopped: an owner may have reasons.  What is said here is said at release time, stands in the
 statement, and is worked out anew by whoever reads the file, from what the file holds.
 
-The promise (``of_promise``), from the certificate; docs/GUARANTEE.md explains the thresholds.
-
-| epsilon | above 10: weak; above 50: promises almost nothing |
-| delta | 0.01 and above: promises almost nothing; at least 1 / population; above 1e-4 if no population was declared |
+The promise: ``promise.promise_cautions``, from the certificate.
 
 The noise (``of_plan``, ``of_release``).  A typical answer is off by ``predict.expected_error``.  Against it stands a
 typical distance: before the release, what the declared bounds allow, taking weights to be half of their bounds on
@@ -26,9 +23,8 @@ from ..decode.core import number_noise
 from ..decode.predict import expected_error
 from ..measure import Measurements
 from ..strategy.core import Strategy
+from .promise import promise_cautions
 
-WEAK_EPSILON, VOID_EPSILON = 10.0, 50.0
-LARGE_DELTA, VOID_DELTA = 1e-4, 0.01
 MOSTLY = 0.5  # of a typical distance
 MANY_CYCLES = 1.1  # edges per node
 
@@ -37,31 +33,8 @@ def of_promise(strategy: Strategy) -> list[str]:
     """What is weak about the promise itself."""
     if strategy.budget.unlimited:
         return []  # NOT PRIVATE, and marked so everywhere
-    certificate, population = strategy.certificate, strategy.terms.population
-    epsilon, delta, found = certificate.epsilon, certificate.delta, []
-    if epsilon > VOID_EPSILON:
-        found.append(
-            f"epsilon = {epsilon:.4g} promises almost nothing: "
-            f"any conclusion about a protected unit may become e^{epsilon:.4g} times as likely"
-        )
-    elif epsilon > WEAK_EPSILON:
-        found.append(
-            f"epsilon = {epsilon:.4g} is a weak promise: "
-            f"any conclusion about a protected unit may become {math.exp(epsilon):.2g} times as likely"
-        )
-    if delta >= VOID_DELTA:
-        found.append(f"delta = {delta:.3g} promises almost nothing: it is the chance that the promise does not hold")
-    elif population is not None and delta * population >= 1:
-        found.append(
-            f"delta = {delta:.3g} is not below 1 / {population:,} protected units: publishing the data of one of them "
-            f"outright would keep such a promise; use a delta far below {1 / population:.2g}"
-        )
-    elif population is None and delta > LARGE_DELTA:
-        found.append(
-            f"delta = {delta:.3g} is large: it is the chance that the promise does not hold, and should be far below "
-            "1 / number of protected units (declare that number as population)"
-        )
-    return found
+    certificate = strategy.certificate
+    return promise_cautions(certificate.epsilon, certificate.delta, strategy.terms.population)
 
 
 def of_plan(strategy: Strategy) -> list[str]:

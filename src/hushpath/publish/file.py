@@ -105,7 +105,7 @@ def _pack(measurements: Measurements, statement: Statement, advice: Advice) -> t
     for i, block in enumerate(strategy.blocks):
         tensors |= {f"block{i}.{name}": array for name, array in block.arrays().items()}
     header = {
-        "statement": statement.promise,
+        "statement": statement.certified,
         "directed": topology.directed,
         "dropped_loops": topology.dropped_loops,
         "proxy": topology.proxy_name,
@@ -164,17 +164,11 @@ def _unpack(header: Mapping[str, Any], tensors: Tensors, version: int) -> tuple[
     claimed = header["statement"]
     if version < 4:
         claimed = {**claimed, **{name: None for name in ADDED[4] if name not in claimed}}
-    quantity = _quantity(header["quantity"])
+    quantity = Quantity.from_dict(header["quantity"])
     proved = replace(Statement.of(measurements), version=_word(claimed.get("version")), quantity=quantity)
-    if not _alike(_as_claimed(proved.promise, claimed), claimed):
+    if not _alike(_as_claimed(proved.certified, claimed), claimed):
         raise FileFormatError("its statement promises something else than its strategy proves")
     return measurements, proved, _advice(header["estimator"], tensors.get("advice.weights"), strategy)
-
-
-def _quantity(found: Mapping[str, Any]) -> Quantity:
-    if set(found) != set(UNNAMED.as_dict()):
-        raise FileFormatError("what its numbers are is not said in the fields this version knows")
-    return Quantity(**found)
 
 
 def _advice(name: str, weights: NDArray[Any] | None, strategy: Strategy) -> Advice:

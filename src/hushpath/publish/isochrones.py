@@ -1,8 +1,9 @@
 """How far one gets in a given time: polygons around an origin, and how sure they are.
 
-For each step there are three regions: ``surely`` within it (the upper end of the interval is), ``maybe`` (the step lies
-between both ends), and ``released`` (the released distance is).  Times between the ends of an edge are interpolated
-with its released weight, one-way edges along their direction only.  All of it comes from the release: it costs nothing.
+For each step there are three regions: ``within`` (the upper end of the interval is within the step), ``uncertain`` (the
+step lies between both ends), and ``released`` (the released distance is within it).  Times between the ends of an edge
+are interpolated with its released weight, one-way edges along their direction only.  All of it comes from the release:
+it costs nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .raster import BLUNT, DIGITS, Flat, Grid, burn, polygons, spread
 
 CELLS = 300  # along the longer side
 MOST_CELLS = 2_000
-KINDS = ("surely", "maybe", "released")
+KINDS = ("within", "uncertain", "released")
 
 
 def isochrones(
@@ -126,6 +127,6 @@ def _typical(places: Float, release: Release) -> float:
 
 def _above(times: Float, step: float, kind: str) -> Float:
     """How far each cell is outside of a region; not positive inside."""
-    if kind == "maybe":
+    if kind == "uncertain":
         return np.asarray(np.maximum(times[1] - step, step - times[2]), np.float64)
     return np.asarray(times[0 if kind == "released" else 2] - step, np.float64)

@@ -1,4 +1,4 @@
-"""What the numbers of a release are: declared by the owner, carried by the file, said by everything made from it.
+"""What the numbers of a release are and who publishes them: declared, carried by the file, said by all made from it.
 
 A distance is a number until somebody says "travel time, in seconds, March 2026".  None of it is computed from data, and
 none of it is part of the promise.  Digits that noise has made meaningless are not shown to people; machines get all.
@@ -7,7 +7,8 @@ none of it is part of the promise.  Digits that noise has made meaningless are n
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from ..errors import OptionError
@@ -24,7 +25,7 @@ WITHOUT_INTERVAL = 4  # significant digits of an answer whose interval was not a
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a distance is ("travel time"), what it is measured in ("seconds"), and of when it is ("2026-03").
+    """What a distance is ("travel time"), its units ("seconds"), its date ("2026-03"), and who publishes it.
 
     >>> str(Quantity("travel time", "seconds", "2026-03"))
     'travel time in seconds, 2026-03'
@@ -35,6 +36,7 @@ class Quantity:
     name: str = ""
     units: str = ""
     date: str = ""
+    publisher: str = ""
 
     def __post_init__(self) -> None:
         for what, text in asdict(self).items():
@@ -42,13 +44,13 @@ class Quantity:
                 raise OptionError(f"the {what} of a quantity must be a short line of at most {LONGEST} characters")
 
     @classmethod
-    def declared(cls, name: Any, units: Any, date: Any, *, trips: bool = False) -> Quantity:
+    def declared(cls, name: Any, units: Any, date: Any, publisher: Any = None, *, trips: bool = False) -> Quantity:
         """From what a caller gave; the times of trips are seconds, and nothing else."""
         if not trips:
-            return cls(name or "", units or "", date or "")
+            return cls(name or "", units or "", date or "", publisher or "")
         if units is not None and SECONDS_IN.get(units if isinstance(units, str) else "") != 1.0:
             raise OptionError("trips are told in seconds, and so are the travel times that are released of them")
-        return cls(name or "travel time", units or "seconds", date or "")
+        return cls(name or "travel time", units or "seconds", date or "", publisher or "")
 
     @property
     def noun(self) -> str:
@@ -73,8 +75,18 @@ class Quantity:
         return f"{text} {self.units}" if self.units and text != "inf" else text
 
     def as_dict(self) -> dict[str, str]:
-        """Plain texts."""
-        return asdict(self)
+        """Plain texts; a publisher who was not declared is left out, as in files that know of none."""
+        return {name: text for name, text in asdict(self).items() if text or name != "publisher"}
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Quantity:
+        """The inverse of ``as_dict``; an ``OptionError`` if ``as_dict`` cannot have made it."""
+        if not set(UNNAMED.as_dict()) <= set(found) <= {one.name for one in fields(cls)}:
+            raise OptionError("a quantity has a name, units, a date and perhaps a publisher")
+        made = cls(**found)
+        if made.as_dict() != dict(found):
+            raise OptionError("a publisher who is named must have a name")
+        return made
 
 
 SECONDS_IN = {name: seconds for seconds, names in SECONDS.items() for name in names}

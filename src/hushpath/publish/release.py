@@ -37,7 +37,8 @@ def release(
     unit_edges: tuple[int, float] | None = None, protects: str | None = None, low: Any = None, high: Any = None,
     neighbours: str | None = None, days: Any = None, max_edges: int | None = None, emphasis: str | None = None,
     ledger: str | os.PathLike[str] | None = None, dataset: str | None = None, file: str = "",
-    quantity: str | None = None, measured_in: str | None = None, date: str | None = None, **options: Any,
+    quantity: str | None = None, measured_in: str | None = None, date: str | None = None,
+    publisher: str | None = None, **options: Any,
 ) -> Release:  # fmt: skip
     """Measure a network once, with differential privacy, and return what may be published.
 
@@ -73,6 +74,7 @@ def release(
         file: the name of the file to come, for the ledger.
         quantity, measured_in, date: what the numbers are, as everything made of them says: "travel time", "seconds",
             "2026-03".  Public, and published.
+        publisher: who publishes the release, as its promise says.  Public, and published; only a signature proves it.
         options: what the mechanism takes.
 
     For trips, instead of ``unit``, ``max_weight``, ``mechanism`` and what goes with them (docs/TRIPS.md):
@@ -92,7 +94,7 @@ def release(
     of_trips = dict(
         protects=protects, low=low, high=high, neighbours=neighbours, days=days, max_edges=max_edges, emphasis=emphasis
     )
-    said = Quantity.declared(quantity, measured_in, date, trips=isinstance(network, Trips))
+    said = Quantity.declared(quantity, measured_in, date, publisher, trips=isinstance(network, Trips))
     if isinstance(network, Trips):
         others = dict(
             unit=unit, max_weight=max_weight, granularity=granularity, plan=plan, typical_weight=typical_weight,

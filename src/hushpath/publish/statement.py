@@ -1,4 +1,4 @@
-"""What a release promises, for people and for machines.
+"""The statement of a release: its certificate, how it was made, and the promise that follows (``promise``).
 
 A statement is made once, from the certificate and the sampler, travels inside the file and is printed
 wherever the release is.  Whatever is not private says so first.
@@ -18,8 +18,8 @@ from ..noise import Law, std
 from ..privacy.accounting import zcdp_epsilon
 from ..strategy.trips import TripTerms
 from .cautions import of_release
+from .promise import Promise, make_promise, protected_words
 from .quantity import UNNAMED, Quantity
-from .trip_terms import trip_words
 
 NOT_PRIVATE = "NOT PRIVATE"
 OWNER_ONLY = f"{NOT_PRIVATE}: holds private truth, for the data owner only; do not publish"
@@ -28,10 +28,10 @@ NO_PROMISE = ("proxy", "read_as", "quantity")
 
 @dataclass(frozen=True)
 class Statement:
-    """The promise of one release.
+    """What one release certifies, and how it was made.
 
     Attributes:
-        private: whether the promise holds at all.
+        private: whether anything is promised at all.
         reasons: why it does not (no noise, known seed); empty if private.
         epsilon, delta: certified differential privacy, rounded up; never above the budget (``conversion`` says how).
         budget_epsilon, budget_delta: what the owner allowed.
@@ -51,7 +51,7 @@ class Statement:
         proxy: the public column that helps to read the release, if the owner declared one; no part of the promise.
         read_as: the decoder, and the estimator of weights if it searches paths; free to choose, no part of the promise.
         unit_l2: how far one protected unit can move the weights in L2 norm, if the owner declared it.
-        quantity: what the numbers are, as the owner says; no part of the promise.
+        quantity: what the numbers are and who publishes them, as declared; nothing that is certified.
         trips: for a release of people's trips, what one protected unit is and what else was declared of them.
     """
 
@@ -131,10 +131,16 @@ class Statement:
     @property
     def protected(self) -> str:
         """What neighbours may differ in, in words."""
-        if self.trips is not None:
-            return trip_words(self.trips)
-        also = "" if self.unit_l2 is None else f", and whose squares add up to at most the square of {self.unit_l2:g}"
-        return f"any change of the edge weights that adds up to at most {self.unit:g} over all edges together{also}"
+        return protected_words(self.trips, self.unit, self.unit_l2)
+
+    @cached_property
+    def promise(self) -> Promise:
+        """What is promised, in plain words: the one text that every program shows."""
+        return make_promise(
+            marking=self.marking, epsilon=self.epsilon, delta=self.delta, law=self.law, spent=self.spent,
+            unit=self.unit, unit_l2=self.unit_l2, trips=self.trips, population=self.population,
+            quantity=self.quantity,
+        )  # fmt: skip
 
     @property
     def rounding(self) -> str:
@@ -156,27 +162,26 @@ class Statement:
         return dict([*list(facts.items())[:at], ("cautions", list(self.cautions)), *list(facts.items())[at:]])
 
     @property
-    def promise(self) -> dict[str, Any]:
-        """The same without what is no promise: cautions, and what helps with reading."""
+    def certified(self) -> dict[str, Any]:
+        """The same without what nothing certifies: cautions, and what helps with reading.  This is in the file."""
         return {key: value for key, value in self._facts().items() if key not in NO_PROMISE}
 
     def _facts(self) -> dict[str, Any]:
         marking = {"marking": self.marking} if self.marking else {}
-        facts = asdict(replace(self, measured=None))
+        facts = {**asdict(replace(self, measured=None)), "quantity": self.quantity.as_dict()}
         return {**marking, **{key: _plain(value) for key, value in facts.items() if key != "measured"}}
 
     def __str__(self) -> str:
+        return "\n".join([str(self.promise), *self.technical])
+
+    @property
+    def technical(self) -> list[str]:
+        """The certificate and how the release was made, for specialists: what follows the promise."""
         lines = []
-        if not self.private:
-            lines.append(f"{self.marking}. For tests only; do not publish.")
-        else:
-            promise = f"epsilon = {self.epsilon:.6g}"
-            promise += f", delta = {self.delta:.3g}" if self.delta else " (pure, delta = 0)"
-            lines += [
-                f"Differentially private with {promise}.",
-                f"Protected: {self.protected}.",
-                "Public: the topology, the declared bounds and every parameter. Answers may be asked without limit.",
-            ]
+        if self.private:
+            certified = f"epsilon = {self.epsilon:.6g}"
+            certified += f", delta = {self.delta:.3g}" if self.delta else " (pure, delta = 0)"
+            lines.append(f"Differentially private with {certified}.")
         if str(self.quantity):
             lines.append(f"Numbers: {self.quantity}.")
         low, high = self.noise
@@ -195,7 +200,7 @@ class Statement:
             *([proxy_words(self.proxy, bounds=self.trips is not None)] if self.proxy else []),
             *(f"Caution: {caution}." for caution in self.cautions),
         ]
-        return "\n".join(lines)
+        return lines
 
 
 def proxy_words(name: str, *, bounds: bool = False) -> str:

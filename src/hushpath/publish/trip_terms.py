@@ -63,9 +63,19 @@ def trip_words(trips: Mapping[str, Any]) -> str:
     words = f"{unit.get(trips['protects'], 'one trip')}, whatever the number of edges"
     words += " and periods" if trips["periods"] else ""
     words += ", replaced by anything else" if trips["neighbours"] == "replace" else ", left out or added"
-    if trips["days"] is not None:
-        words += " (days {} to {})".format(*trips["days"])
     return words
+
+
+def days_between(first: str, last: str) -> int:
+    """Return how many days the first and the last one hold, as a release tells them: dates, or numbers.
+
+    >>> days_between("2026-10-01", "2026-10-31"), days_between("3", "3")
+    (31, 1)
+    """
+    begin, end = _day(first), _day(last)
+    if isinstance(begin, int) and isinstance(end, int):
+        return end - begin + 1
+    return (end - begin).days + 1  # type: ignore[operator, union-attr]
 
 
 def checked_days(days: Any, kind: str) -> Days | None:

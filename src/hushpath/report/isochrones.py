@@ -1,4 +1,4 @@
-"""The picture of isochrones: full colour is surely within a step, stripes are maybe, a line is the released distance.
+"""The picture of isochrones: full colour is within a step, stripes are uncertain, a line is the released distance.
 
 Like the polygons it shows (``publish.isochrones``) it is made of the release alone: it may be published as that may.
 """
@@ -40,13 +40,13 @@ def picture(release: Release, drawn: Mapping[str, Any]) -> bytes:
     figure = blank(8.0, 5.8)
     axes = figure.add_axes((0.01, 0.01, 0.7, 0.98))
     looks: dict[str, Any] = {
-        "surely": lambda hue: dict(facecolor=hue, edgecolor="none"),
-        "maybe": lambda hue: dict(facecolor="none", edgecolor=hue, hatch=STRIPES, linewidth=0),
+        "within": lambda hue: dict(facecolor=hue, edgecolor="none"),
+        "uncertain": lambda hue: dict(facecolor="none", edgecolor=hue, hatch=STRIPES, linewidth=0),
         "released": lambda _: dict(facecolor="none", edgecolor=INK, linewidth=0.9),
     }
     for feature in drawn["features"]:
         step, kind = feature["properties"]["step"], feature["properties"]["kind"]
-        layer = 2 * (len(steps) - steps.index(step)) + (kind == "maybe") if kind != "released" else 99
+        layer = 2 * (len(steps) - steps.index(step)) + (kind == "uncertain") if kind != "released" else 99
         for polygon in feature["geometry"]["coordinates"]:
             axes.add_patch(PathPatch(_outline(polygon, flat), zorder=layer, **looks[kind](colours[step])))
     ends = np.stack([flat.places[topology.tails], flat.places[topology.heads]], axis=1)
@@ -56,8 +56,10 @@ def picture(release: Release, drawn: Mapping[str, Any]) -> bytes:
     axes.autoscale_view()
     axes.set_aspect("equal")
     axes.set_axis_off()
-    keys: list[Any] = [Patch(color=colours[step], label=f"surely within {told(release, step)}") for step in steps]
-    keys.append(Patch(facecolor="none", edgecolor=INK, hatch=STRIPES, linewidth=0, label="maybe"))
+    confidence = next((feature["properties"].get("confidence") for feature in drawn["features"]), None)
+    sure = "" if confidence is None else f" ({100 * confidence:g} %)"
+    keys: list[Any] = [Patch(color=colours[step], label=f"within {told(release, step)}{sure}") for step in steps]
+    keys.append(Patch(facecolor="none", edgecolor=INK, hatch=STRIPES, linewidth=0, label="uncertain"))
     keys.append(Line2D([], [], color=INK, linewidth=0.9, label="by released numbers"))
     figure.legend(handles=keys, loc="center right", frameon=False, fontsize=12, labelcolor=INK)
     return png(figure, release.statement.marking)

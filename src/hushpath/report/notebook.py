@@ -51,15 +51,14 @@ def release_card(release: Release) -> str:
         "numbers": str(statement.quantity) or "distances",
         "network": f"{short(topology.num_nodes)} nodes, {short(topology.num_edges)} edges, "
         f"{'directed' if topology.directed else 'undirected'}",
-        "privacy": f"epsilon = {statement.epsilon:.4g}, delta = {statement.delta:.3g}" if statement.private else "none",
-        "protected": statement.protected if statement.private else "nobody",
         "mechanism": f"{statement.mechanism}, {statement.law} noise; read by {statement.read_as}",
     }
     if release.periods:
         named["periods"] = release.period or ", ".join(release.periods)
     columns = {"A release": False, "": False}
     mark = f'<p style="{ALARM}">{escape(statement.marking)}</p>' if statement.marking else ""
-    return mark + table(columns, [row(columns, pair) for pair in named.items()])
+    rows = [row(columns, pair) for pair in named.items()]
+    return mark + sections.promise_text(statement.promise) + table(columns, rows)
 
 
 def plan_card(plan: Plan | Sweep | TripPlan) -> str:

@@ -13,6 +13,7 @@ from ..data.topology import Topology
 from ..publish.evaluate import Comparison
 from ..publish.oracle import Release
 from ..publish.planned import Plan
+from ..publish.promise import up
 from ..publish.statement import NOT_PRIVATE, Statement
 from ..publish.trip_plan import TripPlan
 from . import sections, trips
@@ -76,10 +77,12 @@ def _facts(topology: Topology, statement: Statement, plan: Plan | TripPlan | Non
         "nodes": short(topology.num_nodes),
         "edges": short(topology.num_edges),
         "epsilon": f"{statement.epsilon:.4g}" if statement.private else NOT_PRIVATE,
-        "delta": f"{statement.delta:.3g}" if statement.delta else "0 (pure)",
+        "delta": up(statement.delta, 3) if statement.delta else "0 (pure)",
     }
+    if statement.private:
+        named["protection of one unit"] = statement.promise.risks[0].protection
     if statement.trips is None:
-        named[f"{words.who} can change, in total"] = words.amount(statement.unit)
+        named["one protected unit changes, in total"] = words.amount(statement.unit)
     else:
         named["protected"] = statement.trips["protects"]
         named["periods"] = ", ".join(statement.trips["periods"]) or "one"

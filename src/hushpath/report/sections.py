@@ -5,7 +5,6 @@ All but ``truth`` see a release and public facts only; ``truth`` takes a ``Compa
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from html import escape
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from ..data.labels import Label
 from ..publish.evaluate import Comparison, Evaluation
 from ..publish.oracle import Release, in_periods
 from ..publish.planned import Plan
+from ..publish.promise import Promise
 from ..publish.quantity import told_range
 from ..publish.statement import NOT_PRIVATE, Statement
 from .page import bullets, figure, folded, lists, row, short, table
@@ -22,54 +22,37 @@ from .setting import Setting
 
 
 def promise(statement: Statement, words: Setting) -> str:
-    """Say who is protected, from what, and from what not."""
-    unit, who = words.amount(statement.unit), words.who
-    change = f"any change of the private weights that adds up to at most {unit} over all edges together"
-    change = statement.protected if statement.trips is not None else change
-    text = f"<p><strong>Who is protected.</strong> {escape(who[:1].upper() + who[1:])}: {escape(change)}.</p>"
-    text += "".join(f"<p>{escape(paragraph)}</p>" for paragraph in words.how)
-    public = [
-        "the network itself (which nodes and edges there are)",
-        "the declared bounds and every parameter",
-        *words.public,
-    ]
-    limits = [
-        *words.unprotected,
-        "What is true of everybody may be learnt; that is what a release is for.",
-        "Two releases from the same data add up: their epsilons and deltas are summed.",
-        "Nothing is promised about the accuracy of a single answer; ask for its interval.",
-    ]
-    both = {"What is public anyway": public, "What is not promised": limits}
+    """Show what is promised, why one unit cannot change more, and the technical statement."""
+    both = {"What is public besides": words.public, "What else is not promised": words.unprotected}
     return (
-        text
-        + _odds(statement, who)
-        + lists({heading: bullets(map(escape, items)) for heading, items in both.items()})
-        + folded("The statement inside the file", f"<pre>{escape(str(statement))}</pre>", unfolded=True)
+        promise_text(statement.promise)
+        + "".join(f"<p>{escape(paragraph)}</p>" for paragraph in words.how)
+        + lists({heading: bullets(map(escape, items)) for heading, items in both.items() if items})
+        + folded("Technical statement", f"<pre>{escape(chr(10).join(statement.technical))}</pre>")
     )
 
 
-def _odds(statement: Statement, who: str) -> str:
-    """What epsilon means for one person, in odds."""
-    if not statement.private:
-        return f"<p><strong>{NOT_PRIVATE}.</strong> {escape('; '.join(statement.reasons))}.</p>"
-    factor = math.exp(min(statement.epsilon, 700.0))
-    slack = f" (up to a slack of delta = {statement.delta:.3g} in probability)" if statement.delta else ""
-    columns = {"chance before": True, "after, at least": True, "after, at most": True}
-    rows = [
-        row(columns, [f"{100 * chance:.2g}\u00a0%" for chance in (p, _moved(p, 1 / factor), _moved(p, factor))])
-        for p in (0.01, 0.1, 0.5)
-    ]
-    return (
-        f"<p><strong>What epsilon = {statement.epsilon:.4g} means.</strong> Suppose somebody suspects "
-        f"something about {escape(who)}: that it is in the data at all, or what it was like. Whatever else "
-        "they know, everything published here changes the odds that they are right by a factor of at most "
-        f"e<sup>epsilon</sup> = {factor:.3g}{slack}, up or down:</p>{table(columns, rows, 'scroll narrow')}"
+def promise_text(promise: Promise) -> str:
+    """The one text of a promise as HTML; a marking stands first."""
+    marking = f"<p><strong>{escape(promise.marking)}.</strong></p>" if promise.marking else ""
+    named = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in promise.facts.items())
+    risks = _risks(promise) if promise.risks else ""
+    paragraphs = "".join(f"<p>{escape(text)}</p>" for text in promise.paragraphs)
+    verdict = f"<p{' class=void' if promise.is_void else ''}><strong>{escape(promise.verdict)}</strong></p>"
+    return f'{marking}<dl class="promise">{named}</dl>{verdict}{risks}{paragraphs}'
+
+
+def _risks(promise: Promise) -> str:
+    """The table of a promise; every cell knows its heading, for screens too narrow for a table."""
+    head = "".join(f"<th>{escape(column)}</th>" for column in promise.columns)
+    rows = (
+        "".join(
+            f'<td data-label="{escape(column)}">{escape(cell)}</td>'
+            for column, cell in zip(promise.columns, risk.row(), strict=True)
+        )
+        for risk in promise.risks
     )
-
-
-def _moved(chance: float, factor: float) -> float:
-    """A probability after its odds were multiplied."""
-    return chance * factor / (1 - chance + chance * factor)
+    return f'<table class="risks"><tr>{head}</tr>{"".join(f"<tr>{cells}</tr>" for cells in rows)}</table>'
 
 
 def explored(words: Setting) -> str:

@@ -20,7 +20,6 @@ class Setting:
     Attributes:
         lead: one or two sentences under the title.
         quantity, units: what a distance is, e.g. "travel time" in "s".
-        protected: the protected unit, e.g. "one trip"; empty: any change of the weights within the unit.
         how: why one protected unit moves the weights by no more than the unit; one paragraph each.
         public: facts that are public besides topology and bounds.
         unprotected: what a reader might wrongly think is promised.
@@ -32,7 +31,6 @@ class Setting:
     lead: str = ""
     quantity: str = "distance"
     units: str = ""
-    protected: str = ""
     how: Sequence[str] = ()
     public: Sequence[str] = ()
     unprotected: Sequence[str] = ()
@@ -61,8 +59,3 @@ class Setting:
     def measured(self, text: str) -> str:
         """A quantity with what it is measured in."""
         return f"{text} ({self.units})" if self.units else text
-
-    @property
-    def who(self) -> str:
-        """Who is protected, in words."""
-        return self.protected or "one protected unit"

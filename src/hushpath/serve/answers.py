@@ -107,7 +107,8 @@ class Answers:
         book = self.shelf.find(asked.get("release"), None, any_period=True)
         statement = book.release.statement
         words = {key: value for key, value in book.words.items() if key != "period"}
-        said = {"statement": statement.as_dict(), "text": str(statement), **words}
+        promise = statement.promise.as_dict()
+        said = {"promise": promise, "statement": statement.as_dict(), "text": str(statement), **words}
         return Response(dumps(said), 200, book.headers, JSON)
 
     async def releases(self, request: Request) -> Response:

@@ -27,7 +27,7 @@ MATRIX = declared(
 ISOCHRONE = declared(
     Asked("origin", "text", "From this node.", required=True),
     Asked("steps", "numbers", "How far, in the units of the release.", required=True, example="300,600,900"),
-    PERIOD, Asked("interval", "flag", "Also the regions reached surely and maybe; true if not given."), CONFIDENCE,
+    PERIOD, Asked("interval", "flag", "Also what is within or uncertain by intervals; true if not given."), CONFIDENCE,
     Asked("cells", "number", "Resolution along the longer side, from 10 to 2000; 300 if not given."), RELEASE,
 )  # fmt: skip
 STATEMENT = declared(RELEASE)
@@ -66,7 +66,9 @@ ANSWERS: dict[str, dict[str, Any]] = {
     }, "interval", "confidence", "period", "marking"),
     "isochrone": _object({"type": {"const": "FeatureCollection"}, "features": {"type": "array"}, **WORDS},
                          "period", "marking"),
-    "statement": _object({"statement": {"type": "object"}, "text": TEXT, **WORDS}, "period", "marking"),
+    "statement": _object(
+        {"promise": {"type": "object"}, "statement": {"type": "object"}, "text": TEXT, **WORDS}, "period", "marking"
+    ),
     "releases": _object({"releases": {"type": "array", "items": _object({**WORDS, "nodes": COUNT, "edges": COUNT,
                                                                          "periods": {"type": "array"}},
                                                                         "period", "marking")}}),

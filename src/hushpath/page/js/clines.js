@@ -35,10 +35,10 @@ function shadeOf(known, look, a, b) {
   if (look.mode === "plain" || value !== value) return { share: -1, strength: 0.55, dashed: false };
   if (look.mode === "distance") return { share: value / look.top, strength: 1, dashed: false };
   if (look.mode === "sides") return { share: value / look.top / 2 + 0.5, strength: 1, dashed: false };
-  const surely = look.steps.findIndex((one) => (known.high[a] + known.high[b]) / 2 <= one);
-  const maybe = look.steps.findIndex((one) => (known.low[a] + known.low[b]) / 2 <= one);
-  if (maybe < 0) return { share: -1, strength: 0.4, dashed: false };
-  return { share: look.steps.length > 1 ? maybe / (look.steps.length - 1) : 0, strength: 1, dashed: surely !== maybe };
+  const within = look.steps.findIndex((one) => (known.high[a] + known.high[b]) / 2 <= one);
+  const possible = look.steps.findIndex((one) => (known.low[a] + known.low[b]) / 2 <= one);
+  if (possible < 0) return { share: -1, strength: 0.4, dashed: false };
+  return { share: look.steps.length > 1 ? possible / (look.steps.length - 1) : 0, strength: 1, dashed: within !== possible };
 }
 
 /**

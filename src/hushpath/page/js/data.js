@@ -1,14 +1,16 @@
 // What Python packed (packing.py): a JSON header and arrays of numbers, as one compressed text.
 
 /**
- * @typedef {{name: string, units: string, date: string}} Quantity
+ * @typedef {{name: string, units: string, date: string, publisher?: string}} Quantity
+ * @typedef {{facts: Record<string, string>, verdict: string, void: boolean, table: {columns: string[], rows: string[][]},
+ *   paragraphs: string[]}} Promised
  * @typedef {{knots: number[], heights: number[]}} Curve
  * @typedef {{kind: "exact" | "none" | "table" | "curves", why?: string, unit?: number, reach?: number, below?: number,
  *   above?: number, shared?: number, middle?: Curve, spread?: Curve}} Ranges
  * @typedef {{kind: "whole" | "rising" | "float", planes: number, at: number, length: number}} Entry
  * @typedef {{title: string, labels: string[], directed: boolean, ownPlaces: boolean, origin: number, granularity: number,
- *   confidence: number, periods: string[], ranges: Ranges[], quantity: Quantity, marking: string, statement: string[],
- *   protected: string, epsilon: string, delta: string, fingerprint: string, arrays: Record<string, Entry>}} Header
+ *   confidence: number, periods: string[], ranges: Ranges[], quantity: Quantity, marking: string, promise: Promised,
+ *   technical: string[], fingerprint: string, arrays: Record<string, Entry>}} Header
  * @typedef {Record<string, Float64Array>} Arrays
  */
 

@@ -48,13 +48,13 @@ void main() {
     if (u_mode == 1) shade = ramp(v_number.x / u_top);
     else if (u_mode == 3) shade = ramp(v_number.x / u_top * 0.5 + 0.5);
     else {
-      int surely = u_count, maybe = u_count;
+      int within = u_count, possible = u_count;
       for (int i = 7; i >= 0; i--) if (i < u_count) {
-        if (v_number.z <= u_steps[i]) surely = i;
-        if (v_number.y <= u_steps[i]) maybe = i;
+        if (v_number.z <= u_steps[i]) within = i;
+        if (v_number.y <= u_steps[i]) possible = i;
       }
       bool hatch = mod(gl_FragCoord.x + gl_FragCoord.y, 8.0) < 4.0;
-      int shown = hatch ? maybe : surely;
+      int shown = hatch ? possible : within;
       if (shown < u_count) shade = step_colour(shown); else strength = 0.4;
     }
   }

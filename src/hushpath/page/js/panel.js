@@ -74,7 +74,9 @@ function verdict(header, [one, two], node) {
   if (!(Math.abs(gap) > 0)) return "Both are as far.";
   const [near, far] = gap > 0 ? [one, two] : [two, one];
   const sure = near.answer.ranges && far.answer.ranges && near.answer.ranges.high[node] < far.answer.ranges.low[node];
-  return `${header.labels[near.origin]} is ${sure ? "surely" : "perhaps"} nearer${sure ? "" : ": the intervals overlap"}.`;
+  const name = header.labels[near.origin];
+  const percent = plainly(100 * header.confidence);
+  return sure ? `${name} is nearer (${percent} % intervals do not overlap).` : `${name} is perhaps nearer: the ${percent} % intervals overlap.`;
 }
 
 /**
@@ -87,11 +89,12 @@ export function showLegend(place, header, look, names) {
     return;
   }
   if (look.mode === "steps") {
+    const percent = plainly(100 * header.confidence);
     const rows = look.steps.map((step, i) => element("li", {},
       element("span", { class: "key", style: `--colour: ${look.stops[Math.round((i / Math.max(look.steps.length - 1, 1)) * (look.stops.length - 1))]}` }),
-      `surely within ${amount(plainly(step), quantity)}`));
-    rows.push(element("li", {}, element("span", { class: "key hatched" }), "striped: maybe within"),
-      element("li", {}, element("span", { class: "key beyond" }), `surely beyond ${amount(plainly(look.steps[look.steps.length - 1] ?? 0), quantity)}`));
+      `within ${amount(plainly(step), quantity)} (${percent} %)`));
+    rows.push(element("li", {}, element("span", { class: "key hatched" }), "striped: uncertain"),
+      element("li", {}, element("span", { class: "key beyond" }), `beyond ${amount(plainly(look.steps[look.steps.length - 1] ?? 0), quantity)} (${percent} %)`));
     place.replaceChildren(element("ul", { class: "keys" }, ...rows));
     return;
   }
@@ -102,22 +105,29 @@ export function showLegend(place, header, look, names) {
   place.replaceChildren(bar, element("div", { class: "ends" }, ...ends.map((text) => element("span", {}, text))));
 }
 
-/** The promise in plain words. @param {HTMLElement} place @param {Header} header */
+/** The promise, as Python wrote it. @param {HTMLElement} place @param {Header} header */
 export function showPromise(place, header) {
+  const { facts, verdict, table, paragraphs } = header.promise;
+  const alarm = header.promise.void ? " alarm" : "";
   const parts = [];
-  if (header.marking) {
-    parts.push(element("p", { class: "alarm" }, `${header.marking}.`), element("p", {}, "This page protects nobody. It is for tests; do not publish it."));
-  } else {
-    parts.push(
-      element("p", {}, "The map is public. What was measured on it is not: it comes from people or from a secret, and noise was added before anything was published."),
-      element("p", {}, `Protected: ${header.protected}.`),
-      element("p", {}, `Whoever sees this page, and knows everything else, learns almost nothing about one such unit: the odds of any guess about it change by at most a factor of e to the ${header.epsilon}${header.delta === "0" ? "" : `, but for a chance of ${header.delta}`}.`),
-      element("p", {}, "That holds for this page, for everything computed from it and for ever. Looking costs nothing more. What the network looks like, the bounds and the method are public and not protected."),
-      element("p", {}, `Because of the noise every number may be off. The interval is meant to hold the true one in ${100 * header.confidence} of 100 cases.`),
-    );
+  if (header.marking) parts.push(element("p", { class: "alarm" }, `${header.marking}.`));
+  parts.push(
+    element("dl", {}, ...Object.entries(facts).flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)])),
+    element("p", { class: `verdict${alarm}` }, verdict),
+  );
+  if (table.rows.length) {
+    const head = element("tr", {}, ...table.columns.map((column) => element("th", {}, column)));
+    const rows = table.rows.map((cells) =>
+      element("tr", {}, ...cells.map((cell, i) => element("td", { "data-label": table.columns[i] }, cell))));
+    parts.push(element("table", {}, head, ...rows));
   }
-  parts.push(element("details", {}, element("summary", {}, "The statement in full"),
-    ...header.statement.map((line) => element("p", { class: "small" }, line)),
-    element("p", { class: "small" }, `Fingerprint of the release: ${header.fingerprint}`)));
+  parts.push(...paragraphs.map((text) => element("p", {}, text)));
+  const percent = plainly(100 * header.confidence);
+  parts.push(
+    element("p", {}, `Because of the noise every number may be off. An interval is meant to hold the true number in ${percent} of 100 cases.`),
+    element("details", {}, element("summary", {}, "Technical statement"),
+      ...header.technical.map((line) => element("p", { class: "small" }, line)),
+      element("p", { class: "small" }, `Fingerprint of the release: ${header.fingerprint}`)),
+  );
   place.replaceChildren(...parts);
 }

@@ -9,7 +9,9 @@ export function setUp(header) {
   document.title = header.title;
   by("title").textContent = header.title;
   const what = [`Released ${noun(quantity)}`, quantity.units && `in ${quantity.units}`].filter(Boolean).join(" ");
-  by("about").textContent = [what, quantity.date, header.marking ? "" : `epsilon = ${header.epsilon}`].filter(Boolean).join(", ");
+  by("about").textContent = [what, quantity.date, quantity.publisher].filter(Boolean).join(", ");
+  by("protection").textContent = header.promise.verdict;
+  by("protection").classList.toggle("alarm", header.promise.void);
   if (header.marking) {
     by("mark").hidden = by("stamp").hidden = false;
     by("mark").textContent = `${header.marking}. Do not publish.`;
@@ -24,7 +26,7 @@ export function setUp(header) {
   showPromise(by("promise-words"), header);
   by("promise-open").addEventListener("click", () => {
     by("promise").showModal();
-    by("promise-close").focus();
+    by("promise-title").focus(); // the beginning, not the button at the end
   });
 }
 

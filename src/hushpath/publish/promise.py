@@ -1,0 +1,400 @@
+"""What a release promises, in plain words: the one text that page, report, ``inspect``, server and statement show.
+
+Everything is worked out from the certificate and from what the publisher declared, and rounded against the publisher:
+upper ends up, lower ends down.
+
+*Belief.*  If an observer gives a yes/no question the probability ``p`` and its two answers are neighbouring data, pure
+epsilon multiplies the odds ``p / (1 - p)`` by at most ``e^epsilon``, up or down.
+
+*Several units.*  ``k`` units are ``k`` neighbours apart.  Laplace noise costs ``k epsilon``.  Gaussian noise costs
+``k^2 rho`` of zCDP (Bun and Steinke 2016), converted at the same delta; adding up certificates would
+multiply delta by ``(e^(k epsilon) - 1) / (e^epsilon - 1)`` instead.  Where neighbours are "add-remove", two versions of
+one unit are two neighbours apart: one is taken out, the other put in.  What trips add is never negative, so in L2 norm
+the versions are at most ``sqrt(2)`` apart, not 2 (docs/proofs/trips.md): Gaussian noise costs ``2 rho``.
+
+*Delta.*  What (epsilon, delta) allows is exactly what a device allows that reveals the answer with probability delta
+and otherwise keeps to epsilon (Kairouz, Oh and Viswanath 2015).  That is how delta is explained everywhere.
+
+*Words.*  ``LEVELS`` name the protection by epsilon; a bad delta lowers it (``_level_of_delta``).  docs/GUARANTEE.md has
+both tables.
+
+Guarantees (tests/unit/test_promise_words.py): no number is better than the certificate; no word is better than the
+numbers; every place that shows a promise shows this one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from ..noise import Law
+from ..privacy.accounting import zcdp_epsilon
+from .quantity import Quantity
+from .trip_terms import days_between, trip_words
+
+# Up to this epsilon a belief of 50 % becomes at most: 52.5 %, 73.2 %, 95.3 %, 99.996 %.
+LEVELS = ((0.1, "very strong"), (1.0, "strong"), (3.0, "moderate"), (10.0, "weak"), (math.inf, "practically none"))
+WEAK, NONE = 3, 4  # places in LEVELS
+LARGE_DELTA, VOID_DELTA = 1e-4, 0.01
+BELIEFS = (1, 50)  # percent, before anything was published
+SEVERAL = 20  # units of one person, for units that are less than a person
+_DIGITS = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-999_999, Emax=999_999)
+_BEYOND = 700.0  # where e^epsilon is left out: far below a billionth of a percent remains
+_SMALLEST = Decimal("1e-9")  # percent; ends closer to 0 % or 100 % are rounded to them
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What one kind of question about protected units can reveal.
+
+    Attributes:
+        question: the question, in words.
+        units: how many neighbours apart its two answers are.
+        epsilon, delta: what the release certifies for that many, epsilon rounded up.
+        level: place in ``LEVELS``.
+    """
+
+    question: str
+    units: int
+    epsilon: float
+    delta: float
+    level: int
+
+    @property
+    def protection(self) -> str:
+        """The level in words."""
+        return LEVELS[self.level][1]
+
+    @property
+    def factor(self) -> str:
+        """By how much the odds can change, rounded up."""
+        return odds_factor(self.epsilon)
+
+    def row(self) -> tuple[str, ...]:
+        """The cells below ``Promise.columns``."""
+        after = (" to ".join(belief_after(percent, self.epsilon)).replace(" % to", " to") for percent in BELIEFS)
+        return self.question, up(self.epsilon), *after, self.protection
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values; beliefs are texts, so that no digit is lost."""
+        ends = {percent: belief_after(percent, self.epsilon) for percent in BELIEFS}
+        return {
+            "question": self.question, "units": self.units, "epsilon": self.epsilon, "delta": self.delta,
+            "odds_factor": self.factor, "protection": self.protection,
+            "beliefs": [{"before": f"{p} %", "lowest": low, "highest": high} for p, (low, high) in ends.items()],
+        }  # fmt: skip
+
+
+class Promise(NamedTuple):
+    """One promise as text: ``facts``, then ``verdict``, then a table of ``risks``, then ``paragraphs``.
+
+    ``marking`` stands before all of them and is empty unless the release is NOT PRIVATE; then nothing else is promised.
+    """
+
+    marking: str
+    facts: dict[str, str]
+    verdict: str
+    risks: tuple[Risk, ...]
+    paragraphs: tuple[str, ...]
+
+    @property
+    def is_void(self) -> bool:
+        """Whether even one unit has practically no protection, so that programs show the verdict as an alarm."""
+        return not self.risks or self.risks[0].level == NONE
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Headings of the table of risks."""
+        return "question", "epsilon", *(f"belief of {percent} % becomes" for percent in BELIEFS), "protection"
+
+    @property
+    def sentences(self) -> list[str]:
+        """Every piece of text, in order: what all places that show the promise have in common."""
+        cells = [cell for risk in self.risks for cell in risk.row()]
+        marking = [self.marking] if self.marking else []
+        return [*marking, *self.facts.values(), self.verdict, *cells, *self.paragraphs]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain values."""
+        table = {"columns": list(self.columns), "rows": [list(risk.row()) for risk in self.risks]}
+        return {
+            **({"marking": self.marking} if self.marking else {}),
+            "facts": dict(self.facts), "verdict": self.verdict, "void": self.is_void,
+            "risks": [risk.as_dict() for risk in self.risks], "table": table, "paragraphs": list(self.paragraphs),
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        lines = [f"{self.marking}. For tests only; do not publish."] if self.marking else []
+        lines += [f"{name}: {text}." for name, text in self.facts.items()]
+        lines.append(self.verdict)
+        if self.risks:
+            rows = [self.columns, *(risk.row() for risk in self.risks)]
+            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+            padded = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+            lines += [f"  {line}".rstrip() for line in padded]
+        return "\n".join([*lines, *self.paragraphs])
+
+
+def make_promise(
+    *, marking: str, epsilon: float, delta: float, law: str, spent: float, unit: float, unit_l2: float | None,
+    trips: Mapping[str, Any] | None, population: int | None, quantity: Quantity,
+) -> Promise:  # fmt: skip
+    """Make the promise of a release from its certificate and from what its publisher declared.
+
+    Args:
+        marking: NOT PRIVATE and why, or nothing.
+        epsilon, delta: the certified differential privacy of one protected unit.
+        law, spent: the noise, and what it costs in its own measure: epsilon (laplace) or rho of zCDP (gaussian).
+        unit, unit_l2: how far one protected unit moves the weights, for a release of weights.
+        trips: what was declared of people's trips, for a release of trips.
+        population: the declared number of protected units.
+        quantity: what the numbers are, when they were taken and who publishes them, as declared.
+    """
+    facts = {
+        "Protected": "nobody" if marking else protected_words(trips, unit, unit_l2),
+        "Days covered": _days(trips, quantity),
+        "Published by": _publisher(quantity),
+        "Number of protected units": _population(trips, population),
+    }
+    if marking:
+        return Promise(marking, facts, "This release protects nobody.", (), ())
+    floor = _level_of_delta(delta, population)
+
+    def risk(question: str, units: int) -> Risk:
+        versions = question == VERSIONS
+        needed = epsilon if units == 1 else group_epsilon(units, law, spent, delta, versions=versions)
+        return Risk(question, units, needed, delta, max(level_of(needed), floor))
+
+    risks = tuple(risk(question, units) for question, units in _questions(trips))
+    one, several = risks[0], risks[-1] if trips is None or _several_units(trips) else None
+    because = ", because of delta" if floor > level_of(epsilon) else ""
+    stated = f"epsilon = {up(epsilon)}, delta = {up(delta, 3)}"
+    verdict = f"Protection of {_unit(trips)}: {one.protection}{because} ({stated})"
+    verdict += f"; of {_units(trips, several.units)}: {several.protection}." if several else "."
+    low, high = belief_after(50, epsilon)
+    beliefs = (
+        "Suppose an observer knows everything else, and is undecided about the first question: a belief of 50 %. "
+        f"After everything published here that belief lies between {low} and {high}: its odds have changed by a "
+        f"factor of at most {one.factor}."
+    )
+    paragraphs = [beliefs, _several(trips, several) if several else "", delta_words(delta, population), LIMITS]
+    return Promise(marking, facts, verdict, risks, tuple(text for text in paragraphs if text))
+
+
+VERSIONS = "If so, which of two versions of it?"
+DEVICE = "a device that reveals the truth about a protected unit with probability delta"
+LIMITS = (
+    "The promise holds for every answer computed from the release, for ever, whatever an observer knows already. "
+    "Not protected: the network, the declared bounds and the method, which are public; what is true of many people at "
+    "once; and how exact a single answer is. Other releases of the same data add their epsilon and delta to these."
+)
+
+
+def protected_words(trips: Mapping[str, Any] | None, unit: float, unit_l2: float | None) -> str:
+    """What neighbours may differ in."""
+    if trips is not None:
+        return trip_words(trips)
+    also = "" if unit_l2 is None else f", and whose squares add up to at most the square of {unit_l2:g}"
+    return f"any change of the edge weights that adds up to at most {unit:g} over all edges together{also}"
+
+
+def delta_words(delta: float, population: int | None) -> str:
+    """What delta is, in the one way it is explained."""
+    if not delta:
+        return "Delta is 0: the table holds without exception."
+    text = (
+        f"Delta = {up(delta, 3)} comes on top: an observer learns no more than from {DEVICE}, and otherwise keeps to "
+        "the table."
+    )
+    if delta >= VOID_DELTA:
+        text += " That is practically no protection."
+    if population is None:
+        return f"{text} Delta should be far below 1 / the number of protected units, which was not declared."
+    text += f" Of the {population:,} declared units such a device reveals {_revealed(delta, population)} on average"
+    return f"{text}: delta should be far below 1 / {population:,}." if _too_large(delta, population) else f"{text}."
+
+
+def promise_cautions(epsilon: float, delta: float, population: int | None) -> list[str]:
+    """What makes a promise weak or empty, one line each."""
+    found = []
+    if level_of(epsilon) == NONE:
+        found.append(
+            f"epsilon = {up(epsilon)} is practically no protection: an observer's belief of 50 % about a protected "
+            f"unit may become {belief_after(50, epsilon)[1]}, its odds {odds_factor(epsilon)} times as large"
+        )
+    if level := _level_of_delta(delta, population):
+        kind = "practically no protection" if level == NONE else "too large"
+        most = "the number of protected units (declare it as population)" if population is None else f"{population:,}"
+        revealed = "" if population is None else f": {_revealed(delta, population)} of {population:,} units on average"
+        found.append(
+            f"delta = {up(delta, 3)} is {kind}: it allows {DEVICE}{revealed}; use a delta far below 1 / {most}"
+        )
+    return found
+
+
+def group_epsilon(units: int, law: str, spent: float, delta: float, *, versions: bool = False) -> float:
+    """Return the epsilon of so many protected units together, at the same delta, rounded up.
+
+    ``versions`` are two of one unit of trips: what either adds is not negative.
+    """
+    if law == Law.LAPLACE:
+        return _rounded_up(units * Fraction(spent))
+    return zcdp_epsilon(_rounded_up((2 if versions else units * units) * Fraction(spent)), delta)
+
+
+def level_of(epsilon: float) -> int:
+    """Return the place of an epsilon in ``LEVELS``."""
+    return next(place for place, (most, _) in enumerate(LEVELS) if epsilon <= most)
+
+
+def belief_after(percent: int, epsilon: float) -> tuple[str, str]:
+    """Return the least and the largest belief after the release, rounded outwards.
+
+    >>> belief_after(50, 1.0), belief_after(50, 20.0), belief_after(1, 0.1)
+    (('26.8 %', '73.2 %'), ('0.0000002 %', '99.9999998 %'), ('0.90 %', '1.2 %'))
+    >>> belief_after(50, 1000.0)
+    ('0 %', '100 %')
+    """
+    if epsilon > _BEYOND:
+        return "0 %", "100 %"
+    with localcontext(_DIGITS):
+        factor, yes, no = Decimal(epsilon).exp(), Decimal(percent), Decimal(100 - percent)
+        least, below = 100 * yes / (yes + no * factor), 100 * no / (no + yes * factor)
+        return f"{_percent(least)} %", f"{_percent(100 - below, below)} %"
+
+
+def odds_factor(epsilon: float) -> str:
+    """Return e^epsilon rounded up, as a number.
+
+    >>> odds_factor(0.1), odds_factor(1.0), odds_factor(10.0), odds_factor(20.0), odds_factor(1e9)
+    ('1.11', '2.72', '23,000', '4.9e8', 'more than 1e304')
+    """
+    if epsilon > _BEYOND:
+        return "more than 1e304"
+    with localcontext(_DIGITS):
+        factor = Decimal(epsilon).exp()
+        return up(factor, 3 if factor < 1000 else 2)
+
+
+def up(value: float | Decimal, digits: int = 4) -> str:
+    """Format a number that is not negative, rounded up to so many significant digits.
+
+    >>> up(0.9999999), up(2.00001), up(1e-6, 3), up(0.0), up(123456.0), up(1e7)
+    ('1', '2.001', '1e-6', '0', '123,500', '1e7')
+    """
+    if value == 0 or value == math.inf:
+        return "0" if value == 0 else "infinite"
+    with localcontext(_DIGITS):
+        exact = Decimal(str(value))  # as it was written: 0.02 is a hair above 0.02
+        near = exact.quantize(Decimal(1).scaleb(exact.adjusted() + 1 - digits), ROUND_CEILING).normalize()
+        power = near.adjusted()
+        if -4 <= power < 6:
+            return f"{near:,f}"
+        return f"{near.scaleb(-power):f}e{power}"
+
+
+def _percent(value: Decimal, rest: Decimal | None = None) -> str:
+    """A percentage rounded down; up if ``rest``, what lacks to 100, is given.  Small ends keep their first digit."""
+    small = value if rest is None else min(value, rest)
+    if small < _SMALLEST:
+        return "0" if rest is None or value < 50 else "100"
+    places = max(1, -small.adjusted() + (small >= Decimal("0.01")))
+    rounding = ROUND_FLOOR if rest is None else ROUND_CEILING
+    shown = value.quantize(Decimal(1).scaleb(-places), rounding)
+    return f"{shown:f}" if shown < 100 else "100"
+
+
+def _rounded_up(exact: Fraction) -> float:
+    try:
+        near = float(exact)
+    except OverflowError:
+        return math.inf
+    return near if near >= exact else math.nextafter(near, math.inf)
+
+
+def _revealed(delta: float, population: int) -> str:
+    """How many units the device of delta reveals on average."""
+    with localcontext(_DIGITS):
+        return up(Decimal(str(delta)) * population, 2)
+
+
+def _level_of_delta(delta: float, population: int | None) -> int:
+    """The best level that such a delta allows."""
+    if delta >= VOID_DELTA:
+        return NONE
+    return WEAK if _too_large(delta, population) else 0
+
+
+def _too_large(delta: float, population: int | None) -> bool:
+    """Whether a whole unit may be revealed; without a declared number, above ``LARGE_DELTA``."""
+    if population is None:
+        return delta > LARGE_DELTA
+    with localcontext(_DIGITS):
+        return Decimal(str(delta)) * population >= 1
+
+
+def _questions(trips: Mapping[str, Any] | None) -> list[tuple[str, int]]:
+    """Questions whose two answers are 1, 2 or several neighbours apart."""
+    if trips is None:
+        apart = "Two sets of weights, {} apart: which is true?"
+        return [(apart.format("1 unit"), 1), (apart.format(f"{SEVERAL} units"), SEVERAL)]
+    one = {"person": "this person", "person-day": "this day of one person", "trip": "this trip"}[trips["protects"]]
+    count = _several_units(trips)
+    many = _units(trips, count)
+    if trips["neighbours"] == "replace":
+        found = [(f"Which of two versions of {one} is in the data?", 1)]
+        return [*found, (f"Which of two versions of {many}?", count)] if count else found
+    found = [(f"Is {one} in the data?", 1), (VERSIONS, 2)]
+    return [*found, (f"Are {many} in the data?", count)] if count else found
+
+
+def _several_units(trips: Mapping[str, Any]) -> int:
+    """How many units of one person to speak of: those of 20 days, or of all days that count; 0 if there is one."""
+    if trips["protects"] == "person":
+        return 0
+    most = SEVERAL if trips["days"] is None or trips["protects"] == "trip" else days_between(*trips["days"])
+    return min(SEVERAL, most) if most > 1 else 0
+
+
+def _several(trips: Mapping[str, Any] | None, risk: Risk) -> str:
+    """What a person gets who is more than one unit."""
+    high = belief_after(50, risk.epsilon)[1]
+    then = f"epsilon is {up(risk.epsilon)}, the protection {risk.protection}, and a belief of 50 % may become {high}."
+    if trips is None:
+        return f"Whoever can move the weights {risk.units} times as far gets less: {then}"
+    one = "trip" if trips["protects"] == "trip" else "day"
+    return f"A {one} is protected, not a person. For {_units(trips, risk.units)} {then}"
+
+
+def _unit(trips: Mapping[str, Any] | None) -> str:
+    known = {"person": "one person", "person-day": "one person's day", "trip": "one trip"}
+    return "one protected unit" if trips is None else known[trips["protects"]]
+
+
+def _units(trips: Mapping[str, Any] | None, count: int) -> str:
+    if trips is None:
+        return f"{count} units"
+    return f"{count} {'trips' if trips['protects'] == 'trip' else 'days'} of one person"
+
+
+def _days(trips: Mapping[str, Any] | None, quantity: Quantity) -> str:
+    if trips is not None and trips["days"] is not None:
+        return "{} to {}".format(*trips["days"])
+    return quantity.date or ("not declared" if trips is None else "every day in the data; none were declared")
+
+
+def _publisher(quantity: Quantity) -> str:
+    if not quantity.publisher:
+        return "not declared"
+    return f"{quantity.publisher}, as the file says; only a signature proves it"
+
+
+def _population(trips: Mapping[str, Any] | None, population: int | None) -> str:
+    if population is None:
+        return "not declared"
+    names = {"person": "people", "person-day": "person-days", "trip": "trips"}
+    return f"about {population:,} {'units' if trips is None else names[trips['protects']]}, as declared"
