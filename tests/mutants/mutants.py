@@ -31,12 +31,12 @@ PEOPLE, TABLES_OF_TRIPS, HOSTILE_TRIPS = (
     f"tests/unit/test_{name}.py" for name in ("trips", "trip_files", "hostile_trips")
 )
 PLANS = "tests/unit/test_plan_predicted.py"
-TOGETHER, PAID = "tests/unit/test_composition.py", "tests/unit/test_ledger.py"
+TOGETHER, PAID, CHARGED = (f"tests/unit/test_{name}.py" for name in ("composition", "ledger", "charging"))
 OTHER_PLANS = [f"tests/unit/test_plan_{name}.py" for name in ("told", "solved", "refused", "slow_estimators")]
 # The behavioural privacy tests, cheap ones first; never the stamps.
 EVERYTHING = [
     CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, PROXIES, PLANS, *OTHER_PLANS,
-    ACCOUNTING, TRADE_OFF, TOGETHER, PAID, INDEX,
+    ACCOUNTING, TRADE_OFF, TOGETHER, PAID, CHARGED, INDEX,
     L2, PEOPLE, TABLES_OF_TRIPS, HOSTILE_TRIPS, TRIP_REPLAY,
     HOSTILE, ROWS, REPLAY, SAMPLES, AUDIT,
 ]  # fmt: skip
@@ -67,6 +67,7 @@ TRIPS, TRIP_ROWS, TRIP_FILES = (f"data/{name}.py" for name in ("trips", "trip_ro
 ASKED, BOOKS, LEDGER, LEDGER_FILE = (
     f"privacy/{name}.py" for name in ("spending", "composition", "ledger", "ledger_file")
 )
+CHARGING = "publish/charging.py"
 CELLS, NUMBERS, GRAPHS, TABLES = "measure/cells.py", "measure/numbers.py", "cells/tables.py", "kernels/tables.py"
 LATTICE, HIDDEN, TOPOLOGY, PROXY = (f"data/{name}.py" for name in ("lattice", "weights", "topology", "proxy"))
 CORE, STEP, BUILD = "strategy/core.py", "measure/door.py", "decompose/build.py"
@@ -215,6 +216,22 @@ MUTANTS = [
     Mutant(ASKED, "if not 0 <= value < math.inf:", "if value > 1e300:", "a negative cost pays for others", TOGETHER),
     Mutant(ASKED, "Protects.PERSON_DAY: (Protects.TRIP,),", "Protects.PERSON_DAY: (Protects.TRIP, Protects.PERSON),",
            "days of a person charged as the person", TOGETHER),
+    Mutant(ASKED, "        if not is_possible(self.spent, self.epsilon, self.delta):", "        if False:",
+           "an epsilon that this rho cannot have", TOGETHER),
+    Mutant(ASKED, "        if not self.epsilon <= zcdp_epsilon(", "        if False and zcdp_epsilon(",
+           "a rho too small for its epsilon", PAID),
+    Mutant(TRADE, "max(mu, SMALLEST_MU)) <= Decimal.from_float(delta)", "max(mu, SMALLEST_MU)) <= 2 * Decimal(delta)",
+           "an epsilon a little below the exact one", TOGETHER),
+    Mutant(TRADE, "return epsilon >= rho * (1 - 1e-9)", "return True", "any epsilon for a huge rho", TOGETHER),
+    Mutant(TRADE, "    if rho == 0:\n        return True", "    if mu < SMALLEST_MU:\n        return True",
+           "a tiny rho for nothing", TOGETHER),
+    Mutant(ASKED, " and self.protects.holds(charged.protects)", "", "a charge of persons pays for days", CHARGED),
+    Mutant(CHARGING, "Spending.of(strategy.certificate, terms.protects)", 'Spending.of(strategy.certificate, "person")',
+           "trips are always charged as persons", CHARGED),
+    Mutant(CHARGING, 'Spending.of(strategy.certificate, "declared")', 'Spending.of(strategy.certificate, "person")',
+           "weights are charged as persons", CHARGED),
+    Mutant("cli/ledger.py", "    if charge.days is not None and (days", "    if False and (days",
+           "a charge of one day pays for all", CHARGED),
     Mutant(ASKED, "return self in (Protects.PERSON_DAY, Protects.TRIP)", "return True", "persons have days", TOGETHER),
     Mutant(ASKED, "getattr(self, name) <= getattr(charged, name)", "getattr(self, name) > 0",
            "any charge pays for any file", TOGETHER),

@@ -17,8 +17,8 @@ class Charging(NamedTuple):
 
     ledger: Ledger
     asked: Spending
-    dataset: str | None
     days: Days
+    dataset: str | None
     file: str
 
     @classmethod
@@ -30,12 +30,18 @@ class Charging(NamedTuple):
             return None
         if strategy.budget.unlimited:
             raise OptionError("without noise there is nothing that a ledger could count: leave it out")
-        terms, days = strategy.terms, None
-        protects = terms.protects if isinstance(terms, TripTerms) else "declared"
-        if isinstance(terms, TripTerms) and terms.days is not None and isinstance(terms.days[0], datetime.date):
-            days = terms.days  # numbered days are not dates, so such a release counts as one of all days
-        return cls(Ledger.open(path), Spending.of(strategy.certificate, protects), dataset, days, file)
+        return cls(Ledger.open(path), *spending_of(strategy), dataset, file)
 
     def paid(self) -> int:
         """Charge it; ``BudgetError`` if it does not fit."""
         return self.ledger.charge(self.asked, dataset=self.dataset, days=self.days, file=self.file)
+
+
+def spending_of(strategy: Strategy) -> tuple[Spending, Days]:
+    """Return what a release of this strategy spends, and the days it covers."""
+    terms = strategy.terms
+    if not isinstance(terms, TripTerms):
+        return Spending.of(strategy.certificate, "declared"), None
+    # Numbered days are not dates, so such a release counts as one of all days.
+    dated = terms.days is not None and isinstance(terms.days[0], datetime.date)
+    return Spending.of(strategy.certificate, terms.protects), terms.days if dated else None

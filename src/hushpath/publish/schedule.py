@@ -89,7 +89,7 @@ def _gaussian(budget: Budget, parts: Sequence[float]) -> list[float]:
 
     def fits(rho: float) -> bool:
         # Certificates of several releases at the whole delta fit no book by certificates, so their epsilon is not felt.
-        asked = [Spending(Protects.PERSON, Law.GAUSSIAN, rho * part, budget.epsilon, delta) for part in parts]
+        asked = [Spending(Protects.PERSON, Law.GAUSSIAN, rho * part, zcdp_epsilon(rho * part, delta), delta) for part in parts]
         return cost(asked, budget).epsilon <= budget.epsilon
 
     rho = _largest(whole, fits) * (1 - _SLACK)
