@@ -254,7 +254,8 @@ def test_larger_units_hold_smaller_ones():
     ("person", "gaussian", -1e-9, 1.0, 1e-6), ("trip", "gaussian", 1.0, math.nan, 1e-6), ("me", "laplace", 1.0, 1.0),
     ("person", "cauchy", 1.0, 1.0), ("person", "laplace", True, True), ("person", "laplace", "1", "1"),
     ("person", "gaussian", 1.0, 1.0, -1e-6), ("person", "gaussian", 1.0, 1.0, 0.9),
-    ("person", "gaussian", 5.0, 0.0, 1e-7), ("person", "gaussian", 5.0, 0.0, 1e-300), ("trip", "gaussian", 1.0, 1.0, 1e-6),
+    ("person", "gaussian", 5.0, 0.0, 1e-7), ("person", "gaussian", 5.0, 0.0, 1e-300),
+    ("trip", "gaussian", 1.0, 1.0, 1e-6),
     ("person", "gaussian", 1e-37, 0.0, 1e-300), ("person", "gaussian", 1e14, 9e13, 0.5),
     ("person", "gaussian", 1e300, 1e13, 1e-6), ("person", "gaussian", 0.0, 1.0, 1e-6),
 ])  # fmt: skip
@@ -265,7 +266,13 @@ def test_what_no_certificate_says_is_refused(values):
 
 def test_a_spending_is_taken_from_a_certificate():
     found = Spending.of(Certificate(Law.GAUSSIAN, 0.02, 0.85, 1e-6, 3), "trip")
-    assert (found.protects, found.law, found.spent, found.epsilon, found.delta) == ("trip", "gaussian", 0.02, 0.85, 1e-6)
+    assert (found.protects, found.law, found.spent, found.epsilon, found.delta) == (
+        "trip",
+        "gaussian",
+        0.02,
+        0.85,
+        1e-6,
+    )
     assert found == Spending(Protects.TRIP, Law.GAUSSIAN, 0.02, 0.85, 1e-6)
     with pytest.raises(OptionError, match="NOT PRIVATE"):
         Spending.of(Certificate(Law.LAPLACE, math.inf, math.inf, 0.0, 3), "trip")

@@ -104,7 +104,7 @@ class Spending:
 
     def _check_consistency(self) -> None:
         """Refuse rho, epsilon and delta that no certificate states together: one of them would be too small."""
-        numbers = f"rho {self.spent:g}, epsilon {self.epsilon:g} and delta {self.delta:g} of Gaussian noise do not agree"
+        numbers = f"rho {self.spent:g}, epsilon {self.epsilon:g}, delta {self.delta:g} of Gaussian noise do not agree"
         if not is_possible(self.spent, self.epsilon, self.delta):
             raise OptionError(f"{numbers}: epsilon is too small. Use Spending.of(certificate, protects)")
         if not self.epsilon <= zcdp_epsilon(self.spent, self.delta) * (1 + _ROUNDING) + _ROUNDING:

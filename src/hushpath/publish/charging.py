@@ -25,12 +25,12 @@ class Charging(NamedTuple):
     def of(cls, path: Any, dataset: str | None, file: str, strategy: Strategy) -> Charging | None:
         """What this strategy costs whom; nothing without a ledger."""
         if path is None:
-            if dataset is not None:
-                raise OptionError("dataset names a data set of a ledger: name the ledger, too")
             return None
         if strategy.budget.unlimited:
             raise OptionError("without noise there is nothing that a ledger could count: leave it out")
-        return cls(Ledger.open(path), *spending_of(strategy), dataset, file)
+        ledger = Ledger.open(path)
+        names = [one.name for one in ledger.datasets()]
+        return cls(ledger, *spending_of(strategy), names[0] if dataset is None and len(names) == 1 else dataset, file)
 
     def paid(self) -> int:
         """Charge it; ``BudgetError`` if it does not fit."""
@@ -42,6 +42,7 @@ def spending_of(strategy: Strategy) -> tuple[Spending, Days]:
     terms = strategy.terms
     if not isinstance(terms, TripTerms):
         return Spending.of(strategy.certificate, "declared"), None
-    # Numbered days are not dates, so such a release counts as one of all days.
-    dated = terms.days is not None and isinstance(terms.days[0], datetime.date)
-    return Spending.of(strategy.certificate, terms.protects), terms.days if dated else None
+    days: Days = None  # numbered days are not dates, so such a release counts as one of all days
+    if terms.days is not None and isinstance(terms.days[0], datetime.date):
+        days = terms.days
+    return Spending.of(strategy.certificate, terms.protects), days

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..errors import OptionError
+from ..privacy.ledger_file import checked_text
 
 LONGEST = 60  # characters of each text
 SECONDS = {
@@ -75,6 +76,11 @@ class Quantity:
     def as_dict(self) -> dict[str, str]:
         """Plain texts."""
         return asdict(self)
+
+
+def checked_dataset(name: Any) -> str:
+    """The name of the data, which a ledger could have, or nothing."""
+    return "" if name is None or name == "" else checked_text("a data set", name)
 
 
 SECONDS_IN = {name: seconds for seconds, names in SECONDS.items() for name in names}

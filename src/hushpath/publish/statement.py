@@ -22,7 +22,7 @@ from .quantity import UNNAMED, Quantity
 from .trip_terms import trip_words
 
 NOT_PRIVATE = "NOT PRIVATE"
-NO_PROMISE = ("proxy", "read_as", "quantity")
+NO_PROMISE = ("proxy", "read_as", "quantity", "dataset")
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ class Statement:
         read_as: the decoder, and the estimator of weights if it searches paths; free to choose, no part of the promise.
         unit_l2: how far one protected unit can move the weights in L2 norm, if the owner declared it.
         quantity: what the numbers are, as the owner says; no part of the promise.
+        dataset: the name of the data, as the owner says; no part of the promise.
         trips: for a release of people's trips, what one protected unit is and what else was declared of them.
     """
 
@@ -79,6 +80,7 @@ class Statement:
     unit_l2: float | None = None
     trips: Mapping[str, Any] | None = None
     quantity: Quantity = UNNAMED
+    dataset: str = ""
 
     @classmethod
     def of(cls, measurements: Measurements) -> Statement:
@@ -176,6 +178,8 @@ class Statement:
                 f"Protected: {self.protected}.",
                 "Public: the topology, the declared bounds and every parameter. Answers may be asked without limit.",
             ]
+        if self.dataset:
+            lines.append(f"Data set: {self.dataset}.")
         if str(self.quantity):
             lines.append(f"Numbers: {self.quantity}.")
         low, high = self.noise
