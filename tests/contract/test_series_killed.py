@@ -1,4 +1,4 @@
-"""A series that is killed by SIGKILL between charge and file goes on by itself, within its total, and says what it lost."""
+"""A series that is killed between charge and file goes on by itself, within its total, and says what it lost."""
 
 import json
 import os

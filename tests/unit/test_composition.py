@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import reduce
 
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from hushpath.errors import CannotError, OptionError
 from hushpath.noise import Law
+from hushpath.privacy import composition
 from hushpath.privacy.accounting import Budget, zcdp_epsilon, zcdp_rho
 from hushpath.privacy.certificate import Certificate, Exposure, calibrate, certify
 from hushpath.privacy.composition import Book, books, cost, pieces, room
@@ -163,6 +165,34 @@ def test_sums_are_exact():
     assert cost([pure(0.125)] * 8, Budget(1.0)).epsilon == 1.0
     many = cost([pure(math.nextafter(0.125, 1))] * 8, Budget(1.0)).epsilon
     assert many == math.nextafter(1.0, 2)
+
+
+@pytest.mark.parametrize("delta", [1e-300, 1e-12, 1e-6, 0.3])
+def test_fees_are_rounded_up(delta):
+    """Against 60 digits, for every order that a book can have."""
+    with localcontext() as context:
+        context.prec = 60
+        for alpha in composition._ORDERS:
+            a, d = Decimal(alpha), Decimal(delta)
+            exact = -(a * d).ln() / (a - 1) + (1 - 1 / a).ln()
+            fee = Decimal(composition._fee(alpha, delta))
+            assert exact < fee < exact + Decimal(2.0**-38) * (1 + abs(exact) + a)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.floats(1e-9, 50), st.floats(1, 1e6))
+def test_prices_are_exact(spent, order):
+    book, alpha, exact = Book(DELTA, order), Fraction(order), Fraction(spent)
+    asked = Spending(Protects.PERSON, Law.GAUSSIAN, spent, zcdp_epsilon(spent, DELTA), DELTA)
+    assert book.price(asked) == alpha * exact
+    assert book.price(pure(spent)) == min(exact, alpha * exact**2 / 2)
+    assert Book(DELTA).price(asked) == Fraction(asked.epsilon)
+
+
+def test_deltas_add_up_exactly_and_sums_beyond_floats_are_infinite():
+    assert Book(1e-6).total([gaussian(0.1)]) < 1
+    assert Book(1e-6).total([gaussian(0.1), gaussian(0.1, 1e-30)]) == math.inf  # floats do not see the second delta
+    assert cost([pure(1e308)] * 20, Budget(1e300)).epsilon == math.inf
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
