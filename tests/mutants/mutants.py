@@ -9,7 +9,8 @@ lengths for public edges; another choice between parallel edges (public, and sti
 ``floor(unit / granularity)`` in ``unit_steps`` (an edge that moves by ``r`` steps crosses at most ``floor(r) + 1``
 lines, and there is one step for every edge); whatever ``calibrate`` returns (``build_strategy`` and ``measure`` certify
 it again, and raise); the other end of a bracket of Mills' ratio (far inside the slack); Newton's method in
-``gaussian`` (what it finds is evaluated); types of folders' values (what is no number or date stays text).
+``gaussian`` (what it finds is evaluated); what ``room`` says (``charge`` decides); printed scales rounded down (the
+certificate decides); types of folders' values (what is no number or date stays text).
 """
 
 from __future__ import annotations
@@ -35,12 +36,13 @@ PLANS = "tests/unit/test_plan_predicted.py"
 BODIES, CSV_CELLS, OWNER_ONLY, CACHES = (
     f"tests/unit/test_{name}.py" for name in ("serve_bodies", "csv_cells", "owner_only_files", "cache_folders")
 )
-TOGETHER, PAID = "tests/unit/test_composition.py", "tests/unit/test_ledger.py"
+TOGETHER, PAID, CHARGED = (f"tests/unit/test_{name}.py" for name in ("composition", "ledger", "charging"))
+SERIES, SIGNED = "tests/unit/test_series.py", "tests/unit/test_signing.py"
 OTHER_PLANS = [f"tests/unit/test_plan_{name}.py" for name in ("told", "solved", "refused", "slow_estimators")]
 # The behavioural privacy tests, cheap ones first; never the stamps.
 EVERYTHING = [
     CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, PROXIES, PLANS, *OTHER_PLANS,
-    ACCOUNTING, TRADE_OFF, TOGETHER, PAID, INDEX, PROMISED, NAMED,
+    ACCOUNTING, TRADE_OFF, TOGETHER, PAID, CHARGED, SERIES, SIGNED, INDEX, PROMISED, NAMED,
     L2, PEOPLE, TABLES_OF_TRIPS, HOSTILE_TRIPS, TRIP_REPLAY, BODIES, CSV_CELLS, OWNER_ONLY, CACHES,
     HOSTILE, ROWS, REPLAY, SAMPLES, AUDIT,
 ]  # fmt: skip
@@ -71,6 +73,9 @@ TRIPS, TRIP_ROWS, TRIP_FILES = (f"data/{name}.py" for name in ("trips", "trip_ro
 ASKED, BOOKS, LEDGER, LEDGER_FILE = (
     f"privacy/{name}.py" for name in ("spending", "composition", "ledger", "ledger_file")
 )
+CHARGING = "publish/charging.py"
+STEPS, SCHEDULE, SERIES_CODE = (f"publish/{name}.py" for name in ("steps", "schedule", "series"))
+SIGNING, KEYS = "files/signing.py", "files/keys.py"
 CELLS, NUMBERS, GRAPHS, TABLES = "measure/cells.py", "measure/numbers.py", "cells/tables.py", "kernels/tables.py"
 LATTICE, HIDDEN, TOPOLOGY, PROXY = (f"data/{name}.py" for name in ("lattice", "weights", "topology", "proxy"))
 CORE, STEP, BUILD = "strategy/core.py", "measure/door.py", "decompose/build.py"
@@ -201,6 +206,11 @@ MUTANTS = [
     Mutant(PROOF, "float(cost[worst] *", "float(cost.mean() *", "the mean edge instead of the worst", CERTIFICATE),
     Mutant(PROOF, "(1 + (terms + 8) * 2.0**-52)", "(1 - (terms + 8) * 2.0**-52)", "rounded down", CERTIFICATE),
     Mutant(PROOF, " * (1 + (terms + 8) * 2.0**-52)", "", "not rounded up", CERTIFICATE),
+    Mutant(PROOF, "(terms + 8) * 2.0**-52", "8 * 2.0**-52", "long sums not rounded up", CERTIFICATE),
+    Mutant(PROOF, "math.nextafter(math.sqrt(2 * inside), math.inf) if", "math.sqrt(2 * inside) if",
+           "mu rounded to nearest", CERTIFICATE),
+    Mutant(PROOF, "apart = math.nextafter(alone[0] + others[0], math.inf)", "apart = alone[0] + others[0]",
+           "the sum of two costs rounded to nearest", CERTIFICATE),
     Mutant(PROOF, "ratio * ratio / 2)", "ratio * ratio / 4)", "half of rho", CERTIFICATE),
     Mutant(PROOF, "ratio * ratio / 2)", "ratio / 2)", "rho without the square", CERTIFICATE),
     Mutant(PROOF, "share = exposure.cut * (ratio", "share = np.sqrt(exposure.cut) * (ratio", "L2 where L1 belongs",
@@ -244,6 +254,22 @@ MUTANTS = [
     Mutant(ASKED, "if not 0 <= value < math.inf:", "if value > 1e300:", "a negative cost pays for others", TOGETHER),
     Mutant(ASKED, "Protects.PERSON_DAY: (Protects.TRIP,),", "Protects.PERSON_DAY: (Protects.TRIP, Protects.PERSON),",
            "days of a person charged as the person", TOGETHER),
+    Mutant(ASKED, "        if not is_possible(self.spent, self.epsilon, self.delta):", "        if False:",
+           "an epsilon that this rho cannot have", TOGETHER),
+    Mutant(ASKED, "        if not self.epsilon <= zcdp_epsilon(", "        if False and zcdp_epsilon(",
+           "a rho too small for its epsilon", PAID),
+    Mutant(TRADE, "max(mu, SMALLEST_MU)) <= Decimal.from_float(delta)", "max(mu, SMALLEST_MU)) <= 2 * Decimal(delta)",
+           "an epsilon a little below the exact one", TOGETHER),
+    Mutant(TRADE, "return epsilon >= rho * (1 - 1e-9)", "return True", "any epsilon for a huge rho", TOGETHER),
+    Mutant(TRADE, "    if rho == 0:\n        return True", "    if mu < SMALLEST_MU:\n        return True",
+           "a tiny rho for nothing", TOGETHER),
+    Mutant(ASKED, " and self.protects.holds(charged.protects)", "", "a charge of persons pays for days", CHARGED),
+    Mutant(CHARGING, "Spending.of(strategy.certificate, terms.protects)", 'Spending.of(strategy.certificate, "person")',
+           "trips are always charged as persons", CHARGED),
+    Mutant(CHARGING, 'Spending.of(strategy.certificate, "declared")', 'Spending.of(strategy.certificate, "person")',
+           "weights are charged as persons", CHARGED),
+    Mutant("cli/ledger.py", "    if charge.days is not None and (days", "    if False and (days",
+           "a charge of one day pays for all", CHARGED),
     Mutant(ASKED, "return self in (Protects.PERSON_DAY, Protects.TRIP)", "return True", "persons have days", TOGETHER),
     Mutant(ASKED, "getattr(self, name) <= getattr(charged, name)", "getattr(self, name) > 0",
            "any charge pays for any file", TOGETHER),
@@ -263,6 +289,19 @@ MUTANTS = [
     Mutant(BOOKS, "return near if near >= value else math.nextafter(near, math.inf)", "return near",
            "rounded to nearest",
            TOGETHER),
+    Mutant(BOOKS, "return near if near <= value else math.nextafter(near, 0.0)", "return near",
+           "room rounded to nearest", TOGETHER),
+    Mutant(BOOKS, "sum(terms) + _SLACK * (1 + sum(abs(term) for term in terms))", "sum(terms)",
+           "a fee rounded to nearest", TOGETHER),
+    Mutant(BOOKS, "_SLACK * (1 + sum(abs(term) for term in terms))", "_SLACK", "large fees not rounded up", TOGETHER),
+    Mutant(BOOKS, "alpha * spent if asked", "Fraction(float(alpha * spent)) if asked",
+           "a price of rho rounded to nearest", TOGETHER),
+    Mutant(BOOKS, "min(spent, alpha * spent * spent / 2)", "min(spent, Fraction(float(alpha * spent * spent / 2)))",
+           "a pure price rounded to nearest", TOGETHER),
+    Mutant(BOOKS, "return sum((Fraction(one.delta) for one in charges), Fraction(0))",
+           "return Fraction(sum(one.delta for one in charges))", "deltas added as floats", TOGETHER),
+    Mutant(BOOKS, "    except OverflowError:\n        return math.inf", "    except OverflowError:\n        return 0.0",
+           "what no float can hold is free", TOGETHER),
     Mutant(BOOKS, "        running.difference_update(ends.get(begin, ()))\n",
            "        running -= {place for end in sorted(ends) if end <= after for place in ends[end]}\n",
            "the last run of days does not count", TOGETHER),
@@ -305,6 +344,8 @@ MUTANTS = [
     Mutant(SPENDING, "math.log1p(-1 / alpha),", "2 * math.log1p(-1 / alpha),",
            "the correction taken twice", ACCOUNTING),
     Mutant(SPENDING, "sum(terms) + _SLACK", "sum(terms) - _SLACK", "epsilon rounded down", ACCOUNTING),
+    Mutant(SPENDING, "_SLACK * (1 + sum(abs(t) for t in terms))", "_SLACK", "large epsilons not rounded up",
+           ACCOUNTING),
     Mutant(SPENDING, "    return low\n", "    return high\n", "rho rounded up", ACCOUNTING),
     Mutant(SPENDING, "        return math.inf\n", "        return 0.0\n",
            "delta 0 makes Gaussian noise free", ACCOUNTING),
@@ -510,6 +551,36 @@ MUTANTS = [
            "_highest(exposure, scales, law, l2_steps, everything)", "sums as if they were single weights", L2),
     Mutant(PROOF, "or law is Law.LAPLACE or exposure.single", "or exposure.single", "an L2 norm for Laplace noise", L2),
     Mutant(PROOF, "((self.cut > 1) | (edges_of != 1))", "(self.cut > 1)", "a sum called a single weight", L2),
+    Mutant(LATTICE, "math.isqrt(4 * max(len(self.low), 1)) + 1", "math.isqrt(4 * max(len(self.low), 1))",
+           "a root of steps rounded down", L2),
+    Mutant(LATTICE, "math.ceil(unit / self.granularity) + math.isqrt", "int(unit / self.granularity) + math.isqrt",
+           "an L2 unit rounded down", L2),
+    Mutant(TRIP_TERMS, "math.isqrt(2 * SHARE * SHARE) + 1 if", "math.isqrt(2 * SHARE * SHARE) if",
+           "a replaced unit rounded down", L2),
+    # --- series: what is killed
+    Mutant(STEPS, "            state = UNFINISHED if", "            state = LOST if",
+           "a moved file is charged again", SERIES),
+    Mutant(SERIES_CODE, "    with only_process(Path(folder), LOCK):", "    if True:",
+           "two runs at once charge twice", SERIES),
+    Mutant(STEPS, "            return all(_dearest(", "            return any(_dearest(",
+           "the ledger's budget is not asked", SERIES),
+    Mutant(SCHEDULE, "    if retry:\n        mean", "    if False:\n        mean", "no room is kept for a second retry",
+           SERIES),
+    Mutant("publish/release.py", "    if keep is not None:\n        keep(made)\n", "", "noted before it is on the disk",
+           SERIES),
+    # --- signatures
+    Mutant(SIGNING, "    if not renamed and name != Path(path).name:", "    if False:", "any name verifies", SIGNED),
+    Mutant(SIGNING, "bytes.fromhex(digest) + name.encode(\"utf-8\", \"surrogateescape\")", "bytes.fromhex(digest)",
+           "the name is not signed", SIGNED),
+    Mutant("publish/oracle.py", "            if wanted is not None and wanted != stated:", "            if False:",
+           "another period verifies", SIGNED),
+    Mutant("publish/oracle.py", "renamed=date is not None", "renamed=dataset is not None", "a data set frees the name",
+           SIGNED),
+    Mutant(KEYS, "    if status.st_mode & 0o077:", "    if status.st_mode & 0o007:",
+           "a key that the group can read", SIGNED),
+    Mutant(KEYS, "    if status.st_uid != os.geteuid():", "    if False:", "a key of another user", SIGNED),
+    Mutant(KEYS, "_create(private, secret, 0o600)", "_create(private, secret, 0o644)",
+           "a new key that all can read", SIGNED),
     Mutant("data/lattice.py", "+ math.isqrt(4 * max(len(self.low), 1)) + 1", "", "rounding is free in L2 norm", L2),
     # --- what a file may claim
     Mutant("publish/trip_terms.py", " or span[0] > span[1]", "", "days that end before they begin", HOSTILE_TRIPS),

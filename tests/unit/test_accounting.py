@@ -69,7 +69,7 @@ def lowest_epsilon(rho, delta):
         return bound((low + high) / 2)
 
 
-@pytest.mark.parametrize("rho", [1e-7, 0.003, 0.0244, 0.5, 7.0, 300.0])
+@pytest.mark.parametrize("rho", [1e-7, 0.003, 0.0244, 0.5, 7.0, 300.0, *(10.0**power / 7 for power in range(5, 12))])
 @pytest.mark.parametrize("delta", [1e-12, 1e-6, 0.01])
 def test_epsilon_is_rounded_up(rho, delta):
     """Never below the exact value, and above it by no more than the slack it is given."""

@@ -5,6 +5,7 @@ import math
 import pickle
 from dataclasses import replace
 from fractions import Fraction
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from hushpath import HushpathError
 from hushpath.errors import BudgetError, OptionError
 from hushpath.measure.door import measure
 from hushpath.noise import Law
+from hushpath.privacy import certificate
 from hushpath.privacy.accounting import Budget, zcdp_epsilon, zcdp_rho
 from hushpath.privacy.certificate import Exposure, calibrate, certify
 from hushpath.privacy.gaussian import SPLIT, gaussian_delta, gaussian_mu
@@ -51,6 +53,40 @@ def test_never_below_the_exact_cost_and_hardly_above(law, seed):
     spent = certify(exposure, scales, law, steps, Budget(math.inf, 1e-6)).spent
     exact = exact_cost(exposure, scales, law, steps)
     assert exact <= Fraction(spent) <= exact * (1 + Fraction(1, 2**40))
+
+
+@pytest.mark.parametrize("law", list(Law))
+def test_what_a_long_sum_loses_is_added_again(law):
+    """A thousand groups, each too cheap to move a float beside one that is dear."""
+    count, steps = 4000, 1
+    cut = np.array([4, *[1] * count])
+    scales = np.array([1, *[2**52 if law is Law.LAPLACE else 2**26] * count])
+    exposure = Exposure(1, cut, np.zeros(count + 1, int), np.arange(count + 1))
+    spent = certify(exposure, scales, law, steps, Budget(math.inf, 1e-6)).spent
+    assert Fraction(spent) >= exact_cost(exposure, scales, law, steps)
+
+
+def test_mu_is_rounded_up(monkeypatch):
+    """The square of what is converted is never below twice the cost, in exact arithmetic."""
+    seen = []
+    monkeypatch.setattr(certificate, "gaussian_epsilon", lambda mu, delta: seen.append(mu) or 1.0)
+    exposure = Exposure(1, np.ones(1, int), np.zeros(1, int), np.zeros(1, int))
+    rng = np.random.default_rng(0)
+    for cost in (0.5, *rng.uniform(1e-6, 50, 50).tolist()):
+        monkeypatch.setattr(certificate, "_worst_cost", lambda *_, cost=cost: (cost, 0))
+        certify(exposure, np.array([9]), Law.GAUSSIAN, 1, Budget(math.inf, 1e-6))
+        assert 2 * Fraction(cost) <= Fraction(seen[-1]) ** 2 <= 2 * Fraction(cost) * (1 + Fraction(1, 2**50))
+
+
+def test_two_parts_of_a_cost_are_added_upwards(monkeypatch):
+    """Single weights and the rest: their sum as a float is never below the sum."""
+    exposure = Exposure(2, np.ones(2, int), np.arange(2), np.arange(2), np.array([True, False]))
+    rng = np.random.default_rng(1)
+    for one, other in rng.uniform(1e-3, 1, (50, 2)).tolist():
+        answers = cycle([(9.0, 0), (one, 0), (other, 1)])  # joint, then the two parts
+        monkeypatch.setattr(certificate, "_highest", lambda *_, answers=answers: next(answers))
+        spent = certify(exposure, np.array([9, 9]), Law.GAUSSIAN, 5, Budget(math.inf, 0.0), 2).spent
+        assert Fraction(spent) >= Fraction(one) + Fraction(other)
 
 
 @pytest.mark.parametrize("law", list(Law))

@@ -1,12 +1,15 @@
 """Units that are smaller in L2 than in L1: what they cost, and that no neighbour costs more."""
 
 import math
+from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from named_graphs import named
 
 import hushpath
+from hushpath.data.lattice import Lattice
 from hushpath.data.weights import PrivateWeights
 from hushpath.errors import OptionError
 from hushpath.measure.numbers import exact_numbers
@@ -18,6 +21,7 @@ from hushpath.strategy.terms import norms_of_edges
 EDGES, MOST = 24, 0.5
 ANY = Budget(1e9, 1e-6)
 from hushpath.strategy.terms import Terms
+from hushpath.strategy.trips import SHARE, TripLattice
 
 
 def strategy(network, mechanism, law="gaussian", **options):
@@ -44,6 +48,24 @@ def neighbours(topology, rng):
         second = first.copy()
         second[at] += MOST * (1 if turn % 4 < 2 else rng.choice([-1, 1], len(at)))
         yield first, np.clip(second, 0, 20)
+
+
+@pytest.mark.parametrize("unit", [1.0, 3.9, 0.1, 7.0])
+@pytest.mark.parametrize("edges", [1, 2, 3, 4, 5, 11, 24, 25])
+def test_steps_in_l2_norm_are_rounded_up(edges, unit):
+    """unit/g + 2 sqrt(edges), in exact arithmetic (docs/proofs/lattice.md)."""
+    topology = hushpath.Network.build(range(edges + 1), range(edges), range(1, edges + 1), np.ones(edges)).topology
+    lattice = Lattice.build(topology, unit=100.0, unit_l2=unit, granularity=0.5, max_weight=20.0)
+    roots = lattice.l2_steps - Fraction(unit) / Fraction(lattice.granularity)
+    assert roots > 0
+    assert roots**2 >= 4 * edges
+
+
+def test_a_replaced_unit_of_trips_is_rounded_up():
+    """Two of norm SHARE, at right angles: their distance is no whole number."""
+    terms = SimpleNamespace(replaced=True)
+    assert TripLattice.l2_steps.fget(terms) ** 2 >= 2 * SHARE**2
+    assert TripLattice.l2_steps.fget(SimpleNamespace(replaced=False)) == SHARE
 
 
 @pytest.mark.parametrize("network", ["path", "grid", "cycle"])

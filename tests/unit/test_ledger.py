@@ -150,6 +150,16 @@ def test_the_whole_budget_can_be_spent_to_the_last_bit(ledger):
         ledger.charge(pure(0.01))
 
 
+@pytest.mark.parametrize("numbers", [(5.0, 0.0, 1e-8), (0.0, 1.0, 1e-6), (1e-6, 1.0, 1e-6)])
+def test_no_part_of_a_gaussian_charge_can_be_understated(tmp_path, numbers):
+    """Neither epsilon nor rho: each book believes another of the numbers."""
+    ledger = Ledger.create(tmp_path / "g", dataset="d", protects="person", epsilon=1.0, delta=1e-6)
+    for _ in range(3):
+        with pytest.raises(OptionError):
+            ledger.charge(Spending("person", "gaussian", *numbers))
+    assert ledger.charges() == []
+
+
 @pytest.mark.parametrize("asked", [None, 1.0, "laplace"])
 def test_only_a_spending_is_charged(ledger, asked):
     with pytest.raises(OptionError, match="needs a Spending"):
@@ -217,6 +227,8 @@ DAMAGE = {
     "text": "UPDATE charge SET epsilon = 'abc'",
     "blob": "UPDATE charge SET spent = x'00'",
     "cheaper": "UPDATE charge SET epsilon = 0.1",
+    "cheaper by certificate": "UPDATE charge SET law = 'gaussian', spent = 5.0, epsilon = 0.1, delta = 1e-7",
+    "cheaper by rho": "UPDATE charge SET law = 'gaussian', spent = 1e-6, epsilon = 1.0, delta = 1e-6",
     "law": "UPDATE charge SET law = 'none'",
     "unit": "UPDATE charge SET protects = 'trip'",
     "another data set": "UPDATE charge SET dataset = 'nobody'",

@@ -50,7 +50,7 @@ def test_signed_saved_verified_loaded(folder, made):
     assert stat.S_IMODE(os.stat("me.key").st_mode) == 0o600
 
 
-def test_the_message_is_the_context_and_the_digest_of_the_whole_file(folder):
+def test_the_message_is_the_context_the_digest_of_the_whole_file_and_its_name(folder):
     """Checked with the bare library, so that another program can verify too; the bare file is not what is signed."""
     import hashlib
 
@@ -60,8 +60,9 @@ def test_the_message_is_the_context_and_the_digest_of_the_whole_file(folder):
     key = load_pem_public_key((folder / "me.pub").read_bytes())
     data = (folder / "roads.hush").read_bytes()
     signature = base64.b64decode(json.loads((folder / "roads.hush.sig").read_text())["signature"])
-    key.verify(signature, b"hushpath file signature, version 1\0" + hashlib.sha256(data).digest())
-    for other in (data, hashlib.sha256(data).digest()):
+    context, digest = b"hushpath file signature, version 1\0", hashlib.sha256(data).digest()
+    key.verify(signature, context + digest + b"roads.hush")
+    for other in (data, digest, context + digest, context + digest + b"other.hush"):
         with pytest.raises(InvalidSignature):
             key.verify(signature, other)
     assert signing.verified_digest("roads.hush", "me.pub") == hashlib.sha256(data).hexdigest()
@@ -110,7 +111,8 @@ def test_another_key_another_file_no_signature(folder, made):
         {"algorithm": "none"}, {"algorithm": ["Ed25519"]}, {"key": 5}, {"key": "F" * 64}, {"key": "0" * 63},
         {"signature": ""}, {"signature": "A" * 86}, {"signature": "!" * 88}, {"signature": 7}, {"signature": None},
         {"signature": "A" * 88}, {"more": 1}, {"key": {"a": 1}}, {"signature": "A" * 85 + "B=="},
-        {"signature": "é"}, {"version": 2}, {"version": 10**300},
+        {"signature": "é"}, {"version": 2}, {"version": 10**300}, {"name": None}, {"name": ""},
+        {"name": "a/roads.hush"}, {"name": 7}, {"name": "x" * 256}, {"name": "\ud800"},
     ],
 )  # fmt: skip
 def test_signature_files_are_strict(folder, change):
@@ -316,3 +318,113 @@ def test_no_untyped_error_from_random_signature_files(folder):
         except HushpathError:
             refusals += 1
     assert refusals > 250
+
+
+# --- what a signed file is about
+
+
+def months(folder, names=("2026-03", "2026-04")):
+    """One data set, a signed file a month."""
+    for month in names:
+        made = hushpath.release(NET, epsilon=1.0, unit=1.0, dataset="city", date=month)
+        made.save(folder / f"city-{month}.hush", sign=folder / "me.key")
+
+
+def renamed(old, new):
+    for suffix in ("", ".sig"):
+        os.replace(f"{old}{suffix}", f"{new}{suffix}")
+
+
+def test_last_months_file_does_not_pass_for_this_months(folder):
+    months(folder)
+    os.unlink("city-2026-04.hush")
+    renamed("city-2026-03.hush", "city-2026-04.hush")
+    with pytest.raises(FileFormatError, match=r"city-2026-03\.hush"):
+        hushpath.load("city-2026-04.hush", verify="me.pub")
+    with pytest.raises(FileFormatError, match="2026-03"):
+        hushpath.load("city-2026-04.hush", verify="me.pub", date="2026-04")
+    edited = json.loads((folder / "city-2026-04.hush.sig").read_text()) | {"name": "city-2026-04.hush"}
+    (folder / "city-2026-04.hush.sig").write_text(json.dumps(edited))
+    for more in ({}, {"date": "2026-04"}, {"date": "2026-03"}):  # the name is signed, too
+        with pytest.raises(FileFormatError):
+            hushpath.load("city-2026-04.hush", verify="me.pub", **more)
+
+
+def test_readers_demand_the_data_set_and_the_period(folder):
+    months(folder)
+    found = hushpath.load("city-2026-03.hush", verify="me.pub", dataset="city", date="2026-03").statement
+    assert (found.dataset, found.quantity.date) == ("city", "2026-03")
+    for wrong in ({"dataset": "town"}, {"date": "2026-04"}, {"date": ""}, {"dataset": "city", "date": "2026-3"}):
+        with pytest.raises(FileFormatError):
+            hushpath.load("city-2026-03.hush", verify="me.pub", **wrong)
+    for unsigned in ({"dataset": "city"}, {"date": "2026-03"}):  # a file that nobody signed proves nothing
+        with pytest.raises(OptionError, match="verify"):
+            hushpath.load("city-2026-03.hush", **unsigned)
+    renamed("city-2026-03.hush", "download.hush")  # who says which period is meant may use any name
+    assert hushpath.load("download.hush", verify="me.pub", date="2026-03").statement == found
+    with pytest.raises(FileFormatError):
+        hushpath.load("download.hush", verify="me.pub", dataset="city")
+
+
+def test_the_ledger_names_the_data(folder):
+    from hushpath.privacy.ledger import Ledger
+
+    Ledger.create("a.ledger", dataset="taxi", protects="declared", epsilon=3.0, delta=1e-6)
+    assert hushpath.release(NET, epsilon=1.0, unit=1.0, ledger="a.ledger").statement.dataset == "taxi"
+    assert hushpath.release(NET, epsilon=1.0, unit=1.0).statement.dataset == ""
+    for wrong in (" city", "a\nb", "x" * 201, 7):
+        with pytest.raises(OptionError):
+            hushpath.release(NET, epsilon=1.0, unit=1.0, dataset=wrong)
+
+
+def test_on_the_command_line_too(folder, capsys):
+    months(folder)
+    file, verify = "city-2026-03.hush", ["--verify", "me.pub"]
+    assert run(["inspect", file, *verify]) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("Signed for"))
+    assert "city" in line
+    assert "2026-03" in line
+    assert run(["inspect", file, *verify, "--dataset", "city", "--date", "2026-03", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["signature"]
+    assert (told["dataset"], told["date"], told["days"]) == ("city", "2026-03", None)
+    export = ["export", "--to", "parquet", "-o", "e.parquet"]
+    asked = (["inspect"], ["query", "a", "c"], ["matrix", "-o", "m.csv"], export)
+    for verb, *rest in asked:
+        for wrong in (["--date", "2026-04"], ["--dataset", "town"]):
+            assert run([verb, file, *rest, *verify, *wrong]) == 2
+            assert run([verb, file, *rest, *wrong]) == 2
+        assert run([verb, file, *rest, *verify, "--date", "2026-03", "--dataset", "city"]) == 0
+
+
+# --- private keys
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o620, 0o602, 0o660])
+def test_a_private_key_that_others_can_use_is_refused(folder, made, mode, capsys):
+    os.chmod("me.key", mode)
+    os.symlink("me.key", "link.key")
+    for key in ("me.key", "link.key"):
+        with pytest.raises(OptionError, match="chmod 600"):
+            made.save("new.hush", sign=key)
+    (folder / "roads.csv").write_text("source,target,weight\na,b,4\nb,c,6\n")
+    assert run(["release", "roads.csv", "-o", "new.hush", "--epsilon", "1", "--unit", "1", "--sign", "me.key"]) == 2
+    assert not os.path.exists("new.hush")
+    os.chmod("me.key", 0o400)
+    made.save("new.hush", sign="link.key")
+    hushpath.load("new.hush", verify="me.pub")
+
+
+def test_a_private_key_of_another_user_is_refused(folder, made, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: os.stat("me.key").st_uid + 1)
+    with pytest.raises(OptionError, match="another user"):
+        made.save("new.hush", sign="me.key")
+    assert not os.path.exists("new.hush")
+
+
+def test_new_keys_are_for_their_owner_whatever_the_mask(folder):
+    before = os.umask(0)
+    try:
+        keys.make_keys("open")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(os.stat("open.key").st_mode) == 0o600

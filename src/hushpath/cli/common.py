@@ -55,6 +55,12 @@ EdgeInterval = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, errors included, for machines.")]
 Verify = Annotated[Path | None, typer.Option("--verify", help="Only if signed with the key of this public key file.")]
+ExpectedDataset = Annotated[
+    str | None, typer.Option("--dataset", help="With --verify: the name of the data that the file must state.")
+]
+ExpectedDate = Annotated[
+    str | None, typer.Option("--date", help="With --verify: the reporting period that the file must state.")
+]
 DecoderName = Annotated[str, typer.Option("--decoder", help="How to read the release; `inspect` lists the choices.")]
 EstimatorName = Annotated[
     str, typer.Option("--estimator", help="How edge weights are estimated, where paths are searched.")

@@ -41,6 +41,8 @@ def command(
     decoder: c.DecoderName = "auto",
     estimator: c.EstimatorName = "auto",
     verify: c.Verify = None,
+    dataset: c.ExpectedDataset = None,
+    date: c.ExpectedDate = None,
     period: t.Period = None,
     json: c.Json = False,
 ) -> None:
@@ -64,7 +66,7 @@ def command(
         check_new_folder(out)
     if not (form.folder and out.is_dir()):
         c.check_output(out, release, sources, targets, verify, *files.values())
-    rel = load(release, verify=verify, decoder=decoder, estimator=estimator)
+    rel = load(release, verify=verify, dataset=dataset, date=date, decoder=decoder, estimator=estimator)
     rel = rel if period is None else rel.at(period)
     with shown():
         written = export(

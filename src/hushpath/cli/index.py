@@ -28,6 +28,8 @@ def command(
     decoder: c.DecoderName = "auto",
     estimator: c.EstimatorName = "auto",
     verify: c.Verify = None,
+    dataset: c.ExpectedDataset = None,
+    date: c.ExpectedDate = None,
     period: t.Period = None,
     json: c.Json = False,
 ) -> None:
@@ -38,7 +40,10 @@ def command(
 
     c.check_inputs(release)
     # without the index that lies there: a damaged one can be replaced
-    rel = c.in_period(load(release, verify=verify, index=False, decoder=decoder, estimator=estimator), period)
+    rel = load(
+        release, verify=verify, dataset=dataset, date=date, index=False, decoder=decoder, estimator=estimator
+    )  # fmt: skip
+    rel = c.in_period(rel, period)
     path = rel.index_file(release) if out is None else out
     c.check_output(path, release, verify, decomposition)
     if decomposition is not None:

@@ -20,6 +20,8 @@ NOT_PROVED = (
 def command(
     release: Annotated[Path, typer.Argument(help="A release file.")],
     verify: c.Verify = None,
+    dataset: c.ExpectedDataset = None,
+    date: c.ExpectedDate = None,
     json: c.Json = False,
 ) -> None:
     """Say who is protected by a release, and what that is worth.  The certificate is proved again from the file."""
@@ -30,9 +32,10 @@ def command(
     from ..publish.oracle import load
 
     c.check_inputs(release)
-    rel = load(release, verify=verify)
+    rel = load(release, verify=verify, dataset=dataset, date=date)
     beside, signer = signature_path(release), fingerprint(public_key(verify)) if verify else None
     strategy = rel.measurements.strategy
+    days = (rel.statement.trips or {}).get("days")
     default, *others = decoders_for(strategy)
     usual = rel.reading.estimator if default.searches else None
     more = [
@@ -46,7 +49,8 @@ def command(
             **c.privacy(rel.statement), "promise": rel.statement.promise.as_dict(),
             "nodes": topology.num_nodes, "edges": topology.num_edges, "directed": topology.directed,
             "fingerprint": rel.fingerprint, "proved": PROVED, "not_proved": NOT_PROVED,
-            "signature": {"present": beside.is_file(), "verified": verify is not None, "key": signer},
+            "signature": {"present": beside.is_file(), "verified": verify is not None, "key": signer,
+                          "dataset": rel.statement.dataset, "date": rel.statement.quantity.date, "days": days},
             "decoders": [default.name, *(other.name for other in others)],
             "estimators": [usual.name, *(one.name for one in more)] if usual else [],
             "statement": rel.statement.as_dict(),
@@ -67,6 +71,11 @@ def command(
     print(f"Fingerprint of the release: {rel.fingerprint}")
     if signer:
         print(f"Signature: valid, made with the key of fingerprint {signer}.")
+        covered = f"; days {days[0]} to {days[1]}" if days else ""
+        print(
+            f"Signed for: data set {rel.statement.dataset or 'not named'}; reporting period "
+            f"{rel.statement.quantity.date or 'not stated'}{covered}."
+        )
     elif beside.is_file():
         print(f"Signature: {beside} is there but was NOT CHECKED; use --verify with the publisher's public key.")
     else:

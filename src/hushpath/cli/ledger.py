@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -108,7 +109,8 @@ def check(
 def _trouble(path: Path, charges: list[Charge]) -> str:
     """What is wrong with one release file, or nothing."""
     from ..errors import HushpathError
-    from ..privacy.spending import Spending
+    from ..privacy.spending import Protects, days_text
+    from ..publish.charging import spending_of
     from ..publish.oracle import load
 
     try:
@@ -123,8 +125,14 @@ def _trouble(path: Path, charges: list[Charge]) -> str:
         same = [str(one.number) for one in charges if one.fingerprint is None and Path(one.file).name == path.name]
         hint = f"; charge {', '.join(same)} was for a file of this name, and none was noted" if same else ""
         return f"no charge is of this file{hint}"
-    asked = Spending(charge.asked.protects, said.law, said.spent, said.epsilon, said.delta)  # type: ignore[arg-type]
-    return "" if asked.is_paid_by(charge.asked) else f"it spends {asked}, and charge {charge.number} is {charge.asked}"
+    asked, days = spending_of(release.measurements.strategy)
+    if asked.protects is Protects.DECLARED:  # what the unit of weights means, and their days, only the owner knows
+        asked, days = replace(asked, protects=charge.asked.protects), charge.days
+    if not asked.is_paid_by(charge.asked):
+        return f"it spends {asked}, and charge {charge.number} is {charge.asked}"
+    if charge.days is not None and (days is None or not charge.days[0] <= days[0] <= days[1] <= charge.days[1]):
+        return f"it covers {days_text(days)}, and charge {charge.number} only {days_text(charge.days)}"
+    return ""
 
 
 def _page(ledger: Ledger, one: Dataset, days: Days) -> str:

@@ -32,6 +32,8 @@ def command(
     decoder: c.DecoderName = "auto",
     estimator: c.EstimatorName = "auto",
     verify: c.Verify = None,
+    dataset: c.ExpectedDataset = None,
+    date: c.ExpectedDate = None,
     period: t.Period = None,
     part: Annotated[str | None, _option("--part", "Only the i-th of N shares of a folder: 3/20.")] = None,
     join: Annotated[list[Path] | None, _option("--join", "A folder with parts that shares made; repeatable.")] = None,
@@ -60,7 +62,7 @@ def command(
         c.check_output(out, release, sources, targets, verify)
         if not join and (part or dask or workers):
             raise OptionError(f"parts are made in a folder: name one, without a dot, not {out.name}")
-    rel = load(release, verify=verify, decoder=decoder, estimator=estimator)
+    rel = load(release, verify=verify, dataset=dataset, date=date, decoder=decoder, estimator=estimator)
     rel = c.in_period(rel, period) if period or not in_parts else rel
     rows, columns = (None if path is None else read_labels(path) for path in (sources, targets))
     question: dict[str, Any] = {

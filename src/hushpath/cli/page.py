@@ -21,6 +21,8 @@ def command(
     estimator: c.EstimatorName = "auto",
     period: t.Period = None,
     verify: c.Verify = None,
+    dataset: c.ExpectedDataset = None,
+    date: c.ExpectedDate = None,
     json: c.Json = False,
 ) -> None:
     """Write a page with a map to explore a release: one file that loads nothing and works anywhere."""
@@ -33,7 +35,7 @@ def command(
     check_confidence(confidence)
     c.check_inputs(release)
     c.check_output(out, release, verify)
-    rel = load(release, verify=verify, decoder=decoder, estimator=estimator)
+    rel = load(release, verify=verify, dataset=dataset, date=date, decoder=decoder, estimator=estimator)
     rel = rel if period is None else rel.at(period)
     with shown():
         size = write_explorer(rel, out, title=title, origin=origin, confidence=confidence)

@@ -24,6 +24,8 @@ def command(
     decoder: c.DecoderName = "auto",
     estimator: c.EstimatorName = "auto",
     verify: c.Verify = None,
+    dataset: c.ExpectedDataset = None,
+    date: c.ExpectedDate = None,
     period: t.Period = None,
     json: c.Json = False,
 ) -> None:
@@ -39,7 +41,8 @@ def command(
         raise OptionError("give two nodes, or --pairs FILE")
     check_confidence(confidence)
     c.check_inputs(release, pairs)
-    rel = c.in_period(load(release, verify=verify, decoder=decoder, estimator=estimator), period)
+    rel = load(release, verify=verify, dataset=dataset, date=date, decoder=decoder, estimator=estimator)
+    rel = c.in_period(rel, period)
     asked = [(str(source), str(target))] if pairs is None else read_pairs(pairs)
     answers = rel.distances(asked).tolist()
     with shown():

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ..data.trips import Trips
 
 
+DATE = "Reporting period (free text), for example 2026-03."
+
+
 def command(
     network: Annotated[Path, typer.Argument(help=c.NETWORK)],
     out: Annotated[Path, typer.Option("-o", "--out", help="The release file to write, e.g. roads.hush.")],
@@ -66,10 +69,10 @@ def command(
     max_edges: t.MaxEdges = None,
     emphasis: t.Emphasis = None,
     ledger: Annotated[Path | None, typer.Option("--ledger", help="Charge this ledger first; see `ledger`.")] = None,
-    dataset: Annotated[str | None, typer.Option("--dataset", help="Of the ledger, if it has several.")] = None,
+    dataset: Annotated[str | None, typer.Option("--dataset", help="Name of the data; published.")] = None,
     quantity: Annotated[str | None, typer.Option("--quantity", help="What a distance is: 'travel time'.")] = None,
     measured_in: Annotated[str | None, typer.Option("--in", help="What it is measured in: seconds.")] = None,
-    date: Annotated[str | None, typer.Option("--date", help="Of when it is, in your words: 2026-03.")] = None,
+    date: Annotated[str | None, typer.Option("--date", help=DATE)] = None,
     publisher: Annotated[str | None, typer.Option("--publisher", help="Who publishes the release.")] = None,
     json: c.Json = False,
 ) -> None:

@@ -35,7 +35,8 @@ def command(
     dataset: Annotated[str | None, typer.Option("--dataset", help="Of the ledger; else the name of --trips.")] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Show spans and epsilons; write nothing.")] = False,
     early: Annotated[bool, typer.Option("--early", help="Release spans, too, that are not over yet.")] = False,
-    skip_lost: Annotated[bool, typer.Option("--skip-lost", help="Leave out what was paid for and is gone.")] = False,
+    skip_lost: Annotated[bool, typer.Option("--skip-lost", help="Skip releases charged but without a file.")] = False,
+    retry: Annotated[bool, typer.Option("--retry/--no-retry", help="Keep room to repeat a killed release.")] = True,
     population: c.Population = None,
     law: c.LawName = "auto",
     directed: c.Directed = False,
@@ -88,7 +89,7 @@ def command(
             t.read(network, trips, given), first=first, every=every, count=count, epsilon=epsilon, delta=delta,
             split=split, ledger=ledger, folder=out, dataset=dataset or _name(trips, ledger), proxy=proxy,
             population=population, law=law, estimator=estimator, sign=sign, early=early, skip_lost=skip_lost,
-            only_plan=plan, around=around, **terms,
+            retry=retry, only_plan=plan, around=around, **terms,
         )  # fmt: skip
     if json:
         c.print_json({"ledger": str(ledger), **_document(found)})
@@ -132,7 +133,11 @@ def _outlook(found: Series) -> list[str]:
     """What there is to do about it."""
     lines = [f"NOT POSSIBLE as planned: {found.trouble}."] if found.trouble else []
     if found.of("lost"):
-        lines.append("Lost: it was paid for, its file is not there, and the charge stays.")
+        lines.append("Lost: a run was killed between charge and file; the charge stays spent.")
+    for step in found.of("made"):
+        if step.wasted:
+            numbers = ", ".join(f"{one.number} (epsilon {one.asked.epsilon:.4g})" for one in step.wasted)
+            lines.append(f"Charged more than once: {step.file.name}; no file was made of charge {numbers}.")
     if found.of("to come"):
         lines.append("To come: the days are not over. Its budget is kept; run this again then.")
     return lines
@@ -142,7 +147,7 @@ def _document(found: Series) -> dict[str, Any]:
     """The series for machines."""
     steps = [
         {"days": [str(day) for day in step.days], "epsilon": step.epsilon, "state": step.state, "file": str(step.file),
-         "charges": [one.number for one in step.paid]}
+         "charges": [one.number for one in step.paid], "lost_charges": [one.number for one in step.wasted]}
         for step in found.steps
     ]  # fmt: skip
     return {

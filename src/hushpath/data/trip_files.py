@@ -78,7 +78,7 @@ class Table:
 
 @contextmanager
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a fresh engine that installs nothing; what does not fit in memory goes to a folder only its owner can read."""
+    """Open a fresh engine that installs nothing; beyond memory it uses a folder that only its owner can read."""
     import duckdb
 
     with TemporaryDirectory(prefix="hushpath-") as folder:

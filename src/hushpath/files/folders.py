@@ -1,4 +1,4 @@
-"""Folders that are complete or not there: what ``container.replacing`` is for a file.
+"""Folders that are complete or not there: what ``container.replacing`` is for a file; and the lock of a folder.
 
 A folder is never written over.  Exchanging two of them is not one step on every system, and deleting what lies in a
 folder that somebody named by mistake cannot be undone.
@@ -7,6 +7,7 @@ folder that somebody named by mistake cannot be undone.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import shutil
 import tempfile
@@ -46,3 +47,31 @@ def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise CannotError(f"cannot write {target}: {error.strerror or error}") from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def only_process(folder: Path, name: str) -> Iterator[None]:
+    """Hold the lock file ``name`` of a folder; the system releases it when the process ends, however it ends.
+
+    Raises:
+        CannotError: if another process holds it, or the folder cannot be written to.
+    """
+    path = folder / name
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not os.path.exists(path) or os.fstat(handle).st_ino != os.stat(path).st_ino:
+                raise BlockingIOError  # another process has just finished and removed the file
+        except OSError:
+            os.close(handle)
+            raise
+    except BlockingIOError:
+        raise CannotError(f"another process is writing to {folder}: wait until it has finished") from None
+    except OSError as error:
+        raise CannotError(f"cannot write {path}: {error.strerror or error}") from None
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(handle)

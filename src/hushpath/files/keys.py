@@ -1,7 +1,8 @@
 """Keys to sign with: Ed25519 in PEM files, PKCS8 for the private half and SubjectPublicKeyInfo for the public one.
 
 Used by ``signing``.  ``openssl genpkey -algorithm ed25519`` and ``openssl pkey -pubout`` write the same.
-A key file is hostile input: it may be large, a pipe, of another kind, or the wrong half.
+A key file is hostile input: it may be large, a pipe, of another kind, or the wrong half.  A private key that other
+users can read, or that another user owns, is not used: it may not be secret any more.
 """
 
 from __future__ import annotations
@@ -46,12 +47,16 @@ def make_keys(name: PathLike) -> tuple[Path, Path]:
 
 
 def private_key(path: PathLike) -> Ed25519PrivateKey:
-    """Read the half that signs."""
+    """Read the half that signs.
+
+    Raises:
+        OptionError: if the file is no private Ed25519 key, or not for the eyes of this user only.
+    """
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-    text = small_file(path, LARGEST, OptionError)
+    text, status = _read(path, LARGEST, OptionError)
     if b"PUBLIC KEY-----" in text:
         raise OptionError(f"{path} is a public key; signing takes the private one")
     if b"ENCRYPTED" in text:
@@ -62,6 +67,11 @@ def private_key(path: PathLike) -> Ed25519PrivateKey:
         raise OptionError(f"{path} is not a private key in PEM form; make one with: hushpath keygen NAME") from None
     if not isinstance(key, Ed25519PrivateKey):
         raise OptionError(f"{path} holds a key of another kind than Ed25519; make one with: hushpath keygen NAME")
+    if status.st_uid != os.geteuid():
+        raise OptionError(f"{path} belongs to another user (number {status.st_uid}); sign with a key of your own")
+    if status.st_mode & 0o077:
+        mode = stat.S_IMODE(status.st_mode)
+        raise OptionError(f"{path} can be read or written by other users (mode {mode:04o}). Run: chmod 600 {path}")
     return key
 
 
@@ -92,16 +102,22 @@ def fingerprint(key: Ed25519PublicKey) -> str:
 
 def small_file(path: PathLike, most: int, problem: type[InputError]) -> bytes:
     """The bytes of a small regular file; a pipe or a device could hang or never end."""
+    return _read(path, most, problem)[0]
+
+
+def _read(path: PathLike, most: int, problem: type[InputError]) -> tuple[bytes, os.stat_result]:
+    """The bytes of a small regular file, and the status of that very file, whatever links lead to it."""
     try:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 raise problem(f"{path} is not an ordinary file")
             data = file.read(most + 1)
     except OSError as error:
         raise problem(f"cannot read {path}: {error.strerror or error}") from None
     if len(data) > most:
         raise problem(f"{path} is too large to be a key or a signature")
-    return data
+    return data, status
 
 
 def _create(path: Path, data: bytes, mode: int) -> None:

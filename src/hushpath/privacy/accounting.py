@@ -53,6 +53,7 @@ class Budget:
         return math.isinf(self.epsilon)
 
 
+@lru_cache(maxsize=2**14)  # public numbers; a ledger is read again and again
 def zcdp_epsilon(rho: float, delta: float) -> float:
     """Return an epsilon, rounded up, such that rho-zCDP implies (epsilon, delta)-DP.
 

@@ -26,8 +26,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow, localcontext
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Protocol, TypeVar
 
@@ -41,6 +42,13 @@ _SLACK = 2.0**-40  # as in ``accounting``: above the rounding errors of the fee
 _BY_CERTIFICATES, _BY_ORDER = 1 / 8, (1 / 2, 1 / 8, 1 / 8, 1 / 8)
 # The same on every machine: floats with four bits, at most an eighth apart, which costs less than 1 % of rho.
 _ORDERS = [1 + math.ldexp(eighths, power - 3) for power in range(-10, 40) for eighths in range(8, 16)]
+
+
+# A mathematical library may round logarithms in its own way; decimals are rounded in one way only.
+_DIGITS = Context(
+    prec=30, rounding=ROUND_HALF_EVEN, Emin=-999_999, Emax=999_999, capitals=1, clamp=0, flags=[],
+    traps=[InvalidOperation, DivisionByZero, Overflow],
+)  # fmt: skip
 
 
 class Dated(Protocol):
@@ -165,9 +173,19 @@ def _shared(epsilon: float, delta: float) -> tuple[Book, ...]:
 
 
 def _suited(epsilon: float, delta: float) -> Book:
-    """The book in which Gaussian releases may spend the most rho within (epsilon, delta)."""
-    order = max(_ORDERS, key=lambda alpha: (epsilon - _fee(alpha, delta)) / alpha)
+    """The book in which Gaussian releases may spend the most rho within (epsilon, delta), the same on every machine."""
+    with localcontext(_DIGITS):
+        spent, log_delta = Decimal(epsilon), Decimal(delta).ln()
+        order = max(_logarithms(), key=lambda one: (spent + (one[1] + log_delta) / (one[3] - 1) - one[2]) / one[3])[0]
     return Book(delta, order, _fee(order, delta))
+
+
+@cache
+def _logarithms() -> list[tuple[float, Decimal, Decimal, Decimal]]:
+    """Every order alpha with log(alpha), log(1 - 1/alpha) and itself as a decimal."""
+    with localcontext(_DIGITS):
+        exact = [Decimal(alpha) for alpha in _ORDERS]
+        return [(float(alpha), alpha.ln(), (1 - 1 / alpha).ln(), alpha) for alpha in exact]
 
 
 def _fee(alpha: float, delta: float) -> float:

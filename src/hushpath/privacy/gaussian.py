@@ -14,7 +14,8 @@ The two terms can agree in twenty digits.  So we count with eighty, and every Mi
 bracket; no accuracy of a mathematical library is assumed.  Searches need no trust: what is returned was evaluated.
 
 Guarantees (tests/unit/test_gaussian.py): ``gaussian_delta`` and ``gaussian_epsilon`` never understate, neither the
-continuous law nor a discrete one; ``gaussian_mu`` never overstates; all three by less than a part in 10^12.
+continuous law nor a discrete one; ``gaussian_mu`` never overstates; all three by less than a part in 10^12;
+``is_possible`` refuses no certificate.
 """
 
 from __future__ import annotations
@@ -85,6 +86,24 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     while gaussian_delta(epsilon, mu) > allowed:
         epsilon, step_up = epsilon + step_up, 2 * step_up
     return epsilon
+
+
+@lru_cache(maxsize=2**14)  # a ledger is read again and again; 1 ms each
+def is_possible(rho: float, epsilon: float, delta: float) -> bool:
+    """Return whether a certificate of Gaussian noise with this rho can state (epsilon, delta), erring towards yes.
+
+    Continuous noise with neighbours ``mu = sqrt(2 rho)`` apart is rho-zCDP, so neither conversion of ``certificate``
+    gives an epsilon below the exact one of that noise (docs/proofs/gaussian.md, section 7).
+
+    >>> is_possible(0.5 / 4.2247**2, 1.0001, 1e-6), is_possible(0.5 / 4.2247**2, 0.9999, 1e-6)
+    (True, False)
+    """
+    mu = math.sqrt(2 * rho) * (1 - 2.0**-40)  # below the true distance; certificates state theirs rounded up
+    if rho == 0:
+        return True
+    if mu > LARGEST_MU:  # at a delta of at most 1/2 the exact epsilon differs from rho by less than 1e-10 of it
+        return epsilon >= rho * (1 - 1e-9)
+    return gaussian_delta(epsilon, max(mu, SMALLEST_MU)) <= Decimal.from_float(delta)
 
 
 @lru_cache(maxsize=64)

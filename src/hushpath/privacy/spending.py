@@ -6,7 +6,8 @@ release may be charged to a ledger of the same or of a smaller unit, never to on
 unit of weights that are given as such; nothing relates it to the others.
 
 Guarantees (tests/unit/test_composition.py): a ``Spending`` holds finite numbers that are not negative; Laplace noise
-has no delta, and its epsilon is what it spends; Gaussian noise has a delta.
+has no delta, and its epsilon is what it spends; Gaussian noise has a delta, and its rho and epsilon agree: neither can
+be understated while the other is true.
 """
 
 from __future__ import annotations
@@ -20,8 +21,11 @@ import numpy as np
 
 from ..errors import OptionError
 from ..noise import Law
-from .accounting import SMALLEST_DELTA
+from .accounting import SMALLEST_DELTA, zcdp_epsilon
 from .certificate import Certificate
+from .gaussian import is_possible
+
+_ROUNDING = 1e-9  # above what another platform's logarithms may change in a certificate
 
 Days = tuple[date, date] | None  # the first and the last day, both included; None: all days
 
@@ -95,6 +99,16 @@ class Spending:
             raise OptionError("a release with Laplace noise has delta 0, and spends its epsilon")
         if self.law is Law.GAUSSIAN and not SMALLEST_DELTA <= self.delta <= 0.5:
             raise OptionError(f"a release with Gaussian noise has a delta of at most 0.5, got {self.delta:g}")
+        if self.law is Law.GAUSSIAN:
+            self._check_consistency()
+
+    def _check_consistency(self) -> None:
+        """Refuse rho, epsilon and delta that no certificate states together: one of them would be too small."""
+        numbers = f"rho {self.spent:g}, epsilon {self.epsilon:g}, delta {self.delta:g} of Gaussian noise do not agree"
+        if not is_possible(self.spent, self.epsilon, self.delta):
+            raise OptionError(f"{numbers}: epsilon is too small. Use Spending.of(certificate, protects)")
+        if not self.epsilon <= zcdp_epsilon(self.spent, self.delta) * (1 + _ROUNDING) + _ROUNDING:
+            raise OptionError(f"{numbers}: rho is too small. Use Spending.of(certificate, protects)")
 
     @classmethod
     def of(cls, certificate: Certificate, protects: str) -> Spending:
@@ -104,8 +118,9 @@ class Spending:
         )  # fmt: skip
 
     def is_paid_by(self, charged: Spending) -> bool:
-        """Whether a charge covers this in every book: the same law, and no number larger."""
-        return self.law is charged.law and all(
+        """Whether a charge covers this in every book: the same law, no smaller unit, and no number larger."""
+        same_promise = self.law is charged.law and self.protects.holds(charged.protects)
+        return same_promise and all(
             getattr(self, name) <= getattr(charged, name) for name in ("spent", "epsilon", "delta")
         )
 

@@ -17,25 +17,32 @@ class Charging(NamedTuple):
 
     ledger: Ledger
     asked: Spending
-    dataset: str | None
     days: Days
+    dataset: str | None
     file: str
 
     @classmethod
     def of(cls, path: Any, dataset: str | None, file: str, strategy: Strategy) -> Charging | None:
         """What this strategy costs whom; nothing without a ledger."""
         if path is None:
-            if dataset is not None:
-                raise OptionError("dataset names a data set of a ledger: name the ledger, too")
             return None
         if strategy.budget.unlimited:
             raise OptionError("without noise there is nothing that a ledger could count: leave it out")
-        terms, days = strategy.terms, None
-        protects = terms.protects if isinstance(terms, TripTerms) else "declared"
-        if isinstance(terms, TripTerms) and terms.days is not None and isinstance(terms.days[0], datetime.date):
-            days = terms.days  # numbered days are not dates, so such a release counts as one of all days
-        return cls(Ledger.open(path), Spending.of(strategy.certificate, protects), dataset, days, file)
+        ledger = Ledger.open(path)
+        names = [one.name for one in ledger.datasets()]
+        return cls(ledger, *spending_of(strategy), names[0] if dataset is None and len(names) == 1 else dataset, file)
 
     def paid(self) -> int:
         """Charge it; ``BudgetError`` if it does not fit."""
         return self.ledger.charge(self.asked, dataset=self.dataset, days=self.days, file=self.file)
+
+
+def spending_of(strategy: Strategy) -> tuple[Spending, Days]:
+    """Return what a release of this strategy spends, and the days it covers."""
+    terms = strategy.terms
+    if not isinstance(terms, TripTerms):
+        return Spending.of(strategy.certificate, "declared"), None
+    days: Days = None  # numbered days are not dates, so such a release counts as one of all days
+    if terms.days is not None and isinstance(terms.days[0], datetime.date):
+        days = terms.days
+    return Spending.of(strategy.certificate, terms.protects), days

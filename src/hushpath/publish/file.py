@@ -34,7 +34,7 @@ from ..strategy.terms import Terms
 from ..strategy.trips import MECHANISM as TRIPS
 from ..strategy.trips import TripTerms
 from . import trip_terms
-from .quantity import UNNAMED, Quantity
+from .quantity import UNNAMED, Quantity, checked_dataset
 from .statement import Statement
 
 FORMAT = "hushpath-release"
@@ -123,6 +123,7 @@ def _pack(measurements: Measurements, statement: Statement, advice: Advice) -> t
         "sampler": measurements.sampler,
         "estimator": advice.estimator,
         "quantity": statement.quantity.as_dict(),
+        "dataset": statement.dataset,
     }
     return header, tensors
 
@@ -140,10 +141,12 @@ HEADER_TYPES: dict[str, tuple[type, ...]] = {
     "decoder": (str,), "law": (str,), "blocks": (list,), "options": (dict,), "details": (dict,), "unit": (float, int),
     "granularity": (float, int), "max_weight": (float, int, type(None)), "sampler": (str,),
     "estimator": (str,), "quantity": (dict,), "unit_l2": (float, int, type(None)), "trips": (dict, type(None)),
+    "dataset": (str,),
 }  # fmt: skip
 # What each version added, and what a file of an older one means.
 ADDED: dict[int, dict[str, Any]] = {
-    3: {"proxy": "", "estimator": ""}, 4: {"unit_l2": None, "trips": None}, 5: {"quantity": UNNAMED.as_dict()},
+    3: {"proxy": "", "estimator": ""}, 4: {"unit_l2": None, "trips": None},
+    5: {"quantity": UNNAMED.as_dict(), "dataset": ""},
 }  # fmt: skip
 
 
@@ -165,7 +168,10 @@ def _unpack(header: Mapping[str, Any], tensors: Tensors, version: int) -> tuple[
     if version < 4:
         claimed = {**claimed, **{name: None for name in ADDED[4] if name not in claimed}}
     quantity = Quantity.from_dict(header["quantity"])
-    proved = replace(Statement.of(measurements), version=_word(claimed.get("version")), quantity=quantity)
+    proved = replace(
+        Statement.of(measurements), version=_word(claimed.get("version")), quantity=quantity,
+        dataset=checked_dataset(header["dataset"]),
+    )  # fmt: skip
     if not _alike(_as_claimed(proved.certified, claimed), claimed):
         raise FileFormatError("its statement promises something else than its strategy proves")
     return measurements, proved, _advice(header["estimator"], tensors.get("advice.weights"), strategy)

@@ -380,17 +380,26 @@ class Release:
     @classmethod
     def load(
         cls, path: str | os.PathLike[str], *, verify: str | os.PathLike[str] | None = None, index: bool = True,
-        decoder: str = "auto", estimator: str = "auto",
+        decoder: str = "auto", estimator: str = "auto", dataset: str | None = None, date: str | None = None,
     ) -> Release:  # fmt: skip
         """Read a release file, checking its digest and proving its certificate again.
 
         An index of this release lying beside it (``roads.hushx``) is mapped if it was made here.  One of another
         release, from elsewhere or damaged is left alone with a warning, and any without ``index``.
-        ``verify`` names a public Ed25519 key (PEM): the file must be signed with its private half.
+        ``verify`` names a public Ed25519 key (PEM): the file must be signed with its private half, under the name it
+        has.  ``dataset`` and ``date`` are the name of the data and the reporting period that the signed file must
+        state, to the letter; with ``date`` the file may have another name than it was signed under.
         ``decoder`` and ``estimator`` as in ``read``.
         """
-        found = read_release(Path(path), sha256=None if verify is None else verified_digest(path, verify))
+        if verify is None and (dataset is not None or date is not None):
+            raise OptionError("dataset and date are checked in a signed file: pass verify, the publisher's public key")
+        signed = None if verify is None else verified_digest(path, verify, renamed=date is not None)
+        found = read_release(Path(path), sha256=signed)
         release = cls(*found, decoder=decoder, estimator=estimator)
+        said = release.statement
+        for what, wanted, stated in (("data set", dataset, said.dataset), ("date", date, said.quantity.date)):
+            if wanted is not None and wanted != stated:
+                raise FileFormatError(f"{path} is signed for the {what} {stated!r}, not {str(wanted)[:100]!r}")
         if (decoder, estimator) != ("auto", "auto"):
             _ = release.decoder  # says now what cannot be read so
         if index:

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from ..errors import OptionError
+from ..privacy.ledger_file import checked_text
 
 LONGEST = 60  # characters of each text
 SECONDS = {
@@ -87,6 +88,11 @@ class Quantity:
         if made.as_dict() != dict(found):
             raise OptionError("a publisher who is named must have a name")
         return made
+
+
+def checked_dataset(name: Any) -> str:
+    """The name of the data, which a ledger could have, or nothing."""
+    return "" if name is None or name == "" else checked_text("a data set", name)
 
 
 SECONDS_IN = {name: seconds for seconds, names in SECONDS.items() for name in names}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from .charging import Charging
 from .oracle import Release
 from .plan import ask, by_name
 from .planned import Plan
-from .quantity import Quantity
+from .quantity import Quantity, checked_dataset
 from .statement import Statement
 from .trip_terms import declared
 
@@ -70,10 +70,13 @@ def release(
         unit_edges: instead of both, ``(k, c)``: one protected unit moves at most k weights by at most c each.
         ledger: a ledger file (docs/LEDGER.md): what the release spends is charged there, on the disk, before noise is
             drawn; if it does not fit, nothing is measured.
-        dataset: the data set of the ledger, if it has several.
+        dataset: the name of the data: published, and with a ledger the one that is charged.  It may be left out if the
+            ledger has one data set only, and then that one's name is published.
         file: the name of the file to come, for the ledger.
-        quantity, measured_in, date: what the numbers are, as everything made of them says: "travel time", "seconds",
-            "2026-03".  Public, and published.
+        quantity, measured_in: what the numbers are, as everything made of them says: "travel time", "seconds".  Public,
+            and published.
+        date: the reporting period, free text, for example "2026-03".  Public, and published; readers of a signed file
+            can demand it (``load``).
         publisher: who publishes the release, as its promise says.  Public, and published; only a signature proves it.
         options: what the mechanism takes.
 
@@ -109,8 +112,8 @@ def release(
             network, epsilon=epsilon, delta=delta, proxy=proxy, population=population, **of_trips,
         )  # fmt: skip
         strategy = trip_strategy(topology, terms, law)
-        charging = Charging.of(ledger, dataset, file, strategy)
-        return _measured(strategy, network, sampler, seed, estimator, charging, said)
+        charging, named = Charging.of(ledger, dataset, file, strategy), checked_dataset(dataset)
+        return measured(strategy, network, sampler, seed, estimator, charging, said, named)
     if not isinstance(network, Network):
         raise OptionError(f"release takes a Network, such as read_network returns, not {type(network).__name__}")
     if wrong := next((name for name, value in of_trips.items() if value is not None), None):
@@ -129,22 +132,28 @@ def release(
     elif not plan.topology.is_same(network.topology):
         raise OptionError("the plan was made for another topology than this network's")
     network.topology.columns.check_public(plan.topology.proxy_name)  # a plan may not know which column is private
-    charging = Charging.of(ledger, dataset, file, plan.strategy)
-    return _measured(plan.strategy, network.weights, sampler, seed, estimator, charging, said)
+    charging, named = Charging.of(ledger, dataset, file, plan.strategy), checked_dataset(dataset)
+    return measured(plan.strategy, network.weights, sampler, seed, estimator, charging, said, named)
 
 
-def _measured(
+def measured(
     strategy: Strategy, owned: PrivateWeights | Trips, sampler: str, seed: int | None, estimator: str,
-    charging: Charging | None, quantity: Quantity,
+    charging: Charging | None, quantity: Quantity, dataset: str = "", keep: Callable[[Release], None] | None = None,
 ) -> Release:  # fmt: skip
-    """Through the private door, once everything public is known to be right and paid for."""
+    """Through the private door, once everything public is known to be right and paid for.
+
+    ``keep`` may write the release to the disk before the ledger notes it as made.
+    """
     reading(strategy, estimator=estimator)  # before anything is measured and paid for
     if charging is not None and seed is not None:
         raise OptionError("a release with a seed is NOT PRIVATE, and no ledger counts it: leave one of the two out")
     source = make_sampler(sampler, seed=seed, size=strategy.num_values)  # type: ignore[arg-type]
     number = None if charging is None else charging.paid()
-    measured = measure(strategy, owned, source)
-    made = Release(measured, replace(Statement.of(measured), quantity=quantity), estimator=estimator)
+    numbers = measure(strategy, owned, source)
+    named = dataset if charging is None else charging.dataset or dataset
+    made = Release(numbers, replace(Statement.of(numbers), quantity=quantity, dataset=named), estimator=estimator)
+    if keep is not None:
+        keep(made)
     if charging is not None and number is not None:
         charging.ledger.released(number, made.fingerprint)
     for caution in made.statement.cautions:

@@ -6,8 +6,12 @@ the ledger's own sum still accepts is found by bisection, and epsilons are round
 
 Units that lie within one day are in one release only, since spans do not overlap: each may spend all.
 
+A release that is killed after its charge stays paid for, and must be charged again.  So the plan keeps a reserve: an
+eighth of an average share (``RESERVE``), or, where each release may spend all, an eighth of that.  ``rescaled`` divides
+what is left, reserve included, between the releases that are still to be made and keeps an eighth back again.
+
 Guarantees (tests/unit/test_series.py): spans follow each other without gap or overlap; charges of these epsilons, one
-after the other, never exceed the total, and use more than 97 % of it.
+after the other, never exceed the total, and with the reserve they use more than 97 % of it.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ from itertools import pairwise
 
 from ..errors import CannotError, OptionError
 from ..noise import Law
-from ..privacy.accounting import Budget
+from ..privacy.accounting import Budget, zcdp_epsilon
 from ..privacy.composition import cost
 from ..privacy.gaussian import gaussian_epsilon, gaussian_mu
 from ..privacy.spending import Protects, Spending
@@ -31,6 +35,8 @@ SPLITS = ("even", "front")
 MOST = 1000  # releases of a series
 Span = tuple[date, date]
 _SHORT = Context(prec=6, rounding=ROUND_DOWN)  # digits of an epsilon: enough to lose nothing, few enough to type
+RESERVE = 1 / 8  # of the share of one release
+SMALLEST = 1 / 100  # of its planned share: with less a release is not made
 _SLACK = 1e-9  # above what conversions between rho and epsilon are rounded by
 
 
@@ -67,47 +73,68 @@ def shares(count: int, split: str) -> list[float]:
     return [part / total for part in parts]
 
 
-def epsilons(budget: Budget, count: int, split: str, protects: str, law: Law) -> list[float]:
-    """What each release is asked for, at the delta of the total, so that all together stay within it."""
+def epsilons(
+    budget: Budget, count: int, split: str, protects: str, law: Law, *, retry: bool = True
+) -> list[float]:  # fmt: skip
+    """Return what each release is asked for, at the delta of the total, so that all together stay within it.
+
+    ``retry`` keeps the reserve for one that is killed.
+    """
     parts = shares(count, split)
     if budget.unlimited:
         raise OptionError("the total of a series must be finite")
-    if Protects.of(protects).has_a_day or count == 1:
+    apart = Protects.of(protects).has_a_day
+    if apart:
+        parts = [1.0]
+    if len(parts) == 1 and not retry:
         return [budget.epsilon] * count
-    found = _gaussian(budget, parts) if law is Law.GAUSSIAN else _pure(budget, parts)
+    reserve = [RESERVE / len(parts)] if retry else []
+
+    def fits(total: float) -> bool:
+        # Orders add up rho, and several certificates at the whole delta fit no book: two releases are as good as all.
+        sizes = [total * parts[0], total * math.fsum([*parts[1:], *reserve])] if law is Law.GAUSSIAN else [
+            _rounded_down(total * part) for part in [*parts, *reserve]
+        ]  # fmt: skip
+        return cost([spending(law, size, budget.delta) for size in sizes], budget).epsilon <= budget.epsilon
+
+    # Many small pure releases cost less together than their sum, if there is a delta: hence the larger bound.
+    pure = budget.epsilon * (len(parts) + 1 if budget.delta else 1)
+    most = gaussian_mu(budget.epsilon, budget.delta) ** 2 / 2 if law is Law.GAUSSIAN else pure
+    total = _largest(most, fits)
+    found = [asked_for(law, total * part, budget.delta) for part in parts]
     if not min(found) > 0:
         raise CannotError(
             f"epsilon {budget.epsilon:g} with delta {budget.delta:g} leaves nothing for each of {count} releases: "
             "use a larger epsilon, a smaller delta or fewer releases"
         )
-    return found
+    return found * count if apart else found
 
 
-def _gaussian(budget: Budget, parts: Sequence[float]) -> list[float]:
-    """Epsilons whose rho are in proportion."""
-    delta, whole = budget.delta, gaussian_mu(budget.epsilon, budget.delta) ** 2 / 2
+def rescaled(planned: Sequence[Spending], fits: Callable[[list[Spending]], bool], *, retry: bool) -> float:
+    """Return the largest factor, up to 1, by which planned releases and a reserve fit; 0 if it is below ``SMALLEST``.
 
-    def fits(rho: float) -> bool:
-        # Certificates of several releases at the whole delta fit no book by certificates, so their epsilon is not felt.
-        asked = [Spending(Protects.PERSON, Law.GAUSSIAN, rho * part, budget.epsilon, delta) for part in parts]
-        return cost(asked, budget).epsilon <= budget.epsilon
+    ``fits`` gets what each release and then the reserve would spend.
+    """
+    sizes = [(one.law, one.spent, one.delta) for one in planned]
+    if retry:
+        mean = math.fsum(size for _, size, _ in sizes) / len(sizes)
+        sizes.append((sizes[0][0], RESERVE * mean, sizes[0][2]))
+    factor = _largest(1.0, lambda part: fits([spending(law, part * size, delta) for law, size, delta in sizes]))
+    return factor if factor >= SMALLEST else 0.0
 
-    rho = _largest(whole, fits) * (1 - _SLACK)
-    return [_rounded_down(gaussian_epsilon(math.sqrt(2 * rho * part), delta)) for part in parts]
+
+def asked_for(law: Law, spent: float, delta: float) -> float:
+    """Return the epsilon to ask for if a release may spend so much epsilon, or rho, rounded down."""
+    if law is Law.LAPLACE:
+        return _rounded_down(spent)
+    return _rounded_down(gaussian_epsilon(math.sqrt(2 * spent * (1 - _SLACK)), delta))
 
 
-def _pure(budget: Budget, parts: Sequence[float]) -> list[float]:
-    """Epsilons in proportion."""
-
-    def rounded(epsilon: float) -> list[float]:
-        return [_rounded_down(epsilon * part) for part in parts]
-
-    def fits(epsilon: float) -> bool:
-        asked = [Spending(Protects.PERSON, Law.LAPLACE, one, one) for one in rounded(epsilon)]
-        return cost(asked, budget).epsilon <= budget.epsilon
-
-    # Many small pure releases cost less together than their sum, if there is a delta: hence the larger bound.
-    return rounded(_largest(budget.epsilon * (len(parts) if budget.delta else 1), fits))
+def spending(law: Law, spent: float, delta: float) -> Spending:
+    """What a release spends, on paper: whom it protects is no part of the sum."""
+    if law is Law.LAPLACE:
+        return Spending(Protects.PERSON, law, spent, spent)
+    return Spending(Protects.PERSON, law, spent, zcdp_epsilon(spent, delta), delta)
 
 
 def _largest(most: float, fits: Callable[[float], bool]) -> float:

@@ -23,7 +23,7 @@ from .quantity import UNNAMED, Quantity
 
 NOT_PRIVATE = "NOT PRIVATE"
 OWNER_ONLY = f"{NOT_PRIVATE}: holds private truth, for the data owner only; do not publish"
-NO_PROMISE = ("proxy", "read_as", "quantity")
+NO_PROMISE = ("proxy", "read_as", "quantity", "dataset")
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class Statement:
         read_as: the decoder, and the estimator of weights if it searches paths; free to choose, no part of the promise.
         unit_l2: how far one protected unit can move the weights in L2 norm, if the owner declared it.
         quantity: what the numbers are and who publishes them, as declared; nothing that is certified.
+        dataset: the name of the data, as the owner says; no part of the promise.
         trips: for a release of people's trips, what one protected unit is and what else was declared of them.
     """
 
@@ -80,6 +81,7 @@ class Statement:
     unit_l2: float | None = None
     trips: Mapping[str, Any] | None = None
     quantity: Quantity = UNNAMED
+    dataset: str = ""
 
     @classmethod
     def of(cls, measurements: Measurements) -> Statement:
@@ -182,6 +184,8 @@ class Statement:
             certified = f"epsilon = {self.epsilon:.6g}"
             certified += f", delta = {self.delta:.3g}" if self.delta else " (pure, delta = 0)"
             lines.append(f"Differentially private with {certified}.")
+        if self.dataset:
+            lines.append(f"Data set: {self.dataset}.")
         if str(self.quantity):
             lines.append(f"Numbers: {self.quantity}.")
         low, high = self.noise

@@ -1,12 +1,16 @@
 """How far a series of releases has come, as its ledger and its folder say, and whether the rest still fits.
 
-    made      the file is there, and a charge of these days is of it
-    lost      it was paid for, and its file is not there: the charge stays spent, whoever saw the noise
-    to come   its days are not over; what it needs is kept for it
-    to make   the rest
+    made        the file exists, and a charge of these days is for it
+    lost        it was charged, but the run ended before its file was written: the charge stays spent
+    missing     it was charged and written, and its file is missing now: moved or deleted
+    unfinished  it was charged and written, but the run ended before the file got its name: this costs nothing
+    to come     its days are not over; what it needs is kept for it
+    to make     the rest
 
-Nothing is written here.  A crash between charge and file leaves a release lost; so does a file that was moved away.
-Either way its charge counts, and to make it again costs again.
+A series writes a release under a hidden name, notes its fingerprint in the ledger, and only then gives the file its
+name.  So the ledger tells a run that was killed (no fingerprint) from a file that was moved (it has one).  What is lost
+is charged and made again within the total, with less for every release that is left (``divided``); what is missing is
+never charged again by itself.
 
 Guarantees (tests/unit/test_series.py): there is no ``trouble`` only if everything still to be charged fits, with what
 was charged for it before, both in its own total and in the ledger's budget.
@@ -14,22 +18,24 @@ was charged for it before, both in its own total and in the ledger's budget.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
-from ..errors import OptionError
+from ..errors import FileFormatError, OptionError
 from ..privacy.accounting import Budget
 from ..privacy.composition import Dated, cost, pieces
 from ..privacy.ledger import Ledger
 from ..privacy.ledger_file import Charge
 from ..privacy.spending import Protects, Spending, days_text
 from .oracle import load
-from .schedule import Span
+from .schedule import Span, asked_for, rescaled
 
-MADE, LOST, TO_COME, TO_MAKE = "made", "lost", "to come", "to make"
+MADE, LOST, MISSING, UNFINISHED = "made", "lost", "missing", "unfinished"
+TO_COME, TO_MAKE = "to come", "to make"
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,16 @@ class Step:
     file: Path
     state: str = TO_MAKE
     paid: tuple[Charge, ...] = ()
+
+    @property
+    def draft(self) -> Path:
+        """The hidden name of the file until the ledger knows it."""
+        return self.file.with_name(f".{self.file.name}.unfinished")
+
+    @property
+    def wasted(self) -> list[Charge]:
+        """The charges of which no file was written."""
+        return [one for one in self.paid if one.fingerprint is None]
 
 
 @dataclass(frozen=True)
@@ -64,10 +80,12 @@ class Series:
 
     def epsilon(self, *states: str) -> float:
         """What the charges made so far, and the releases in these states beside them, cost together, rounded up."""
-        before = sorted((one for step in self.steps for one in step.paid), key=lambda charge: charge.number)
-        every: list[Dated] = [*before, *self.of(*states)]
-        runs = pieces(every, self.protects, None)
-        return max(cost([one.asked for one in those], self.budget).epsilon for _, those in runs)
+        return _dearest([*self.charges, *self.of(*states)], self.protects, self.budget)
+
+    @property
+    def charges(self) -> list[Charge]:
+        """Every charge that was made for it, in order."""
+        return sorted((one for step in self.steps for one in step.paid), key=lambda charge: charge.number)
 
     @property
     def words(self) -> str:
@@ -93,7 +111,12 @@ def found(step: Step, charges: Sequence[Charge], *, early: bool) -> Step:
     mine = [one for one in charges if one.days == step.days and one.file == step.file.name]
     if not os.path.lexists(step.file):
         over = early or step.days[1] < _today()
-        return replace(step, state=LOST if mine else TO_MAKE if over else TO_COME, paid=tuple(mine))
+        state = TO_MAKE if over else TO_COME
+        if any(one.fingerprint for one in mine):
+            state = UNFINISHED if _fingerprint(step.draft) in {one.fingerprint for one in mine} else MISSING
+        elif mine:
+            state = LOST
+        return replace(step, state=state, paid=tuple(mine))
     mark = load(step.file, index=False).fingerprint
     paid = next((one for one in charges if one.fingerprint == mark), None)
     if paid is None or paid.days != step.days:
@@ -102,47 +125,96 @@ def found(step: Step, charges: Sequence[Charge], *, early: bool) -> Step:
             "(hushpath ledger check says more)"
         )
     others = [one for one in mine if one.number != paid.number]  # lost once, and made again
-    return replace(step, state=MADE, epsilon=paid.asked.epsilon, paid=(*others, paid))
+    return replace(step, state=MADE, epsilon=paid.asked.epsilon, asked=paid.asked, paid=(*others, paid))
 
 
-def trouble(planned: Series, ledger: Ledger | None, *, skip_lost: bool) -> str:
-    """Why what is still to be charged does not fit, in the total or in the ledger; nothing if it does."""
-    states = (TO_MAKE, TO_COME) if skip_lost else (TO_MAKE, TO_COME, LOST)
-    together = planned.epsilon(*states)
-    if not together <= planned.budget.epsilon:
-        before = "with what was charged for it before, " if any(step.paid for step in planned.steps) else ""
+def divided(planned: Series, ledger: Ledger | None, *, skip_lost: bool, retry: bool) -> dict[Path, float]:
+    """Return the epsilon of each release still to be charged, by its file, after charges were lost.
+
+    Those that are lost are among them if there is room to make them again.  Nothing changes if nothing was lost.
+    """
+    lost = [] if skip_lost else planned.of(LOST)
+    todo = planned.of(TO_MAKE, TO_COME)
+    found = {step.file: step.epsilon for step in [*todo, *lost]}
+    if not any(step.wasted for step in planned.steps):
+        return found
+    accounts: list[tuple[Budget, Protects, list[Charge]]] = [(planned.budget, planned.protects, planned.charges)]
+    if ledger is not None:
+        (dataset,) = (one for one in ledger.datasets() if one.name == planned.dataset)
+        accounts.append((dataset.budget, dataset.protects, ledger.charges(planned.dataset)))
+
+    def factor(steps: list[Step]) -> float:
+        def fits(asked: list[Spending]) -> bool:
+            more = [replace(step, asked=one) for step, one in zip([*steps, steps[-1]], asked, strict=False)]
+            return all(_dearest([*before, *more], kind, budget) <= budget.epsilon for budget, kind, before in accounts)
+
+        return rescaled([step.asked for step in steps], fits, retry=retry)
+
+    every = sorted([*todo, *lost], key=lambda step: step.days)
+    groups = [[step] for step in every if step.paid] if planned.protects.has_a_day else [every] if every else []
+    for group in groups:
+        part = factor(group)
+        if not part:  # then what is lost stays lost
+            for step in group:
+                if step.state == LOST:
+                    del found[step.file]
+            group = [step for step in group if step.state != LOST]
+            part = factor(group) if group else 1.0
+        for step in group if 0 < part < 1 else []:  # else as planned: ``trouble`` says if that does not fit
+            found[step.file] = asked_for(step.asked.law, part * step.asked.spent, step.asked.delta)
+    return found
+
+
+def trouble(planned: Series, ledger: Ledger | None, to_charge: Sequence[Step], *, skip_lost: bool) -> str:
+    """Why what is still to be charged does not fit, in the total or in the ledger, or is missing; else nothing."""
+    if planned.of(MISSING) and not skip_lost:
         return (
-            f"{before}the series would cost epsilon {together:.6g}, and its total is {planned.budget.epsilon:g} for "
-            f"each {planned.protects}{_advice(planned, skip_lost)}"
+            f"written before, and missing now: {files(planned.of(MISSING))}. Put it back, or go on without it "
+            "(skip_lost, --skip-lost)"
         )
-    if ledger is not None and (to_charge := planned.of(*states)):
+    together = _dearest([*planned.charges, *to_charge], planned.protects, planned.budget)
+    if not together <= planned.budget.epsilon:
+        before = "with what was charged for it before, " if planned.charges else ""
+        return (
+            f"{before}the series would cost {_told(together)}, and its total is {planned.budget.epsilon:g} for "
+            f"each {planned.protects}"
+        )
+    if ledger is not None and to_charge:
         (dataset,) = (one for one in ledger.datasets() if one.name == planned.dataset)
         together = ledger.would_spend(to_charge, planned.dataset).epsilon
         if not together <= dataset.budget.epsilon:
             return (
                 f"the series does not fit as a whole: the budget of {planned.dataset!r} is epsilon "
                 f"{dataset.budget.epsilon:g}, delta {dataset.budget.delta:g} for each {dataset.protects}, spent are "
-                f"{ledger.spent(planned.dataset).epsilon:.6g}, and it would be {together:.6g}"
-                f"{_advice(planned, skip_lost)}"
+                f"{ledger.spent(planned.dataset).epsilon:.6g}, and it would be {_told(together)}"
             )
     return ""
 
 
-def lost_files(planned: Series) -> str:
-    """What was paid for and is not there, for messages."""
-    lost = planned.of(LOST)
-    some = ", ".join(f"{step.file.name} (charge {step.paid[-1].number})" for step in lost[:5])
-    return some + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
-
-
-def _advice(planned: Series, skip_lost: bool) -> str:
-    """What can be done about it."""
-    if skip_lost or not planned.of(LOST):
-        return ""
-    return (
-        f". Paid for, and so spent, but not there: {lost_files(planned)}. Put it back, wait for a run that is under "
-        "way, or go on without it (skip_lost, --skip-lost)"
+def files(steps: Sequence[Step]) -> str:
+    """Some releases and their charges, for messages."""
+    some = ", ".join(
+        f"{step.file.name} ({', '.join(f'charge {one.number}, epsilon {one.asked.epsilon:.4g}' for one in step.paid)})"
+        for step in steps[:5]
     )
+    return some + (f" and {len(steps) - 5} more" if len(steps) > 5 else "")
+
+
+def _dearest(every: Sequence[Dated], protects: Protects, budget: Budget) -> float:
+    """The epsilon of the day that costs most."""
+    return max(cost([one.asked for one in those], budget).epsilon for _, those in pieces(every, protects, None))
+
+
+def _told(epsilon: float) -> str:
+    return "more than delta allows" if math.isinf(epsilon) else f"epsilon {epsilon:.6g}"
+
+
+def _fingerprint(path: Path) -> str | None:
+    """The fingerprint of a release file, if it is one."""
+    try:
+        return load(path, index=False).fingerprint
+    except FileFormatError:
+        return None
 
 
 def _today() -> date:
