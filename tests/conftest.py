@@ -40,7 +40,7 @@ def own_cache(tmp_path_factory, monkeypatch):
 
 def pytest_configure(config):
     """Test networks have loops, parallel edges and much noise by design; what is said of that has tests of its own."""
-    said = "(self-loops|parallel edges|both directions|max_weight .* declared upper bound|this is mostly noise)"
+    said = "(self-loops|parallel edges|both directions|isolated nodes|max_weight .* declared|this is mostly noise)"
     config.addinivalue_line("filterwarnings", f"ignore:{said}:hushpath.errors.HushpathWarning")
 
 

@@ -13,7 +13,7 @@ from hushpath.strategy.registry import MECHANISMS
 
 def build(n, ends, weights, **options):
     tails, heads = np.array(ends, np.int64).reshape(-1, 2).T
-    return Network.build(range(n), tails, heads, weights, **options)
+    return Network.build(range(n), tails, heads, weights, parallel_edges=True, **options)
 
 
 def grid_ends(a, b):

@@ -181,7 +181,7 @@ def csv(folder, content, name="edges.csv"):
 
 def test_header_and_labels_are_stripped_and_a_byte_order_mark_is_no_letter(tmp_path):
     path = csv(tmp_path, "\ufeff source ,target,\tweight\r\n a , b c ,1\r\n\r\nb c,a, 2 \r\n")
-    net = read_network(path)
+    net = read_network(path, directed=True)
     assert net.topology.labels == ("a", "b c")
     assert net.weights.reveal().tolist() == [1.0, 2.0]
 

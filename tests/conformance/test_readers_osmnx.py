@@ -177,7 +177,7 @@ def test_the_small_package_is_read(tmp_path):
         ([NODES, EDGES, "INSERT INTO edges VALUES (1, NULL, 0, 98765)"], "row 1 of the edge list has an empty node"),
         ([NODES, EDGES, "INSERT INTO edges VALUES (1, 2.5, 0, 98765)"], "not float"),
         ([NODES, EDGES, "INSERT INTO edges VALUES (1, x'00', 0, 98765)"], "not bytes"),
-        ([NODES, EDGES, "INSERT INTO nodes VALUES (1, 0, 0), (1, 0, 0)"], "names '1' twice"),
+        ([NODES, EDGES, "INSERT INTO nodes VALUES (1, 0, 0), (1, 0, 0)"], "row 2 of the node table repeats"),
         ([NODES, EDGES, "INSERT INTO nodes VALUES (1, 'x', 0)"], "column 'x' of the node table: row 1"),
     ],
 )  # fmt: skip

@@ -96,7 +96,7 @@ def test_node_tables_are_checked_the_same_way(tmp_path):
     for content, match in [
         ("id\na\n", "the node table has no column 'node'"),
         ("node\na\nb,c\n", "row 2 of the node table has 2 fields"),
-        ("node\na\na\n", "names 'a' twice"),
+        ("node\na\na\n", "of the node table repeats a node"),
         ("node,x,y\na,0,0\nb,1,north\n", "column 'y' of the node table: row 2"),
         ("", "the node table is an empty file"),
     ]:
@@ -218,7 +218,7 @@ def test_graphml_decides_whether_it_is_directed(tmp_path):
         (document(BODY + '<edge source="b" target="a" directed="true"/>'), "mixes directed and undirected"),
         (document("<hyperedge/>"), "hyperedges"),
         (document('<node id="a"><graph edgedefault="directed"/></node>'), "several or nested graphs"),
-        (document(BODY + '<node id="a"/>'), "names 'a' twice"),
+        (document(BODY + '<node id="a"/>'), "of the node table repeats a node"),
         (document(BODY + '<edge source="b" target="a"/>'), "row 2 is missing or not a finite number"),
         (document(keys=""), "has no column 'weight'; it has: none"),
         (document(""), "no nodes"),

@@ -216,7 +216,7 @@ JUNCTIONS = '<junction id="a" x="0" y="0"/><junction id="b" x="1" y="1"/>'
         ("<!DOCTYPE net><net/>", "has a DOCTYPE"),
         ("<net><junction x='0'/></net>", "junction 1 of the SUMO network has no 'id'"),
         ("<net><edge id='e' from='a'/></net>", "edge 1 of the SUMO network has no 'to'"),
-        (f"<net>{JUNCTIONS}{JUNCTIONS}</net>", "names 'a' twice"),
+        (f"<net>{JUNCTIONS}{JUNCTIONS}</net>", "of the node table repeats a node"),
         (f"<net>{JUNCTIONS}{EDGE}{EDGE.replace('<lane', '<line')}</net>", "column 'length': row 2 is missing"),
         (f"<net>{JUNCTIONS}{EDGE.replace('5', '-98765')}{EDGE}</net>", "column 'length': row 1 is missing"),
         (f"<net>{JUNCTIONS}{EDGE.replace('5', 'x98765')}{EDGE}</net>", "column 'length': row 1 is missing"),

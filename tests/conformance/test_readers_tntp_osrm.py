@@ -114,7 +114,7 @@ def test_what_does_not_add_up_and_what_does_not_fit(tmp_path):
         ("node X Y ;\n1 2 ;\n", "row 1 of the node table has 2 fields, but no line"),
         ("1 2 3 ;\n2 5 ;\n", "row 2 of the node table has 2 fields, its header 3"),
         ("node X Y ;\n1 north 3 ;\n", "column 'x' of the node table: row 1"),
-        ("node X Y ;\n1 0 0 ;\n1 0 0 ;\n", "names '1' twice"),
+        ("node X Y ;\n1 0 0 ;\n1 0 0 ;\n", "row 2 of the node table repeats"),
     ]:
         refused(match, path, nodes=put(tmp_path, content, "n.tntp"))
 

@@ -120,7 +120,7 @@ MISTAKES = [
              ("weight", "private weight"), ("1e999", "finite")),
     *_option("--upper", ("nosuch", "no column"), ("nan", "not a number"), ("-1", "above"), ("weight", "private")),
     *_option("--nodes", ("absent.csv", "No such file"), ("dir", "is a folder"),
-             ("doubled.csv", "twice"), ("unnamed.csv", "no column 'node'"), ("bin.csv", "UTF-8"), ("fifo.csv", "pipe")),
+             ("doubled.csv", "row 2"), ("unnamed.csv", "no column 'node'"), ("bin.csv", "UTF-8"), ("fifo.csv", "pipe")),
     *_option("--option", *((v, "NAME=VALUE") for v in ("depth", "=3", "1x=2", "", "=")),
              *((v, "by name") for v in ("depth=3", "depth=1e999", "depth=NaN", 'depth={"a":{"b":1}}',
                                         "depth=" + "[" * 100_000, "depth=" + "9" * 5000, "depth=")),

@@ -27,10 +27,12 @@ HOSTILE, INDEX = "tests/unit/test_hostile_files.py", "tests/unit/test_engine_sto
 ROWS = "tests/properties/test_row_order.py"
 PUBLIC = "tests/properties/test_nothing_public_depends_on_weights.py"
 PROXIES = "tests/unit/test_proxy.py"
+PUBLIC_ROWS = "tests/unit/test_public_rows.py"
 TRIP_REPLAY, L2 = "tests/properties/test_trip_replay.py", "tests/unit/test_l2_units.py"
 PEOPLE, TABLES_OF_TRIPS, HOSTILE_TRIPS = (
     f"tests/unit/test_{name}.py" for name in ("trips", "trip_files", "hostile_trips")
 )
+TYPES_OF_TRIPS, PUBLIC_TRIPS = "tests/unit/test_trip_types.py", "tests/contract/test_trips_public.py"
 PROMISED, NAMED = "tests/unit/test_promise_words.py", "tests/unit/test_quantity.py"
 PLANS = "tests/unit/test_plan_predicted.py"
 BODIES, CSV_CELLS, OWNER_ONLY, CACHES = (
@@ -41,9 +43,11 @@ SERIES, SIGNED = "tests/unit/test_series.py", "tests/unit/test_signing.py"
 OTHER_PLANS = [f"tests/unit/test_plan_{name}.py" for name in ("told", "solved", "refused", "slow_estimators")]
 # The behavioural privacy tests, cheap ones first; never the stamps.
 EVERYTHING = [
-    CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, PROXIES, PLANS, *OTHER_PLANS,
+    CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, PROXIES, PUBLIC_ROWS, PLANS,
+    *OTHER_PLANS,
     ACCOUNTING, TRADE_OFF, TOGETHER, PAID, CHARGED, SERIES, SIGNED, INDEX, PROMISED, NAMED,
-    L2, PEOPLE, TABLES_OF_TRIPS, HOSTILE_TRIPS, TRIP_REPLAY, BODIES, CSV_CELLS, OWNER_ONLY, CACHES,
+    L2, PEOPLE, TABLES_OF_TRIPS, TYPES_OF_TRIPS, PUBLIC_TRIPS,
+    HOSTILE_TRIPS, TRIP_REPLAY, BODIES, CSV_CELLS, OWNER_ONLY, CACHES,
     HOSTILE, ROWS, REPLAY, SAMPLES, AUDIT,
 ]  # fmt: skip
 
@@ -512,6 +516,27 @@ MUTANTS = [
            TRIP_REPLAY),
     Mutant("data/periods.py", 'moment = f"TRY_CAST({column} AS TIMESTAMP)"',
            'moment = f"CAST({column} AS TIMESTAMP)"', "an error tells of a value", TABLES_OF_TRIPS),
+    # --- private rows given as the public network
+    Mutant("data/topology.py", "if num_parallel(*ends):", "if num_parallel(*ends) < 0:", "rides become public edges",
+           PUBLIC_ROWS),
+    Mutant("data/topology.py", "parallel_edges=parallel_edges)\n        bounds", "parallel_edges=None)\n        bounds",
+           "a table may repeat some rides", PUBLIC_ROWS),
+    Mutant("data/columns.py", "parallel_edges=parallel_edges or (None if table.names_edges else False)",
+           "parallel_edges=parallel_edges or None", "a table may repeat some rides", PUBLIC_ROWS),
+    Mutant("data/network.py", "parallel_edges=parallel_edges or None,", "parallel_edges=True,",
+           "rides as a multigraph become public edges", PUBLIC_ROWS),
+    Mutant("data/public_rows.py", "MOST_PER_PAIR = 2 ", "MOST_PER_PAIR = 100 ", "a format may name every ride",
+           PUBLIC_ROWS),
+    Mutant("data/public_rows.py", "ends = given if directed else", "ends = given if True else",
+           "undirected rides in two directions", PUBLIC_ROWS),
+    Mutant("data/columns.py", "    check_columns(have, what, needed)\n", "", "rides that do not repeat become edges",
+           PUBLIC_ROWS),
+    Mutant("data/columns.py", "if labels[: len(first)] != named[: len(first)]:", "if False:",
+           "a node table with a row per visit", PUBLIC_ROWS),
+    Mutant("data/readers/__init__.py", "    bounds_are_public(weight, lower, upper)\n    named", "    named",
+           "weights are published as bounds", PUBLIC_ROWS),
+    Mutant("cli/trips.py", '    c.check_public(trips, network, given["nodes"])\n', "", "the trips are the network",
+           PUBLIC_ROWS),
     # --- trips: what one unit adds
     Mutant(TOTALS, "greatest(0, least(1, (seconds", "greatest(0, least(9, (seconds", "long times are not clipped",
            TRIP_REPLAY),

@@ -56,13 +56,13 @@ BOUNDS = {"lower": "low", "upper": "high"}
 def from_file(name):
     def build(folder, nodes, edges, directed):
         path, options = written(folder, name, edges, nodes, directed)
-        return hushpath.read_network(path, **options, **BOUNDS)
+        return hushpath.read_network(path, **options, **BOUNDS, parallel_edges=True)
 
     return build
 
 
 def from_pandas(_, nodes, edges, directed):
-    return Network.from_pandas(edges, nodes=nodes, directed=directed, **BOUNDS)
+    return Network.from_pandas(edges, nodes=nodes, directed=directed, **BOUNDS, parallel_edges=True)
 
 
 def from_networkx(_, nodes, edges, directed):
@@ -78,7 +78,8 @@ def from_scipy(form):
         shape, places = (len(nodes), len(nodes)), (tails, heads)
         matrix = sparse.coo_array((edges["weight"].to_numpy(), places), shape=shape).asformat(form)
         proxy = sparse.coo_array((edges["free"].to_numpy(), places), shape=shape).asformat(form)
-        return Network.from_scipy(matrix, labels=nodes["node"].tolist(), directed=directed, proxy=proxy.data)
+        labels = nodes["node"].tolist()
+        return Network.from_scipy(matrix, labels=labels, directed=directed, proxy=proxy.data, parallel_edges=True)
 
     return build
 
@@ -89,6 +90,7 @@ def from_positions(_, nodes, edges, directed):
     return Network.build(
         nodes["node"], tails, heads, edges["weight"], directed=directed,
         lower=edges["low"], upper=edges["high"], coordinates=nodes[["x", "y"]], proxy=edges["free"],
+        parallel_edges=True,
     )  # fmt: skip
 
 
@@ -181,7 +183,9 @@ def test_twins_are_published_by_what_they_are_not_by_where_they_stood(tmp_path, 
     for order in (weights, np.sort(weights), np.sort(weights)[::-1]):
         # The proxy is the rank of the row in the file: sorted among twins, it tells nothing of that.
         table = pd.DataFrame({"source": "a", "target": "b", "weight": order, "free": np.arange(300.0)})
-        files.add(published(Network.from_pandas(table), tmp_path, epsilon=epsilon, mechanism="input"))
+        files.add(
+            published(Network.from_pandas(table, parallel_edges=True), tmp_path, epsilon=epsilon, mechanism="input")
+        )
     assert len(files) == 1
 
 

@@ -36,7 +36,7 @@ BACK = [(b, a) for a, b in STREETS]
 
 def test_most_rows_in_both_directions_read_as_undirected():
     rows = table([*STREETS, *BACK, ("a", "e")])
-    (line,) = said(lambda: Network.from_pandas(rows))
+    (line,) = said(lambda: Network.from_pandas(rows, parallel_edges=True))
     assert line.startswith("both directions: 8 of 9 rows have a reverse one, but the network is read as undirected")
     assert "directed=True (--directed)" in line
     assert said(lambda: Network.from_pandas(rows, directed=True)) == []
@@ -47,12 +47,14 @@ def test_most_rows_in_both_directions_read_as_undirected():
 )
 def test_most_means_more_than_half(more, expected):
     """Four rows have a reverse one; up to half of all they are called parallel edges."""
-    (line,) = said(lambda: Network.from_pandas(table([*STREETS, *BACK[:2], *(("a", f"e{i}") for i in range(more))])))
+    rows = table([*STREETS, *BACK[:2], *(("a", f"e{i}") for i in range(more))])
+    (line,) = said(lambda: Network.from_pandas(rows, parallel_edges=True))
     assert line.startswith(f"{expected} rows")
 
 
 def test_both_directions_and_repeated_rows_are_two_facts():
-    lines = said(lambda: Network.from_pandas(table([*STREETS, *BACK, *STREETS[:2]])))
+    rows = table([*STREETS, *BACK, *STREETS[:2]])
+    lines = said(lambda: Network.from_pandas(rows, parallel_edges=True))
     assert [line.split(" rows")[0] for line in lines] == ["both directions: 10 of 10", "parallel edges: 2 of 10"]
 
 
@@ -63,7 +65,7 @@ def test_repeated_rows_are_one_line_that_says_what_is_done():
         "the shortest"
     )
     for directed in (False, True):
-        assert said(lambda directed=directed: Network.from_pandas(rows, directed=directed)) == [expected]
+        assert said(lambda d=directed: Network.from_pandas(rows, directed=d, parallel_edges=True)) == [expected]
 
 
 def test_loops_are_counted():
@@ -87,12 +89,14 @@ def test_every_reader_and_constructor_says_it_once(tmp_path):
     matrix = sparse.coo_array((rows["weight"].to_numpy(), ends), shape=(4, 4))
     files = [tmp_path / f"e.{suffix}" for suffix in ("csv", "tsv", "parquet", "graphml")]
     calls = [
-        *(lambda path=path: read_network(path) for path in files),
-        *(lambda path=path: read_topology(path) for path in files),
-        lambda: Network.from_pandas(rows),
+        *(lambda path=path: read_network(path, parallel_edges=True) for path in files),
+        *(lambda path=path: read_topology(path, parallel_edges=True) for path in files),
+        lambda: Network.from_pandas(rows, parallel_edges=True),
         lambda: Network.from_networkx(graph),
-        lambda: Network.from_scipy(matrix),
-        lambda: Network.build("abcd", tails.astype(np.int8), heads.astype(np.int8), rows["weight"]),
+        lambda: Network.from_scipy(matrix, parallel_edges=True),
+        lambda: Network.build(
+            "abcd", tails.astype(np.int8), heads.astype(np.int8), rows["weight"], parallel_edges=True
+        ),
     ]
     for call in calls:
         assert [line.split(":")[0] for line in said(call)] == ["self-loops", "parallel edges"]
@@ -101,7 +105,10 @@ def test_every_reader_and_constructor_says_it_once(tmp_path):
 def test_the_warning_points_at_the_callers_line(tmp_path):
     rows = table([*STREETS, STREETS[0]])
     rows.to_csv(tmp_path / "e.csv", index=False)
-    for call in (lambda: Network.from_pandas(rows), lambda: read_topology(tmp_path / "e.csv")):
+    for call in (
+        lambda: Network.from_pandas(rows, parallel_edges=True),
+        lambda: read_topology(tmp_path / "e.csv", parallel_edges=True),
+    ):
         with pytest.warns(HushpathWarning) as caught:
             call()
         assert [one.filename for one in caught] == [__file__]
@@ -112,7 +119,7 @@ def test_small_integer_types_do_not_overflow():
     n = 120
     tails, heads = np.arange(n - 1, dtype=np.int8), np.arange(1, n, dtype=np.int8)
     both = np.concatenate([tails, heads]), np.concatenate([heads, tails])
-    (line,) = said(lambda: Network.build(range(n), *both, np.ones(2 * n - 2)))
+    (line,) = said(lambda: Network.build(range(n), *both, np.ones(2 * n - 2), parallel_edges=True))
     assert line.startswith(f"both directions: {2 * n - 2} of {2 * n - 2} edges")
 
 
@@ -149,9 +156,10 @@ def test_nothing_is_said_when_a_release_is_loaded(tmp_path):
     path = tmp_path / "r.hush"
     lines = said(
         lambda: hushpath.release(
-            Network.from_pandas(rows, upper="high"), epsilon=1.0, unit=1.0, max_weight=8, mechanism="input"
+            Network.from_pandas(rows, upper="high", parallel_edges=True), epsilon=1.0, unit=1.0, max_weight=8,
+            mechanism="input",
         ).save(path)
-    )
+    )  # fmt: skip
     assert len(lines) == 4
     assert said(lambda: hushpath.load(path)) == []
 
@@ -159,6 +167,6 @@ def test_nothing_is_said_when_a_release_is_loaded(tmp_path):
 def test_warnings_do_not_depend_on_weights():
     rows = table([*STREETS, *BACK, STREETS[0], ("a", "a")])
     weights = ([0.0] * 10, [1e300] * 10, np.arange(10.0)[::-1], [-1.0] * 10)
-    texts = {tuple(said(lambda w=w: Network.from_pandas(rows.assign(weight=w)))) for w in weights}
+    texts = {tuple(said(lambda w=w: Network.from_pandas(rows.assign(weight=w), parallel_edges=True))) for w in weights}
     assert len(texts) == 1
     assert len(next(iter(texts))) == 3

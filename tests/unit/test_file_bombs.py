@@ -93,7 +93,7 @@ def public_edges(path):
                 queue.append((len(parent), a, b))
                 parent.append(cell)
                 vertices.append(np.append([0, 1], np.arange(a, b)))
-    topology, _ = Topology.build(range(n), tails, heads, upper=10.0)
+    topology, _ = Topology.build(range(n), tails, heads, upper=10.0, parallel_edges=True)
     tree = Hierarchy.proved(
         topology, parent=np.array(parent), vertices=packed(vertices), hops=1,
         separators=packed([[0, 1] if cell in split else [] for cell in range(len(parent))]),
@@ -144,7 +144,7 @@ def test_edges_below_hundreds_of_cells():
     """Every edge is listed with each cell above it: a chain of cells would make that the square of the file."""
     depth, count = 400, 36_000
     n = depth + 2
-    topology, _ = Topology.build(range(n), np.full(count, n - 2), np.full(count, n - 1))
+    topology, _ = Topology.build(range(n), np.full(count, n - 2), np.full(count, n - 1), parallel_edges=True)
     vertices = [*(np.arange(i, n) for i in range(depth)), *([i] for i in range(depth)), [n - 2, n - 1]]
     nothing = packed([[]] * len(vertices))
     parent = np.array([-1, *range(depth - 1), *range(depth), depth - 1])

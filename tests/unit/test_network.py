@@ -156,8 +156,10 @@ def test_scipy_directed_takes_every_entry():
     refused(lambda: Network.from_scipy(matrix(both)), "neither triangular nor symmetric")
 
 
-def test_scipy_doubled_entries_are_parallel_edges():
-    net = Network.from_scipy(matrix([(0, 1, 1.0), (0, 1, 2.0)]))
+def test_scipy_doubled_entries_are_parallel_edges_if_asked_for():
+    doubled = matrix([(0, 1, 1.0), (0, 1, 2.0)])
+    refused(lambda: Network.from_scipy(doubled), "--parallel-edges")
+    net = Network.from_scipy(doubled, parallel_edges=True)
     assert edges_of(net) == [(0, 1, 1.0), (0, 1, 2.0)]
 
 
@@ -199,7 +201,7 @@ def test_scipy_public_half_is_the_same_for_all_weights(kind):
             order = order[np.argsort(np.array(major)[order], kind="stable")]
             start = np.searchsorted(np.array(major)[order], np.arange(5))
             held = kind((np.array(weights)[order], np.array(minor)[order], start), shape=(4, 4))
-        topology = Network.from_scipy(kind(held), directed=True).topology
+        topology = Network.from_scipy(kind(held), directed=True, parallel_edges=True).topology
         assert topology.num_edges == 5
         publics.add((topology.labels, topology.tails.tobytes(), topology.heads.tobytes()))
     assert len(publics) == 1
@@ -333,7 +335,7 @@ def test_what_from_pandas_refuses():
     refused(lambda: build(frame([1.0], [2.0])), "not float")
     refused(lambda: build(frame([1, 2], [True, False])), "not bool")
     refused(lambda: build(good, nodes=nodes.rename(columns={"node": "id"})), "node table has no column 'node'")
-    refused(lambda: build(good, nodes=pd.concat([nodes, nodes])), "the node table names 'a' twice")
+    refused(lambda: build(good, nodes=pd.concat([nodes, nodes])), "row 3 of the node table repeats a node")
     refused(lambda: build(good, nodes=pd.DataFrame({"node": ["a", None]})), "row 2 of the node table")
     bad = pd.DataFrame({"node": ["a", "b", "c"], "x": [0, 1, "west"], "y": [0, 1, 2]})
     refused(lambda: build(good, nodes=bad), "column 'x' of the node table: row 3")

@@ -36,7 +36,7 @@ FREE = [0.25, 0.5, np.nan, 2.5]  # of a-b and its twin, b-c, c-d
 
 def read(folder, name="csv.csv"):
     path, options = written(folder, name, EDGES, NODES)
-    return read_network(path, weight="minutes", **options)
+    return read_network(path, weight="minutes", parallel_edges=True, **options)
 
 
 def same(one, other):
@@ -57,18 +57,18 @@ def test_a_column_of_any_file_is_a_proxy_when_it_is_named(tmp_path, name):
     assert other.with_proxy(None).proxy is None
     assert net.topology.is_same(other)
     path, options = written(tmp_path, name, EDGES, NODES)
-    public = read_topology(path, proxy="free", weight="minutes", **options)
+    public = read_topology(path, proxy="free", weight="minutes", parallel_edges=True, **options)
     assert same(public.proxy, FREE)
     assert len(public.columns) == 0
 
 
 def test_frames_graphs_matrices_and_arrays():
-    frame = Network.from_pandas(EDGES, weight="minutes")
+    frame = Network.from_pandas(EDGES, parallel_edges=True, weight="minutes")
     graph = Network.from_networkx(graph_of(EDGES, NODES, False), weight="minutes")
     for net in (frame, graph):
         assert same(net.with_proxy("free").topology.proxy, FREE)
     ends = [0, 1, 2, 0, 0, 1], [1, 2, 3, 1, 0, 1]
-    built = Network.build("abcd", *ends, EDGES["minutes"], proxy=EDGES["free"])
+    built = Network.build("abcd", *ends, EDGES["minutes"], proxy=EDGES["free"], parallel_edges=True)
     assert same(built.topology.proxy, FREE)
     assert built.topology.proxy_name == "proxy"
     assert same(frame.with_proxy(FREE[::-1], name="mine").topology.proxy[2:], [0.5, 0.25])
@@ -79,7 +79,7 @@ def test_frames_graphs_matrices_and_arrays():
 
 def test_a_frame_may_change_after_it_was_read():
     table = EDGES.copy()
-    net = Network.from_pandas(table, weight="minutes")
+    net = Network.from_pandas(table, weight="minutes", parallel_edges=True)
     table["free"] = 1.0
     table.iloc[:, :] = table.iloc[::-1].to_numpy()
     assert same(net.with_proxy("free").topology.proxy, FREE)
@@ -88,15 +88,17 @@ def test_a_frame_may_change_after_it_was_read():
 def test_proxies_of_twins_go_with_their_weights():
     """The lowest with the lowest, whatever the rows: nothing public says which of them was which."""
     table = pd.DataFrame({"source": "a", "target": "b", "weight": [3, 1, 2, 9], "p": [10, np.nan, 20, 5]})
-    made = hushpath.release(Network.from_pandas(table), epsilon=np.inf, unit=1.0, mechanism="input", proxy="p")
+    net = Network.from_pandas(table, parallel_edges=True)
+    made = hushpath.release(net, epsilon=np.inf, unit=1.0, mechanism="input", proxy="p")
     assert (made.measurements.values * made.statement.granularity).tolist() == [1, 2, 3, 9]
     assert same(made.topology.proxy, [5, 10, 20, np.nan])
-    apart = Network.from_pandas(table.assign(high=[10, 20, 30, 40]), upper="high")  # bounds tell these apart
+    high = table.assign(high=[10, 20, 30, 40])
+    apart = Network.from_pandas(high, upper="high", parallel_edges=True)  # bounds tell these apart
     assert same(apart.with_proxy("p").topology.proxy, [10, np.nan, 20, 5])
 
 
 def test_a_bound_may_be_the_proxy_too(tmp_path):
-    net = Network.from_pandas(EDGES, weight="minutes", lower="hops", upper=50.0)
+    net = Network.from_pandas(EDGES, parallel_edges=True, weight="minutes", lower="hops", upper=50.0)
     assert net.with_proxy("hops").topology.proxy.tolist() == [1, 4, 2, 3]
 
 
@@ -124,7 +126,7 @@ def test_columns_that_cannot_be_a_proxy(tmp_path, asked, says):
 
 
 def test_only_names_are_given_to_plan_and_release():
-    net = Network.from_pandas(EDGES, weight="minutes")
+    net = Network.from_pandas(EDGES, parallel_edges=True, weight="minutes")
     for call in (lambda p: hushpath.plan(net.topology, **BUDGET, proxy=p),
                  lambda p: hushpath.release(net, **BUDGET, proxy=p)):  # fmt: skip
         for odd in (FREE, 3, True, ["free"]):
@@ -178,7 +180,7 @@ def test_what_counts_as_a_number_and_as_unknown():
 def test_a_bad_value_is_said_when_the_column_is_named_and_not_before(tmp_path, bad):
     table = EDGES.assign(free=["1", "2", "3", bad, "4", "5"])
     table.to_csv(tmp_path / "edges.csv", index=False)
-    net = read_network(tmp_path / "edges.csv", weight="minutes")
+    net = read_network(tmp_path / "edges.csv", weight="minutes", parallel_edges=True)
     with pytest.raises(OptionError, match="column 'free': row 4 is"):
         net.with_proxy("free")
     assert net.with_proxy("hops").topology.proxy_name == "hops"
@@ -191,7 +193,7 @@ def test_columns_of_all_kinds_let_a_network_be_read():
         counted=pd.array([1, None, 3, 4, 5, 6], dtype="Int64"),
     )  # fmt: skip
     table[7] = 1.0
-    net = Network.from_pandas(pd.concat([table, EDGES[["hops"]]], axis=1), weight="minutes")
+    net = Network.from_pandas(pd.concat([table, EDGES[["hops"]]], axis=1), weight="minutes", parallel_edges=True)
     assert same(net.with_proxy("counted").topology.proxy, [1, 4, np.nan, 3])
     for name in ("when", "kind", "ok", "thing"):
         with pytest.raises(OptionError, match="does not hold numbers"):
@@ -214,7 +216,7 @@ def test_many_columns_of_a_small_file_are_no_bomb(tmp_path, monkeypatch):
     monkeypatch.setattr("hushpath.data.readers.parquet.LARGEST_KEPT", 8 * 2 * len(EDGES))
     wide = EDGES.assign(more=1.0, most=2.0)
     wide.to_parquet(tmp_path / "edges.parquet")
-    net = read_network(tmp_path / "edges.parquet", weight="minutes")
+    net = read_network(tmp_path / "edges.parquet", weight="minutes", parallel_edges=True)
     assert net.with_proxy("hops").topology.proxy_name == "hops"
     assert len(net.topology.columns) == 6
     with pytest.raises(OptionError, match="too many columns"):
@@ -251,7 +253,7 @@ def holds(data, number):
 @pytest.mark.parametrize("source", [*FILES, "pandas", "networkx"])
 def test_a_column_that_nobody_named_is_nowhere(tmp_path, source, capsys):
     if source == "pandas":
-        net = Network.from_pandas(EDGES, weight="minutes")
+        net = Network.from_pandas(EDGES, parallel_edges=True, weight="minutes")
     elif source == "networkx":
         net = Network.from_networkx(graph_of(EDGES, NODES, False), weight="minutes")
     else:
@@ -285,7 +287,7 @@ def test_a_column_that_nobody_named_is_nowhere(tmp_path, source, capsys):
 def test_the_number_of_columns_says_nothing_of_their_values(tmp_path):
     for values in ([1.0] * 6, ["x"] * 6, [None] * 6):
         EDGES.assign(quiet=values).to_csv(tmp_path / "edges.csv", index=False)
-        assert len(read_network(tmp_path / "edges.csv", weight="minutes").topology.columns) == 4
+        assert len(read_network(tmp_path / "edges.csv", weight="minutes", parallel_edges=True).topology.columns) == 4
 
 
 @pytest.mark.usefixtures("quick")
@@ -325,7 +327,9 @@ def test_a_plan_keeps_its_proxy_as_it_keeps_coordinates(tmp_path):
     with pytest.raises(OptionError, match="give it alone"):
         hushpath.release(net, plan=plan, proxy="free")
     # A plan made from the public half alone may not know which column is private; the network does.
-    unaware = read_topology(tmp_path / "edges.csv", proxy="minutes", nodes=tmp_path / "nodes-edges.csv")
+    unaware = read_topology(
+        tmp_path / "edges.csv", proxy="minutes", nodes=tmp_path / "nodes-edges.csv", parallel_edges=True
+    )
     with pytest.raises(OptionError, match="private weight"):
         hushpath.release(net, plan=hushpath.plan(unaware, **BUDGET))
 

@@ -20,7 +20,8 @@ PROXY = [5.0, 1.0, np.nan, 0.0, 2.5]  # of three twins and two more
 
 @pytest.fixture
 def file(tmp_path):
-    net = Network.build("abcd", [0, 0, 0, 1, 2], [1, 1, 1, 2, 3], [1.0, 2.0, 3.0, 4.0, 5.0], proxy=PROXY)
+    ends = [0, 0, 0, 1, 2], [1, 1, 1, 2, 3]
+    net = Network.build("abcd", *ends, [1.0, 2.0, 3.0, 4.0, 5.0], proxy=PROXY, parallel_edges=True)
     path = tmp_path / "x.hush"
     hushpath.release(net, epsilon=4.0, unit=1.0, mechanism="input").save(path)
     return path

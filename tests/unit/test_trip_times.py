@@ -210,7 +210,7 @@ TINY = {
 def test_hostile_totals_give_times_within_bounds(name, directed, noise):
     nodes, ends = TINY[name]
     tails, heads = np.array(ends, np.int64).reshape(-1, 2).T
-    topology, _ = Topology.build(range(nodes), tails, heads, directed=directed)
+    topology, _ = Topology.build(range(nodes), tails, heads, directed=directed, parallel_edges=True)
     m = topology.num_edges
     rng = np.random.default_rng(2)
     free = rng.uniform(1, 100, m)

@@ -187,7 +187,9 @@ def test_undirected_edges_are_passed_both_ways_and_of_parallel_ones_the_quickest
         hushpath.read_trips(rows.rename(columns=names), one_way, **HERE) for names in ({}, {"from": "to", "to": "from"})
     )
     assert np.array_equal(totals(there), totals(back))
-    double = Topology.build(["a", "b"], [0, 0, 0], [1, 1, 1], proxy=[30.0, 8.0, 20.0], upper=[1.0, 2.0, 3.0])[0]
+    double = Topology.build(
+        ["a", "b"], [0, 0, 0], [1, 1, 1], proxy=[30.0, 8.0, 20.0], upper=[1.0, 2.0, 3.0], parallel_edges=True
+    )[0]
     found = totals(hushpath.read_trips(rows, double, **HERE)).reshape(2, 3).sum(axis=0)
     assert found.tolist() == [0, found[1], 0]
     assert found[1] > 0

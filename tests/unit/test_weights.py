@@ -179,7 +179,7 @@ def test_the_bound_holds_for_real_numbers_behind_the_floats(seed):
 
 def test_twins_are_sorted_among_themselves_and_nobody_else_moves():
     topology, kept = Topology.build(
-        "abc", [0, 0, 1, 0, 0, 0], [1, 1, 2, 1, 1, 2], lower=[0, 0, 0, 1, 1, 0], upper=[9, 9, 9, 9, 9, 9]
+        "abc", [0, 0, 1, 0, 0, 0], [1, 1, 2, 1, 1, 2], lower=[0, 0, 0, 1, 1, 0], upper=9.0, parallel_edges=True
     )
     lattice = Lattice.build(topology, unit=1.0, granularity=1.0)
     given = np.array([7.0, 3.0, 1.0, 5.0, 2.0, 4.0])
@@ -195,7 +195,7 @@ def test_sorting_twins_never_moves_neighbours_further_apart(seed):
     rng = np.random.default_rng(seed)
     m = int(rng.integers(1, 12))
     bounds = {"lower": rng.choice([0.0, 1.0], m), "upper": rng.choice([4.0, 9.0], m)}
-    topology, _ = Topology.build("abc", np.zeros(m, int), rng.integers(1, 3, m), **bounds)
+    topology, _ = Topology.build("abc", np.zeros(m, int), rng.integers(1, 3, m), parallel_edges=True, **bounds)
     lattice = Lattice.build(topology, unit=1.0, granularity=float(rng.choice([0.25, 0.5])))
     w, moved = neighbours(rng, m, 1.0, lattice.granularity)
     plain = replace(lattice, twins=np.arange(m))  # every edge on its own

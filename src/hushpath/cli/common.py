@@ -39,6 +39,9 @@ Anyway = Annotated[bool, typer.Option("--anyway", help="Go on even if public fac
 MechanismName = Annotated[str, typer.Option("--mechanism", help="See `hushpath plan`; auto: smallest predicted error.")]
 LawName = Annotated[str, typer.Option("--law", help="auto, laplace or gaussian.")]
 Directed = Annotated[bool, typer.Option("--directed", help="Each row is a one-way arc.")]
+ParallelEdges = Annotated[
+    bool, typer.Option("--parallel-edges", help="Keep rows with the same ends: each is a PUBLIC edge, not a trip.")
+]
 Source = Annotated[str, typer.Option("--source", help="Column of the first node.")]
 Target = Annotated[str, typer.Option("--target", help="Column of the second node.")]
 Weight = Annotated[str, typer.Option("--weight", help="Column of the private weights.")]
@@ -150,6 +153,15 @@ def check_inputs(*inputs: Path | None) -> None:
         if given is not None and given.exists() and not given.is_file():
             kind = "folder" if given.is_dir() else "pipe or a device"
             raise InputError(f"{given} is a {kind}; name an ordinary file")
+
+
+def check_public(trips: Path, *public: Path | None) -> None:
+    """Refuse the private table of trips as a public file: every edge and node of a network is published."""
+    from ..errors import OptionError
+
+    for given in public:
+        if given is not None and given.exists() and trips.exists() and given.samefile(trips):
+            raise OptionError(f"{given} is the private table of --trips, and a network is published; give another file")
 
 
 def check_edge_data(edge_data: Path | None, begin: float | None, trips: Path | None) -> None:

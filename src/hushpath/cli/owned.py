@@ -18,15 +18,17 @@ if TYPE_CHECKING:
     from ..publish.oracle import Release
 
 OPTIONS: dict[str, tuple[Any, Any]] = {
-    "weight": (c.Weight, "weight"), "directed": (c.Directed, False), "source": (c.Source, "source"),
-    "target": (c.Target, "target"), "nodes": (c.Nodes, None), "edge_data": (c.EdgeData, None),
-    "edge_interval": (c.EdgeInterval, None), "trips": (t.TripsFile, None), "person": (t.Person, None),
+    "weight": (c.Weight, "weight"), "directed": (c.Directed, False), "parallel_edges": (c.ParallelEdges, False),
+    "source": (c.Source, "source"), "target": (c.Target, "target"), "nodes": (c.Nodes, None),
+    "edge_data": (c.EdgeData, None), "edge_interval": (c.EdgeInterval, None),
+    "trips": (t.TripsFile, None), "person": (t.Person, None),
     "day": (t.Day, None), "trip": (t.Trip, None), "edge": (t.Edge, None), "seconds": (t.Seconds, None),
     "node": (t.Node, None), "time": (t.Time, None), "node_lists": (t.NodeLists, None),
     "time_lists": (t.TimeLists, None), "durations": (t.Durations, None),
     "period_column": (Annotated[str | None, typer.Option("--period-column", help="Of the trips.")], None),
     "periods": (t.PeriodNames, None),
 }  # fmt: skip
+NETWORK = ("source", "target", "weight", "directed", "parallel_edges", "nodes", "edge_data")  # of read_network
 
 
 def owner(verb: Callable[..., None]) -> Callable[..., None]:
@@ -64,5 +66,5 @@ def read(network: Path, given: dict[str, Any], release: Release) -> Network | Tr
         return t.read(network, given["trips"], named)
     return read_network(
         network, interval=given["edge_interval"],
-        **{name: given[name] for name in ("source", "target", "weight", "directed", "nodes", "edge_data")},
+        **{name: given[name] for name in NETWORK},
     )  # fmt: skip

@@ -32,6 +32,7 @@ def command(
     mechanism: c.MechanismName = "auto",
     law: c.LawName = "auto",
     directed: c.Directed = False,
+    parallel_edges: c.ParallelEdges = False,
     source: c.Source = "source",
     target: c.Target = "target",
     lower: c.Lower = None,
@@ -58,7 +59,6 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Show every mechanism's predicted error and the choice.  Reads no weights."""
-    from ..data.columns import bounds_are_public
     from ..data.readers import read_topology
     from ..errors import OptionError
     from ..progress import shown
@@ -79,8 +79,6 @@ def command(
         if picture.suffix.lower() not in PICTURES:
             raise OptionError(f"a picture is a file that ends in {' or '.join(PICTURES)}, not {picture.name[:60]!r}")
         c.check_output(picture, network, nodes, like)
-    if weight is not None:
-        bounds_are_public(weight, c.bound(lower, 0.0), c.bound(upper, float("inf")))
     edges = c.edges_of_unit(unit_edges)
     if protects is None and edges is None:
         unit = c.the_unit(unit)
@@ -98,7 +96,7 @@ def command(
         topology = read_topology(
             network, source=source, target=target, directed=directed, nodes=nodes,
             lower=c.bound(lower, 0.0), upper=c.bound(upper, float("inf")), proxy=proxy, weight=weight or "weight",
-            columns=t.named_bounds(low, high),
+            columns=t.named_bounds(low, high), parallel_edges=parallel_edges,
         )  # fmt: skip
         made: Any = plan(
             topology, epsilon=asked, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,

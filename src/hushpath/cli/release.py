@@ -30,6 +30,7 @@ def command(
     mechanism: c.MechanismName = "auto",
     law: c.LawName = "auto",
     directed: c.Directed = False,
+    parallel_edges: c.ParallelEdges = False,
     source: c.Source = "source",
     target: c.Target = "target",
     lower: c.Lower = None,
@@ -111,7 +112,7 @@ def command(
             owned = read_network(
                 network, source=source, target=target, weight=weight, directed=directed, nodes=nodes,
                 lower=c.bound(lower, 0.0), upper=c.bound(upper, float("inf")),
-                edge_data=edge_data, interval=edge_interval,
+                edge_data=edge_data, interval=edge_interval, parallel_edges=parallel_edges,
             )  # fmt: skip
         made = release(
             owned, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,

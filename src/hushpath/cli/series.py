@@ -40,6 +40,7 @@ def command(
     population: c.Population = None,
     law: c.LawName = "auto",
     directed: c.Directed = False,
+    parallel_edges: c.ParallelEdges = False,
     source: c.Source = "source",
     target: c.Target = "target",
     proxy: c.Proxy = None,

@@ -51,11 +51,12 @@ def read(network: Path, trips: Path, given: Mapping[str, Any]) -> Trips:
     from ..data.readers import read_topology
     from ..data.trips import read_trips
 
+    c.check_public(trips, network, given["nodes"])
     edge = None if given["edge"] is None else tuple(given["edge"].split(","))
     named = named_bounds(given["low"], given["high"]) + (list(edge) if edge is not None and len(edge) == 1 else [])
     topology = read_topology(
         network, source=given["source"], target=given["target"], directed=given["directed"], nodes=given["nodes"],
-        proxy=given["proxy"], columns=named,
+        proxy=given["proxy"], columns=named, parallel_edges=given["parallel_edges"],
     )  # fmt: skip
     return read_trips(
         trips, topology, edge=edge[0] if edge is not None and len(edge) == 1 else edge,

@@ -18,10 +18,11 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..errors import NetworkError, warn
-from .facts import warn_of_rows
+from .facts import warn_of_nodes, warn_of_rows
 from .labels import PlainLabels, plain_labels
 from .numbers import numbers
 from .proxy import OtherColumns, Raw, held
+from .public_rows import USE_TRIPS, check_columns
 from .topology import Topology
 
 Bound = str | float  # a number for all edges, or the name of a column
@@ -36,10 +37,11 @@ class Table:
     nodes: Columns | None = None  # "node", and perhaps "x" and "y"
     directed: bool | None = None  # None: it does not say
     others: Mapping[str, Raw] = field(default_factory=dict)  # what else stands in the edge list, unread
+    names_edges: bool = False  # the format names each edge, so two edges with the same ends are not one row twice
 
 
 def table_topology(
-    table: Table, source: str, target: str, *, lower: Bound, upper: Bound, weight: str
+    table: Table, source: str, target: str, *, lower: Bound, upper: Bound, weight: str, parallel_edges: bool
 ) -> tuple[Topology, Int]:
     """Build the public half; the weight column need not be there (returns as ``Topology.build`` does)."""
     edges, nodes = table.columns, table.nodes
@@ -56,8 +58,11 @@ def table_topology(
     named = plain_labels([*first, *ends])
     labels = PlainLabels(dict.fromkeys(named))
     if labels[: len(first)] != named[: len(first)]:
-        twice = next(label for i, label in enumerate(named) if label not in labels[i : i + 1])
-        raise NetworkError(f"the node table names {str(twice)[:60]!r} twice")
+        row = next(i for i, label in enumerate(named, 1) if label not in labels[i - 1 : i])
+        raise NetworkError(
+            f"row {row} of the node table repeats a node; a node has one row, and every row is published. If rows are "
+            f"places that people passed, {USE_TRIPS}"
+        )
     coordinates = None
     if nodes is not None and {"x", "y"} <= set(nodes):
         coordinates = _places(nodes, len(labels))
@@ -69,8 +74,10 @@ def table_topology(
     topology, kept = Topology.build(
         labels, end[0::2], end[1::2], directed=bool(table.directed), lower=low, upper=high, coordinates=coordinates,
         columns=other_columns({**table.others, **bounds}, weight, source, target),
+        parallel_edges=parallel_edges or (None if table.names_edges else False),
     )  # fmt: skip
     warn_of_rows(topology, end[0::2], end[1::2], "rows")
+    warn_of_nodes(len(first), topology)
     return topology, kept
 
 
@@ -98,6 +105,14 @@ def bounds_are_public(weight: str, *bounds: Bound) -> None:
     """Refuse the private column as a public bound."""
     if weight in bounds:
         raise NetworkError(f"{weight!r} is the private weight, so it cannot be a public bound as well")
+
+
+def choose_public_columns(
+    have: Sequence[Any], what: str, needed: Sequence[str], optional: Sequence[str] = ()
+) -> list[str]:
+    """Return the columns to read of a table whose rows are published; refuse one that looks like people's trips."""
+    check_columns(have, what, needed)
+    return choose_columns(have, what, needed, optional)
 
 
 def choose_columns(have: Sequence[Any], what: str, needed: Sequence[str], optional: Sequence[str] = ()) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import warn
+from .public_rows import num_parallel
 from .topology import Topology
 
 
@@ -25,7 +26,7 @@ def warn_of_rows(topology: Topology, tails: ArrayLike, heads: ArrayLike, what: s
             "because no shortest path uses one"
         )
     # Parallel edges lie side by side in canonical order; ordinary files have none and pay for no more than this.
-    repeated = int(np.count_nonzero((np.diff(topology.tails) == 0) & (np.diff(topology.heads) == 0)))
+    repeated = num_parallel(topology.tails, topology.heads)
     if repeated and not topology.directed:
         there = tail * n + head
         both = int(np.isin(head * n + tail, there).sum())
@@ -40,6 +41,16 @@ def warn_of_rows(topology: Topology, tails: ArrayLike, heads: ArrayLike, what: s
         warn(
             f"parallel edges: {repeated} of {edges} {what} repeat the ends of another one; "
             "each keeps its own weight, and a distance uses the shortest"
+        )
+
+
+def warn_of_nodes(listed: int, topology: Topology) -> None:
+    """Warn when most rows of a node table are nodes without an edge: it may be a table of something else."""
+    without = topology.num_nodes - len(np.unique(np.append(topology.tails, topology.heads)))
+    if 2 * without > listed > 0:
+        warn(
+            f"isolated nodes: {without} of {topology.num_nodes} nodes have no edge; their labels and places are "
+            "published with the network, so check that the node table belongs to it"
         )
 
 

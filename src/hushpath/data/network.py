@@ -20,10 +20,11 @@ from numpy.typing import ArrayLike
 from ..arrays import Float
 from ..errors import NetworkError
 from ..extras import imported
-from .columns import Bound, Columns, Table, bounds_are_public, choose_columns, other_columns, table_topology
+from .columns import Bound, Columns, Table, bounds_are_public, choose_public_columns, other_columns, table_topology
 from .facts import warn_of_rows
 from .numbers import number, numbers
 from .proxy import FIRST, NO_COLUMNS, OtherColumns, Raw, held, may_hold_numbers, proxy_array
+from .public_rows import check_columns
 from .topology import Topology
 from .weights import PrivateWeights
 
@@ -48,24 +49,29 @@ class Network:
     def build(
         cls, labels: Iterable[Any], tails: ArrayLike, heads: ArrayLike, weights: ArrayLike, *, directed: bool = False,
         lower: ArrayLike = 0.0, upper: ArrayLike = np.inf, coordinates: ArrayLike | None = None,
-        proxy: ArrayLike | None = None, columns: OtherColumns = NO_COLUMNS,
+        proxy: ArrayLike | None = None, columns: OtherColumns = NO_COLUMNS, parallel_edges: bool | None = False,
     ) -> Network:  # fmt: skip
         """Build from node positions and one weight per edge (the common end of the constructors below).
 
         Positions count the labels as they are given; the topology then has its own, canonical order.  ``proxy`` is a
-        public number per edge, in the order given (``Topology.with_proxy`` says what that means).
+        public number per edge, in the order given (``Topology.with_proxy`` says what that means).  Every edge is
+        published; ``parallel_edges=True`` keeps edges that share both ends, which are an error otherwise.
         """
         topology, kept = Topology.build(
             labels, tails, heads, directed=directed, lower=lower, upper=upper, coordinates=coordinates, proxy=proxy,
-            columns=columns,
+            columns=columns, parallel_edges=parallel_edges,
         )  # fmt: skip
         warn_of_rows(topology, tails, heads)
         return cls(topology, PrivateWeights(weights, num_rows=np.asarray(tails).size, keep=kept))
 
     @classmethod
-    def from_table(cls, table: Table, source: str, target: str, weight: str, *, lower: Bound, upper: Bound) -> Network:
+    def from_table(
+        cls, table: Table, source: str, target: str, weight: str, *, lower: Bound, upper: Bound, parallel_edges: bool
+    ) -> Network:  # fmt: skip
         """Build from columns (the common end of ``from_pandas`` and of all files)."""
-        topology, kept = table_topology(table, source, target, lower=lower, upper=upper, weight=weight)
+        topology, kept = table_topology(
+            table, source, target, lower=lower, upper=upper, weight=weight, parallel_edges=parallel_edges
+        )
         values = numbers(table.columns[weight], f"column {weight!r}")
         return cls(topology, PrivateWeights(values, num_rows=len(values), keep=kept))
 
@@ -78,13 +84,16 @@ class Network:
 
     @classmethod
     def from_networkx(
-        cls, graph: networkx.Graph, weight: str = "weight", *, lower: Bound = 0.0, upper: Bound = np.inf
-    ) -> Network:
+        cls, graph: networkx.Graph, weight: str = "weight", *, lower: Bound = 0.0, upper: Bound = np.inf,
+        parallel_edges: bool = False,
+    ) -> Network:  # fmt: skip
         """Build from a networkx graph; directed and multigraphs are understood.
 
         ``lower`` and ``upper`` are public bounds: a number, or the name of an edge attribute.  Node
         attributes ``x`` and ``y`` (or a pair ``pos``) become coordinates.
         Beware of graphs made from a matrix: networkx takes a zero there for "no edge".
+        Every edge is published.  A multigraph with more than two edges per pair of ends on average looks like people's
+        trips and is an error, unless ``parallel_edges=True``.
         """
         nx = imported("networkx")
         if nx is None or not isinstance(graph, nx.Graph):
@@ -93,6 +102,8 @@ class Network:
         labels = list(graph.nodes)
         position = {label: i for i, label in enumerate(labels)}
         edges = list(graph.edges(data=True))
+        names = sorted(name for name in set[Any]().union(*(each for _, _, each in edges)) if isinstance(name, str))
+        check_columns(names, "the graph", [weight, *(bound for bound in (lower, upper) if isinstance(bound, str))])
         ends = [(position[u], position[v]) for u, v, _ in edges]
         tails, heads = np.array(ends, np.int64).reshape(-1, 2).T
 
@@ -107,12 +118,13 @@ class Network:
             upper=column(upper, infinite=True) if isinstance(upper, str) else upper,
             coordinates=_networkx_coordinates(graph),
             columns=other_columns(_other_attributes([attributes for _, _, attributes in edges], weight), weight),
+            parallel_edges=parallel_edges or None,
         )  # fmt: skip
 
     @classmethod
     def from_scipy(
         cls, matrix: Any, *, labels: Iterable[Any] | None = None, directed: bool = False,
-        lower: float = 0.0, upper: float = np.inf, proxy: ArrayLike | None = None,
+        lower: float = 0.0, upper: float = np.inf, proxy: ArrayLike | None = None, parallel_edges: bool = False,
     ) -> Network:  # fmt: skip
         """Build from a square sparse matrix.  Every stored entry is an edge, explicit zeros included.
 
@@ -123,7 +135,8 @@ class Network:
         diagonal are the weights.  (Weights that differ across the diagonal are not reported: that would tell
         about weights.  Give a triangular matrix, or ``directed=True``.)
 
-        ``proxy`` is a public number per stored entry, in the order of ``matrix.data``.
+        ``proxy`` is a public number per stored entry, in the order of ``matrix.data``.  An entry that is stored twice
+        is an error, unless ``parallel_edges=True``: every edge is published, and entries may be people's trips.
         """
         from scipy.sparse import coo_array, issparse
 
@@ -152,19 +165,23 @@ class Network:
                 )
             rows, columns, values = rows[~below], columns[~below], values[~below]
             known = None if known is None else known[~below]
-        return cls.build(names, rows, columns, values, directed=directed, lower=lower, upper=upper, proxy=known)
+        return cls.build(
+            names, rows, columns, values, directed=directed, lower=lower, upper=upper, proxy=known,
+            parallel_edges=parallel_edges,
+        )  # fmt: skip
 
     @classmethod
     def from_pandas(
         cls, edges: pandas.DataFrame, *,
         source: str = "source", target: str = "target", weight: str = "weight", directed: bool = False,
-        lower: Bound = 0.0, upper: Bound = np.inf, nodes: pandas.DataFrame | None = None,
+        lower: Bound = 0.0, upper: Bound = np.inf, nodes: pandas.DataFrame | None = None, parallel_edges: bool = False,
     ) -> Network:  # fmt: skip
         """Build from an edge table.
 
         ``nodes`` (columns ``node`` and optionally ``x``, ``y``) adds isolated nodes and places.
         ``lower`` and ``upper`` are public bounds: a number, or the name of a column.  A mix of integer and
-        text labels becomes text first, so 17 and "17" are one node, as they are in a file.
+        text labels becomes text first, so 17 and "17" are one node, as they are in a file.  Every row is published, so
+        two rows with the same ends are an error (rows may be people's trips), unless ``parallel_edges=True``.
         """
         bounds_are_public(weight, lower, upper)
         needed = [source, target, weight, *(b for b in (lower, upper) if isinstance(b, str))]
@@ -172,7 +189,7 @@ class Network:
         places = None if nodes is None else _frame_columns(nodes, "the node table", ["node"], ("x", "y"))
         others = _other_frame_columns(edges, {source, target, weight})
         table = Table(columns, places, directed, others)
-        return cls.from_table(table, source, target, weight, lower=lower, upper=upper)
+        return cls.from_table(table, source, target, weight, lower=lower, upper=upper, parallel_edges=parallel_edges)
 
 
 def _frame_columns(frame: pandas.DataFrame, what: str, needed: Sequence[str], optional: Sequence[str] = ()) -> Columns:
@@ -181,7 +198,7 @@ def _frame_columns(frame: pandas.DataFrame, what: str, needed: Sequence[str], op
     if pd is None or not isinstance(frame, pd.DataFrame):
         raise NetworkError(f"{what} must be a pandas DataFrame, not {type(frame).__name__}")
     out = {}
-    for name in choose_columns(list(frame.columns), what, needed, optional):
+    for name in choose_public_columns(list(frame.columns), what, needed, optional):
         out[name] = frame[name].tolist()
         for row in np.flatnonzero(frame[name].isna().to_numpy()):
             out[name][row] = None

@@ -4,7 +4,8 @@ How odd inputs are treated (one way each, here and nowhere else):
 
 | input | treatment |
 |---|---|
-| parallel edges | kept: each has its own private weight; a distance uses the shortest of them |
+| parallel edges | refused, unless asked for by name: rows of people look like them (``public_rows``) |
+| | kept: each has its own private weight; a distance uses the shortest of them |
 | self-loops | dropped with their weight: no shortest path uses one; counted in ``dropped_loops`` |
 | isolated nodes, several components | kept; unreachable pairs are at distance infinity, which is public |
 | order of rows | forgotten: it may follow the weights, and everything here is published |
@@ -31,6 +32,7 @@ from ..arrays import Float, Int, frozen
 from ..errors import InputError, NetworkError
 from .labels import Label, canonical_integer, canonical_order, clean_labels
 from .proxy import NO_COLUMNS, OtherColumns, Rows, checked_proxy, proxy_array, sorted_among_twins, twins_of
+from .public_rows import check_repeated, num_parallel
 
 FEW_LABELS = 32  # are found one by one sooner than all are put into a dictionary
 
@@ -109,8 +111,13 @@ class Topology:
         cls, labels: Iterable[Any], tails: ArrayLike, heads: ArrayLike, *, directed: bool = False,
         lower: ArrayLike = 0.0, upper: ArrayLike = np.inf, coordinates: ArrayLike | None = None, dropped_loops: int = 0,
         proxy: ArrayLike | None = None, proxy_name: str = "proxy", columns: OtherColumns = NO_COLUMNS,
+        parallel_edges: bool | None = False,
     ) -> tuple[Topology, Int]:  # fmt: skip
-        """Validate once at the door; return the topology in canonical order and the input row of each of its edges."""
+        """Validate once at the door; return the topology in canonical order and the input row of each of its edges.
+
+        ``parallel_edges=True`` keeps edges that share both ends, which are an error otherwise: every edge is published,
+        and a table with a row per trip would become edges (``public_rows.check_repeated``).
+        """
         names = clean_labels(labels)
         n = len(names)
         tail, head = _positions(tails), _positions(heads)
@@ -143,11 +150,13 @@ class Topology:
                 raise NetworkError("coordinates must be finite numbers, or two NaN where a place is unknown")
             xy = np.where(np.isnan(xy), np.nan, xy)  # one pattern of bits
             xy = frozen(xy[order], np.float64)
-        tail, head = position[tail[keep]], position[head[keep]]
+        low_end, high_end = position[tail[keep]], position[head[keep]]
         if not directed:
-            tail, head = np.minimum(tail, head), np.maximum(tail, head)
-        by = np.lexsort((high, low, tail * n + head))
-        ends = frozen(tail[by], np.int64), frozen(head[by], np.int64)
+            low_end, high_end = np.minimum(low_end, high_end), np.maximum(low_end, high_end)
+        by = np.lexsort((high, low, low_end * n + high_end))
+        ends = frozen(low_end[by], np.int64), frozen(high_end[by], np.int64)
+        if num_parallel(*ends):
+            check_repeated(tail, head, directed=bool(directed), parallel_edges=parallel_edges)
         bounds = frozen(low[by], np.float64), frozen(high[by], np.float64)
         rows = Rows(keep[by], (*ends, *bounds))
         topology = cls(
@@ -168,7 +177,7 @@ class Topology:
     @classmethod
     def restore(cls, labels: Sequence[Any], tails: ArrayLike, heads: ArrayLike, **public: Any) -> Topology:
         """Build again what ``build`` made, from a file; refuse a loop or another order, which would move positions."""
-        topology, kept = cls.build(labels, tails, heads, **public)
+        topology, kept = cls.build(labels, tails, heads, parallel_edges=True, **public)
         if not (
             topology.labels == tuple(labels)
             and np.array_equal(topology.tails, np.ravel(tails))

@@ -143,7 +143,7 @@ class Scene:
             range(int(inside.sum())), place[topology.tails[edges]], place[topology.heads[edges]],
             directed=topology.directed, lower=topology.lower[edges], upper=topology.upper[edges],
             coordinates=None if topology.coordinates is None else topology.coordinates[inside],
-            proxy=proxy if proxy is not None and (proxy > 0).any() else None,
+            proxy=proxy if proxy is not None and (proxy > 0).any() else None, parallel_edges=True,
         )  # fmt: skip
         sources = rng.choice(ball.num_nodes, min(PART_SOURCES, ball.num_nodes), replace=False)
         true = _distances(ball, self.weights[edges[kept]], sources)

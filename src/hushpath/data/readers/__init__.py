@@ -42,7 +42,7 @@ def read_network(
     path: FilePath, *,
     source: str = "source", target: str = "target", weight: str = "weight", directed: bool = False,
     lower: Bound = 0.0, upper: Bound = np.inf, nodes: FilePath | None = None,
-    edge_data: FilePath | None = None, interval: float | None = None,
+    edge_data: FilePath | None = None, interval: float | None = None, parallel_edges: bool = False,
     format: str | None = None,  # noqa: A002 - the word people look for
 ) -> Network:  # fmt: skip
     """Read a network with its private weights.
@@ -53,6 +53,10 @@ def read_network(
     are neither read nor shown until one is named as a public proxy (``Topology.with_proxy``, ``release(proxy=)``).
     ``edge_data`` is the private file of a public SUMO network: the weights of one ``interval``, named by the second
     at which it begins (not needed if there is one).
+
+    Every edge is published, so a table in which two rows have the same ends is an error: it may be a table of trips
+    (``read_trips``).  ``parallel_edges=True`` keeps such rows as parallel edges.  GraphML, SUMO, TNTP and
+    GeoPackages of osmnx name edges, so there they are kept, unless there are more than two per pair of ends on average.
     """
     bounds_are_public(weight, lower, upper)
     reader = reader_of(path, format)
@@ -65,14 +69,15 @@ def read_network(
     table = _read(path, names, [lower, upper], directed, nodes, reader, keep=True)
     if edge_data is not None:
         table = joined(table, reader, weight, edge_data, interval)
-    return Network.from_table(table, source, target, weight, lower=lower, upper=upper)
+    return Network.from_table(table, source, target, weight, lower=lower, upper=upper, parallel_edges=parallel_edges)
 
 
 def read_topology(
     path: FilePath, *,
     source: str = "source", target: str = "target", directed: bool = False,
     lower: Bound = 0.0, upper: Bound = np.inf, nodes: FilePath | None = None, proxy: str | None = None,
-    weight: str = "weight", columns: Sequence[str] = (), format: str | None = None,  # noqa: A002
+    weight: str = "weight", columns: Sequence[str] = (), parallel_edges: bool = False,
+    format: str | None = None,  # noqa: A002
 ) -> Topology:  # fmt: skip
     """Read the public half only; arguments as in ``read_network``.  No weight is looked at.
 
@@ -81,13 +86,16 @@ def read_topology(
     """
     if proxy is not None and not isinstance(proxy, str):
         raise OptionError(f"proxy names a public column of the edge list; it is not {type(proxy).__name__}")
+    bounds_are_public(weight, lower, upper)
     named = list(dict.fromkeys([*([proxy] if proxy else []), *columns]))
     for name in named:
         other_columns({}, weight, source, target).check_public(name)
     reader = reader_of(path, format)
     table = _read(path, [source, target], [lower, upper, *named], directed, nodes, reader)
     table = replace(table, others={name: held(table.columns[name]) for name in named})
-    topology = table_topology(table, source, target, lower=lower, upper=upper, weight=weight)[0]
+    topology, _ = table_topology(
+        table, source, target, lower=lower, upper=upper, weight=weight, parallel_edges=parallel_edges
+    )
     topology = topology.with_proxy(proxy) if proxy else topology
     return topology if columns else replace(topology, columns=NO_COLUMNS)
 
@@ -140,7 +148,9 @@ def _read(
         places = read_table(nodes, "the node table", ["node"], ("x", "y"), reader).columns
     if places is not None:
         places = _settled(places, ["node"], reader)
-    return Table(columns, places, directed if table.directed is None else table.directed, table.others)
+    return replace(
+        table, columns=columns, nodes=places, directed=directed if table.directed is None else table.directed
+    )
 
 
 def _settled(columns: Columns, labels: list[str], reader: Reader) -> Columns:

@@ -8,6 +8,7 @@ view, trigger, function, virtual table or computed column of a stranger's schema
 |---|---|
 | ``nodes`` | labels ``osmid`` (else ``node``, ``id``), as integers or text; places ``x``, ``y`` |
 | ``edges`` | ends ``u`` and ``v``, unless columns called as the caller says are there; every row is an edge |
+| ``key`` | beside ``u`` and ``v``: parallel edges are named by it, so they are kept |
 | direction | osmnx writes ``u, v, key``, and ``from, to`` besides only if it joined the two directions of a street |
 | geometries, text nobody asked for | not read |
 | pages that point in circles | refused: neither rows nor text may outgrow the file, or a small one were a bomb |
@@ -21,7 +22,7 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 from ...errors import CannotError, HushpathError, NetworkError
-from ..columns import Columns, Table, choose_columns
+from ..columns import Columns, Table, choose_public_columns
 from ..numbers import floats
 from ..proxy import Raw, held
 from .core import LARGEST_KEPT, Reader, not_kept
@@ -97,17 +98,17 @@ class _Package:
         """The wanted columns of the edges and nodes."""
         edges, nodes = self._columns("edges"), self._columns("nodes")
         names = {name: ENDS[name] if name not in edges and ENDS.get(name) in edges else name for name in needed}
-        choose_columns(list(edges), "the table 'edges'", list(names.values()))
+        choose_public_columns(list(edges), "the table 'edges'", list(names.values()))
         columns = self._select("edges", names)
         label = next((name for name in LABELS if name in nodes), LABELS[0])
-        found = choose_columns(list(nodes), "the table 'nodes'", [label], ("x", "y"))
+        found = choose_public_columns(list(nodes), "the table 'nodes'", [label], ("x", "y"))
         places = self._select("nodes", {"node": label, **dict(zip(found[1:], found[1:], strict=True))})
         others: dict[str, Raw] = {}
         if keep:
             others = self._others({name: edges[name] for name in edges if name not in names.values()}, columns)
         joined = {"from", "to"} <= edges.keys()
         by_osmnx = {"u", "v", "key"} <= edges.keys() and set(names.values()) >= {"u", "v"}
-        return Table(columns, places, not joined if by_osmnx else None, others)
+        return Table(columns, places, not joined if by_osmnx else None, others, names_edges=by_osmnx)
 
     def _columns(self, table: str) -> dict[str, str]:
         """The declared type of every column that is stored, by name."""

@@ -18,7 +18,7 @@ from functools import partial
 from typing import IO
 
 from ...errors import NetworkError
-from ..columns import Columns, Table, choose_columns
+from ..columns import Columns, Table, choose_public_columns
 from .core import Reader
 from .markup import parse, spread
 
@@ -33,12 +33,12 @@ def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...], *, kee
         raise NetworkError("the file has no GraphML <graph>")
     nodes, edges = document.tables["node"], document.tables["edge"]
     if edges[needed[0]]:
-        choose_columns(sorted(set(document.names["edge"].values())), "the GraphML file", needed[2:])
+        choose_public_columns(sorted(set(document.names["edge"].values())), "the GraphML file", needed[2:])
     count, defaults = len(edges[needed[0]]), document.defaults["edge"]
     others = {name: spread(count, found, defaults.get(name)) for name, found in document.others.items()}
     if not nodes["node"] or None in nodes["x"] or None in nodes["y"]:
         del nodes["x"], nodes["y"]
-    return Table(edges, nodes, document.directed, others)
+    return Table(edges, nodes, document.directed, others, names_edges=True)
 
 
 class _Document:

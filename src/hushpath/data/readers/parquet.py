@@ -6,7 +6,7 @@ from functools import partial
 from typing import IO
 
 from ...errors import HushpathError, NetworkError
-from ..columns import Table, choose_columns
+from ..columns import Table, choose_public_columns
 from ..proxy import Raw
 from .core import LARGEST_KEPT, Reader, not_kept
 
@@ -18,7 +18,7 @@ def _read(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...
     is_number = types.is_integer, types.is_floating, types.is_decimal
     try:
         file = pq.ParquetFile(raw)
-        wanted = choose_columns(file.schema_arrow.names, what, needed, optional)
+        wanted = choose_public_columns(file.schema_arrow.names, what, needed, optional)
         names, fields = file.schema_arrow.names, list(file.schema_arrow) if keep else []
         others = {one.name: one.type for one in fields if one.name not in wanted and names.count(one.name) == 1}
         numeric = [name for name, kind in others.items() if any(test(kind) for test in is_number)]

@@ -23,7 +23,7 @@ from functools import partial
 from typing import IO
 
 from ...errors import NetworkError
-from ..columns import Columns, Table, choose_columns
+from ..columns import Columns, Table, choose_public_columns
 from ..numbers import number
 from .core import Reader
 from .markup import parse, spread
@@ -38,8 +38,9 @@ def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...], *, kee
     parse(raw, "the SUMO network", net.start, net.end)
     count = len(net.edges[needed[0]])
     if count:
-        choose_columns(sorted(net.names), "the SUMO network", needed[2:])
-    return Table(net.edges, net.nodes, True, {name: spread(count, found) for name, found in net.others.items()})
+        choose_public_columns(sorted(net.names), "the SUMO network", needed[2:])
+    others = {name: spread(count, found) for name, found in net.others.items()}
+    return Table(net.edges, net.nodes, True, others, names_edges=True)
 
 
 class _Net:

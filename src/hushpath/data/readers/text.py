@@ -14,7 +14,7 @@ from itertools import islice
 from typing import IO
 
 from ...errors import NetworkError
-from ..columns import Columns, Table, choose_columns
+from ..columns import Columns, Table, choose_public_columns
 from ..proxy import TextColumn
 from .core import Reader
 
@@ -48,7 +48,7 @@ def text_table(
     header = next(rows)
     if not header:
         raise NetworkError(f"{what} is an empty file")
-    columns: Columns = {name: [] for name in choose_columns(header, what, needed, optional)}
+    columns: Columns = {name: [] for name in choose_public_columns(header, what, needed, optional)}
     once = [name for name in header if name and name not in columns and header.count(name) == 1]
     others = {name: TextColumn() for name in once if keep}
     count = 0

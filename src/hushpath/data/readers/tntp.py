@@ -35,7 +35,7 @@ METADATA = re.compile(r"<([A-Za-z ]+)>\s*([0-9]{0,18})")
 
 def _read(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...], *, keep: bool = False) -> Table:
     rows = _rows(raw, what, needed)
-    return replace(text_table(rows, what, needed, optional, keep=keep), directed=True)
+    return replace(text_table(rows, what, needed, optional, keep=keep), directed=True, names_edges=True)
 
 
 def _rows(raw: IO[bytes], what: str, needed: list[str]) -> Iterator[list[str]]:
