@@ -16,7 +16,7 @@ BERLIN = {10: (13.40, 52.50), 11: (13.41, 52.50), 12: (13.41, 52.51), 13: (13.40
 def released(ends=SQUARE, places=BERLIN, directed=False, epsilon=5.0, **declared):
     edges = pd.DataFrame(ends, columns=["source", "target"]).assign(weight=60.0 + np.arange(len(ends)))
     nodes = None if places is None else pd.DataFrame([[n, *xy] for n, xy in places.items()], columns=["node", "x", "y"])
-    net = hushpath.Network.from_pandas(edges, directed=directed, nodes=nodes)
+    net = hushpath.Network.from_pandas(edges, directed=directed, nodes=nodes, parallel_edges=True)
     return hushpath.release(net, epsilon=epsilon, unit=1, mechanism="input", anyway=True, **(declared or DECLARED))
 
 

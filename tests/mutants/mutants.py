@@ -33,6 +33,7 @@ PEOPLE, TABLES_OF_TRIPS, HOSTILE_TRIPS = (
     f"tests/unit/test_{name}.py" for name in ("trips", "trip_files", "hostile_trips")
 )
 TYPES_OF_TRIPS, PUBLIC_TRIPS = "tests/unit/test_trip_types.py", "tests/contract/test_trips_public.py"
+TRIP_FORMATS = "tests/properties/test_trip_formats.py"
 PROMISED, NAMED = "tests/unit/test_promise_words.py", "tests/unit/test_quantity.py"
 PLANS = "tests/unit/test_plan_predicted.py"
 BODIES, CSV_CELLS, OWNER_ONLY, CACHES = (
@@ -47,7 +48,7 @@ EVERYTHING = [
     *OTHER_PLANS,
     ACCOUNTING, TRADE_OFF, TOGETHER, PAID, CHARGED, SERIES, SIGNED, INDEX, PROMISED, NAMED,
     L2, PEOPLE, TABLES_OF_TRIPS, TYPES_OF_TRIPS, PUBLIC_TRIPS,
-    HOSTILE_TRIPS, TRIP_REPLAY, BODIES, CSV_CELLS, OWNER_ONLY, CACHES,
+    HOSTILE_TRIPS, TRIP_REPLAY, TRIP_FORMATS, BODIES, CSV_CELLS, OWNER_ONLY, CACHES,
     HOSTILE, ROWS, REPLAY, SAMPLES, AUDIT,
 ]  # fmt: skip
 
@@ -73,7 +74,9 @@ HIERARCHY, EDGES, PAIRS, ANCHORS, LINES = (
 PROOF, SPENDING, BOUND = (f"privacy/{name}.py" for name in ("certificate", "accounting", "sensitivity"))
 TRADE = "privacy/gaussian.py"
 TOTALS, TRIP_TERMS, TRIP_BLOCK = (f"{room}/trips.py" for room in ("measure", "strategy", "blocks"))
-TRIPS, TRIP_ROWS, TRIP_FILES = (f"data/{name}.py" for name in ("trips", "trip_rows", "trip_files"))
+TRIPS, TRIP_ROWS, TRIP_FILES, TRIP_VALUES = (
+    f"data/{name}.py" for name in ("trips", "trip_rows", "trip_files", "trip_values")
+)
 ASKED, BOOKS, LEDGER, LEDGER_FILE = (
     f"privacy/{name}.py" for name in ("spending", "composition", "ledger", "ledger_file")
 )
@@ -256,8 +259,6 @@ MUTANTS = [
            replay_of("hubs")),
     # --- the ledger
     Mutant(ASKED, "if not 0 <= value < math.inf:", "if value > 1e300:", "a negative cost pays for others", TOGETHER),
-    Mutant(ASKED, "Protects.PERSON_DAY: (Protects.TRIP,),", "Protects.PERSON_DAY: (Protects.TRIP, Protects.PERSON),",
-           "days of a person charged as the person", TOGETHER),
     Mutant(ASKED, "        if not is_possible(self.spent, self.epsilon, self.delta):", "        if False:",
            "an epsilon that this rho cannot have", TOGETHER),
     Mutant(ASKED, "        if not self.epsilon <= zcdp_epsilon(", "        if False and zcdp_epsilon(",
@@ -267,7 +268,7 @@ MUTANTS = [
     Mutant(TRADE, "return epsilon >= rho * (1 - 1e-9)", "return True", "any epsilon for a huge rho", TOGETHER),
     Mutant(TRADE, "    if rho == 0:\n        return True", "    if mu < SMALLEST_MU:\n        return True",
            "a tiny rho for nothing", TOGETHER),
-    Mutant(ASKED, " and self.protects.holds(charged.protects)", "", "a charge of persons pays for days", CHARGED),
+    Mutant(ASKED, " and self.protects is charged.protects", "", "a charge of persons pays for days", CHARGED),
     Mutant(CHARGING, "Spending.of(strategy.certificate, terms.protects)", 'Spending.of(strategy.certificate, "person")',
            "trips are always charged as persons", CHARGED),
     Mutant(CHARGING, 'Spending.of(strategy.certificate, "declared")', 'Spending.of(strategy.certificate, "person")',
@@ -313,10 +314,10 @@ MUTANTS = [
            "the last day does not count", TOGETHER),
     Mutant(LEDGER, "        if not together <= budget.epsilon:", "        if together > 1.01 * budget.epsilon:",
            "a little too much is accepted", PAID),
-    Mutant(LEDGER, "    if not asked.protects.holds(dataset.protects):", "    if False:",
+    Mutant(LEDGER, "    if asked.protects is not dataset.protects:", "    if False:",
            "smaller units charged", PAID),
-    Mutant(LEDGER, "in pieces(charges, dataset.protects, days):\n        before",
-           "in list(pieces(charges, dataset.protects, days))[:1]:\n        before",
+    Mutant(LEDGER, "in pieces(charges, dataset.protects, touched(dataset.protects, days)):\n        before",
+           "in list(pieces(charges, dataset.protects, touched(dataset.protects, days)))[:1]:\n        before",
            "only the first days are looked at", PAID),
     Mutant(LEDGER, "return Cost(max(one.epsilon for one in costs)", "return Cost(min(one.epsilon for one in costs)",
            "the cheapest day is shown", PAID),
@@ -336,7 +337,7 @@ MUTANTS = [
            "a trigger undoes charges", PAID),
     Mutant(LEDGER_FILE, "if number != place or", "if", "charges taken away", PAID),
     Mutant(LEDGER_FILE, "        if budget.unlimited:", "        if False:", "a budget without end", PAID),
-    Mutant(LEDGER_FILE, "not charge.asked.protects.holds(kinds[charge.dataset])", "False",
+    Mutant(LEDGER_FILE, "charge.asked.protects is not kinds[charge.dataset]", "False",
            "a smaller unit in the file", PAID),
     # --- accounting
     Mutant(SPENDING, "-math.log(alpha * delta) / (alpha - 1)", "math.log(alpha * delta) / (alpha - 1)", "a sign",
@@ -495,27 +496,66 @@ MUTANTS = [
     Mutant(STEP, "private=sampler.private and not strategy.budget.unlimited", "private=not strategy.budget.unlimited",
            "seeded noise called private", MEASURE),
     # --- trips: how they are read
-    Mutant(TRIP_FILES, "quote = '', escape = '', strict_mode", "quote = '\\\"', escape = '\\\"', strict_mode",
-           "a quote swallows other people's lines", TABLES_OF_TRIPS),
-    Mutant(TRIP_FILES, "columns = {{{columns}}})", "union_by_name = true)", "types guessed from values",
-           TABLES_OF_TRIPS),
-    Mutant(TRIP_FILES, "column.copy() if plain else", "column.copy() if True else", "objects that raise",
-           TABLES_OF_TRIPS),
-    Mutant(TRIP_ROWS, 'dict.fromkeys(("person", "trip", *unit))', '("person", "trip")',
+    Mutant(TRIP_FILES, "replace({line}, '\\\"', ''))) % 2 = 0", "replace({line}, '\\\"', ''))) % 2 < 2",
+           "half a row counts", TABLES_OF_TRIPS),
+    Mutant(TRIP_FILES, "len(begun) + len(first) > LONGEST_LINE", "len(begun) + len(first) > 2**40",
+           "a line of any length", TABLES_OF_TRIPS),
+    Mutant(TRIP_FILES, "        begun = None if begun is None or", "        begun = b'' if begun is None or",
+           "the end of a long line is a line", TYPES_OF_TRIPS),
+    Mutant(TRIP_FILES, "        return pa.array(list(map(decoded, lines)), pa.string())", "        raise",
+           "bytes that are no text are an error", TABLES_OF_TRIPS),
+    Mutant(TRIP_FILES, "CASE WHEN json_valid({line}) THEN json_extract_string({line}, [{pointers}]) END",
+           "json_extract_string({line}, [{pointers}])", "a line that is not JSON is an error", TYPES_OF_TRIPS),
+    Mutant(TRIP_FILES, "        if names.count(name) != 1:", "        if False:", "a part without a column",
+           TYPES_OF_TRIPS),
+    Mutant(TRIP_FILES, 'values = series.to_numpy().astype(np.float64)\n        return "number"',
+           'values = series.to_numpy()\n        return "whole" if kind.kind == "i" else "number"',
+           "a type made by rows decides", TYPES_OF_TRIPS),
+    Mutant(TRIP_FILES, 'TemporaryDirectory(prefix="hushpath-") as folder', 'nullcontext("/tmp/hushpath") as folder',
+           "rows spilled where all can read", PUBLIC_TRIPS),
+    Mutant(TRIP_FILES, '    raise CannotError(f"the trips could not be read to their end ({problem})")',
+           '    raise CannotError(f"the trips could not be read to their end ({error})")', "engine errors quoted",
+           PUBLIC_TRIPS),
+    Mutant(TRIP_FILES, "        except KeyboardInterrupt:\n            engine.interrupt()\n            raise\n",
+           "        except KeyboardInterrupt:\n            pass\n", "an interrupt is called damage", PUBLIC_TRIPS),
+    Mutant("cli/__init__.py", '("SIGTERM", "SIGHUP")', '("SIGTERM",)', "a closed terminal leaves rows behind",
+           PUBLIC_TRIPS),
+    Mutant(TRIP_VALUES, "abs({column}) < {LARGEST_EXACT} AND", "true AND", "ids that are one float merge",
+           TYPES_OF_TRIPS),
+    Mutant(TRIP_VALUES, "abs(value) < LARGEST_EXACT else", "True else", "large ids of objects count", TYPES_OF_TRIPS),
+    Mutant(TRIP_VALUES, '_WHOLE = "[+-]?[0-9]+([.]0*)?"', '_WHOLE = "[+-]?[0-9]+"', "7.0 is not 7", TYPES_OF_TRIPS),
+    Mutant(TRIP_VALUES, "TRY_CAST({column} AS DOUBLE)", "CAST({column} AS DOUBLE)", "an odd number stops the release",
+           PUBLIC_TRIPS),
+    Mutant(TRIP_VALUES, "TRY_CAST(TRY_CAST({column} AS JSON) AS VARCHAR[])", "CAST({column} AS JSON)::VARCHAR[]",
+           "an odd list stops the release", TABLES_OF_TRIPS),
+    Mutant(TRIP_VALUES, "valid = (seconds >= FIRST_SECOND) & (seconds <= LAST_SECOND)", "valid = seconds == seconds",
+           "times beyond the calendar wrap", TYPES_OF_TRIPS),
+    Mutant(TRIP_VALUES, "    except pa.ArrowInvalid:  # some text", "    except ZeroDivisionError:  # some text",
+           "text that is not UTF-8 stops the release", TYPES_OF_TRIPS),
+    Mutant(TRIP_VALUES, "{part('s')} - {offset}", "{part('s')}", "times of other offsets as written", TYPES_OF_TRIPS),
+    Mutant(TRIP_VALUES, "value.astimezone(datetime.UTC).replace(tzinfo=None)", "value.replace(tzinfo=None)",
+           "one offset changes all times", TYPES_OF_TRIPS),
+    Mutant(TRIP_VALUES, "MOST_DAYS = 100_000", "MOST_DAYS = 10**9", "every minute is a day", TYPES_OF_TRIPS),
+    Mutant(TRIP_VALUES, "if isinstance(value, complex):", "if False:", "one complex number changes a column",
+           TRIP_FORMATS),
+    Mutant(TRIP_ROWS, 'if kind == "number" and (column in persons or', 'if kind == "number" and (False or',
+           "floats name persons", TYPES_OF_TRIPS),
+    Mutant(TRIP_ROWS, 'rows = f"SELECT * REPLACE (min(day) OVER', 'rows = f"SELECT * REPLACE (max(day) OVER',
+           "a trip is of its last day", PEOPLE),
+    Mutant(TRIP_ROWS, 'within=", ".join(known)', 'within=", ".join(n for n in known if n != "day")',
            "a pass of two days is of two units", TABLES_OF_TRIPS),
-    Mutant(TRIP_ROWS, '["entered", "tail", *told]', '["entered"]', "an order that other rows decide", TABLES_OF_TRIPS),
-    Mutant(TRIP_ROWS, "CAST({whole} AS VARCHAR)) AS VARCHAR)", "trim({name_of(column)})) AS VARCHAR)",
-           "a day told by the minute is many", TABLES_OF_TRIPS),
-    Mutant(TRIP_ROWS, "MOST_DAYS = 10**8", "MOST_DAYS = 10**15", "every second is a day", TABLES_OF_TRIPS),
-    Mutant(TRIP_ROWS, '[.]0+$', '[.]00+$', "one person told in two ways is two", TABLES_OF_TRIPS),
+    Mutant(TRIP_ROWS, 'ORDER BY entered, tail, {order})', 'ORDER BY entered)', "an order that other rows decide",
+           TABLES_OF_TRIPS),
     Mutant(TRIP_ROWS, "    kept = order[first]\n", "    kept = order\n", "a pass counts on every parallel edge",
            PEOPLE),
     Mutant(TRIPS, '"person-day": ("person", "day"), "trip"', '"person-day": ("person", "day", "trip"), "trip"',
            "a day is as many units as trips", TRIP_REPLAY),
     Mutant(TRIPS, '"person": ("person",),', '"person": ("person", "day"),', "a person is as many units as days",
            TRIP_REPLAY),
-    Mutant("data/periods.py", 'moment = f"TRY_CAST({column} AS TIMESTAMP)"',
-           'moment = f"CAST({column} AS TIMESTAMP)"', "an error tells of a value", TABLES_OF_TRIPS),
+    Mutant("publish/trip_terms.py", "not _are_numbered(first, last)", "False", "hours are declared as days",
+           TYPES_OF_TRIPS),
+    Mutant(BOOKS, "_span(touched(protects, charge.days))", "_span(charge.days)", "a trip over midnight is paid once",
+           PAID),
     # --- private rows given as the public network
     Mutant("data/topology.py", "if num_parallel(*ends):", "if num_parallel(*ends) < 0:", "rides become public edges",
            PUBLIC_ROWS),

@@ -94,7 +94,8 @@ def topology_named(name, bounds="wide"):
     n, ends = NETWORKS[name]()
     tails, heads = np.asarray(ends, np.int64).T
     lower = 0.0 if bounds == "wide" else 1.5
-    return Topology.build(range(n), tails, heads, directed=name.startswith("directed"), lower=lower)[0]
+    directed = name.startswith("directed")
+    return Topology.build(range(n), tails, heads, directed=directed, lower=lower, parallel_edges=True)[0]
 
 
 @dataclass(frozen=True)

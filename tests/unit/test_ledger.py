@@ -12,9 +12,14 @@ import time
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
+from trip_formats import totals, units_moved
 
+import hushpath
 from hushpath import __version__
+from hushpath.data.topology import Topology
 from hushpath.errors import BudgetError, CannotError, FileFormatError, OptionError
 from hushpath.privacy import ledger_file
 from hushpath.privacy.gaussian import gaussian_mu
@@ -76,7 +81,7 @@ def test_a_refusal_says_spent_asked_and_remaining_and_changes_nothing(ledger):
     for words in says:
         assert words in str(refused.value)
     with pytest.raises(BudgetError, match="more than delta allows"):
-        Ledger.create(ledger.path.with_name("b"), dataset="d", protects="trip", epsilon=1).charge(gaussian(0.1))
+        Ledger.create(ledger.path.with_name("b"), dataset="d", protects="person-day", epsilon=1).charge(gaussian(0.1))
 
 
 def test_days_apart_do_not_add_up_and_days_in_common_do(ledger):
@@ -111,19 +116,42 @@ def test_without_a_day_in_the_unit_everything_adds_up(tmp_path, protects):
     assert ledger.spent("d", days(9)).epsilon == 1.0
 
 
-def test_a_larger_unit_may_be_charged_and_a_smaller_one_may_not(ledger, tmp_path):
-    ledger.charge(pure(2.0, "person"), days=days(1, 3))
-    with pytest.raises(BudgetError):
-        ledger.charge(pure(0.1), days=days(3))
-    ledger.charge(pure(0.1), days=days(4))  # rows of other days are dropped before the private step
-    for small in ("trip", "declared"):
-        with pytest.raises(OptionError, match=f"protects each person-day, and this release each {small} only"):
-            ledger.charge(pure(0.1, small))
+def test_a_ledger_takes_releases_of_its_own_unit_alone(ledger, tmp_path):
+    for other in ("person", "trip", "declared"):
+        with pytest.raises(OptionError, match=f"each person-day, and this release each {other}"):
+            ledger.charge(pure(0.1, other))
     people = Ledger.create(tmp_path / "b", dataset="d", protects="person", epsilon=1.0)
-    with pytest.raises(OptionError, match="each person-day only"):
+    with pytest.raises(OptionError, match="each person-day"):
         people.charge(pure(0.1))
-    assert len(ledger.charges()) == 2
-    assert people.charges() == []
+    assert ledger.charges() == people.charges() == []
+
+
+def test_leaving_out_a_day_moves_more_than_a_certificate_of_persons_says():
+    """Why a release of persons is not charged to person-days: the rows that stay are scaled up to the same norm."""
+    size = 40
+    ends = np.array([(i, i + 1) for i in range(size)])
+    topology = Topology.build(range(size + 1), *ends.T, directed=True, proxy=[9.0] * size, proxy_name="free")[0]
+    one = pd.DataFrame({"who": 1, "day": "2026-10-01", "a": [0], "b": [1], "seconds": 1e6})
+    many = pd.DataFrame({"who": 1, "day": "2026-10-02", "a": ends[1:, 0], "b": ends[1:, 1], "seconds": 0.0})
+    named = dict(person="who", day="day", edge=("a", "b"), seconds="seconds")
+    both, less = (
+        totals(hushpath.read_trips(table, topology, **named), "person") for table in (pd.concat([one, many]), one)
+    )
+    assert 1.25 < units_moved(both, less) <= math.sqrt(2)
+
+
+def test_a_trip_over_midnight_is_charged_to_both_days(tmp_path):
+    """A file per month shows a trip that is under way as one of the first day: it is in two releases."""
+    ledger = Ledger.create(tmp_path / "a", dataset="d", protects="trip", epsilon=2.0)
+    ledger.charge(pure(1.5, "trip"), days=days(1, 10))
+    with pytest.raises(BudgetError):
+        ledger.charge(pure(1.0, "trip"), days=days(11, 20))
+    assert ledger.remaining("d", days(11, 20)).epsilon == 0.5
+    ledger.charge(pure(0.5, "trip"), days=days(11, 20))
+    ledger.charge(pure(1.5, "trip"), days=days(21, 22))
+    assert ledger.spent("d").epsilon == 2.0
+    assert ledger.spent("d", days(15)).epsilon == 0.5
+    ledger.charge(pure(0.5, "trip"), days=(date.min, date.min))
 
 
 def test_data_sets_have_budgets_of_their_own(ledger):

@@ -368,7 +368,7 @@ def test_a_ledger_without_room_refuses_at_the_start(go):
 
 def test_a_ledger_of_larger_units_or_other_names_refuses(go):
     Ledger.create(go.ledger, dataset="city", protects="person", epsilon=9.0, delta=1e-6)
-    with pytest.raises(OptionError, match="smaller and cannot be charged"):
+    with pytest.raises(OptionError, match="protects each person"):
         go(protects="person-day")
     assert not go.folder.exists()  # said before the first charge is tried
     with pytest.raises(OptionError, match="no data set 'town'"):

@@ -205,7 +205,7 @@ def test_many_components_parallel_edges_and_isolated_nodes():
     rng = np.random.default_rng(2)
     tails = np.concatenate([rng.integers(0, 15, 40), rng.integers(20, 30, 30)])
     heads = np.concatenate([rng.integers(0, 15, 40), rng.integers(20, 30, 30)])
-    net = Network.build(range(40), tails, heads, rng.random(70) * 10)
+    net = Network.build(range(40), tails, heads, rng.random(70) * 10, parallel_edges=True)
     noisy = noisy_edges(net)
     found = shrink.estimate(noisy)
     assert ((found >= noisy.lattice.low) & (found <= noisy.lattice.high)).all()
@@ -366,7 +366,8 @@ def shuffled(network, seed=3):
     """The same network with nodes called in another order."""
     topology, n = network.topology, network.topology.num_nodes
     called = np.random.default_rng(seed).permutation(n)
-    return Network.build(called, topology.tails, topology.heads, np.ones(topology.num_edges)).topology
+    ends, ones = (topology.tails, topology.heads), np.ones(topology.num_edges)
+    return Network.build(called, *ends, ones, parallel_edges=True).topology
 
 
 def test_what_routes_tell_does_not_depend_on_how_nodes_are_numbered(plane, monkeypatch):

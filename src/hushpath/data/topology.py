@@ -150,13 +150,14 @@ class Topology:
                 raise NetworkError("coordinates must be finite numbers, or two NaN where a place is unknown")
             xy = np.where(np.isnan(xy), np.nan, xy)  # one pattern of bits
             xy = frozen(xy[order], np.float64)
-        low_end, high_end = position[tail[keep]], position[head[keep]]
+        given = tail, head
+        tail, head = position[tail[keep]], position[head[keep]]
         if not directed:
-            low_end, high_end = np.minimum(low_end, high_end), np.maximum(low_end, high_end)
-        by = np.lexsort((high, low, low_end * n + high_end))
-        ends = frozen(low_end[by], np.int64), frozen(high_end[by], np.int64)
+            tail, head = np.minimum(tail, head), np.maximum(tail, head)
+        by = np.lexsort((high, low, tail * n + head))
+        ends = frozen(tail[by], np.int64), frozen(head[by], np.int64)
         if num_parallel(*ends):
-            check_repeated(tail, head, directed=bool(directed), parallel_edges=parallel_edges)
+            check_repeated(*given, directed=bool(directed), parallel_edges=parallel_edges)
         bounds = frozen(low[by], np.float64), frozen(high[by], np.float64)
         rows = Rows(keep[by], (*ends, *bounds))
         topology = cls(

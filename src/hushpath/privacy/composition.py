@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow, localcontext
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -145,7 +145,7 @@ def pieces(charges: Sequence[_D], protects: Protects, days: Days) -> Iterator[tu
     begins: dict[int, list[int]] = {first: []}
     ends: dict[int, list[int]] = {last + 1: []}
     for place, charge in enumerate(charges):
-        begin, end = _span(charge.days)
+        begin, end = _span(touched(protects, charge.days))
         if begin <= last and end >= first:
             begins.setdefault(max(begin, first), []).append(place)
             ends.setdefault(min(end, last) + 1, []).append(place)
@@ -155,6 +155,17 @@ def pieces(charges: Sequence[_D], protects: Protects, days: Days) -> Iterator[tu
         running.difference_update(ends.get(begin, ()))
         run = date.fromordinal(begin), date.fromordinal(after - 1)
         yield run, [charges[place] for place in sorted(running)]
+
+
+def touched(protects: Protects, days: Days) -> Days:
+    """Return the days whose units a release of these days may depend on.
+
+    A trip is counted on the day it began, but a table that begins at midnight shows one that is under way as if it
+    began then.  So a release of trips may depend on those of the day before, too.
+    """
+    if protects is not Protects.TRIP or days is None:
+        return days
+    return max(days[0], date.min + timedelta(days=1)) - timedelta(days=1), days[1]
 
 
 def _span(days: Days) -> tuple[int, int]:

@@ -26,7 +26,7 @@ from pathlib import Path
 from .._version import __version__
 from ..errors import BudgetError, CannotError, OptionError
 from .accounting import Budget
-from .composition import Cost, Dated, Room, cost, pieces, room
+from .composition import Cost, Dated, Room, cost, pieces, room, touched
 from .ledger_file import (
     LONGEST,
     Charge,
@@ -141,11 +141,7 @@ class Ledger:
         with transaction(self.path, write=False) as connection:
             found, charges = self._of(connection, dataset)
         for one in planned:
-            if not one.asked.protects.holds(found.protects):
-                raise OptionError(
-                    f"data set {found.name!r} protects each {found.protects}, and these releases each "
-                    f"{one.asked.protects} only: that promise is smaller and cannot be charged here"
-                )
+            _refuse_other_kind(found, one.asked)
         return _spent(found, [*charges, *planned], None)
 
     def remaining(self, dataset: str | None = None, days: Days = None, *, delta: float | None = None) -> Room:
@@ -173,15 +169,19 @@ class Ledger:
         return found[0]
 
 
+def _refuse_other_kind(dataset: Dataset, asked: Spending) -> None:
+    if asked.protects is not dataset.protects:
+        raise OptionError(
+            f"data set {dataset.name!r} protects each {dataset.protects}, and this release each {asked.protects}: "
+            f"a ledger takes releases of its own unit alone. Use protects={str(dataset.protects)!r} or another ledger"
+        )
+
+
 def _refuse(dataset: Dataset, charges: list[Charge], asked: Spending, days: Days) -> None:
     """Raise ``BudgetError`` unless this release fits beside the others on every day it covers."""
     budget = dataset.budget
-    if not asked.protects.holds(dataset.protects):
-        raise OptionError(
-            f"data set {dataset.name!r} protects each {dataset.protects}, and this release each {asked.protects} only: "
-            "that promise is smaller and cannot be charged here"
-        )
-    for run, those in pieces(charges, dataset.protects, days):
+    _refuse_other_kind(dataset, asked)
+    for run, those in pieces(charges, dataset.protects, touched(dataset.protects, days)):
         before = [one.asked for one in those]
         together = cost([*before, asked], budget).epsilon
         if not together <= budget.epsilon:
@@ -205,7 +205,7 @@ def _spent(dataset: Dataset, charges: Sequence[Dated], days: Days) -> Cost:
 
 def _remaining(dataset: Dataset, charges: list[Charge], days: Days, delta: float) -> Room:
     """The room on the day that has least."""
-    runs = pieces(charges, dataset.protects, days)
+    runs = pieces(charges, dataset.protects, touched(dataset.protects, days))
     rooms = [room([one.asked for one in those], dataset.budget, delta) for _, those in runs]
     return Room(min(one.epsilon for one in rooms), min(one.gaussian_epsilon for one in rooms), delta)
 

@@ -146,7 +146,7 @@ def _prove(connection: sqlite3.Connection, path: Path) -> None:
     kinds = {dataset.name: dataset.protects for dataset in read_datasets(connection, path)}
     seen: set[str | None] = set()
     for charge in read_charges(connection, path):
-        if charge.dataset not in kinds or not charge.asked.protects.holds(kinds[charge.dataset]):
+        if charge.dataset not in kinds or charge.asked.protects is not kinds[charge.dataset]:
             raise FileFormatError(f"{path} is damaged: charge {charge.number} fits no data set")
         if charge.fingerprint is not None and charge.fingerprint in seen:
             raise FileFormatError(f"{path} is damaged: charge {charge.number} is of a file that another is of")

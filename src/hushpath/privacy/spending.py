@@ -1,9 +1,8 @@
 """What one release asks of a budget: whom it protects, and its certificate.
 
-Kinds of unit lie inside each other.  All trips of a person are one *person*; those of one day are a *person-day*; and
-one *trip* belongs to one day of one person.  Who promises to hide a larger unit hides every smaller one in it, so a
-release may be charged to a ledger of the same or of a smaller unit, never to one of a larger unit.  *Declared* is the
-unit of weights that are given as such; nothing relates it to the others.
+A ledger is of one kind of unit and takes releases of that kind alone.  A release that hides a whole *person* does not
+hide each *person-day* at the same price: to take one day from a person is to replace the person's rows by others, which
+moves more than to leave the person out (docs/proofs/ledger.md, section 5).
 
 Guarantees (tests/unit/test_composition.py): a ``Spending`` holds finite numbers that are not negative; Laplace noise
 has no delta, and its epsilon is what it spends; Gaussian noise has a delta, and its rho and epsilon agree: neither can
@@ -31,7 +30,7 @@ Days = tuple[date, date] | None  # the first and the last day, both included; No
 
 
 class Protects(StrEnum):
-    """The kinds of unit, closed on purpose: how they lie inside each other is part of the proof."""
+    """The kinds of unit, closed on purpose: which days one touches is part of the proof."""
 
     PERSON = "person"
     PERSON_DAY = "person-day"
@@ -50,18 +49,6 @@ class Protects(StrEnum):
     def has_a_day(self) -> bool:
         """Whether one unit lies within one day, so that releases of other days do not touch it."""
         return self in (Protects.PERSON_DAY, Protects.TRIP)
-
-    def holds(self, other: Protects) -> bool:
-        """Whether whoever is protected as one such unit is protected as one ``other``, too."""
-        return self is other or other in _INSIDE[self]
-
-
-_INSIDE: dict[Protects, tuple[Protects, ...]] = {
-    Protects.PERSON: (Protects.PERSON_DAY, Protects.TRIP),
-    Protects.PERSON_DAY: (Protects.TRIP,),
-    Protects.TRIP: (),
-    Protects.DECLARED: (),
-}
 
 
 @dataclass(frozen=True)
@@ -118,8 +105,8 @@ class Spending:
         )  # fmt: skip
 
     def is_paid_by(self, charged: Spending) -> bool:
-        """Whether a charge covers this in every book: the same law, no smaller unit, and no number larger."""
-        same_promise = self.law is charged.law and self.protects.holds(charged.protects)
+        """Whether a charge covers this in every book: the same law and unit, and no number larger."""
+        same_promise = self.law is charged.law and self.protects is charged.protects
         return same_promise and all(
             getattr(self, name) <= getattr(charged, name) for name in ("spent", "epsilon", "delta")
         )

@@ -84,8 +84,8 @@ def epsilons(
     if budget.unlimited:
         raise OptionError("the total of a series must be finite")
     apart = Protects.of(protects).has_a_day
-    if apart:
-        parts = [1.0]
+    if apart:  # a trip over midnight is in two releases at most
+        parts = [0.5, 0.5] if Protects.of(protects) is Protects.TRIP and count > 1 else [1.0]
     if len(parts) == 1 and not retry:
         return [budget.epsilon] * count
     reserve = [RESERVE / len(parts)] if retry else []
@@ -107,7 +107,7 @@ def epsilons(
             f"epsilon {budget.epsilon:g} with delta {budget.delta:g} leaves nothing for each of {count} releases: "
             "use a larger epsilon, a smaller delta or fewer releases"
         )
-    return found * count if apart else found
+    return found[:1] * count if apart else found
 
 
 def rescaled(planned: Sequence[Spending], fits: Callable[[list[Spending]], bool], *, retry: bool) -> float:

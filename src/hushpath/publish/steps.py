@@ -92,9 +92,9 @@ class Series:
         """How the total is shared, in words."""
         if not self.protects.has_a_day:
             return f"All releases of one {self.protects} add up, so the total is split between them: {self.split}."
-        whole = "Each day is in one release, so each release may spend all of it."
-        over = " A trip over midnight is of the day it began on."
-        return whole + (over if self.protects is Protects.TRIP else "")
+        if self.protects is Protects.TRIP:
+            return "A trip over midnight may be in two releases, so two that follow each other share the total."
+        return "Each day is in one release, so each release may spend all of it."
 
     def __str__(self) -> str:
         total = f"epsilon {self.budget.epsilon:g}, delta {self.budget.delta:g} in total for each {self.protects}"
@@ -151,7 +151,8 @@ def divided(planned: Series, ledger: Ledger | None, *, skip_lost: bool, retry: b
         return rescaled([step.asked for step in steps], fits, retry=retry)
 
     every = sorted([*todo, *lost], key=lambda step: step.days)
-    groups = [[step] for step in every if step.paid] if planned.protects.has_a_day else [every] if every else []
+    alone = planned.protects is Protects.PERSON_DAY  # else releases share units
+    groups = [[step] for step in every if step.paid] if alone else [every] if every else []
     for group in groups:
         part = factor(group)
         if not part:  # then what is lost stays lost
