@@ -593,8 +593,6 @@ MUTANTS = [
            "everybody has the same choice", PEOPLE),
     Mutant(TOTALS, "GROUP BY {keys}, cell {_chosen", "GROUP BY {keys}, cell, part {_chosen", "each pass counts",
            TRIP_REPLAY),
-    Mutant(TOTALS, 'trouble = "they do not fit in memory and on disk" if "OutOfMemory" in type(error).__name__ else',
-           'trouble = str(error) if error else', "what the engine says is said", TABLES_OF_TRIPS),
     Mutant(TOTALS, "if terms.periods != trips.periods:", "if False:", "totals of other periods", TABLES_OF_TRIPS),
     Mutant(TRIP_TERMS, "return 2 * SHARE if self.replaced else SHARE", "return SHARE", "a replaced unit counts once",
            TRIP_REPLAY),

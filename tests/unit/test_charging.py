@@ -59,7 +59,7 @@ def test_weights_are_charged_as_a_declared_unit(tmp_path):
 
 @pytest.mark.parametrize(
     ("change", "code"),
-    [("file = file", 0), ("protects = 'person'", 2), ("last = '2026-01-06'", 1), ("first = '2026-01-02'", 1),
+    [("file = file", 0), ("last = '2026-01-06'", 1), ("first = '2026-01-02'", 1),
      ("first = NULL, last = NULL", 0)],
 )  # fmt: skip
 def test_check_compares_unit_and_days_with_the_file(tmp_path, change, code, capsys):
