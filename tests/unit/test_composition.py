@@ -240,7 +240,8 @@ def day(number):
 
 def test_time_is_cut_where_coverage_changes():
     charges = [Dated("week", (day(1), day(7))), Dated("all", None), Dated("day", (day(3), day(3)))]
-    found = [(days_text(days), [one.name for one in those]) for days, those in pieces(charges, Protects.PERSON_DAY, None)]
+    runs = pieces(charges, Protects.PERSON_DAY, None)
+    found = [(days_text(days), [one.name for one in those]) for days, those in runs]
     assert found == [
         ("until 2023-12-31", ["all"]), ("2024-01-01 to 2024-01-02", ["week", "all"]),
         ("2024-01-03", ["week", "all", "day"]), ("2024-01-04 to 2024-01-07", ["week", "all"]),
