@@ -151,7 +151,7 @@ FORMATS = {
 ODD = [
     None, "", " ", "x", "NaN", "nan", "inf", "1e400", "-1", "0x10", "1_000", "1001.0", "007", "+7", "1e3", "٣", "\0",
     "'", '"', "2026-13-01", "2026-10-01T25:00", "9999-12-31", "2026-10-01T23:30:00+02:00", "2026-10-01 23:30:00-11:30",
-    True, 7.5, 1e300, -1e300, float("inf"), float("nan"), 2**53 + 1, 2**60, -(2**63), 2**64 - 1, 2**70, 10**400, 1 + 2j,
+    True, 7.5, 1e300, -1e300, float("inf"), float("nan"), 2**53 + 1, 2**60, -(2**63), 2**64 - 1, 2**70, 10**300, 1 + 2j,
     b"\xff\xfe", b"7", decimal.Decimal("7.0"), decimal.Decimal("NaN"), datetime.date(1, 1, 1),
     datetime.date(9999, 12, 31),
     datetime.datetime(2026, 10, 1, 23, 30, tzinfo=datetime.timezone(datetime.timedelta(hours=-11))),
