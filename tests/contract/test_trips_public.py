@@ -86,7 +86,10 @@ def test_one_row_changes_nothing_that_others_can_see(form, count, tmp_path):
 
 SLOW = """
 
-    import sys, time
+    import signal, sys, time
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background may have been told to ignore them
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     from hushpath.data import trip_files
     from hushpath.cli import main
     read, begun = trip_files._lines, sys.argv.pop()
@@ -113,12 +116,15 @@ def test_a_signal_while_trips_are_read_is_an_interrupt_and_leaves_nothing_behind
     pipes = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     place = {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
     with subprocess.Popen(command, cwd=tmp_path, env=place, **pipes) as running:
-        while not (tmp_path / "begun").exists():
-            assert running.poll() is None, running.stderr.read()
-            time.sleep(0.02)
-        time.sleep(0.3)
-        running.send_signal(getattr(signal, name))
-        out, err = running.communicate(timeout=60)
+        try:
+            while not (tmp_path / "begun").exists():
+                assert running.poll() is None, running.stderr.read()
+                time.sleep(0.02)
+            time.sleep(0.3)
+            running.send_signal(getattr(signal, name))
+            out, err = running.communicate(timeout=60)
+        finally:
+            running.kill()
     assert running.returncode == 130
     assert "Interrupted" in json.dumps(json.loads(out))
     assert "damaged" not in out + err
