@@ -88,7 +88,7 @@ SLOW = """
 
     import signal, sys, time
 
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background may have been told to ignore them
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background may ignore them
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     from hushpath.data import trip_files
     from hushpath.cli import main
