@@ -189,7 +189,8 @@ def test_the_page_shows_the_promise_of_the_statement(visit, file, released, trip
         assert [one for one in made.statement.promise.sentences if one not in text] == []
     page = visit(file, "#from=harbour&versus=corner 0.1&to=airport")
     ready(page)
-    assert "90 % intervals" in page.locator(".verdict").first.inner_text()
+    verdict = page.locator(".verdict").first.inner_text()
+    assert "90 % intervals" in verdict or verdict == "Both are as far."  # of two that are equal nothing else is said
 
 
 @pytest.mark.filterwarnings("ignore::hushpath.HushpathWarning")

@@ -2,7 +2,6 @@
 
 import gzip
 import math
-import sys
 
 import pandas as pd
 import pyarrow as pa
@@ -134,12 +133,6 @@ def test_a_foreign_separator_is_named(tmp_path, separator):
 
 
 # --- Parquet ----------------------------------------------------------------------------------------------
-
-
-def test_parquet_without_pyarrow_is_a_clear_error(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    path = csv(tmp_path, b"PAR1", "edges.parquet")
-    refused(r"^reading Parquet needs pyarrow: pip install 'hushpath\[parquet\]'$", path, CannotError)
 
 
 @pytest.mark.parametrize(

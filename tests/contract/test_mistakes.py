@@ -20,6 +20,7 @@ LONG, NEWLINE, BYTES, TURNED = "x" * 300, "a\nb\x1b[31m", "caf\udce9", "\u202egp
 ROADS = "".join(f"n{i},n{i + 1},{5 + i % 3},9\n" for i in range(12))
 FILES = {
     "roads.csv": f"source,target,weight,cap\n{ROADS}n0,n5,7,9\n",
+    "trips.csv": f"source,target,weight,cap\n{ROADS}n0,n5,7,9\n",
     "empty.csv": "", "head.csv": "source,target,weight\n", "zeros.csv": "\0" * 100,
     "bin.csv": bytes(range(256)) * 9, "semi.csv": "source;target;weight\na;b;1\n",
     "ragged.csv": "source,target,weight\na,b\n", "nan.csv": "source,target,weight\na,b,nan\n",
@@ -73,7 +74,7 @@ UNWRITABLE = [
 ]  # fmt: skip
 # Everything is right but the part that is asked; the network need not be read to say so.
 SERIES = [
-    "roads.csv", "--trips", "roads.csv", "--from", "2026-01-01", "--every", "month", "--count", "2", "--epsilon", "1",
+    "roads.csv", "--trips", "trips.csv", "--from", "2026-01-01", "--every", "month", "--count", "2", "--epsilon", "1",
     "--delta", "1e-6", "-o", "out", "--ledger", "x.ledger", "--protects", "person", "--low", "0.5", "--high", "6",
     "--person", "source", "--day", "target", "--edge", "source,target", "--seconds", "weight", "--proxy", "cap",
 ]  # fmt: skip
@@ -84,7 +85,7 @@ MISTAKES = [
         ("60", "at most k weights by at most c"), ("60.7,0.5", "at most k weights"), ("60,0.5,1", "at most k weights"),
         ("60,", "is no number"),
     ),
-    *_each("series", [*SERIES, "--trips", "?"], ("absent.csv", "no such file"), ("dir", "no folder of files")),
+    *_each("series", [*SERIES, "--trips", "?"], ("absent.csv", "no such file"), ("dir", "supported suffixes")),
     *_each("series", [*SERIES, "--every", "?"], ("year", "one of day, week, month"), ("", "one of day")),
     *_each("series", [*SERIES, "--count", "?"], ("0", "from 1 to 1000"), ("many", "a valid integer")),
     *_each("series", [*SERIES, "--from", "?"], ("yesterday", "a date such as"), ("2026-02-30", "a date such as")),

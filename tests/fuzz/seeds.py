@@ -27,7 +27,7 @@ def _net(ends, n, *, text=False, places=False, directed=False, proxy=None):
     return hushpath.Network.build(
         [f"node {i:02}" for i in range(n)] if text else range(n), tails, heads, rng.uniform(1, 9, len(tails)),
         directed=directed, coordinates=rng.random((n, 2)) if places else None, upper=20.0,
-        proxy=proxy,
+        proxy=proxy, parallel_edges=True,
     )  # fmt: skip
 
 

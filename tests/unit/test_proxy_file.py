@@ -111,6 +111,7 @@ def test_version_2_is_read_exactly_as_before(path, tmp_path):
     assert [header.pop(name) for name in ("unit_l2", "trips")] == [None, None]
     assert [header["statement"].pop(name) for name in ("unit_l2", "trips")] == [None, None]
     assert header.pop("quantity") == {"name": "", "units": "", "date": ""}
+    assert header.pop("dataset") == ""
     assert header == found.header
     assert {name: array.tobytes() for name, array in arrays.items()} == {
         name: array.tobytes() for name, array in found.arrays.items()
@@ -140,6 +141,7 @@ def test_version_3_is_read_exactly_as_before(path, tmp_path):
     assert [header.pop(name) for name in ("unit_l2", "trips")] == [None, None]
     assert [header["statement"].pop(name) for name in ("unit_l2", "trips")] == [None, None]
     assert header.pop("quantity") == {"name": "", "units": "", "date": ""}
+    assert header.pop("dataset") == ""
     assert header == found.header
     assert {name: array.tobytes() for name, array in arrays.items()} == {
         name: array.tobytes() for name, array in found.arrays.items()
@@ -155,6 +157,7 @@ def test_version_4_is_read_exactly_as_before(path, tmp_path):
     old.save(tmp_path / "x.hush")
     header, arrays = taken_apart(tmp_path / "x.hush")
     assert header.pop("quantity") == {"name": "", "units": "", "date": ""}
+    assert header.pop("dataset") == ""
     assert header == found.header
     assert {name: array.tobytes() for name, array in arrays.items()} == {
         name: array.tobytes() for name, array in found.arrays.items()
@@ -166,6 +169,7 @@ def test_version_4_does_not_know_what_its_numbers_are(file):
     put_together(file, header, arrays, version=4)
     refused(file, "other fields than its version knows")
     header.pop("quantity")
+    header.pop("dataset")
     put_together(file, header, arrays, version=4)
     assert str(hushpath.load(file).statement.quantity) == ""
     put_together(file, header, arrays)
@@ -175,6 +179,7 @@ def test_version_4_does_not_know_what_its_numbers_are(file):
 def test_version_3_knows_no_trips(file):
     header, arrays = taken_apart(file)
     header.pop("quantity")
+    header.pop("dataset")
     put_together(file, header, arrays, version=3)
     refused(file, "other fields than its version knows")
     for name in ("unit_l2", "trips"):
@@ -189,6 +194,7 @@ def test_version_3_knows_no_trips(file):
 def test_version_2_knows_no_proxy(file):
     header, arrays = taken_apart(file)
     header.pop("quantity")
+    header.pop("dataset")
     put_together(file, header, arrays, version=2)
     refused(file, "other fields than its version knows")
     for name in ("unit_l2", "trips"):

@@ -18,7 +18,7 @@ def network(directed=False):
         tuple(pair) for pair in rng.integers(0, 40, (40, 2)) if pair[0] != pair[1]
     ]
     edges = pd.DataFrame(ends, columns=["source", "target"]).assign(weight=rng.integers(0, 4, len(ends)).astype(float))
-    return hushpath.Network.from_pandas(edges, directed=directed)
+    return hushpath.Network.from_pandas(edges, directed=directed, parallel_edges=True)
 
 
 def released(directed=False, **declared):

@@ -116,7 +116,18 @@ def test_the_split_is_kept_in_what_the_ledger_adds(law, delta):
     assert [one / spent[0] for one in spent] == pytest.approx([1 / n for n in range(1, 11)], rel=1e-4)
 
 
-@pytest.mark.parametrize("protects", ["person-day", "trip"])
+@pytest.mark.parametrize("law", list(Law))
+def test_trips_over_midnight_share_the_total_of_two_releases(law):
+    """Two that follow each other, and no more: ten releases get as much each as three."""
+    budget = Budget(2.0, 1e-6)
+    two, ten = (epsilons(budget, count, "even", "trip", law, retry=False) for count in (3, 10))
+    assert ten == two[:1] * 10
+    pair = [spending(ten[0], 1e-6, law)] * 2
+    assert 1.99 < cost(pair, budget).epsilon <= 2.0
+    assert epsilons(budget, 1, "even", "trip", law, retry=False) == [2.0]
+
+
+@pytest.mark.parametrize("protects", ["person-day"])
 @pytest.mark.parametrize("law", list(Law))
 def test_units_of_one_day_spend_all_each_time_but_for_the_reserve(protects, law):
     budget = Budget(2.0, 1e-6)
@@ -248,10 +259,12 @@ def test_a_series_is_charged_and_written(go, split, delta, protects):
         assert (made.fingerprint, charge.file) == (charge.fingerprint, step.file.name)
         assert made.statement.private
         assert charge.asked.epsilon == made.statement.epsilon <= 3
-    if protects != "person":
+    if protects == "trip":
+        assert 1.3 < min(one.asked.epsilon for one in charges) <= 1.5
+        assert "midnight" in found.words
+    elif protects == "person-day":
         assert min(one.asked.epsilon for one in charges) > 2.5
         assert "may spend all of it" in found.words
-        assert ("midnight" in found.words) is (protects == "trip")
     elif split == "front":
         assert charges[0].asked.spent > 3 * charges[3].asked.spent
         assert "add up" in found.words
