@@ -152,10 +152,11 @@ def test_mistakes_are_one_line(folder, capsys, change, words):
 
 
 def test_what_is_said_of_trips_is_refused_for_weights(folder, capsys):
-    told = ["release", "net.csv", "--directed", "--weight", "most", "--unit", "1", "-o", "x.hush", "--epsilon", "1", "--protects", "trip"]
+    plain = ["--directed", "--unit", "1", "--epsilon", "1"]
+    told = ["release", "net.csv", *plain, "--weight", "most", "-o", "x.hush", "--protects", "trip"]
     code, _, err = call(capsys, *told)
     assert (code, "protects" in err) == (2, True)
-    code, _, err = call(capsys, *["plan", "net.csv", "--directed", "--unit", "1", "--epsilon", "1", "--units", "10"])
+    code, _, err = call(capsys, "plan", "net.csv", *plain, "--units", "10")
     assert (code, "protected" in err) == (2, True)
 
 
