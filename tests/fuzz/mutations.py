@@ -26,7 +26,8 @@ def _put(rng, array):
     out = array.copy()
     if out.size:
         for _ in range(int(rng.integers(1, 4))):
-            out.ravel()[rng.integers(out.size)] = _special(rng, out)
+            with np.errstate(all="ignore"):  # wrapped where the array is narrower
+                out.ravel()[rng.integers(out.size)] = np.array(_special(rng, out)).astype(out.dtype)
     return out
 
 
