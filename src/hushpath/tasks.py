@@ -6,6 +6,7 @@ task is done again by another, so a task must be such that doing it twice does n
 
 from __future__ import annotations
 
+import gc
 import logging
 import multiprocessing
 import os
@@ -116,6 +117,9 @@ class OnDask:
             with made as cluster, dask.Client(cluster) as client:
                 yield client
             return
+        # A client that never connected is closed by the garbage collector, which waits for ever if that happens inside
+        # the lock that starting another one takes: so it happens here.
+        gc.collect()
         try:
             client = dask.Client(self.address, timeout=PATIENCE)
         except (OSError, ValueError):
