@@ -3,6 +3,8 @@
     python tests/mutants/run.py                  all, two at a time
     python tests/mutants/run.py -j 1 sensitivity those whose file or reason holds a word
 
+A star marks a killer that is not the hint: the table should name it, as all tests before it were run for nothing.
+
 Exit code 0: every mutant was killed.  1: one survived.  2: an edit no longer fits the sources, or the tests fail on
 the unchanged package already (nothing would be shown by their failing).
 
@@ -134,7 +136,8 @@ def main(arguments: list[str] | None = None) -> int:
         with ThreadPoolExecutor(asked.jobs) as pool:
             for mutant, killer in zip(chosen, pool.map(tried, chosen), strict=True):
                 survivors += not killer
-                print(f"{mutant.file:<26} {mutant.why:<58} {killer or 'SURVIVED'}", flush=True)
+                mark = "" if killer.startswith(mutant.hint) or not killer else " *"
+                print(f"{mutant.file:<26} {mutant.why:<58} {killer or 'SURVIVED'}{mark}", flush=True)
     print(f"{len(chosen)} mutants, {survivors} survived, {time.monotonic() - started:.0f} s")
     return 1 if survivors else 0
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from trip_formats import totals, units_moved
+from trip_formats import SHARE, totals, units_moved
 
 import hushpath
 from hushpath.data import trip_files
@@ -97,14 +97,61 @@ def test_a_missing_or_odd_id_leaves_other_ids_as_they_are(form, values, tmp_path
     assert moved(form(rows, tmp_path), form(more(rows, **values), tmp_path)) <= 1
 
 
+@pytest.mark.parametrize("form", [frame, through_csv])
 @pytest.mark.parametrize("odd", [None, "x", 7.5, 2**60 + 1])
-def test_large_ids_in_frames_do_not_merge_when_a_column_becomes_floats(odd):
-    """2**60 and 2**60 + 1 are one float: in a frame such ids count only as text, whatever the column became."""
+def test_large_ids_in_frames_do_not_merge_when_a_column_becomes_floats(form, odd, tmp_path):
+    """2**60 and 2**60 + 1 are one float: in a frame such ids never count, whatever the column became."""
     rows = pd.concat([people(), people(first=2**60)])
-    assert moved(rows, more(rows, who=odd)) <= 1
-    assert units_moved(totals(read(rows)), totals(read(people()))) == 0
-    texts = rows.assign(who=rows.who.astype(str))
-    assert units_moved(totals(read(texts)), totals(read(people()))) > 1
+    assert moved(form(rows, tmp_path), form(more(rows, who=odd), tmp_path)) <= 1
+    for who in (rows.who, rows.who.astype(str), rows.who.astype(object)):
+        assert units_moved(totals(read(rows.assign(who=who))), totals(read(people()))) == 0
+    exact = pa.table(rows.assign(who=rows.who.astype(str)))  # text that is declared to be text
+    assert units_moved(totals(read(exact)), totals(read(people()))) > 1
+
+
+NOON = pd.Timestamp("2026-10-01 12:00")
+PERSONS = {
+    "times": lambda i: NOON + pd.Timedelta(minutes=i),
+    "times of a zone": lambda i: pd.Timestamp(i, unit="h", tz="Asia/Tokyo"),
+    "times finer than a microsecond": lambda i: NOON + pd.Timedelta(nanoseconds=i),
+    "far times": lambda i: np.datetime64(10**12 + i, "s"), "durations": lambda i: datetime.timedelta(minutes=i),
+    "numbers with a fraction": lambda i: i + 0.5, "exponents": lambda i: f"{i}e3", "truth": lambda i: i % 2 == 0,
+    "hexadecimal numbers": lambda i: f"{i:x}", "words": lambda i: f"P{i}", "spaces": lambda i: f" {i} ",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", [frame, through_csv])
+@pytest.mark.parametrize("kind", PERSONS)
+def test_one_word_among_ids_of_any_kind_leaves_the_others_as_they_are(form, kind, tmp_path):
+    """Not even the choice among the edges of a unit changes, which is made by its key."""
+    rows = people(150)
+    rows = rows.assign(who=[PERSONS[kind](i // 3) for i in range(150)])
+    tables = [form(table, tmp_path) for table in (rows, more(rows, who="a word"))]
+    before, after = (totals(read(table), max_edges=1) for table in tables)
+    assert after.any()
+    assert np.abs(before - after).sum() <= SHARE
+    assert units_moved(*(totals(read(table)) for table in tables)) <= 1
+
+
+def test_seconds_may_be_durations():
+    rows = people()
+    told = rows.assign(seconds=pd.to_timedelta(rows.seconds, unit="s"))
+    assert np.array_equal(totals(read(told)), totals(read(rows)))
+
+
+@pytest.mark.parametrize("names", [["10.1", "10.2", "10.3"], ["1e3", "2", "3"], ["inf", "a", "b"], ["x", "1.50", "y"]])
+def test_names_that_may_become_floats_are_refused(names):
+    with pytest.raises(OptionError, match="whole"):
+        read(people(), ids=names)
+
+
+@pytest.mark.parametrize("form", [frame, through_csv, csv, jsonl, parquet])
+def test_true_and_false_are_names_in_every_type(form, tmp_path):
+    rows = people().assign(peak=[True, False] * 25)
+    named = dict(period="peak", periods=["true", "false"])
+    wanted = totals(read(people().assign(peak=["TRUE", "False"] * 25), **named))
+    assert np.array_equal(totals(read(form(rows, tmp_path), **named)), wanted)
+    assert moved(form(rows, tmp_path), form(more(rows, peak=None), tmp_path), **named) <= 1
 
 
 def test_large_ids_in_declared_types_are_exact_and_floats_are_refused(tmp_path):
@@ -340,18 +387,20 @@ def test_labels_that_are_the_same_number_are_refused():
 
 
 VALUES = [
-    "7", "007", "+7", "-7", "-0", "0", "7.", "7.0", "7.10", ".7", "7 ", " 7", "7e0", "7e+0", "-1.5e-07", "1e16",
+    "7", "007", "+7", "-7", "-0", "0", "7.", "7.0", "7.10", ".7", "7 ", " 7", "7e+0", "-1.5e-07",
     "1e+16", "A7", "a 7", "", " ", "9" * 30, "1" + "0" * 20 + ".0", "٣", "\t7", "7\n", "é", "𝟟", "-", "+", "0x7",
-    "1_0", "nan", "True", "2026-10-01",
+    "1_0", "True", "fALSE", "2026-10-01", "10.0.0.1", "1.2e3", "1.E-3", ".", "-.5", "+.5e7", "1.5.", "e3",
 ]  # fmt: skip
+PERSONS_ONLY = ["7e0", "1e16", "12e45678", "nan", "inf", "-Infinity", "1E5"]  # refused as public names
 
 
 def test_names_of_the_public_network_and_of_trips_have_one_rule():
     """Python canonicalises public names, the engine those of rows."""
     with trip_files.connection() as engine:
-        for value in VALUES:
+        for value in [*VALUES, *PERSONS_ONLY]:
             found = engine.execute(f"SELECT {key('value', 'text')} FROM (SELECT ? AS value)", [value]).fetchone()[0]
-            assert found == canonical_key(value), value
+            assert found == (value if value in PERSONS_ONLY else canonical_key(value)), value
+        assert not any(map(canonical_key, PERSONS_ONLY))
         for value in (0, 7, -7, 2**53 - 1):
             for kind, given in (
                 ("whole", value),

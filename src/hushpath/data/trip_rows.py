@@ -154,13 +154,17 @@ def edge_table(topology: Topology, ids: list[Any] | None) -> dict[str, Any]:
     if ids is not None:
         names = [canonical_key(one) for one in ids]
         if len(names) != topology.num_edges or None in names or len(set(names)) != len(names):
-            raise OptionError(f"edge ids must be {topology.num_edges} different ones, one per edge of the network")
+            raise OptionError(
+                f"edge ids must be {topology.num_edges} different ones, one per edge of the network: text or whole "
+                "numbers (7.5 and 1e3 are neither, 7 and 07 are the same)"
+            )
         return {"id": np.array(names, object), "edge": edge}
     names = [canonical_key(label) for label in topology.labels]
     if len(set(names)) != len(names) or None in names:
         same = next(label for i, label in enumerate(topology.labels) if names[i] is None or names.index(names[i]) < i)
         raise OptionError(
-            f"node {str(same)[:60]!r} cannot be named by trips: another label is the same number, or it is a float"
+            f"node {str(same)[:60]!r} cannot be named by trips: it is the same number as another label, or "
+            "a number that is not whole"
         )
     labels = np.array(names, object)
     proxy = topology.proxy if topology.proxy is not None else np.zeros(topology.num_edges)

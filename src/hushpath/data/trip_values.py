@@ -6,13 +6,13 @@ canonical form, whatever the type of its column:
 
 | value | canonical form |
 |---|---|
-| key (person, trip, edge id, node label, name of a period) | text without spaces around it; whole numbers as digits: 7, 7.0, "7", "007" and "7.0" are one key |
+| key (person, trip, edge id, node label, name of a period) | text without spaces around it; whole numbers as digits: 7, 7.0, "7", "007" and "7.0" are one key; true and false in small letters; a timestamp in ISO 8601 |
 | number (seconds) | a float |
 | moment (timestamp, or text in ISO 8601) | microseconds since 1970; with a zone or an offset in UTC, without one as written; years 1 to 9999 |
 | day | the date of a moment, or a number of at most 100 000 (8 digits, such as 20261001, if ``days`` declares such) |
 
-Anything else is a missing value, never an error.  Floats with a fraction, or too large to hold every whole number
-(2**53), are not keys: different ids would become the same float.
+Anything else is a missing value, never an error.  Numbers with a fraction are not keys, as floats or as text: programs
+turn one into the other.  Nor are floats too large to hold every whole number (2**53): two ids would be the same float.
 
 A column reaches the engine as one of four kinds: ``text``, ``whole`` (int64), ``number`` (float64) or ``moment``
 (int64), or as a list of one (``text[]``).  The SQL here gives the same result for the same value of any kind.
@@ -37,7 +37,10 @@ FIRST_SECOND, LAST_SECOND = -62_135_596_800, 253_402_300_799  # the years 1 to 9
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 _WHOLE = "[+-]?[0-9]+([.]0*)?"
-_EXPONENT = "-?[0-9]([.][0-9]+)?e[+-][0-9]+"  # how programs print floats that are not keys
+# Numbers that are not keys: with a fraction, or with an exponent as programs print it (12e4 may be a hexadecimal id).
+_NO_KEY = "[+-]?([0-9]+[.][0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?|[+-]?[0-9]+[eE][+-][0-9]+"
+# Whatever programs that guess the types of columns take for a number.
+_NUMBER = re.compile("[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+-]?[0-9]+)?|inf(inity)?|nan)", re.IGNORECASE | re.ASCII)
 _STAMP = (
     "^ *([0-9]{4})[-/]([0-9]{1,2})[-/]([0-9]{1,2})"
     "(?:(?:T| +)([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,6})[0-9]*)?)?)?"
@@ -53,22 +56,30 @@ _PLAIN_STAMP = (
 
 
 def canonical_key(value: Any) -> str | None:
-    """Return the canonical form of a key, for public names; SQL has the same rule in ``key``.
+    """Return the canonical form of a public name, None for numbers that are not whole; ``key`` is the same in SQL.
 
-    >>> [canonical_key(value) for value in (7, 7.0, " 007", "-0.0", "A 7", "7.50", "1e+16", "")]
-    ['7', '7', '7', '0', 'A 7', '7.50', None, None]
+    A name such as 1e3 is refused although it can be a person: a column of such names may become one of floats.
+
+    >>> [canonical_key(value) for value in (7, 7.0, " 007", "-0.0", "A 7", True, "7.50", "1e3", "")]
+    ['7', '7', '7', '0', 'A 7', 'true', None, None, None]
     """
     text = str(value).strip(" ")
     if whole := re.fullmatch("([+-]?)0*([0-9]+)(?:[.]0*)?", text):
         sign, digits = whole.groups()
         return digits if sign != "-" or digits == "0" else f"-{digits}"
-    return None if not text or re.fullmatch(_EXPONENT, text) else text
+    if text.lower() in ("true", "false"):
+        return text.lower()
+    return None if not text or _NUMBER.fullmatch(text) else text
 
 
 def key(column: str, kind: str) -> str:
     """Return SQL for the canonical text of a key, NULL where there is none."""
-    if kind in ("whole", "moment"):
+    if kind == "whole":
         return f"CAST({column} AS VARCHAR)"
+    if kind == "moment":  # as `_moment_text` writes it
+        stamp = f"make_timestamp({column})"
+        fraction = f"CASE WHEN {column} % {SECOND} = 0 THEN '' ELSE strftime({stamp}, '.%f') END"
+        return f"strftime({stamp}, '%Y-%m-%dT%H:%M:%S') || {fraction}"
     if kind == "number":
         return (
             f"CASE WHEN abs({column}) < {LARGEST_EXACT} AND trunc({column}) = {column} "
@@ -79,7 +90,8 @@ def key(column: str, kind: str) -> str:
     return (
         f"CASE WHEN regexp_full_match({column}, '[1-9][0-9]*') THEN {column} "
         f"WHEN regexp_full_match({text}, '{_WHOLE}') THEN regexp_replace({digits}, '^-0$', '0') "
-        f"WHEN NOT regexp_full_match({text}, '{_EXPONENT}') THEN nullif({text}, '') END"
+        f"WHEN lower({text}) IN ('true', 'false') THEN lower({text}) "
+        f"WHEN NOT regexp_full_match({text}, '{_NO_KEY}') THEN nullif({text}, '') END"
     )
 
 
@@ -256,9 +268,14 @@ def decoded(value: bytes | None) -> str | None:
 
 
 def object_text(value: Any) -> str | None:
-    """Return any Python object as text that reads as the same value; None if it has none.  Never raises."""
+    """Return any Python object as text that reads as the same value; None if it has none.  Never raises.
+
+    Text that writes a number is that number: other rows decide whether pandas reads it as the one or the other.
+    """
     try:
         if isinstance(value, str):
+            if _NUMBER.fullmatch(value.strip()):
+                return _number_text(float(value))
             text = value
             text.encode()
         elif value is None or isinstance(value, (bool, np.bool_)):
@@ -269,6 +286,8 @@ def object_text(value: Any) -> str | None:
             return _number_text(value.real) if value.imag == 0 else None
         elif isinstance(value, (datetime.date, np.datetime64)):
             text = _moment_text(value)
+        elif isinstance(value, datetime.timedelta):
+            return _number_text(value.total_seconds())
         elif hasattr(value, "__float__") and not hasattr(value, "__len__"):
             return _number_text(float(value))
         elif hasattr(value, "__len__"):
@@ -294,6 +313,8 @@ def _moment_text(value: Any) -> str:
         found, valid = microseconds(np.array([raw.astype(np.int64)]), PER_SECOND.get(unit, 1))
         value = datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=int(found[0]))
         return str(value.isoformat()) if valid[0] and not np.isnat(raw) else ""
+    if hasattr(value, "to_pydatetime"):  # of pandas: to the microsecond, and no year beyond 9999
+        value = value.to_pydatetime(warn=False)
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
         value = value.astimezone(datetime.UTC).replace(tzinfo=None)
     return str(value.isoformat())
