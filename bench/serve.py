@@ -195,9 +195,46 @@ def attack(port, parts, clients, seconds, answers):
     answers.put(dict(Counter(told)))
 
 
+def sink(sock):
+    """Read every request to its end, throw it away and refuse it: the least that any server must do."""
+
+    def drain(other):
+        with suppress(OSError), other:
+            other.settimeout(10.0)
+            head = b""
+            while b"\r\n\r\n" not in head and (got := other.recv(2**16)):
+                head += got
+            left = int((head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0]) or b"0")
+            left -= len(head.partition(b"\r\n\r\n")[2])
+            room = bytearray(2**18)
+            while left > 0 and (got := other.recv_into(room)):
+                left -= got
+            other.sendall(b"HTTP/1.1 400 \r\n\r\n")
+
+    while True:
+        threading.Thread(target=drain, args=(sock.accept()[0],), daemon=True).start()
+
+
 def tell_hostile(port, pid, labels, asked):
-    """Distances per second beside hostile clients, as a share of those before and after."""
+    """Distances per second beside hostile clients, as a share of those before and after.
+
+    Clients take processor time, too.  So they send the same to a socket in another process that throws everything away:
+    what is left then is what a server would keep that reads bodies for nothing.
+    """
     fork, shares = multiprocessing.get_context("fork"), {}
+    elsewhere = socket.create_server((HOST, 0), backlog=200)
+    drains = fork.Process(target=sink, args=(elsewhere,), daemon=True)
+    drains.start()
+
+    def beside(parts, clients, at):
+        answers, size = fork.Queue(), resident(pid)
+        other = fork.Process(target=attack, args=(at, parts, clients, asked.phase + 1.5, answers))
+        other.start()
+        time.sleep(0.5)
+        (found, p99), grew = rate(), resident(pid) - size
+        told = answers.get(timeout=30)
+        other.join(30)
+        return found, p99, grew, told
 
     def rate():
         took, whole = uvloop.run(distances(port, labels, 10**6, asked.phase, asked.connections))
@@ -208,19 +245,16 @@ def tell_hostile(port, pid, labels, asked):
         if asked.hostile not in ("", kind):
             continue
         for clients in (1, 8) if kind != "held" else (100,):
-            answers, size = fork.Queue(), resident(pid)
-            other = fork.Process(target=attack, args=(port, parts, clients, asked.phase + 1.5, answers))
-            other.start()
-            time.sleep(0.5)
-            beside, p99 = rate()
-            grew = resident(pid) - size
-            told = answers.get(timeout=30)
-            other.join(30)
+            with_others, p99, grew, told = beside(parts, clients, port)
             after, _ = rate()
-            shares[kind, clients] = share = 2 * beside / (before + after)
-            said = f"{share:4.0%} of the rate ({beside:.0f} of {(before + after) / 2:.0f}/s), p99 {p99:.1f} ms"
+            alone = (before + after) / 2
+            shares[kind, clients] = share = with_others / alone
+            said = f"{share:4.0%} of the rate ({with_others:.0f} of {alone:.0f}/s), p99 {p99:.1f} ms"
+            if kind != "held":
+                said += f", {beside(parts, clients, elsewhere.getsockname()[1])[0] / alone:4.0%} beside a socket"
             print(f"{kind:>16} x {clients:3d}: {said}, grew {grew:.0f} MB, answers {told}", flush=True)
             before = after
+    drains.terminate()
     worst = min(shares, key=shares.get)
     print(f"least beside hostile clients: {shares[worst]:.0%} ({worst[0]} x {worst[1]})", flush=True)
 

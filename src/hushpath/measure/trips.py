@@ -47,7 +47,7 @@ def trip_totals(strategy: Strategy, trips: Trips, coin: str) -> Int:
             f"""
             WITH rows AS ({rows}),
             passes AS (
-                SELECT {keys}, period * {m} + public.edge AS cell, emphasis,
+                SELECT {keys}, CAST(period AS BIGINT) * {m} + public.edge AS cell, emphasis,
                     CAST(floor(greatest(0, least(1, (seconds - low) / (high - low))) * {PARTS}) AS BIGINT) AS part
                 FROM rows JOIN public USING (edge)
                 WHERE period IS NOT NULL AND {_within(terms)}
