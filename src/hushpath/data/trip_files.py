@@ -35,7 +35,16 @@ from ..extras import imported
 from .columns import choose_columns
 from .periods import quoted
 from .readers.core import shown
-from .trip_values import PER_SECOND, arrow_type, decoded, kind_of, microseconds, object_text, plain
+from .trip_values import (
+    PER_SECOND,
+    arrow_type,
+    decoded,
+    kind_of,
+    microseconds,
+    number_text,
+    object_text,
+    plain,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     import duckdb
@@ -200,10 +209,26 @@ def _parquet_table(layout: tuple[tuple[str, str], ...], folders: list[str], file
         for file, values in files:
             with pq.ParquetFile(file) as opened:
                 for batch in opened.iter_batches(ROWS_AT_ONCE, columns=list(kinds)):
-                    columns = {name: plain(batch.column(name), kind) for name, kind in kinds.items()}
-                    yield _batch(columns, values, batch.num_rows)
+                    for columns, rows in _plain_columns(batch, kinds):
+                        yield _batch(columns, values, rows)
 
     return _typed({**kinds, **dict.fromkeys(folders, "text")}, batches, declared=True)
+
+
+def _plain_columns(batch: Any, kinds: dict[str, str]) -> Iterator[tuple[dict[str, Any], int]]:
+    """Bring a batch to the types of its kinds.  One that fails is halved; a row that fails by itself has no values."""
+    import pyarrow as pa
+
+    rows = batch.num_rows
+    try:
+        columns = {name: plain(batch.column(name), kind) for name, kind in kinds.items()}
+    except (pa.ArrowException, OverflowError):  # such as values that are too long to lie in one array
+        if rows > 1:
+            yield from _plain_columns(batch.slice(0, rows // 2), kinds)
+            yield from _plain_columns(batch.slice(rows // 2), kinds)
+            return
+        columns = {name: pa.nulls(rows, arrow_type(kind)) for name, kind in kinds.items()}
+    yield columns, rows
 
 
 def _typed(kinds: dict[str, str], batches: Callable[[], Iterator[Any]], *, declared: bool) -> Table:
@@ -279,14 +304,23 @@ def _json_layout(_: Path, needed: list[str]) -> tuple[str, ...]:
 def _json_table(needed: tuple[str, ...], folders: list[str], files: list[tuple[Path, Folders]]) -> Table:
     pointers = ", ".join(quoted("/" + name.replace("~", "~0").replace("/", "~1")) for name in needed)
     line = name_of(LINE)
-    fields = f"CASE WHEN json_valid({line}) THEN json_extract_string({line}, [{pointers}]) END"
+    fields = f"CASE WHEN json_valid({line}) THEN json_extract({line}, [{pointers}]) END"
     told = "".join(f", {name_of(name)}" for name in folders)
-    columns = ", ".join(f"fields[{i}] AS {name_of(name)}" for i, name in enumerate(needed, 1))
+    columns = ", ".join(f"{_json_text(f'fields[{i}]')} AS {name_of(name)}" for i, name in enumerate(needed, 1))
 
     def select(table: str) -> str:
         return f"SELECT {columns}{told} FROM (SELECT {fields} AS fields{told} FROM {table})"
 
     return _of_lines(list(needed), folders, files, select, header=False)
+
+
+def _json_text(field: str) -> str:
+    """Return SQL for a value as text.  The engine rounds numbers with a point or an exponent: they are floats."""
+    raw = f"CAST({field} AS VARCHAR)"
+    return (
+        f"CASE WHEN regexp_full_match({raw}, '-?[0-9]+[.eE][0-9.eE+-]*') "
+        f"THEN {number_text(f'TRY_CAST({raw} AS DOUBLE)')} ELSE {field} ->> '$' END"
+    )
 
 
 def _of_lines(
@@ -346,7 +380,8 @@ def _of_arrow(given: Any, needed: list[str]) -> Table:
 
     def batches() -> Iterator[Any]:
         for batch in table.to_batches(ROWS_AT_ONCE):
-            yield pa.record_batch({name: plain(batch.column(name), kind) for name, kind in kinds.items()})
+            for columns, _ in _plain_columns(batch, kinds):
+                yield pa.record_batch(columns)
 
     return _typed(kinds, batches, declared=True)
 
@@ -375,4 +410,16 @@ def _of_series(series: Any) -> tuple[str, Any]:
     if isinstance(kind, np.dtype) and kind.kind in "iuf":
         values = series.to_numpy().astype(np.float64)
         return "number", pa.array(values, mask=np.isnan(values))
-    return "text", pa.array(list(map(object_text, series.astype(object))), pa.string())
+    return "text", pa.array(list(map(object_text, _objects(series))), pa.string())
+
+
+def _objects(series: Any) -> Any:
+    """Return the values of a series as objects; None for one that cannot be an object, such as text not in UTF-8."""
+    with suppress(Exception):
+        return series.astype(object)
+
+    def at(i: int) -> Any:
+        with suppress(Exception):
+            return series.array[i]
+
+    return map(at, range(len(series)))

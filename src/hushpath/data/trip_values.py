@@ -6,13 +6,13 @@ canonical form, whatever the type of its column:
 
 | value | canonical form |
 |---|---|
-| key (person, trip, edge id, node label, name of a period) | text without spaces around it; whole numbers as digits: 7, 7.0, "7", "007" and "7.0" are one key; true and false in small letters; a timestamp in ISO 8601 |
+| key (person, trip, edge id, node label, name of a period) | text without spaces around it; whole numbers as digits: 7, 7.0, "7", "007" and "7.0" are one key; true is 1, false is 0; a timestamp in ISO 8601 |
 | number (seconds) | a float |
 | moment (timestamp, or text in ISO 8601) | microseconds since 1970; with a zone or an offset in UTC, without one as written; years 1 to 9999 |
 | day | the date of a moment, or a number of at most 100 000 (8 digits, such as 20261001, if ``days`` declares such) |
 
 Anything else is a missing value, never an error.  Numbers with a fraction are not keys, as floats or as text: programs
-turn one into the other.  Nor are floats too large to hold every whole number (2**53): two ids would be the same float.
+turn one into the other.  Nor are floats of 16 digits and more: two ids would be the same float.
 
 A column reaches the engine as one of four kinds: ``text``, ``whole`` (int64), ``number`` (float64) or ``moment``
 (int64), or as a list of one (``text[]``).  The SQL here gives the same result for the same value of any kind.
@@ -23,24 +23,24 @@ from __future__ import annotations
 import datetime
 import json
 import re
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
 from ..arrays import Int
 
-LARGEST_EXACT = 2**53  # below, every whole number is a float of its own
+LARGEST_EXACT = 10**15  # below, every whole number is a float of its own, and has at most 15 digits
 MOST_DAYS = 100_000  # numbered days; hours and minutes since 1970 are larger
 DATES = 10**12  # dates are counted from here, so that no numbered day is taken for a date
 SECOND, DAY = 10**6, 86_400 * 10**6  # in microseconds
 FIRST_SECOND, LAST_SECOND = -62_135_596_800, 253_402_300_799  # the years 1 to 9999
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
-_WHOLE = "[+-]?[0-9]+([.]0*)?"
+_WHOLE = "[+-]?([0-9]+|0*[0-9]{1,15}[.]0*)"  # with a point it may have been a float
 # Numbers that are not keys: with a fraction, or with an exponent as programs print it (12e4 may be a hexadecimal id).
 _NO_KEY = "[+-]?([0-9]+[.][0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?|[+-]?[0-9]+[eE][+-][0-9]+"
-# Whatever programs that guess the types of columns take for a number.
-_NUMBER = re.compile("[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+-]?[0-9]+)?|inf(inity)?|nan)", re.IGNORECASE | re.ASCII)
 _STAMP = (
     "^ *([0-9]{4})[-/]([0-9]{1,2})[-/]([0-9]{1,2})"
     "(?:(?:T| +)([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,6})[0-9]*)?)?)?"
@@ -61,15 +61,14 @@ def canonical_key(value: Any) -> str | None:
     A name such as 1e3 is refused although it can be a person: a column of such names may become one of floats.
 
     >>> [canonical_key(value) for value in (7, 7.0, " 007", "-0.0", "A 7", True, "7.50", "1e3", "")]
-    ['7', '7', '7', '0', 'A 7', 'true', None, None, None]
+    ['7', '7', '7', '0', 'A 7', '1', None, None, None]
     """
     text = str(value).strip(" ")
-    if whole := re.fullmatch("([+-]?)0*([0-9]+)(?:[.]0*)?", text):
-        sign, digits = whole.groups()
-        return digits if sign != "-" or digits == "0" else f"-{digits}"
+    if re.fullmatch(_WHOLE, text):
+        return str(int(text.partition(".")[0]))
     if text.lower() in ("true", "false"):
-        return text.lower()
-    return None if not text or _NUMBER.fullmatch(text) else text
+        return "1" if text.lower() == "true" else "0"
+    return None if not text or _number_in(text) is not None else text
 
 
 def key(column: str, kind: str) -> str:
@@ -90,9 +89,15 @@ def key(column: str, kind: str) -> str:
     return (
         f"CASE WHEN regexp_full_match({column}, '[1-9][0-9]*') THEN {column} "
         f"WHEN regexp_full_match({text}, '{_WHOLE}') THEN regexp_replace({digits}, '^-0$', '0') "
-        f"WHEN lower({text}) IN ('true', 'false') THEN lower({text}) "
+        f"WHEN lower({text}) = 'true' THEN '1' WHEN lower({text}) = 'false' THEN '0' "
         f"WHEN NOT regexp_full_match({text}, '{_NO_KEY}') THEN nullif({text}, '') END"
     )
+
+
+def number_text(column: str) -> str:
+    """Return SQL for a float as text, as ``_number_text`` writes it."""
+    whole = key(column, "number")
+    return f"coalesce({whole}, CASE WHEN isfinite({column}) THEN printf('%.17e', {column}) END)"
 
 
 def number(column: str, kind: str) -> str:
@@ -268,35 +273,42 @@ def decoded(value: bytes | None) -> str | None:
 
 
 def object_text(value: Any) -> str | None:
-    """Return any Python object as text that reads as the same value; None if it has none.  Never raises.
+    """Return a value of a data frame as text that reads as the same value; None if it has none.  Never raises.
 
-    Text that writes a number is that number: other rows decide whether pandas reads it as the one or the other.
+    What a value is must not depend on the type that pandas gave its column, so text that writes a number is that
+    number, in lists too, and only the types below have values.
     """
     try:
-        if isinstance(value, str):
-            if _NUMBER.fullmatch(value.strip()):
-                return _number_text(float(value))
-            text = value
-            text.encode()
-        elif value is None or isinstance(value, (bool, np.bool_)):
-            return None if value is None else str(value)
-        elif isinstance(value, bytes):
-            return decoded(value)
-        elif isinstance(value, complex):  # one such value makes a whole column of numbers complex
-            return _number_text(value.real) if value.imag == 0 else None
-        elif isinstance(value, (datetime.date, np.datetime64)):
-            text = _moment_text(value)
-        elif isinstance(value, datetime.timedelta):
-            return _number_text(value.total_seconds())
-        elif hasattr(value, "__float__") and not hasattr(value, "__len__"):
-            return _number_text(float(value))
-        elif hasattr(value, "__len__"):
-            text = json.dumps(_listed(value), default=_listed)
-        else:
-            text = str(value) if bool(value == value) else ""  # what is missing does not equal itself
+        if isinstance(value, (list, tuple, np.ndarray)):
+            return json.dumps([_scalar_text(item) for item in value])
+        return _scalar_text(value)
     except Exception:
         return None
-    return text
+
+
+def _scalar_text(value: Any) -> str | None:
+    if value is None or value != value:  # NaN, NaT
+        return None
+    if isinstance(value, (str, bytes)):
+        text = decoded(value if isinstance(value, bytes) else value.encode()) or ""
+        return text if (found := _number_in(text)) is None else _number_text(found)
+    if isinstance(value, np.complexfloating | complex):  # one such value makes a whole column of numbers complex
+        return _number_text(float(value.real)) if value.imag == 0 else None
+    if isinstance(value, datetime.timedelta | np.timedelta64):
+        return _number_text(float(value / np.timedelta64(1, "us")) / 1e6)
+    if isinstance(value, bool | np.bool_ | int | float | np.number | Decimal):
+        return _number_text(float(value))
+    if isinstance(value, datetime.date | np.datetime64):
+        return _moment_text(value)
+    return str(value) if isinstance(value, UUID) else None
+
+
+def _number_in(text: str) -> float | None:
+    """Return the number that a text writes in any form that programs take for one when they guess types."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _number_text(value: float) -> str | None:
@@ -306,23 +318,16 @@ def _number_text(value: float) -> str | None:
     return str(int(value)) if value.is_integer() and abs(value) < LARGEST_EXACT else f"{value:.17e}"
 
 
-def _moment_text(value: Any) -> str:
+def _moment_text(value: Any) -> str | None:
     if isinstance(value, np.datetime64):
         unit = np.datetime_data(value.dtype)[0]
         raw = value if unit in PER_SECOND else value.astype("datetime64[s]")  # of days, months and years
         found, valid = microseconds(np.array([raw.astype(np.int64)]), PER_SECOND.get(unit, 1))
         value = datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=int(found[0]))
-        return str(value.isoformat()) if valid[0] and not np.isnat(raw) else ""
-    if hasattr(value, "to_pydatetime"):  # of pandas: to the microsecond, and no year beyond 9999
+        return str(value.isoformat()) if valid[0] else None
+    if hasattr(value, "to_pydatetime"):  # of pandas: in UTC and to the microsecond, as a whole column of times is read
+        value = value.tz_convert(None) if value.tzinfo is not None else value
         value = value.to_pydatetime(warn=False)
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
         value = value.astimezone(datetime.UTC).replace(tzinfo=None)
     return str(value.isoformat())
-
-
-def _listed(value: Any) -> Any:
-    """Return what JSON does not know as it knows it: arrays are lists, a missing number in a list is null."""
-    value = value.tolist() if hasattr(value, "tolist") else value
-    if isinstance(value, (list, tuple)):
-        return [None if isinstance(item, float) and item != item else item for item in value]
-    return value if isinstance(value, (dict, str, int, float, bool)) else str(value)
