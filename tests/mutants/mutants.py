@@ -42,6 +42,7 @@ BODIES, CSV_CELLS, OWNER_ONLY, CACHES = (
 )
 TOGETHER, PAID, CHARGED = (f"tests/unit/test_{name}.py" for name in ("composition", "ledger", "charging"))
 SERIES, SIGNED = "tests/unit/test_series.py", "tests/unit/test_signing.py"
+REFUSED_PLANS = "tests/unit/test_plan_refused.py"
 OTHER_PLANS = [f"tests/unit/test_plan_{name}.py" for name in ("told", "solved", "refused", "slow_estimators")]
 # The behavioural privacy tests, cheap ones first; never the stamps.
 EVERYTHING = [
@@ -143,7 +144,7 @@ MUTANTS = [
            "at most two local hubs counted", replay_of("hubs-bounded")),
     Mutant(PAIRS, "np.where(inside, group_of_part[part[topology.tails]], -1)",
            "np.where(inside & (topology.tails > topology.tails.min()), group_of_part[part[topology.tails]], -1)",
-           "edges of the first node are in no group", replay_of("hubs-bounded")),
+           "edges of the first node are in no group", REFUSED_PLANS),
     Mutant(PAIRS, "keep = np.flatnonzero(self.part[tails] == self.part[arcs.heads])",
            "keep = np.arange(len(tails))", "paths inside a cluster leave it", replay_of("hubs-bounded")),
     # --- exposure of cells
@@ -269,7 +270,7 @@ MUTANTS = [
     Mutant(TRADE, "return epsilon >= rho * (1 - 1e-9)", "return True", "any epsilon for a huge rho", TOGETHER),
     Mutant(TRADE, "    if rho == 0:\n        return True", "    if mu < SMALLEST_MU:\n        return True",
            "a tiny rho for nothing", TOGETHER),
-    Mutant(ASKED, " and self.protects is charged.protects", "", "a charge of persons pays for days", CHARGED),
+    Mutant(ASKED, " and self.protects is charged.protects", "", "a charge of persons pays for days", TOGETHER),
     Mutant(CHARGING, "Spending.of(strategy.certificate, terms.protects)", 'Spending.of(strategy.certificate, "person")',
            "trips are always charged as persons", CHARGED),
     Mutant(CHARGING, 'Spending.of(strategy.certificate, "declared")', 'Spending.of(strategy.certificate, "person")',
@@ -400,7 +401,7 @@ MUTANTS = [
     Mutant(HIDDEN, "        return steps[np.lexsort((steps, lattice.twins))]", "        return steps",
            "twins in the order of rows", ROWS),
     Mutant(HIDDEN, "np.lexsort((steps, lattice.twins))", "np.argsort(steps)", "weights sorted across edges",
-           replay_of("input")),
+           WEIGHTS),
     Mutant(TOPOLOGY, "by = np.lexsort((high, low, tail * n + head))", "by = np.arange(len(tail))",
            "edges in the order of rows", ROWS),
     Mutant(TOPOLOGY, "order = canonical_order(names)", "order = np.arange(n)", "nodes in the order of rows", ROWS),

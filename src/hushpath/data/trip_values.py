@@ -50,9 +50,7 @@ _STAMP = (
 
 _LIMITS = {"h": 24, "i": 60, "s": 60, "oh": 24, "oi": 60}
 # The usual form, which the engine itself reads, and quicker.
-_PLAIN_STAMP = (
-    "[0-9]{4}-[0-9]{2}-[0-9]{2}([T ]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,6})?)?"
-)
+_PLAIN_STAMP = "[0-9]{4}-[0-9]{2}-[0-9]{2}([T ]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,6})?)?"
 
 
 def canonical_key(value: Any) -> str | None:
