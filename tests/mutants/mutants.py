@@ -562,7 +562,7 @@ MUTANTS = [
            "True is not true", TYPES_OF_TRIPS),
     Mutant(TRIP_VALUES, "MOST_DAYS = 100_000", "MOST_DAYS = 10**9", "every minute is a day", TYPES_OF_TRIPS),
     Mutant(TRIP_VALUES, "isinstance(value, np.complexfloating | complex)", "False",
-           "one complex number changes a column", TRIP_FORMATS),
+           "one complex number changes a column", FRAMES),
     Mutant(TRIP_ROWS, 'if kind == "number" and (column in persons or', 'if kind == "number" and (False or',
            "floats name persons", TYPES_OF_TRIPS),
     Mutant(TRIP_ROWS, 'rows = f"SELECT * REPLACE (min(day) OVER', 'rows = f"SELECT * REPLACE (max(day) OVER',

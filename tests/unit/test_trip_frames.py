@@ -72,6 +72,12 @@ def test_text_that_writes_a_number_is_that_number(kind):
     assert canonical(texts) == canonical(typed)
 
 
+@pytest.mark.parametrize("kind", ["int8", "uint64", "float32", "complex64", "complex128", "Int64", "category", "O"])
+def test_a_number_is_the_same_in_every_type(kind):
+    """One complex number makes a column of integers complex, one missing number makes it floats."""
+    assert canonical(series([7, 8]).astype(kind)) == canonical(series([7, 8]))
+
+
 def test_truth_is_1_or_0():
     """pandas turns it into numbers when one is missing, and sparse columns turn numbers into it."""
     wanted = [row[0] for row in canonical(series([1, 0]))]
