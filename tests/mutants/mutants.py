@@ -202,7 +202,7 @@ MUTANTS = [
     Mutant(AXIOMS, "if leaf or (s == SEPARATOR and t == SEPARATOR):", "if leaf or s == SEPARATOR or t == SEPARATOR:",
            "edges that touch a separator stay above", replay_of("separator")),
     Mutant(AXIOMS, "                home[e] = b\n", "                home[e] = b if leaf else 0\n",
-           "edges inside separators belong to the root", MEASURE),
+           "edges inside separators belong to the root", HOSTILE),
     Mutant(AXIOMS, "if not (inside[tails[e]] >> side) & (inside[heads[e]] >> side) & 1:", "if False:",
            "edges across a separator, or whose ends are elsewhere", HOSTILE),
     Mutant(AXIOMS, "                    if state[v] == LEFT and side == 1:", "                    if False:",
