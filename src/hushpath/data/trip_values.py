@@ -63,7 +63,8 @@ def canonical_key(value: Any) -> str | None:
     """
     text = str(value).strip(" ")
     if re.fullmatch(_WHOLE, text):
-        return str(int(text.partition(".")[0]))
+        digits = text.partition(".")[0].lstrip("+-").lstrip("0") or "0"
+        return f"-{digits}" if text.startswith("-") and digits != "0" else digits
     if text.lower() in ("true", "false"):
         return "1" if text.lower() == "true" else "0"
     return None if not text or _number_in(text) is not None else text
@@ -287,8 +288,9 @@ def object_text(value: Any) -> str | None:
 def _scalar_text(value: Any) -> str | None:
     if value is None or value != value:  # NaN, NaT
         return None
-    if isinstance(value, (str, bytes)):
-        text = decoded(value if isinstance(value, bytes) else value.encode()) or ""
+    if isinstance(value, str | bytes):
+        text = value.decode() if isinstance(value, bytes) else value
+        text.encode()  # raises for half of a surrogate pair
         return text if (found := _number_in(text)) is None else _number_text(found)
     if isinstance(value, np.complexfloating | complex):  # one such value makes a whole column of numbers complex
         return _number_text(float(value.real)) if value.imag == 0 else None
