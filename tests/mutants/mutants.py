@@ -11,7 +11,7 @@ lines, and there is one step for every edge); whatever ``calibrate`` returns (``
 it again, and raise); the other end of a bracket of Mills' ratio (far inside the slack); Newton's method in
 ``gaussian`` (what it finds is evaluated); what ``room`` says (``charge`` decides); printed scales rounded down (the
 certificate decides); types of folders' values (what is no number or date stays text); an error of ``plain`` (the batch
-is halved, down to the row).
+is halved, down to the row); how much ``divided`` asks for (the ledger refuses what is too much).
 """
 
 from __future__ import annotations
@@ -650,8 +650,6 @@ MUTANTS = [
            "a moved file is charged again", KILLED_SERIES),
     Mutant(SERIES_CODE, "    with only_process(Path(folder), LOCK):", "    if True:",
            "two runs at once charge twice", SERIES),
-    Mutant(STEPS, "            return all(_dearest(", "            return any(_dearest(",
-           "the ledger's budget is not asked", KILLED_SERIES),
     Mutant(SCHEDULE, "    if retry:\n        mean", "    if False:\n        mean", "no room is kept for a second retry",
            SERIES),
     Mutant("publish/release.py", "    if keep is not None:\n        keep(made)\n", "", "noted before it is on the disk",
