@@ -536,7 +536,7 @@ MUTANTS = [
            "times beyond the calendar wrap", TYPES_OF_TRIPS),
     Mutant(TRIP_VALUES, "{part('s')} - {offset}", "{part('s')}", "times of other offsets as written", TYPES_OF_TRIPS),
     Mutant(TRIP_VALUES, "value.astimezone(datetime.UTC).replace(tzinfo=None)", "value.replace(tzinfo=None)",
-           "one offset changes all times", TYPES_OF_TRIPS),
+           "one offset changes all times", FRAMES),
     Mutant(TRIP_VALUES, "(found := _number_in(text)) is None else _number_text(found)", "True else None",
            "pandas decides what text in frames is", FRAMES),
     Mutant(TRIP_VALUES, "value is None or value != value:", "value is None:", "a missing time is a trip", FRAMES),

@@ -64,6 +64,13 @@ def test_a_value_is_the_same_in_a_column_of_its_type_and_among_objects(kind):
         assert canonical(series([*typed.to_numpy(), "a word"], object))[:-1] == wanted
 
 
+@pytest.mark.parametrize("kind", ["times", "seconds", "nanoseconds", "zone"])
+def test_times_of_the_standard_library_are_the_same(kind):
+    """Times of several offsets stay as they are given, times of one offset become a column of times."""
+    objects = [None if pd.isna(value) else value.to_pydatetime(warn=False) for value in SERIES[kind]]
+    assert canonical(series(objects, object)) == canonical(SERIES[kind])
+
+
 @pytest.mark.parametrize("kind", ["int64", "float64", "uint64", "float32"])
 def test_text_that_writes_a_number_is_that_number(kind):
     """What pandas reads as numbers in one file is text in another, because of one word."""
