@@ -77,6 +77,8 @@ def structured(rng, header, arrays, donor):
     """One to four edits of arrays and header; ``donor`` is another file's (header, arrays)."""
     arrays, header = dict(arrays), json.loads(json.dumps(header))
     for _ in range(int(rng.integers(1, 5))):
+        if not arrays:
+            break
         name = str(rng.choice(sorted(arrays)))
         kind = rng.random()
         with np.errstate(all="ignore"):
@@ -84,7 +86,7 @@ def structured(rng, header, arrays, donor):
                 arrays[name] = ARRAY[rng.integers(len(ARRAY))](rng, arrays[name])
             elif kind < 0.62:
                 arrays[name] = arrays[str(rng.choice(sorted(arrays)))]
-            elif kind < 0.68:
+            elif kind < 0.68 and donor[1]:
                 other = str(rng.choice(sorted(donor[1])))
                 arrays[other] = donor[1][other]
             elif kind < 0.71:
@@ -95,8 +97,6 @@ def structured(rng, header, arrays, donor):
                 header = json.loads(json.dumps(donor[0]))
             else:
                 _edit(rng, header)
-        if not arrays:
-            break
     return header, arrays
 
 
