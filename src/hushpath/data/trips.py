@@ -101,9 +101,10 @@ def read_trips(
 
     Args:
         trips: a file (.parquet, .csv, .tsv, .jsonl), a folder of such parts, or a data frame.  In .csv a line is a row.
+            In a pandas frame ids of 16 digits and more are missing values; pass the file or an Arrow table instead.
         topology: the public network, such as ``read_topology`` gives.
-        person, day, trip: columns that tell who went, on which day (a date, a timestamp or the number of a day, below
-            100 000 000; other rows are left out), on which trip (numbers must not be used twice for one person).  What
+        person, day, trip: columns that tell who went, on which day (a date, a timestamp or the number of a day, at most
+            100 000; other rows are left out), on which trip (numbers must not be used twice for one person).  What
             ``release(protects=)`` names must be there.
         edge, seconds: a row per pass over an edge: the columns of both ends, ``("from", "to")``, or the column of an
             edge id; and how long it took.
