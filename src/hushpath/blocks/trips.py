@@ -37,9 +37,9 @@ class TripBlock(Block):
 
     @cached_property
     def exposure(self) -> Exposure:
-        """The group moves as one, whichever edges a unit touched; the first edge stands for all of them."""
+        """One group, moved by one thing: the unit's whole vector, which has at most the norm of the unit."""
         one = np.ones(min(1, self.topology.num_edges), np.int64)
-        return Exposure(self.topology.num_edges, np.ones(1, np.int64), 0 * one, 0 * one, np.array([len(one) > 0]))
+        return Exposure(len(one), np.ones(1, np.int64), 0 * one, 0 * one, np.array([len(one) > 0]))
 
     def typical(self, numbers: Int) -> float:
         """Nothing is known of distances without bounds (``decode.trips``)."""

@@ -131,21 +131,21 @@ def _trouble(path: Path, charges: list[Charge]) -> str:
     if not asked.is_paid_by(charge.asked):
         return f"it spends {asked}, and charge {charge.number} is {charge.asked}"
     if charge.days is not None and (days is None or not charge.days[0] <= days[0] <= days[1] <= charge.days[1]):
-        return f"it covers {days_text(days)}, and charge {charge.number} only {days_text(charge.days)}"
+        return f"it covers {format_days(days)}, and charge {charge.number} only {format_days(charge.days)}"
     return ""
 
 
-def _page(ledger: Ledger, one: Dataset, days: Days) -> str:
+def _page(ledger: Ledger, one: Dataset, days: DateRange | None) -> str:
     """One data set for people."""
     from ..privacy.spending import days_text
 
     spent, left = ledger.spent(one.name, days), ledger.remaining(one.name, days)
-    when = f", {days_text(days)}" if days else ", on the day that cost most" if one.protects.has_a_day else ""
+    when = f", {format_days(days)}" if days else ", on the day that cost most" if one.protects.has_a_day else ""
     noisy = f", or {left.gaussian_epsilon:.6g} with Gaussian noise asked for at delta {left.delta:g}"
     noisy = noisy if one.budget.delta else ""
     rows = [("no", "days", "noise", "protects", "epsilon", "delta", "state", "file")]
     rows += [
-        (str(charge.number), days_text(charge.days), str(charge.asked.law), str(charge.asked.protects),
+        (str(charge.number), format_days(charge.days), str(charge.asked.law), str(charge.asked.protects),
          f"{charge.asked.epsilon:.6g}", f"{charge.asked.delta:g}",
          "released" if charge.fingerprint else f"charged; {NO_FILE}", one_line(charge.file))
         for charge in ledger.charges(one.name)
@@ -155,7 +155,7 @@ def _page(ledger: Ledger, one: Dataset, days: Days) -> str:
     return "\n".join([
         f"{_budget(one)}.",
         f"Spent{when}: epsilon {spent.epsilon:.6g}{f' at delta {spent.delta:g}' if spent.delta else ''}.",
-        f"Remaining for one release of {days_text(days)}: epsilon {left.epsilon:.6g}{noisy}.",
+        f"Remaining for one release of {format_days(days)}: epsilon {left.epsilon:.6g}{noisy}.",
         *(table if len(rows) > 1 else ["No charges."]),
     ])  # fmt: skip
 
@@ -165,7 +165,7 @@ def _budget(one: Dataset) -> str:
     return f"Data set {one.name}: epsilon {budget.epsilon:g}, delta {budget.delta:g} in total for each {one.protects}"
 
 
-def _everything(ledger: Ledger, one: Dataset, days: Days) -> dict[str, Any]:
+def _everything(ledger: Ledger, one: Dataset, days: DateRange | None) -> dict[str, Any]:
     """One data set for machines."""
     left, spent = ledger.remaining(one.name, days), ledger.spent(one.name, days)
     return {
@@ -189,7 +189,7 @@ def _charge(charge: Charge) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _days(text: str | None) -> Days:
+def _days(text: str | None) -> DateRange | None:
     """``FIRST..LAST`` or one day."""
     from ..errors import OptionError
     from ..privacy.spending import checked_days
@@ -198,6 +198,6 @@ def _days(text: str | None) -> Days:
         return None
     first, dots, last = text.partition("..")
     try:
-        return checked_days((date.fromisoformat(first), date.fromisoformat(last if dots else first)))
+        return check_dates((date.fromisoformat(first), date.fromisoformat(last if dots else first)))
     except (ValueError, OptionError):
         raise OptionError(f"--days is a date, or two in order as 2024-03-01..2024-03-07, not {text[:40]!r}") from None

@@ -7,10 +7,10 @@ that is a power of two (exact in binary) and rounded down to ``int64``: from the
     sum_e |floor(w_e/g) - floor(w'_e/g)|  <=  ceil(unit/g) + 2 L - 1      (docs/proofs/lattice.md)
 
 where one of the two steps per edge pays for the rounding of the owner's real numbers to floats; in L2 norm by at most
-``ceil(unit_l2/g + 2 sqrt(L))``, if the owner declares that the unit is at most ``unit_l2`` there.  We promise the whole
+``ceil(l2/g + 2 sqrt(L))``, if the owner declares that the unit is at most ``l2`` there.  We promise the whole
 ball, so ``L`` is the number of edges, and choose ``g`` so fine that ``L`` steps are at most 1/256 of a unit: that
 costs under 0.8 % of noise and no further parameter.  (Where the declared bounds would not fit 64 bits, ``g`` is
-coarser, and ``unit_steps`` says what that costs.)
+coarser, and ``WeightTerms.unit_steps`` says what that costs.)
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._validate import positive
 from ..arrays import Float, Int, frozen
 from ..errors import OptionError
 from .topology import Topology
@@ -37,23 +38,31 @@ class Lattice:
     """Where exact arithmetic happens; every field is public."""
 
     granularity: float  # length of one lattice step, a power of two
-    unit: float  # how far one protected unit can move the weights in total (L1)
     low: Int  # the lattice weight of each edge is clipped to what lies between this
     high: Int  # and this
     twins: Int  # the group of each edge: alike in everything public (Topology.twins)
-    unit_l2: float | None = None  # how far in L2 norm, if less
 
     @classmethod
     def build(
-        cls, topology: Topology, *, unit: float, unit_l2: float | None = None, max_weight: float | None = None,
-        granularity: float | None = None,
-    ) -> Lattice:  # fmt: skip
-        """Choose the granularity from public facts only and translate the public bounds into steps."""
-        unit = _positive(unit, "unit")
-        unit_l2 = None if unit_l2 is None else _positive(unit_l2, "unit_l2")
+        cls, topology: Topology, *, unit: float, max_weight: float | None = None, step: float | None = None
+    ) -> Lattice:
+        """Choose the granularity from public facts only and translate the public bounds into steps.
+
+        Parameters
+        ----------
+        topology
+            The network with its declared bounds.
+        unit
+            How far one protected unit can move all weights together (L1).
+        max_weight
+            A public bound on every weight.
+        step
+            The granularity, if the owner declares it: a power of two.
+        """
+        granularity = step
         if not SMALLEST_UNIT <= unit <= LARGEST_UNIT:
             raise OptionError(f"unit must lie between {SMALLEST_UNIT:g} and {LARGEST_UNIT:g}, got {unit:g}")
-        max_weight = None if max_weight is None else _positive(max_weight, "max_weight")
+        max_weight = None if max_weight is None else positive(max_weight, "max_weight")
         m, n = max(topology.num_edges, 1), max(topology.num_nodes, 2)
         upper = topology.upper if max_weight is None else np.minimum(topology.upper, max_weight)
         if (topology.lower > upper).any():
@@ -71,34 +80,16 @@ class Lattice:
                     "declare a smaller max_weight or a larger unit"
                 )
         else:
-            granularity = _positive(granularity, "granularity")
+            granularity = positive(granularity, "lattice_step")
             if math.frexp(granularity)[0] != 0.5:
-                raise OptionError(f"granularity must be a power of two, got {granularity:g}")
+                raise OptionError(f"`lattice_step` must be a power of two, got {granularity:g}")
             if not unit / ceiling <= granularity <= LARGEST_UNIT:
-                raise OptionError(f"granularity {granularity:g} does not fit unit {unit:g} in 64 bits on {n} nodes")
+                raise OptionError(f"`lattice_step` {granularity:g} does not fit unit {unit:g} in 64 bits on {n} nodes")
         # Clip before dividing, so that no bound overflows; both roundings go down.
         top = ceiling * granularity
         high = np.floor(np.minimum(upper, top) / granularity).astype(np.int64)
         low = np.minimum(np.floor(np.minimum(topology.lower, top) / granularity).astype(np.int64), high)
-        return cls(granularity, unit, frozen(low, np.int64), frozen(high, np.int64), topology.twins, unit_l2)
-
-    @property
-    def unit_steps(self) -> int:
-        """The unit in lattice steps, rounding included; derived, so that it cannot disagree with the unit."""
-        return math.ceil(self.unit / self.granularity) + 2 * max(len(self.low), 1) - 1
-
-    @property
-    def l2_steps(self) -> int | None:
-        """The same in L2 norm, if that is declared."""
-        if self.unit_l2 is None:
-            return None
-        unit = min(self.unit_l2, self.unit)  # no L2 norm is above the L1 norm
-        return math.ceil(unit / self.granularity) + math.isqrt(4 * max(len(self.low), 1)) + 1
-
-    @property
-    def step(self) -> float:
-        """What one step of a measured number is worth."""
-        return self.granularity
+        return cls(granularity, frozen(low, np.int64), frozen(high, np.int64), topology.twins)
 
     @property
     def largest_weight(self) -> float:
@@ -109,13 +100,3 @@ class Lattice:
         """Return lattice numbers in the units of the weights."""
         return np.asarray(steps * self.granularity, np.float64)
 
-
-def _positive(value: float, name: str) -> float:
-    """A public argument as a positive finite float."""
-    try:
-        number = float(value) if isinstance(value, (int, float, np.integer, np.floating)) else math.nan
-    except OverflowError:
-        number = math.inf
-    if isinstance(value, bool) or not 0 < number < math.inf:
-        raise OptionError(f"{name} must be a positive finite number, got {value!r:.60}")
-    return number

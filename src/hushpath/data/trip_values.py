@@ -30,9 +30,9 @@ from uuid import UUID
 import numpy as np
 
 from ..arrays import Int
+from ..days import LARGEST_DAY_NUMBER
 
 LARGEST_EXACT = 10**15  # below, every whole number is a float of its own, and has at most 15 digits
-MOST_DAYS = 100_000  # numbered days; hours and minutes since 1970 are larger
 DATES = 10**12  # dates are counted from here, so that no numbered day is taken for a date
 SECOND, DAY = 10**6, 86_400 * 10**6  # in microseconds
 FIRST_SECOND, LAST_SECOND = -62_135_596_800, 253_402_300_799  # the years 1 to 9999
@@ -131,7 +131,7 @@ def day(column: str, kind: str, *, dates_as_numbers: bool) -> str:
     """Return SQL for a day: dates from ``DATES`` on, numbered days below; NULL for anything finer than a day."""
     value = number(column, kind)
     whole = f"TRY_CAST(floor({value}) AS BIGINT)"
-    smallest, largest = (19_000_101, 22_001_231) if dates_as_numbers else (-MOST_DAYS, MOST_DAYS)
+    smallest, largest = (19_000_101, 22_001_231) if dates_as_numbers else (-LARGEST_DAY_NUMBER, LARGEST_DAY_NUMBER)
     numbered = f"CASE WHEN {whole} BETWEEN {smallest} AND {largest} THEN {whole} END"
     dated = f"CAST(floor({moment(column, kind)} / {DAY}.0) AS BIGINT) + {DATES}"
     return f"coalesce({dated}, {numbered})"

@@ -11,12 +11,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .._validate import one_of
+from ..days import LARGEST_DAY_NUMBER, Days, as_dates
 from ..errors import OptionError
 from .periods import Periods
 from .topology import Topology
 from .trip_files import connection, register_arrays, tables_of
 from .trip_rows import Named, edge_table, refuse_unfit_types, rows_query
-from .trip_values import MOST_DAYS
 
 if TYPE_CHECKING:
     import duckdb
@@ -50,30 +51,35 @@ class Trips:
             self.day_kind = "date" if kinds == {"moment"} else "number" if kinds <= {"whole", "number"} else "any"
 
     def keys(self, protects: Any) -> tuple[str, ...]:
-        """The columns that tell protected units apart; refuses what the table cannot tell."""
-        if protects not in UNITS:
-            listed = ", ".join(map(repr, UNITS))
-            raise OptionError(
-                f"protects says who is promised what, and has no default: one of {listed}"
-                + ("" if protects is None else f", not {str(protects)[:40]!r}")
-            )
-        needed = UNITS[protects]
+        """Return the columns that tell protected units apart; refuse a unit that the table cannot tell."""
+        needed = UNITS[one_of(protects, "protects", UNITS)]
         if protects == "trip" and self.__named.trip is not None:  # without persons the number of a trip says enough
             return tuple(key for key in needed if getattr(self.__named, key) is not None)
         for key in needed:
             if getattr(self.__named, key) is None:
-                raise OptionError(f"protects={protects!r} needs to know the {key}: name its column in read_trips")
+                raise OptionError(f"protects={str(protects)!r} needs the {key}: name its column in read_trips")
         return needed
 
+    def check_unit(self, protects: str, days: Days | None) -> None:
+        """Refuse a unit that the table cannot tell apart, and days of another type than the day column."""
+        self.keys(protects)
+        if days is None:
+            return
+        if not self.day_kind:
+            raise OptionError("`days` needs a day column: name it in read_trips(day=)")
+        if self.day_kind not in ("any", "date" if as_dates(days) else "number"):
+            known = "two dates" if self.day_kind == "date" else "two integers"
+            raise OptionError(f"`days` must have the type of the day column: {known}")
+
     @contextmanager
-    def private_rows(self, protects: str, days: Any = None) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+    def private_rows(self, protects: str, days: Days | None = None) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
         """Open an engine, and give the query for (person, day, trip, edge, period, seconds).  Private.
 
         Args:
             protects: the unit; no row that comes out is made of rows of two units.
             days: the declared days; numbers of eight digits count as days only if these are such numbers.
         """
-        dates_as_numbers = days is not None and isinstance(days[0], int) and days[0] > MOST_DAYS
+        dates_as_numbers = days is not None and isinstance(days[0], int) and days[0] > LARGEST_DAY_NUMBER
         query = rows_query(
             self.__tables, self.__named, self.periods, UNITS[protects], dates_as_numbers=dates_as_numbers
         )  # fmt: skip

@@ -13,7 +13,7 @@ from ..data.lattice import LARGEST_DISTANCE
 from ..data.topology import Arcs
 from ..kernels.walks import UNREACHED, LocalHubs, Walks
 from ..strategy.core import Strategy
-from ..strategy.hubs_bounded import walk_limits
+from ..strategy.hubs_bounded import cluster_radius, walk_limits
 from .core import Bound, Hops, Prediction, largest_limits, largest_noise
 from .hubs import HubDecoder
 
@@ -42,7 +42,7 @@ class BoundedHubDecoder(HubDecoder):
         if not len(strategy.block(ClusterBlock).vertices):
             return expected
         (local,) = largest_noise(strategy, ClusterBlock)
-        pieces = hops(strategy.topology).hops / max(1, int(strategy.details["radius"]))
+        pieces = hops(strategy.topology).hops / cluster_radius(strategy)
         return replace(expected, minima=expected.minima + local * pieces)
 
     @cached_property

@@ -143,6 +143,6 @@ def _carried_over(clipped: Outcome, scene: Scene, noisy: NoisyEdges, estimator: 
 def _inside(noisy: NoisyEdges, part: Part) -> NoisyEdges:
     """The noisy weights of a part."""
     edges, lattice = part.edges, noisy.lattice
-    own = Lattice(lattice.granularity, lattice.unit, lattice.low[edges], lattice.high[edges], part.topology.twins)
+    own = Lattice(lattice.granularity, lattice.low[edges], lattice.high[edges], part.topology.twins)
     every: Int = np.arange(len(edges))
     return NoisyEdges(part.topology, own, noisy.law, every, noisy.values[edges], noisy.scales[edges])

@@ -20,7 +20,7 @@ from ..estimate.draws import DRAWS, Plausible
 from ..estimate.trip_totals import TripTotals
 from ..measure import Measurements
 from ..strategy.core import Strategy
-from ..strategy.trips import SHARE, TripTerms, free_flow_of, noise_of_totals
+from ..strategy.trips import SHARE, TripStrategy, free_flow_of
 from .core import Bound, Hops, Prediction
 from .edges import EdgeDecoder
 from .widths import Widths, sample_of_ends
@@ -29,21 +29,16 @@ NARROWER = 0.95  # than curves say, which hold some luck of the answer twice; ch
 SEED = 900  # of draws for intervals: the same release has the same intervals everywhere
 
 
-def trip_terms(strategy: Strategy) -> TripTerms:
-    """The terms of a strategy that measures trips."""
-    assert isinstance(strategy.terms, TripTerms)
-    return strategy.terms
-
-
 def totals_of(measurements: Measurements) -> TripTotals:
     """The noisy totals in units of the norm of one protected unit, with the public facts they are read with."""
-    strategy, terms = measurements.strategy, trip_terms(measurements.strategy)
-    numbers = measurements.of(TripBlock) / SHARE
+    strategy = measurements.strategy
+    assert isinstance(strategy, TripStrategy)
+    terms, numbers = strategy.terms, measurements.values / SHARE
     above, below = numbers.reshape(2, len(terms.periods), strategy.topology.num_edges)
     return TripTotals(
         topology=strategy.topology, free_flow=free_flow_of(strategy.topology), low=terms.low, high=terms.high,
-        emphasis=terms.emphasis.astype(np.float64), above=above, below=below,
-        noise=noise_of_totals(strategy), law=strategy.law,
+        emphasis=terms.edge_weights.astype(np.float64), above=above, below=below, noise=strategy.noise,
+        law=strategy.law,
     )  # fmt: skip
 
 
@@ -97,7 +92,7 @@ class TripDecoder(EdgeDecoder):
     @cached_property
     def weights(self) -> Int:
         """The times of the period that is asked about."""
-        names = trip_terms(self.strategy).periods.names
+        names = self.strategy.terms.periods.names
         if len(names) > 1:
             raise OptionError(f"this release has periods: ask about one of {', '.join(names)} (at, --period)")
         return np.asarray(self.all_weights[0])

@@ -112,5 +112,5 @@ def _restricted(noisy: NoisyEdges, kept: Int) -> NoisyEdges:
         coordinates=None if whole.coordinates is None else whole.coordinates[nodes],
         proxy=None if whole.proxy is None else whole.proxy[kept], proxy_name=whole.proxy_name,
     )  # fmt: skip
-    bounds = Lattice(lattice.granularity, lattice.unit, lattice.low[kept], lattice.high[kept], lattice.twins[kept])
+    bounds = Lattice(lattice.granularity, lattice.low[kept], lattice.high[kept], lattice.twins[kept])
     return NoisyEdges(topology, bounds, noisy.law, np.arange(len(kept)), noisy.values[kept], noisy.scales[kept])

@@ -57,7 +57,7 @@ def _marked(release: Release, features: Iterable[dict[str, Any]], degrees: bool)
 def edges(release: Release, asked: Asked) -> Iterator[dict[str, Any]]:
     """A feature per edge; one without a known place has no geometry."""
     found, quantity = release.edges, release.statement.quantity
-    more = {"units": quantity.units, "date": quantity.date, "period": release.period or ""}
+    more = {"units": quantity.unit_of_measure, "date": quantity.date, "period": release.period or ""}
     more = {key: text for key, text in more.items() if text}
     lines = found.lines(places_of(release.topology, asked.crs))
     for (source, target), weight, line in zip(found.ends, found.weights.tolist(), lines, strict=True):

@@ -70,7 +70,7 @@ def released_seconds(release: Release) -> Float:
     """The released time of every edge in seconds; refuse what is not known to be a time."""
     seconds = release.statement.quantity.seconds
     if seconds is None:
-        units = release.statement.quantity.units
+        units = release.statement.quantity.unit_of_measure
         found = f"is in {units}" if units else "does not say what it is measured in"
         raise CannotError(f"speeds need times, and this release {found}; whoever releases says --in seconds")
     return release.edge_weights * seconds

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .door import Measurements, measure
+from .door import Measurements, measure, measure_trips
 
-__all__ = ["Measurements", "measure"]
+__all__ = ["Measurements", "measure", "measure_trips"]

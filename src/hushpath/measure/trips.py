@@ -21,25 +21,29 @@ from ..arrays import Int
 from ..data.trip_files import fetched, register_arrays
 from ..data.trip_values import day_number
 from ..data.trips import Trips
+from ..days import Days
 from ..errors import OptionError
 from ..noise import Law
-from ..strategy.core import Strategy
-from ..strategy.trips import SHARE, TripTerms
+from ..strategy.trips import SHARE, TripStrategy, TripTerms
 
 PARTS = 2**20  # of the way from the lowest to the highest time of a pass
 
 
-def trip_totals(strategy: Strategy, trips: Trips, coin: str) -> Int:
-    """A of every cell, then B; ``coin`` is a secret text that decides which cells count where not all do."""
+def trip_totals(strategy: TripStrategy, trips: Trips, secret: str) -> Int:
+    """Return A of every edge and period, then B.
+
+    ``secret`` is a key that decides which edges and periods of a unit count where not all do.
+    """
     terms, m = strategy.terms, strategy.topology.num_edges
-    if not isinstance(terms, TripTerms) or not trips.topology.is_same(strategy.topology, bounds=False):
-        raise OptionError("the strategy was made for other data than these trips")
+    if not trips.topology.is_same(strategy.topology, bounds=False):
+        raise OptionError("the strategy was made for another network than that of the trips")
     if terms.periods != trips.periods:
         raise OptionError("the strategy was made for other periods than those of the trips")
-    keys = ", ".join(trips.keys(terms.protects))
+    unit = terms.unit
+    keys = ", ".join(trips.keys(unit.protects))
     totals = np.zeros((2, len(terms.periods) * m), np.int64)
-    public = {"edge": np.arange(m), "low": terms.low, "high": terms.high, "emphasis": terms.emphasis}
-    with trips.private_rows(terms.protects, terms.days) as (engine, rows):
+    public = {"edge": np.arange(m), "low": terms.low, "high": terms.high, "weight": terms.edge_weights}
+    with trips.private_rows(unit.protects, unit.days) as (engine, rows):
         register_arrays(engine, "public_frame", public)
         engine.execute("CREATE TABLE public AS SELECT * FROM public_frame")
         found = fetched(
@@ -47,19 +51,19 @@ def trip_totals(strategy: Strategy, trips: Trips, coin: str) -> Int:
             f"""
             WITH rows AS ({rows}),
             passes AS (
-                SELECT {keys}, CAST(period AS BIGINT) * {m} + public.edge AS cell, emphasis,
+                SELECT {keys}, CAST(period AS BIGINT) * {m} + public.edge AS cell, weight,
                     CAST(floor(greatest(0, least(1, (seconds - low) / (high - low))) * {PARTS}) AS BIGINT) AS part
                 FROM rows JOIN public USING (edge)
-                WHERE period IS NOT NULL AND {_within(terms)}
+                WHERE period IS NOT NULL AND {_within(unit.days)}
                     AND {" AND ".join(f"{key} IS NOT NULL" for key in keys.split(", "))}
             ),
             cells AS MATERIALIZED (
-                SELECT {keys}, cell, any_value(emphasis) AS emphasis, sum(part) // count(*) AS part
-                FROM passes GROUP BY {keys}, cell {_chosen(terms, keys, coin)}
+                SELECT {keys}, cell, any_value(weight) AS weight, sum(part) // count(*) AS part
+                FROM passes GROUP BY {keys}, cell {_chosen(unit.max_edges, keys, secret)}
             ),
             norms AS (SELECT {keys}, {_norm(terms, strategy.law)} AS norm FROM cells GROUP BY {keys}),
             shares AS (
-                SELECT cell, part, CAST({SHARE} * {_weight(terms)} AS BIGINT) // norm AS share
+                SELECT cell, part, CAST({SHARE} * {"weight" if unit.max_edges is None else 1} AS BIGINT) // norm AS share
                 FROM cells JOIN norms USING ({keys})
             ),
             added AS (SELECT cell, share, CAST(share * part // {PARTS} AS BIGINT) AS above FROM shares)
@@ -72,31 +76,27 @@ def trip_totals(strategy: Strategy, trips: Trips, coin: str) -> Int:
     return totals.ravel()
 
 
-def _within(terms: TripTerms) -> str:
-    """Whether a row is of the declared days."""
-    if terms.days is None:
+def _within(days: Days | None) -> str:
+    """Return SQL for whether a row is of the declared days."""
+    if days is None:
         return "true"
-    first, last = map(day_number, terms.days)
+    first, last = map(day_number, days)
     return f"day BETWEEN {first} AND {last}"
 
 
 def _norm(terms: TripTerms, law: Law) -> str:
-    """What the weights of a unit's cells are divided by: never less than their norm."""
-    if terms.max_edges is not None:
-        return str(terms.max_edges)
+    """Return SQL for what the weights of a unit are divided by: never less than their norm."""
+    if terms.unit.max_edges is not None:
+        return str(terms.unit.max_edges)
     if law is Law.LAPLACE:
-        return "CAST(sum(emphasis) AS BIGINT)"
+        return "CAST(sum(weight) AS BIGINT)"
     # One more than the root: rounding of a float below 2**62 moves it by less.
-    return "CAST(ceil(sqrt(CAST(sum(emphasis * emphasis) AS DOUBLE))) AS BIGINT) + 1"
+    return "CAST(ceil(sqrt(CAST(sum(weight * weight) AS DOUBLE))) AS BIGINT) + 1"
 
 
-def _weight(terms: TripTerms) -> str:
-    return "1" if terms.max_edges is not None else "emphasis"
-
-
-def _chosen(terms: TripTerms, keys: str, coin: str) -> str:
-    """At most so many cells of each unit, drawn evenly: those with the smallest digests under a secret key."""
-    if terms.max_edges is None:
+def _chosen(most: int | None, keys: str, secret: str) -> str:
+    """Return SQL that keeps at most so many rows of each unit, drawn evenly: the smallest digests under a secret key."""
+    if most is None:
         return ""
-    drawn = f"sha256(concat_ws('|', '{coin}', cell, {keys}))"
-    return f"QUALIFY row_number() OVER (PARTITION BY {keys} ORDER BY {drawn}) <= {terms.max_edges}"
+    digest = f"sha256(concat_ws('|', '{secret}', cell, {keys}))"
+    return f"QUALIFY row_number() OVER (PARTITION BY {keys} ORDER BY {digest}) <= {most}"

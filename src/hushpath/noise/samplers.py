@@ -24,11 +24,13 @@ own.)
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._validate import one_of
 from ..errors import OptionError
 from ..extras import absent, installed
 from .laws import Law
@@ -58,6 +60,36 @@ class Sampler(Protocol):
         """Return one independent draw per entry of ``scales`` (lattice steps, 0 = no noise)."""
 
 
+@dataclass(frozen=True)
+class Noise:
+    """Which noise protects a release.
+
+    Parameters
+    ----------
+    law
+        "laplace", "gaussian", or "auto": the better one by public facts.
+    sampler
+        "opendp", "vector", or "auto".  Both draw the same laws exactly; the statement says which was used.
+    """
+
+    law: str = "auto"
+    sampler: Choice = "auto"
+
+    def __post_init__(self) -> None:
+        one_of(self.law, "noise", ("auto", *Law))
+        one_of(self.sampler, "sampler", get_args(Choice))
+
+    @classmethod
+    def of(cls, noise: Noise | str) -> Noise:
+        """Return a choice of noise from the name of its law or as it is."""
+        return noise if isinstance(noise, Noise) else cls(noise)
+
+    @property
+    def fixed(self) -> Law | None:
+        """The law, unless it is "auto"."""
+        return None if self.law == "auto" else Law(self.law)
+
+
 def make_sampler(choice: Choice = "auto", *, seed: int | None = None, size: int) -> Sampler:
     """Return the sampler for a release of ``size`` values.
 
@@ -75,8 +107,7 @@ def make_sampler(choice: Choice = "auto", *, seed: int | None = None, size: int)
     Raises:
         CannotError: if OpenDP is asked for and is not installed.
     """
-    if choice not in get_args(Choice):
-        raise OptionError(f"sampler must be one of {', '.join(get_args(Choice))}, got {choice!r}")
+    one_of(choice, "sampler", get_args(Choice))
     if size < 0:
         raise OptionError(f"size must be >= 0, got {size}")
     if choice == "opendp" and seed is not None:

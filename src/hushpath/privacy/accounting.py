@@ -17,8 +17,7 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-
+from .._validate import as_float
 from ..errors import OptionError
 
 # Far above the rounding error of the few floating-point operations it covers, far below anything that matters.
@@ -34,18 +33,14 @@ class Budget:
     delta: float = 0.0
 
     def __post_init__(self) -> None:
+        if self.epsilon is None:
+            raise OptionError("`epsilon` is missing: the privacy budget, for example 1.0. See the guide to epsilon")
         for name in ("epsilon", "delta"):
-            value = getattr(self, name)
-            if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-                raise OptionError(f"{name} must be a number, got {str(value)[:40]!r}")
-            try:
-                object.__setattr__(self, name, float(value))
-            except OverflowError:
-                raise OptionError(f"{name} is too large a number") from None
+            object.__setattr__(self, name, as_float(getattr(self, name), name))
         if not self.epsilon > 0:
-            raise OptionError(f"epsilon must be greater than 0, got {self.epsilon:g}")
+            raise OptionError(f"`epsilon` must be positive, got {self.epsilon:g}. Choose 0.1 to 10")
         if self.delta != 0 and not SMALLEST_DELTA <= self.delta <= 0.5:
-            raise OptionError(f"delta must be 0, or between {SMALLEST_DELTA:g} and 0.5, got {self.delta:g}")
+            raise OptionError(f"`delta` must be 0, or between {SMALLEST_DELTA:g} and 0.5, got {self.delta:g}")
 
     @property
     def unlimited(self) -> bool:
@@ -89,7 +84,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
 def zcdp_rho(epsilon: float, delta: float) -> float:
     """Return the largest rho, rounded down, for which ``zcdp_epsilon`` stays within epsilon."""
     if not 0 < delta < 1:
-        raise OptionError("Gaussian noise needs delta above 0; use law='laplace' for pure privacy")
+        raise OptionError("Gaussian noise needs delta above 0; use noise='laplace' for pure privacy")
     low, high = 0.0, max(1.0, epsilon)
     while zcdp_epsilon(high, delta) <= epsilon:
         low, high = high, 2 * high

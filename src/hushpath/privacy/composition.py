@@ -32,10 +32,12 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Protocol, TypeVar
 
+from ..days import DateRange
 from ..noise import Law
 from .accounting import Budget
 from .gaussian import gaussian_epsilon
-from .spending import Days, Protects, Spending
+from .spending import Spending
+from .units import Protects
 
 _SLACK = 2.0**-40  # as in ``accounting``: above the rounding errors of the fee
 # Powers of two, so that parts are exact.  Half goes where everyday spending ends; the sum is 1.
@@ -57,7 +59,7 @@ class Dated(Protocol):
     @property
     def asked(self) -> Spending: ...  # noqa: D102 - what it spends
     @property
-    def days(self) -> Days: ...  # noqa: D102 - the days it covers
+    def days(self) -> DateRange | None: ...  # noqa: D102 - the days it covers
 
 
 _D = TypeVar("_D", bound=Dated)
@@ -136,7 +138,7 @@ def room(charges: Sequence[Spending], budget: Budget, delta: float) -> Room:
     return Room(max(pure for pure, _ in ways), max(gaussian for _, gaussian in ways), delta)
 
 
-def pieces(charges: Sequence[_D], protects: Protects, days: Days) -> Iterator[tuple[Days, list[_D]]]:
+def pieces(charges: Sequence[_D], protects: Protects, days: DateRange | None) -> Iterator[tuple[DateRange | None, list[_D]]]:
     """Cut days into runs that the same releases cover: each run and, in their order, those releases."""
     if not protects.has_a_day:
         yield None, list(charges)
@@ -157,7 +159,7 @@ def pieces(charges: Sequence[_D], protects: Protects, days: Days) -> Iterator[tu
         yield run, [charges[place] for place in sorted(running)]
 
 
-def touched(protects: Protects, days: Days) -> Days:
+def touched(protects: Protects, days: DateRange | None) -> DateRange | None:
     """Return the days whose units a release of these days may depend on.
 
     A trip is counted on the day it began, but a table that begins at midnight shows one that is under way as if it
@@ -168,7 +170,7 @@ def touched(protects: Protects, days: Days) -> Days:
     return max(days[0], date.min + timedelta(days=1)) - timedelta(days=1), days[1]
 
 
-def _span(days: Days) -> tuple[int, int]:
+def _span(days: DateRange | None) -> tuple[int, int]:
     """The first and the last day as numbers."""
     first, last = days or (date.min, date.max)
     return first.toordinal(), last.toordinal()

@@ -24,6 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from .._version import __version__
+from ..days import DateRange, check_dates, format_days
 from ..errors import BudgetError, CannotError, OptionError
 from .accounting import Budget
 from .composition import Cost, Dated, Room, cost, pieces, room, touched
@@ -38,7 +39,8 @@ from .ledger_file import (
     transaction,
     write_tables,
 )  # fmt: skip
-from .spending import Days, Protects, Spending, checked_days, days_text
+from .spending import Spending
+from .units import Protects
 
 
 class Ledger:
@@ -93,7 +95,7 @@ class Ledger:
                 dataset = self._named(connection, dataset).name
             return [one for one in read_charges(connection, self.path) if dataset in (None, one.dataset)]
 
-    def charge(self, asked: Spending, *, dataset: str | None = None, days: Days = None, file: str = "") -> int:
+    def charge(self, asked: Spending, *, dataset: str | None = None, days: DateRange | None = None, file: str = "") -> int:
         """Pay for a release that will be made, and return the number of the charge; or raise ``BudgetError``.
 
         ``dataset`` may be left out if the ledger has one.  ``days`` are those whose data the release may use, all if
@@ -101,7 +103,7 @@ class Ledger:
         """
         if not isinstance(asked, Spending):
             raise OptionError(f"a charge needs a Spending, got {type(asked).__name__}; see Spending.of")
-        days, file = checked_days(days), _shown(file)
+        days, file = check_dates(days), _shown(file)
         first, last = (None, None) if days is None else (day.isoformat() for day in days)
         with transaction(self.path, write=True) as connection:
             found = self._named(connection, dataset)
@@ -127,11 +129,11 @@ class Ledger:
                 raise OptionError(f"charge {number} of {self.path}: charges and files belong together one by one")
             connection.execute("UPDATE charge SET fingerprint = ? WHERE number = ?", (fingerprint, number))
 
-    def spent(self, dataset: str | None = None, days: Days = None) -> Cost:
+    def spent(self, dataset: str | None = None, days: DateRange | None = None) -> Cost:
         """What was spent on the day of these that cost most, rounded up."""
         with transaction(self.path, write=False) as connection:
             found, charges = self._of(connection, dataset)
-        return _spent(found, charges, checked_days(days))
+        return _spent(found, charges, check_dates(days))
 
     def would_spend(self, planned: Sequence[Dated], dataset: str | None = None) -> Cost:
         """What the day that costs most would cost with these releases; charges nothing.
@@ -144,7 +146,7 @@ class Ledger:
             _refuse_other_kind(found, one.asked)
         return _spent(found, [*charges, *planned], None)
 
-    def remaining(self, dataset: str | None = None, days: Days = None, *, delta: float | None = None) -> Room:
+    def remaining(self, dataset: str | None = None, days: DateRange | None = None, *, delta: float | None = None) -> Room:
         """What one release over these days could still spend, rounded down: pure, or Gaussian certified at ``delta``.
 
         ``delta`` is the budget's own unless told: it is the one a release is asked for with, not what it takes away.
@@ -153,7 +155,7 @@ class Ledger:
             raise OptionError(f"delta must be between 0 and 0.5, got {delta:g}")
         with transaction(self.path, write=False) as connection:
             found, charges = self._of(connection, dataset)
-        return _remaining(found, charges, checked_days(days), found.budget.delta if delta is None else delta)
+        return _remaining(found, charges, check_dates(days), found.budget.delta if delta is None else delta)
 
     def _of(self, connection: sqlite3.Connection, dataset: str | None) -> tuple[Dataset, list[Charge]]:
         found = self._named(connection, dataset)
@@ -177,7 +179,7 @@ def _refuse_other_kind(dataset: Dataset, asked: Spending) -> None:
         )
 
 
-def _refuse(dataset: Dataset, charges: list[Charge], asked: Spending, days: Days) -> None:
+def _refuse(dataset: Dataset, charges: list[Charge], asked: Spending, days: DateRange | None) -> None:
     """Raise ``BudgetError`` unless this release fits beside the others on every day it covers."""
     budget = dataset.budget
     _refuse_other_kind(dataset, asked)
@@ -190,20 +192,20 @@ def _refuse(dataset: Dataset, charges: list[Charge], asked: Spending, days: Days
             sum_of_all = "more than delta allows" if math.isinf(together) else f"{together:.6g}"
             raise BudgetError(
                 f"the budget of {dataset.name!r} is epsilon {budget.epsilon:g}, delta {budget.delta:g} for each "
-                f"{dataset.protects}. Spent, {days_text(run)}: epsilon {cost(before, budget).epsilon:.6g}. "
+                f"{dataset.protects}. Spent, {format_days(run)}: epsilon {cost(before, budget).epsilon:.6g}. "
                 f"Asked: {asked}, which makes {sum_of_all}. Remaining: epsilon {left.epsilon:.6g} (laplace)"
                 f"{gaussian if budget.delta else ''}. Nothing was charged"
             )
 
 
-def _spent(dataset: Dataset, charges: Sequence[Dated], days: Days) -> Cost:
+def _spent(dataset: Dataset, charges: Sequence[Dated], days: DateRange | None) -> Cost:
     """The cost of the day that costs most."""
     runs = pieces(charges, dataset.protects, days)
     costs = [cost([one.asked for one in those], dataset.budget) for _, those in runs]
     return Cost(max(one.epsilon for one in costs), max(one.delta for one in costs))
 
 
-def _remaining(dataset: Dataset, charges: list[Charge], days: Days, delta: float) -> Room:
+def _remaining(dataset: Dataset, charges: list[Charge], days: DateRange | None, delta: float) -> Room:
     """The room on the day that has least."""
     runs = pieces(charges, dataset.protects, touched(dataset.protects, days))
     rooms = [room([one.asked for one in those], dataset.budget, delta) for _, those in runs]

@@ -23,10 +23,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from ..days import DateRange, check_dates
 from ..errors import CannotError, FileFormatError, HushpathError, OptionError
 from ..noise import Law
 from .accounting import Budget
-from .spending import Days, Protects, Spending, checked_days
+from .spending import Spending
+from .units import Protects
 
 APPLICATION, VERSION = 0x68757368, 1  # "hush"; the books of ``composition`` belong to the version
 PATIENCE = 180.0  # seconds to wait for other processes; sixteen at once on a busy machine took more than one minute
@@ -60,7 +62,7 @@ class Charge:
     number: int
     dataset: str
     asked: Spending
-    days: Days
+    days: DateRange | None
     at: str
     version: str
     file: str
@@ -169,7 +171,7 @@ def _charge(row: tuple[Any, ...], place: int, path: Path) -> Charge:
         number, dataset, protects, first, last, law, spent, epsilon, delta, at, version, file, mark = row
         _texts(row, 1, 2, 5, 9, 10, 11)
         asked = Spending(Protects.of(protects), Law(law), spent, epsilon, delta)
-        days = None if first is None and last is None else checked_days((_day(first), _day(last)))
+        days = None if first is None and last is None else check_dates((_day(first), _day(last)))
         if number != place or not (mark is None or is_fingerprint(mark)):  # a gap: a charge was taken away
             raise ValueError
         return Charge(number, dataset, asked, days, at, version, file, mark)

@@ -13,42 +13,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import date, datetime
-from enum import StrEnum
 
-import numpy as np
-
+from .._validate import as_float, one_of
 from ..errors import OptionError
 from ..noise import Law
 from .accounting import SMALLEST_DELTA, zcdp_epsilon
 from .certificate import Certificate
 from .gaussian import is_possible
+from .units import Protects
 
 _ROUNDING = 1e-9  # above what another platform's logarithms may change in a certificate
-
-Days = tuple[date, date] | None  # the first and the last day, both included; None: all days
-
-
-class Protects(StrEnum):
-    """The kinds of unit, closed on purpose: which days one touches is part of the proof."""
-
-    PERSON = "person"
-    PERSON_DAY = "person-day"
-    TRIP = "trip"
-    DECLARED = "declared"
-
-    @classmethod
-    def of(cls, name: str) -> Protects:
-        """The kind of this name."""
-        try:
-            return cls(name)
-        except ValueError:
-            raise OptionError(f"what is protected is {', '.join(cls)}; got {str(name)[:40]!r}") from None
-
-    @property
-    def has_a_day(self) -> bool:
-        """Whether one unit lies within one day, so that releases of other days do not touch it."""
-        return self in (Protects.PERSON_DAY, Protects.TRIP)
 
 
 @dataclass(frozen=True)
@@ -71,17 +45,12 @@ class Spending:
     def __post_init__(self) -> None:
         """Refuse what no certificate says, above all a cost below zero: it would pay for others."""
         object.__setattr__(self, "protects", Protects.of(self.protects))
-        try:
-            object.__setattr__(self, "law", Law(self.law))
-        except ValueError:
-            raise OptionError(f"a noise law is {' or '.join(Law)}, got {str(self.law)[:40]!r}") from None
+        object.__setattr__(self, "law", Law(one_of(self.law, "law", Law)))
         for name in ("spent", "epsilon", "delta"):
-            value = getattr(self, name)
-            if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-                raise OptionError(f"{name} of a release must be a number, got {str(value)[:40]!r}")
+            value = as_float(getattr(self, name), name)
             if not 0 <= value < math.inf:
-                raise OptionError(f"{name} of a release must be finite and at least 0, got {value:g}: NOT PRIVATE")
-            object.__setattr__(self, name, float(value))
+                raise OptionError(f"`{name}` of a release must be finite and at least 0, got {value:g}: NOT PRIVATE")
+            object.__setattr__(self, name, value)
         if self.law is Law.LAPLACE and (self.delta != 0 or self.epsilon != self.spent):
             raise OptionError("a release with Laplace noise has delta 0, and spends its epsilon")
         if self.law is Law.GAUSSIAN and not SMALLEST_DELTA <= self.delta <= 0.5:
@@ -114,27 +83,3 @@ class Spending:
     def __str__(self) -> str:
         more = f", delta {self.delta:g}" if self.delta else ""
         return f"epsilon {self.epsilon:.6g}{more} ({self.law} noise, {self.protects})"
-
-
-def checked_days(days: Days) -> Days:
-    """Days as given, if they are two dates in order."""
-    if days is None:
-        return None
-    if (
-        not isinstance(days, tuple)
-        or len(days) != 2
-        or not all(isinstance(day, date) and not isinstance(day, datetime) for day in days)
-        or days[0] > days[1]
-    ):
-        raise OptionError(f"days are the first and the last date, in this order, or None; got {str(days)[:60]!r}")
-    return days
-
-
-def days_text(days: Days) -> str:
-    """Days for people."""
-    if days is None or days == (date.min, date.max):
-        return "all days"
-    first, last = (day.isoformat() for day in days)
-    if days[0] == date.min:
-        return f"until {last}"
-    return f"from {first}" if days[1] == date.max else first if first == last else f"{first} to {last}"

@@ -39,7 +39,7 @@ class Candidate:
     Attributes:
         expected: predicted mean, 95 % point and bias of the error, and how sure the mean is.
         bound: no answer is off by more, with probability ``1 - GAMMA``: proved.
-        noise: standard deviation of the noisiest number.
+        noise_std: standard deviation of the noisiest number.
         numbers: how many are measured.
         read_as: decoder and, where paths are searched, estimator that a release is read with by default.
         relative: the mean error as a share of the mean distance, where that can be guessed.
@@ -49,7 +49,7 @@ class Candidate:
     law: Law | None = None
     expected: Expected = IMPOSSIBLE
     bound: float = float("inf")
-    noise: float = float("inf")
+    noise_std: float = float("inf")
     numbers: int = 0
     strategy: Strategy | None = None
     reason: str = ""
@@ -74,12 +74,12 @@ class Candidate:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        names = ("mean_error", "p95_error", "bias", "relative", "bound", "noise")
+        names = ("mean_error", "p95_error", "bias", "relative", "bound", "noise_std")
         figures = {name: getattr(self, name) if self.strategy else None for name in names}
         law, expected = self.law and str(self.law), self.expected
         between = [expected.least, expected.most] if expected.simulated else None
         return {
-            "mechanism": self.mechanism, "law": law, "read_as": self.read_as or None, **figures,
+            "mechanism": self.mechanism, "noise": law, "decoder": self.read_as or None, **figures,
             "mean_error_between": between, "numbers": self.numbers, "reason": self.reason,
         }  # fmt: skip
 
@@ -91,12 +91,18 @@ def named_candidates(
     if mechanism != "auto":
         return _tried(mechanism_named(mechanism), problem, asked, options)
     if options:
-        raise OptionError(f"option {sorted(options)[0]!r} needs a mechanism by name, not 'auto'")
+        raise OptionError(f"option {sorted(options)[0]!r} needs a mechanism by name, not 'auto'; {known_options()}")
     return [
         candidate
         for name in steps(list(MECHANISMS), "planning")
         for candidate in _possible(MECHANISMS[name], problem, asked)
     ]
+
+
+def known_options() -> str:
+    """Return the options of each mechanism, for error messages."""
+    listed = (f"{one.name}: {', '.join(sorted(one.options))}" for one in MECHANISMS.values() if one.options)
+    return f"options by mechanism: {'; '.join(listed)}"
 
 
 def ranked(candidates: Sequence[Candidate], trials: Trials) -> tuple[Candidate, ...]:
@@ -165,7 +171,7 @@ def _candidate(mechanism: Mechanism, problem: Problem, law: Law, options: Mappin
     scales = strategy.scales
     return Candidate(
         mechanism=mechanism.name, law=law, expected=expected, bound=error_bound(strategy, GAMMA).total,
-        noise=std(law, int(scales.max())) * problem.lattice.granularity if len(scales) else 0.0,
+        noise_std=std(law, int(scales.max())) * problem.lattice.granularity if len(scales) else 0.0,
         numbers=strategy.num_values, strategy=strategy, hopeful=hopeful,
         read_as=str(reading(strategy)),
     )  # fmt: skip

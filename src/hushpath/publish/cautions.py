@@ -34,7 +34,7 @@ def of_promise(strategy: Strategy) -> list[str]:
     if strategy.budget.unlimited:
         return []  # NOT PRIVATE, and marked so everywhere
     certificate = strategy.certificate
-    return promise_cautions(certificate.epsilon, certificate.delta, strategy.terms.population)
+    return promise_cautions(certificate.epsilon, certificate.delta, strategy.terms.unit.population)
 
 
 def of_plan(strategy: Strategy) -> list[str]:
@@ -58,7 +58,7 @@ def of_release(measurements: Measurements) -> tuple[str, ...]:
     if not measurements.private:
         return ()
     strategy, found = measurements.strategy, of_promise(measurements.strategy)
-    if strategy.has(TripBlock):
+    if not strategy.terms.unit.measures_edges:
         return (*found, *_of_trips(measurements))
     if strategy.topology.num_edges:
         error, typical = expected_error(strategy), typical_distance(measurements)

@@ -2,47 +2,42 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import Any, NamedTuple
 
+from ..days import DateRange, as_dates
 from ..errors import OptionError
 from ..privacy.ledger import Ledger
-from ..privacy.spending import Days, Spending
+from ..privacy.spending import Spending
 from ..strategy.core import Strategy
-from ..strategy.trips import TripTerms
 
 
 class Charging(NamedTuple):
-    """One release and the ledger that pays for it."""
+    """One release and the ledger that it is charged to."""
 
     ledger: Ledger
     asked: Spending
-    days: Days
+    days: DateRange | None
     dataset: str | None
     file: str
 
     @classmethod
     def of(cls, path: Any, dataset: str | None, file: str, strategy: Strategy) -> Charging | None:
-        """What this strategy costs whom; nothing without a ledger."""
+        """Return what this strategy costs; None without a ledger."""
         if path is None:
             return None
         if strategy.budget.unlimited:
-            raise OptionError("without noise there is nothing that a ledger could count: leave it out")
-        ledger = Ledger.open(path)
+            raise OptionError("a release without noise cannot be charged to a ledger: leave `ledger` out")
+        ledger = path if isinstance(path, Ledger) else Ledger.open(path)
         names = [one.name for one in ledger.datasets()]
-        return cls(ledger, *spending_of(strategy), names[0] if dataset is None and len(names) == 1 else dataset, file)
+        only = names[0] if not dataset and len(names) == 1 else dataset
+        return cls(ledger, *spending_of(strategy), only or None, file)
 
-    def paid(self) -> int:
-        """Charge it; ``BudgetError`` if it does not fit."""
+    def charge(self) -> int:
+        """Charge the ledger and return the number of the charge; ``BudgetError`` if it does not fit."""
         return self.ledger.charge(self.asked, dataset=self.dataset, days=self.days, file=self.file)
 
 
-def spending_of(strategy: Strategy) -> tuple[Spending, Days]:
-    """Return what a release of this strategy spends, and the days it covers."""
-    terms = strategy.terms
-    if not isinstance(terms, TripTerms):
-        return Spending.of(strategy.certificate, "declared"), None
-    days: Days = None  # numbered days are not dates, so such a release counts as one of all days
-    if terms.days is not None and isinstance(terms.days[0], datetime.date):
-        days = terms.days
-    return Spending.of(strategy.certificate, terms.protects), days
+def spending_of(strategy: Strategy) -> tuple[Spending, DateRange | None]:
+    """Return what a release of this strategy spends, and the days it covers; day numbers count as all days."""
+    unit = strategy.terms.unit
+    return Spending.of(strategy.certificate, unit.protects), as_dates(unit.days)

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Float, Int
-from ..blocks import TripBlock
 from ..data.network import Network
 from ..data.topology import Topology
 from ..data.trips import Trips
@@ -28,6 +27,7 @@ from ..kernels.paths import UNREACHED, distances_from
 from ..measure.trips import trip_totals
 from ..noise import simulation
 from ..progress import steps
+from ..strategy.trips import TripStrategy
 from .oracle import Release
 from .statement import NOT_PRIVATE, OWNER_ONLY
 
@@ -133,7 +133,7 @@ class Evaluation:
 def compare(network: Network | Trips, release: Release, *, sources: int = 64) -> Comparison:
     """Compare from a sample of sources (all, if there are no more) to every node they reach."""
     topology = network.topology
-    if release.measurements.strategy.has(TripBlock) != isinstance(network, Trips):
+    if release.measurements.strategy.terms.unit.measures_edges == isinstance(network, Trips):
         raise InputError("a release of trips is compared with trips, and one of weights with weights")
     if not topology.is_same(release.topology, bounds=False):
         raise InputError("the release was made from another topology than this network")
@@ -164,11 +164,13 @@ def _truth(owned: Network | Trips, release: Release) -> tuple[Float, float | Non
     """The true weight of every edge: as it is, or what the trips say without noise, and of how many they say it."""
     if isinstance(owned, Network):
         return np.maximum(owned.weights.reveal(), 0.0), None
-    if release.measurements.strategy.terms.periods != owned.periods:  # type: ignore[attr-defined]
+    strategy = release.measurements.strategy
+    assert isinstance(strategy, TripStrategy)
+    if strategy.terms.periods != owned.periods:
         raise InputError("the release was made with other periods than these trips are read with")
     if release.period is None and len(release.periods) > 1:
         raise InputError(f"the release has several periods: compare one of {', '.join(release.periods)} (at, --period)")
-    exact = trip_totals(release.measurements.strategy, owned, "")
+    exact = trip_totals(strategy, owned, "")
     totals = totals_of(replace(release.measurements, values=exact))
     number = 0 if release.period is None else release.periods.index(release.period)
     above, count = totals.above[number], totals.above[number] + totals.below[number]
@@ -192,7 +194,7 @@ def _proxy(topology: Topology) -> Float | None:
 
 def _scale(release: Release, proxy: Float, released: Float, known: Float) -> float:
     """The released mean edge weight over the mean proxy; of distances, where no edges were measured."""
-    if release.measurements.strategy.has(TripBlock):
+    if not release.measurements.strategy.terms.unit.measures_edges:
         released, known = release.measurements.strategy.lattice.floats(release.decoder.weights), proxy
     elif len((edges := NoisyEdges.of(release.measurements)).edges):
         released, known = edges.lattice.floats(edges.values), proxy[edges.edges]

@@ -38,7 +38,6 @@ from ..files.signing import verified_digest, write_signed
 from ..later import later
 from ..measure import Measurements
 from ..progress import steps
-from ..strategy.trips import TripTerms
 from .asked import check_confidence, nodes_asked, pairs_asked
 from .edges import ReleasedEdges
 from .file import fingerprint, read_release, write_release
@@ -104,15 +103,13 @@ class Release:
     @property
     def periods(self) -> tuple[str, ...]:
         """The periods of the release; none, if it is of one time only."""
-        terms = self.measurements.strategy.terms
-        return terms.periods.names if isinstance(terms, TripTerms) else ()
+        return self.measurements.strategy.terms.periods.names
 
     def at(self, period: str) -> Release:
         """The same release in one of its periods: every question is then about that one.  Free."""
-        terms = self.measurements.strategy.terms
-        if not isinstance(terms, TripTerms) or not terms.periods.names:
+        if not self.periods:
             raise OptionError("this release has no periods")
-        number = terms.periods.position(period)
+        number = self.measurements.strategy.terms.periods.position(period)
         if period not in self._at:
             other = copy(self)
             other.period, other.decoder = period, self.decoder.at(number)
@@ -397,7 +394,7 @@ class Release:
         found = read_release(Path(path), sha256=signed)
         release = cls(*found, decoder=decoder, estimator=estimator)
         said = release.statement
-        for what, wanted, stated in (("data set", dataset, said.dataset), ("date", date, said.quantity.date)):
+        for what, wanted, stated in (("data set", dataset, said.quantity.dataset), ("date", date, said.quantity.date)):
             if wanted is not None and wanted != stated:
                 raise FileFormatError(f"{path} is signed for the {what} {stated!r}, not {str(wanted)[:100]!r}")
         if (decoder, estimator) != ("auto", "auto"):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..data.topology import Topology
 from ..later import later
 from ..strategy.core import Strategy
-from ..strategy.terms import Terms
+from ..strategy.terms import WeightTerms
 from .candidates import GAMMA, Candidate
 from .cautions import of_plan
 from .statement import proxy_words
@@ -24,13 +24,17 @@ UNKNOWN_SCALE = (
 )
 
 
-class Known(NamedTuple):
-    """What everybody knows without a release, tried on the same stand-in weights.
+class PublicBaseline(NamedTuple):
+    """Answers from public data alone, tried on the same stand-in weights.
 
-    Attributes:
-        source: what answers would be made of, in words.
-        error: how far these would be off, on average.
-        distance: the mean distance.
+    Attributes
+    ----------
+    source
+        What answers would be made of, in words.
+    error
+        Their mean error.
+    distance
+        The mean distance.
     """
 
     source: str
@@ -39,10 +43,10 @@ class Known(NamedTuple):
 
     def __str__(self) -> str:
         share = f" ({100 * self.error / self.distance:.2g} % of the mean distance)" if self.distance > 0 else ""
-        return f"What everybody knows already: answers from {self.source} would be off by {self.error:.4g}{share}"
+        return f"Baseline from public data ({self.source}): mean error {self.error:.4g}{share}"
 
     def compared(self, error: float) -> str:
-        """How a release with this mean error stands beside it, in words."""
+        """Compare a release of this mean error with the baseline, in words."""
         verdict = "no better" if error >= self.error else f"{self.error / max(error, 1e-300):.2g} times as close"
         return f"{self}; the release is expected to be {'exact' if error <= 0 else verdict}"
 
@@ -52,13 +56,13 @@ class Plan:
     """The candidates, best first, and the choice.
 
     Attributes:
-        known: what public facts alone would give, if they say how large weights are.
+        baseline: what public data alone would give, if they say how large weights are.
         target_error: the mean error that epsilon was chosen for, if it was.
     """
 
-    terms: Terms
+    terms: WeightTerms
     candidates: tuple[Candidate, ...]
-    known: Known | None = None
+    baseline: PublicBaseline | None = None
     target_error: float | None = None
 
     @property
@@ -80,7 +84,7 @@ class Plan:
     @property
     def worth_it(self) -> bool:
         """Whether the release is expected to be better than public facts alone, as far as that is known."""
-        return self.known is None or self.choice.mean_error < self.known.error or self.choice.mean_error == 0
+        return self.baseline is None or self.choice.mean_error < self.baseline.error or self.choice.mean_error == 0
 
     @property
     def why(self) -> str:
@@ -106,15 +110,14 @@ class Plan:
             "directed": self.topology.directed,
             "epsilon": _plain(budget.epsilon),
             "delta": budget.delta,
-            "unit": lattice.unit,
+            "unit": self.terms.unit.as_dict(),
             "largest_weight": lattice.largest_weight,
-            "population": self.terms.population,
             "proxy": self.topology.proxy_name or None,
             "target_error": self.target_error,
-            "known_already": self.known and self.known._asdict(),
-            "worth_it": self.worth_it if self.known else None,
+            "baseline": self.baseline and self.baseline._asdict(),
+            "worth_it": self.worth_it if self.baseline else None,
             "cautions": list(self.cautions),
-            "choice": {"mechanism": self.choice.mechanism, "law": str(self.choice.law), "why": self.why},
+            "choice": {"mechanism": self.choice.mechanism, "noise": str(self.choice.law), "why": self.why},
             "candidates": [candidate.as_dict() for candidate in self.candidates],
         }
 
@@ -125,25 +128,25 @@ class Plan:
         budget, choice = self.terms.budget, self.choice
         lines = [
             f"{self.topology!r}, epsilon = {budget.epsilon:g}, delta = {budget.delta:g}, "
-            f"unit = {self.strategy.lattice.unit:g}. No weight was read.",
+            f"unit = {self.terms.unit.norm:g}. No weight was read.",
         ]
         if self.target_error is not None:
             lines.append(f"Epsilon is about the smallest with a predicted mean error of {self.target_error:.4g}.")
         lines += ["", _HEAD, *map(_row, self.candidates), "", f"Choice: {self.why}"]
-        if self.known is None:
+        if self.baseline is None:
             lines += UNKNOWN_SCALE if self.topology.num_edges and not budget.unlimited else ()
         else:
             lines += [
-                "Mean, 95 % and bias are simulated on stand-in weights made of public facts, read as named. Depending",
-                "on how weights lie on the network, as far as that is not known, the mean error of the choice is "
+                "Mean, 95th percentile and bias are simulated on stand-in weights made of public facts, decoded as named.",
+                "Over several kinds of stand-in weights the mean error of the choice is "
                 f"{choice.expected.least:.4g} to {choice.expected.most:.4g}.",
-                f"{self.known.compared(choice.mean_error)}.",
+                f"{self.baseline.compared(choice.mean_error)}.",
             ]
             if any(c.strategy and not c.expected.simulated for c in self.candidates):
-                lines.append("In brackets: too far behind, or too large, to be simulated in full; a rough figure.")
+                lines.append("In brackets: a rough figure, not simulated in full (too far behind, or too large).")
         lines.append(
-            f"All below: no answer is off by more, proved for the worst case, with probability {1 - GAMMA:g}; where "
-            "paths are searched, for answers by the estimators clip and sums."
+            f"Worst-case bound: proved for all answers at once, with probability {1 - GAMMA:g}; where paths are searched, "
+            "for the estimators clip and sums."
         )
         if self.terms.max_weight is None:
             lines.append(
@@ -162,13 +165,13 @@ class Sweep:
     plans: tuple[Plan, ...]
 
     @property
-    def known(self) -> Known | None:
+    def baseline(self) -> PublicBaseline | None:
         """What public facts alone would give: the same for every epsilon."""
-        return self.plans[0].known
+        return self.plans[0].baseline
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        shared = ("nodes", "edges", "directed", "delta", "unit", "proxy", "known_already")
+        shared = ("nodes", "edges", "directed", "delta", "unit", "proxy", "baseline")
         plans = [plan.as_dict() for plan in self.plans]
         rows = [
             {"epsilon": one["epsilon"], "worth_it": one["worth_it"], **plan.choice.as_dict()}
@@ -182,22 +185,22 @@ class Sweep:
     def __str__(self) -> str:
         first = self.plans[0]
         lines = [
-            f"{first.topology!r}, delta = {first.terms.delta:g}, unit = {first.strategy.lattice.unit:g}. "
+            f"{first.topology!r}, delta = {first.terms.budget.delta:g}, unit = {first.terms.unit.norm:g}. "
             "No weight was read.",
             "",
             f"{'epsilon':<11}{_HEAD}",
-            *(f"{plan.terms.epsilon:<11g}{_row(plan.choice)}{_verdict(plan)}" for plan in self.plans),
+            *(f"{plan.terms.budget.epsilon:<11g}{_row(plan.choice)}{_verdict(plan)}" for plan in self.plans),
             "",
         ]
-        if self.known is None:
+        if self.baseline is None:
             return "\n".join([*lines, *UNKNOWN_SCALE])
         simulated = "The best candidate at each epsilon, simulated on stand-in weights made of public facts."
-        return "\n".join([*lines, simulated, f"{self.known}."])
+        return "\n".join([*lines, simulated, f"{self.baseline}."])
 
 
 _HEAD = (
-    f"{'mechanism':<17}{'law':<10}{'read as':<22}{'mean error':>12}{'95 % below':>12}{'bias':>11}{'relative':>10}"
-    f"{'all below':>12}{'noise':>11}{'numbers':>10}"
+    f"{'mechanism':<17}{'noise':<10}{'decoded by':<22}{'mean error':>12}{'95th perc.':>12}{'bias':>11}{'relative':>10}"
+    f"{'worst case':>12}{'noise std':>11}{'numbers':>10}"
 )
 
 
@@ -213,7 +216,7 @@ def _row(c: Candidate) -> str:
     relative = "" if c.relative is None or not c.expected.simulated else f"{100 * c.relative:.3g} %"
     return (
         f"{c.mechanism:<17}{c.law!s:<10}{c.read_as:<22}{mean:>12}{p95:>12}{bias:>11}{relative:>10}"
-        f"{c.bound:>12.4g}{c.noise:>11.4g}{c.numbers:>10}"
+        f"{c.bound:>12.4g}{c.noise_std:>11.4g}{c.numbers:>10}"
     )
 
 

@@ -25,7 +25,6 @@ numbers; every place that shows a promise shows this one.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
 from fractions import Fraction
@@ -33,15 +32,14 @@ from typing import Any, NamedTuple
 
 from ..noise import Law
 from ..privacy.accounting import zcdp_epsilon
+from ..privacy.units import Unit
 from .quantity import Quantity
-from .trip_terms import days_between, trip_words
 
 # Up to this epsilon a belief of 50 % becomes at most: 52.5 %, 73.2 %, 95.3 %, 99.996 %.
 LEVELS = ((0.1, "very strong"), (1.0, "strong"), (3.0, "moderate"), (10.0, "weak"), (math.inf, "practically none"))
 WEAK, NONE = 3, 4  # places in LEVELS
 LARGE_DELTA, VOID_DELTA = 1e-4, 0.01
 BELIEFS = (1, 50)  # percent, before anything was published
-SEVERAL = 20  # units of one person, for units that are less than a person
 _DIGITS = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-999_999, Emax=999_999)
 _BEYOND = 700.0  # where e^epsilon is left out: far below a billionth of a percent remains
 _SMALLEST = Decimal("1e-9")  # percent; ends closer to 0 % or 100 % are rounded to them
@@ -140,66 +138,60 @@ class Promise(NamedTuple):
 
 
 def make_promise(
-    *, marking: str, epsilon: float, delta: float, law: str, spent: float, unit: float, unit_l2: float | None,
-    trips: Mapping[str, Any] | None, population: int | None, quantity: Quantity,
-) -> Promise:  # fmt: skip
+    *, marking: str, epsilon: float, delta: float, law: str, spent: float, unit: Unit, quantity: Quantity
+) -> Promise:
     """Make the promise of a release from its certificate and from what its publisher declared.
 
-    Args:
-        marking: NOT PRIVATE and why, or nothing.
-        epsilon, delta: the certified differential privacy of one protected unit.
-        law, spent: the noise, and what it costs in its own measure: epsilon (laplace) or rho of zCDP (gaussian).
-        unit, unit_l2: how far one protected unit moves the weights, for a release of weights.
-        trips: what was declared of people's trips, for a release of trips.
-        population: the declared number of protected units.
-        quantity: what the numbers are, when they were taken and who publishes them, as declared.
+    Parameters
+    ----------
+    marking
+        NOT PRIVATE and why, or nothing.
+    epsilon, delta
+        The certified differential privacy of one protected unit.
+    law, spent
+        The noise, and what it costs in its own measure: epsilon (laplace) or rho of zCDP (gaussian).
+    unit
+        The protected unit.
+    quantity
+        What the numbers are, when they were taken and who publishes them, as declared.
     """
+    population = unit.population
     facts = {
-        "Protected": "nobody" if marking else protected_words(trips, unit, unit_l2),
-        "Days covered": _days(trips, quantity),
+        "Protected": "nobody" if marking else unit.description,
+        "Days covered": _days(unit, quantity),
         "Published by": _publisher(quantity),
-        "Number of protected units": _population(trips, population),
+        "Number of protected units": _population(unit),
     }
     if marking:
         return Promise(marking, facts, "This release protects nobody.", (), ())
     floor = _level_of_delta(delta, population)
 
-    def risk(question: str, units: int) -> Risk:
-        versions = question == VERSIONS
+    def risk(question: str, units: int, versions: bool) -> Risk:
         needed = epsilon if units == 1 else group_epsilon(units, law, spent, delta, versions=versions)
         return Risk(question, units, needed, delta, max(level_of(needed), floor))
 
-    risks = tuple(risk(question, units) for question, units in _questions(trips))
-    one, several = risks[0], risks[-1] if trips is None or _several_units(trips) else None
+    risks = tuple(risk(*question) for question in unit.questions())
+    one, several = risks[0], risks[-1] if unit.several else None
     because = ", because of delta" if floor > level_of(epsilon) else ""
     stated = f"epsilon = {up(epsilon)}, delta = {up(delta, 3)}"
-    verdict = f"Protection of {_unit(trips)}: {one.protection}{because} ({stated})"
-    verdict += f"; of {_units(trips, several.units)}: {several.protection}." if several else "."
+    verdict = f"Protection of {unit.noun}: {one.protection}{because} ({stated})"
+    verdict += f"; of {unit.several_noun}: {several.protection}." if several else "."
     low, high = belief_after(50, epsilon)
     beliefs = (
         "Suppose an observer knows everything else, and is undecided about the first question: a belief of 50 %. "
         f"After everything published here that belief lies between {low} and {high}: its odds have changed by a "
         f"factor of at most {one.factor}."
     )
-    paragraphs = [beliefs, _several(trips, several) if several else "", delta_words(delta, population), LIMITS]
+    paragraphs = [beliefs, _several(unit, several) if several else "", delta_words(delta, population), LIMITS]
     return Promise(marking, facts, verdict, risks, tuple(text for text in paragraphs if text))
 
 
-VERSIONS = "If so, which of two versions of it?"
 DEVICE = "a device that reveals the truth about a protected unit with probability delta"
 LIMITS = (
     "The promise holds for every answer computed from the release, for ever, whatever an observer knows already. "
     "Not protected: the network, the declared bounds and the method, which are public; what is true of many people at "
     "once; and how exact a single answer is. Other releases of the same data add their epsilon and delta to these."
 )
-
-
-def protected_words(trips: Mapping[str, Any] | None, unit: float, unit_l2: float | None) -> str:
-    """What neighbours may differ in."""
-    if trips is not None:
-        return trip_words(trips)
-    also = "" if unit_l2 is None else f", and whose squares add up to at most the square of {unit_l2:g}"
-    return f"any change of the edge weights that adds up to at most {unit:g} over all edges together{also}"
 
 
 def delta_words(delta: float, population: int | None) -> str:
@@ -337,54 +329,18 @@ def _too_large(delta: float, population: int | None) -> bool:
         return Decimal(str(delta)) * population >= 1
 
 
-def _questions(trips: Mapping[str, Any] | None) -> list[tuple[str, int]]:
-    """Questions whose two answers are 1, 2 or several neighbours apart."""
-    if trips is None:
-        apart = "Two sets of weights, {} apart: which is true?"
-        return [(apart.format("1 unit"), 1), (apart.format(f"{SEVERAL} units"), SEVERAL)]
-    one = {"person": "this person", "person-day": "this day of one person", "trip": "this trip"}[trips["protects"]]
-    count = _several_units(trips)
-    many = _units(trips, count)
-    if trips["neighbours"] == "replace":
-        found = [(f"Which of two versions of {one} is in the data?", 1)]
-        return [*found, (f"Which of two versions of {many}?", count)] if count else found
-    found = [(f"Is {one} in the data?", 1), (VERSIONS, 2)]
-    return [*found, (f"Are {many} in the data?", count)] if count else found
-
-
-def _several_units(trips: Mapping[str, Any]) -> int:
-    """How many units of one person to speak of: those of 20 days, or of all days that count; 0 if there is one."""
-    if trips["protects"] == "person":
-        return 0
-    most = SEVERAL if trips["days"] is None or trips["protects"] == "trip" else days_between(*trips["days"])
-    return min(SEVERAL, most) if most > 1 else 0
-
-
-def _several(trips: Mapping[str, Any] | None, risk: Risk) -> str:
+def _several(unit: Unit, risk: Risk) -> str:
     """What a person gets who is more than one unit."""
     high = belief_after(50, risk.epsilon)[1]
-    then = f"epsilon is {up(risk.epsilon)}, the protection {risk.protection}, and a belief of 50 % may become {high}."
-    if trips is None:
-        return f"Whoever can move the weights {risk.units} times as far gets less: {then}"
-    one = "trip" if trips["protects"] == "trip" else "day"
-    return f"A {one} is protected, not a person. For {_units(trips, risk.units)} {then}"
+    return (
+        f"{unit.several_reason} epsilon is {up(risk.epsilon)}, the protection {risk.protection}, "
+        f"and a belief of 50 % may become {high}."
+    )
 
 
-def _unit(trips: Mapping[str, Any] | None) -> str:
-    known = {"person": "one person", "person-day": "one person's day", "trip": "one trip"}
-    return "one protected unit" if trips is None else known[trips["protects"]]
-
-
-def _units(trips: Mapping[str, Any] | None, count: int) -> str:
-    if trips is None:
-        return f"{count} units"
-    return f"{count} {'trips' if trips['protects'] == 'trip' else 'days'} of one person"
-
-
-def _days(trips: Mapping[str, Any] | None, quantity: Quantity) -> str:
-    if trips is not None and trips["days"] is not None:
-        return "{} to {}".format(*trips["days"])
-    return quantity.date or ("not declared" if trips is None else "every day in the data; none were declared")
+def _days(unit: Unit, quantity: Quantity) -> str:
+    declared = unit.covered_days if unit.days is not None else ""
+    return declared or quantity.date or unit.covered_days or "not declared"
 
 
 def _publisher(quantity: Quantity) -> str:
@@ -393,8 +349,6 @@ def _publisher(quantity: Quantity) -> str:
     return f"{quantity.publisher}, as the file says; only a signature proves it"
 
 
-def _population(trips: Mapping[str, Any] | None, population: int | None) -> str:
-    if population is None:
-        return "not declared"
-    names = {"person": "people", "person-day": "person-days", "trip": "trips"}
-    return f"about {population:,} {'units' if trips is None else names[trips['protects']]}, as declared"
+def _population(unit: Unit) -> str:
+    count = unit.population
+    return "not declared" if count is None else f"about {count:,} {unit.population_noun}, as declared"

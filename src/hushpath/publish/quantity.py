@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from ..errors import OptionError
@@ -26,8 +26,23 @@ WITHOUT_INTERVAL = 4  # significant digits of an answer whose interval was not a
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a distance is ("travel time"), its units ("seconds"), its date ("2026-03"), and who publishes it.
+    """What the numbers of a release are, declared by its owner and published; no part of the promise.
 
+    Parameters
+    ----------
+    name
+        What one distance is, for example "travel time".
+    unit_of_measure
+        What it is measured in, for example "seconds".
+    date
+        The reporting period, free text, for example "2026-03".  Readers of a signed file can demand it (``load``).
+    publisher
+        Who publishes the release; only a signature proves it.
+    dataset
+        The name of the data; with a ledger, the data set that is charged.
+
+    Examples
+    --------
     >>> str(Quantity("travel time", "seconds", "2026-03"))
     'travel time in seconds, 2026-03'
     >>> Quantity().noun, str(Quantity())
@@ -35,23 +50,25 @@ class Quantity:
     """
 
     name: str = ""
-    units: str = ""
+    unit_of_measure: str = ""
     date: str = ""
     publisher: str = ""
+    dataset: str = ""
 
     def __post_init__(self) -> None:
         for what, text in asdict(self).items():
-            if not isinstance(text, str) or len(text) > LONGEST or not text.isprintable() or text != text.strip():
-                raise OptionError(f"the {what} of a quantity must be a short line of at most {LONGEST} characters")
+            if what == "dataset" and text:
+                checked_text("a data set", text)
+            elif not isinstance(text, str) or len(text) > LONGEST or not text.isprintable() or text != text.strip():
+                raise OptionError(f"`{what}` of a quantity must be one line of at most {LONGEST} characters")
 
-    @classmethod
-    def declared(cls, name: Any, units: Any, date: Any, publisher: Any = None, *, trips: bool = False) -> Quantity:
-        """From what a caller gave; the times of trips are seconds, and nothing else."""
-        if not trips:
-            return cls(name or "", units or "", date or "", publisher or "")
-        if units is not None and SECONDS_IN.get(units if isinstance(units, str) else "") != 1.0:
-            raise OptionError("trips are told in seconds, and so are the travel times that are released of them")
-        return cls(name or "travel time", units or "seconds", date or "", publisher or "")
+    def of_trips(self) -> Quantity:
+        """Return the quantity of a release of trips: travel times in seconds, unless it is named otherwise."""
+        if self.unit_of_measure and self.seconds != 1.0:
+            raise OptionError(f"travel times from trips are in seconds, not {self.unit_of_measure}")
+        return replace(
+            self, name=self.name or "travel time", unit_of_measure=self.unit_of_measure or "seconds"
+        )  # fmt: skip
 
     @property
     def noun(self) -> str:
@@ -61,38 +78,30 @@ class Quantity:
     @property
     def seconds(self) -> float | None:
         """How many seconds one unit is, if it is a time."""
-        return SECONDS_IN.get(self.units)
+        return SECONDS_IN.get(self.unit_of_measure)
 
     def __str__(self) -> str:
-        what = f"{self.noun} in {self.units}" if self.units else self.name
+        what = f"{self.noun} in {self.unit_of_measure}" if self.unit_of_measure else self.name
         return ", ".join(part for part in (what, self.date) if part)
 
     def heading(self, text: str = "") -> str:
         """The name of a column or an axis: ``travel time (seconds)``."""
-        return f"{text or self.noun} ({self.units})" if self.units else text or self.noun
+        return f"{text or self.noun} ({self.unit_of_measure})" if self.unit_of_measure else text or self.noun
 
     def amount(self, text: str) -> str:
         """A number, already as text, with what it is measured in."""
-        return f"{text} {self.units}" if self.units and text != "inf" else text
+        return f"{text} {self.unit_of_measure}" if self.unit_of_measure and text != "inf" else text
 
     def as_dict(self) -> dict[str, str]:
-        """Plain texts; a publisher who was not declared is left out, as in files that know of none."""
-        return {name: text for name, text in asdict(self).items() if text or name != "publisher"}
+        """Plain texts."""
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Quantity:
-        """The inverse of ``as_dict``; an ``OptionError`` if ``as_dict`` cannot have made it."""
-        if not set(UNNAMED.as_dict()) <= set(found) <= {one.name for one in fields(cls)}:
-            raise OptionError("a quantity has a name, units, a date and perhaps a publisher")
-        made = cls(**found)
-        if made.as_dict() != dict(found):
-            raise OptionError("a publisher who is named must have a name")
-        return made
-
-
-def checked_dataset(name: Any) -> str:
-    """The name of the data, which a ledger could have, or nothing."""
-    return "" if name is None or name == "" else checked_text("a data set", name)
+        """Return the quantity that ``as_dict`` wrote; an ``OptionError`` if it cannot have written this."""
+        if set(found) != {one.name for one in fields(cls)}:
+            raise OptionError("a quantity has a name, a unit of measure, a date, a publisher and a data set")
+        return cls(**found)
 
 
 SECONDS_IN = {name: seconds for seconds, names in SECONDS.items() for name in names}

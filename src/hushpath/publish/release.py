@@ -1,157 +1,218 @@
-"""From a network to a release in one call: plan, certify, measure, state."""
+"""From private data to a release in one call: plan, certify, charge, measure, state.
+
+``release`` is for edge weights, ``release_trips`` for people's trips.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from ..data.network import Network
 from ..data.trips import Trips
-from ..data.weights import PrivateWeights
 from ..decode.registry import reading
 from ..errors import OptionError, warn
-from ..measure import measure
-from ..noise import make_sampler
+from ..measure import Measurements, measure, measure_trips
+from ..noise import Noise, Sampler, make_sampler
+from ..privacy.accounting import Budget
+from ..privacy.ledger import Ledger
+from ..privacy.units import TripUnit, WeightUnit
 from ..strategy.core import Strategy
 from ..strategy.registry import MECHANISMS
-from ..strategy.terms import Terms
-from ..strategy.trips import trip_strategy
+from ..strategy.terms import WeightTerms
+from ..strategy.trips import TripStrategy, make_trip_terms, trip_strategy
 from .charging import Charging
 from .oracle import Release
-from .plan import ask, by_name
+from .plan import MechanismOptions, make_request
 from .planned import Plan
-from .quantity import Quantity, checked_dataset
+from .quantity import UNNAMED, Quantity
 from .statement import Statement
-from .trip_terms import declared
+
+LedgerPath = str | os.PathLike[str] | Ledger
 
 
-@by_name
 def release(
-    network: Network | Trips, *, epsilon: float | None = None, delta: float | None = None, unit: float | None = None,
-    max_weight: float | None = None, mechanism: str = "auto", law: str = "auto", sampler: str = "auto",
-    seed: int | None = None, granularity: float | None = None, population: int | None = None,
-    plan: Plan | None = None, proxy: str | None = None, typical_weight: float | Sequence[float] | None = None,
-    anyway: bool = False, estimator: str = "auto", unit_l2: float | None = None,
-    unit_edges: tuple[int, float] | None = None, protects: str | None = None, low: Any = None, high: Any = None,
-    neighbours: str | None = None, days: Any = None, max_edges: int | None = None, emphasis: str | None = None,
-    ledger: str | os.PathLike[str] | None = None, dataset: str | None = None, file: str = "",
-    quantity: str | None = None, measured_in: str | None = None, date: str | None = None,
-    publisher: str | None = None, **options: Any,
+    network: Network, *, epsilon: float | None = None, delta: float | None = None,
+    unit: float | WeightUnit | None = None, max_weight: float | None = None, mechanism: str = "auto",
+    noise: str | Noise = "auto", seed: int | None = None, ledger: LedgerPath | None = None, plan: Plan | None = None,
+    quantity: Quantity = UNNAMED, **mechanism_options: Unpack[MechanismOptions],
 ) -> Release:  # fmt: skip
-    """Measure a network once, with differential privacy, and return what may be published.
+    """Measure the edge weights of a network once, with differential privacy, and return what may be published.
 
-    Args:
-        network: public topology and private weights; or people's trips, such as ``read_trips`` gives.
-        epsilon, delta: the budget; delta is 1e-6 if not given.  ``delta=0`` asks for pure privacy; ``epsilon=inf`` adds
-            no noise: NOT PRIVATE.
-        unit: how far one protected unit can move all weights together (L1), in their own measure; yours to declare.
-        max_weight: a public bound on every weight; larger weights are clipped to it, silently.
-        mechanism: a name from ``hushpath.mechanisms()``, or "auto" for the smallest predicted error.
-        law: "auto", "laplace" or "gaussian".
-        sampler: "auto", "opendp" or "vector"; the statement says which was used.
-        seed: makes a release reproducible, for tests: NOT PRIVATE.
-        granularity: length of a lattice step, a power of two; chosen from public facts when not given.
-        population: about how many protected units there are: public, declared, never counted in the data.
-        plan: what ``hushpath.plan`` made for this network: its choice is measured as it stands.  It holds everything
-            above but ``sampler`` and ``seed``, so none of that may be given with it.  Coordinates and proxy are the
-            plan's.
-        proxy: the name of a public column that resembles the weights, such as free-flow times; estimators begin with
-            it.  It is published, costs no privacy and bounds nothing.  IT MUST BE PUBLIC: a column computed from the
-            private data breaks the promise (``Topology.with_proxy``).  A network that has a proxy keeps it.
-        estimator: how edge weights are estimated where paths are searched over them; free, and each reader may choose
-            another (``Release.read``).  "auto" takes what suits the release; "clip" is the quick and simple one.
-        typical_weight: about the median weight, or two between which half of all lie, for the plan: public, declared,
-            NEVER computed from the private data.
-        anyway: release even if the plan predicts that public facts alone are as good.
-        unit_l2: how far one protected unit can move all weights in L2 norm, if that is less: the root of the sum of
-            squared changes.  Gaussian noise on edges is then in proportion to it.
-        unit_edges: instead of both, ``(k, c)``: one protected unit moves at most k weights by at most c each.
-        ledger: a ledger file (docs/LEDGER.md): what the release spends is charged there, on the disk, before noise is
-            drawn; if it does not fit, nothing is measured.
-        dataset: the name of the data: published, and with a ledger the one that is charged.  It may be left out if the
-            ledger has one data set only, and then that one's name is published.
-        file: the name of the file to come, for the ledger.
-        quantity, measured_in: what the numbers are, as everything made of them says: "travel time", "seconds".  Public,
-            and published.
-        date: the reporting period, free text, for example "2026-03".  Public, and published; readers of a signed file
-            can demand it (``load``).
-        publisher: who publishes the release, as its promise says.  Public, and published; only a signature proves it.
-        options: what the mechanism takes.
+    Parameters
+    ----------
+    network
+        Public topology and private weights, such as ``read_network`` returns.
+    epsilon, delta
+        The privacy budget; delta is 1e-6 if not given.  ``delta=0`` asks for pure differential privacy;
+        ``epsilon=inf`` adds no noise: NOT PRIVATE.
+    unit
+        How far one protected unit can change the weights: a number (the sum of absolute changes over all edges) or a
+        ``WeightUnit``.  Required; no default exists.
+    max_weight
+        A public bound on every weight; larger weights are clipped to it, silently.
+    mechanism
+        A name from ``hushpath.mechanisms()``, or "auto" for the smallest predicted error.
+    noise
+        "auto", "laplace" or "gaussian", or a ``Noise`` that also names the sampler.
+    seed
+        Makes a release reproducible, for tests: NOT PRIVATE.
+    ledger
+        A ledger file or a ``Ledger``: the release is charged there, on the disk, before noise is drawn; if it does
+        not fit the budget, nothing is measured.
+    plan
+        What ``hushpath.plan`` returned for this network: its choice is measured.  A plan holds the budget, the unit
+        and the mechanism, so none of these may be passed with it.
+    quantity
+        What the numbers are and who publishes them, as everything made from the release says.
+    **mechanism_options
+        Options of the named mechanism.
 
-    For trips, instead of ``unit``, ``max_weight``, ``mechanism`` and what goes with them (docs/TRIPS.md):
+    Returns
+    -------
+    Release
+        The noisy measurements with their statement; ask it for any distance.  What deserves a second look
+        (``statement.cautions``) is also emitted as ``HushpathWarning``.
 
-    Args:
-        protects: what one protected unit is: "person", "person-day" or "trip"; yours to declare.
-        low, high: public bounds of one pass over an edge; times beyond are clipped, silently.  A number is a multiple
-            of the public free-flow time (``proxy``), a text the name of a public column of the network.
-        proxy: the public column of free-flow times; estimates begin with it.
-        neighbours: "add-remove" (the default: a unit's data are there or not) or "replace" (they are exchanged).
-        days: the first and the last day that count, ``("2026-10-01", "2026-10-31")``; rows of others are left out.
-        max_edges: with Laplace noise, at most so many cells of a unit count, drawn evenly; by default all do.
-        emphasis: "quiet" (the default: edges that public routes use little count more) or "even".
+    Raises
+    ------
+    OptionError
+        If an argument is missing, invalid or contradicts another.
+    CannotError
+        If no mechanism fits, or if public data alone are predicted to be as good; pass
+        ``plan=hushpath.plan(..., ignore_baseline=True)`` to release all the same.
+    BudgetError
+        If the ledger has too little budget left.
 
-    What deserves a second look (``statement.cautions``) is also emitted as ``HushpathWarning``.
+    Examples
+    --------
+    >>> import hushpath
+    >>> net = hushpath.Network.build(range(4), [0, 1, 2], [1, 2, 3], [5.0, 7.0, 6.0])
+    >>> rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input")
+    >>> rel.distance(0, 0)
+    0.0
     """
-    of_trips = dict(
-        protects=protects, low=low, high=high, neighbours=neighbours, days=days, max_edges=max_edges, emphasis=emphasis
-    )
-    said = Quantity.declared(quantity, measured_in, date, publisher, trips=isinstance(network, Trips))
-    if isinstance(network, Trips):
-        others = dict(
-            unit=unit, max_weight=max_weight, granularity=granularity, plan=plan, typical_weight=typical_weight,
-            unit_l2=unit_l2, unit_edges=unit_edges, mechanism=None if mechanism == "auto" else mechanism, **options,
-        )  # fmt: skip
-        if wrong := next((name for name, value in others.items() if value is not None), None):
-            raise OptionError(
-                f"a release of trips takes no {wrong}: who is protected is said by protects (docs/TRIPS.md)"
-            )
-        of_trips["neighbours"], of_trips["emphasis"] = neighbours or "add-remove", emphasis or "quiet"
-        topology, terms = declared(
-            network, epsilon=epsilon, delta=delta, proxy=proxy, population=population, **of_trips,
-        )  # fmt: skip
-        strategy = trip_strategy(topology, terms, law)
-        charging, named = Charging.of(ledger, dataset, file, strategy), checked_dataset(dataset)
-        return measured(strategy, network, sampler, seed, estimator, charging, said, named)
     if not isinstance(network, Network):
-        raise OptionError(f"release takes a Network, such as read_network returns, not {type(network).__name__}")
-    if wrong := next((name for name, value in of_trips.items() if value is not None), None):
-        raise OptionError(f"{wrong} is said of trips (read_trips), and this is a network with weights: say unit")
-    given = (epsilon, delta, unit, max_weight, granularity, population, proxy, typical_weight, unit_l2, unit_edges)
+        hint = "; use release_trips for trips" if isinstance(network, Trips) else ""
+        raise OptionError(f"release takes a Network, such as read_network returns, not {type(network).__name__}{hint}")
     if isinstance(epsilon, (list, tuple)):
-        raise OptionError("a release has one epsilon; several are compared by hushpath.plan")
+        raise OptionError("a release has one epsilon; hushpath.plan compares several")
+    choice = Noise.of(noise)
     if plan is None:
-        public = max_weight, granularity, population, unit_l2, unit_edges
-        about = Terms.declared(epsilon, 1e-6 if delta is None else delta, unit, *public)
-        plan = ask(network.topology, about, mechanism, law, proxy, typical_weight, options).choice(anyway)
+        terms = WeightTerms(Budget(epsilon, 1e-6 if delta is None else delta), WeightUnit.of(unit), max_weight)  # type: ignore[arg-type]
+        plan = make_request(network.topology, terms, mechanism, choice, None, mechanism_options).choose()
     elif not isinstance(plan, Plan):
-        raise OptionError(f"plan takes what hushpath.plan returns, not {type(plan).__name__}")
-    elif any(term is not None for term in given) or (mechanism, law) != ("auto", "auto") or options:
-        raise OptionError("a plan holds epsilon, unit and the rest: give it alone, with sampler or seed at most")
+        raise OptionError(f"`plan` must be what hushpath.plan returns, got {type(plan).__name__}")
+    elif (epsilon, delta, unit, max_weight, mechanism, choice.law, mechanism_options) != (
+        None, None, None, None, "auto", "auto", {},
+    ):  # fmt: skip
+        raise OptionError("a plan holds the budget, the unit and the mechanism: pass it without them")
     elif not plan.topology.is_same(network.topology):
         raise OptionError("the plan was made for another topology than this network's")
-    network.topology.columns.check_public(plan.topology.proxy_name)  # a plan may not know which column is private
-    charging, named = Charging.of(ledger, dataset, file, plan.strategy), checked_dataset(dataset)
-    return measured(plan.strategy, network.weights, sampler, seed, estimator, charging, said, named)
+
+    def measured(sampler: Sampler) -> Measurements:
+        return measure(plan.strategy, network.weights, sampler)
+
+    return publish(plan.strategy, measured, choice, seed=seed, ledger=ledger, quantity=quantity)
 
 
-def measured(
-    strategy: Strategy, owned: PrivateWeights | Trips, sampler: str, seed: int | None, estimator: str,
-    charging: Charging | None, quantity: Quantity, dataset: str = "", keep: Callable[[Release], None] | None = None,
+def release_trips(
+    trips: Trips, *, epsilon: float | None = None, delta: float = 1e-6, protects: str | TripUnit | None = None,
+    low: Any = None, high: Any = None, days: Any = None, noise: str | Noise = "auto", seed: int | None = None,
+    ledger: LedgerPath | None = None, quantity: Quantity = UNNAMED, edge_weighting: str = "inverse-traffic",
 ) -> Release:  # fmt: skip
-    """Through the private door, once everything public is known to be right and paid for.
+    """Measure people's trips once, with differential privacy, and return what may be published.
 
-    ``keep`` may write the release to the disk before the ledger notes it as made.
+    Parameters
+    ----------
+    trips
+        The trips of people on a public network, such as ``read_trips`` returns.
+    epsilon, delta
+        The privacy budget.  ``delta=0`` asks for pure differential privacy; ``epsilon=inf`` adds no noise:
+        NOT PRIVATE.
+    protects
+        What one protected unit is: "person", "person-day" or "trip", or a ``TripUnit``.  Required.
+    low, high
+        Public bounds of one pass over an edge; times beyond are clipped, silently.  A number is a multiple of the
+        public free-flow time (the network's proxy), a text the name of a public column of the network.
+    days
+        The first and the last day that count, ``("2026-10-01", "2026-10-31")``; rows of other days are left out.
+    noise
+        "auto", "laplace" or "gaussian", or a ``Noise`` that also names the sampler.
+    seed
+        Makes a release reproducible, for tests: NOT PRIVATE.
+    ledger
+        A ledger file or a ``Ledger``: the release is charged there before noise is drawn.
+    quantity
+        What the numbers are and who publishes them; travel times in seconds if not named otherwise.
+    edge_weighting
+        "inverse-traffic": edges that public routes use little count more; "even": all edges count the same.
+
+    Returns
+    -------
+    Release
+        The noisy totals with their statement; ask it for any travel time, ``rel.for_period("am")`` in one period.
     """
-    reading(strategy, estimator=estimator)  # before anything is measured and paid for
-    if charging is not None and seed is not None:
-        raise OptionError("a release with a seed is NOT PRIVATE, and no ledger counts it: leave one of the two out")
-    source = make_sampler(sampler, seed=seed, size=strategy.num_values)  # type: ignore[arg-type]
-    number = None if charging is None else charging.paid()
-    numbers = measure(strategy, owned, source)
-    named = dataset if charging is None else charging.dataset or dataset
-    made = Release(numbers, replace(Statement.of(numbers), quantity=quantity, dataset=named), estimator=estimator)
+    if not isinstance(trips, Trips):
+        hint = "; use release for weights" if isinstance(trips, Network) else ""
+        raise OptionError(f"release_trips takes Trips, such as read_trips returns, not {type(trips).__name__}{hint}")
+    choice = Noise.of(noise)
+    strategy = strategy_for(
+        trips, Budget(epsilon, delta), TripUnit.of(protects, days), low=low, high=high, noise=choice.law,  # type: ignore[arg-type]
+        edge_weighting=edge_weighting,
+    )  # fmt: skip
+
+    def measured(sampler: Sampler) -> Measurements:
+        return measure_trips(strategy, trips, sampler)
+
+    return publish(strategy, measured, choice, seed=seed, ledger=ledger, quantity=quantity.of_trips())
+
+
+def strategy_for(
+    trips: Trips, budget: Budget, unit: TripUnit, *, low: Any, high: Any, noise: str, edge_weighting: str
+) -> TripStrategy:
+    """Return the strategy that measures trips; refuse a unit that their table cannot tell apart."""
+    trips.check_unit(unit.protects, unit.days)
+    terms = make_trip_terms(
+        trips.topology, budget, unit, low=low, high=high, periods=trips.periods, edge_weighting=edge_weighting
+    )  # fmt: skip
+    return trip_strategy(trips.topology, terms, noise)
+
+
+def publish(
+    strategy: Strategy, measured: Callable[[Sampler], Measurements], noise: Noise, *, quantity: Quantity,
+    seed: int | None = None, ledger: LedgerPath | None = None, file: str = "",
+    keep: Callable[[Release], None] | None = None,
+) -> Release:  # fmt: skip
+    """Charge, measure and state a release, once everything public is known to be right.
+
+    Parameters
+    ----------
+    strategy
+        What will be measured, with its certificate.
+    measured
+        The private step: called once, with the sampler, after the ledger was charged.
+    noise, seed
+        Which sampler draws the noise.
+    quantity
+        What the numbers are; its data set is the one that the ledger charges.
+    ledger, file
+        Where to charge the release, and under which file name.
+    keep
+        Called with the release before the ledger notes it as made, for example to write it to the disk.
+    """
+    reading(strategy)  # says now, before the charge, what could not be decoded
+    if ledger is not None and seed is not None:
+        raise OptionError("a release with a seed is NOT PRIVATE and cannot be charged to a ledger: pass one of the two")
+    charging = Charging.of(ledger, quantity.dataset, file, strategy)
+    sampler = make_sampler(noise.sampler, seed=seed, size=strategy.num_values)
+    number = None if charging is None else charging.charge()
+    numbers = measured(sampler)
+    if charging is not None and charging.dataset:
+        quantity = replace(quantity, dataset=charging.dataset)
+    made = Release(numbers, replace(Statement.of(numbers), quantity=quantity))
     if keep is not None:
         keep(made)
     if charging is not None and number is not None:
@@ -162,6 +223,11 @@ def measured(
 
 
 def mechanisms() -> dict[str, str]:
-    """Return the mechanisms by name with one line each."""
+    """Return the names of the mechanisms with one line each.
+
+    >>> import hushpath
+    >>> hushpath.mechanisms()["input"]
+    'noise on every edge weight, then ordinary shortest paths (Sealfon 2016)'
+    """
     listed = {name: mechanism.summary for name, mechanism in MECHANISMS.items()}
-    return {**listed, "auto": "the mechanism and law with the smallest predicted error, from public facts"}
+    return {**listed, "auto": "the mechanism and noise law with the smallest predicted error, from public facts"}

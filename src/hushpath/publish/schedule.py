@@ -19,28 +19,30 @@ from __future__ import annotations
 import math
 from calendar import monthrange
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from decimal import ROUND_DOWN, Context, Decimal
 from itertools import pairwise
 
+from .._validate import integer, one_of
+from ..days import DateRange, parse_date
 from ..errors import CannotError, OptionError
 from ..noise import Law
 from ..privacy.accounting import Budget, zcdp_epsilon
 from ..privacy.composition import cost
 from ..privacy.gaussian import gaussian_epsilon, gaussian_mu
-from ..privacy.spending import Protects, Spending
+from ..privacy.spending import Spending
+from ..privacy.units import Protects
 
 EVERY = ("day", "week", "month")
 SPLITS = ("even", "front")
 MOST = 1000  # releases of a series
-Span = tuple[date, date]
 _SHORT = Context(prec=6, rounding=ROUND_DOWN)  # digits of an epsilon: enough to lose nothing, few enough to type
 RESERVE = 1 / 8  # of the share of one release
 SMALLEST = 1 / 100  # of its planned share: with less a release is not made
 _SLACK = 1e-9  # above what conversions between rho and epsilon are rounded by
 
 
-def spans(first: date | str, every: str, count: int) -> list[Span]:
+def spans(first: date | str, every: str, count: int) -> list[DateRange]:
     """The first and the last day of every release.
 
     A month begins on the day of the month that ``first`` is, or on the last one of a month that has no such day.
@@ -48,11 +50,9 @@ def spans(first: date | str, every: str, count: int) -> list[Span]:
     >>> [str(last) for _, last in spans("2024-01-31", "month", 3)]
     ['2024-02-28', '2024-03-30', '2024-04-29']
     """
-    if every not in EVERY:
-        raise OptionError(f"every must be one of {', '.join(EVERY)}, got {str(every)[:40]!r}")
-    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST:
-        raise OptionError(f"count, the number of releases, must be from 1 to {MOST}, got {str(count)[:40]!r}")
-    start = _day(first)
+    one_of(every, "every", EVERY)
+    integer(count, "count", 1, MOST)
+    start = parse_date(first, "first")
     try:
         begins = [_later(start, every, number) for number in range(count + 1)]
     except (ValueError, OverflowError):
@@ -66,8 +66,7 @@ def shares(count: int, split: str) -> list[float]:
     "front" is harmonic, 1, 1/2, 1/3, ...: it needs no ratio to be chosen, and nobody starves.  Of twelve releases the
     first gets 32 % and the last 2.7 %; halving each time would leave the last 0.02 %.
     """
-    if split not in SPLITS:
-        raise OptionError(f"split must be one of {', '.join(SPLITS)}, got {str(split)[:40]!r}")
+    one_of(split, "split", SPLITS)
     parts = [1.0 if split == "even" else 1 / number for number in range(1, count + 1)]
     total = math.fsum(parts)
     return [part / total for part in parts]
@@ -161,13 +160,3 @@ def _later(start: date, every: str, number: int) -> date:
     if year > date.max.year:
         raise ValueError
     return date(year, month + 1, min(start.day, monthrange(year, month + 1)[1]))
-
-
-def _day(given: object) -> date:
-    """A date, or the text of one."""
-    if isinstance(given, date) and not isinstance(given, datetime):
-        return given
-    try:
-        return date.fromisoformat(str(given))
-    except ValueError:
-        raise OptionError(f"the first day is a date such as 2026-01-01, not {str(given)[:40]!r}") from None

@@ -1,7 +1,8 @@
 """A series of releases of people's trips, one per day, week or month, within one total budget.
 
-    hushpath.series(trips, first="2026-01-01", every="month", count=12, epsilon=3.0, ledger="city.ledger",
-                    folder="out", dataset="city", protects="person", low=0.5, high=6, proxy="free_flow")
+    schedule = hushpath.Schedule("2026-01-01", every="month", count=12)
+    hushpath.series(trips, schedule, epsilon=3.0, protects="person", low=0.5, high=6, ledger="city.ledger",
+                    folder="out", run=hushpath.SeriesRun(dataset="city"))
 
 Everything public comes first: spans, epsilons (``schedule``), the certificate of every release, and whether all of them
 fit (``steps``).  Then each release is charged, measured and written by itself.  The ledger and the folder say how far
@@ -20,131 +21,179 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from ..data.trips import Trips
-from ..decode.registry import reading
 from ..errors import BudgetError, CannotError, OptionError, warn
 from ..files.folders import only_process
 from ..files.keys import private_key
 from ..files.signing import write_signed
 from ..privacy.ledger import Ledger
 from ..privacy.ledger_file import Charge
-from ..privacy.spending import Protects
-from ..strategy.core import Strategy
-from ..strategy.trips import trip_strategy
-from .charging import Charging, spending_of
+from ..measure import measure_trips
+from ..noise import Noise
+from ..privacy.accounting import Budget
+from ..privacy.units import TripUnit
+from .charging import spending_of
 from .oracle import Release
 from .quantity import Quantity
-from .release import measured
-from .schedule import Span, epsilons, spans
+from .release import publish, strategy_for
+from .schedule import epsilons, spans
 from .steps import LOST, MISSING, TO_COME, UNFINISHED, Series, Step, divided, files, found, trouble
-from .trip_terms import declared
 
 LOCK = ".series.lock"
 AnyPath = str | os.PathLike[str]
 
 
+@dataclass(frozen=True)
+class Schedule:
+    """When the releases of a series are made, and how they share the budget.
+
+    Parameters
+    ----------
+    first
+        The first day of the first release.
+    every
+        A release per "day", "week" or "month".
+    count
+        How many releases.
+    split
+        "even", or "front": the first release gets most (``schedule.shares``).
+    retry
+        Keep an eighth of a release's share, so that a release that is killed can be charged and made again.
+    """
+
+    first: date | str
+    every: str
+    count: int
+    split: str = "even"
+    retry: bool = True
+
+
+@dataclass(frozen=True)
+class SeriesRun:
+    """What one run of a series does.
+
+    Parameters
+    ----------
+    dataset
+        The data set of the ledger; required for a new ledger.
+    sign
+        A private Ed25519 key (PEM) that each release is signed with.
+    early
+        Also release days that are not over.
+    skip_missing
+        Skip releases that were charged but whose file is missing.
+    only_plan
+        Return the plan of the series; charge and write nothing.
+    around
+        Returns a context in which a release is charged, measured and written.  To stop a series, raise when such a
+        context is entered or left, not inside: the charge would be lost.
+    """
+
+    dataset: str | None = None
+    sign: AnyPath | None = None
+    early: bool = False
+    skip_missing: bool = False
+    only_plan: bool = False
+    around: Callable[[Step], AbstractContextManager[Any]] = nullcontext
+
+
 def series(
-    trips: Trips, *, first: date | str, every: str, count: int, epsilon: float | None = None,
-    delta: float | None = None, split: str = "even", ledger: AnyPath, folder: AnyPath, dataset: str | None = None,
-    protects: str | None = None, low: Any = None, high: Any = None, proxy: str | None = None,
-    neighbours: str | None = None, max_edges: int | None = None, emphasis: str | None = None,
-    population: int | None = None, law: str = "auto", estimator: str = "auto",
-    sign: AnyPath | None = None, early: bool = False, skip_lost: bool = False, retry: bool = True,
-    only_plan: bool = False,
-    around: Callable[[Step], AbstractContextManager[Any]] = nullcontext,
+    trips: Trips, schedule: Schedule, *, epsilon: float, delta: float = 1e-6, protects: str | TripUnit | None = None,
+    low: Any = None, high: Any = None, ledger: AnyPath, folder: AnyPath, noise: str | Noise = "auto",
+    edge_weighting: str = "inverse-traffic", run: SeriesRun = SeriesRun(),  # noqa: B008 - frozen
 ) -> Series:  # fmt: skip
-    """Release trips span by span within a total budget, and return what there is now; call again to go on.
+    """Release trips day by day, week by week or month by month within a total budget; call again to continue.
 
-    Args:
-        trips: people's trips, such as ``read_trips`` gives, with a column of days that are dates.
-        first, every, count: the first day; a release per "day", "week" or "month"; how many.
-        epsilon, delta: the budget of all releases together; delta is 1e-6 if not given.
-        split: "even", or "front": the first gets most (``schedule.shares``).
-        ledger: the ledger file; if there is none it is made, with the total as its budget.
-        folder: where files go; it is made if it is not there.
-        dataset: the data set of the ledger; needed for a new ledger.
-        early: release spans, too, whose last day is not over.
-        skip_lost: leave out releases that were charged but whose file is missing, and go on with the rest.
-        retry: keep an eighth of a release's share, so that one that is killed can be charged and made again.
-        only_plan: write nothing.
-        around: gives a context in which a release is charged, measured and written.  Who wants to stop a series should
-            raise when such a context is entered or left, not inside: what is paid for by then would be lost.
+    Parameters
+    ----------
+    trips
+        People's trips, such as ``read_trips`` returns, with a day column that holds dates.
+    schedule
+        When releases are made, and how they share the budget.
+    epsilon, delta
+        The budget of all releases together.
+    protects, low, high, noise, edge_weighting
+        As for ``release_trips``.
+    ledger
+        The ledger file; if it does not exist it is created, with the total as its budget.
+    folder
+        Where the release files go; it is created if it does not exist.
+    run
+        What this run does: which releases, which signature, plan only.
 
-    The rest is as in ``hushpath.release`` for trips.
+    Returns
+    -------
+    Series
+        Every release with its days, its epsilon and its state.
     """
     if not isinstance(trips, Trips):
-        raise OptionError(f"series takes trips, such as read_trips gives, not {type(trips).__name__}")
-    terms = dict(
-        protects=protects, low=low, high=high, proxy=proxy, max_edges=max_edges, population=population,
-        neighbours=neighbours or "add-remove", emphasis=emphasis or "quiet",
+        raise OptionError(f"series takes Trips, such as read_trips returns, not {type(trips).__name__}")
+    when = spans(schedule.first, schedule.every, schedule.count)
+    known, name, charges = _ledger(ledger, run.dataset)
+    budget, choice = Budget(epsilon, delta), Noise.of(noise)
+    whole = strategy_for(
+        trips, budget, TripUnit.of(protects, when[0]), low=low, high=high, noise=choice.law,
+        edge_weighting=edge_weighting,
     )  # fmt: skip
-    when = spans(first, every, count)
-    known, name, charges = _ledger(ledger, dataset)
-    topology, whole = declared(trips, epsilon=epsilon, delta=delta, days=when[0], **terms)
-    budget, strategy = whole.budget, trip_strategy(topology, whole, law)
-    each_epsilon = epsilons(budget, count, split, whole.protects, strategy.law, retry=retry)
+    protected, retry, skip = whole.terms.unit.protects, schedule.retry, run.skip_missing
+    each_epsilon = epsilons(budget, schedule.count, schedule.split, protected, whole.law, retry=retry)
     # The very certificates that will be charged: days are no part of them.
-    asked = cache(lambda one: spending_of(strategy_of(one))[0])
-
-    def strategy_of(one: float, days: Span = when[0]) -> Strategy:
-        return trip_strategy(topology, replace(whole, epsilon=one, days=days), law)
-
+    asked = cache(lambda one: spending_of(whole.with_epsilon(one, when[0]))[0])
     planned = [
         Step(days, one, asked(one), Path(folder) / f"{_plain(name)}-{days[0]}.hush")
         for days, one in zip(when, each_epsilon, strict=True)
     ]
 
     def stand(charges: list[Charge]) -> tuple[Step, ...]:
-        return tuple(found(step, charges, early=early) for step in planned)
+        return tuple(found(step, charges, early=run.early) for step in planned)
 
     steps = stand(charges)
-    result = Series(name, Protects.of(whole.protects), budget, split, steps)
-    now = divided(result, known, skip_lost=skip_lost, retry=retry)
+    result = Series(name, protected, budget, schedule.split, steps)
+    now = divided(result, known, skip_missing=skip, retry=retry)
     changed = {step.file: replace(step, epsilon=now[step.file], asked=asked(now[step.file]))
                for step in steps if step.file in now}  # fmt: skip
     result = replace(result, steps=tuple(changed.get(step.file, step) for step in steps))
     to_charge = list(changed.values())
-    result = replace(result, trouble=trouble(result, known, to_charge, skip_lost=skip_lost))
-    if only_plan:
+    result = replace(result, trouble=trouble(result, known, to_charge, skip_missing=skip))
+    if run.only_plan:
         return result
     if result.trouble:
         raise (CannotError if result.of(MISSING) else BudgetError)(f"{result.trouble}. Nothing was charged")
-    reading(strategy, estimator=estimator)  # what is wrong is said before a ledger is made
-    if sign is not None:
-        private_key(sign)
+    if run.sign is not None:
+        private_key(run.sign)  # a wrong key is an error before a ledger is made
     _make_folder(Path(folder))
     with only_process(Path(folder), LOCK):
         if known is None:
             known = Ledger.create(
-                ledger, dataset=name, protects=whole.protects, epsilon=budget.epsilon, delta=budget.delta
+                ledger, dataset=name, protects=protected, epsilon=budget.epsilon, delta=budget.delta
             )  # fmt: skip
         if stand(known.charges(name)) != steps:
             raise CannotError(f"another run of this series was at work in {folder}; run it again")
-        if lost := ". ".join(_losses(result, steps, now, skip_lost=skip_lost)):
+        if lost := ". ".join(_losses(result, steps, now, skip_missing=skip)):
             warn(lost)
         for step in result.steps:
             _sweep(step)
         for step in result.of(UNFINISHED):
-            _give_name(step, sign)
+            _give_name(step, run.sign)
         for step in (one for one in to_charge if one.state != TO_COME):
             if os.path.lexists(step.file):
                 raise CannotError(f"{step.file} was written meanwhile: is the same series running twice?")
-            with around(step):
-                chosen = strategy_of(step.epsilon, step.days)
-                charging = Charging(known, *spending_of(chosen), name, step.file.name)
-                said = Quantity.declared(None, None, " to ".join(map(str, step.days)), trips=True)
-                measured(
-                    chosen, trips, "auto", None, estimator, charging, said, keep=partial(Release.save, path=step.draft)
+            with run.around(step):
+                chosen = whole.with_epsilon(step.epsilon, step.days)
+                publish(
+                    chosen, lambda sampler, chosen=chosen: measure_trips(chosen, trips, sampler), choice,  # type: ignore[misc]
+                    quantity=Quantity(date=" to ".join(map(str, step.days)), dataset=name).of_trips(),
+                    ledger=known, file=step.file.name, keep=partial(Release.save, path=step.draft),
                 )  # fmt: skip
-                _give_name(step, sign)
+                _give_name(step, run.sign)
         charges = known.charges(name)
-    return replace(result, steps=tuple(found(step, charges, early=early) for step in result.steps))
+    return replace(result, steps=tuple(found(step, charges, early=run.early) for step in result.steps))
 
 
 def _sweep(step: Step) -> None:
@@ -167,7 +216,7 @@ def _give_name(step: Step, sign: AnyPath | None) -> None:
 
 
 def _losses(
-    result: Series, before: tuple[Step, ...], now: dict[Path, float], *, skip_lost: bool
+    result: Series, before: tuple[Step, ...], now: dict[Path, float], *, skip_missing: bool
 ) -> Iterator[str]:  # fmt: skip
     """What earlier runs lost, and what is done about it."""
     if result.of(UNFINISHED):
@@ -179,7 +228,7 @@ def _losses(
             f"An earlier run was killed between charge and file: {files(again)}. That charge stays spent; the "
             f"release is charged once more, with epsilon {most:.4g}, and made"
         )
-    if not skip_lost and (gone := [step for step in result.of(LOST) if step.file not in now]):
+    if not skip_missing and (gone := [step for step in result.of(LOST) if step.file not in now]):
         yield (
             f"An earlier run was killed between charge and file: {files(gone)}. Too little of the budget is left to "
             "charge it again, so the series goes on without it"
@@ -206,7 +255,7 @@ def _ledger(path: AnyPath, dataset: str | None) -> tuple[Ledger | None, str, lis
             raise OptionError(f"{path}: say which data set; it has {', '.join(map(repr, names[:10]))}")
         return known, dataset, charges
     if dataset is None:
-        raise OptionError(f"there is no ledger {path} yet: say what a new one is to call the data, dataset='city'")
+        raise OptionError(f"the ledger {path} does not exist: pass `dataset` to name the data in a new ledger")
     return None, dataset, []
 
 

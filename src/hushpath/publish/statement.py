@@ -16,14 +16,14 @@ from .._version import __version__
 from ..measure.door import Measurements
 from ..noise import Law, std
 from ..privacy.accounting import zcdp_epsilon
-from ..strategy.trips import TripTerms
+from ..privacy.units import Unit
 from .cautions import of_release
-from .promise import Promise, make_promise, protected_words
+from .promise import Promise, make_promise
 from .quantity import UNNAMED, Quantity
 
 NOT_PRIVATE = "NOT PRIVATE"
 OWNER_ONLY = f"{NOT_PRIVATE}: holds private truth, for the data owner only; do not publish"
-NO_PROMISE = ("proxy", "read_as", "quantity", "dataset")
+NO_PROMISE = ("proxy", "read_as", "quantity")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ class Statement:
         reasons: why it does not (no noise, known seed); empty if private.
         epsilon, delta: certified differential privacy, rounded up; never above the budget (``conversion`` says how).
         budget_epsilon, budget_delta: what the owner allowed.
-        unit: how far one protected unit can move the weights in total (L1); this defines neighbours.
+        unit: the protected unit; this defines neighbours.
+        periods: the public periods that answers are about.
         mechanism, law: what was measured, and under which noise.
         spent: the certificate in its own currency: epsilon (laplace) or rho of zCDP (gaussian), for those who compose.
         worst_edge: public id of an edge where the cost is highest.
@@ -46,14 +47,10 @@ class Statement:
         sampler: which exact sampler drew the noise.
         details: public facts a mechanism adds (sizes, levels, parameters chosen).
         version: the hushpath that made it.
-        population: the number of protected units, if the owner declared it.
         measured: what cautions are worked out from.
         proxy: the public column that helps to read the release, if the owner declared one; no part of the promise.
         read_as: the decoder, and the estimator of weights if it searches paths; free to choose, no part of the promise.
-        unit_l2: how far one protected unit can move the weights in L2 norm, if the owner declared it.
         quantity: what the numbers are and who publishes them, as declared; nothing that is certified.
-        dataset: the name of the data, as the owner says; no part of the promise.
-        trips: for a release of people's trips, what one protected unit is and what else was declared of them.
     """
 
     private: bool
@@ -62,7 +59,7 @@ class Statement:
     delta: float
     budget_epsilon: float
     budget_delta: float
-    unit: float
+    unit: Unit
     mechanism: str
     law: str
     spent: float
@@ -74,14 +71,11 @@ class Statement:
     sampler: str
     details: Mapping[str, Any]
     version: str
-    population: int | None = None
+    periods: tuple[str, ...] = ()
     measured: Measurements | None = field(default=None, repr=False, compare=False)
     proxy: str = ""
     read_as: str = ""
-    unit_l2: float | None = None
-    trips: Mapping[str, Any] | None = None
     quantity: Quantity = UNNAMED
-    dataset: str = ""
 
     @classmethod
     def of(cls, measurements: Measurements) -> Statement:
@@ -93,6 +87,7 @@ class Statement:
         elif not measurements.private:
             reasons.append("the noise was drawn from a known seed")
         lattice, scales = strategy.lattice, strategy.scales
+        step = strategy.terms.measured_step(lattice)
         ends = (int(scales.min()), int(scales.max())) if len(scales) else (0, 0)
         return cls(
             private=measurements.private,
@@ -101,23 +96,21 @@ class Statement:
             delta=certificate.delta,
             budget_epsilon=strategy.budget.epsilon,
             budget_delta=strategy.budget.delta,
-            unit=lattice.unit,
+            unit=strategy.terms.unit,
             mechanism=strategy.mechanism,
             law=str(strategy.law),
             spent=certificate.spent,
             worst_edge=certificate.worst_edge,
-            noise=(std(strategy.law, ends[0]) * lattice.step, std(strategy.law, ends[1]) * lattice.step),
+            noise=(std(strategy.law, ends[0]) * step, std(strategy.law, ends[1]) * step),
             granularity=lattice.granularity,
             largest_weight=lattice.largest_weight,
             numbers=strategy.num_values,
             sampler=measurements.sampler,
             details=dict(strategy.details),
             version=__version__,
-            population=strategy.terms.population,
+            periods=strategy.terms.periods.names,
             measured=measurements,
             proxy=strategy.topology.proxy_name,
-            unit_l2=lattice.unit_l2,
-            trips=strategy.terms.declared_of_trips() if isinstance(strategy.terms, TripTerms) else None,
         )
 
     @cached_property
@@ -130,24 +123,13 @@ class Statement:
         """What must stand in everything written or printed from this release: nothing, or NOT PRIVATE and why."""
         return "" if self.private else f"{NOT_PRIVATE}: {'; '.join(self.reasons)}"
 
-    @property
-    def protected(self) -> str:
-        """What neighbours may differ in, in words."""
-        return protected_words(self.trips, self.unit, self.unit_l2)
-
     @cached_property
     def promise(self) -> Promise:
         """What is promised, in plain words: the one text that every program shows."""
         return make_promise(
             marking=self.marking, epsilon=self.epsilon, delta=self.delta, law=self.law, spent=self.spent,
-            unit=self.unit, unit_l2=self.unit_l2, trips=self.trips, population=self.population,
-            quantity=self.quantity,
+            unit=self.unit, quantity=self.quantity,
         )  # fmt: skip
-
-    @property
-    def rounding(self) -> str:
-        """The steps that private numbers were rounded to, in words."""
-        return f"{self.granularity:.3g}" if self.trips is None else "a millionth of these"
 
     @property
     def conversion(self) -> str:
@@ -159,9 +141,7 @@ class Statement:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain JSON-ready values; infinity is written as the text "inf".  A marking stands first."""
-        facts = self._facts()
-        at = list(facts).index("population") + 1
-        return dict([*list(facts.items())[:at], ("cautions", list(self.cautions)), *list(facts.items())[at:]])
+        return {**self._facts(), "cautions": list(self.cautions)}
 
     @property
     def certified(self) -> dict[str, Any]:
@@ -170,7 +150,8 @@ class Statement:
 
     def _facts(self) -> dict[str, Any]:
         marking = {"marking": self.marking} if self.marking else {}
-        facts = {**asdict(replace(self, measured=None)), "quantity": self.quantity.as_dict()}
+        unit = {"kind": self.unit.kind, **self.unit.as_dict()}
+        facts = {**asdict(replace(self, measured=None)), "unit": unit, "quantity": self.quantity.as_dict()}
         return {**marking, **{key: _plain(value) for key, value in facts.items() if key != "measured"}}
 
     def __str__(self) -> str:
@@ -184,24 +165,24 @@ class Statement:
             certified = f"epsilon = {self.epsilon:.6g}"
             certified += f", delta = {self.delta:.3g}" if self.delta else " (pure, delta = 0)"
             lines.append(f"Differentially private with {certified}.")
-        if self.dataset:
-            lines.append(f"Data set: {self.dataset}.")
+        if self.quantity.dataset:
+            lines.append(f"Data set: {self.quantity.dataset}.")
         if str(self.quantity):
             lines.append(f"Numbers: {self.quantity}.")
         low, high = self.noise
         spread = f"{low:.4g}" if math.isclose(low, high, rel_tol=1e-9) else f"{low:.4g} to {high:.4g}"
         currency = "epsilon" if self.law == Law.LAPLACE else "rho (zCDP)"
-        where = "" if self.trips is not None else f", highest at edge {self.worst_edge}"
+        where = f", highest at edge {self.worst_edge}" if self.unit.measures_edges else ""
         proof = f"epsilon by {self.conversion}; " if self.conversion else ""
         lines += [
             f"Mechanism {self.mechanism}: {self.numbers} numbers with exact discrete {self.law.capitalize()} noise, "
             f"standard deviation {spread}.",
             f"Certificate: {currency} = {self.spent:.6g}{where}; {proof}"
             f"budget epsilon = {self.budget_epsilon:g}, delta = {self.budget_delta:g}.",
-            f"Each {'pass over an edge' if self.trips else 'weight'} was clipped to its public bounds "
-            f"(at most {self.largest_weight:g}) and rounded down to steps of {self.rounding}; sampler: {self.sampler}.",
+            f"Each {self.unit.clipped_noun} was clipped to its public bounds (at most {self.largest_weight:g}) and "
+            f"rounded down to steps of {self.unit.rounding(self.granularity)}; sampler: {self.sampler}.",
             *([f"Read by {self.read_as}: free to choose, at no cost of privacy."] if self.read_as else []),
-            *([proxy_words(self.proxy, bounds=self.trips is not None)] if self.proxy else []),
+            *([proxy_words(self.proxy, bounds=not self.unit.measures_edges)] if self.proxy else []),
             *(f"Caution: {caution}." for caution in self.cautions),
         ]
         return lines

@@ -25,14 +25,16 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
+from ..days import DateRange, format_days
 from ..errors import FileFormatError, OptionError
 from ..privacy.accounting import Budget
 from ..privacy.composition import Dated, cost, pieces
 from ..privacy.ledger import Ledger
 from ..privacy.ledger_file import Charge
-from ..privacy.spending import Protects, Spending, days_text
+from ..privacy.spending import Spending
+from ..privacy.units import Protects
 from .oracle import load
-from .schedule import Span, asked_for, rescaled
+from .schedule import asked_for, rescaled
 
 MADE, LOST, MISSING, UNFINISHED = "made", "lost", "missing", "unfinished"
 TO_COME, TO_MAKE = "to come", "to make"
@@ -45,7 +47,7 @@ class Step:
     ``paid`` are the charges that were made for it.
     """
 
-    days: Span
+    days: DateRange
     epsilon: float
     asked: Spending
     file: Path
@@ -100,7 +102,7 @@ class Series:
         total = f"epsilon {self.budget.epsilon:g}, delta {self.budget.delta:g} in total for each {self.protects}"
         rows = [("no", "days", "epsilon", "state", "file")]
         for number, step in enumerate(self.steps, 1):
-            rows.append((str(number), days_text(step.days), f"{step.epsilon:.6g}", step.state, step.file.name))
+            rows.append((str(number), format_days(step.days), f"{step.epsilon:.6g}", step.state, step.file.name))
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
         table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
         return "\n".join([f"{len(self.steps)} releases of {self.dataset}: {total}.", self.words, *table])
@@ -121,19 +123,19 @@ def found(step: Step, charges: Sequence[Charge], *, early: bool) -> Step:
     paid = next((one for one in charges if one.fingerprint == mark), None)
     if paid is None or paid.days != step.days:
         raise OptionError(
-            f"{step.file} is there, and no charge of {days_text(step.days)} is of this file; put it elsewhere "
+            f"{step.file} is there, and no charge of {format_days(step.days)} is of this file; put it elsewhere "
             "(hushpath ledger check says more)"
         )
     others = [one for one in mine if one.number != paid.number]  # lost once, and made again
     return replace(step, state=MADE, epsilon=paid.asked.epsilon, asked=paid.asked, paid=(*others, paid))
 
 
-def divided(planned: Series, ledger: Ledger | None, *, skip_lost: bool, retry: bool) -> dict[Path, float]:
+def divided(planned: Series, ledger: Ledger | None, *, skip_missing: bool, retry: bool) -> dict[Path, float]:
     """Return the epsilon of each release still to be charged, by its file, after charges were lost.
 
     Those that are lost are among them if there is room to make them again.  Nothing changes if nothing was lost.
     """
-    lost = [] if skip_lost else planned.of(LOST)
+    lost = [] if skip_missing else planned.of(LOST)
     todo = planned.of(TO_MAKE, TO_COME)
     found = {step.file: step.epsilon for step in [*todo, *lost]}
     if not any(step.wasted for step in planned.steps):
@@ -166,12 +168,12 @@ def divided(planned: Series, ledger: Ledger | None, *, skip_lost: bool, retry: b
     return found
 
 
-def trouble(planned: Series, ledger: Ledger | None, to_charge: Sequence[Step], *, skip_lost: bool) -> str:
+def trouble(planned: Series, ledger: Ledger | None, to_charge: Sequence[Step], *, skip_missing: bool) -> str:
     """Why what is still to be charged does not fit, in the total or in the ledger, or is missing; else nothing."""
-    if planned.of(MISSING) and not skip_lost:
+    if planned.of(MISSING) and not skip_missing:
         return (
             f"written before, and missing now: {files(planned.of(MISSING))}. Put it back, or go on without it "
-            "(skip_lost, --skip-lost)"
+            "(skip_missing, --skip-missing)"
         )
     together = _dearest([*planned.charges, *to_charge], planned.protects, planned.budget)
     if not together <= planned.budget.epsilon:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._validate import between
 from ..arrays import Float
 from ..blocks.routes import distances
 from ..data.topology import Topology
@@ -22,16 +23,17 @@ from ..estimate.trip_times import estimate_times
 from ..estimate.trip_totals import TripTotals
 from ..later import later
 from ..noise import Law, simulation
-from ..strategy.core import Strategy
-from ..strategy.trips import TripTerms, free_flow_of, noise_of_totals, public_traffic
-from .trip_terms import trip_words
+from ..strategy.trips import TripStrategy, free_flow_of, public_traffic
 
 LEVEL = 0.3  # logarithm of a usual time over free flow
 FIELD, OWN = 0.2, 0.2  # spreads of what quarters, and of what single streets have for themselves
 KINDS = {"calm": 0.6, "usual": 1.0, "rough": 1.6}  # how large these are
 EVEN = 0.1  # of the mean traffic: what an edge has that no fastest route uses
 PASS = 0.3  # spread of single passes, relative to their time
-ASKED = "declare a typical release: units (how many it protects) and cells (how many edges and periods one touches)"
+MISSING = (
+    "a plan for trips needs `expected_units` (how many units the release protects) and `edges_per_unit` (how many edges "
+    "one passes, counted per period): public guesses, never counted in the data"
+)
 
 
 class Forecast(NamedTuple):
@@ -48,9 +50,9 @@ class Forecast(NamedTuple):
 class TripPlan:
     """What to expect of a release of trips."""
 
-    strategy: Strategy
-    units: int
-    cells: float
+    strategy: TripStrategy
+    expected_units: int
+    edges_per_unit: float
     forecasts: tuple[Forecast, ...]
 
     @property
@@ -71,10 +73,10 @@ class TripPlan:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         terms = self.strategy.terms
-        assert isinstance(terms, TripTerms)
         return {
-            "trips": terms.declared_of_trips(), "law": str(self.strategy.law), "epsilon": terms.epsilon,
-            "delta": terms.delta, "units": self.units, "cells": self.cells, "noise": noise_of_totals(self.strategy),
+            "unit": terms.unit.as_dict(), "periods": list(terms.periods.names), "noise": str(self.strategy.law),
+            "epsilon": terms.budget.epsilon, "delta": terms.budget.delta, "expected_units": self.expected_units,
+            "edges_per_unit": self.edges_per_unit, "noise_std": self.strategy.noise,
             "relative_error": self.share, "gain": self.gain, "worth_it": self.worth_it,
             "forecasts": [one._asdict() for one in self.forecasts],
         }  # fmt: skip
@@ -84,8 +86,7 @@ class TripPlan:
 
     def __str__(self) -> str:
         terms = self.strategy.terms
-        assert isinstance(terms, TripTerms)
-        noise = noise_of_totals(self.strategy)
+        noise = self.strategy.noise
         verdict = f"{self.gain:.2g} times as close as" if self.worth_it else "NO BETTER than"
         rows = [
             f"  {one.kind:6} {100 * one.error / one.distance:7.2g} % {100 * one.scaled / one.distance:12.2g} % "
@@ -93,35 +94,46 @@ class TripPlan:
             for one in self.forecasts
         ]
         return "\n".join([
-            f"Protected: {trip_words(terms.declared_of_trips())}.",
-            f"Budget: epsilon = {terms.epsilon:g}, delta = {terms.delta:g}; {self.strategy.num_values} totals with "
+            f"Protected: {terms.unit.description}.",
+            f"Budget: epsilon = {terms.budget.epsilon:g}, delta = {terms.budget.delta:g}; {self.strategy.num_values} totals with "
             f"{str(self.strategy.law).capitalize()} noise, standard deviation {noise:.4g} of one unit's norm.",
-            f"A typical release of {self.units:,} units with {self.cells:g} cells each, tried on made-up times:",
+            f"A typical release of {self.expected_units:,} units with {self.edges_per_unit:g} edges each, simulated:",
             "  times   release  free flow x 1 ratio  free flow   (mean error of distances)",
             *rows,
-            f"Expected: off by {100 * self.share:.2g} % of the mean distance, {verdict} public free-flow times scaled.",
+            f"Expected mean error: {100 * self.share:.2g} % of the mean distance, {verdict} public free-flow times scaled.",
             "No trip was read.",
         ])  # fmt: skip
 
 
-def plan_trips(strategy: Strategy, units: Any, cells: Any, anyway: bool) -> TripPlan:
-    """Forecast the error of a strategy for a declared day; refuse one that public facts alone would match."""
-    for name, value in (("units", units), ("cells", cells)):
-        number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-        if not number or not 1 <= value <= 1e12:
-            raise OptionError(ASKED if value is None else f"{name} must be a number from 1 on, got {str(value)[:40]!r}")
-    made = TripPlan(strategy, int(units), float(cells), tuple(_tried(strategy, float(units), float(cells))))
-    if made.forecasts and not (made.worth_it or anyway):
+def forecast(
+    strategy: TripStrategy, expected_units: Any, edges_per_unit: Any, *, ignore_baseline: bool = False
+) -> TripPlan:
+    """Forecast the error of a strategy for a declared amount of trips.
+
+    Parameters
+    ----------
+    strategy
+        What will be measured.
+    expected_units, edges_per_unit
+        About how many protected units there will be, and how many edges (in a period) one passes; declared.
+    ignore_baseline
+        Return the plan even if public free-flow times alone are as good; otherwise ``CannotError`` is raised.
+    """
+    if expected_units is None or edges_per_unit is None:
+        raise OptionError(MISSING)
+    units = between(expected_units, "expected_units", 1, 1e12)
+    edges = between(edges_per_unit, "edges_per_unit", 1, 1e12)
+    made = TripPlan(strategy, int(units), edges, tuple(_tried(strategy, units, edges)))
+    if made.forecasts and not (made.worth_it or ignore_baseline):
         raise CannotError(
-            f"the release is expected to be off by {100 * made.share:.2g} %, no better than public free-flow times "
-            "scaled by one ratio; use a larger epsilon or more units, or insist with anyway=True (--anyway)"
+            f"the expected mean error is {100 * made.share:.2g} %, no better than public free-flow times scaled by one "
+            "ratio; use a larger epsilon or more units, or pass ignore_baseline=True (--ignore-baseline)"
         )
     return made
 
 
-def _tried(strategy: Strategy, units: float, cells: float) -> list[Forecast]:
+def _tried(strategy: TripStrategy, units: float, cells: float) -> list[Forecast]:
     topology, terms = strategy.topology, strategy.terms
-    assert isinstance(terms, TripTerms)
     if topology.num_edges == 0:
         raise CannotError("the network has no edge")
     free_flow, periods = free_flow_of(topology), len(terms.periods)
@@ -153,13 +165,12 @@ def _touched(topology: Topology, total: float) -> Float:
     return np.asarray(total * share / share.sum(), np.float64)
 
 
-def _measured(strategy: Strategy, true: Float, touched: Float, cells: float, rng: np.random.Generator) -> TripTotals:
+def _measured(strategy: TripStrategy, true: Float, touched: Float, cells: float, rng: np.random.Generator) -> TripTotals:
     """Noisy totals as such a day would give them."""
     terms = strategy.terms
-    assert isinstance(terms, TripTerms)
-    emphasis, width = terms.emphasis.astype(np.float64), terms.high - terms.low
-    if terms.max_edges is not None:
-        share = np.full(len(emphasis), 1 / terms.max_edges * min(1.0, terms.max_edges / cells))
+    emphasis, width = terms.edge_weights.astype(np.float64), terms.high - terms.low
+    if terms.unit.max_edges is not None:
+        share = np.full(len(emphasis), 1 / terms.unit.max_edges * min(1.0, terms.unit.max_edges / cells))
     else:
         power = 2 if strategy.law is Law.GAUSSIAN else 1
         norm = (cells * np.average(emphasis**power, weights=touched)) ** (1 / power)
@@ -167,7 +178,7 @@ def _measured(strategy: Strategy, true: Float, touched: Float, cells: float, rng
     passes = rng.poisson(np.minimum(touched, 1e15), true.shape).astype(np.float64)
     spread = PASS * true / np.sqrt(np.maximum(passes, 1.0))
     part = np.clip((true + spread * rng.normal(size=true.shape) - terms.low) / width, 0.0, 1.0)
-    noise = noise_of_totals(strategy)
+    noise = strategy.noise
     scale = noise / np.sqrt(2) if strategy.law is Law.LAPLACE else noise
     draw = rng.laplace if strategy.law is Law.LAPLACE else rng.normal
     return TripTotals(

@@ -78,4 +78,4 @@ def told(release: Release, step: float) -> str:
     quantity = release.statement.quantity
     if quantity.seconds == 1 and step % 60 == 0:
         return f"{step / 60:g} min"
-    return f"{step:g} {quantity.units}".strip()
+    return f"{step:g} {quantity.unit_of_measure}".strip()

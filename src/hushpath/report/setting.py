@@ -45,7 +45,7 @@ class Setting:
         count = len(labels)
         drawn = simulation(4).integers(0, count, (SOME_PAIRS, 2)).tolist() if count > 1 else []
         pairs = [(labels[i], labels[j if i != j else (i + 1) % count]) for i, j in drawn]
-        return cls(quantity=quantity.noun, units=quantity.units, pairs=pairs)
+        return cls(quantity=quantity.noun, units=quantity.unit_of_measure, pairs=pairs)
 
     @property
     def title(self) -> str:

@@ -24,7 +24,7 @@ from ..noise import MAX_SCALE, Law
 from ..privacy.accounting import Budget
 from ..privacy.certificate import Certificate, Exposure, calibrate, certify
 from .options import Check
-from .terms import Terms
+from .terms import Terms, WeightTerms
 
 Kind = TypeVar("Kind", bound=Block)
 
@@ -34,12 +34,12 @@ class Problem:
     """The public facts a mechanism may look at; ``law`` is known when a design is made."""
 
     topology: Topology
-    terms: Terms
+    terms: WeightTerms
     lattice: Lattice
     law: Law | None = None
 
     @classmethod
-    def of(cls, topology: Topology, terms: Terms, law: Law | None = None) -> Problem:
+    def of(cls, topology: Topology, terms: WeightTerms, law: Law | None = None) -> Problem:
         """What these terms mean for this network."""
         return cls(topology, terms, terms.lattice(topology), law)
 
@@ -47,6 +47,16 @@ class Problem:
     def budget(self) -> Budget:
         """What may be spent."""
         return self.terms.budget
+
+    @property
+    def unit(self) -> float:
+        """How far one protected unit can move all weights together (L1)."""
+        return self.terms.unit.norm
+
+    @property
+    def unit_steps(self) -> int:
+        """The same in lattice steps, rounding included."""
+        return self.terms.unit_steps(self.lattice)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,9 +163,9 @@ class Strategy:
             raise BudgetError("a block counts the edges of another network")
         cut, sizes = self.exposure.cut, self.group_sizes
         if cut.shape != sizes.shape or ((cut == 0) & (sizes > 0)).any():
-            raise BudgetError("a group measures numbers that no cut counts")
-        lattice = self.lattice
-        return certify(self.exposure, self.scales, self.law, lattice.unit_steps, self.budget, lattice.l2_steps)
+            raise BudgetError("group sizes and sensitivities do not match")
+        l1, l2 = self.terms.unit_steps(self.lattice), self.terms.l2_steps(self.lattice)
+        return certify(self.exposure, self.scales, self.law, l1, self.budget, l2)
 
     def has(self, kind: type[Block]) -> bool:
         """Whether a block of this kind is measured."""
@@ -198,8 +208,8 @@ def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Ma
         if design.fixed and not problem.budget.unlimited:
             scales = _whole(design.relative(law))
         else:
-            unit, l2 = problem.lattice.unit_steps, problem.lattice.l2_steps
-            scales = calibrate(exposure, design.relative(law), law, unit, problem.budget, l2)
+            l2 = problem.terms.l2_steps(problem.lattice)
+            scales = calibrate(exposure, design.relative(law), law, problem.unit_steps, problem.budget, l2)
     strategy = Strategy(
         mechanism=mechanism.name, topology=problem.topology, terms=problem.terms, lattice=problem.lattice, law=law,
         blocks=design.blocks, scales=frozen(scales, np.int64), options=dict(options), details=dict(design.details),
@@ -238,7 +248,7 @@ def check_measures(strategy: Strategy) -> None:
 def check_law(law: Law, budget: Budget) -> None:
     """Gaussian noise has no pure guarantee."""
     if law is Law.GAUSSIAN and budget.delta == 0 and not budget.unlimited:
-        raise OptionError("gaussian noise needs delta above 0; for pure privacy use law='laplace'")
+        raise OptionError("gaussian noise needs delta above 0; for pure privacy use noise='laplace'")
 
 
 def _whole(scales: Float) -> Int:

@@ -65,7 +65,7 @@ def published_hops(problem: Problem, *, grid: bool) -> int:
         return 1
     if grid:
         return int(max(1, round(n ** (1 / 3))))
-    weight = max(problem.lattice.largest_weight / problem.lattice.unit * problem.budget.epsilon, 1e-9)
+    weight = max(problem.lattice.largest_weight / problem.unit * problem.budget.epsilon, 1e-9)
     wanted = (n * n / weight) ** (1 / 3) if problem.law is Law.LAPLACE else (n / weight) ** 0.5
     return int(max(1, min(round(wanted), n)))
 
@@ -78,7 +78,7 @@ def move_errors(topology: Topology, chosen: Int, largest_weight: float) -> Float
 
 def _expected(problem: Problem, chosen: Int) -> float:
     """Noise of one number and the moves, in units of weight."""
-    unit, budget, cut = problem.lattice.unit, problem.budget, len(chosen) ** 2 / 4
+    unit, budget, cut = problem.unit, problem.budget, len(chosen) ** 2 / 4
     if budget.unlimited:
         noise = 0.0
     elif problem.law is Law.GAUSSIAN:

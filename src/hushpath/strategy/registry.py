@@ -6,7 +6,6 @@ from importlib import import_module
 
 from ..errors import OptionError
 from .core import Mechanism
-from .trips import MECHANISM as TRIPS
 
 FILES = (
     "input",
@@ -22,7 +21,6 @@ FILES = (
 )
 _made: list[Mechanism] = [import_module(f"{__package__}.{file}").MECHANISM for file in FILES]
 MECHANISMS = {mechanism.name: mechanism for mechanism in _made}
-RECORDED = {**MECHANISMS, TRIPS.name: TRIPS}  # what a release may have been made by
 
 
 def mechanism_named(name: str) -> Mechanism:

@@ -101,7 +101,7 @@ def paper_sigma(problem: Problem, hierarchy: Hierarchy) -> tuple[float, float]:
     h, p, c = max(1, hierarchy.depth), max(1, int(facts["hubs"])), max(1, int(facts["largest_leaf"]))
     delta_prime = delta / (4 * h)
     advanced = math.sqrt(4 * h * math.log(1 / delta_prime))  # epsilon / epsilon'
-    factor = math.sqrt(2 * math.log(1.25 / delta_prime)) * advanced * problem.lattice.unit / epsilon
+    factor = math.sqrt(2 * math.log(1.25 / delta_prime)) * advanced * problem.unit / epsilon
     return p * factor, c * factor
 
 

@@ -36,7 +36,7 @@ def design(problem: Problem, *, hops: int | None = None, family: str = "auto", *
 def paper_hops(problem: Problem, *, grid: bool) -> int:
     """The k in the proof of Theorem 18, clamped: below 1 there is no cover, above sqrt(n) no gain."""
     n, epsilon = problem.topology.num_nodes, problem.budget.epsilon
-    weight = float(np.max(problem.lattice.high, initial=1)) * problem.lattice.granularity / problem.lattice.unit
+    weight = float(np.max(problem.lattice.high, initial=1)) * problem.lattice.granularity / problem.unit
     if problem.budget.unlimited:
         return 1
     spent = max(weight * epsilon, 1e-100)  # a product of tiny numbers must not vanish

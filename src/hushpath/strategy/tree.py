@@ -50,7 +50,7 @@ def _most_numbers(block: AnchorBlock) -> int:
 
 def _paper_scales(problem: Problem, count: int) -> Float:
     levels = max(1.0, math.log2(problem.topology.num_nodes))
-    return np.full(count, levels * problem.lattice.unit_steps / problem.budget.epsilon)
+    return np.full(count, levels * problem.unit_steps / problem.budget.epsilon)
 
 
 def unfit(topology: Topology) -> str | None:

@@ -57,7 +57,7 @@ def even_over_levels(block: HierarchyBlock, law: Law) -> Float:
 def _paper_scales(problem: Problem, block: HierarchyBlock) -> Float:
     p, q = block.shapes()
     pairs = max(1, int((p * (p - 1) // 2 + p * q).max(initial=1)))
-    scale = (block.hierarchy.depth + 1) * pairs * problem.lattice.unit_steps / problem.budget.epsilon
+    scale = (block.hierarchy.depth + 1) * pairs * problem.unit_steps / problem.budget.epsilon
     return np.full(len(p) + len(block.edges), float(scale))
 
 
