@@ -28,21 +28,17 @@ from ..estimate.registry import ESTIMATORS
 from ..files import container
 from ..measure import Measurements
 from ..noise import SAMPLERS, SECRET_SAMPLERS, Law
-from ..strategy.core import Mechanism, Problem, Strategy, check_fits, check_measures
+from ..strategy.core import Problem, Strategy, check_fits, check_measures
 from ..strategy.registry import RECORDED
 from ..strategy.terms import Terms
 from ..strategy.trips import MECHANISM as TRIPS
 from ..strategy.trips import TripTerms
 from . import trip_terms
-from .quantity import UNNAMED, Quantity, checked_dataset
+from .quantity import Quantity, checked_dataset
 from .statement import Statement
 
 FORMAT = "hushpath-release"
-# 4 did not say what its numbers are; 3 had no trips and no unit in L2; 2 no proxies and no advice; 1 kept the order of
-# the owner's rows.
-VERSION = 5
-OLDEST = 2
-DECODER_WORDS = {("clique",): "table", ("edges", "clique"): "hubs", ("edges", "clique", "clusters"): "hubs-bounded"}
+VERSION = 1
 Tensors = dict[str, NDArray[Any]]
 
 
@@ -63,13 +59,13 @@ def read_release(path: Path | str, *, sha256: str | None = None) -> tuple[Measur
 
     ``sha256`` is that of the file whose signature was verified: these bytes and no others are read.
     """
-    found = container.read(path, FORMAT, VERSION, sha256=sha256, oldest=OLDEST)
+    found = container.read(path, FORMAT, VERSION, sha256=sha256)
     found.check_digest()
     header = found.header
     if container.header_text(header) != found.header_text:  # one content, one text: one fingerprint
         raise FileFormatError(f"{path} is not a sound release: its header is not written as hushpath writes it")
     try:
-        return *_unpack(header, found.arrays, found.version), found.claimed_digest
+        return *_unpack(header, found.arrays), found.claimed_digest
     except HushpathError as error:
         raise FileFormatError(f"{path} is not a sound release: {error}") from None
     except Exception:  # a net under the checks below; that nothing falls into it is what the fuzzer looks for
@@ -110,7 +106,6 @@ def _pack(measurements: Measurements, statement: Statement, advice: Advice) -> t
         "dropped_loops": topology.dropped_loops,
         "proxy": topology.proxy_name,
         "mechanism": strategy.mechanism,
-        "decoder": _decoder(RECORDED[strategy.mechanism]),
         "law": str(strategy.law),
         "blocks": [block.kind for block in strategy.blocks],
         "options": dict(strategy.options),
@@ -128,34 +123,17 @@ def _pack(measurements: Measurements, statement: Statement, advice: Advice) -> t
     return header, tensors
 
 
-def _decoder(mechanism: Mechanism) -> str:
-    """The word of format 2 for what was measured; it binds nobody to a way of reading."""
-    kinds = tuple(block.kind for block in mechanism.measures)
-    if kinds == ("clique",) and not mechanism.lossless:
-        return "cover"
-    return DECODER_WORDS.get(kinds, "-".join(kinds))
-
-
 HEADER_TYPES: dict[str, tuple[type, ...]] = {
     "statement": (dict,), "directed": (bool,), "dropped_loops": (int,), "proxy": (str,), "mechanism": (str,),
-    "decoder": (str,), "law": (str,), "blocks": (list,), "options": (dict,), "details": (dict,), "unit": (float, int),
+    "law": (str,), "blocks": (list,), "options": (dict,), "details": (dict,), "unit": (float, int),
     "granularity": (float, int), "max_weight": (float, int, type(None)), "sampler": (str,),
     "estimator": (str,), "quantity": (dict,), "unit_l2": (float, int, type(None)), "trips": (dict, type(None)),
     "dataset": (str,),
 }  # fmt: skip
-# What each version added, and what a file of an older one means.
-ADDED: dict[int, dict[str, Any]] = {
-    3: {"proxy": "", "estimator": ""}, 4: {"unit_l2": None, "trips": None},
-    5: {"quantity": UNNAMED.as_dict(), "dataset": ""},
-}  # fmt: skip
 
 
-def _unpack(header: Mapping[str, Any], tensors: Tensors, version: int) -> tuple[Measurements, Statement, Advice]:
+def _unpack(header: Mapping[str, Any], tensors: Tensors) -> tuple[Measurements, Statement, Advice]:
     """Everything a file holds, proved in the order in which the data flow."""
-    lacking = {name: value for added, fields in ADDED.items() if added > version for name, value in fields.items()}
-    if lacking.keys() & header.keys():
-        raise FileFormatError("its header has other fields than its version knows")
-    header = {**header, **lacking}
     _check_header(header)
     topology = _topology(header, tensors)
     strategy = _strategy(header, tensors, topology)
@@ -165,14 +143,12 @@ def _unpack(header: Mapping[str, Any], tensors: Tensors, version: int) -> tuple[
     private = header["sampler"] in SECRET_SAMPLERS and not strategy.budget.unlimited
     measurements = Measurements(strategy, frozen(values, np.int64), header["sampler"], private)
     claimed = header["statement"]
-    if version < 4:
-        claimed = {**claimed, **{name: None for name in ADDED[4] if name not in claimed}}
     quantity = Quantity.from_dict(header["quantity"])
     proved = replace(
         Statement.of(measurements), version=_word(claimed.get("version")), quantity=quantity,
         dataset=checked_dataset(header["dataset"]),
     )  # fmt: skip
-    if not _alike(_as_claimed(proved.certified, claimed), claimed):
+    if not _alike(proved.certified, claimed):
         raise FileFormatError("its statement promises something else than its strategy proves")
     return measurements, proved, _advice(header["estimator"], tensors.get("advice.weights"), strategy)
 
@@ -190,14 +166,6 @@ def _advice(name: str, weights: NDArray[Any] | None, strategy: Strategy) -> Advi
     if weights.dtype != np.int64 or weights.shape != low.shape or (weights < low).any() or (weights > high).any():
         raise FileFormatError("its estimated weights do not fit its network")
     return Advice(name, frozen(weights, np.int64))
-
-
-def _as_claimed(promise: dict[str, Any], claimed: Mapping[str, Any]) -> dict[str, Any]:
-    """The promise with a Gaussian epsilon that claims less privacy than is proved: once zCDP alone was used for it."""
-    epsilon, proved, budget = claimed.get("epsilon"), promise["epsilon"], promise["budget_epsilon"]
-    if promise["law"] != Law.GAUSSIAN or any(type(number) is not float for number in (epsilon, proved, budget)):
-        return promise
-    return {**promise, "epsilon": epsilon} if proved <= epsilon <= budget else promise
 
 
 def _check_header(header: Mapping[str, Any]) -> None:
@@ -278,8 +246,8 @@ def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -
     for kind in kinds:
         if not isinstance(kind, str) or kind not in BLOCKS:
             raise FileFormatError(f"it measures {str(kind)[:40]!r}, which this version does not know")
-    if kinds != tuple(block.kind for block in mechanism.measures) or header["decoder"] != _decoder(mechanism):
-        raise FileFormatError("its decoder does not fit what it measured")
+    if kinds != tuple(block.kind for block in mechanism.measures):
+        raise FileFormatError(f"its blocks are not those that {mechanism.name!r} measures")
     claimed, law = header["statement"], Law(header["law"])
     epsilon = claimed.get("budget_epsilon")
     budget: dict[str, Any] = dict(

@@ -146,7 +146,7 @@ def plan(topology: Topology, *, epsilon: float | None = None, **asked: Any) -> P
 def plan(
     topology: Topology, *, epsilon: float | Sequence[float] | None = None, delta: float = 1e-6,
     unit: float | None = None, max_weight: float | None = None, mechanism: str = "auto", law: str = "auto",
-    granularity: float | None = None, population: int | None = None, proxy: str | None = None,
+    granularity: float | None = None, population: int | None = None,
     typical_weight: float | Sequence[float] | None = None, target_error: float | str | None = None,
     like: Release | None = None, anyway: bool = False, unit_l2: float | None = None,
     unit_edges: tuple[int, float] | None = None, protects: str | None = None, units: float | None = None,
@@ -155,8 +155,7 @@ def plan(
 ) -> Plan | Sweep | TripPlan:  # fmt: skip
     """Build every candidate strategy, predict its error and put the best first.  Reads no weights.
 
-    Arguments as in ``hushpath.release``, and these.  A topology that has a proxy keeps it; ``proxy`` names another
-    column.
+    Arguments as in ``hushpath.release``, and these.
 
     Args:
         epsilon: the budget; several, as a list, give a ``Sweep``: the best candidate at each.
@@ -184,7 +183,7 @@ def plan(
             raise OptionError(f"a plan for trips takes no {wrong} (docs/TRIPS.md)")
         terms_of = declared(
             PlannedTrips(_checked_topology(topology), Periods.declared(periods)), epsilon=epsilon, delta=delta,  # type: ignore[arg-type]
-            protects=protects, low=low, high=high, proxy=proxy, neighbours=neighbours, days=None, max_edges=max_edges,
+            protects=protects, low=low, high=high, neighbours=neighbours, days=None, max_edges=max_edges,
             population=population, emphasis=emphasis,
         )  # fmt: skip
         return plan_trips(trip_strategy(*terms_of, law), units, cells, anyway)
@@ -196,7 +195,7 @@ def plan(
     wanted = None if target_error is None else parsed(target_error)
     first: Any = 1.0 if wanted is not None else _listed(epsilon)[0] if several else epsilon
     terms = Terms.declared(first, delta, unit, max_weight, granularity, population, unit_l2, unit_edges)
-    question = ask(topology, terms, mechanism, law, proxy, typical_weight, options)
+    question = ask(topology, terms, mechanism, law, typical_weight, options)
     if like is not None:
         question = question.like(like)
     if several:
@@ -204,12 +203,9 @@ def plan(
     return checked(question.at(terms.epsilon) if wanted is None else _solved(question, *wanted), anyway)
 
 
-def ask(
-    topology: Any, terms: Terms, mechanism: str, law: str, proxy: Any, typical: Any, options: Mapping[str, Any]
-) -> Question:
+def ask(topology: Any, terms: Terms, mechanism: str, law: str, typical: Any, options: Mapping[str, Any]) -> Question:
     """What is asked for, once it is known to make sense."""
     _checked_topology(topology)
-    topology = topology if proxy is None else topology.with_proxy(column_name(proxy))
     terms.lattice(topology)
     warn_of_bounds(topology, terms.max_weight)
     if law not in ("auto", *Law):
@@ -294,12 +290,3 @@ def checked_typical(weight: Any) -> Typical | None:
             f"smaller first, got {str(weight)[:40]!r}"
         )
     return Typical(float(low), float(high))
-
-
-def column_name(proxy: Any) -> str:
-    """A proxy is asked for by name."""
-    if not isinstance(proxy, str):
-        raise OptionError(
-            f"proxy names a public column, and {type(proxy).__name__} is no name; declare an array by with_proxy"
-        )
-    return proxy

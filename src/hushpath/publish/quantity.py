@@ -76,18 +76,15 @@ class Quantity:
         return f"{text} {self.units}" if self.units and text != "inf" else text
 
     def as_dict(self) -> dict[str, str]:
-        """Plain texts; a publisher who was not declared is left out, as in files that know of none."""
-        return {name: text for name, text in asdict(self).items() if text or name != "publisher"}
+        """Return the four texts, as the release file holds them."""
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Quantity:
-        """The inverse of ``as_dict``; an ``OptionError`` if ``as_dict`` cannot have made it."""
-        if not set(UNNAMED.as_dict()) <= set(found) <= {one.name for one in fields(cls)}:
-            raise OptionError("a quantity has a name, units, a date and perhaps a publisher")
-        made = cls(**found)
-        if made.as_dict() != dict(found):
-            raise OptionError("a publisher who is named must have a name")
-        return made
+        """Invert ``as_dict``; raises ``OptionError`` for anything that ``as_dict`` cannot have made."""
+        if set(found) != {one.name for one in fields(cls)}:
+            raise OptionError("a quantity has exactly four fields: name, units, date and publisher")
+        return cls(**found)
 
 
 def checked_dataset(name: Any) -> str:

@@ -32,7 +32,7 @@ def release(
     network: Network | Trips, *, epsilon: float | None = None, delta: float | None = None, unit: float | None = None,
     max_weight: float | None = None, mechanism: str = "auto", law: str = "auto", sampler: str = "auto",
     seed: int | None = None, granularity: float | None = None, population: int | None = None,
-    plan: Plan | None = None, proxy: str | None = None, typical_weight: float | Sequence[float] | None = None,
+    plan: Plan | None = None, typical_weight: float | Sequence[float] | None = None,
     anyway: bool = False, estimator: str = "auto", unit_l2: float | None = None,
     unit_edges: tuple[int, float] | None = None, protects: str | None = None, low: Any = None, high: Any = None,
     neighbours: str | None = None, days: Any = None, max_edges: int | None = None, emphasis: str | None = None,
@@ -57,9 +57,6 @@ def release(
         plan: what ``hushpath.plan`` made for this network: its choice is measured as it stands.  It holds everything
             above but ``sampler`` and ``seed``, so none of that may be given with it.  Coordinates and proxy are the
             plan's.
-        proxy: the name of a public column that resembles the weights, such as free-flow times; estimators begin with
-            it.  It is published, costs no privacy and bounds nothing.  IT MUST BE PUBLIC: a column computed from the
-            private data breaks the promise (``Topology.with_proxy``).  A network that has a proxy keeps it.
         estimator: how edge weights are estimated where paths are searched over them; free, and each reader may choose
             another (``Release.read``).  "auto" takes what suits the release; "clip" is the quick and simple one.
         typical_weight: about the median weight, or two between which half of all lie, for the plan: public, declared,
@@ -85,8 +82,8 @@ def release(
     Args:
         protects: what one protected unit is: "person", "person-day" or "trip"; yours to declare.
         low, high: public bounds of one pass over an edge; times beyond are clipped, silently.  A number is a multiple
-            of the public free-flow time (``proxy``), a text the name of a public column of the network.
-        proxy: the public column of free-flow times; estimates begin with it.
+            of the public free-flow time, which is the proxy of the network; a text the name of a public column that
+            the network was read with.
         neighbours: "add-remove" (the default: a unit's data are there or not) or "replace" (they are exchanged).
         days: the first and the last day that count, ``("2026-10-01", "2026-10-31")``; rows of others are left out.
         max_edges: with Laplace noise, at most so many cells of a unit count, drawn evenly; by default all do.
@@ -109,7 +106,7 @@ def release(
             )
         of_trips["neighbours"], of_trips["emphasis"] = neighbours or "add-remove", emphasis or "quiet"
         topology, terms = declared(
-            network, epsilon=epsilon, delta=delta, proxy=proxy, population=population, **of_trips,
+            network, epsilon=epsilon, delta=delta, population=population, **of_trips,
         )  # fmt: skip
         strategy = trip_strategy(topology, terms, law)
         charging, named = Charging.of(ledger, dataset, file, strategy), checked_dataset(dataset)
@@ -118,20 +115,21 @@ def release(
         raise OptionError(f"release takes a Network, such as read_network returns, not {type(network).__name__}")
     if wrong := next((name for name, value in of_trips.items() if value is not None), None):
         raise OptionError(f"{wrong} is said of trips (read_trips), and this is a network with weights: say unit")
-    given = (epsilon, delta, unit, max_weight, granularity, population, proxy, typical_weight, unit_l2, unit_edges)
+    given = (epsilon, delta, unit, max_weight, granularity, population, typical_weight, unit_l2, unit_edges)
     if isinstance(epsilon, (list, tuple)):
         raise OptionError("a release has one epsilon; several are compared by hushpath.plan")
     if plan is None:
         public = max_weight, granularity, population, unit_l2, unit_edges
         about = Terms.declared(epsilon, 1e-6 if delta is None else delta, unit, *public)
-        plan = ask(network.topology, about, mechanism, law, proxy, typical_weight, options).choice(anyway)
+        plan = ask(network.topology, about, mechanism, law, typical_weight, options).choice(anyway)
     elif not isinstance(plan, Plan):
         raise OptionError(f"plan takes what hushpath.plan returns, not {type(plan).__name__}")
     elif any(term is not None for term in given) or (mechanism, law) != ("auto", "auto") or options:
         raise OptionError("a plan holds epsilon, unit and the rest: give it alone, with sampler or seed at most")
     elif not plan.topology.is_same(network.topology):
         raise OptionError("the plan was made for another topology than this network's")
-    network.topology.columns.check_public(plan.topology.proxy_name)  # a plan may not know which column is private
+    if network.weight_name and plan.topology.proxy_name == network.weight_name:  # a plan may not know what is private
+        raise OptionError(f"{network.weight_name[:60]!r} is the private weight, so it cannot be a public proxy as well")
     charging, named = Charging.of(ledger, dataset, file, plan.strategy), checked_dataset(dataset)
     return measured(plan.strategy, network.weights, sampler, seed, estimator, charging, said, named)
 

@@ -1,7 +1,7 @@
 """A series of releases of people's trips, one per day, week or month, within one total budget.
 
     hushpath.series(trips, first="2026-01-01", every="month", count=12, epsilon=3.0, ledger="city.ledger",
-                    folder="out", dataset="city", protects="person", low=0.5, high=6, proxy="free_flow")
+                    folder="out", dataset="city", protects="person", low=0.5, high=6)
 
 Everything public comes first: spans, epsilons (``schedule``), the certificate of every release, and whether all of them
 fit (``steps``).  Then each release is charged, measured and written by itself.  The ledger and the folder say how far
@@ -52,7 +52,7 @@ AnyPath = str | os.PathLike[str]
 def series(
     trips: Trips, *, first: date | str, every: str, count: int, epsilon: float | None = None,
     delta: float | None = None, split: str = "even", ledger: AnyPath, folder: AnyPath, dataset: str | None = None,
-    protects: str | None = None, low: Any = None, high: Any = None, proxy: str | None = None,
+    protects: str | None = None, low: Any = None, high: Any = None,
     neighbours: str | None = None, max_edges: int | None = None, emphasis: str | None = None,
     population: int | None = None, law: str = "auto", estimator: str = "auto",
     sign: AnyPath | None = None, early: bool = False, skip_lost: bool = False, retry: bool = True,
@@ -81,7 +81,7 @@ def series(
     if not isinstance(trips, Trips):
         raise OptionError(f"series takes trips, such as read_trips gives, not {type(trips).__name__}")
     terms = dict(
-        protects=protects, low=low, high=high, proxy=proxy, max_edges=max_edges, population=population,
+        protects=protects, low=low, high=high, max_edges=max_edges, population=population,
         neighbours=neighbours or "add-remove", emphasis=emphasis or "quiet",
     )  # fmt: skip
     when = spans(first, every, count)

@@ -20,7 +20,6 @@ from ..errors import CannotError, OptionError
 from ..estimate.line_graph import line_graph
 from ..estimate.trip_times import estimate_times
 from ..estimate.trip_totals import TripTotals
-from ..later import later
 from ..noise import Law, simulation
 from ..strategy.core import Strategy
 from ..strategy.trips import TripTerms, free_flow_of, noise_of_totals, public_traffic
@@ -80,7 +79,9 @@ class TripPlan:
         }  # fmt: skip
 
     def _repr_html_(self) -> str:
-        return str(later("report.notebook").plan_card(self))
+        from ..report.notebook import plan_card
+
+        return plan_card(self)
 
     def __str__(self) -> str:
         terms = self.strategy.terms

@@ -35,14 +35,13 @@ class PlannedTrips(NamedTuple):
 
 def declared(
     trips: Trips | PlannedTrips, *, epsilon: float | None, delta: float | None, protects: Any, low: Any, high: Any,
-    proxy: str | None, neighbours: str, days: Any, max_edges: int | None, population: int | None, emphasis: str,
+    neighbours: str, days: Any, max_edges: int | None, population: int | None, emphasis: str,
 ) -> tuple[Topology, TripTerms]:  # fmt: skip
     """The public network with its free-flow times, and the terms; nothing that changes the promise has a default."""
     if epsilon is None:
         raise OptionError("epsilon is missing: the privacy budget, e.g. epsilon=1.0; see docs/GUARANTEE.md")
     trips.keys(protects)
-    known = proxy is None or proxy == trips.topology.proxy_name
-    topology = trips.topology if known else trips.topology.with_proxy(proxy)
+    topology = trips.topology
     if emphasis not in ("quiet", "even"):
         raise OptionError(f"emphasis must be quiet or even, got {str(emphasis)[:40]!r}")
     lowest, highest = bounds_of(topology, low, "low"), bounds_of(topology, high, "high")

@@ -155,7 +155,7 @@ def bounds_of(topology: Topology, given: Any, name: str) -> Float:
             f"({name}={'0.5' if name == 'low' else '6'}) or the name of a column; it is never read from the trips"
         )
     if isinstance(given, str):
-        return topology.columns[given]
+        return topology.numbers(given)
     if isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool):
         if not 0 <= given < 1e6:
             raise OptionError(f"{name} is a multiple of the free-flow time, from 0 to 1e6, got {given:g}")
@@ -169,7 +169,10 @@ def bounds_of(topology: Topology, given: Any, name: str) -> Float:
 def free_flow_of(topology: Topology) -> Float:
     """The public free-flow time of every edge; it must be known everywhere, since bounds and prior rest on it."""
     if topology.proxy is None:
-        raise OptionError("trips need the public free-flow time of every edge: name its column, proxy='free_flow'")
+        raise OptionError(
+            "trips need the public free-flow time of every edge: name its column when the network is read, "
+            "proxy='free_flow'"
+        )
     if not (topology.proxy > 0).all():
         at = int(np.flatnonzero(~(topology.proxy > 0))[0])
         ends = topology.labels[topology.tails[at]], topology.labels[topology.heads[at]]
