@@ -61,12 +61,12 @@ def built(edges, weights, places=None, proxy=None):
 
 
 @lru_cache(maxsize=2)
-def network(name):
-    """A network by name: a file in $HUSHPATH_DATA, or a generated one such as ``grid-64-uniform``."""
+def network(name, proxy=None):
+    """A network by name: a file in $HUSHPATH_DATA (``proxy`` is a column of it), or generated (``grid-64-uniform``)."""
     path = Path(os.environ.get("HUSHPATH_DATA", "")) / f"{name.removesuffix('+proxy')}.csv"
     if path.is_file():
         nodes = path.with_suffix(".nodes.csv")
-        net = hushpath.read_network(path, nodes=nodes if nodes.is_file() else None)
+        net = hushpath.read_network(path, nodes=nodes if nodes.is_file() else None, proxy=proxy)
         return alike(net) if name.endswith("+proxy") else net
     rng = np.random.default_rng(7)
     family, size, kind, *more = name.split("-")

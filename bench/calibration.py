@@ -105,8 +105,7 @@ def parts(graph, count):
 def network(name):
     """As in ``accuracy``; after an @ the column that is declared as a proxy."""
     name, _, column = name.partition("@")
-    net = accuracy.network(name)
-    return net.with_proxy(column) if column else net
+    return accuracy.network(name, column or None)
 
 
 @lru_cache(maxsize=len(CELLS))

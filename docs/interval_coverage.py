@@ -68,14 +68,14 @@ def read(folder: Path) -> Iterator[tuple[str, hushpath.Network]]:
         if path.suffixes != [".csv"]:
             continue
         nodes = path.with_suffix(".nodes.csv")
-        try:
-            net = hushpath.read_network(path, weight="weight", nodes=nodes if nodes.exists() else None)
-        except hushpath.HushpathError:  # places of some nodes are not known
-            net = hushpath.read_network(path, weight="weight")
-        yield path.stem, net
         with path.open() as file:
-            if "proxy" in file.readline().strip().split(","):
-                yield f"{path.stem}, proxy", net.with_proxy("proxy")
+            helped = "proxy" in file.readline().strip().split(",")
+        for proxy in (None, "proxy")[: 1 + helped]:
+            try:
+                net = hushpath.read_network(path, nodes=nodes if nodes.exists() else None, proxy=proxy)
+            except hushpath.HushpathError:  # places of some nodes are not known
+                net = hushpath.read_network(path, proxy=proxy)
+            yield f"{path.stem}, proxy" if proxy else path.stem, net
 
 
 def coverage(net: hushpath.Network, ratio: float, repeats: int, mechanism: str) -> Coverage:

@@ -39,7 +39,7 @@ for *_, facts in streets.edges(data=True):
 ox.save_graphml(streets, "streets.graphml")
 
 with warnings.catch_warnings(record=True) as said:  # parallel edges are kept, each with its seconds, and told of
-    net = hushpath.read_network("streets.graphml", weight="seconds").with_proxy("travel_time")
+    net = hushpath.read_network("streets.graphml", weight="seconds", proxy="travel_time")
 
 # Yours to declare: one driver moves at most 60 means, each by at most 0.1 seconds; no street takes more than 120.
 plan = hushpath.plan(net.topology, epsilon=1.0, delta=1e-6, unit_edges=(60, 0.1), max_weight=120)

@@ -84,7 +84,7 @@ def run(folder: Path, plan: dict[str, Any]) -> dict[str, Any]:
         warnings.simplefilter("always")
         try:
             found = hushpath.series(
-                trips, first=FIRST, every="month", count=COUNT, low=0.5, high=6, proxy="t", ledger=folder / "a.ledger",
+                trips, first=FIRST, every="month", count=COUNT, low=0.5, high=6, ledger=folder / "a.ledger",
                 folder=folder / "out", dataset="city", early=True, estimator="ratio", **plan,
             )  # fmt: skip
         except hushpath.HushpathError as error:

@@ -162,7 +162,7 @@ ODD = [
 def totals(trips, protects="person-day", days=None, max_edges=None):
     """The exact totals of a table, which only the private step ever sees; with ``max_edges`` those of Laplace noise."""
     topology, terms = declared(
-        trips, epsilon=1.0, delta=None if max_edges is None else 0.0, protects=protects, low=0.5, high=6, proxy=None,
+        trips, epsilon=1.0, delta=None if max_edges is None else 0.0, protects=protects, low=0.5, high=6,
         neighbours="add-remove", days=days, max_edges=max_edges, population=None, emphasis="even",
     )  # fmt: skip
     return trip_totals(trip_strategy(topology, terms), trips, "coin")

@@ -36,8 +36,8 @@ class Owned:
             )  # fmt: skip
             known = hushpath.read_network(folder / "truth.csv", weight="seconds", directed=True, nodes=nodes)
         else:
-            self.data = known = hushpath.read_network(edges, weight=case.weight, nodes=nodes)
-            self.topology = self.data.topology if case.proxy is None else self.data.topology.with_proxy(case.proxy)
+            self.data = known = hushpath.read_network(edges, weight=case.weight, nodes=nodes, proxy=case.proxy)
+            self.topology = self.data.topology
         self.true = known.weights.reveal()
         rng = np.random.default_rng(7)
         count = self.topology.num_nodes

@@ -64,7 +64,7 @@ def trips_release():
     """Trips in the morning and in the evening, on a ring."""
     ends = [(f"n{i:02d}", f"n{(i + 1) % 12:02d}") for i in range(12)]
     table = pd.DataFrame([(*pair, 10.0, 10.0) for pair in ends], columns=["source", "target", "weight", "free"])
-    topology = hushpath.Network.from_pandas(table, directed=True).topology.with_proxy("free")
+    topology = hushpath.Network.from_pandas(table, directed=True, proxy="free").topology
     rows = [(p, f"2026-10-{1 + p % 9:02d}", *ends[(p + i) % 12], 10.0 + p % 7 + 20 * (p % 2), "pm" if p % 2 else "am")
             for p in range(400) for i in range(5)]  # fmt: skip
     passes = pd.DataFrame(rows, columns=["person", "date", "from", "to", "seconds", "period"])

@@ -65,22 +65,21 @@ def saved(folder, kind, graph=None, directed=True):
 @pytest.mark.parametrize("kind", ["graphml", "gpkg"])
 def test_what_osmnx_writes_is_read(tmp_path, kind, weight):
     path = saved(tmp_path, kind)
+    other = {"length": "travel_time", "travel_time": "length"}[weight]
     with pytest.warns(HushpathWarning, match="parallel edges: 1 of 6"):
-        net = read_network(path, weight=weight)
+        net = read_network(path, weight=weight, proxy=other)
     assert net.topology.directed
     assert net.topology.labels == LABELS
     assert net.topology.coordinates.tolist() == [[1.0 + i / 1000, 48.0 + i / 2000] for i in range(4)]
     assert rows(net) == expected(streets(), weight)
-    other = {"length": "travel_time", "travel_time": "length"}[weight]
-    proxy = net.with_proxy(other).topology.proxy
-    assert sorted(proxy.tolist()) == sorted(data[other] for *_, data in streets().edges(data=True))
+    assert sorted(net.topology.proxy.tolist()) == sorted(data[other] for *_, data in streets().edges(data=True))
 
 
 @pytest.mark.parametrize("kind", ["graphml", "gpkg"])
 def test_osm_ids_are_names_of_edges(tmp_path, kind):
     with pytest.warns(HushpathWarning, match="parallel edges"):
         topology = read_topology(saved(tmp_path, kind), columns=["osmid"], proxy="length")
-    assert sorted(topology.columns.ids("osmid")) == ["7", "8", "9", "9", "[5, 6]", "[5, 6]"]
+    assert sorted(topology.texts("osmid")) == ["7", "8", "9", "9", "[5, 6]", "[5, 6]"]
 
 
 def test_a_geopackage_with_joined_directions_is_undirected(tmp_path):
@@ -109,10 +108,10 @@ def test_ends_of_other_names_and_a_direction_that_is_said(tmp_path):
     fill(path, "nodes", [("x", 0.0, 1.0), ("y", 0.0, 2.0), ("z", None, None)])
     for directed in (False, True):
         with pytest.warns(HushpathWarning, match="1 of 3 nodes have no x and y"):
-            net = read_network(path, source="a", target="b", weight="w", directed=directed)
+            net = read_network(path, source="a", target="b", weight="w", directed=directed, proxy='say "hi"')
         assert net.topology.directed is directed
         assert rows(net) == [("x", "y", 1.5), ("y", "z", 2.5)]
-        assert net.with_proxy('say "hi"').topology.proxy[0] == 4.0
+        assert net.topology.proxy[0] == 4.0
 
 
 # --- GeoPackages from strangers ---------------------------------------------------------------------------

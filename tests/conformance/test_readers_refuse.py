@@ -33,7 +33,7 @@ def refused(match, path, kind=NetworkError, **options):
 def test_column_names_that_do_not_fit(tmp_path):
     path = csv(tmp_path, "from\tto\tlow\thigh\tmin\na\tb\t1\tinf\t3\n", "roads.dat")
     options = {"source": "from", "target": "to", "lower": "low", "upper": "high", "format": "tsv"}
-    refused("private weight", path, weight="min", **{**options, "upper": "min"})
+    refused("private weight", path, OptionError, weight="min", **{**options, "upper": "min"})
     refused("different columns", path, OptionError, weight="from", **options)
     known = ", ".join(sorted(READERS))
     refused(f"^format 'xls' is unknown; there are: {known}$", path, OptionError, format="xls")

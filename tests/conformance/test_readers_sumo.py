@@ -114,17 +114,17 @@ def test_the_public_half_and_its_columns(tmp_path):
     with pytest.warns(HushpathWarning, match="parallel edges"):
         topology = read_topology(net, proxy="free_flow", columns=["id", "length", "speed", "lanes", "priority"])
     assert topology.proxy.tolist() == pytest.approx([96.1 / 13.89, 120 / 8.33, 96.1 / 13.89, 104 / 27.78])
-    assert topology.columns.ids("id") == ["ab", "ab#2", "ba", "bc"]
-    assert topology.columns["length"].tolist() == [96.1, 120, 96.1, 104]
-    assert topology.columns["speed"].tolist() == [8.33, 13.89, 13.89, 27.78]
-    assert topology.columns["lanes"].tolist() == [1, 2, 1, 1]
-    owned = read(net, edge_data=put(tmp_path, data(interval(EDGES)), "dump.xml"), upper=1e6)
-    assert owned.with_proxy("free_flow").topology.proxy.tolist() == topology.proxy.tolist()
-    assert owned.topology.columns.ids("id") == topology.columns.ids("id")
-    with pytest.raises(OptionError, match="private weight"):
-        owned.with_proxy("traveltime")
-    with pytest.raises(OptionError, match="there is no column 'sampledSeconds'"):
-        owned.with_proxy("sampledSeconds")  # nothing of the private file is a public column
+    assert topology.texts("id") == ["ab", "ab#2", "ba", "bc"]
+    assert topology.numbers("length").tolist() == [96.1, 120, 96.1, 104]
+    assert topology.numbers("speed").tolist() == [8.33, 13.89, 13.89, 27.78]
+    assert topology.numbers("lanes").tolist() == [1, 2, 1, 1]
+    asked = dict(edge_data=put(tmp_path, data(interval(EDGES)), "dump.xml"), upper=1e6)
+    owned = read(net, proxy="free_flow", columns=["id"], **asked)
+    assert owned.topology.proxy.tolist() == topology.proxy.tolist()
+    assert owned.topology.texts("id") == topology.texts("id")
+    refused("private weight", net, OptionError, proxy="traveltime", **asked)
+    # Nothing of the private file is a public column.
+    refused("no column 'sampledSeconds'", net, proxy="sampledSeconds", **asked)
 
 
 def test_it_is_the_network_that_sumolib_sees(tmp_path):
@@ -194,7 +194,7 @@ def test_options_that_do_not_fit(tmp_path):
     refused("not by int", net, edge_data=7)
     refused("not by bytes", net, edge_data=b"dump.xml")
     refused("different columns", net, OptionError, edge_data=dump, source="traveltime")
-    refused("private weight", net, edge_data=dump, lower="traveltime")
+    refused("private weight", net, OptionError, edge_data=dump, lower="traveltime")
     refused("no column 'traveltime'; it has: 'free_flow', 'id', 'lanes', 'length'", net)
     for rate in ("speed", "density", "priority"):
         refused(f"^'{rate}' does not add up along a path", net, OptionError, weight=rate, edge_data=dump)

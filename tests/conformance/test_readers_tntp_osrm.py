@@ -52,10 +52,10 @@ refused = partial(edge_files.refused, weight="free_flow_time")
     ],
 )
 def test_networks_as_they_are_published(tmp_path, content):
-    net = read_network(put(tmp_path, content), weight="free_flow_time")
+    net = read_network(put(tmp_path, content), weight="free_flow_time", proxy="length")
     assert net.topology.directed
     assert rows(net) == EXPECTED
-    assert net.with_proxy("length").topology.proxy.tolist() == [6, 4, 6]
+    assert net.topology.proxy.tolist() == [6, 4, 6]
     assert net.topology.coordinates is None
 
 
@@ -134,7 +134,7 @@ def test_the_segments_of_an_osrm_file_are_a_topology(tmp_path):
         assert (2, 3) in pairs
     places = put(tmp_path, "node,x,y\n" + "".join(f"{n},1,2\n" for n in topology.labels), "n.csv")
     assert read_topology(tmp_path / "a.osrm.csv", nodes=places).coordinates.shape == (8, 2)
-    speeds = read_topology(tmp_path / "a.osrm.csv", columns=["speed"]).columns["speed"]
+    speeds = read_topology(tmp_path / "a.osrm.csv", columns=["speed"]).numbers("speed")
     assert sorted(speeds.tolist()) == [3, 3, 24, 98765, 98765]
 
 

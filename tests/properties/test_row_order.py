@@ -50,23 +50,23 @@ def shuffled(nodes, edges, seed, directed):
     return nodes, edges
 
 
-BOUNDS = {"lower": "low", "upper": "high"}
+PUBLIC = {"lower": "low", "upper": "high", "proxy": "free"}
 
 
 def from_file(name):
     def build(folder, nodes, edges, directed):
         path, options = written(folder, name, edges, nodes, directed)
-        return hushpath.read_network(path, **options, **BOUNDS, parallel_edges=True)
+        return hushpath.read_network(path, **options, **PUBLIC, parallel_edges=True)
 
     return build
 
 
 def from_pandas(_, nodes, edges, directed):
-    return Network.from_pandas(edges, nodes=nodes, directed=directed, **BOUNDS, parallel_edges=True)
+    return Network.from_pandas(edges, nodes=nodes, directed=directed, **PUBLIC, parallel_edges=True)
 
 
 def from_networkx(_, nodes, edges, directed):
-    return Network.from_networkx(graph_of(edges, nodes, directed), **BOUNDS)
+    return Network.from_networkx(graph_of(edges, nodes, directed), **PUBLIC)
 
 
 def from_scipy(form):
@@ -102,7 +102,7 @@ BUILDERS = {
 
 def published(net, folder, **options):
     """Every byte of a release with frozen noise, the public proxy included."""
-    net = net.with_proxy(net.topology.proxy if net.topology.proxy is not None else "free", name="free")
+    net = net.with_proxy(net.topology.proxy, name="free")
     terms = {"epsilon": 1.0, "delta": 0.0, "unit": 1.0, "max_weight": 20.0, "seed": 5, "anyway": True}
     made = hushpath.release(net, **{**terms, **options})
     made.save(folder / "release.hush")

@@ -15,7 +15,7 @@ from hushpath.privacy.ledger import Ledger
 
 pytestmark = pytest.mark.filterwarnings("ignore:this is mostly noise")
 WEEK = date(2026, 1, 1), date(2026, 1, 7)
-TERMS = dict(epsilon=1.0, low=0.5, high=6, proxy="free_flow")
+TERMS = dict(epsilon=1.0, low=0.5, high=6)
 UNITS = ["person", "person-day", "trip"]
 
 

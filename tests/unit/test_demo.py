@@ -232,7 +232,7 @@ def test_what_is_public_depends_on_the_trips_by_the_released_numbers_alone(tmp_p
     """Other trips, another number of them, the same noisy numbers: every public artefact is the same, byte by byte."""
 
     def release_of_fixed_numbers(owned, **told):
-        public = dict(proxy=None, neighbours="add-remove", max_edges=None, emphasis="quiet")
+        public = dict(neighbours="add-remove", max_edges=None, emphasis="quiet")
         told.pop("publisher")
         strategy = trip_strategy(*declared(owned, **told, **public))
         numbers = simulation(7).integers(2**24, 2**28, strategy.num_values)

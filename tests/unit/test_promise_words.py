@@ -44,10 +44,11 @@ def made():
     ends = [(f"n{i}", f"n{(i + 1) % 6}") for i in range(6)]
     streets = pd.DataFrame([(*pair, 10.0, 10.0) for pair in ends], columns=["source", "target", "weight", "free"])
     net = hushpath.Network.from_pandas(streets, directed=True)
+    public = hushpath.Network.from_pandas(streets, directed=True, proxy="free").topology
     rows = [(p, f"2026-10-{1 + p % 9:02d}", p, *ends[(p + i) % 6], 12.0) for p in range(60) for i in range(3)]
     table = pd.DataFrame(rows, columns=["person", "day", "trip", "from", "to", "seconds"])
     trips = hushpath.read_trips(
-        table, net.topology.with_proxy("free"), person="person", day="day", trip="trip", edge=("from", "to"),
+        table, public, person="person", day="day", trip="trip", edge=("from", "to"),
         seconds="seconds",
     )  # fmt: skip
     found = {}

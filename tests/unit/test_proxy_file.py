@@ -1,20 +1,14 @@
-"""Version 3 of the file carries the public proxy, proved like everything else; version 2 is read as ever."""
-
-from pathlib import Path
+"""The release file carries the public proxy, proved like everything else."""
 
 import numpy as np
 import pytest
-from forging import KINDS, forged, put_together, taken_apart
+from forging import forged, taken_apart
 from named_graphs import named
 
 import hushpath
 from hushpath import Network
 from hushpath.errors import FileFormatError
-from hushpath.files import container
-from hushpath.publish.file import FORMAT, VERSION
 
-# written by the last version that wrote them
-RECENT, OLD, OLDER = (sorted((Path(__file__).parent / f"version{number}").glob("*.hush")) for number in (4, 3, 2))
 PROXY = [5.0, 1.0, np.nan, 0.0, 2.5]  # of three twins and two more
 
 
@@ -90,125 +84,3 @@ def test_another_proxy_is_another_release(file):
     after = hushpath.load(file)
     assert after.fingerprint != before.fingerprint
     assert after.statement == before.statement  # certificate included: it does not look at the proxy
-
-
-@pytest.mark.parametrize("path", OLDER, ids=lambda path: path.stem)
-def test_version_2_is_read_exactly_as_before(path, tmp_path):
-    old, found = hushpath.load(path), container.read(path, FORMAT, 2)
-    assert found.version == 2
-    assert old.fingerprint == found.claimed_digest
-    assert np.array_equal(old.measurements.values, found.arrays["values"])
-    assert old.statement.as_dict().items() >= found.header["statement"].items()
-    assert (old.topology.proxy, old.statement.proxy) == (None, "")
-    # Written again it is a file of today, with a fingerprint of its own, and an index belongs to that.
-    indexed = old.decoder.indexed
-    old.save(tmp_path / "x.hush", index=indexed)
-    header, arrays = taken_apart(tmp_path / "x.hush")
-    assert header.pop("proxy") == ""
-    assert header.pop("estimator") == (old.decoder.estimator.name if old.decoder.searches else "")
-    weights = arrays.pop("advice.weights", None)
-    assert weights is None or np.array_equal(weights, old.decoder.weights)
-    assert [header.pop(name) for name in ("unit_l2", "trips")] == [None, None]
-    assert [header["statement"].pop(name) for name in ("unit_l2", "trips")] == [None, None]
-    assert header.pop("quantity") == {"name": "", "units": "", "date": ""}
-    assert header.pop("dataset") == ""
-    assert header == found.header
-    assert {name: array.tobytes() for name, array in arrays.items()} == {
-        name: array.tobytes() for name, array in found.arrays.items()
-    }
-    again = hushpath.load(tmp_path / "x.hush")
-    assert again.fingerprint == old.fingerprint != found.claimed_digest
-    assert (again.index is not None) == indexed
-    assert np.array_equal(again.matrix(), hushpath.load(path).matrix())
-
-
-def test_there_are_old_files_to_read():
-    assert {path.stem for path in OLDER} == {"input", "input-directed", "all-pairs", "hubs", "tree", "separator"}
-    assert {path.stem for path in OLD} == {"input", "gaussian", "lines", "separator"}
-    assert {path.stem for path in RECENT} == {"input", "l2", "trips"}
-    assert KINDS[FORMAT] == VERSION == 5
-
-
-@pytest.mark.parametrize("path", OLD, ids=lambda path: path.stem)
-def test_version_3_is_read_exactly_as_before(path, tmp_path):
-    old, found = hushpath.load(path), container.read(path, FORMAT, 3)
-    assert found.version == 3
-    assert old.fingerprint == found.claimed_digest
-    assert old.statement.as_dict().items() >= found.header["statement"].items()
-    assert (old.statement.unit_l2, old.statement.trips, old.periods) == (None, None, ())
-    old.save(tmp_path / "x.hush")
-    header, arrays = taken_apart(tmp_path / "x.hush")
-    assert [header.pop(name) for name in ("unit_l2", "trips")] == [None, None]
-    assert [header["statement"].pop(name) for name in ("unit_l2", "trips")] == [None, None]
-    assert header.pop("quantity") == {"name": "", "units": "", "date": ""}
-    assert header.pop("dataset") == ""
-    assert header == found.header
-    assert {name: array.tobytes() for name, array in arrays.items()} == {
-        name: array.tobytes() for name, array in found.arrays.items()
-    }
-    assert np.array_equal(hushpath.load(tmp_path / "x.hush").matrix(), old.matrix())
-
-
-@pytest.mark.parametrize("path", RECENT, ids=lambda path: path.stem)
-def test_version_4_is_read_exactly_as_before(path, tmp_path):
-    old, found = hushpath.load(path), container.read(path, FORMAT, 4)
-    assert (old.fingerprint, str(old.statement.quantity)) == (found.claimed_digest, "")
-    assert old.statement.as_dict().items() >= found.header["statement"].items()
-    old.save(tmp_path / "x.hush")
-    header, arrays = taken_apart(tmp_path / "x.hush")
-    assert header.pop("quantity") == {"name": "", "units": "", "date": ""}
-    assert header.pop("dataset") == ""
-    assert header == found.header
-    assert {name: array.tobytes() for name, array in arrays.items()} == {
-        name: array.tobytes() for name, array in found.arrays.items()
-    }
-
-
-def test_version_4_does_not_know_what_its_numbers_are(file):
-    header, arrays = taken_apart(file)
-    put_together(file, header, arrays, version=4)
-    refused(file, "other fields than its version knows")
-    header.pop("quantity")
-    header.pop("dataset")
-    put_together(file, header, arrays, version=4)
-    assert str(hushpath.load(file).statement.quantity) == ""
-    put_together(file, header, arrays)
-    refused(file, "other fields")
-
-
-def test_version_3_knows_no_trips(file):
-    header, arrays = taken_apart(file)
-    header.pop("quantity")
-    header.pop("dataset")
-    put_together(file, header, arrays, version=3)
-    refused(file, "other fields than its version knows")
-    for name in ("unit_l2", "trips"):
-        header.pop(name)
-        header["statement"].pop(name)
-    put_together(file, header, arrays, version=3)
-    assert hushpath.load(file).statement.trips is None
-    put_together(file, header, arrays, version=4)
-    refused(file, "other fields")
-
-
-def test_version_2_knows_no_proxy(file):
-    header, arrays = taken_apart(file)
-    header.pop("quantity")
-    header.pop("dataset")
-    put_together(file, header, arrays, version=2)
-    refused(file, "other fields than its version knows")
-    for name in ("unit_l2", "trips"):
-        header.pop(name)
-        header["statement"].pop(name)
-    put_together(file, header, arrays, version=2)
-    refused(file, "other fields than its version knows")
-    header.pop("proxy")
-    header.pop("estimator")
-    arrays.pop("advice.weights", None)
-    put_together(file, header, arrays, version=2)
-    refused(file, "'topology.proxy' that does not belong")
-    arrays.pop("topology.proxy")
-    put_together(file, header, arrays, version=2)
-    assert hushpath.load(file).topology.proxy is None
-    put_together(file, header, arrays, version=3)
-    refused(file, "other fields")

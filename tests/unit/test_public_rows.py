@@ -247,7 +247,7 @@ def test_a_node_table_of_something_else_is_noticed():
 def test_the_weight_is_no_public_bound_of_a_topology(tmp_path):
     STREETS.rename(columns={"weight": "minutes"}).to_csv(tmp_path / "e.csv", index=False)
     for bound in ("lower", "upper"):
-        with pytest.raises(NetworkError, match="private weight"):
+        with pytest.raises(OptionError, match="private weight"):
             read_topology(tmp_path / "e.csv", weight="minutes", **{bound: "minutes"})
 
 

@@ -25,7 +25,7 @@ from hushpath.publish.schedule import MOST, epsilons, rescaled, shares, spans
 from hushpath.publish.series import series
 
 FIRST = date(2026, 1, 1)
-TERMS = dict(low=0.5, high=6, proxy="free_flow")
+TERMS = dict(low=0.5, high=6)
 
 
 # --- on paper

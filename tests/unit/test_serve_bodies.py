@@ -96,6 +96,7 @@ def test_others_run_between_two_slices_and_a_list_that_is_too_long_is_not_read_o
 
 # --- the endpoint
 
+
 def test_bodies_are_parsed_and_nodes_found_in_a_thread_with_pauses(client, monkeypatch):
     threads, paused = set(), []
     read, find = answers.body_of, answers._positions
@@ -134,6 +135,7 @@ def test_a_body_is_not_read_without_a_place(client, monkeypatch):
 
 
 # --- the budget
+
 
 def guarded(headers, *, method="POST", path="/matrix", app=None, **limits):
     """Ask a guard for one answer; return its status and how many messages of the body were taken."""

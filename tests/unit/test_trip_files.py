@@ -30,7 +30,7 @@ def network(labels=NODES):
 def totals(given, labels=NODES, protects="person-day", **named):
     trips = hushpath.read_trips(given, network(labels), **(named or HERE))
     topology, terms = declared(
-        trips, epsilon=1.0, delta=None, protects=protects, low=0.5, high=6, proxy=None, neighbours="add-remove",
+        trips, epsilon=1.0, delta=None, protects=protects, low=0.5, high=6, neighbours="add-remove",
         days=None, max_edges=None, population=None, emphasis="even",
     )  # fmt: skip
     with warnings.catch_warnings():

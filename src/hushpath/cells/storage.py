@@ -25,7 +25,7 @@ from .labels import label_rows
 from .layout import Layout
 
 FORMAT = "hushpath-index"
-VERSION = 3
+VERSION = 1
 SUFFIX = ".hushx"
 
 

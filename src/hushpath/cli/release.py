@@ -112,11 +112,11 @@ def command(
             owned = read_network(
                 network, source=source, target=target, weight=weight, directed=directed, nodes=nodes,
                 lower=c.bound(lower, 0.0), upper=c.bound(upper, float("inf")),
-                edge_data=edge_data, interval=edge_interval, parallel_edges=parallel_edges,
+                proxy=proxy, edge_data=edge_data, interval=edge_interval, parallel_edges=parallel_edges,
             )  # fmt: skip
         made = release(
             owned, epsilon=epsilon, delta=delta, unit=unit, max_weight=max_weight, mechanism=mechanism, law=law,
-            sampler=sampler, seed=seed, population=population, proxy=proxy, unit_l2=unit_l2, unit_edges=edges,
+            sampler=sampler, seed=seed, population=population, unit_l2=unit_l2, unit_edges=edges,
             estimator=estimator, typical_weight=typical, anyway=anyway, **t.declared(given),
             ledger=ledger, dataset=dataset, file=out.name, quantity=quantity, measured_in=measured_in, date=date,
             publisher=publisher,

@@ -88,7 +88,7 @@ def command(
     with shown():
         found = series(
             t.read(network, trips, given), first=first, every=every, count=count, epsilon=epsilon, delta=delta,
-            split=split, ledger=ledger, folder=out, dataset=dataset or _name(trips, ledger), proxy=proxy,
+            split=split, ledger=ledger, folder=out, dataset=dataset or _name(trips, ledger),
             population=population, law=law, estimator=estimator, sign=sign, early=early, skip_lost=skip_lost,
             retry=retry, only_plan=plan, around=around, **terms,
         )  # fmt: skip

@@ -10,8 +10,8 @@ not a number, never what stands there, and the exception holds no other one that
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from ..errors import NetworkError, warn
 from .facts import warn_of_nodes, warn_of_rows
 from .labels import PlainLabels, plain_labels
 from .numbers import numbers
-from .proxy import OtherColumns, Raw, held
+from .proxy import proxy_numbers
 from .public_rows import USE_TRIPS, check_columns
 from .topology import Topology
 
@@ -36,13 +36,13 @@ class Table:
     columns: Columns
     nodes: Columns | None = None  # "node", and perhaps "x" and "y"
     directed: bool | None = None  # None: it does not say
-    others: Mapping[str, Raw] = field(default_factory=dict)  # what else stands in the edge list, unread
     names_edges: bool = False  # the format names each edge, so two edges with the same ends are not one row twice
 
 
 def table_topology(
-    table: Table, source: str, target: str, *, lower: Bound, upper: Bound, weight: str, parallel_edges: bool
-) -> tuple[Topology, Int]:
+    table: Table, source: str, target: str, *, lower: Bound, upper: Bound, proxy: str | None, columns: Sequence[str],
+    parallel_edges: bool,
+) -> tuple[Topology, Int]:  # fmt: skip
     """Build the public half; the weight column need not be there (returns as ``Topology.build`` does)."""
     edges, nodes = table.columns, table.nodes
     m = len(edges[source])
@@ -70,10 +70,10 @@ def table_topology(
     end = np.fromiter(map(position.__getitem__, named[len(first) :]), np.int64, count=2 * m)
     low = numbers(edges[lower], f"column {lower!r}") if isinstance(lower, str) else lower
     high = numbers(edges[upper], f"column {upper!r}", infinite=True) if isinstance(upper, str) else upper
-    bounds = {name: held(values) for name, values in ((lower, low), (upper, high)) if isinstance(name, str)}
+    known = None if proxy is None else proxy_numbers(edges[proxy], f"column {proxy[:60]!r}", "row")
     topology, kept = Topology.build(
         labels, end[0::2], end[1::2], directed=bool(table.directed), lower=low, upper=high, coordinates=coordinates,
-        columns=other_columns({**table.others, **bounds}, weight, source, target),
+        proxy=known, proxy_name=proxy or "", columns={name: edges[name] for name in columns},
         parallel_edges=parallel_edges or (None if table.names_edges else False),
     )  # fmt: skip
     warn_of_rows(topology, end[0::2], end[1::2], "rows")
@@ -93,18 +93,6 @@ def _places(nodes: Columns, count: int) -> Float | None:
     if unknown.any():
         warn(f"places: {unknown.sum()} of {count} nodes have no x and y in the node table; maps leave them out")
     return None if unknown.all() else out
-
-
-def other_columns(raw: Mapping[str, Raw], weight: str, *ends: str) -> OtherColumns:
-    """The columns that may be named as a proxy: all but the ends and the private weight."""
-    taken = {**dict.fromkeys(ends, "an end of the edges"), weight: "the private weight"}
-    return OtherColumns({name: column for name, column in raw.items() if name not in taken}, taken)
-
-
-def bounds_are_public(weight: str, *bounds: Bound) -> None:
-    """Refuse the private column as a public bound."""
-    if weight in bounds:
-        raise NetworkError(f"{weight!r} is the private weight, so it cannot be a public bound as well")
 
 
 def choose_public_columns(

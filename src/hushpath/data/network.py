@@ -9,9 +9,8 @@ own, a zero is a weight like any other, and a missing weight is an error, never 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,10 +19,10 @@ from numpy.typing import ArrayLike
 from ..arrays import Float
 from ..errors import NetworkError
 from ..extras import imported
-from .columns import Bound, Columns, Table, bounds_are_public, choose_public_columns, other_columns, table_topology
+from .columns import Bound, Columns, Table, choose_public_columns, table_topology
 from .facts import warn_of_rows
 from .numbers import number, numbers
-from .proxy import FIRST, NO_COLUMNS, OtherColumns, Raw, held, may_hold_numbers, proxy_array
+from .proxy import proxy_array, proxy_numbers, public_names
 from .public_rows import check_columns
 from .topology import Topology
 from .weights import PrivateWeights
@@ -41,6 +40,7 @@ class Network:
 
     topology: Topology
     weights: PrivateWeights
+    weight_name: str = ""  # what the private column is called: no public column may be called so
 
     def __repr__(self) -> str:
         return f"Network({self.topology!r}, weights hidden)"
@@ -49,34 +49,37 @@ class Network:
     def build(
         cls, labels: Iterable[Any], tails: ArrayLike, heads: ArrayLike, weights: ArrayLike, *, directed: bool = False,
         lower: ArrayLike = 0.0, upper: ArrayLike = np.inf, coordinates: ArrayLike | None = None,
-        proxy: ArrayLike | None = None, columns: OtherColumns = NO_COLUMNS, parallel_edges: bool | None = False,
+        proxy: ArrayLike | None = None, proxy_name: str = "proxy", columns: Mapping[str, Sequence[Any]] | None = None,
+        parallel_edges: bool | None = False, weight_name: str = "",
     ) -> Network:  # fmt: skip
         """Build from node positions and one weight per edge (the common end of the constructors below).
 
         Positions count the labels as they are given; the topology then has its own, canonical order.  ``proxy`` is a
-        public number per edge, in the order given (``Topology.with_proxy`` says what that means).  Every edge is
-        published; ``parallel_edges=True`` keeps edges that share both ends, which are an error otherwise.
+        public number per edge, in the order given (``Topology.with_proxy`` says what that means), and so are values of
+        other public ``columns``, by name.  Every edge is published; ``parallel_edges=True`` keeps edges that share both
+        ends, which are an error otherwise.
         """
         topology, kept = Topology.build(
             labels, tails, heads, directed=directed, lower=lower, upper=upper, coordinates=coordinates, proxy=proxy,
-            columns=columns, parallel_edges=parallel_edges,
+            proxy_name=proxy_name, columns=columns, parallel_edges=parallel_edges,
         )  # fmt: skip
         warn_of_rows(topology, tails, heads)
-        return cls(topology, PrivateWeights(weights, num_rows=np.asarray(tails).size, keep=kept))
+        return cls(topology, PrivateWeights(weights, num_rows=np.asarray(tails).size, keep=kept), weight_name)
 
     @classmethod
     def from_table(
-        cls, table: Table, source: str, target: str, weight: str, *, lower: Bound, upper: Bound, parallel_edges: bool
+        cls, table: Table, source: str, target: str, weight: str, *, lower: Bound, upper: Bound, proxy: str | None,
+        columns: Sequence[str], parallel_edges: bool,
     ) -> Network:  # fmt: skip
         """Build from columns (the common end of ``from_pandas`` and of all files)."""
         topology, kept = table_topology(
-            table, source, target, lower=lower, upper=upper, weight=weight, parallel_edges=parallel_edges
+            table, source, target, lower=lower, upper=upper, proxy=proxy, columns=columns, parallel_edges=parallel_edges
         )
         values = numbers(table.columns[weight], f"column {weight!r}")
-        return cls(topology, PrivateWeights(values, num_rows=len(values), keep=kept))
+        return cls(topology, PrivateWeights(values, num_rows=len(values), keep=kept), weight)
 
-    def with_proxy(self, proxy: str | ArrayLike | None, *, name: str = "proxy") -> Network:
-        """The same network with a public proxy declared: a column, or one number per edge of ``topology``.
+    def with_proxy(self, proxy: ArrayLike | None, *, name: str = "proxy") -> Network:
+        """The same network with a public proxy declared: one number per edge of ``topology``.
 
         As ``Topology.with_proxy``, which says what may be one: it MUST BE PUBLIC.
         """
@@ -85,11 +88,12 @@ class Network:
     @classmethod
     def from_networkx(
         cls, graph: networkx.Graph, weight: str = "weight", *, lower: Bound = 0.0, upper: Bound = np.inf,
-        parallel_edges: bool = False,
+        proxy: str | None = None, columns: Sequence[str] = (), parallel_edges: bool = False,
     ) -> Network:  # fmt: skip
         """Build from a networkx graph; directed and multigraphs are understood.
 
-        ``lower`` and ``upper`` are public bounds: a number, or the name of an edge attribute.  Node
+        ``lower`` and ``upper`` are public bounds: a number, or the name of an edge attribute.  ``proxy`` and
+        ``columns`` name public edge attributes, as in ``read_network``; no other attribute is kept.  Node
         attributes ``x`` and ``y`` (or a pair ``pos``) become coordinates.
         Beware of graphs made from a matrix: networkx takes a zero there for "no edge".
         Every edge is published.  A multigraph with more than two edges per pair of ends on average looks like people's
@@ -98,18 +102,24 @@ class Network:
         nx = imported("networkx")
         if nx is None or not isinstance(graph, nx.Graph):
             raise NetworkError(f"from_networkx takes a networkx graph, not {type(graph).__name__}")
-        bounds_are_public(weight, lower, upper)
+        public = public_names(weight, (), proxy, columns, lower, upper)
         labels = list(graph.nodes)
         position = {label: i for i, label in enumerate(labels)}
         edges = list(graph.edges(data=True))
         names = sorted(name for name in set[Any]().union(*(each for _, _, each in edges)) if isinstance(name, str))
-        check_columns(names, "the graph", [weight, *(bound for bound in (lower, upper) if isinstance(bound, str))])
+        check_columns(names, "the graph", [weight, *public])
+        if unknown := next((name for name in public if name not in names and edges), None):
+            raise NetworkError(f"no edge of the graph has the attribute {unknown[:60]!r}")
         ends = [(position[u], position[v]) for u, v, _ in edges]
         tails, heads = np.array(ends, np.int64).reshape(-1, 2).T
 
+        def values(name: str) -> list[Any]:
+            return [attributes.get(name) for _, _, attributes in edges]
+
         def column(name: str, *, infinite: bool = False) -> Float:
-            values = [attributes.get(name) for _, _, attributes in edges]
-            return numbers(values, f"edge attribute {name!r}", "edge", infinite=infinite)
+            return numbers(values(name), f"edge attribute {name!r}", "edge", infinite=infinite)
+
+        known = None if proxy is None else proxy_numbers(values(proxy), f"edge attribute {proxy!r:.60}", "edge")
 
         return cls.build(
             labels, tails, heads, column(weight),
@@ -117,8 +127,8 @@ class Network:
             lower=column(lower) if isinstance(lower, str) else lower,
             upper=column(upper, infinite=True) if isinstance(upper, str) else upper,
             coordinates=_networkx_coordinates(graph),
-            columns=other_columns(_other_attributes([attributes for _, _, attributes in edges], weight), weight),
-            parallel_edges=parallel_edges or None,
+            proxy=known, proxy_name=proxy or "", columns={name: values(name) for name in columns},
+            parallel_edges=parallel_edges or None, weight_name=weight,
         )  # fmt: skip
 
     @classmethod
@@ -174,22 +184,24 @@ class Network:
     def from_pandas(
         cls, edges: pandas.DataFrame, *,
         source: str = "source", target: str = "target", weight: str = "weight", directed: bool = False,
-        lower: Bound = 0.0, upper: Bound = np.inf, nodes: pandas.DataFrame | None = None, parallel_edges: bool = False,
+        lower: Bound = 0.0, upper: Bound = np.inf, nodes: pandas.DataFrame | None = None, proxy: str | None = None,
+        columns: Sequence[str] = (), parallel_edges: bool = False,
     ) -> Network:  # fmt: skip
         """Build from an edge table.
 
         ``nodes`` (columns ``node`` and optionally ``x``, ``y``) adds isolated nodes and places.
-        ``lower`` and ``upper`` are public bounds: a number, or the name of a column.  A mix of integer and
+        ``lower`` and ``upper`` are public bounds: a number, or the name of a column.  ``proxy`` and ``columns`` name
+        public columns, as in ``read_network``; no other column is read.  A mix of integer and
         text labels becomes text first, so 17 and "17" are one node, as they are in a file.  Every row is published, so
         two rows with the same ends are an error (rows may be people's trips), unless ``parallel_edges=True``.
         """
-        bounds_are_public(weight, lower, upper)
-        needed = [source, target, weight, *(b for b in (lower, upper) if isinstance(b, str))]
-        columns = _frame_columns(edges, "the edge list", needed)
+        public = public_names(weight, (source, target), proxy, columns, lower, upper)
+        found = _frame_columns(edges, "the edge list", [source, target, weight, *public])
         places = None if nodes is None else _frame_columns(nodes, "the node table", ["node"], ("x", "y"))
-        others = _other_frame_columns(edges, {source, target, weight})
-        table = Table(columns, places, directed, others)
-        return cls.from_table(table, source, target, weight, lower=lower, upper=upper, parallel_edges=parallel_edges)
+        return cls.from_table(
+            Table(found, places, directed), source, target, weight, lower=lower, upper=upper, proxy=proxy,
+            columns=columns, parallel_edges=parallel_edges,
+        )  # fmt: skip
 
 
 def _frame_columns(frame: pandas.DataFrame, what: str, needed: Sequence[str], optional: Sequence[str] = ()) -> Columns:
@@ -202,33 +214,6 @@ def _frame_columns(frame: pandas.DataFrame, what: str, needed: Sequence[str], op
         out[name] = frame[name].tolist()
         for row in np.flatnonzero(frame[name].isna().to_numpy()):
             out[name][row] = None
-    return out
-
-
-def _other_frame_columns(frame: pandas.DataFrame, taken: set[str]) -> dict[str, Raw]:
-    """Copies of the columns that may hold numbers: the frame is the caller's, who may sort or change it."""
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
-
-    out: dict[str, Raw] = {}
-    for name in frame.columns[~frame.columns.duplicated(keep=False)]:
-        if not isinstance(name, str) or name in taken:
-            continue
-        values = frame[name]
-        if is_numeric_dtype(values.dtype) and not is_bool_dtype(values.dtype):
-            out[name] = partial(values.copy().to_numpy, np.float64, na_value=np.nan)
-        elif values.dtype.kind == "O" and may_hold_numbers(values.dropna().head(FIRST)):
-            out[name] = held(values.astype(object).where(values.notna(), None).tolist())
-        else:
-            out[name] = None
-    return out
-
-
-def _other_attributes(edges: list[dict[str, Any]], weight: str) -> dict[str, Raw]:
-    """The attributes of edges that may hold numbers, without the weight: the graph's own dictionaries are not kept."""
-    out: dict[str, Raw] = {}
-    for name in sorted(name for name in set[Any]().union(*edges) if isinstance(name, str) and name != weight):
-        useful = may_hold_numbers(attributes.get(name) for attributes in edges)
-        out[name] = held([attributes.get(name) for attributes in edges]) if useful else None
     return out
 
 

@@ -1,139 +1,30 @@
-"""Public proxies: a declared public column that is known to resemble the private weights, such as free-flow times.
+"""Public columns of edges: the proxy that resembles the private weights, and others such as ids and bounds.
 
 A proxy is a *prior of estimators, never a bound*: nothing that is measured, certified or clipped looks at it, so it
-costs no privacy and it cannot be wrong in a way that harms anybody but the accuracy.  It is published with the release.
-So it must be public: declaring a column that was computed from the private data publishes that column.
+costs no privacy, and a wrong one costs accuracy only.  It is published with the release, so it must be public:
+declaring a column that was computed from the private data publishes that column.
 
-The columns that an owner's file has besides ends, weight and bounds may be private, whatever they are called.
-``OtherColumns`` keeps them in case one is named, and shows, writes and pickles none of them.
+A public column is named when a network is read.  Columns that are not named may be private: they are not kept.
 
 Twins are edges that nothing public tells apart; their weights are sorted among themselves (``weights``), and so are
-their proxies: the lowest proxy goes with the lowest weight, whatever the order of the rows.
+their public columns: the lowest proxy goes with the lowest weight, whatever the order of the rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
-from difflib import get_close_matches
-from itertools import islice
-from typing import Any, NamedTuple, NoReturn
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Float, Int, frozen
 from ..errors import OptionError
-from .numbers import floats, number
+from .numbers import floats
 
-# How to get at a column again, or None if it holds no numbers.
-Raw = Callable[[], Iterable[Any]] | None
 LONGEST_NAME = 200
 SMALLEST, LARGEST = 1e-100, 1e100  # beyond these, sums and ratios of proxies would leave the range of a float
-FIRST = 100  # values that decide whether a column of text may hold numbers
-
-
-class Rows(NamedTuple):
-    """Which row of the input each edge is, and its group of twins."""
-
-    kept: Int
-    facts: tuple[Any, ...]  # what twins have in common, one array each
-
-    def arranged(self, values: Float) -> Float:
-        """One value per edge from one per row of the input."""
-        return sorted_among_twins(values[self.kept], twins_of(*self.facts))
-
-
-class OtherColumns:
-    """The columns of a network that nobody has named: they may be private, so nothing of them is shown."""
-
-    __slots__ = ("__raw", "__rows", "__taken")
-
-    def __init__(self, raw: Mapping[str, Raw], taken: Mapping[str, str], rows: Rows | None = None) -> None:
-        """Take columns by name, and the columns that cannot be a proxy, with the reason."""
-        self.__raw, self.__taken, self.__rows = dict(raw), dict(taken), rows
-
-    def kept(self, rows: Rows) -> OtherColumns:
-        """The same columns, one value per edge of a topology."""
-        return OtherColumns(self.__raw, self.__taken, rows if self.__raw else None)
-
-    def check_public(self, name: str) -> None:
-        """Refuse a column that cannot be public or is no property of an edge."""
-        if name in self.__taken:
-            raise OptionError(f"{name[:60]!r} is {self.__taken[name]}, so it cannot be a public proxy as well")
-
-    def __getitem__(self, name: str) -> Float:
-        """One column by name, a number per edge and NaN where there is none; naming it is to say that it is public."""
-        self.check_public(name)
-        if name not in self.__raw:
-            raise OptionError(f"there is no column {name[:60]!r} to be a proxy; {self._offer(name)}")
-        column = self.__raw[name]
-        if column is None or self.__rows is None:
-            raise OptionError(f"column {name[:60]!r} does not hold numbers, so it cannot be a proxy")
-        return self.__rows.arranged(proxy_numbers(column(), f"column {name[:60]!r}", "row"))
-
-    def ids(self, name: str) -> list[str]:
-        """One column as names of edges; those of twins are sorted among themselves, as all that is theirs."""
-        column = self.__raw.get(name)
-        if column is None or self.__rows is None:
-            raise OptionError(f"the network was read without a column {name[:60]!r} of edge ids; {self._offer(name)}")
-        values = list(column())
-        found = np.array([str(values[row]).strip() for row in self.__rows.kept.tolist()], object)
-        return [str(one) for one in found[np.lexsort((found.astype(str), twins_of(*self.__rows.facts)))]]
-
-    def _offer(self, name: str) -> str:
-        """The names that exist; not those of a file without a header line, which would be its first row."""
-        names = [known for known in self.__raw if known and not np.isfinite(number(known))]
-        if not names:
-            return "the network was read or built without other columns (an array is declared by with_proxy)"
-        near = get_close_matches(name, names, 1)
-        listed = ", ".join(repr(known[:40]) for known in names[:12]) + (", ..." if len(names) > 12 else "")
-        return f"did you mean {near[0][:60]!r}? The other columns are: {listed}" if near else f"there are: {listed}"
-
-    def __len__(self) -> int:
-        return len(self.__raw)
-
-    def __iter__(self) -> NoReturn:
-        raise TypeError("other columns are hidden; name the one that is public")
-
-    def __repr__(self) -> str:
-        return f"OtherColumns({len(self)} hidden)"
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("columns that nobody has named are not pickled")
-
-
-NO_COLUMNS = OtherColumns({}, {})
-
-
-def may_hold_numbers(values: Iterable[Any]) -> bool:
-    """Whether a column is worth keeping: one of its first values is a number, or all of them are missing."""
-    first = list(islice((value for value in values if not _missing(value)), FIRST))
-    return not first or bool(np.isfinite(floats(first)).any())
-
-
-def held(values: Any) -> Raw:
-    """A column as it stands."""
-    return lambda: values
-
-
-class TextColumn:
-    """A column of text in little memory, a part at a time; no text in it holds a NUL."""
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] | None = []
-
-    def add(self, values: Sequence[str]) -> None:
-        """Go on with some values, at least one; the first part decides whether the column is worth keeping."""
-        if self._parts == [] and not may_hold_numbers(values):
-            self._parts = None
-        if self._parts is not None:
-            self._parts.append("\0".join(values).encode())
-
-    @property
-    def raw(self) -> Raw:
-        """How to get at it again."""
-        parts = self._parts
-        return None if parts is None else lambda: [value for part in parts for value in part.decode().split("\0")]
 
 
 def proxy_numbers(values: Any, what: str, item: str) -> Float:
@@ -166,6 +57,8 @@ def checked_proxy(values: Float, name: Any) -> Float:
 
 def proxy_array(values: Any, count: int) -> Float:
     """One number for each of so many edges, from an array."""
+    if isinstance(values, str):
+        raise OptionError(f"a column is named when the network is read, as proxy={values[:60]!r}; here give an array")
     try:
         shape = np.shape(values)
     except ValueError:  # lists of unequal lengths
@@ -173,6 +66,49 @@ def proxy_array(values: Any, count: int) -> Float:
     if shape != (count,):
         raise OptionError(f"a proxy has one number per edge: {count} edges, proxy {shape}")
     return proxy_numbers(values, "the proxy", "edge")
+
+
+def public_names(weight: str, ends: Sequence[str], proxy: Any, columns: Any, *bounds: Any) -> list[str]:
+    """Return the public columns to read, each once; refuse the private weight and the ends of edges.
+
+    Parameters
+    ----------
+    weight
+        The private column.
+    ends
+        The columns of the two ends of an edge.
+    proxy
+        The column of the proxy, or None.
+    columns
+        Other public columns.
+    bounds
+        Bounds of the weights; only texts name columns.
+    """
+    if proxy is not None and not isinstance(proxy, str):
+        raise OptionError(f"`proxy` must be the name of a public column, got {type(proxy).__name__}")
+    listed = isinstance(columns, Collection) and not isinstance(columns, str)
+    if not listed or not all(isinstance(name, str) for name in columns):
+        raise OptionError("`columns` must be a list of the names of public columns")
+    names = [name for name in (*bounds, proxy, *columns) if isinstance(name, str)]
+    for name in names:
+        if name == weight or name in ends:
+            what = "the private weight" if name == weight else "an end of the edges"
+            raise OptionError(f"{name[:60]!r} is {what}, so it cannot be a public column as well")
+    return list(dict.fromkeys(names))
+
+
+def column_arranged(values: Sequence[Any], rows: Int, twins: Int) -> NDArray[Any]:
+    """A public column, one value per edge from one per row of the input; those of twins are sorted as texts."""
+    if len(values) <= rows.max(initial=-1):
+        raise OptionError(f"a public column has one value per edge, not {len(values)}")
+    found = np.empty(len(rows), object)
+    found[:] = [values[row] for row in rows.tolist()]
+    return frozen(found[np.lexsort((column_texts(found).astype(str), twins))], object)
+
+
+def column_texts(values: NDArray[Any]) -> NDArray[Any]:
+    """Each value as a text without blanks around it, as ids are compared."""
+    return np.array([str(value).strip() for value in values.tolist()], object)
 
 
 def sorted_among_twins(values: Float, twins: Int) -> Float:

@@ -20,18 +20,26 @@ public column, for estimators) is sorted among twins too.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Float, Int, frozen
-from ..errors import InputError, NetworkError
+from ..errors import InputError, NetworkError, OptionError
 from .labels import Label, canonical_integer, canonical_order, clean_labels
-from .proxy import NO_COLUMNS, OtherColumns, Rows, checked_proxy, proxy_array, sorted_among_twins, twins_of
+from .proxy import (
+    checked_proxy,
+    column_arranged,
+    column_texts,
+    proxy_array,
+    proxy_numbers,
+    sorted_among_twins,
+    twins_of,
+)
 from .public_rows import check_repeated, num_parallel
 
 FEW_LABELS = 32  # are found one by one sooner than all are put into a dictionary
@@ -104,17 +112,18 @@ class Topology:
     dropped_loops: int = 0  # how many the input had
     proxy: Float | None = None  # a declared public column, NaN where unknown: a prior of estimators, never a bound
     proxy_name: str = ""  # what that column is called
-    columns: OtherColumns = field(default=NO_COLUMNS, repr=False)  # of the owner's file, hidden unless named
+    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # other public columns, a value per edge
 
     @classmethod
     def build(
         cls, labels: Iterable[Any], tails: ArrayLike, heads: ArrayLike, *, directed: bool = False,
         lower: ArrayLike = 0.0, upper: ArrayLike = np.inf, coordinates: ArrayLike | None = None, dropped_loops: int = 0,
-        proxy: ArrayLike | None = None, proxy_name: str = "proxy", columns: OtherColumns = NO_COLUMNS,
-        parallel_edges: bool | None = False,
+        proxy: ArrayLike | None = None, proxy_name: str = "proxy",
+        columns: Mapping[str, Sequence[Any]] | None = None, parallel_edges: bool | None = False,
     ) -> tuple[Topology, Int]:  # fmt: skip
         """Validate once at the door; return the topology in canonical order and the input row of each of its edges.
 
+        ``proxy`` and ``columns`` are public and have one value per edge, in the order given.
         ``parallel_edges=True`` keeps edges that share both ends, which are an error otherwise: every edge is published,
         and a table with a row per trip would become edges (``public_rows.check_repeated``).
         """
@@ -159,7 +168,7 @@ class Topology:
         if num_parallel(*ends):
             check_repeated(*given, directed=bool(directed), parallel_edges=parallel_edges)
         bounds = frozen(low[by], np.float64), frozen(high[by], np.float64)
-        rows = Rows(keep[by], (*ends, *bounds))
+        rows, twins = keep[by], twins_of(*ends, *bounds)
         topology = cls(
             labels=tuple(map(names.__getitem__, order.tolist())),
             tails=ends[0],
@@ -169,11 +178,15 @@ class Topology:
             upper=bounds[1],
             coordinates=xy,
             dropped_loops=dropped_loops + m - len(keep),
-            proxy=None if proxy is None else checked_proxy(rows.arranged(proxy_array(proxy, m)), proxy_name),
+            proxy=(
+                None
+                if proxy is None
+                else checked_proxy(sorted_among_twins(proxy_array(proxy, m)[rows], twins), proxy_name)
+            ),
             proxy_name="" if proxy is None else proxy_name,
-            columns=columns.kept(rows),
+            columns={name: column_arranged(values, rows, twins) for name, values in (columns or {}).items()},
         )
-        return topology, rows.kept
+        return topology, rows
 
     @classmethod
     def restore(cls, labels: Sequence[Any], tails: ArrayLike, heads: ArrayLike, **public: Any) -> Topology:
@@ -189,8 +202,8 @@ class Topology:
             raise NetworkError("nodes and edges are not in canonical order")
         return topology
 
-    def with_proxy(self, proxy: str | ArrayLike | None, *, name: str = "proxy") -> Topology:
-        """The same topology with a public proxy: the name of a column it was read with, or one number per edge.
+    def with_proxy(self, proxy: ArrayLike | None, *, name: str = "proxy") -> Topology:
+        """The same topology with a public proxy: one number per edge (``read_network(proxy=)`` takes a column).
 
         A proxy is a public number per edge that resembles its private weight: a free-flow time, a length.  Estimators
         begin with it and plans are tried on it, so it may decide which candidate ``auto`` takes; no block, bound or
@@ -200,20 +213,32 @@ class Topology:
         mean of past trips, last year's weights, the weights rounded) breaks the promise, whatever its name
         (docs/PITFALLS.md).
 
-        An array is in the order of ``tails`` and ``heads``, NaN where unknown, and may be given a ``name``.  Values of
+        Numbers are in the order of ``tails`` and ``heads``, NaN where unknown, and may be given a ``name``.  Those of
         twins are sorted among themselves, as their weights are.  ``None`` takes the proxy away.
         """
         if proxy is None:
             return replace(self, proxy=None, proxy_name="")
-        if isinstance(proxy, str):
-            values, name = self.columns[proxy], proxy
-        else:
-            values = sorted_among_twins(proxy_array(proxy, self.num_edges), self.twins)
+        values = sorted_among_twins(proxy_array(proxy, self.num_edges), self.twins)
         return replace(self, proxy=checked_proxy(values, name), proxy_name=name)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Everything but the columns that nobody has named: a copy or a pickle has none of them."""
-        return {name: value for name, value in vars(self).items() if name != "columns"}
+    def numbers(self, column: str) -> Float:
+        """Return a public column as numbers, one per edge and NaN where unknown: the proxy, or one of ``columns``."""
+        if self.proxy is not None and column == self.proxy_name:
+            return self.proxy
+        values = proxy_numbers(self._column(column), f"column {column[:60]!r}", "edge")
+        return sorted_among_twins(values, self.twins)
+
+    def texts(self, column: str) -> list[str]:
+        """Return a public column (of ``columns``) as texts, one per edge: ids of edges."""
+        return [str(text) for text in column_texts(self._column(column))]
+
+    def _column(self, name: str) -> NDArray[Any]:
+        if name not in self.columns:
+            raise OptionError(
+                f"the network was read without the public column {name[:60]!r}; name it when reading: "
+                f"columns=[{name[:60]!r}]"
+            )
+        return self.columns[name]
 
     @property
     def num_nodes(self) -> int:

@@ -122,8 +122,8 @@ def read_trips(
         period, periods: the column that tells the period, and the public periods: their names, ``["am", "pm"]``; or
             hours, ``{"am": (7, 10), "pm": (16, 19)}`` or ``"hours"``, if the column is a timestamp.  Other rows are
             left out.
-        edge_ids: the id of each edge of the network, in the order of its edges; or the name of a column that it was
-            read with.  By default the column called as ``edge`` is.
+        edge_ids: the id of each edge of the network, in the order of its edges; or the name of a public column that it
+            was read with (``columns``).  By default the column called as ``edge`` is.
 
     Rows that name no edge of the network, and rows that lack a value, are left out silently; nothing counts them.
     """
@@ -148,6 +148,6 @@ def read_trips(
         raise OptionError("period names a column and periods the public periods it may tell: give both or neither")
     ids = None
     if len(ends) == 1:
-        ids = topology.columns.ids(ends[0]) if edge_ids is None else edge_ids
-        ids = topology.columns.ids(ids) if isinstance(ids, str) else list(ids)
+        named_by = ends[0] if edge_ids is None else edge_ids
+        ids = topology.texts(named_by) if isinstance(named_by, str) else list(named_by)
     return Trips(trips, topology, named, declared, ids)

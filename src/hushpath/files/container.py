@@ -1,6 +1,7 @@
 """Flat arrays and a JSON header in one file: what ``.hush``, ``.hushd`` and ``.hushx`` have in common (docs/FORMAT.md).
 
-Written with the safetensors library.  Read by the code below, because a file may come from anybody: nothing is
+Written with the safetensors library, but not read with it: the library opens files by name (the signature was verified
+of bytes), copies every array (an index of gigabytes is mapped), and takes the last of two equal keys.  Here nothing is
 allocated beyond the file's own length, every array is a view of its bytes, and whatever is not exactly as it should be
 is a ``FileFormatError``.
 
@@ -52,7 +53,6 @@ class Container:
     arrays: dict[str, NDArray[Any]]
     claimed_digest: str
     opened: os.stat_result
-    version: int
 
     @property
     def header(self) -> dict[str, Any]:
@@ -98,10 +98,9 @@ def contiguous(arrays: Arrays) -> dict[str, NDArray[Any]]:
 
 
 def read(
-    path: str | os.PathLike[str], kind: str, version: int, *, mapped: bool = False, sha256: str | None = None,
-    oldest: int | None = None,
-) -> Container:  # fmt: skip
-    """Read or map a file of one kind and version (or back to the ``oldest``); the caller calls ``check_digest``.
+    path: str | os.PathLike[str], kind: str, version: int, *, mapped: bool = False, sha256: str | None = None
+) -> Container:
+    """Read or map a file of one kind and version; the caller calls ``check_digest``.
 
     With ``sha256`` the file as read, to the last byte, must have it.
     """
@@ -120,10 +119,10 @@ def read(
                 content = np.frombuffer(data, np.uint8)
     except OSError as error:
         raise CannotError(f"cannot read {path}: {error.strerror or error}") from None
-    return _parsed(content, path, kind, range(version if oldest is None else oldest, version + 1), opened)
+    return _parsed(content, path, kind, version, opened)
 
 
-def _parsed(content: NDArray[np.uint8], path: Path, kind: str, known: range, opened: os.stat_result) -> Container:
+def _parsed(content: NDArray[np.uint8], path: Path, kind: str, version: int, opened: os.stat_result) -> Container:
     """The parts of a file, each proved to lie inside it."""
     size = len(content)
     length = int.from_bytes(content[:8].tobytes(), "little")
@@ -138,63 +137,45 @@ def _parsed(content: NDArray[np.uint8], path: Path, kind: str, known: range, ope
     label = _json(metadata["hushpath"], path)
     if not isinstance(label, dict) or label.get("format") != kind:
         raise FileFormatError(f"{path} is not a {kind.replace('-', ' ')}")
-    version = _checked_version(label.get("version"), known, path)
+    if type(label.get("version")) is not int:
+        _damaged(path)
+    if label["version"] != version:
+        raise FileFormatError(f"{path} has format {str(label['version'])[:9]}; this hushpath reads format {version}")
     texts = label.get("header"), label.get("digest")
     if set(label) != {"format", "version", "header", "digest"} or not all(isinstance(text, str) for text in texts):
         _damaged(path)
     views = _views(content[8 + length :], head, path)
-    return Container(path, texts[0], views, texts[1], opened, version)  # type: ignore[arg-type]
+    return Container(path, texts[0], views, texts[1], opened)  # type: ignore[arg-type]
 
 
 def _views(data: NDArray[np.uint8], facts: dict[str, Any], path: Path) -> dict[str, NDArray[Any]]:
     """Views of the arrays; together they cover the data once, without gaps."""
     if len(facts) > MOST_ARRAYS:
         _damaged(path)
-    found: dict[int, list[tuple[str, NDArray[Any]]]] = {}
+    views, spans = {}, []
     for name, fact in facts.items():
         if not isinstance(fact, dict) or set(fact) != {"dtype", "shape", "data_offsets"}:
             _damaged(path)
         kind, shape, offsets = fact["dtype"], fact["shape"], fact["data_offsets"]
-        if not isinstance(kind, str) or kind not in TYPES:
+        if not isinstance(kind, str) or kind not in TYPES or not _sizes(shape, 1, 2) or not _sizes(offsets, 2, 2):
             _damaged(path)
-        if not _whole_numbers(shape, 1, 2) or not _whole_numbers(offsets, 2, 2):
+        (begin, end), width = offsets, TYPES[kind].itemsize
+        if not begin <= end <= len(data) or math.prod(shape) * width != end - begin or begin % width:
             _damaged(path)
-        begin, end = offsets
-        if not begin <= end <= len(data) or math.prod(shape) * TYPES[kind].itemsize != end - begin:
+        if kind == "BOOL" and (data[begin:end] > 1).any():
             _damaged(path)
-        if begin % TYPES[kind].itemsize or (kind == "BOOL" and (data[begin:end] > 1).any()):
-            _damaged(path)
-        found.setdefault(begin, []).append((name, data[begin:end].view(TYPES[kind]).reshape(shape)))
-    at = 0
-    for begin in sorted(found):
-        # Of several arrays that begin together, all but one are empty.
-        if begin != at:
-            _damaged(path)
-        at += sum(array.nbytes for _, array in found[begin])
-    if at != len(data):
+        views[name] = data[begin:end].view(TYPES[kind]).reshape(shape)
+        spans.append((begin, end))
+    spans.sort()  # of several arrays that begin together, all but the last are empty
+    if [begin for begin, _ in spans] + [len(data)] != [0] + [end for _, end in spans]:
         _damaged(path)
-    return {name: array for arrays in found.values() for name, array in arrays}
+    return views
 
 
-def _whole_numbers(values: Any, least: int, most: int) -> bool:
-    return (
-        isinstance(values, list)
-        and least <= len(values) <= most
-        and all(type(value) is int and 0 <= value < 2**62 for value in values)
-    )
-
-
-def _checked_version(version: Any, known: range, path: Path) -> int:
-    if type(version) is not int or not 1 <= version < 2**31:
-        _damaged(path)
-    if version > known[-1]:
-        raise FileFormatError(f"{path} has format version {version}; this one reads {known[-1]}: upgrade hushpath")
-    if version < known[0]:
-        raise FileFormatError(
-            f"{path} has format version {version}, which published the order of rows and is no longer read; "
-            "make it again with this version"
-        )
-    return version
+def _sizes(values: Any, least: int, most: int) -> bool:
+    """Whether this is a list of so many sizes."""
+    fits = isinstance(values, list) and least <= len(values) <= most
+    return fits and all(type(value) is int and 0 <= value < 2**62 for value in values)
 
 
 def strict_json(text: str | bytes) -> Any:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import frozen
-from ..blocks import BLOCKS, TripBlock
+from ..blocks import BLOCKS, Block, TripBlock
 from ..data.labels import MAX_LABEL_LENGTH
 from ..data.topology import Topology
 from ..errors import FileFormatError, HushpathError
@@ -28,21 +28,17 @@ from ..estimate.registry import ESTIMATORS
 from ..files import container
 from ..measure import Measurements
 from ..noise import SAMPLERS, SECRET_SAMPLERS, Law
-from ..strategy.core import Mechanism, Problem, Strategy, check_fits, check_measures
-from ..strategy.registry import RECORDED
-from ..strategy.terms import Terms
-from ..strategy.trips import MECHANISM as TRIPS
-from ..strategy.trips import TripTerms
-from . import trip_terms
-from .quantity import UNNAMED, Quantity, checked_dataset
+from ..privacy.accounting import Budget
+from ..strategy.core import Problem, Strategy, check_fits, check_law, check_measures
+from ..strategy.registry import MECHANISMS
+from ..strategy.terms import WeightTerms
+from ..strategy.trips import NAME as TRIPS
+from ..strategy.trips import TripStrategy, TripTerms, free_flow_of
+from .quantity import Quantity
 from .statement import Statement
 
 FORMAT = "hushpath-release"
-# 4 did not say what its numbers are; 3 had no trips and no unit in L2; 2 no proxies and no advice; 1 kept the order of
-# the owner's rows.
-VERSION = 5
-OLDEST = 2
-DECODER_WORDS = {("clique",): "table", ("edges", "clique"): "hubs", ("edges", "clique", "clusters"): "hubs-bounded"}
+VERSION = 1
 Tensors = dict[str, NDArray[Any]]
 
 
@@ -63,13 +59,13 @@ def read_release(path: Path | str, *, sha256: str | None = None) -> tuple[Measur
 
     ``sha256`` is that of the file whose signature was verified: these bytes and no others are read.
     """
-    found = container.read(path, FORMAT, VERSION, sha256=sha256, oldest=OLDEST)
+    found = container.read(path, FORMAT, VERSION, sha256=sha256)
     found.check_digest()
     header = found.header
     if container.header_text(header) != found.header_text:  # one content, one text: one fingerprint
         raise FileFormatError(f"{path} is not a sound release: its header is not written as hushpath writes it")
     try:
-        return *_unpack(header, found.arrays, found.version), found.claimed_digest
+        return *_unpack(header, found.arrays), found.claimed_digest
     except HushpathError as error:
         raise FileFormatError(f"{path} is not a sound release: {error}") from None
     except Exception:  # a net under the checks below; that nothing falls into it is what the fuzzer looks for
@@ -98,10 +94,7 @@ def _pack(measurements: Measurements, statement: Statement, advice: Advice) -> t
         tensors["topology.proxy"] = topology.proxy
     if advice.weights is not None:
         tensors["advice.weights"] = advice.weights
-    trips = None
-    if isinstance(strategy.terms, TripTerms):
-        trips, arrays = trip_terms.packed(strategy.terms)
-        tensors |= arrays
+    tensors |= strategy.terms.arrays()
     for i, block in enumerate(strategy.blocks):
         tensors |= {f"block{i}.{name}": array for name, array in block.arrays().items()}
     header = {
@@ -110,52 +103,28 @@ def _pack(measurements: Measurements, statement: Statement, advice: Advice) -> t
         "dropped_loops": topology.dropped_loops,
         "proxy": topology.proxy_name,
         "mechanism": strategy.mechanism,
-        "decoder": _decoder(RECORDED[strategy.mechanism]),
         "law": str(strategy.law),
         "blocks": [block.kind for block in strategy.blocks],
         "options": dict(strategy.options),
         "details": dict(strategy.details),
-        "unit": strategy.lattice.unit,
-        "unit_l2": strategy.lattice.unit_l2,
-        "trips": trips,
-        "granularity": strategy.lattice.granularity,
-        "max_weight": strategy.terms.max_weight,
+        "kind": strategy.terms.unit.kind,
+        "terms": strategy.terms.header(strategy.lattice),
         "sampler": measurements.sampler,
         "estimator": advice.estimator,
         "quantity": statement.quantity.as_dict(),
-        "dataset": statement.dataset,
     }
     return header, tensors
 
 
-def _decoder(mechanism: Mechanism) -> str:
-    """The word of format 2 for what was measured; it binds nobody to a way of reading."""
-    kinds = tuple(block.kind for block in mechanism.measures)
-    if kinds == ("clique",) and not mechanism.lossless:
-        return "cover"
-    return DECODER_WORDS.get(kinds, "-".join(kinds))
-
-
-HEADER_TYPES: dict[str, tuple[type, ...]] = {
-    "statement": (dict,), "directed": (bool,), "dropped_loops": (int,), "proxy": (str,), "mechanism": (str,),
-    "decoder": (str,), "law": (str,), "blocks": (list,), "options": (dict,), "details": (dict,), "unit": (float, int),
-    "granularity": (float, int), "max_weight": (float, int, type(None)), "sampler": (str,),
-    "estimator": (str,), "quantity": (dict,), "unit_l2": (float, int, type(None)), "trips": (dict, type(None)),
-    "dataset": (str,),
-}  # fmt: skip
-# What each version added, and what a file of an older one means.
-ADDED: dict[int, dict[str, Any]] = {
-    3: {"proxy": "", "estimator": ""}, 4: {"unit_l2": None, "trips": None},
-    5: {"quantity": UNNAMED.as_dict(), "dataset": ""},
+HEADER_TYPES: dict[str, type] = {
+    "statement": dict, "directed": bool, "dropped_loops": int, "proxy": str, "mechanism": str, "law": str,
+    "blocks": list, "options": dict, "details": dict, "kind": str, "terms": dict, "sampler": str, "estimator": str,
+    "quantity": dict,
 }  # fmt: skip
 
 
-def _unpack(header: Mapping[str, Any], tensors: Tensors, version: int) -> tuple[Measurements, Statement, Advice]:
+def _unpack(header: Mapping[str, Any], tensors: Tensors) -> tuple[Measurements, Statement, Advice]:
     """Everything a file holds, proved in the order in which the data flow."""
-    lacking = {name: value for added, fields in ADDED.items() if added > version for name, value in fields.items()}
-    if lacking.keys() & header.keys():
-        raise FileFormatError("its header has other fields than its version knows")
-    header = {**header, **lacking}
     _check_header(header)
     topology = _topology(header, tensors)
     strategy = _strategy(header, tensors, topology)
@@ -165,14 +134,9 @@ def _unpack(header: Mapping[str, Any], tensors: Tensors, version: int) -> tuple[
     private = header["sampler"] in SECRET_SAMPLERS and not strategy.budget.unlimited
     measurements = Measurements(strategy, frozen(values, np.int64), header["sampler"], private)
     claimed = header["statement"]
-    if version < 4:
-        claimed = {**claimed, **{name: None for name in ADDED[4] if name not in claimed}}
     quantity = Quantity.from_dict(header["quantity"])
-    proved = replace(
-        Statement.of(measurements), version=_word(claimed.get("version")), quantity=quantity,
-        dataset=checked_dataset(header["dataset"]),
-    )  # fmt: skip
-    if not _alike(_as_claimed(proved.certified, claimed), claimed):
+    proved = replace(Statement.of(measurements), version=_word(claimed.get("version")), quantity=quantity)
+    if not _alike(proved.certified, claimed):
         raise FileFormatError("its statement promises something else than its strategy proves")
     return measurements, proved, _advice(header["estimator"], tensors.get("advice.weights"), strategy)
 
@@ -185,27 +149,19 @@ def _advice(name: str, weights: NDArray[Any] | None, strategy: Strategy) -> Advi
         raise FileFormatError(f"it is to be read by estimator {name!r}, which reads something else")
     if weights is None:
         return Advice(name)
-    periods = len(strategy.terms.periods) if isinstance(strategy.terms, TripTerms) else 1
+    periods = len(strategy.terms.periods)
     low, high = np.tile(strategy.lattice.low, periods), np.tile(strategy.lattice.high, periods)
     if weights.dtype != np.int64 or weights.shape != low.shape or (weights < low).any() or (weights > high).any():
         raise FileFormatError("its estimated weights do not fit its network")
     return Advice(name, frozen(weights, np.int64))
 
 
-def _as_claimed(promise: dict[str, Any], claimed: Mapping[str, Any]) -> dict[str, Any]:
-    """The promise with a Gaussian epsilon that claims less privacy than is proved: once zCDP alone was used for it."""
-    epsilon, proved, budget = claimed.get("epsilon"), promise["epsilon"], promise["budget_epsilon"]
-    if promise["law"] != Law.GAUSSIAN or any(type(number) is not float for number in (epsilon, proved, budget)):
-        return promise
-    return {**promise, "epsilon": epsilon} if proved <= epsilon <= budget else promise
-
-
 def _check_header(header: Mapping[str, Any]) -> None:
     if set(header) != set(HEADER_TYPES):
         raise FileFormatError("its header has other fields than this version knows")
-    for name, kinds in HEADER_TYPES.items():
-        if type(header[name]) not in kinds:
-            raise FileFormatError(f"field {name!r} of its header is not {kinds[0].__name__}")
+    for name, kind in HEADER_TYPES.items():
+        if type(header[name]) is not kind:
+            raise FileFormatError(f"field {name!r} of its header is not {kind.__name__}")
     if header["sampler"] not in SAMPLERS or header["law"] not in list(Law):
         raise FileFormatError("its law of noise or its sampler is not one that this version knows")
     if not 0 <= header["dropped_loops"] < 2**62:
@@ -271,63 +227,84 @@ def _topology(header: Mapping[str, Any], tensors: Tensors) -> Topology:
 
 
 def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -> Strategy:
-    mechanism = RECORDED.get(header["mechanism"])
-    if mechanism is None:
-        raise FileFormatError(f"it was made by {header['mechanism'][:40]!r}, which this version does not know")
-    kinds = tuple(header["blocks"])
-    for kind in kinds:
-        if not isinstance(kind, str) or kind not in BLOCKS:
-            raise FileFormatError(f"it measures {str(kind)[:40]!r}, which this version does not know")
-    if kinds != tuple(block.kind for block in mechanism.measures) or header["decoder"] != _decoder(mechanism):
-        raise FileFormatError("its decoder does not fit what it measured")
-    claimed, law = header["statement"], Law(header["law"])
-    epsilon = claimed.get("budget_epsilon")
-    budget: dict[str, Any] = dict(
-        epsilon=math.inf if epsilon == "inf" else epsilon, delta=claimed.get("budget_delta"),
-        population=claimed.get("population"),
-    )  # fmt: skip
-    if (header["trips"] is None) != (mechanism is not TRIPS):
-        raise FileFormatError("it says something of trips, or nothing, where its mechanism says otherwise")
-    terms: Terms
-    if header["trips"] is None:
-        terms = Terms(
-            **budget, unit=header["unit"], max_weight=header["max_weight"], granularity=header["granularity"],
-            unit_l2=header["unit_l2"],
-        )  # fmt: skip
-    else:
-        terms = trip_terms.unpacked(header["trips"], tensors, topology, **budget)
-    problem = Problem.of(topology, terms, law)
-    if header["trips"] is not None and (header["unit"], header["unit_l2"], header["max_weight"]) != (1.0, None, None):
-        raise FileFormatError("its unit is not that of trips")
-    if header["granularity"] != problem.lattice.granularity:
-        raise FileFormatError("its granularity is not that of its bounds")
-    check_fits(mechanism, problem, law)
-    labels = ("labels",) if "topology.labels" in tensors else ("labels.text", "labels.ends")
-    proxy = ("proxy",) if header["proxy"] else ()
-    advice = {"advice.weights"} if header["estimator"] else set()
-    advice |= {"trips.low", "trips.high", "trips.emphasis"} if header["trips"] is not None else set()
-    known = {"strategy.scales", "values", *advice} | {
-        f"topology.{name}" for name in ("tails", "heads", "lower", "upper", "coordinates", *labels, *proxy)
-    }
-    blocks = []
-    for i, kind in enumerate(kinds):
-        prefix = f"block{i}."
-        arrays = {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
-        known |= {prefix + name for name in arrays}
-        blocks.append(BLOCKS[kind].from_arrays(arrays, topology))
-    if set(tensors) - known:
-        raise FileFormatError(f"it has an array {sorted(set(tensors) - known)[0][:40]!r} that does not belong to it")
-    scales = _row(tensors, "strategy.scales", np.int64)
-    strategy = Strategy(
-        mechanism=mechanism.name, topology=topology, terms=terms, lattice=problem.lattice, law=law,
-        blocks=tuple(blocks), scales=frozen(scales, np.int64), options=header["options"], details=header["details"],
-    )  # fmt: skip
-    if reason := mechanism.misfit(strategy):
-        raise FileFormatError(f"it cannot have been made by {mechanism.name!r}: {reason}")
-    if scales.shape != strategy.group_sizes.shape:  # their range is the certificate's business
+    """The strategy of either kind of release, proved against its topology."""
+    kinds = {"weights": _weight_strategy, "trips": _trip_strategy}
+    if header["kind"] not in kinds:
+        raise FileFormatError(f"it is a release of {header['kind'][:40]!r}, which this version does not know")
+    budget = _budget(header["statement"])
+    strategy = kinds[header["kind"]](header, tensors, topology, budget)
+    _check_arrays(header, tensors, strategy)
+    if strategy.scales.shape != strategy.group_sizes.shape:  # their range is checked by the certificate
         raise FileFormatError("its noise scales do not fit its strategy")
     check_measures(strategy)
     return strategy
+
+
+def _budget(claimed: Mapping[str, Any]) -> Budget:
+    epsilon = claimed.get("budget_epsilon")
+    return Budget(math.inf if epsilon == "inf" else epsilon, claimed.get("budget_delta"))  # type: ignore[arg-type]
+
+
+def _weight_strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology, budget: Budget) -> Strategy:
+    mechanism, law = MECHANISMS.get(header["mechanism"]), Law(header["law"])
+    if mechanism is None:
+        raise FileFormatError(f"it was made by {header['mechanism'][:40]!r}, which this version does not know")
+    terms = WeightTerms.from_file(header["terms"], tensors, topology, budget)
+    problem = Problem.of(topology, terms, law)
+    check_fits(mechanism, problem, law)
+    blocks = _blocks(header, tensors, topology)
+    if tuple(header["blocks"]) != tuple(block.kind for block in mechanism.measures):
+        raise FileFormatError(f"its blocks are not those that {mechanism.name!r} measures")
+    strategy = Strategy(
+        mechanism=mechanism.name, topology=topology, terms=terms, lattice=problem.lattice, law=law, blocks=blocks,
+        scales=frozen(_row(tensors, "strategy.scales", np.int64), np.int64), options=header["options"],
+        details=header["details"],
+    )  # fmt: skip
+    if reason := mechanism.misfit(strategy):
+        raise FileFormatError(f"it cannot have been made by {mechanism.name!r}: {reason}")
+    return strategy
+
+
+def _trip_strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology, budget: Budget) -> TripStrategy:
+    if header["mechanism"] != TRIPS or header["options"] or header["details"]:
+        raise FileFormatError("it is a release of trips that was made by a mechanism for weights")
+    terms, law = TripTerms.from_file(header["terms"], tensors, topology, budget), Law(header["law"])
+    free_flow_of(topology)
+    check_law(law, budget)
+    if law is Law.GAUSSIAN and terms.unit.max_edges is not None:
+        raise FileFormatError("it limits the edges of a unit, which Gaussian noise does not")
+    blocks = _blocks(header, tensors, topology)
+    if header["blocks"] != [TripBlock.kind] or blocks[0].group_sizes.sum() != 2 * len(terms.periods) * topology.num_edges:
+        raise FileFormatError("it measures other periods than it names")
+    return TripStrategy(
+        mechanism=TRIPS, topology=topology, terms=terms, lattice=terms.lattice(topology), law=law, blocks=blocks,
+        scales=frozen(_row(tensors, "strategy.scales", np.int64), np.int64),
+    )  # fmt: skip
+
+
+def _blocks(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -> tuple[Block, ...]:
+    """The blocks, each proved against the topology."""
+    blocks = []
+    for i, kind in enumerate(header["blocks"]):
+        if not isinstance(kind, str) or kind not in BLOCKS:
+            raise FileFormatError(f"it measures {str(kind)[:40]!r}, which this version does not know")
+        prefix = f"block{i}."
+        arrays = {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
+        blocks.append(BLOCKS[kind].from_arrays(arrays, topology))
+    return tuple(blocks)
+
+
+def _check_arrays(header: Mapping[str, Any], tensors: Tensors, strategy: Strategy) -> None:
+    """Refuse arrays that the header does not account for."""
+    known = {"strategy.scales", "values", *strategy.terms.arrays()}
+    known |= {"advice.weights"} if header["estimator"] else set()
+    labels = ("labels",) if "topology.labels" in tensors else ("labels.text", "labels.ends")
+    proxy = ("proxy",) if header["proxy"] else ()
+    known |= {f"topology.{name}" for name in ("tails", "heads", "lower", "upper", "coordinates", *labels, *proxy)}
+    blocks = tuple(f"block{i}." for i in range(len(strategy.blocks)))
+    extra = sorted(name for name in tensors if name not in known and not name.startswith(blocks))
+    if extra:
+        raise FileFormatError(f"it has an array {extra[0][:40]!r} that does not belong to it")
 
 
 def _alike(one: Any, other: Any) -> bool:

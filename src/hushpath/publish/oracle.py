@@ -35,7 +35,6 @@ from ..errors import CannotError, FileFormatError, OptionError, warn
 from ..estimate.core import NO_ADVICE, Advice
 from ..extras import library
 from ..files.signing import verified_digest, write_signed
-from ..later import later
 from ..measure import Measurements
 from ..progress import steps
 from .asked import check_confidence, nodes_asked, pairs_asked
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
     import networkx
     import pandas
 
-FIRST_READINGS = (("edges", "clip"), ("hierarchy", "clip"))
 CHUNK_NUMBERS = 2**22  # 32 MB of answers at a time
 
 
@@ -252,10 +250,10 @@ class Release:
 
     @property
     def _index_of(self) -> str:
-        """What an index belongs to: the release and, but for the two that the format began with, the way it is read."""
+        """What an index belongs to: the release, its decoder and estimator, and the period if there are several."""
         mine = self.reading.decoder.name, self.reading.estimator.name
         when = () if self.period is None else (f"period {self.periods.index(self.period)}",)
-        return self.fingerprint if mine in FIRST_READINGS else " ".join([self.fingerprint, *mine, *when])
+        return " ".join([self.fingerprint, *mine, *when])
 
     def load_index(self, path: str | os.PathLike[str]) -> None:
         """Map an index file; refuses one that was not made here for this release, or has changed since."""
@@ -317,10 +315,14 @@ class Release:
 
     def explore(self, origin: Label | None = None, *, height: int = 640) -> Any:
         """Show the page to explore the release in a notebook, perhaps from one node; `hushpath page` writes a file."""
-        return later("report.notebook").framed(self, origin, height)
+        from ..report.notebook import framed
+
+        return framed(self, origin, height)
 
     def _repr_html_(self) -> str:
-        return str(later("report.notebook").release_card(self))
+        from ..report.notebook import release_card
+
+        return release_card(self)
 
     @property
     def edges(self) -> ReleasedEdges:
@@ -352,7 +354,6 @@ class Release:
         ``sign`` names a private Ed25519 key (PEM): then ``roads.hush.sig`` is written with ``roads.hush``, or neither.
         """
         content = self.measurements, self.statement, self.advice
-        # What is written now has a fingerprint of its own if it was read from a file of an older version.
         if sign is None:
             self.fingerprint = write_release(Path(path), *content)
         else:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..data.topology import Topology
-from ..later import later
 from ..strategy.core import Strategy
 from ..strategy.terms import WeightTerms
 from .candidates import GAMMA, Candidate
@@ -122,7 +121,9 @@ class Plan:
         }
 
     def _repr_html_(self) -> str:
-        return str(later("report.notebook").plan_card(self))
+        from ..report.notebook import plan_card
+
+        return plan_card(self)
 
     def __str__(self) -> str:
         budget, choice = self.terms.budget, self.choice
@@ -180,7 +181,9 @@ class Sweep:
         return {**{name: plans[0][name] for name in shared}, "sweep": rows}
 
     def _repr_html_(self) -> str:
-        return str(later("report.notebook").plan_card(self))
+        from ..report.notebook import plan_card
+
+        return plan_card(self)
 
     def __str__(self) -> str:
         first = self.plans[0]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Unpack
 
+from .._validate import shorten
 from ..data.network import Network
 from ..data.trips import Trips
 from ..decode.registry import reading
@@ -111,6 +112,8 @@ def release(
         raise OptionError("a plan holds the budget, the unit and the mechanism: pass it without them")
     elif not plan.topology.is_same(network.topology):
         raise OptionError("the plan was made for another topology than this network's")
+    if network.weight_name and plan.topology.proxy_name == network.weight_name:  # a plan cannot know what is private
+        raise OptionError(f"{shorten(network.weight_name)} is the private weight, so it cannot be a public proxy")
 
     def measured(sampler: Sampler) -> Measurements:
         return measure(plan.strategy, network.weights, sampler)
@@ -227,7 +230,7 @@ def mechanisms() -> dict[str, str]:
 
     >>> import hushpath
     >>> hushpath.mechanisms()["input"]
-    'noise on every edge weight, then ordinary shortest paths (Sealfon 2016)'
+    'noise on every edge weight, answers by shortest paths over the noisy weights (Sealfon 2016)'
     """
     listed = {name: mechanism.summary for name, mechanism in MECHANISMS.items()}
     return {**listed, "auto": "the mechanism and noise law with the smallest predicted error, from public facts"}

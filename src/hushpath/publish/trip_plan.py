@@ -21,7 +21,6 @@ from ..errors import CannotError, OptionError
 from ..estimate.line_graph import line_graph
 from ..estimate.trip_times import estimate_times
 from ..estimate.trip_totals import TripTotals
-from ..later import later
 from ..noise import Law, simulation
 from ..strategy.trips import TripStrategy, free_flow_of, public_traffic
 
@@ -82,7 +81,9 @@ class TripPlan:
         }  # fmt: skip
 
     def _repr_html_(self) -> str:
-        return str(later("report.notebook").plan_card(self))
+        from ..report.notebook import plan_card
+
+        return plan_card(self)
 
     def __str__(self) -> str:
         terms = self.strategy.terms

@@ -244,7 +244,7 @@ def bounds_of(topology: Topology, given: Any, name: str) -> Float:
             f"({name}={'0.5' if name == 'low' else '6'}) or the name of a column; it is never read from the trips"
         )
     if isinstance(given, str):
-        return topology.columns[given]
+        return topology.numbers(given)
     if is_real(given):
         if not 0 <= given < 1e6:
             raise OptionError(f"`{name}` must be a multiple of the free-flow time from 0 to 1e6, got {given:g}")

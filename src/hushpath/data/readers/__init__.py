@@ -1,9 +1,8 @@
 """Read a network from a file: an edge list (CSV, TSV, Parquet) or what tools write (osmnx, SUMO, OSRM, TNTP).
 
 One file per format turns bytes into columns; ``READERS`` lists them, and the conformance suite runs
-over that list.  ``read_topology`` takes the public half only: it picks the label columns and leaves every other column
-where it is, so it also works on a file that has no weights.  ``read_network`` keeps the other columns of the edge list,
-hidden and unread, in case one is named as a public proxy.
+over that list.  ``read_topology`` takes the public half only, so it also works on a file that has no weights.  Columns
+that are not named stay in the file: they may be private.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import NetworkError, OptionError
-from ..columns import Bound, Columns, Table, bounds_are_public, other_columns, table_topology
+from ..columns import Bound, Columns, Table, table_topology
 from ..labels import canonical_integer
 from ..network import Network
-from ..proxy import NO_COLUMNS, held
+from ..proxy import public_names
 from ..topology import Topology
 from .core import FilePath, Reader, check_path, decoded, shown
 from .join import ID, check_join, joined
@@ -41,35 +40,59 @@ READERS = {reader.name: reader for reader in _made}
 def read_network(
     path: FilePath, *,
     source: str = "source", target: str = "target", weight: str = "weight", directed: bool = False,
-    lower: Bound = 0.0, upper: Bound = np.inf, nodes: FilePath | None = None,
-    edge_data: FilePath | None = None, interval: float | None = None, parallel_edges: bool = False,
-    format: str | None = None,  # noqa: A002 - the word people look for
+    lower: Bound = 0.0, upper: Bound = np.inf, nodes: FilePath | None = None, proxy: str | None = None,
+    columns: Sequence[str] = (), edge_data: FilePath | None = None, interval: float | None = None,
+    parallel_edges: bool = False, format: str | None = None,  # noqa: A002 - the word people look for
 ) -> Network:  # fmt: skip
     """Read a network with its private weights.
 
-    ``source``, ``target`` and ``weight`` name columns.  ``lower`` and ``upper`` are public bounds of the
-    weights: a number, or the name of a column.  ``nodes`` is a table (columns ``node`` and optionally ``x``,
-    ``y``) that adds isolated nodes and places.  ``format`` overrides the suffix.  The other columns of the edge list
-    are neither read nor shown until one is named as a public proxy (``Topology.with_proxy``, ``release(proxy=)``).
-    ``edge_data`` is the private file of a public SUMO network: the weights of one ``interval``, named by the second
-    at which it begins (not needed if there is one).
-
     Every edge is published, so a table in which two rows have the same ends is an error: it may be a table of trips
-    (``read_trips``).  ``parallel_edges=True`` keeps such rows as parallel edges.  GraphML, SUMO, TNTP and
-    GeoPackages of osmnx name edges, so there they are kept, unless there are more than two per pair of ends on average.
+    (``read_trips``).  GraphML, SUMO, TNTP and GeoPackages of osmnx name edges, so there such edges are kept, unless
+    there are more than two per pair of ends on average.
+
+    Parameters
+    ----------
+    path
+        The edge list, or what tools write: CSV, TSV, Parquet, GraphML, GeoPackage, SUMO, TNTP; also with ``.gz``.
+    source, target, weight
+        The columns of both ends and of the private weight.
+    directed
+        Whether each edge may be used in one direction only.
+    lower, upper
+        Public bounds of the weights: a number, or the name of a column.
+    nodes
+        A table with the column ``node``, and optionally ``x`` and ``y``, that adds isolated nodes and places.
+    proxy
+        A public column that resembles the weights, such as free-flow times; estimators begin with it.  It is published,
+        costs no privacy and bounds nothing.  IT MUST BE PUBLIC: a column computed from the private data breaks the
+        promise (``Topology.with_proxy``).
+    columns
+        Other public columns, such as ids of edges (``read_trips``) and bounds of a pass (``release``).  A column that
+        is not named is not read: it may be private.
+    edge_data, interval
+        The private file of a public SUMO network, and the second at which the interval begins that holds the weights
+        (not needed if there is one).
+    parallel_edges
+        Keep rows with the same ends as parallel edges.
+    format
+        The name of the format, if the suffix does not tell.
     """
-    bounds_are_public(weight, lower, upper)
+    public = public_names(weight, (source, target), proxy, columns, lower, upper)
     reader = reader_of(path, format)
+    if reader.no_weights:
+        raise NetworkError(reader.no_weights)
     check_join(reader, edge_data, interval)
     if weight in reader.rates:
         raise OptionError(f"{weight!r} does not add up along a path, as times and lengths do, so it is not a weight")
     if weight in (source, target):  # else what edge_data says would stand in for labels
         raise OptionError("source, target, weight and bounds must name different columns")
-    names = [source, target, weight if edge_data is None else ID]
-    table = _read(path, names, [lower, upper], directed, nodes, reader, keep=True)
+    table = _read(path, [source, target, weight if edge_data is None else ID, *public], directed, nodes, reader)
     if edge_data is not None:
         table = joined(table, reader, weight, edge_data, interval)
-    return Network.from_table(table, source, target, weight, lower=lower, upper=upper, parallel_edges=parallel_edges)
+    return Network.from_table(
+        table, source, target, weight, lower=lower, upper=upper, proxy=proxy, columns=columns,
+        parallel_edges=parallel_edges,
+    )  # fmt: skip
 
 
 def read_topology(
@@ -81,32 +104,21 @@ def read_topology(
 ) -> Topology:  # fmt: skip
     """Read the public half only; arguments as in ``read_network``.  No weight is looked at.
 
-    No other column is either, so a public proxy (``Topology.with_proxy``) is named here, and ``columns`` names others
-    that may be used later (bounds of passes, ids of edges); ``weight`` says which column cannot be one.
+    ``weight`` says which column is private, so that it is not taken for a public one.
     """
-    if proxy is not None and not isinstance(proxy, str):
-        raise OptionError(f"proxy names a public column of the edge list; it is not {type(proxy).__name__}")
-    bounds_are_public(weight, lower, upper)
-    named = list(dict.fromkeys([*([proxy] if proxy else []), *columns]))
-    for name in named:
-        other_columns({}, weight, source, target).check_public(name)
-    reader = reader_of(path, format)
-    table = _read(path, [source, target], [lower, upper, *named], directed, nodes, reader)
-    table = replace(table, others={name: held(table.columns[name]) for name in named})
+    public = public_names(weight, (source, target), proxy, columns, lower, upper)
+    table = _read(path, [source, target, *public], directed, nodes, reader_of(path, format))
     topology, _ = table_topology(
-        table, source, target, lower=lower, upper=upper, weight=weight, parallel_edges=parallel_edges
+        table, source, target, lower=lower, upper=upper, proxy=proxy, columns=columns, parallel_edges=parallel_edges
     )
-    topology = topology.with_proxy(proxy) if proxy else topology
-    return topology if columns else replace(topology, columns=NO_COLUMNS)
+    return topology
 
 
 def read_table(
-    path: FilePath, what: str, needed: list[str], optional: tuple[str, ...] = (), reader: Reader | None = None,
-    *, keep: bool = False,
-) -> Table:  # fmt: skip
-    """The wanted columns of one file, as they stand; with ``keep`` also the others, unread."""
-    reader = reader or reader_of(path)
-    read = (keep and reader.keep) or reader.read
+    path: FilePath, what: str, needed: list[str], optional: tuple[str, ...] = (), reader: Reader | None = None
+) -> Table:
+    """The wanted columns of one file, as they stand."""
+    read = (reader or reader_of(path)).read
     return decoded(path, lambda raw: read(raw, what, needed, optional))
 
 
@@ -125,18 +137,14 @@ def reader_of(path: FilePath, kind: str | None = None) -> Reader:
     return suffixes[max(fits, key=len)]
 
 
-def _read(
-    path: FilePath, names: list[str], bounds: list[Bound], directed: bool, nodes: FilePath | None, reader: Reader,
-    *, keep: bool = False,
-) -> Table:  # fmt: skip
-    """The columns of the edges and nodes in a file (and in its node table); a bound may be a column."""
-    needed = [*names, *(bound for bound in bounds if isinstance(bound, str))]
+def _read(path: FilePath, needed: list[str], directed: bool, nodes: FilePath | None, reader: Reader) -> Table:
+    """The columns of the edges and nodes in a file (and in its node table)."""
     ends = needed[:2]
     if len(set(needed)) < 2 + len(set(needed[2:])):
         raise OptionError("source, target, weight and bounds must name different columns")
     if reader.whole and nodes is not None:
         raise OptionError(f"a {reader.title} file holds its own nodes; leave the node table out")
-    table = read_table(path, "the edge list", needed, (), reader, keep=keep)
+    table = read_table(path, "the edge list", needed, (), reader)
     if directed and table.directed is False:
         raise NetworkError(f"{shown(path)} says that it is undirected; directed=True does not fit")
     columns, places = _settled(table.columns, ends, reader), table.nodes

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, Any, NoReturn, TypeVar
+from typing import IO, Any, TypeVar
 
-from ...errors import NetworkError, OptionError
+from ...errors import NetworkError
 from ..columns import Table
 
 T = TypeVar("T")
@@ -23,7 +23,6 @@ FilePath = str | PathLike[str]
 Read = Callable[[IO[bytes], str, list[str], tuple[str, ...]], Table]
 # Bytes, the name of the weight, the interval of time (None: there is one) -> weights as they stand, by id of the edge.
 Join = Callable[[IO[bytes], str, float | None], dict[str, str | None]]
-LARGEST_KEPT = 2**28  # bytes of columns in case one is named: a small file can hold huge ones
 
 
 @dataclass(frozen=True)
@@ -34,11 +33,11 @@ class Reader:
     title: str  # in a sentence
     suffixes: tuple[str, ...]  # each may have .gz after it
     read: Read  # the first two needed columns of an edge list are the ends
-    keep: Read | None = None  # the same, with the other columns of the edge list kept as they stand
     typed: bool = False  # labels have the type and the spaces they stand with
     whole: bool = False  # a file has its own nodes and its own direction, so it neither takes a node table nor is one
     nodes: bool = True  # a file may be a node table
     rates: tuple[str, ...] = ()  # columns that do not add up along a path, as speeds do not: never a weight
+    no_weights: str = ""  # why no column can be a weight
     join: Join | None = None  # private weights may stand in a second file, by the id of the edge
 
 
@@ -51,11 +50,6 @@ def check_path(path: FilePath) -> None:
 def shown(path: FilePath) -> str:
     """A path on one line, whatever is in it."""
     return repr(fspath(path)[-200:])
-
-
-def not_kept() -> NoReturn:
-    """What a column says that was left in its file."""
-    raise OptionError("the file has too many columns of numbers to keep this one; write it anew with fewer")
 
 
 def decoded(path: FilePath, decode: Callable[[Any], T]) -> T:

@@ -10,7 +10,7 @@ view, trigger, function, virtual table or computed column of a stranger's schema
 | ``edges`` | ends ``u`` and ``v``, unless columns called as the caller says are there; every row is an edge |
 | ``key`` | beside ``u`` and ``v``: parallel edges are named by it, so they are kept |
 | direction | osmnx writes ``u, v, key``, and ``from, to`` besides only if it joined the two directions of a street |
-| geometries, text nobody asked for | not read |
+| columns that are not named | not read |
 | pages that point in circles | refused: neither rows nor text may outgrow the file, or a small one were a bomb |
 """
 
@@ -18,14 +18,11 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
-from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 from ...errors import CannotError, HushpathError, NetworkError
 from ..columns import Columns, Table, choose_public_columns
-from ..numbers import floats
-from ..proxy import Raw, held
-from .core import LARGEST_KEPT, Reader, not_kept
+from .core import Reader
 
 if TYPE_CHECKING:
     import sqlite3
@@ -36,10 +33,9 @@ BLOCK = 2**10  # rows at a time
 SMALLEST_ROW = 4  # bytes of a row in a page
 ENDS = {"source": "u", "target": "v"}  # what the ends are called if not as by default
 LABELS = ("osmid", "node", "id")
-NUMERIC = re.compile("INT|REAL|FLOA|DOUB|NUMERIC|DECIMAL", re.I)  # in the declared type of a column
 
 
-def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...], *, keep: bool = False) -> Table:
+def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Table:
     try:
         import sqlite3
     except ImportError:
@@ -50,7 +46,7 @@ def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...], *, kee
     try:
         with closing(sqlite3.connect(":memory:")) as database:
             database.deserialize(content)
-            return _Package(database, len(content)).table(needed, keep=keep)
+            return _Package(database, len(content)).table(needed)
     except HushpathError:
         raise
     except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError):  # they may quote what stands there
@@ -94,30 +90,27 @@ class _Package:
             database.execute(f"PRAGMA {pragma}")
         database.set_authorizer(allowed)
 
-    def table(self, needed: list[str], *, keep: bool) -> Table:
+    def table(self, needed: list[str]) -> Table:
         """The wanted columns of the edges and nodes."""
         edges, nodes = self._columns("edges"), self._columns("nodes")
         names = {name: ENDS[name] if name not in edges and ENDS.get(name) in edges else name for name in needed}
-        choose_public_columns(list(edges), "the table 'edges'", list(names.values()))
+        choose_public_columns(edges, "the table 'edges'", list(names.values()))
         columns = self._select("edges", names)
         label = next((name for name in LABELS if name in nodes), LABELS[0])
-        found = choose_public_columns(list(nodes), "the table 'nodes'", [label], ("x", "y"))
+        found = choose_public_columns(nodes, "the table 'nodes'", [label], ("x", "y"))
         places = self._select("nodes", {"node": label, **dict(zip(found[1:], found[1:], strict=True))})
-        others: dict[str, Raw] = {}
-        if keep:
-            others = self._others({name: edges[name] for name in edges if name not in names.values()}, columns)
-        joined = {"from", "to"} <= edges.keys()
-        by_osmnx = {"u", "v", "key"} <= edges.keys() and set(names.values()) >= {"u", "v"}
-        return Table(columns, places, not joined if by_osmnx else None, others, names_edges=by_osmnx)
+        joined = {"from", "to"} <= set(edges)
+        by_osmnx = {"u", "v", "key"} <= set(edges) and set(names.values()) >= {"u", "v"}
+        return Table(columns, places, not joined if by_osmnx else None, names_edges=by_osmnx)
 
-    def _columns(self, table: str) -> dict[str, str]:
-        """The declared type of every column that is stored, by name."""
+    def _columns(self, table: str) -> list[str]:
+        """The names of the columns that are stored."""
         here = self.database.execute("SELECT type, sql FROM sqlite_master WHERE name = ?", (table,)).fetchall()
         if not here:
             raise NetworkError(f"the GeoPackage has no table {table!r}; osmnx writes 'nodes' and 'edges'")
         if len(here) > 1 or here[0][0] != "table" or not re.match(r"CREATE\s+TABLE\b", str(here[0][1]), re.I):
             raise NetworkError(f"{table!r} of the GeoPackage is not a plain table")
-        return {row[1]: row[2] for row in self.database.execute(f'PRAGMA table_xinfo("{table}")') if row[6] == 0}
+        return [row[1] for row in self.database.execute(f'PRAGMA table_xinfo("{table}")') if row[6] == 0]
 
     def _select(self, table: str, names: dict[str, str]) -> Columns:
         """Columns under the names that the caller gave them, in the order of the rows."""
@@ -126,17 +119,6 @@ class _Package:
             for values, more in zip(columns.values(), zip(*block, strict=True), strict=True):
                 values += more
         return columns
-
-    def _others(self, types: dict[str, str], columns: Columns) -> dict[str, Raw]:
-        """The other columns of numbers, as floats; of text and geometries only the names."""
-        count = len(next(iter(columns.values())))
-        numeric = [name for name, declared in types.items() if NUMERIC.search(str(declared))]
-        kept = numeric[: LARGEST_KEPT // (8 * max(count, 1))]
-        out: dict[str, Raw] = {**dict.fromkeys(types), **dict.fromkeys(numeric, not_kept)}
-        for name in kept:
-            values = floats(row[0] for block in self._blocks("edges", [name]) for row in block)
-            out[name] = held(values)
-        return out
 
     def _blocks(self, table: str, names: list[str]) -> Any:
         """Rows, some at a time, as long as the file can hold that many and that much text."""
@@ -156,4 +138,4 @@ class _Package:
             yield block
 
 
-READERS = (Reader("gpkg", "GeoPackage", (".gpkg",), _read, partial(_read, keep=True), typed=True, whole=True),)
+READERS = (Reader("gpkg", "GeoPackage", (".gpkg",), _read, typed=True, whole=True),)

@@ -14,43 +14,38 @@ at weights), quotes values in its messages, and trusts entities.  Here attribute
 
 from __future__ import annotations
 
-from functools import partial
 from typing import IO
 
 from ...errors import NetworkError
 from ..columns import Columns, Table, choose_public_columns
 from .core import Reader
-from .markup import parse, spread
+from .markup import parse
 
 NAMES = {"directed": True, "undirected": False}
 SAYS = {"true": True, "1": True, "false": False, "0": False}
 
 
-def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...], *, keep: bool = False) -> Table:
-    document = _Document(*needed, keep=keep)
+def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Table:
+    document = _Document(*needed)
     parse(raw, "the GraphML file", document.start, document.end, document.characters)
     if document.directed is None:
         raise NetworkError("the file has no GraphML <graph>")
     nodes, edges = document.tables["node"], document.tables["edge"]
     if edges[needed[0]]:
         choose_public_columns(sorted(set(document.names["edge"].values())), "the GraphML file", needed[2:])
-    count, defaults = len(edges[needed[0]]), document.defaults["edge"]
-    others = {name: spread(count, found, defaults.get(name)) for name, found in document.others.items()}
     if not nodes["node"] or None in nodes["x"] or None in nodes["y"]:
         del nodes["x"], nodes["y"]
-    return Table(edges, nodes, document.directed, others, names_edges=True)
+    return Table(edges, nodes, document.directed, names_edges=True)
 
 
 class _Document:
     """The nodes, edges and wanted attributes of one GraphML document, as its elements start and end."""
 
-    def __init__(self, source: str, target: str, *wanted: str, keep: bool) -> None:
+    def __init__(self, source: str, target: str, *wanted: str) -> None:
         # Of nodes and of edges: columns from attributes of the element, from data, names of keys by id, their defaults.
         self.own = {"node": {"node": "id"}, "edge": {source: "source", target: "target"}}
         self.data = {"node": ["x", "y"], "edge": list(dict.fromkeys(wanted))}
         self.tables: dict[str, Columns] = {k: {name: [] for name in (*self.own[k], *self.data[k])} for k in self.own}
-        self.keep = keep
-        self.others: dict[str, dict[int, str]] = {}  # attributes of edges that nobody asked for, by edge
         self.names: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
         self.defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
         self.directed: bool | None = None
@@ -73,8 +68,6 @@ class _Document:
             self.key = attributes.get("attr.name", attributes.get("id", "")), kinds
             for kind in kinds:
                 self.names[kind][attributes.get("id", "")] = self.key[0]
-            if self.keep and "edge" in kinds and self.key[0] not in self.tables["edge"]:
-                self.others.setdefault(self.key[0], {})
         elif tag == "graph":
             if self.directed is not None:
                 raise NetworkError("the GraphML file has several or nested graphs; give one")
@@ -113,10 +106,6 @@ class _Document:
         elif tag in self.tables:
             for name in self.data[tag]:
                 self.tables[tag][name].append(self.values.get(name, self.defaults[tag].get(name)))
-            if tag == "edge" and self.others:
-                row = len(next(iter(self.tables["edge"].values()))) - 1
-                for name in self.others.keys() & self.values.keys():
-                    self.others[name][row] = self.values[name]
 
 
-READERS = (Reader("graphml", "GraphML", (".graphml",), _read, partial(_read, keep=True), whole=True),)
+READERS = (Reader("graphml", "GraphML", (".graphml",), _read, whole=True),)

@@ -8,7 +8,6 @@ import numpy as np
 
 from ...errors import NetworkError, OptionError
 from ..columns import Table
-from ..proxy import held
 from .core import FilePath, Reader, check_path, decoded, shown
 
 ID = "id"  # the column that names edges
@@ -43,4 +42,4 @@ def joined(table: Table, reader: Reader, weight: str, edge_data: FilePath, inter
             f"{shown(edge_data)} has no {str(weight)[:60]!r} for edge {values.index(None) + 1} of the network; "
             'SUMO writes one for every edge if told excludeEmpty="defaults"'
         )
-    return replace(table, columns={**table.columns, weight: values}, others={**table.others, ID: held(ids)})
+    return replace(table, columns={**table.columns, weight: values})

@@ -10,10 +10,7 @@ from collections.abc import Callable
 from typing import IO
 from xml.parsers import expat
 
-import numpy as np
-
 from ...errors import NetworkError
-from ..proxy import Raw, TextColumn
 
 
 def parse(
@@ -41,19 +38,3 @@ def parse(
     except (expat.ExpatError, LookupError, ValueError):  # the latter two: an unknown encoding is declared
         line = parser.ErrorLineNumber
     raise NetworkError(f"{what} is not well-formed XML near line {line}")
-
-
-def spread(count: int, found: dict[int, str], default: str | None = None) -> Raw:
-    """A column from the values that stand in the file: with many names, one entry per edge would be a huge table."""
-    packed, rows = TextColumn(), np.fromiter(found, np.int64, count=len(found))
-    if found:
-        packed.add(list(found.values()))
-    raw = packed.raw
-
-    def column() -> list[str | None]:
-        out = [default] * count
-        for row, value in zip(rows.tolist(), raw() if raw else (), strict=True):
-            out[row] = value
-        return out
-
-    return None if raw is None else column

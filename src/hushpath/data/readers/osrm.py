@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import IO, NoReturn
+from typing import IO
 
 from ...errors import NetworkError
 from ..columns import Table
@@ -36,11 +36,8 @@ def _rows(raw: IO[bytes], what: str, needed: list[str]) -> Iterator[list[str]]:
         yield [*fields, ""][:4]
 
 
-def _no_weights(*_: object) -> NoReturn:
-    raise NetworkError(
-        "a speed does not add up along a path, and OSRM speeds come without lengths; read_topology takes the segments, "
-        "seconds (metres / km/h * 3.6) are weights"
-    )
-
-
-READERS = (Reader("osrm", "OSRM speeds", (".osrm.csv",), _read, _no_weights, nodes=False),)
+NO_WEIGHTS = (
+    "a speed does not add up along a path, and OSRM speeds come without lengths; read_topology takes the segments, "
+    "seconds (metres / km/h * 3.6) are weights"
+)
+READERS = (Reader("osrm", "OSRM speeds", (".osrm.csv",), _read, nodes=False, no_weights=NO_WEIGHTS),)

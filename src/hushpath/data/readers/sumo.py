@@ -19,41 +19,36 @@ Nothing of the edgeData becomes a public column.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import IO
 
 from ...errors import NetworkError
 from ..columns import Columns, Table, choose_public_columns
 from ..numbers import number
 from .core import Reader
-from .markup import parse, spread
+from .markup import parse
 
 INSIDE = ("internal", "crossing", "walkingarea")  # functions of edges that are part of a junction
 MOST_NAMES = 1000  # of columns, which take much more room than a name in the file
 RATES = ("speed", "speedRelative", "density", "laneDensity", "occupancy", "priority", "lanes")
 
 
-def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...], *, keep: bool = False) -> Table:
-    net = _Net(*needed, keep=keep)
+def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Table:
+    net = _Net(*needed)
     parse(raw, "the SUMO network", net.start, net.end)
-    count = len(net.edges[needed[0]])
-    if count:
+    if net.edges[needed[0]]:
         choose_public_columns(sorted(net.names), "the SUMO network", needed[2:])
-    others = {name: spread(count, found) for name, found in net.others.items()}
-    return Table(net.edges, net.nodes, True, others, names_edges=True)
+    return Table(net.edges, net.nodes, True, names_edges=True)
 
 
 class _Net:
     """The junctions and edges of a network, as its elements start and end."""
 
-    def __init__(self, source: str, target: str, *wanted: str, keep: bool) -> None:
+    def __init__(self, source: str, target: str, *wanted: str) -> None:
         self.ends = {source: "from", target: "to"}
         self.wanted = list(dict.fromkeys(wanted))
-        self.keep = keep
         self.nodes: Columns = {"node": [], "x": [], "y": []}
         self.edges: Columns = {name: [] for name in (*self.ends, *self.wanted)}
         self.names: set[str] = set()
-        self.others: dict[str, dict[int, str]] = {}  # what nobody asked for, by edge
         self.open: list[str] = []
         self.edge: dict[str, str] | None = None  # the attributes of the edge we are in
         self.params: dict[str, str] = {}
@@ -87,9 +82,7 @@ class _Net:
             if len(self.names) > MOST_NAMES:
                 raise NetworkError(f"edges of the SUMO network have more than {MOST_NAMES} different attributes")
             for name in self.wanted:
-                self.edges[name].append(values.pop(name, None))
-            for name, value in values.items() if self.keep else ():
-                self.others.setdefault(name, {})[row] = value
+                self.edges[name].append(values.get(name))
         self.open.pop()
 
     def _drawn(self) -> dict[str, str]:
@@ -148,5 +141,4 @@ class _EdgeData:
         self.depth -= 1
 
 
-_keep = partial(_read, keep=True)
-READERS = (Reader("sumo", "SUMO network", (".net.xml",), _read, _keep, whole=True, rates=RATES, join=_join),)
+READERS = (Reader("sumo", "SUMO network", (".net.xml",), _read, whole=True, rates=RATES, join=_join),)

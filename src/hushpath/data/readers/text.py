@@ -15,7 +15,6 @@ from typing import IO
 
 from ...errors import NetworkError
 from ..columns import Columns, Table, choose_public_columns
-from ..proxy import TextColumn
 from .core import Reader
 
 BLOCK = 2**8  # rows turned into columns at a time
@@ -41,16 +40,12 @@ def text_rows(raw: IO[bytes], what: str, delimiter: str = ",", *, nul: bool = Tr
     raise NetworkError(f"{what} is not well-formed near line {line}: a quote, a NUL or a very long field")
 
 
-def text_table(
-    rows: Iterator[list[str]], what: str, needed: list[str], optional: tuple[str, ...] = (), *, keep: bool = False
-) -> Table:
+def text_table(rows: Iterator[list[str]], what: str, needed: list[str], optional: tuple[str, ...] = ()) -> Table:
     """The wanted columns of rows of text, the first of which names them; no text in them holds a NUL."""
     header = next(rows)
     if not header:
         raise NetworkError(f"{what} is an empty file")
     columns: Columns = {name: [] for name in choose_public_columns(header, what, needed, optional)}
-    once = [name for name in header if name and name not in columns and header.count(name) == 1]
-    others = {name: TextColumn() for name in once if keep}
     count = 0
     while block := list(islice(rows, BLOCK)):
         if {*map(len, block)} != {len(header)}:
@@ -59,21 +54,16 @@ def text_table(
         fields = dict(zip(header, zip(*block, strict=True), strict=True))
         for name, values in columns.items():
             values += fields[name]
-        for name, other in others.items():
-            other.add(fields[name])
         count += len(block)
-    return Table(columns, others={name: other.raw for name, other in others.items()})
+    return Table(columns)
 
 
-def _read(
-    raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...], *, delimiter: str, keep: bool = False
-) -> Table:
-    return text_table(text_rows(raw, what, delimiter, nul=False), what, needed, optional, keep=keep)
+def _read(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...], *, delimiter: str) -> Table:
+    return text_table(text_rows(raw, what, delimiter, nul=False), what, needed, optional)
 
 
 def _delimited(name: str, suffixes: tuple[str, ...], delimiter: str) -> Reader:
-    read = partial(_read, delimiter=delimiter)
-    return Reader(name, name.upper(), suffixes, read, partial(read, keep=True))
+    return Reader(name, name.upper(), suffixes, partial(_read, delimiter=delimiter))
 
 
 CSV = _delimited("csv", (".csv",), ",")

@@ -18,7 +18,6 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import IO
 
 from ...errors import NetworkError, warn
@@ -33,9 +32,9 @@ RATES = ("capacity", "b", "power", "speed", "speed_limit", "link_type", "type")
 METADATA = re.compile(r"<([A-Za-z ]+)>\s*([0-9]{0,18})")
 
 
-def _read(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...], *, keep: bool = False) -> Table:
+def _read(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...]) -> Table:
     rows = _rows(raw, what, needed)
-    return replace(text_table(rows, what, needed, optional, keep=keep), directed=True, names_edges=True)
+    return replace(text_table(rows, what, needed, optional), directed=True, names_edges=True)
 
 
 def _rows(raw: IO[bytes], what: str, needed: list[str]) -> Iterator[list[str]]:
@@ -101,4 +100,4 @@ def _header(comment: str, count: int, what: str, standard: list[str]) -> list[st
     raise NetworkError(f"row 1 of {what} has {count} fields, but no line before it names as many columns")
 
 
-READERS = (Reader("tntp", "TNTP", (".tntp",), _read, partial(_read, keep=True), rates=RATES),)
+READERS = (Reader("tntp", "TNTP", (".tntp",), _read, rates=RATES),)
