@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,9 +12,9 @@ from . import common as c
 from .voice import one_line
 
 if TYPE_CHECKING:
+    from ..days import DateRange
     from ..privacy.ledger import Ledger
     from ..privacy.ledger_file import Charge, Dataset
-    from ..privacy.spending import Days
 
 app = typer.Typer(help="Who spent what on which data.", no_args_is_help=True)
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger file, e.g. city.ledger.")]
@@ -58,11 +57,12 @@ def show(
     json: c.Json = False,
 ) -> None:
     """Show what may be spent, what was spent on the days that cost most, what remains, and every charge."""
+    from ..days import as_dates, parse_days
     from ..errors import OptionError
     from ..privacy.ledger import Ledger
 
     c.check_inputs(file)
-    ledger, wanted = Ledger.open(file), _days(days)
+    ledger, wanted = Ledger.open(file), as_dates(parse_days(days, "--days"))
     found = [one for one in ledger.datasets() if dataset in (None, one.name)]
     if not found:
         raise OptionError(f"{file} has no data set {str(dataset)[:60]!r}")
@@ -109,7 +109,8 @@ def check(
 def _trouble(path: Path, charges: list[Charge]) -> str:
     """What is wrong with one release file, or nothing."""
     from ..errors import HushpathError
-    from ..privacy.spending import Protects, days_text
+    from ..days import format_days
+    from ..privacy.units import Protects
     from ..publish.charging import spending_of
     from ..publish.oracle import load
 
@@ -137,7 +138,8 @@ def _trouble(path: Path, charges: list[Charge]) -> str:
 
 def _page(ledger: Ledger, one: Dataset, days: DateRange | None) -> str:
     """One data set for people."""
-    from ..privacy.spending import days_text
+    from ..days import format_days
+
 
     spent, left = ledger.spent(one.name, days), ledger.remaining(one.name, days)
     when = f", {format_days(days)}" if days else ", on the day that cost most" if one.protects.has_a_day else ""
@@ -187,17 +189,3 @@ def _charge(charge: Charge) -> dict[str, Any]:
         "law": str(asked.law), "spent": asked.spent, "epsilon": asked.epsilon, "delta": asked.delta, "at": charge.at,
         "version": charge.version, "file": charge.file, "state": charge.state, "fingerprint": charge.fingerprint,
     }  # fmt: skip
-
-
-def _days(text: str | None) -> DateRange | None:
-    """``FIRST..LAST`` or one day."""
-    from ..errors import OptionError
-    from ..privacy.spending import checked_days
-
-    if text is None:
-        return None
-    first, dots, last = text.partition("..")
-    try:
-        return check_dates((date.fromisoformat(first), date.fromisoformat(last if dots else first)))
-    except (ValueError, OptionError):
-        raise OptionError(f"--days is a date, or two in order as 2024-03-01..2024-03-07, not {text[:40]!r}") from None

@@ -63,7 +63,7 @@ def trip_totals(strategy: TripStrategy, trips: Trips, secret: str) -> Int:
             ),
             norms AS (SELECT {keys}, {_norm(terms, strategy.law)} AS norm FROM cells GROUP BY {keys}),
             shares AS (
-                SELECT cell, part, CAST({SHARE} * {"weight" if unit.max_edges is None else 1} AS BIGINT) // norm AS share
+                SELECT cell, part, CAST({SHARE} * {_weight(terms)} AS BIGINT) // norm AS share
                 FROM cells JOIN norms USING ({keys})
             ),
             added AS (SELECT cell, share, CAST(share * part // {PARTS} AS BIGINT) AS above FROM shares)
@@ -94,8 +94,13 @@ def _norm(terms: TripTerms, law: Law) -> str:
     return "CAST(ceil(sqrt(CAST(sum(weight * weight) AS DOUBLE))) AS BIGINT) + 1"
 
 
+def _weight(terms: TripTerms) -> str:
+    """Return SQL for the weight of an edge among those of a unit."""
+    return "weight" if terms.unit.max_edges is None else "1"
+
+
 def _chosen(most: int | None, keys: str, secret: str) -> str:
-    """Return SQL that keeps at most so many rows of each unit, drawn evenly: the smallest digests under a secret key."""
+    """Return SQL that keeps at most so many rows of each unit, drawn evenly: the smallest digests with a secret key."""
     if most is None:
         return ""
     digest = f"sha256(concat_ws('|', '{secret}', cell, {keys}))"

@@ -138,7 +138,9 @@ def room(charges: Sequence[Spending], budget: Budget, delta: float) -> Room:
     return Room(max(pure for pure, _ in ways), max(gaussian for _, gaussian in ways), delta)
 
 
-def pieces(charges: Sequence[_D], protects: Protects, days: DateRange | None) -> Iterator[tuple[DateRange | None, list[_D]]]:
+def pieces(
+    charges: Sequence[_D], protects: Protects, days: DateRange | None
+) -> Iterator[tuple[DateRange | None, list[_D]]]:
     """Cut days into runs that the same releases cover: each run and, in their order, those releases."""
     if not protects.has_a_day:
         yield None, list(charges)

@@ -95,7 +95,9 @@ class Ledger:
                 dataset = self._named(connection, dataset).name
             return [one for one in read_charges(connection, self.path) if dataset in (None, one.dataset)]
 
-    def charge(self, asked: Spending, *, dataset: str | None = None, days: DateRange | None = None, file: str = "") -> int:
+    def charge(
+        self, asked: Spending, *, dataset: str | None = None, days: DateRange | None = None, file: str = ""
+    ) -> int:
         """Pay for a release that will be made, and return the number of the charge; or raise ``BudgetError``.
 
         ``dataset`` may be left out if the ledger has one.  ``days`` are those whose data the release may use, all if
@@ -146,7 +148,9 @@ class Ledger:
             _refuse_other_kind(found, one.asked)
         return _spent(found, [*charges, *planned], None)
 
-    def remaining(self, dataset: str | None = None, days: DateRange | None = None, *, delta: float | None = None) -> Room:
+    def remaining(
+        self, dataset: str | None = None, days: DateRange | None = None, *, delta: float | None = None
+    ) -> Room:
         """What one release over these days could still spend, rounded down: pure, or Gaussian certified at ``delta``.
 
         ``delta`` is the budget's own unless told: it is the one a release is asked for with, not what it takes away.

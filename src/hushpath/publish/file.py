@@ -274,7 +274,8 @@ def _trip_strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topolo
     if law is Law.GAUSSIAN and terms.unit.max_edges is not None:
         raise FileFormatError("it limits the edges of a unit, which Gaussian noise does not")
     blocks = _blocks(header, tensors, topology)
-    if header["blocks"] != [TripBlock.kind] or blocks[0].group_sizes.sum() != 2 * len(terms.periods) * topology.num_edges:
+    expected = TripBlock(topology, len(terms.periods)).group_sizes
+    if header["blocks"] != [TripBlock.kind] or not np.array_equal(blocks[0].group_sizes, expected):
         raise FileFormatError("it measures other periods than it names")
     return TripStrategy(
         mechanism=TRIPS, topology=topology, terms=terms, lattice=terms.lattice(topology), law=law, blocks=blocks,

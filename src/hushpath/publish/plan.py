@@ -74,7 +74,8 @@ class PlanRequest:
     def with_previous(self, previous: Any) -> PlanRequest:
         """Return the same request for weights like those of an earlier release."""
         if not isinstance(previous, Release):
-            raise OptionError(f"`previous_release` must be a Release, such as load returns, got {type(previous).__name__}")
+            found = type(previous).__name__
+            raise OptionError(f"`previous_release` must be a Release, such as load returns, got {found}")
         if self.typical is not None:
             raise OptionError("pass `previous_release` or `typical_weight`, not both: each says how large weights are")
         if not previous.topology.is_same(self.topology, bounds=False):

@@ -138,7 +138,7 @@ class Plan:
             lines += UNKNOWN_SCALE if self.topology.num_edges and not budget.unlimited else ()
         else:
             lines += [
-                "Mean, 95th percentile and bias are simulated on stand-in weights made of public facts, decoded as named.",
+                "Mean, 95th percentile and bias are simulated on stand-in weights made of public facts.",
                 "Over several kinds of stand-in weights the mean error of the choice is "
                 f"{choice.expected.least:.4g} to {choice.expected.most:.4g}.",
                 f"{self.baseline.compared(choice.mean_error)}.",
@@ -146,8 +146,8 @@ class Plan:
             if any(c.strategy and not c.expected.simulated for c in self.candidates):
                 lines.append("In brackets: a rough figure, not simulated in full (too far behind, or too large).")
         lines.append(
-            f"Worst-case bound: proved for all answers at once, with probability {1 - GAMMA:g}; where paths are searched, "
-            "for the estimators clip and sums."
+            f"Worst-case bound: proved for all answers at once, with probability {1 - GAMMA:g}; where paths are "
+            "searched, for the estimators clip and sums."
         )
         if self.terms.max_weight is None:
             lines.append(

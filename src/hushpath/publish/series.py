@@ -32,11 +32,11 @@ from ..errors import BudgetError, CannotError, OptionError, warn
 from ..files.folders import only_process
 from ..files.keys import private_key
 from ..files.signing import write_signed
-from ..privacy.ledger import Ledger
-from ..privacy.ledger_file import Charge
 from ..measure import measure_trips
 from ..noise import Noise
 from ..privacy.accounting import Budget
+from ..privacy.ledger import Ledger
+from ..privacy.ledger_file import Charge
 from ..privacy.units import TripUnit
 from .charging import spending_of
 from .oracle import Release

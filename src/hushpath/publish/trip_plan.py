@@ -30,8 +30,8 @@ KINDS = {"calm": 0.6, "usual": 1.0, "rough": 1.6}  # how large these are
 EVEN = 0.1  # of the mean traffic: what an edge has that no fastest route uses
 PASS = 0.3  # spread of single passes, relative to their time
 MISSING = (
-    "a plan for trips needs `expected_units` (how many units the release protects) and `edges_per_unit` (how many edges "
-    "one passes, counted per period): public guesses, never counted in the data"
+    "a plan for trips needs `expected_units` (how many units the release protects) and `edges_per_unit` (how many "
+    "edges one passes, counted per period): public guesses, never counted in the data"
 )
 
 
@@ -96,12 +96,12 @@ class TripPlan:
         ]
         return "\n".join([
             f"Protected: {terms.unit.description}.",
-            f"Budget: epsilon = {terms.budget.epsilon:g}, delta = {terms.budget.delta:g}; {self.strategy.num_values} totals with "
-            f"{str(self.strategy.law).capitalize()} noise, standard deviation {noise:.4g} of one unit's norm.",
+            f"Budget: epsilon = {terms.budget.epsilon:g}, delta = {terms.budget.delta:g}; {self.strategy.num_values} "
+            f"totals with {str(self.strategy.law).capitalize()} noise, standard deviation {noise:.4g} of one unit's norm.",
             f"A typical release of {self.expected_units:,} units with {self.edges_per_unit:g} edges each, simulated:",
             "  times   release  free flow x 1 ratio  free flow   (mean error of distances)",
             *rows,
-            f"Expected mean error: {100 * self.share:.2g} % of the mean distance, {verdict} public free-flow times scaled.",
+            f"Expected mean error: {100 * self.share:.2g} % of the mean distance, {verdict} scaled free-flow times.",
             "No trip was read.",
         ])  # fmt: skip
 
@@ -166,7 +166,9 @@ def _touched(topology: Topology, total: float) -> Float:
     return np.asarray(total * share / share.sum(), np.float64)
 
 
-def _measured(strategy: TripStrategy, true: Float, touched: Float, cells: float, rng: np.random.Generator) -> TripTotals:
+def _measured(
+    strategy: TripStrategy, true: Float, touched: Float, cells: float, rng: np.random.Generator
+) -> TripTotals:
     """Noisy totals as such a day would give them."""
     terms = strategy.terms
     emphasis, width = terms.edge_weights.astype(np.float64), terms.high - terms.low

@@ -71,7 +71,7 @@ class TripTerms(Terms):
             raise OptionError("bounds and weights of edges must have the same length")
         with np.errstate(invalid="ignore", over="ignore"):
             if not ((low >= 0) & (high > low) & (high >= 1e-9) & (high <= 1e12) & (high - low >= 1e-9 * high)).all():
-                raise OptionError("bounds of a pass must satisfy 0 <= low < high, high from 1e-9 to 1e12, on every edge")
+                raise OptionError("bounds of a pass must satisfy 0 <= low < high and 1e-9 <= high <= 1e12 on every edge")
         if not ((self.edge_weights >= 1) & (self.edge_weights <= 2**20)).all():
             raise OptionError("the weight of an edge must be an integer from 1 to 2**20")
         for name, array in (("low", low), ("high", high), ("edge_weights", frozen(self.edge_weights, np.int64))):
@@ -96,19 +96,19 @@ class TripTerms(Terms):
     def _replaced(self) -> bool:
         return self.unit.neighbours == "replace"
 
-    def unit_steps(self, lattice: Lattice) -> int:  # noqa: ARG002
+    def unit_steps(self, lattice: Lattice) -> int:
         """L1 norm of what one unit adds or removes; twice that if one is replaced by another."""
         return 2 * SHARE if self._replaced else SHARE
 
-    def l2_steps(self, lattice: Lattice) -> int | None:  # noqa: ARG002
+    def l2_steps(self, lattice: Lattice) -> int | None:
         """L2 norm of the same: two vectors without negative entries are at most sqrt(2) times their norm apart."""
         return math.isqrt(2 * SHARE * SHARE) + 1 if self._replaced else SHARE
 
-    def measured_step(self, lattice: Lattice) -> float:  # noqa: ARG002
+    def measured_step(self, lattice: Lattice) -> float:
         """In units of the norm of one protected unit."""
         return 1 / SHARE
 
-    def bound_every_weight(self, topology: Topology) -> bool:  # noqa: ARG002
+    def bound_every_weight(self, topology: Topology) -> bool:
         """Every pass is bounded."""
         return True
 
@@ -258,7 +258,9 @@ def bounds_of(topology: Topology, given: Any, name: str) -> Float:
 def free_flow_of(topology: Topology) -> Float:
     """The public free-flow time of every edge; it must be known everywhere, since bounds and prior rest on it."""
     if topology.proxy is None:
-        raise OptionError("trips need the public free-flow time of every edge: name its column when reading the network (proxy=)")
+        raise OptionError(
+            "trips need the public free-flow time of every edge: name its column when reading the network (proxy=)"
+        )
     if not (topology.proxy > 0).all():
         at = int(np.flatnonzero(~(topology.proxy > 0))[0])
         ends = topology.labels[topology.tails[at]], topology.labels[topology.heads[at]]
