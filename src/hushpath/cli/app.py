@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from . import (
     demo,
+    diff,
     evaluate,
     export,
     index,
+    init,
     inspect,
     keygen,
     lab,
@@ -43,10 +45,13 @@ def _main(
     pass
 
 
-VERBS = (
-    demo, plan, release, series, index, query, matrix, page, serve, export, inspect, evaluate, report, keygen, lab,
-)  # fmt: skip
-BY_NAME = {verb.__name__.rpartition(".")[2]: verb for verb in VERBS}
+VERBS: dict[str, Any] = {
+    "demo": demo.command, "init": init.command, "diff": diff.command, "plan": plan.command,
+    "plan-trips": plan.trips_command, "release": release.command, "release-trips": release.trips_command,
+    "series": series.command, "index": index.command, "query": query.command, "matrix": matrix.command,
+    "page": page.command, "serve": serve.command, "export": export.command, "inspect": inspect.command,
+    "evaluate": evaluate.command, "report": report.command, "keygen": keygen.command, "lab": lab.command,
+}  # fmt: skip
 
 
 def _of(verbs: Iterable[str]) -> typer.Typer:
@@ -61,14 +66,14 @@ def _of(verbs: Iterable[str]) -> typer.Typer:
     )
     made.callback()(_main)
     for name in verbs:
-        made.command(name)(BY_NAME[name].command)
+        made.command(name)(VERBS[name])
     return made
 
 
-app = _of(BY_NAME)
+app = _of(VERBS)
 app.add_typer(ledger.app, name="ledger")
 
 
 def app_for(arguments: Sequence[str]) -> typer.Typer:
     """The verb that is asked for, alone, because to prepare all of them takes as long as an answer; else all."""
-    return _of(arguments[:1]) if arguments and arguments[0] in BY_NAME else app
+    return _of(arguments[:1]) if arguments and arguments[0] in VERBS else app

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,49 +12,15 @@ from .voice import print_json as print_json
 
 if TYPE_CHECKING:
     from ..publish.oracle import Release
+    from ..publish.spec import ReleaseSpec
     from ..publish.statement import Statement
 
-Epsilon = Annotated[float, typer.Option("--epsilon", help="Privacy budget; smaller is more private. inf: NOT PRIVATE.")]
-Delta = Annotated[float, typer.Option("--delta", help="Allowed probability of revealing the truth; 0 for none.")]
-Unit = Annotated[
-    float | None,
-    typer.Option("--unit", help="Required: how far one protected unit, e.g. a person, can move all weights in total."),
+IgnoreBaseline = Annotated[
+    bool, typer.Option("--ignore-baseline", help="Continue even if public data alone are predicted to be as good.")
 ]
-UnitL2 = Annotated[float | None, typer.Option("--unit-l2", help="The same in L2 norm, if that is less.")]
-UnitEdges = Annotated[
-    str | None, typer.Option("--unit-edges", help="Instead: at most so many weights, by so much each: 60,0.5.")
-]
-MaxWeight = Annotated[float | None, typer.Option("--max-weight", help="Public bound; larger weights are clipped.")]
-Population = Annotated[
-    int | None, typer.Option("--population", help="Public number of protected units, to judge delta.")
-]
-TypicalWeight = Annotated[
-    str | None,
-    typer.Option(
-        "--typical-weight", help="PUBLIC guess: half of the weights lie between 15,40; or the median, 25. Not computed."
-    ),
-]
-Anyway = Annotated[bool, typer.Option("--anyway", help="Go on even if public facts alone are predicted to be as good.")]
-MechanismName = Annotated[str, typer.Option("--mechanism", help="See `hushpath plan`; auto: smallest predicted error.")]
-LawName = Annotated[str, typer.Option("--law", help="auto, laplace or gaussian.")]
-Directed = Annotated[bool, typer.Option("--directed", help="Each row is a one-way arc.")]
-ParallelEdges = Annotated[
-    bool, typer.Option("--parallel-edges", help="Keep rows with the same ends: each is a PUBLIC edge, not a trip.")
-]
-Source = Annotated[str, typer.Option("--source", help="Column of the first node.")]
-Target = Annotated[str, typer.Option("--target", help="Column of the second node.")]
-Weight = Annotated[str, typer.Option("--weight", help="Column of the private weights.")]
-Lower = Annotated[str | None, typer.Option("--lower", help="Public lower bound: a number or a column.")]
-Upper = Annotated[str | None, typer.Option("--upper", help="Public upper bound: a number or a column.")]
-Proxy = Annotated[
-    str | None, typer.Option("--proxy", help="PUBLIC column that resembles the weights, for estimators; published.")
-]
-Nodes = Annotated[Path | None, typer.Option("--nodes", help="Node table with columns node, x, y.")]
-NETWORK = "Edge list (.csv, .tsv, .parquet), .graphml, .gpkg, SUMO .net.xml or .tntp; see docs/INPUTS.md."
-EdgeData = Annotated[Path | None, typer.Option("--edge-data", help="PRIVATE weights of a SUMO network: its edgeData.")]
-EdgeInterval = Annotated[
-    float | None, typer.Option("--edge-interval", help="The second at which the interval of --edge-data begins.")
-]
+Period = Annotated[str | None, typer.Option("--period", help="One period of a release that has several.")]
+NETWORK = "Edge list (.csv, .tsv, .parquet), .graphml, .gpkg, SUMO .net.xml or .tntp; see the guide to inputs."
+SPEC_OR_NETWORK = f"A specification (.toml, see `init`), or the network itself. {NETWORK}"
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, errors included, for machines.")]
 Verify = Annotated[Path | None, typer.Option("--verify", help="Only if signed with the key of this public key file.")]
 ExpectedDataset = Annotated[
@@ -67,9 +32,6 @@ ExpectedDate = Annotated[
 DecoderName = Annotated[str, typer.Option("--decoder", help="How to read the release; `inspect` lists the choices.")]
 EstimatorName = Annotated[
     str, typer.Option("--estimator", help="How edge weights are estimated, where paths are searched.")
-]
-Options = Annotated[
-    list[str] | None, typer.Option("--option", help="A mechanism's option as NAME=VALUE; may be repeated.")
 ]
 
 
@@ -89,7 +51,7 @@ def in_period(release: Release, period: str | None) -> Release:
     from ..errors import OptionError
 
     if period is not None:
-        return release.at(period)
+        return release.for_period(period)
     if len(release.periods) > 1:
         raise OptionError(f"this release has several periods: add --period, one of {', '.join(release.periods)}")
     return release
@@ -98,51 +60,6 @@ def in_period(release: Release, period: str | None) -> Release:
 def finite(value: float) -> float | str:
     """A number as JSON can hold it."""
     return "inf" if value == float("inf") else value
-
-
-def bound(text: str | None, default: float) -> str | float:
-    """A bound given on the command line: a number if it reads as one, else the name of a column."""
-    if text is None:
-        return default
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def numbers(option: str, text: str | None, example: str) -> Any:
-    """One number, or a list of several that stand between commas; ``None`` if nothing was given."""
-    if text is None:
-        return None
-    try:
-        found = [float(part) for part in text.split(",")]
-    except ValueError:
-        raise typer.BadParameter(
-            f"'{option}': {text[:40]!r} is no number, nor several between commas, such as {example}."
-        ) from None
-    return found if "," in text else found[0]
-
-
-def edges_of_unit(text: str | None) -> Any:
-    """``60,0.5``: how many weights by how much each, as ``unit_edges`` takes it; a part of an edge is not cut off.
-
-    >>> edges_of_unit("60,0.5"), edges_of_unit(None)
-    ((60, 0.5), None)
-    """
-    found = numbers("--unit-edges", text, "60,0.5")
-    if not isinstance(found, list):
-        return found
-    return tuple(int(one) if i == 0 and one.is_integer() else one for i, one in enumerate(found))
-
-
-def the_unit(unit: float | None) -> float:
-    """The unit, which has no default; missing, it needs more words than "missing option"."""
-    from ..errors import OptionError
-    from ..strategy.terms import NO_UNIT
-
-    if unit is None:
-        raise OptionError(f"--{NO_UNIT}")
-    return unit
 
 
 def check_inputs(*inputs: Path | None) -> None:
@@ -155,23 +72,15 @@ def check_inputs(*inputs: Path | None) -> None:
             raise InputError(f"{given} is a {kind}; name an ordinary file")
 
 
-def check_public(trips: Path, *public: Path | None) -> None:
-    """Refuse the private table of trips as a public file: every edge and node of a network is published."""
-    from ..errors import OptionError
-
-    for given in public:
-        if given is not None and given.exists() and trips.exists() and given.samefile(trips):
-            raise OptionError(f"{given} is the private table of --trips, and a network is published; give another file")
+def public_files(spec: ReleaseSpec) -> list[Path | None]:
+    """Return the ordinary files that a specification reads; a table of trips may also be a folder."""
+    edge_data = spec.weights.edge_data if spec.weights else None
+    return [spec.network.file, spec.network.nodes, edge_data]
 
 
-def check_edge_data(edge_data: Path | None, begin: float | None, trips: Path | None) -> None:
-    """Refuse a second private input, and an interval of no file."""
-    from ..errors import OptionError
-
-    if trips is not None and edge_data is not None:
-        raise OptionError("--trips and --edge-data are two private inputs; give one")
-    if edge_data is None and begin is not None:
-        raise OptionError("--edge-interval says which part of --edge-data is meant; name that file too")
+def spec_files(spec: ReleaseSpec) -> list[Path | None]:
+    """Return every file that a specification names."""
+    return [*public_files(spec), spec.trips.file if spec.trips else None, spec.ledger.file if spec.ledger else None]
 
 
 def check_output(out: Path, *inputs: Path | None) -> None:
@@ -190,26 +99,3 @@ def check_output(out: Path, *inputs: Path | None) -> None:
         raise CannotError(f"cannot write {out}: there is no folder {out.parent}")
     if not os.access(out.absolute().parent, os.W_OK):
         raise CannotError(f"cannot write {out}: no permission in {out.absolute().parent}")
-
-
-def mechanism_options(pairs: list[str] | None) -> dict[str, Any]:
-    """``NAME=VALUE`` texts as keyword options; values are JSON where they can be, text otherwise."""
-    from inspect import signature
-
-    from ..errors import OptionError
-    from ..publish.plan import plan
-    from ..publish.release import release
-
-    taken = {*signature(plan).parameters, *signature(release).parameters} - {"granularity", "options"}
-    options: dict[str, Any] = {}
-    for pair in pairs or []:
-        name, equals, value = pair.partition("=")
-        if not equals or not name.replace("-", "_").isidentifier():
-            raise OptionError(f"an option is written NAME=VALUE, not {pair[:60]!r}")
-        if name.replace("-", "_") in taken:
-            raise OptionError(f"--option is for options of a mechanism, and {name} is not one")
-        try:
-            options[name.replace("-", "_")] = json.loads(value)
-        except (ValueError, RecursionError):  # text, or a number or nesting that JSON readers refuse
-            options[name.replace("-", "_")] = value
-    return options

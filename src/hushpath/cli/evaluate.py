@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from . import common as c
-from . import owned as o
-from . import trips as t
+from . import options as o
+
+Sources = Annotated[int, typer.Option("--sources", min=1, help="Compare from this many nodes to all.")]
 
 
-@o.owner
+@o.spec_options([*o.READ, *o.PRIVATE_WEIGHTS])
 def command(
-    network: Annotated[Path, typer.Argument(help="The private edge list the release was made from.")],
+    source: Annotated[Path, typer.Argument(metavar="SPEC|NETWORK", help=c.SPEC_OR_NETWORK)],
     release: Annotated[Path, typer.Argument(help="The release file.")],
-    given: dict[str, Any],
-    sources: Annotated[int, typer.Option("--sources", min=1, help="Compare from this many nodes to all.")] = 64,
+    changes: o.Changes,
+    sources: Sources = 64,
     decoder: c.DecoderName = "auto",
     estimator: c.EstimatorName = "auto",
-    period: t.Period = None,
+    period: c.Period = None,
     json: c.Json = False,
 ) -> None:
     """Compare a release with the truth.  NOT PRIVATE: keep the output to yourself."""
@@ -30,8 +31,10 @@ def command(
 
     c.check_inputs(release)
     rel = c.in_period(load(release, decoder=decoder, estimator=estimator), period)
+    spec = o.spec_of_release(source, changes, rel)
+    c.check_inputs(*c.public_files(spec))
     with shown():
-        result = evaluate(o.read(network, given, rel), rel, sources=sources)
+        result = evaluate(spec.read(), rel, sources=sources)
     if json:
         c.print_json(result.as_dict())
     else:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from . import common as c
-from . import trips as t
+from .options import numbers
 
 TO = "osrm, valhalla, omx, parquet, geojson or geoparquet."
 
@@ -43,7 +43,7 @@ def command(
     verify: c.Verify = None,
     dataset: c.ExpectedDataset = None,
     date: c.ExpectedDate = None,
-    period: t.Period = None,
+    period: c.Period = None,
     json: c.Json = False,
 ) -> None:
     """Write a release for a routing engine, a travel model, a database or a map; free, and as often as one likes."""
@@ -58,7 +58,7 @@ def command(
 
     form = format_named(to)
     files = {"lengths": lengths, "ids": ids, "zones": zones}
-    within = c.numbers("--steps", steps, "300,600")
+    within = None if steps is None else numbers(steps, "--steps")
     if confidence is not None:
         check_confidence(confidence)
     c.check_inputs(release, sources, targets, *files.values())
@@ -67,7 +67,7 @@ def command(
     if not (form.folder and out.is_dir()):
         c.check_output(out, release, sources, targets, verify, *files.values())
     rel = load(release, verify=verify, dataset=dataset, date=date, decoder=decoder, estimator=estimator)
-    rel = rel if period is None else rel.at(period)
+    rel = rel if period is None else rel.for_period(period)
     with shown():
         written = export(
             rel, out, to, **files, interval=interval, confidence=confidence, night=night, crs=crs, isochrone=isochrone,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import common as c
-from . import trips as t
 
 if TYPE_CHECKING:
     from ..cells.decomposition import Decomposition
@@ -30,7 +29,7 @@ def command(
     verify: c.Verify = None,
     dataset: c.ExpectedDataset = None,
     date: c.ExpectedDate = None,
-    period: t.Period = None,
+    period: c.Period = None,
     json: c.Json = False,
 ) -> None:
     """Build the index of a release and write it beside it; `query` and `matrix` then use it."""

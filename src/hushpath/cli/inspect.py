@@ -35,7 +35,8 @@ def command(
     rel = load(release, verify=verify, dataset=dataset, date=date)
     beside, signer = signature_path(release), fingerprint(public_key(verify)) if verify else None
     strategy = rel.measurements.strategy
-    days = (rel.statement.trips or {}).get("days")
+    unit = rel.statement.unit
+    days = unit.as_dict().get("days")
     default, *others = decoders_for(strategy)
     usual = rel.reading.estimator if default.searches else None
     more = [
@@ -50,7 +51,7 @@ def command(
             "nodes": topology.num_nodes, "edges": topology.num_edges, "directed": topology.directed,
             "fingerprint": rel.fingerprint, "proved": PROVED, "not_proved": NOT_PROVED,
             "signature": {"present": beside.is_file(), "verified": verify is not None, "key": signer,
-                          "dataset": rel.statement.dataset, "date": rel.statement.quantity.date, "days": days},
+                          "dataset": rel.statement.quantity.dataset, "date": rel.statement.quantity.date, "days": days},
             "decoders": [default.name, *(other.name for other in others)],
             "estimators": [usual.name, *(one.name for one in more)] if usual else [],
             "statement": rel.statement.as_dict(),
@@ -73,7 +74,7 @@ def command(
         print(f"Signature: valid, made with the key of fingerprint {signer}.")
         covered = f"; days {days[0]} to {days[1]}" if days else ""
         print(
-            f"Signed for: data set {rel.statement.dataset or 'not named'}; reporting period "
+            f"Signed for: data set {rel.statement.quantity.dataset or 'not named'}; reporting period "
             f"{rel.statement.quantity.date or 'not stated'}{covered}."
         )
     elif beside.is_file():

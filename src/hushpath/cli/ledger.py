@@ -108,8 +108,8 @@ def check(
 
 def _trouble(path: Path, charges: list[Charge]) -> str:
     """What is wrong with one release file, or nothing."""
-    from ..errors import HushpathError
     from ..days import format_days
+    from ..errors import HushpathError
     from ..privacy.units import Protects
     from ..publish.charging import spending_of
     from ..publish.oracle import load

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import typer
 
 from . import common as c
-from . import trips as t
 
 PANEL = "Beyond one machine (docs/SCALE.md)"
 OUT = "matrix.parquet, matrix.csv, matrix.npy; or a folder (a name without a dot) of Parquet files."
@@ -34,7 +33,7 @@ def command(
     verify: c.Verify = None,
     dataset: c.ExpectedDataset = None,
     date: c.ExpectedDate = None,
-    period: t.Period = None,
+    period: c.Period = None,
     part: Annotated[str | None, _option("--part", "Only the i-th of N shares of a folder: 3/20.")] = None,
     join: Annotated[list[Path] | None, _option("--join", "A folder with parts that shares made; repeatable.")] = None,
     dask: Annotated[str | None, _option("--dask", "Address of a scheduler, or local: make a folder there.")] = None,

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from . import common as c
-from . import trips as t
 
 
 def command(
@@ -19,7 +18,7 @@ def command(
     confidence: Annotated[float, typer.Option("--confidence", help="Of the intervals.")] = 0.9,
     decoder: c.DecoderName = "auto",
     estimator: c.EstimatorName = "auto",
-    period: t.Period = None,
+    period: c.Period = None,
     verify: c.Verify = None,
     dataset: c.ExpectedDataset = None,
     date: c.ExpectedDate = None,
@@ -36,7 +35,7 @@ def command(
     c.check_inputs(release)
     c.check_output(out, release, verify)
     rel = load(release, verify=verify, dataset=dataset, date=date, decoder=decoder, estimator=estimator)
-    rel = rel if period is None else rel.at(period)
+    rel = rel if period is None else rel.for_period(period)
     with shown():
         size = write_explorer(rel, out, title=title, origin=origin, confidence=confidence)
     c.print_marking(rel.statement)

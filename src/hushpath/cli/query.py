@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import common as c
-from . import trips as t
 
 if TYPE_CHECKING:
     from ..publish.quantity import Quantity
@@ -26,7 +25,7 @@ def command(
     verify: c.Verify = None,
     dataset: c.ExpectedDataset = None,
     date: c.ExpectedDate = None,
-    period: t.Period = None,
+    period: c.Period = None,
     json: c.Json = False,
 ) -> None:
     """Ask a release for distances.  Free: asking costs no privacy."""

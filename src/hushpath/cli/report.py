@@ -3,45 +3,43 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from . import common as c
-from . import owned as o
+from . import options as o
+from .evaluate import Sources
 
 
-@o.owner
+@o.spec_options([*o.READ, *o.PRIVATE_WEIGHTS])
 def command(
-    network: Annotated[Path, typer.Argument(help="The private edge list the release was made from.")],
+    source: Annotated[Path, typer.Argument(metavar="SPEC|NETWORK", help=c.SPEC_OR_NETWORK)],
     release: Annotated[Path, typer.Argument(help="The release file.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="The page to write, e.g. report.html.")],
-    given: dict[str, Any],
-    title: Annotated[str | None, typer.Option("--title", help="Of the page.")] = None,
+    changes: o.Changes,
+    title: Annotated[str | None, typer.Option("--title", help="Title of the page.")] = None,
     public: Annotated[bool, typer.Option("--public", help="Only what may be published; no truth is read.")] = False,
-    sources: Annotated[int, typer.Option("--sources", min=1, help="Compare from this many nodes to all.")] = 64,
+    sources: Sources = 64,
     json: c.Json = False,
 ) -> None:
     """Write a report of a release.  NOT PRIVATE (mode 0600) but for sections that say otherwise, unless --public."""
     from ..progress import shown
-    from ..publish.evaluate import Comparison, Evaluation, compare
-    from ..publish.oracle import in_periods, load
+    from ..publish.evaluate import Evaluation
+    from ..publish.oracle import load
     from ..publish.statement import NOT_PRIVATE, OWNER_ONLY
     from ..report.canvas import needs_matplotlib
     from ..report.release import write_report
     from ..report.setting import Setting
 
-    c.check_inputs(network, release)
-    c.check_output(out, network, release, given["nodes"], given["trips"], given["edge_data"])
-    if not public:
-        needs_matplotlib()
+    c.check_inputs(source, release)
     rel = load(release)
-    comparison = None
+    spec = None if public else o.spec_of_release(source, changes, rel)
+    c.check_output(out, source, release, *(c.spec_files(spec) if spec else []))
+    if spec is not None:
+        needs_matplotlib()
     with shown():
-        if not public:
-            owned = o.read(network, given, rel)
-            several = [compare(owned, one, sources=sources) for one in in_periods(rel).values()]
-            comparison = Comparison.joined(several)
+        comparison = None if spec is None else spec.compare(rel, sources=sources)
         words = Setting.of(rel)
         write_report(out, rel.topology, rel, None, comparison, title=title or words.title, setting=words)
     c.print_marking(rel.statement)

@@ -13,70 +13,36 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import common as c
-from . import trips as t
+from . import options as o
 
 if TYPE_CHECKING:
     from ..publish.steps import Series, Step
 
-WAIT = "hushpath: stopping when the release under way is written; once more stops at once, and what it paid is lost"
+WAIT = (
+    "hushpath: stopping when the release that is being made is written; a second signal stops at once, and its charge "
+    "is lost"
+)
 
 
+@o.spec_options(["--epsilon", "--delta", "--dataset", "--ledger"])
 def command(
-    network: Annotated[Path, typer.Argument(help=c.NETWORK)],
-    trips: Annotated[Path, typer.Option("--trips", help="PRIVATE table of trips, or a folder of parts.")],
-    first: Annotated[str, typer.Option("--from", help="The first day, e.g. 2026-01-01.")],
-    every: Annotated[str, typer.Option("--every", help="A release per day, week or month.")],
-    count: Annotated[int, typer.Option("--count", help="How many releases.")],
-    epsilon: Annotated[float, typer.Option("--epsilon", help="What all releases together may spend.")],
+    source: Annotated[Path, typer.Argument(metavar="SPEC", help="A specification with [trips] and [schedule].")],
     out: Annotated[Path, typer.Option("-o", "--out", help="The folder for the release files.")],
-    ledger: Annotated[Path, typer.Option("--ledger", help="Charged before each release; made if not there.")],
-    delta: c.Delta = 1e-6,
-    split: Annotated[str, typer.Option("--split", help="even, or front: the first get more.")] = "even",
-    dataset: Annotated[str | None, typer.Option("--dataset", help="Of the ledger; else the name of --trips.")] = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Show spans and epsilons; write nothing.")] = False,
-    early: Annotated[bool, typer.Option("--early", help="Release spans, too, that are not over yet.")] = False,
-    skip_lost: Annotated[bool, typer.Option("--skip-lost", help="Skip releases charged but without a file.")] = False,
-    retry: Annotated[bool, typer.Option("--retry/--no-retry", help="Keep room to repeat a killed release.")] = True,
-    population: c.Population = None,
-    law: c.LawName = "auto",
-    directed: c.Directed = False,
-    parallel_edges: c.ParallelEdges = False,
-    source: c.Source = "source",
-    target: c.Target = "target",
-    proxy: c.Proxy = None,
-    nodes: c.Nodes = None,
-    estimator: c.EstimatorName = "auto",
+    changes: o.Changes,
+    plan: Annotated[bool, typer.Option("--plan", help="Show days and epsilons; write nothing.")] = False,
+    early: Annotated[bool, typer.Option("--early", help="Also release days that are not over.")] = False,
+    skip_missing: Annotated[
+        bool, typer.Option("--skip-missing", help="Skip releases that were charged but whose file is missing.")
+    ] = False,
     sign: Annotated[Path | None, typer.Option("--sign", help="Sign with this private key; see `keygen`.")] = None,
-    protects: t.Protects = None,
-    low: t.Low = None,
-    high: t.High = None,
-    person: t.Person = None,
-    day: t.Day = None,
-    trip: t.Trip = None,
-    edge: t.Edge = None,
-    seconds: t.Seconds = None,
-    node: t.Node = None,
-    time: t.Time = None,
-    node_lists: t.NodeLists = None,
-    time_lists: t.TimeLists = None,
-    durations: t.Durations = None,
-    period: t.PeriodColumn = None,
-    periods: t.PeriodNames = None,
-    neighbours: t.Neighbours = None,
-    max_edges: t.MaxEdges = None,
-    emphasis: t.Emphasis = None,
     json: c.Json = False,
 ) -> None:
-    """Release people's trips span by span within one total budget; run it again to go on where it ended."""
-    given = {**locals(), "days": None}
-    from ..privacy.accounting import Budget
+    """Make the releases of a schedule within one total budget; run it again to continue."""
     from ..progress import shown
-    from ..publish.series import series
+    from ..publish.series import SeriesRun
 
-    c.check_inputs(network, nodes, ledger)
-    Budget(epsilon, delta)  # a wrong budget is said before the data are opened
-    terms = t.declared(given)
-    del terms["days"]  # each release has its own
+    spec = o.spec_from(source, changes)
+    c.check_inputs(source, *c.public_files(spec))
 
     @contextmanager
     def around(step: Step) -> Iterator[None]:
@@ -85,22 +51,23 @@ def command(
             if not json:
                 print(f"{step.file}: epsilon {step.epsilon:g}, charged and written", flush=True)
 
+    run = SeriesRun(
+        dataset=_name(spec.trips.file, spec.ledger.file) if spec.trips and spec.ledger else None, sign=sign,
+        early=early, skip_missing=skip_missing, only_plan=plan, around=around,
+    )  # fmt: skip
+    if spec.quantity.dataset:
+        run = SeriesRun(spec.quantity.dataset, sign, early, skip_missing, plan, around)
     with shown():
-        found = series(
-            t.read(network, trips, given), first=first, every=every, count=count, epsilon=epsilon, delta=delta,
-            split=split, ledger=ledger, folder=out, dataset=dataset or _name(trips, ledger),
-            population=population, law=law, estimator=estimator, sign=sign, early=early, skip_lost=skip_lost,
-            retry=retry, only_plan=plan, around=around, **terms,
-        )  # fmt: skip
+        found = spec.series(out, run)
     if json:
-        c.print_json({"ledger": str(ledger), **_document(found)})
+        c.print_json({"ledger": str(spec.ledger.file if spec.ledger else ""), **_document(found)})
     else:
         print("\n".join([str(found), *_outlook(found)]))
 
 
 @contextmanager
 def _finishing() -> Iterator[None]:
-    """Let the release under way be written before Ctrl-C or a polite kill ends the series: it is paid for already."""
+    """Let the release that is being made be written before Ctrl-C or SIGTERM ends the series: it is charged already."""
     asked: list[int] = []
 
     def note(number: int, frame: Any) -> None:  # noqa: ARG001 - what signal handlers are given
@@ -123,7 +90,7 @@ def _finishing() -> Iterator[None]:
 
 
 def _name(trips: Path, ledger: Path) -> str | None:
-    """What a new ledger calls the data; one that is there knows."""
+    """The name of the data in a new ledger; an existing ledger has one."""
     if ledger.exists() and ledger.stat().st_size:
         return None
     place = trips.absolute()
@@ -131,16 +98,16 @@ def _name(trips: Path, ledger: Path) -> str | None:
 
 
 def _outlook(found: Series) -> list[str]:
-    """What there is to do about it."""
+    """What to do next."""
     lines = [f"NOT POSSIBLE as planned: {found.trouble}."] if found.trouble else []
     if found.of("lost"):
         lines.append("Lost: a run was killed between charge and file; the charge stays spent.")
     for step in found.of("made"):
         if step.wasted:
             numbers = ", ".join(f"{one.number} (epsilon {one.asked.epsilon:.4g})" for one in step.wasted)
-            lines.append(f"Charged more than once: {step.file.name}; no file was made of charge {numbers}.")
+            lines.append(f"Charged more than once: {step.file.name}; charge {numbers} has no file.")
     if found.of("to come"):
-        lines.append("To come: the days are not over. Its budget is kept; run this again then.")
+        lines.append("To come: the days are not over. The budget is reserved; run this again then.")
     return lines
 
 

@@ -87,7 +87,7 @@ class Release:
         """The public network."""
         return self.measurements.strategy.topology
 
-    def read(self, decoder: str = "auto", estimator: str = "auto") -> Release:
+    def with_decoder(self, decoder: str = "auto", estimator: str = "auto") -> Release:
         """The same release, read in another way: free, and as often as one likes.
 
         ``decoder`` is one of those that ``hushpath inspect`` lists; ``estimator`` says how edge weights are estimated
@@ -96,14 +96,14 @@ class Release:
         known = vars(self).get("fingerprint")  # if it was worked out: reading alone needs none
         other = Release(self.measurements, self.statement, self._given, known, decoder=decoder, estimator=estimator)
         _ = other.decoder  # says now what cannot be read so
-        return other if self.period is None else other.at(self.period)
+        return other if self.period is None else other.for_period(self.period)
 
     @property
     def periods(self) -> tuple[str, ...]:
         """The periods of the release; none, if it is of one time only."""
         return self.measurements.strategy.terms.periods.names
 
-    def at(self, period: str) -> Release:
+    def for_period(self, period: str) -> Release:
         """The same release in one of its periods: every question is then about that one.  Free."""
         if not self.periods:
             raise OptionError("this release has no periods")
@@ -422,7 +422,7 @@ def in_periods(release: Release) -> dict[str, Release]:
     """The release in each of its periods; under no name, if it has none."""
     if release.period is not None or not release.periods:
         return {release.period or "": release}
-    return {period: release.at(period) for period in release.periods}
+    return {period: release.for_period(period) for period in release.periods}
 
 
 load = Release.load

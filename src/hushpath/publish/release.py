@@ -95,9 +95,7 @@ def release(
     >>> rel.distance(0, 0)
     0.0
     """
-    if not isinstance(network, Network):
-        hint = "; use release_trips for trips" if isinstance(network, Trips) else ""
-        raise OptionError(f"release takes a Network, such as read_network returns, not {type(network).__name__}{hint}")
+    _check_type(network, Network, "release takes a Network, such as read_network returns; use release_trips for trips")
     if isinstance(epsilon, (list, tuple)):
         raise OptionError("a release has one epsilon; hushpath.plan compares several")
     choice = Noise.of(noise)
@@ -158,9 +156,7 @@ def release_trips(
     Release
         The noisy totals with their statement; ask it for any travel time, ``rel.for_period("am")`` in one period.
     """
-    if not isinstance(trips, Trips):
-        hint = "; use release for weights" if isinstance(trips, Network) else ""
-        raise OptionError(f"release_trips takes Trips, such as read_trips returns, not {type(trips).__name__}{hint}")
+    _check_type(trips, Trips, "release_trips takes Trips, such as read_trips returns; use release for weights")
     choice = Noise.of(noise)
     strategy = strategy_for(
         trips, Budget(epsilon, delta), TripUnit.of(protects, days), low=low, high=high, noise=choice.law,  # type: ignore[arg-type]
@@ -171,6 +167,11 @@ def release_trips(
         return measure_trips(strategy, trips, sampler)
 
     return publish(strategy, measured, choice, seed=seed, ledger=ledger, quantity=quantity.of_trips())
+
+
+def _check_type(value: Any, kind: type, rule: str) -> None:
+    if not isinstance(value, kind):
+        raise OptionError(f"{rule}; got {type(value).__name__}")
 
 
 def strategy_for(
@@ -187,7 +188,7 @@ def strategy_for(
 def publish(
     strategy: Strategy, measured: Callable[[Sampler], Measurements], noise: Noise, *, quantity: Quantity,
     seed: int | None = None, ledger: LedgerPath | None = None, file: str = "",
-    keep: Callable[[Release], None] | None = None,
+    keep: Callable[[Release], None] | None = None, specification: str = "",
 ) -> Release:  # fmt: skip
     """Charge, measure and state a release, once everything public is known to be right.
 
@@ -205,6 +206,8 @@ def publish(
         Where to charge the release, and under which file name.
     keep
         Called with the release before the ledger notes it as made, for example to write it to the disk.
+    specification
+        The specification that the release was made by, as published.
     """
     reading(strategy)  # says now, before the charge, what could not be decoded
     if ledger is not None and seed is not None:
@@ -215,7 +218,7 @@ def publish(
     numbers = measured(sampler)
     if charging is not None and charging.dataset:
         quantity = replace(quantity, dataset=charging.dataset)
-    made = Release(numbers, replace(Statement.of(numbers), quantity=quantity))
+    made = Release(numbers, replace(Statement.of(numbers), quantity=quantity, specification=specification))
     if keep is not None:
         keep(made)
     if charging is not None and number is not None:

@@ -23,7 +23,7 @@ from .quantity import UNNAMED, Quantity
 
 NOT_PRIVATE = "NOT PRIVATE"
 OWNER_ONLY = f"{NOT_PRIVATE}: holds private truth, for the data owner only; do not publish"
-NO_PROMISE = ("proxy", "read_as", "quantity")
+NO_PROMISE = ("proxy", "read_as", "quantity", "specification")
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class Statement:
         measured: what cautions are worked out from.
         proxy: the public column that helps to read the release, if the owner declared one; no part of the promise.
         read_as: the decoder, and the estimator of weights if it searches paths; free to choose, no part of the promise.
+        specification: the specification file that the release was made by, if it was; checked against the promise.
         quantity: what the numbers are and who publishes them, as declared; nothing that is certified.
     """
 
@@ -76,6 +77,7 @@ class Statement:
     proxy: str = ""
     read_as: str = ""
     quantity: Quantity = UNNAMED
+    specification: str = ""
 
     @classmethod
     def of(cls, measurements: Measurements) -> Statement:

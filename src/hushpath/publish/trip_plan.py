@@ -97,7 +97,7 @@ class TripPlan:
         return "\n".join([
             f"Protected: {terms.unit.description}.",
             f"Budget: epsilon = {terms.budget.epsilon:g}, delta = {terms.budget.delta:g}; {self.strategy.num_values} "
-            f"totals with {str(self.strategy.law).capitalize()} noise, standard deviation {noise:.4g} of one unit's norm.",
+            f"totals with {str(self.strategy.law).capitalize()} noise, standard deviation {noise:.4g} per unit.",
             f"A typical release of {self.expected_units:,} units with {self.edges_per_unit:g} edges each, simulated:",
             "  times   release  free flow x 1 ratio  free flow   (mean error of distances)",
             *rows,

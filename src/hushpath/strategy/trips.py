@@ -71,7 +71,7 @@ class TripTerms(Terms):
             raise OptionError("bounds and weights of edges must have the same length")
         with np.errstate(invalid="ignore", over="ignore"):
             if not ((low >= 0) & (high > low) & (high >= 1e-9) & (high <= 1e12) & (high - low >= 1e-9 * high)).all():
-                raise OptionError("bounds of a pass must satisfy 0 <= low < high and 1e-9 <= high <= 1e12 on every edge")
+                raise OptionError("bounds of a pass must satisfy 0 <= low < high, 1e-9 <= high <= 1e12")
         if not ((self.edge_weights >= 1) & (self.edge_weights <= 2**20)).all():
             raise OptionError("the weight of an edge must be an integer from 1 to 2**20")
         for name, array in (("low", low), ("high", high), ("edge_weights", frozen(self.edge_weights, np.int64))):
