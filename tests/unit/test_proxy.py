@@ -91,6 +91,12 @@ def test_matrices_and_arrays():
     assert same(built.topology.proxy, FREE)
     assert built.topology.proxy_name == "proxy"
     assert same(built.with_proxy(FREE[::-1], name="mine").topology.proxy[2:], [0.5, 0.25])
+    columns = {"lanes": pd.Series([[1, 2]] * 6, index=range(9, 15)), "name": "uvwxyz"}
+    built = Network.build("abcd", *ends, EDGES["minutes"], columns=columns, parallel_edges=True)
+    assert built.topology.texts("lanes") == ["[1, 2]"] * 4
+    assert built.topology.texts("name") == ["u", "x", "v", "w"]
+    with pytest.raises(OptionError, match="6 edges, 5 values"):
+        Network.build("abcd", *ends, EDGES["minutes"], columns={"name": "uvwxy"}, parallel_edges=True)
     with pytest.raises(OptionError, match="named when the network is read"):
         built.with_proxy("free")
     square = sparse.coo_array((np.ones(6), ([0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2])))

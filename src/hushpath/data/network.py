@@ -49,7 +49,7 @@ class Network:
     def build(
         cls, labels: Iterable[Any], tails: ArrayLike, heads: ArrayLike, weights: ArrayLike, *, directed: bool = False,
         lower: ArrayLike = 0.0, upper: ArrayLike = np.inf, coordinates: ArrayLike | None = None,
-        proxy: ArrayLike | None = None, proxy_name: str = "proxy", columns: Mapping[str, Sequence[Any]] | None = None,
+        proxy: ArrayLike | None = None, proxy_name: str = "proxy", columns: Mapping[str, Iterable[Any]] | None = None,
         parallel_edges: bool | None = False, weight_name: str = "",
     ) -> Network:  # fmt: skip
         """Build from node positions and one weight per edge (the common end of the constructors below).

@@ -12,7 +12,7 @@ their public columns: the lowest proxy goes with the lowest weight, whatever the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -97,18 +97,21 @@ def public_names(weight: str, ends: Sequence[str], proxy: Any, columns: Any, *bo
     return list(dict.fromkeys(names))
 
 
-def column_arranged(values: Sequence[Any], rows: Int, twins: Int) -> NDArray[Any]:
-    """A public column, one value per edge from one per row of the input; those of twins are sorted as texts."""
-    if len(values) <= rows.max(initial=-1):
-        raise OptionError(f"a public column has one value per edge, not {len(values)}")
-    found = np.empty(len(rows), object)
-    found[:] = [values[row] for row in rows.tolist()]
-    return frozen(found[np.lexsort((column_texts(found).astype(str), twins))], object)
+def column_arranged(values: Iterable[Any], count: int, rows: Int, twins: Int) -> NDArray[Any]:
+    """A public column, a value per edge from one per row of the input (``count``); twins' are sorted as texts."""
+    given = list(values)
+    if len(given) != count:
+        raise OptionError(f"a public column has one value per edge: {count} edges, {len(given)} values")
+    found = np.fromiter((given[row] for row in rows.tolist()), object, len(rows))
+    if twins.max(initial=-1) + 1 < len(twins):  # by Python: an array of texts has room for the longest in each place
+        group, text = twins.tolist(), column_texts(found)
+        found = found[sorted(range(len(found)), key=lambda edge: (group[edge], text[edge]))]
+    return frozen(found, object)
 
 
-def column_texts(values: NDArray[Any]) -> NDArray[Any]:
+def column_texts(values: NDArray[Any]) -> list[str]:
     """Each value as a text without blanks around it, as ids are compared."""
-    return np.array([str(value).strip() for value in values.tolist()], object)
+    return [str(value).strip() for value in values.tolist()]
 
 
 def sorted_among_twins(values: Float, twins: Int) -> Float:

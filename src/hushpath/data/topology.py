@@ -119,7 +119,7 @@ class Topology:
         cls, labels: Iterable[Any], tails: ArrayLike, heads: ArrayLike, *, directed: bool = False,
         lower: ArrayLike = 0.0, upper: ArrayLike = np.inf, coordinates: ArrayLike | None = None, dropped_loops: int = 0,
         proxy: ArrayLike | None = None, proxy_name: str = "proxy",
-        columns: Mapping[str, Sequence[Any]] | None = None, parallel_edges: bool | None = False,
+        columns: Mapping[str, Iterable[Any]] | None = None, parallel_edges: bool | None = False,
     ) -> tuple[Topology, Int]:  # fmt: skip
         """Validate once at the door; return the topology in canonical order and the input row of each of its edges.
 
@@ -184,7 +184,7 @@ class Topology:
                 else checked_proxy(sorted_among_twins(proxy_array(proxy, m)[rows], twins), proxy_name)
             ),
             proxy_name="" if proxy is None else proxy_name,
-            columns={name: column_arranged(values, rows, twins) for name, values in (columns or {}).items()},
+            columns={name: column_arranged(values, m, rows, twins) for name, values in (columns or {}).items()},
         )
         return topology, rows
 
@@ -230,7 +230,7 @@ class Topology:
 
     def texts(self, column: str) -> list[str]:
         """Return a public column (of ``columns``) as texts, one per edge: ids of edges."""
-        return [str(text) for text in column_texts(self._column(column))]
+        return column_texts(self._column(column))
 
     def _column(self, name: str) -> NDArray[Any]:
         if name not in self.columns:
