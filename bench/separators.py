@@ -19,7 +19,7 @@ import numpy as np
 from scipy.spatial import Delaunay
 
 from hushpath import Network
-from hushpath.decompose.decomposition import decomposition
+from hushpath.decompose.build import decomposition
 from hushpath.measure.door import measure
 from hushpath.noise import make_sampler
 from hushpath.publish.plan import plan

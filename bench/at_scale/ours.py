@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 import hushpath
-from hushpath.cells.layout import Layout
-from hushpath.decompose.decomposition import decomposition
+from hushpath.cells.tables import Layout
+from hushpath.decompose.build import decomposition
 
 from .networks import road_like
 

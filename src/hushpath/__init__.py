@@ -36,7 +36,7 @@ from ._version import __version__
 from .compiled import settle
 
 if TYPE_CHECKING:
-    from .cells.decomposition import Decomposition
+    from .cells.partition import Decomposition
     from .data.network import Network
     from .data.readers import read_network, read_topology
     from .data.topology import Topology

@@ -9,11 +9,11 @@ from named_graphs import ALL, build, delaunay_ends, exact_distances, grid_ends, 
 
 import hushpath
 from hushpath import Decomposition
-from hushpath.cells.decomposition import FORMAT
 from hushpath.cells.index import Index
+from hushpath.cells.partition import FORMAT
 from hushpath.decompose import dissection
 from hushpath.errors import FileFormatError
-from hushpath.kernels.dissection import cells_of_tree, elimination_tree
+from hushpath.kernels.partition import cells_of_tree, elimination_tree
 
 
 @settings(max_examples=50, deadline=None)

@@ -9,14 +9,12 @@ from named_graphs import build, exact_distances, grid_ends, named, random_networ
 
 from hushpath.cells.hierarchy import Hierarchy, Lists
 from hushpath.cells.index import Index
-from hushpath.cells.labels import build_labels
-from hushpath.cells.layout import Layout
-from hushpath.cells.tables import as_tables, cell_graphs, fill_tables, outer_room
-from hushpath.decompose.decomposition import decomposition
+from hushpath.cells.tables import Layout, as_tables, build_labels, cell_graphs, fill_tables, outer_room
+from hushpath.decompose.build import decomposition
 from hushpath.decompose.dissection import cut
 from hushpath.errors import CannotError, FileFormatError
 from hushpath.kernels.labels import climb, end_column, meeting, merged
-from hushpath.kernels.numbering import preorder
+from hushpath.kernels.layout import preorder
 
 
 def made(net, leaf_size=3, seed=0, from_edges=True):

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from named_graphs import build, exact_distances, grid_ends
 
-from hushpath.cells.fold import MOST, folded
 from hushpath.cells.index import Index
-from hushpath.cells.span import fit_in_32_bits
+from hushpath.cells.overflow import fit_in_32_bits
+from hushpath.cells.partition import MOST, folded
 from hushpath.decompose.dissection import cut
 from hushpath.kernels.minplus import NOTHING
 

@@ -23,17 +23,15 @@ import numpy as np
 from ..arrays import Float, Int, sealed
 from ..compiled import uncompiled
 from ..errors import CannotError
-from ..kernels.flat import Doors, Labels, Tables, Targets
 from ..kernels.labels import pairs_by_climbing, pairs_by_labels
+from ..kernels.layout import Doors, Labels, Tables, Targets
 from ..kernels.minplus import LANES, NOTHING
 from ..kernels.paths import THREADS, in_threads
 from ..kernels.rows import products_by_labels, rows_by_panels, rows_one_by_one
 from ..progress import steps
-from .decomposition import Decomposition
-from .labels import build_labels, label_bytes
-from .layout import Layout
-from .span import fit_in_32_bits
-from .tables import as_tables, fill_tables, outer_room, table_bytes
+from .overflow import fit_in_32_bits
+from .partition import Decomposition
+from .tables import Layout, as_tables, build_labels, fill_tables, label_bytes, outer_room, table_bytes
 
 MAX_BYTES = 4 * 2**30
 FEW_ROWS = 8  # fewer rows go one by one

@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 from ..arrays import starts
 from ..errors import FileFormatError, warn
 from ..files import container
-from ..kernels.flat import Doors, Labels, Tables
+from ..kernels.layout import Doors, Labels, Tables
 from . import known
 from .index import Index
-from .labels import label_rows
-from .layout import Layout
+from .tables import Layout, label_rows
 
 FORMAT = "hushpath-index"
 VERSION = 3

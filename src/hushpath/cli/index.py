@@ -11,7 +11,7 @@ from . import common as c
 from . import trips as t
 
 if TYPE_CHECKING:
-    from ..cells.decomposition import Decomposition
+    from ..cells.partition import Decomposition
     from ..data.topology import Topology
 
 
@@ -73,7 +73,7 @@ def _check_decomposition(path: Path, index: Path) -> None:
 
 def _decomposition(path: Path, topology: Topology) -> Decomposition:
     """Read a decomposition, or make it and write it there."""
-    from ..cells.decomposition import Decomposition
+    from ..cells.partition import Decomposition
     from ..decompose.dissection import cut
 
     if path.is_file():

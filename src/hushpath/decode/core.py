@@ -20,8 +20,8 @@ from ..arrays import Float, Int
 from ..blocks import Block
 from ..blocks.samples import HopCounts
 from ..cells import Index
-from ..cells.decomposition import Decomposition
 from ..cells.index import MAX_BYTES
+from ..cells.partition import Decomposition
 from ..data.topology import Topology
 from ..errors import CannotError, OptionError
 from ..estimate.core import Estimator, NoisyEdges

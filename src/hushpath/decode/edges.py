@@ -13,8 +13,8 @@ from ..blocks import Block, EdgeBlock, LineBlock
 from ..blocks.anchors import is_forest
 from ..blocks.pieces import sampled_in_forest, sampled_routes
 from ..cells import Index
-from ..cells.decomposition import Decomposition
 from ..cells.index import MAX_BYTES
+from ..cells.partition import Decomposition
 from ..cells.tables import row_work, table_bytes, table_work
 from ..decompose.dissection import cut
 from ..errors import CannotError

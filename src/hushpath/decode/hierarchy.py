@@ -14,17 +14,15 @@ import numpy as np
 from ..arrays import Bool, Float, Int
 from ..blocks import HierarchyBlock
 from ..cells import Index
-from ..cells.decomposition import Decomposition
 from ..cells.hierarchy import Lists
 from ..cells.index import MAX_BYTES, refuse_above
-from ..cells.layout import Layout
-from ..cells.tables import as_tables, cell_graphs, fill_leaves, table_bytes
+from ..cells.partition import Decomposition
+from ..cells.tables import Layout, as_tables, cell_graphs, fill_leaves, table_bytes
 from ..data.lattice import LARGEST_DISTANCE
 from ..errors import CannotError
 from ..estimate.core import Estimator
-from ..kernels.flat import Graphs
+from ..kernels.layout import Graphs, mirrored
 from ..kernels.minplus import INFINITE
-from ..kernels.numbering import mirrored
 from ..kernels.tables import DENSE, leaf_rows
 from ..measure import Measurements
 from ..strategy.core import Strategy

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..cells import Index
-from ..cells.decomposition import Decomposition
 from ..cells.index import MAX_BYTES, refuse_above
+from ..cells.partition import Decomposition
 from ..errors import CannotError
 from ..estimate.core import Estimator
 from ..kernels.minplus import INFINITE

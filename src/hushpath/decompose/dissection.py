@@ -16,11 +16,10 @@ import numpy as np
 
 from ..arrays import Int
 from ..cells import known
-from ..cells.decomposition import SUFFIX, Decomposition, digest
-from ..cells.fold import folded
+from ..cells.partition import SUFFIX, Decomposition, digest, folded
 from ..data.topology import Topology, Wiring
 from ..errors import FileFormatError
-from ..kernels.dissection import cells_of_tree, elimination_tree
+from ..kernels.partition import cells_of_tree, elimination_tree
 from ..progress import steps
 
 LEAF_SIZE = 16  # smaller leaves make more cells, larger ones longer inner tables

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from ..errors import OptionError
 from .graph import Family, Graph, Splitter
-from .separators.bags import Bags
-from .separators.centroid import Centroid
 from .separators.general import General
 from .separators.grid import Grid
 from .separators.planar import Planar
+from .separators.tree import Centroid
+from .separators.treewidth import Bags
 
 FAMILIES: dict[str, type[Family]] = {
     "tree": Centroid, "treewidth": Bags, "grid": Grid, "planar": Planar, "general": General,

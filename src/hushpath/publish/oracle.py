@@ -24,8 +24,8 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..cells import Index
-from ..cells.decomposition import Decomposition
 from ..cells.index import MAX_BYTES
+from ..cells.partition import Decomposition
 from ..cells.storage import index_path, load_index, save_index
 from ..data.labels import Label
 from ..data.topology import Topology

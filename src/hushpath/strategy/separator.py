@@ -29,9 +29,9 @@ from ..arrays import Float
 from ..blocks.hierarchy import HierarchyBlock
 from ..cells.hierarchy import Hierarchy
 from ..data.topology import Topology
-from ..decompose.decomposition import decomposition
+from ..decompose.build import decomposition
 from ..decompose.graph import Graph
-from ..decompose.separators.bags import Bags, BagSplitter
+from ..decompose.separators.treewidth import Bags, BagSplitter
 from ..errors import OptionError
 from ..noise import Law
 from ..privacy.sensitivity import hub_cut
