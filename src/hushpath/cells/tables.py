@@ -1,19 +1,18 @@
-"""Where everything stands: cells in preorder, hubs in columns, boundaries by slot.
+"""The tables of a hierarchy of cells: their layout in flat arrays, and the distances and hub labels they hold.
 
-The layout depends on the public hierarchy alone, and on which vertices are chosen in each cell: its hubs, or its whole
-separator.  Both are called hubs here.  The words (column, slot, own) are explained in ``kernels.flat``.
+*Layout*: cells in preorder, hubs in columns, boundaries by slot (``kernels.layout`` explains these words).  It depends
+on the public hierarchy alone, and on which vertices are chosen in each cell: its hubs, or its whole separator.  Both
+are called hubs here.
 
-The distances inside every cell, flat: one builder for private lattice weights and for published edge lengths.
+*Tables*: the distances inside every cell.  One builder serves private lattice weights and published edge lengths.
+Tables of leaves are made from their edges, those of split cells from the boundary distances of their children by
+elimination over the chosen vertices, bottom-up.  On planar networks that is O(n^1.5) in all, instead of a shortest-path
+tree per separator vertex.
 
-Leaves from their edges, split cells from the boundary distances of their children by elimination over the chosen
-vertices, bottom-up.  On planar networks that is O(n^1.5) in all, instead of a shortest-path tree per separator vertex.
-
-One row of numbers per hub: its distances to all hubs of the cells above it, root first.
-
-The answer for a pair of hubs is then the minimum of the sum of two rows over their common part.  Rows are made
-top-down: the path from a hub to one above leaves its cell over the boundary, whose rows are already there.  Other
-vertices, which are most, have no rows of their own: theirs are merged from those of the few hubs they reach, when they
-are asked for.
+*Labels*: one row per hub with its distances to all hubs of the cells above it, root first.  The distance of two hubs is
+the minimum of the sum of two rows over their common part.  Rows are made top-down: the path from a hub to one above
+leaves its cell over the boundary, whose rows are finished.  Other vertices, which are most, have no rows: theirs are
+merged on demand from the rows of the few hubs they reach.
 """
 
 from __future__ import annotations
@@ -100,8 +99,8 @@ class Layout:
         return layout
 
     @classmethod
-    def of_cut(cls, network: Wiring, parent: Int, home: Int) -> Layout:
-        """Lay out a cut: cells in preorder, by parent, and the cell of each vertex, where it is a hub or a leaf's own.
+    def of_partition(cls, network: Wiring, parent: Int, home: Int) -> Layout:
+        """Lay out a partition: cells in preorder, by parent, and the cell of each vertex (as a hub, or inside a leaf).
 
         Every boundary follows from these, so nothing else can be claimed.  The one axiom is that the cells of the two
         ends of an edge lie on one path to the root.
@@ -127,7 +126,7 @@ class Layout:
         most = max(MOST_BOUNDARY * (len(home) + cells), 2**22)
         bound_start, bound = boundaries(parent, home, *network.neighbours, own.start, own.items, most)
         if not len(bound_start):
-            raise CannotError("cells have very many neighbours: the network has no small separators, or was cut badly")
+            raise CannotError("cells have too many neighbours: no small separators exist, or the partition is bad")
         slot, above, here, members = boundary_slots(len(home), parent, hub_start, hubs, bound_start, bound)
         row = np.empty(len(home), np.int64)
         row[own.items] = np.arange(len(home)) - own.start[home[own.items]]
@@ -298,8 +297,8 @@ def cell_graphs(
     )
 
 
-def cut_graphs(layout: Layout, network: Wiring) -> Graphs:
-    """The graph inside every cell of a cut, without lengths: an edge belongs to the lower cell of its two ends."""
+def partition_graphs(layout: Layout, network: Wiring) -> Graphs:
+    """The graph inside every cell of a partition, without lengths; an edge belongs to the lower cell of its ends."""
     edges = Lists.grouped(np.maximum(layout.home[network.tails], layout.home[network.heads]), layout.num_cells)
     number = np.arange(layout.num_cells)
     # Vertices of leaves: their own and their boundary, increasing. Those of other cells are not asked for.

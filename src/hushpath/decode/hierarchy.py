@@ -16,7 +16,7 @@ from ..blocks import HierarchyBlock
 from ..cells import Index
 from ..cells.hierarchy import Lists
 from ..cells.index import MAX_BYTES, refuse_above
-from ..cells.partition import Decomposition
+from ..cells.partition import Partition
 from ..cells.tables import Layout, as_tables, cell_graphs, fill_leaves, table_bytes
 from ..data.lattice import LARGEST_DISTANCE
 from ..errors import CannotError
@@ -154,11 +154,11 @@ class HierarchyDecoder(Decoder):
         return Index(layout, as_tables(layout, steps), self.strategy.lattice.granularity, from_edge_lengths=False)
 
     def build_index(
-        self, max_bytes: int = MAX_BYTES, *, labels: bool = True, decomposition: Decomposition | None = None
+        self, max_bytes: int = MAX_BYTES, *, labels: bool = True, partition: Partition | None = None
     ) -> Index:
         """Make the labels of all vertices; the tables were measured."""
-        if decomposition is not None:
-            raise CannotError("this release was measured on cells of its own and cannot use another decomposition")
+        if partition is not None:
+            raise CannotError("`partition` applies to releases of edge weights; this one was measured on its own cells")
         return self.index.with_labels(max_bytes) if labels else self.index
 
     def index_for(self, rows: int) -> Index | None:  # noqa: ARG002 - the tables are there for any number of rows

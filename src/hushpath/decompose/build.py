@@ -1,11 +1,8 @@
-"""The recursion that cuts a network into a hierarchy of cells.
+"""The hierarchy of cells of a network, by recursive separators: made once and kept.
 
-Reads no weights.  It never fails on odd graphs: a cell that no separator makes smaller becomes a leaf.
-
-A network cut into its hierarchy of cells, made once and kept: the front door of this package.
-
-Decompositions are public and depend on the topology alone, so mechanisms, laws and the query engine that
-ask for the same one get the same one.
+``build_hierarchy`` is the recursion.  It reads no weights and never fails on odd graphs: a cell that no separator makes
+smaller becomes a leaf.  ``separator_hierarchy`` chooses a family of separators first.  Hierarchies are public and
+depend on the topology alone, so mechanisms and noise laws that ask for the same one get the same one.
 """
 
 from __future__ import annotations
@@ -30,7 +27,7 @@ def build_hierarchy(
     topology: Topology, splitter: Splitter, *, leaf_size: int, depth: int | None = None, hops: int = 0,
     family: str = "",
 ) -> Hierarchy:  # fmt: skip
-    """Cut cells of more than ``leaf_size`` vertices until level ``depth`` (no limit if ``None``).
+    """Split cells of more than ``leaf_size`` vertices until level ``depth`` (no limit if ``None``).
 
     ``hops > 0`` builds the covered flavour: separators keep their inner edges as public ones below, and hubs are
     ``hops``-covers of them.
@@ -47,15 +44,15 @@ def build_hierarchy(
     with counting(n, "cutting cells") as advance:
         while stack:
             above, level, mine, edges = stack.pop()
-            cell, cut = len(parent), None
+            cell, found = len(parent), None
             if len(mine) > leaf_size and (depth is None or level < depth):
                 scratch[mine] = np.arange(len(mine))
                 tails, heads = scratch[topology.tails[edges]], scratch[topology.heads[edges]]
                 graph = Graph.from_edges(len(mine), tails, heads, mine)
-                cut = _cut(graph, splitter, tails, heads, edges, keep_inner=hops > 0)
+                found = _split_cell(graph, splitter, tails, heads, edges, keep_inner=hops > 0)
             chosen = centres = np.empty(0, np.int64)
-            if cut is not None:
-                split, children = cut
+            if found is not None:
+                split, children = found
                 chosen = centres = np.flatnonzero(split.side == SEPARATOR)
                 if hops:
                     centres = np.sort(split.centres if split.centres is not None else k_cover(graph, chosen, hops)[0])
@@ -64,7 +61,7 @@ def build_hierarchy(
             vertices.append(mine)
             separators.append(mine[chosen])
             hubs.append(mine[centres])
-            done = mine if cut is None else mine[chosen]
+            done = mine if found is None else mine[chosen]
             advance(int((~settled[done]).sum()))
             settled[done] = True
     return Hierarchy.proved(
@@ -73,7 +70,7 @@ def build_hierarchy(
     )  # fmt: skip
 
 
-def _cut(
+def _split_cell(
     graph: Graph, splitter: Splitter, tails: Int, heads: Int, edges: Int, *, keep_inner: bool
 ) -> tuple[Split, list[tuple[Int, Int]]] | None:
     """Split one cell; return the separator and, per child, local vertices and edges, private and public."""
@@ -117,13 +114,14 @@ def family_of(topology: Topology, family: str) -> tuple[Splitter, str, str]:
 
 
 @lru_cache(maxsize=KEPT)
-def decomposition(
+def separator_hierarchy(
     topology: Topology, family: str = "auto", *, leaf_size: int, depth: int | None = None, hops: int = 0
 ) -> tuple[Hierarchy, str]:
     """The hierarchy of cells, and one or two sentences for people on how it was made.
 
-    With ``hops > 1`` on planar and general networks the Covering Lemma is used: hop clusters are contracted, the rest
-    is separated and expanded, and separator and cover come together.
+    With ``hops`` on planar and general networks the Covering Lemma is used: hop clusters are contracted, the rest is
+    separated and expanded, and separator and cover come together.  With ``hops=1`` a cell is split in this way only if
+    that needs fewer hubs.
     """
     splitter, name, why = family_of(topology, family)
     if hops > 0 and name in ("general", "planar"):
@@ -155,10 +153,10 @@ class FewestHubs:
 
     def split(self, graph: Graph) -> Split | None:
         """Return a separator with its cover, or ``None`` if neither splitter finds one."""
-        found = []
+        found: list[tuple[Int, Split]] = []
         for split in (self.first.split(graph), self.second.split(graph)):
             if split is not None:
                 separator = np.flatnonzero(split.side == SEPARATOR)
                 centres = k_cover(graph, separator, self.hops)[0] if split.centres is None else split.centres
-                found.append(Split(split.side, centres))
-        return min(found, key=lambda split: len(split.centres), default=None)
+                found.append((centres, Split(split.side, centres)))
+        return min(found, key=lambda one: len(one[0]), default=(None, None))[1]

@@ -1,16 +1,14 @@
-"""What the kernels of a hierarchy take: its layout, its tables and labels, and the graphs of its cells, as flat arrays.
+"""The flat arrays that kernels of a hierarchy take (layout, tables, labels, graphs of cells), and their numbering.
 
 Cells are numbered in preorder, so the subtree of ``b`` is ``b .. last[b] - 1`` and the children of a split cell are
-``b + 1`` and ``last[b + 1]``.  On the path from the root to a cell the hubs of all cells stand behind each other: hub
-``i`` of cell ``b`` has *column* ``col[b] + i``.  A *slot* is a hub of a cell (a vertex may be chosen again below); a
-boundary vertex of a cell is named by its slot in the deepest cell above that chose it.  Then one vector per vertex,
-indexed by columns, serves for everything: the label of a vertex, and what is reached from a source on the way down.
+``b + 1`` and ``last[b + 1]``.  On the path from the root to a cell the hubs of all cells follow each other: hub ``i``
+of cell ``b`` has *column* ``col[b] + i``.  A *slot* is a hub of a cell (a vertex may be chosen again below); a boundary
+vertex of a cell is named by its slot in the deepest cell above that chose it.  Then one vector per vertex, indexed by
+columns, serves for everything: the hub label of a vertex, and what is reached from a source on the way down.
 
 Per cell ``side`` holds hubs (or, in a leaf, its own vertices) times boundary, ``square`` hubs times hubs, ``inner``
 own times own vertices of a leaf.  A hub that also is on the boundary has a zero in its own column of ``side``, so
 passing through needs no case of its own.
-
-Where everything stands in the tables of a hierarchy: preorder, boundary slots, and the places of numbers.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from ..compiled import njit
 
 
 class Flat(NamedTuple):
-    """A layout (``cells.layout`` explains each array), with the starts of everything that lies cell behind cell."""
+    """A layout (``cells.tables.Layout`` explains each array), with the starts of what is stored cell after cell."""
 
     cells: Int
     parent: Int
@@ -84,21 +82,21 @@ class Labels(NamedTuple):
         return self.out is self.into
 
 
-class Doors(NamedTuple):
+class CoreEntries(NamedTuple):
     """Where vertices of the whole network enter the core, which is what layouts, tables and labels are about.
 
     Attributes:
-        ends: for each vertex the core vertices its fringe hangs on, the second -1 if there is none; itself in the core.
-        out, into: distances to these ends inside the fringe, and back; one array if the network is undirected.
-        fringe, place: the fringe of each vertex (-1: none) and its place there.
-        start: how many folded vertices come before those of each fringe.
-        inner_start, inner: distances between the vertices of each fringe.
+        ends: for each vertex the core entries of its contracted tree (the second -1 if there is none), or itself.
+        out, into: distances to these ends inside the tree, and back; one array if the network is undirected.
+        tree, place: the tree of each vertex (-1: none) and its place there.
+        start: how many contracted vertices come before those of each tree.
+        inner_start, inner: distances between the vertices of each tree.
     """
 
     ends: NDArray[np.int32]
     out: NDArray[Any]
     into: NDArray[Any]
-    fringe: NDArray[np.int32]
+    tree: NDArray[np.int32]
     place: NDArray[np.int32]
     start: Int
     inner_start: Int

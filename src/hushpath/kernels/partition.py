@@ -1,13 +1,12 @@
-"""Pendant trees and chains folded away: what stays is the core, what goes are fringes (the words: ``cells.fold``).
+"""Contract a network to its core, and divide the core into cells: the public half of the index (``cells.partition``).
 
-A fringe with the core vertices it hangs on is a tree, whatever the network is (where a chain comes back to the vertex
-it left, that vertex counts twice).  So all its distances follow from its edges one vertex at a time, parents first.
+*Contraction.*  A contracted tree with its core entries is a tree, whatever the network is (where a chain returns to the
+vertex it left, that vertex counts twice).  So all its distances follow from its edges one vertex at a time, parents
+first.
 
-From an order of elimination to a binary hierarchy of cells, and the boundaries that follow from it.
-
-In the *elimination tree* the parent of a vertex is the first of its neighbours to be eliminated after it, in the graph
-where eliminated vertices have joined their neighbours.  The ends of an edge lie on one path to the root, so what hangs
-below a vertex is parted from the rest by vertices above it.
+*Cells.*  In the *elimination tree* of an order the parent of a vertex is the first of its neighbours to be eliminated
+after it, in the graph where eliminated vertices have joined their neighbours.  The ends of an edge lie on one path to
+the root, so what is below a vertex is separated from the rest by vertices above it.
 """
 
 from __future__ import annotations
@@ -18,59 +17,59 @@ from ..compiled import njit
 
 
 @njit(cache=True, nogil=True)
-def find_fringes(start, heads, most):
-    """Fold a simple graph; fringes have at most ``most`` vertices.
+def find_contracted_trees(start, heads, most):
+    """Contract a simple graph; trees have at most ``most`` vertices.
 
-    Returns the folded vertices, in each fringe parents before children; for each vertex its fringe (-1: it stays) and
-    its parent; and for each fringe the vertices it hangs on (the second -1 for a pendant tree) and the parent of the
+    Returns the contracted vertices, in each tree parents before children; for each vertex its tree (-1: it is in the
+    core) and its parent; and for each tree its core entries (the second -1 for a pendant tree) and the parent of the
     second.
     """
     n = len(start) - 1
-    fringe, parent = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+    tree, parent = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     listed, ends = np.empty(n, np.int64), np.full((n, 3), -1, np.int64)
     gone, peeled, degree, size = _peel(start, heads, most, parent)
     thin = np.zeros(n, np.bool_)
     for v in range(n):
         thin[v] = not gone[v] and degree[v] == 2 and size[v] <= most
-    fringes = count = 0
+    trees = count = 0
     for turn in range(2):  # chains between vertices that stay; then what is left: cycles, which keep one vertex
         for root in range(n):
-            if gone[root] or fringe[root] >= 0 or (turn == 0 and thin[root]):
+            if gone[root] or tree[root] >= 0 or (turn == 0 and thin[root]):
                 continue
             if turn == 1 and not thin[root]:
                 continue
             thin[root] = False
             for arc in range(start[root], start[root + 1]):
                 v, before, room = heads[arc], root, 0
-                if gone[v] or not thin[v] or fringe[v] >= 0:
+                if gone[v] or not thin[v] or tree[v] >= 0:
                     continue
-                ends[fringes, 0] = root
+                ends[trees, 0] = root
                 while True:
                     whole = not thin[v]
                     if whole or room + size[v] > most:
                         if room > 0:
-                            ends[fringes, 1], ends[fringes, 2] = v, before
-                            fringes += 1
+                            ends[trees, 1], ends[trees, 2] = v, before
+                            trees += 1
                         if whole:
                             break
-                        thin[v], ends[fringes, 0], room = False, v, 0  # too long a chain: this vertex stays
+                        thin[v], ends[trees, 0], room = False, v, 0  # too long a chain: this vertex stays
                     else:
-                        fringe[v], parent[v], listed[count] = fringes, before, v
+                        tree[v], parent[v], listed[count] = trees, before, v
                         room, count = room + size[v], count + 1
                     for onward in heads[start[v] : start[v + 1]]:
                         if not gone[onward] and onward != before:
                             before, v = v, onward
                             break
     for v in peeled[::-1]:
-        if fringe[parent[v]] < 0:
-            ends[fringes, 0] = parent[v]
-            fringe[v] = fringes
-            fringes += 1
+        if tree[parent[v]] < 0:
+            ends[trees, 0] = parent[v]
+            tree[v] = trees
+            trees += 1
         else:
-            fringe[v] = fringe[parent[v]]
+            tree[v] = tree[parent[v]]
         listed[count] = v
         count += 1
-    return listed[:count], fringe, parent, ends[:fringes]
+    return listed[:count], tree, parent, ends[:trees]
 
 
 @njit(cache=True, nogil=True)
@@ -101,7 +100,7 @@ def _peel(start, heads, most, parent):
 
 @njit(cache=True, nogil=True)
 def link_lengths(link, upward, lengths, directed, up, down):
-    """Lower ``up`` and ``down`` to the lengths of the links from each folded vertex to its parent, and back."""
+    """Lower ``up`` and ``down`` to the lengths of the links from each contracted vertex to its parent, and back."""
     for e in range(len(link)):
         i = link[e]
         if i >= 0:
@@ -112,13 +111,13 @@ def link_lengths(link, upward, lengths, directed, up, down):
 
 
 @njit(cache=True, nogil=True)
-def fringe_distances(fringes, start, own, above, second, up, down, directed, out, into, inner_start, inner, across):
-    """Distances of some fringes: to and from where they hang, among their own vertices, and across from end to end.
+def tree_distances(trees, start, own, above, second, up, down, directed, out, into, inner_start, inner, across):
+    """Distances of some trees: to and from their core entries, among their own vertices, and across from end to end.
 
     Vertex 0 of a table is the first end, the last one the second; ``above`` is the place of each parent, -1 for the
     first end.  Where there is no second end, the last row stays empty.
     """
-    for f in fringes:
+    for f in trees:
         first, k = start[f], start[f + 1] - start[f]
         last = k + 1 if second[f] >= 0 else k
         table = np.full((k + 2, k + 2), np.inf)
@@ -249,7 +248,7 @@ def _listed(root, kids, child, out, filled):
 
 @njit(cache=True, nogil=True)
 def nested(last, home, tails, heads):
-    """Whether the homes of the two ends of every edge lie on one path to the root: the one axiom of a cut."""
+    """Whether the homes of the two ends of every edge lie on one path to the root: the one axiom of a partition."""
     for e in range(len(tails)):
         a, b = min(home[tails[e]], home[heads[e]]), max(home[tails[e]], home[heads[e]])
         if b >= last[a]:

@@ -1,10 +1,8 @@
-"""Breadth first: the one search by hops, on which covers, balls, components and levels stand.
+"""Breadth-first search by hops, and what rests on it: components, centroids, covers and balls.
 
-A search is steered by ``hops``, one number a node: ``FREE`` nodes may be found, ``CLOSED`` ones may not be entered, all
-others have been found, that many hops from a start.  Nodes are found in the order of the queue, and the neighbours of
-each in the order of its row: that settles every tie.
-
-Who is near in hops: kernels of the hub and cover mechanisms.
+A search is controlled by ``hops``, one number per node: ``FREE`` nodes may be found, ``CLOSED`` ones may not be
+entered, all others have been found, that many hops from a start.  Nodes are found in the order of the queue, and the
+neighbours of each in the order of its row: that settles every tie.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class PlanarSplitter:
 def keeps_bounds(side: NDArray[np.int8]) -> bool:
     """Whether a separator has at most sqrt(8 n) vertices, and both sides at least one and at most 2n/3."""
     size, left, right = np.bincount(side, minlength=3).tolist()
-    return size**2 <= 8 * len(side) and min(left, right) > 0 and 3 * max(left, right) <= 2 * len(side)
+    return bool(size**2 <= 8 * len(side) and min(left, right) > 0 and 3 * max(left, right) <= 2 * len(side))
 
 
 def cut_off_vertex(graph: Graph) -> NDArray[np.int8]:

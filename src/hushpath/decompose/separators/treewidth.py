@@ -10,7 +10,7 @@ treewidth of ``k`` or more (Bodlaender, Koster, van den Eijkhof 2005).  On parti
 then; these are tried several times in different orders of least fill-in.  The width is an upper bound of the
 treewidth, in practice nearly always equal to it.
 
-Checked by: tests/unit/test_separators_bags.py.
+Checked by: tests/unit/test_separators_treewidth.py.
 
 Networks like thick trees: a bag of a tree decomposition separates.
 
@@ -34,7 +34,7 @@ The first kind is taken when some ``T(v)`` is balanced, the smallest of them; el
 than ``2 (k + 1)`` vertices, more than half of it is outside the bag, which is then more than one part: both groups are
 non-empty.  In smaller cells the neighbours of the first vertex of the order may be all that is left to try.
 
-Checked by: tests/conformance/test_separators.py, tests/unit/test_separators_bags.py.
+Checked by: tests/conformance/test_separators.py, tests/unit/test_separators_treewidth.py.
 """
 
 from __future__ import annotations
