@@ -35,6 +35,7 @@ from ..kernels.tables import cell_tables
 from ..progress import steps
 from .hierarchy import Hierarchy, Lists
 
+TOGETHER = 2 + THREADS.bit_length()  # levels whose cells stand side by side: enough subtrees for every thread
 MOST_BOUNDARY = 64  # vertices per vertex and cell, on average; road networks have two
 
 
@@ -269,9 +270,6 @@ def _permuted(lists: Lists, order: Int) -> Lists:
 
 def _between(values: Int, low: Int | int, high: Int | int) -> bool:
     return bool(((values >= low) & (values < high)).all())
-
-
-TOGETHER = 2 + THREADS.bit_length()  # levels whose cells stand side by side: enough subtrees for every thread
 
 
 def cell_graphs(

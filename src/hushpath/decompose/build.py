@@ -19,8 +19,9 @@ from ..progress import counting
 from .cover import k_cover
 from .families import choose_family
 from .graph import LEFT, RIGHT, SEPARATOR, Graph, Split, Splitter, separates
-from .separators.contraction import Contraction
 from .separators.sides import pack_components
+
+KEPT = 4  # a hierarchy of 100 000 vertices takes some 30 MB
 
 
 def build_hierarchy(
@@ -104,9 +105,6 @@ def _fallen_apart(graph: Graph) -> Split | None:
     return Split(side) if right else None
 
 
-KEPT = 4  # a hierarchy of 100 000 vertices takes some 30 MB
-
-
 @lru_cache(maxsize=KEPT)
 def family_of(topology: Topology, family: str) -> tuple[Splitter, str, str]:
     """A separator family prepared for a network, its name, and why it was chosen."""
@@ -125,9 +123,12 @@ def separator_hierarchy(
     """
     splitter, name, why = family_of(topology, family)
     if hops > 0 and name in ("general", "planar"):
+        from .separators.contraction import Contraction  # imports scipy and METIS, which few commands need
+
         clusters = Contraction(hops)
         splitter = FirstFound(clusters, splitter) if hops > 1 else FewestHubs(splitter, clusters, hops)
-        why += f" Hop clusters of radius {hops} are contracted first (Covering Lemma)."
+        where = "first" if hops > 1 else "where that needs fewer hubs"
+        why += f" Hop clusters of radius {hops} are contracted {where} (Covering Lemma)."
     return build_hierarchy(topology, splitter, leaf_size=leaf_size, depth=depth, hops=hops, family=name), why
 
 

@@ -1,14 +1,11 @@
-"""Bridges of a network, and its edges joined to lines.
+"""Public lines of a network: bridges, edges joined to lines, pieces of paths along lines, and shares of the budget.
 
 Two edges that meet can be joined there: at every node the two bridges of most traffic, and the two other edges where
-there are exactly two.  What hangs together then is a *line*: a walk that passes no node twice.
+there are exactly two.  A connected sequence of joined edges is a *line*: a walk that passes no node twice.
 
-Which sizes and shares suit each line: the predicted error of many ladders over sampled pieces of paths.
-
-A ladder is a list of sizes, 1 first, with a share of the budget each.  A share p of the budget means noise of variance
-1/p^2 (Laplace) or 1/p (Gaussian), in units of what the whole budget would give.
-
-Paths cut into pieces of lines.
+A *ladder* is a list of sizes of blocks of a line, 1 first, with a share of the budget each.  A share p of the budget
+means noise of variance 1/p^2 (Laplace) or 1/p (Gaussian), in units of what the whole budget would give.  Ladders are
+compared by their predicted error over sampled pieces of paths.
 """
 
 from __future__ import annotations

@@ -101,8 +101,8 @@ def rows_by_panels(sources, at_row, t, entries, asked, tables, labels, room, not
                 upward_label(s, t, entries, entries.out, side, square, nothing, cells, before, after, mine[lane])
             else:
                 k = end_column(low[lane], t)
-                rows, label = labels.row_start, labels.out
-                merged(s, k, t, entries, entries.out, tables.side_out, rows, label, nothing, mine[lane])
+                begin, label = labels.row_start, labels.out
+                merged(s, k, t, entries, entries.out, tables.side_out, begin, label, nothing, mine[lane])
         b = 0
         while b < cells:
             if not asked.needed[b]:

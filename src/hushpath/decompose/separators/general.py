@@ -1,21 +1,9 @@
-"""Fewest vertices between two sets: maximum flow, and the two smallest separators nearest to either set.
+"""Any network: METIS or hop distances propose where to cut, maximum flow finds the fewest vertices there.
 
-``role`` says what each vertex is, as a sum: ``SOURCE`` where paths may begin, ``TARGET`` where they may
-end, and ``BEHIND`` if none passes there, because the vertex lies behind the sources or targets and keeps its side.  Any
-other vertex may be taken into the separator, sources and targets too.
-
-Each vertex carries one path (Menger).  State ``v`` is "a path arrives at v", state ``n + v`` "a path leaves v"; an
-arriving path passes through a free vertex, and at a taken one it pushes the old path back along ``back``.  Phases are
-Dinic's: hop levels of the states, then disjoint shortest augmenting paths, each state used at most once.
-
-Checked by: tests/unit/test_separators_general.py and test_planar.py (against networkx minimum cuts).
-
-Any network: METIS or hop distances propose where to cut, maximum flow finds the fewest vertices there.
-
-A proposal is an order of the vertices.  The first third of it (or more) is set ``A``, as many at the
-end are set ``B``, and the separator is a smallest set of vertices that meets every path from ``A`` to ``B`` (it may
-take vertices of ``A`` and ``B``).  With ``A`` and ``B`` the two halves of a bisection this would be Koenig's cover of
-the cut edges; with subsets of the halves, and the vertices between them free, it is never larger.
+A proposal is an order of the vertices.  The first third of it (or more) is set ``A``, as many at the end are set ``B``,
+and the separator is a smallest set of vertices that meets every path from ``A`` to ``B`` (it may take vertices of ``A``
+and ``B``).  With ``A`` and ``B`` the two halves of a bisection this would be Koenig's cover of the cut edges; with
+subsets of the halves, and the vertices between them free, it is never larger.
 
 Balance.  ``A`` keeps at least ``n/3`` vertices on the left or in the separator, so the right holds at most ``2n/3``;
 and the same with the two exchanged.  One side is empty only if the separator covers ``A`` or ``B``.
@@ -26,6 +14,13 @@ So each order is also cut with ``A`` and ``B`` of 9/20: not larger and better ba
 Orders.  Large cells: distance from the boundary of a METIS bisection, negative on one side, with a few seeds, and
 again from the best separator found.  All cells: the difference of the hop distances from two vertices far apart
 ("inertial flow" without coordinates).  Small cells do without METIS, whose call costs more than it brings there.
+
+Flow.  ``role`` classifies each vertex, as a sum: ``SOURCE`` where paths may begin, ``TARGET`` where they may end, and
+``BEHIND`` if no path passes there, because the vertex lies behind the sources or targets and keeps its side.  Any other
+vertex may be taken into the separator, sources and targets too.  Each vertex carries one path (Menger).  State ``v`` is
+"a path arrives at v", state ``n + v`` "a path leaves v"; an arriving path passes through a free vertex, and at a taken
+one it pushes the old path back along ``back``.  Phases are Dinic's: hop levels of the states, then disjoint shortest
+augmenting paths, each state used at most once.
 
 Checked by: tests/conformance/test_separators.py, tests/unit/test_separators_general.py (against networkx minimum cuts).
 """
@@ -42,6 +37,10 @@ from ...kernels.search import FREE, breadth_first, hops_from
 from ..graph import LEFT, RIGHT, SEPARATOR, Graph, Split
 from .sides import count_sides, cut_off_one, pack_components, polish
 
+METIS_FROM = 200  # vertices; below, orders by hop distance alone are as good and ten times faster
+MANY_SEEDS_FROM = 2_000
+FAR_PAIRS_TO = 20_000  # beyond, METIS with several seeds is as good, and flows through a third of the cell take seconds
+SEEDS = (11, 23, 37, 41)
 SOURCE, TARGET, BEHIND = LEFT, RIGHT, 4
 
 
@@ -182,12 +181,6 @@ def _read_off(role, level, near, far, side):
             side[v] = far if level[n + v] < 0 else near
         else:
             side[v] = SEPARATOR
-
-
-METIS_FROM = 200  # vertices; below, orders by hop distance alone are as good and ten times faster
-MANY_SEEDS_FROM = 2_000
-FAR_PAIRS_TO = 20_000  # beyond, METIS with several seeds is as good, and flows through a third of the cell take seconds
-SEEDS = (11, 23, 37, 41)
 
 
 @njit(cache=True, nogil=True)

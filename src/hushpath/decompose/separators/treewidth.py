@@ -1,28 +1,21 @@
-"""An order in which to eliminate the vertices of a network, of small width: a tree decomposition.
+"""Networks of small treewidth: a bag of a tree decomposition separates.
 
-Vertices are eliminated in turn, joining the neighbours of each to each other; the largest degree met is
-the *width* ``k``.
+``prepare`` finds an order in which to eliminate the vertices: in turn, joining the neighbours of each to each other.
+The largest degree met is the *width* ``k``.  The order is kept and used again in every cell.
 
 Which vertex next.  First a quick pass takes a vertex of least degree each time; it settles networks of width up to 2
 and those of large width.  In between a careful search follows for ``k = 1, 2, ...``: a vertex of degree at most ``k``
-whose neighbours, but for one, all know each other ("almost simplicial") is eliminated first, which never spoils a
-treewidth of ``k`` or more (Bodlaender, Koster, van den Eijkhof 2005).  On partial ``k``-trees few vertices are left
-then; these are tried several times in different orders of least fill-in.  The width is an upper bound of the
+whose neighbours, except one, are all neighbours of each other ("almost simplicial") is eliminated first, which never
+spoils a treewidth of ``k`` or more (Bodlaender, Koster, van den Eijkhof 2005).  On partial ``k``-trees few vertices
+remain; these are tried several times in different orders of least fill-in.  The width is an upper bound of the
 treewidth, in practice nearly always equal to it.
-
-Checked by: tests/unit/test_separators_treewidth.py.
-
-Networks like thick trees: a bag of a tree decomposition separates.
-
-``prepare`` finds an order to eliminate the vertices (``elimination``), of width ``k``; it is kept and
-used again in every cell.
 
 Why the order serves every cell.  Eliminate the vertices of a subgraph in the same order.  Two vertices become
 neighbours only if a path of earlier vertices joins them, and such a path in the subgraph is one in the network; so
 ``higher(v)``, the neighbours of ``v`` when its turn comes, is contained in that of the whole network and holds at most
 ``k`` vertices.
 
-Which separators.  Hang ``v`` below the first vertex of ``higher(v)``; a connected cell becomes one tree.  Write
+Which separators.  Attach ``v`` below the first vertex of ``higher(v)``; a connected cell becomes one tree.  Write
 ``T(v)`` for the vertices at or below ``v``.
 
 * ``higher(v)`` separates ``T(v)`` from the rest: at most ``k`` vertices.
@@ -32,7 +25,7 @@ Which separators.  Hang ``v`` below the first vertex of ``higher(v)``; a connect
 
 The first kind is taken when some ``T(v)`` is balanced, the smallest of them; else the second.  If the cell has more
 than ``2 (k + 1)`` vertices, more than half of it is outside the bag, which is then more than one part: both groups are
-non-empty.  In smaller cells the neighbours of the first vertex of the order may be all that is left to try.
+non-empty.  In smaller cells the neighbours of the first vertex of the order may be the last possibility.
 
 Checked by: tests/conformance/test_separators.py, tests/unit/test_separators_treewidth.py.
 """
@@ -50,6 +43,7 @@ from ...errors import OptionError
 from ..graph import Graph, Split
 from .sides import cut_off_one, pack_components, polish
 
+MOST_WIDTH = 100  # beyond it bags are of no use as separators, and elimination takes long
 TRIES = 64  # orders tried for what safe elimination leaves ...
 EFFORT = 16_000  # ... as long as they eliminate no more vertices than this together
 CAREFUL_TO = 12  # widths by least degree up to which a smaller one is searched
@@ -223,9 +217,6 @@ class _Elimination:
             for u in touched:
                 self.look(u)
         return order
-
-
-MOST_WIDTH = 100  # beyond it bags are of no use as separators, and elimination takes long
 
 
 @njit(cache=True, nogil=True)
