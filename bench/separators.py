@@ -19,7 +19,7 @@ import numpy as np
 from scipy.spatial import Delaunay
 
 from hushpath import Network
-from hushpath.decompose.decomposition import decomposition
+from hushpath.decompose.build import separator_hierarchy
 from hushpath.measure.door import measure
 from hushpath.noise import make_sampler
 from hushpath.publish.plan import plan
@@ -61,7 +61,7 @@ def partial_k_tree(n, k, keep=0.7, seed=0):
 
 def decomposed(net, family):
     start = time.perf_counter()
-    hierarchy, _ = decomposition(net.topology, family, leaf_size=8)
+    hierarchy, _ = separator_hierarchy(net.topology, family, leaf_size=8)
     return hierarchy, time.perf_counter() - start
 
 

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.collections import LineCollection
 
-from hushpath.decompose.decomposition import decomposition
+from hushpath.decompose.build import separator_hierarchy
 from hushpath.demo.city import make_city
 
 SHOWN = 6  # deeper levels are small and many
@@ -19,7 +19,7 @@ SHOWN = 6  # deeper levels are small and many
 
 def main() -> None:
     topology = make_city().network.topology
-    hierarchy, _ = decomposition(topology, leaf_size=8)
+    hierarchy, _ = separator_hierarchy(topology, leaf_size=8)
     places = topology.coordinates
     level = np.full(topology.num_nodes, hierarchy.depth + 1)
     for cell in range(hierarchy.num_cells - 1, -1, -1):

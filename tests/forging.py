@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import save_file
 
-from hushpath.cells import decomposition, storage
+from hushpath.cells import partition, storage
 from hushpath.files import container
 from hushpath.publish.file import FORMAT, VERSION
 
-KINDS = {FORMAT: VERSION, storage.FORMAT: storage.VERSION, decomposition.FORMAT: decomposition.VERSION}
+KINDS = {FORMAT: VERSION, storage.FORMAT: storage.VERSION, partition.FORMAT: partition.VERSION}
 
 
 def taken_apart(path, kind=FORMAT):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushpath.data.topology import Arcs
-from hushpath.kernels.flat import Flat, Tables
+from hushpath.kernels.layout import Flat, Tables
 from hushpath.kernels.paths import UNREACHED
 from hushpath.kernels.search import FREE
 

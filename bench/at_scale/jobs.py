@@ -80,7 +80,7 @@ def then(folder):
 
 
 def weigh(folder, kind):
-    """An index on the known decomposition, with labels or tables only; then what it answers, and how fast."""
+    """An index on the known partition, with labels or tables only; then what it answers, and how fast."""
     ours, first = engine(), loaded(folder, index=False)
     made, labels, clocks = ours.again(folder / "roads.hushd", first.topology), kind == "labels", []
     for _ in range(3):

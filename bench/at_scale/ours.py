@@ -1,6 +1,6 @@
 """The engine as ``bench/scale.py`` asks it, and the engine as it was before networks were folded.
 
-``cut``, ``again`` and ``weigh`` are the only places that know how a decomposition is made, found in a file and used.
+``cut``, ``again`` and ``weigh`` are the only places that know how a partition is made, found in a file and used.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 import hushpath
-from hushpath.cells.layout import Layout
-from hushpath.decompose.decomposition import decomposition
+from hushpath.cells.tables import Layout
+from hushpath.decompose.build import separator_hierarchy
 
 from .networks import road_like
 
@@ -34,16 +34,16 @@ def planned(topology):
 
 
 def cut(topology):
-    return hushpath.cut(topology)
+    return hushpath.partition(topology)
 
 
 def again(path, topology):
-    return hushpath.Decomposition.load(path, topology)
+    return hushpath.Partition.load(path, topology)
 
 
 def weigh(release, made, *, labels):
-    """An index for a release on a known decomposition."""
-    return release.build_index(decomposition=made, labels=labels, max_bytes=LIMIT)
+    """An index for a release on a known partition."""
+    return release.build_index(partition=made, labels=labels, max_bytes=LIMIT)
 
 
 def fresh(release):
@@ -55,7 +55,7 @@ def fresh(release):
 
 def cut_then(topology):
     """The hierarchy of cells of the whole network."""
-    return decomposition(topology, leaf_size=LEAF_THEN)[0]
+    return separator_hierarchy(topology, leaf_size=LEAF_THEN)[0]
 
 
 def bytes_then(hierarchy):

@@ -36,12 +36,12 @@ from ._version import __version__
 from .compiled import settle
 
 if TYPE_CHECKING:
-    from .cells.decomposition import Decomposition
+    from .cells.partition import Partition
     from .data.network import Network
     from .data.readers import read_network, read_topology
     from .data.topology import Topology
     from .data.trips import Trips, read_trips
-    from .decompose.dissection import cut
+    from .decompose.dissection import partition
     from .errors import HushpathError, HushpathWarning
     from .publish.evaluate import evaluate
     from .publish.oracle import Release, load
@@ -52,12 +52,12 @@ if TYPE_CHECKING:
 # Imported on first use: `hushpath --help` must not pay for numerical libraries.
 _ROOMS = {
     "errors": ("HushpathError", "HushpathWarning"),
-    "cells.decomposition": ("Decomposition",),
+    "cells.partition": ("Partition",),
     "data.network": ("Network",),
     "data.readers": ("read_network", "read_topology"),
     "data.topology": ("Topology",),
     "data.trips": ("Trips", "read_trips"),
-    "decompose.dissection": ("cut",),
+    "decompose.dissection": ("partition",),
     "publish.evaluate": ("evaluate",),
     "publish.oracle": ("Release", "load"),
     "publish.plan": ("plan",),
@@ -67,8 +67,9 @@ _ROOMS = {
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
-    "Decomposition", "HushpathError", "HushpathWarning", "Network", "Release", "Topology", "Trips", "__version__",
-    "cut", "evaluate", "load", "mechanisms", "plan", "read_network", "read_topology", "read_trips", "release", "series",
+    "HushpathError", "HushpathWarning", "Network", "Partition", "Release", "Topology", "Trips", "__version__",
+    "evaluate", "load", "mechanisms", "partition", "plan", "read_network", "read_topology", "read_trips", "release",
+    "series",
 ]  # fmt: skip
 
 

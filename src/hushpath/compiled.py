@@ -27,7 +27,7 @@ from typing import Any
 
 SETTING = "NUMBA_CACHE_DIR"
 OTHERS_WRITE, OTHERS_ENTER = 0o022, 0o011
-ROOMS = ("kernels", "noise", "decompose", "decompose/separators", "decompose/separators/planar")  # with kernels inside
+ROOMS = ("kernels", "noise", "decompose", "decompose/separators")  # with kernels inside
 
 _making = RLock()
 _refused: list[str] = []  # why folders are not used; told when the first kernel is compiled

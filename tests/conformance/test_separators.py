@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import Delaunay
 
-from hushpath.decompose.families import FAMILIES, load_family
+from hushpath.decompose.families import FAMILIES
 from hushpath.decompose.graph import LEFT, RIGHT, SEPARATOR, Graph, Split, separates
 
 
@@ -141,7 +141,7 @@ def promises_balance(family, splitter, cell, split):
 def recursion(request):
     family, name = request.param
     graph = as_graph(NAMED[name]())
-    splitter = load_family(family).prepare(graph)
+    splitter = FAMILIES[family]().prepare(graph)
     return family, splitter, list(cells(graph, splitter))
 
 
@@ -187,10 +187,10 @@ def test_only_cells_that_cannot_be_split_are_not(recursion):
 
 
 def test_separator_vertices_touch_both_sides(recursion):
-    """A vertex that does not could leave the separator; planar may keep some for the sake of connection."""
+    """A vertex that does not could leave the separator."""
     family, splitter, found = recursion
     for cell, split in found:
-        if split is None or family in ("planar", "grid"):
+        if split is None or family == "grid":
             continue
         tails, heads = cell.edges()
         touched = np.zeros((cell.num_nodes, 3), bool)
@@ -214,7 +214,7 @@ def test_the_same_cell_is_split_the_same_way(recursion):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_preparing_twice_gives_the_same_splits(family):
     graph = as_graph(NAMED[ACCEPTED[family][-1]]())
-    one, two = (list(cells(graph, load_family(family).prepare(graph))) for _ in range(2))
+    one, two = (list(cells(graph, FAMILIES[family]().prepare(graph))) for _ in range(2))
     assert len(one) == len(two)
     for (_, a), (_, b) in zip(one, two, strict=True):
         assert (a is None and b is None) or (a.side == b.side).all()
@@ -225,7 +225,7 @@ def test_read_only_arrays_are_accepted():
     for array in (graph.start, graph.heads, graph.vertices):
         array.setflags(write=False)
     for family in FAMILIES:
-        assert load_family(family).prepare(graph).split(graph) is not None
+        assert FAMILIES[family]().prepare(graph).split(graph) is not None
 
 
 def test_the_suite_sees_a_bad_separator():

@@ -162,8 +162,8 @@ def test_nothing_is_pickled_or_evaluated():
 
 def test_public_names():
     assert set(hushpath.__all__) == {
-        "Decomposition", "HushpathError", "HushpathWarning", "Network", "Release", "Topology", "Trips", "__version__",
-        "cut", "evaluate", "load", "mechanisms", "plan", "read_network", "read_topology", "read_trips", "release",
+        "HushpathError", "HushpathWarning", "Network", "Partition", "Release", "Topology", "Trips", "__version__",
+        "evaluate", "load", "mechanisms", "partition", "plan", "read_network", "read_topology", "read_trips", "release",
         "series",
     }  # fmt: skip
     for name in hushpath.__all__:

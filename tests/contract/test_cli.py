@@ -303,9 +303,9 @@ def test_releasing_again_is_asked_for(folder, capsys):
     assert call(capsys, "query", "roads.hush", "n0", "n1")[0] == 0
 
 
-def test_a_decomposition_is_written_once_and_used_again(folder, capsys):
+def test_a_partition_is_written_once_and_used_again(folder, capsys):
     assert call(capsys, *RELEASE, "--mechanism", "input")[0] == 0
-    index = ["index", "roads.hush", "--decomposition", "roads.hushd"]
+    index = ["index", "roads.hush", "--partition", "roads.hushd"]
     assert call(capsys, *index)[0] == 0
     first, answer = (folder / "roads.hushd").read_bytes(), call(capsys, "query", "roads.hush", "n0", "n1")
     (folder / "roads.hushx").unlink()
@@ -316,9 +316,9 @@ def test_a_decomposition_is_written_once_and_used_again(folder, capsys):
     (folder / "other.csv").write_text("source,target,weight\na,b,1\nb,c,2\n")
     other = ["release", "other.csv", "-o", "other.hush", "--epsilon", "1", "--unit", "1", "--mechanism", "input"]
     assert call(capsys, *other)[0] == 0
-    code, out, err = call(capsys, "index", "other.hush", "--decomposition", "roads.hushd")
+    code, out, err = call(capsys, "index", "other.hush", "--partition", "roads.hushd")
     assert (code, out) == (2, "")
-    assert "roads.hushd is the decomposition of another network" in err
+    assert "roads.hushd is the partition of another network" in err
 
 
 def test_warnings_are_lines_and_json(folder, capsys, monkeypatch):

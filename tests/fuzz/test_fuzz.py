@@ -15,7 +15,7 @@ from exercise import Finding, answers, attempt
 from forging import forged
 
 import hushpath
-from hushpath.cells import known, storage
+from hushpath.cells import index_registry, storage
 
 HERE = Path(__file__).parent
 
@@ -62,7 +62,7 @@ def test_answers_that_differ_are_found(indexed, monkeypatch):
     path, truth = indexed
     forged(path.with_suffix(".hushx"), halve, kind=storage.FORMAT)
     assert attempt(path, truth) == "loaded"  # the forged index is left alone
-    monkeypatch.setattr(known, "recall", lambda digest: [])  # a door left open
+    monkeypatch.setattr(index_registry, "recall", lambda digest: [])  # a door left open
     with pytest.raises(Finding, match="answers differ"):
         attempt(path, truth)
 

@@ -11,7 +11,7 @@ from noisy_grid import grid
 
 import hushpath
 from hushpath import compiled
-from hushpath.cells import known
+from hushpath.cells import index_registry
 from hushpath.compiled import cache_problem
 from hushpath.decompose import dissection
 
@@ -98,19 +98,19 @@ def test_a_sticky_folder_above_is_no_danger(cache):
 @pytest.fixture
 def records(tmp_path, monkeypatch):
     monkeypatch.setenv("HUSHPATH_CACHE", str(tmp_path / "records"))
-    assert known.remember(DIGEST, [1, 2])
+    assert index_registry.remember(DIGEST, [1, 2])
     return tmp_path / "records"
 
 
 def test_records_are_made_for_this_user_alone(records):
     before = os.umask(0)
     try:
-        assert known.remember("b" * 64, [])
+        assert index_registry.remember("b" * 64, [])
     finally:
         os.umask(before)
     assert {stat.S_IMODE(path.stat().st_mode) for path in (records, records / "indexes")} == {0o700}
     assert {stat.S_IMODE(path.stat().st_mode) for path in (records / "indexes").iterdir()} == {0o600}
-    assert known.recall(DIGEST) == [1, 2]
+    assert index_registry.recall(DIGEST) == [1, 2]
 
 
 def open_file(records):
@@ -128,9 +128,9 @@ def open_inner(records):
 def test_records_that_others_can_write_are_neither_read_nor_written(records, how):
     how(records)
     with pytest.warns(hushpath.HushpathWarning, match="HUSHPATH_CACHE"):
-        assert known.recall(DIGEST) is None
+        assert index_registry.recall(DIGEST) is None
     with pytest.warns(hushpath.HushpathWarning, match="HUSHPATH_CACHE"):
-        assert not known.remember("c" * 64, [])
+        assert not index_registry.remember("c" * 64, [])
     assert not (records / "indexes" / ("c" * 64)).exists()
 
 
@@ -138,7 +138,7 @@ def test_records_that_others_can_write_are_neither_read_nor_written(records, how
 def test_records_of_another_user_are_not_read(records):
     os.chown(records / "indexes" / DIGEST, 12345, -1)
     with pytest.warns(hushpath.HushpathWarning, match="another user"):
-        assert known.recall(DIGEST) is None
+        assert index_registry.recall(DIGEST) is None
 
 
 def test_an_index_that_others_could_have_vouched_for_is_not_used(tmp_path, records):
@@ -154,17 +154,17 @@ def test_an_index_that_others_could_have_vouched_for_is_not_used(tmp_path, recor
 def test_a_cut_that_others_could_have_made_is_not_used(tmp_path, records, monkeypatch):
     monkeypatch.setattr(dissection, "KEPT_FROM", 1)
     topology = grid(6).topology
-    dissection.cut.__wrapped__(topology)
-    (kept,) = (records / "decompositions").iterdir()
+    dissection.partition.__wrapped__(topology)
+    (kept,) = (records / "partitions").iterdir()
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     loaded = []
-    monkeypatch.setattr(dissection.Decomposition, "load", lambda *given: loaded.append(given))
-    dissection.cut.__wrapped__(topology)
+    monkeypatch.setattr(dissection.Partition, "load", lambda *given: loaded.append(given))
+    dissection.partition.__wrapped__(topology)
     assert len(loaded) == 1
     records.chmod(0o777)
     kept.unlink()
     with pytest.warns(hushpath.HushpathWarning, match="HUSHPATH_CACHE"):
-        dissection.cut.__wrapped__(topology)
+        dissection.partition.__wrapped__(topology)
     assert len(loaded) == 1
     assert not kept.exists()
 

@@ -9,19 +9,17 @@ from named_graphs import build, exact_distances, grid_ends, named, random_networ
 
 from hushpath.cells.hierarchy import Hierarchy, Lists
 from hushpath.cells.index import Index
-from hushpath.cells.labels import build_labels
-from hushpath.cells.layout import Layout
-from hushpath.cells.tables import as_tables, cell_graphs, fill_tables, outer_room
-from hushpath.decompose.decomposition import decomposition
-from hushpath.decompose.dissection import cut
+from hushpath.cells.tables import Layout, as_tables, build_labels, cell_graphs, fill_tables, outer_room
+from hushpath.decompose.build import separator_hierarchy
+from hushpath.decompose.dissection import partition
 from hushpath.errors import CannotError, FileFormatError
-from hushpath.kernels.labels import climb, end_column, meeting, merged
-from hushpath.kernels.numbering import preorder
+from hushpath.kernels.labels import end_column, meeting, merged, upward_query
+from hushpath.kernels.layout import preorder
 
 
 def made(net, leaf_size=3, seed=0, from_edges=True):
     topology = net.topology
-    hierarchy, _ = decomposition(topology, leaf_size=leaf_size)
+    hierarchy, _ = separator_hierarchy(topology, leaf_size=leaf_size)
     lengths = np.random.default_rng(seed).integers(0, 50, topology.num_edges).astype(float)
     return over(hierarchy, topology, lengths, from_edges=from_edges), hierarchy, lengths
 
@@ -131,17 +129,17 @@ def test_labels_climbs_and_answers_against_their_twins(name, from_edges):
     spare, got = np.empty(layout.room), np.empty(layout.room)
     for v in range(n):
         before, after = climb_reference(v, layout.flat, *out_tables)
-        climb(v, layout.flat, *out_tables, np.inf, layout.num_cells, spare, got)
+        upward_query(v, layout.flat, *out_tables, np.inf, layout.num_cells, spare, got)
         assert np.array_equal(spare[: len(before)], before)
         assert np.array_equal(got[: len(after)], after)
         whole = end_column(layout.home[v], layout.flat)
         for columns in (whole, whole // 2):
             rest = labels.row_start, labels.out, np.inf, got
-            merged(v, columns, layout.flat, index.doors, index.doors.out, tables.side_out, *rest)
+            merged(v, columns, layout.flat, index.entries, index.entries.out, tables.side_out, *rest)
             assert np.array_equal(got[:columns], after[:columns])
         before, after = climb_reference(v, layout.flat, *in_tables)
         merged(
-            v, whole, layout.flat, index.doors, index.doors.into, tables.side_in, labels.row_start, labels.into,
+            v, whole, layout.flat, index.entries, index.entries.into, tables.side_in, labels.row_start, labels.into,
             np.inf, got,
         )  # fmt: skip
         assert np.array_equal(got[:whole], (after if from_edges else before)[:whole])
@@ -178,7 +176,7 @@ def test_an_index_larger_than_allowed_is_refused():
     net = grid()
     index, _, lengths = made(net)
     with pytest.raises(CannotError, match="more than max_bytes"):
-        Index.from_edges(cut(net.topology), lengths, 1.0, max_bytes=100)
+        Index.customise(partition(net.topology), lengths, 1.0, max_bytes=100)
     with pytest.raises(CannotError, match="more than max_bytes"):
         index.with_labels(max_bytes=100)
     assert "without labels" in repr(index)

@@ -10,9 +10,20 @@ from kernels_reference import breadth_first_reference, distances_from_reference
 from named_graphs import SMALL, named, random_network
 
 from hushpath.blocks.samples import few_hops, sampled_hops
-from hushpath.kernels.hops import carve_balls, count_hops, crowded, fill_hops, nearest_chosen
 from hushpath.kernels.paths import distances_from, in_threads
-from hushpath.kernels.search import CLOSED, FREE, NO_LIMIT, breadth_first, components, hops_from
+from hushpath.kernels.search import (
+    CLOSED,
+    FREE,
+    NO_LIMIT,
+    breadth_first,
+    carve_balls,
+    components,
+    count_hops,
+    crowded,
+    fill_hops,
+    hops_from,
+    nearest_chosen,
+)
 
 
 def both(topology, lengths):

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from scipy.spatial import Delaunay
 
-from hushpath.decompose import families
-from hushpath.decompose.families import FAMILIES, choose_family, load_family
+from hushpath.decompose.families import FAMILIES, choose_family
 from hushpath.decompose.graph import Graph
 from hushpath.errors import OptionError
 
@@ -44,29 +43,15 @@ def test_the_shape_decides(network, name):
     assert hasattr(splitter, "split")
 
 
-def test_of_planar_and_general_the_smaller_first_separator_decides(monkeypatch):
-    graph = delaunay(900)
-    for planar, general, name in ((5, 5, "planar"), (6, 5, "general")):
-        sizes = iter((planar, general))
-        monkeypatch.setattr(families, "_first_separator", lambda *_, sizes=sizes: next(sizes))
-        assert choose_family(graph)[1] == name
-
-
-def test_large_planar_networks_are_not_tried(monkeypatch):
-    monkeypatch.setattr(families, "TRY_PLANAR_TO", 899)
+def test_planar_networks_are_cut_as_any_other():
     assert choose_family(delaunay(900))[1] == "general"
-
-
-def test_the_first_separator_is_that_of_the_largest_component():
-    graph = as_graph(nx.disjoint_union(nx.path_graph(3), nx.grid_2d_graph(4, 40)))
-    assert families._first_separator(load_family("general").prepare(graph), graph) == 4
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_named_family_is_taken(name):
     splitter, chosen, why = choose_family(as_graph(nx.path_graph(9)), name)
     assert (chosen, why) == (name, f"The family {name!r} was asked for.")
-    assert load_family(name).name == name
+    assert FAMILIES[name].name == name
     assert splitter.split(as_graph(nx.path_graph(9))) is not None
 
 
@@ -76,5 +61,5 @@ def test_a_named_family_may_refuse():
 
 
 def test_unknown_names_are_answered_with_the_known_ones():
-    with pytest.raises(OptionError, match="no separator family 'oak'; choose auto, tree, treewidth, grid, "):
+    with pytest.raises(OptionError, match="auto, tree, treewidth, grid, planar, general, got 'oak'"):
         choose_family(as_graph(nx.path_graph(3)), "oak")

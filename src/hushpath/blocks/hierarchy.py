@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from ..arrays import Int, sealed
 from ..cells.hierarchy import Hierarchy, Lists
-from ..cells.layout import Layout
+from ..cells.tables import Layout
 from ..data.topology import Topology
 from ..errors import FileFormatError, OptionError
-from ..kernels.numbering import number_places
+from ..kernels.layout import number_places
 from ..privacy.certificate import Exposure
 from ..privacy.sensitivity import hub_cut
 from .core import Arrays, Block, integer_arrays

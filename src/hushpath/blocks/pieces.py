@@ -15,10 +15,9 @@ from ..arrays import Float, Int
 from ..data.topology import Topology
 from ..decompose.lines import Lines
 from ..errors import FileFormatError
-from ..kernels.hops import fill_hops
-from ..kernels.lines import walked
+from ..kernels.lines import forest_pieces, line_tops, route_pieces, walked
 from ..kernels.paths import distances_from, in_threads
-from ..kernels.pieces import forest_pieces, line_tops, route_pieces
+from ..kernels.search import fill_hops
 from .anchors import Forest
 
 PAIRS = 6000

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..data.topology import Topology
-from ..kernels.hops import count_hops
 from ..kernels.paths import WORTH_A_THREAD, in_threads
+from ..kernels.search import count_hops
 
 SAMPLED_NUMBERS = 2**22
 FEW = 3

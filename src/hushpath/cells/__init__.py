@@ -1,10 +1,11 @@
-"""One structure for every question: tables and labels over a hierarchy of cells.
+"""A customisable separator hierarchy with hub labels: the structure that is measured, and the index that answers.
 
-``hierarchy`` is what mechanisms measure, and its axioms; ``layout`` numbers cells, hubs and boundaries; ``tables``
-computes the distances of each cell, for ``measure`` from lattice weights and for everyone else from published lengths.
-For the index of a network ``fold`` takes away chains and pendant trees, and ``decomposition`` is the rest, cut once
-and kept in a file; ``labels`` is one row of numbers per vertex; ``span`` says whether 32 bits are enough for each;
-``index`` answers; ``storage`` writes and maps the index file, and ``known`` remembers which were made here.
+``hierarchy`` is the hierarchy of cells that mechanisms measure, with its axioms.  ``tables`` lays out a hierarchy in
+flat arrays and fills its tables and labels, for ``measure`` from lattice weights and otherwise from published lengths.
+The index of a network is made in three steps, as in customisable contraction hierarchies: ``partition`` contracts
+chains and pendant trees and holds the cells of what remains, the core (public, once per network); ``index`` customises
+these with the lengths of a release and answers queries.  ``overflow`` decides whether 32 bits suffice, ``storage``
+writes and maps the index file, and ``index_registry`` records which index files were made here.
 """
 
 from __future__ import annotations

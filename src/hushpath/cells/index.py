@@ -1,12 +1,12 @@
-"""The index: pairs, rows and matrices from one structure.
+"""The index: pairs, rows and matrices from one customised partition (a separator hierarchy with hub labels).
 
-| question | answered by |
+| query | answered by |
 |---|---|
-| a few pairs, no labels | climb from both ends |
-| pairs | the common part of two labels |
-| few full rows | climb from the source, push down the hierarchy |
+| a few pairs, no labels | upward queries from both ends |
+| pairs | the common part of two hub labels |
+| few full rows | an upward query from the source, then a sweep down the hierarchy |
 | many rows | the same for ``LANES`` sources side by side |
-| some sources times some targets | label products cell by cell, if that is less work than pushing down |
+| some sources times some targets | label products cell by cell, if that is less work than sweeping down |
 
 All five take the minimum over the same paths, so they agree to the last bit while sums stay below 2^53 lattice steps
 (integers are exact in ``float64`` up to there; beyond, the last digits are rounded).  Where every distance is below
@@ -23,17 +23,15 @@ import numpy as np
 from ..arrays import Float, Int, sealed
 from ..compiled import uncompiled
 from ..errors import CannotError
-from ..kernels.flat import Doors, Labels, Tables, Targets
-from ..kernels.labels import pairs_by_climbing, pairs_by_labels
+from ..kernels.labels import pairs_by_labels, pairs_by_upward_queries
+from ..kernels.layout import CoreEntries, Labels, Tables, Targets
 from ..kernels.minplus import LANES, NOTHING
 from ..kernels.paths import THREADS, in_threads
 from ..kernels.rows import products_by_labels, rows_by_panels, rows_one_by_one
 from ..progress import steps
-from .decomposition import Decomposition
-from .labels import build_labels, label_bytes
-from .layout import Layout
-from .span import fit_in_32_bits
-from .tables import as_tables, fill_tables, outer_room, table_bytes
+from .overflow import fit_in_32_bits
+from .partition import Partition
+from .tables import Layout, as_tables, build_labels, fill_tables, label_bytes, outer_room, table_bytes
 
 MAX_BYTES = 4 * 2**30
 FEW_ROWS = 8  # fewer rows go one by one
@@ -46,43 +44,43 @@ class Index:
     """Tables over a hierarchy of cells, with labels or without.
 
     Attributes:
-        layout: the public structure: that of the core, if the network was folded.
+        layout: the public structure: that of the core, if the network was contracted.
         tables: distances of each cell in lattice steps.
         granularity: length of a lattice step.
         from_edge_lengths: whether the tables were computed from (noisy) edge lengths, rather than measured.
         labels: one row per hub, once built.
-        doors: where each vertex of the network enters the core.
+        entries: where each vertex of the network enters the core.
     """
 
     layout: Layout
     tables: Tables
     granularity: float
     from_edge_lengths: bool
-    folded: InitVar[Doors | None] = None
+    core_entries: InitVar[CoreEntries | None] = None
     labels: Labels | None = None
 
-    def __post_init__(self, folded: Doors | None) -> None:
-        """Without folding, every vertex is its own door."""
-        self.doors = folded or _no_fringes(self.layout.num_nodes, self.tables.side_out.dtype)
+    def __post_init__(self, core_entries: CoreEntries | None) -> None:
+        """Without contraction, every vertex is its own core entry."""
+        self.entries = core_entries or _uncontracted(self.layout.num_nodes, self.tables.side_out.dtype)
 
     @classmethod
-    def from_edges(
-        cls, decomposition: Decomposition, steps: Float, granularity: float, *,
+    def customise(
+        cls, partition: Partition, steps: Float, granularity: float, *,
         labels: bool = True, max_bytes: int = MAX_BYTES,
     ) -> Index:  # fmt: skip
-        """Build from one published length per edge, in lattice steps: the same decomposition serves for any lengths."""
-        fold, layout, graphs = decomposition.fold, decomposition.layout, decomposition.graphs
+        """Customise a partition with one published length per edge, in lattice steps; it serves for any lengths."""
+        contracted, layout, graphs = partition.contracted, partition.layout, partition.graphs
         symmetric = not graphs.directed
-        doors, core = fold.weighed(steps)
-        aside = max(float(a[np.isfinite(a)].max(initial=0.0)) for a in (doors.out, doors.into, doors.inner))
+        entries, core = contracted.customise(steps)
+        aside = max(float(a[np.isfinite(a)].max(initial=0.0)) for a in (entries.out, entries.into, entries.inner))
         nothing: Any = np.inf
-        if fit_in_32_bits(fold.wiring, core, aside):
+        if fit_in_32_bits(contracted.wiring, core, aside):
             nothing = np.int32(NOTHING)
-            doors = doors._replace(**{name: _whole(getattr(doors, name)) for name in ("out", "into", "inner")})
-            doors = doors._replace(into=doors.out) if symmetric else doors
+            entries = entries._replace(**{name: _whole(getattr(entries, name)) for name in ("out", "into", "inner")})
+            entries = entries._replace(into=entries.out) if symmetric else entries
             core = _whole(core)
         size = core.dtype.itemsize
-        needed = table_bytes(layout, symmetric=symmetric, size=size) + fold.nbytes(size)
+        needed = table_bytes(layout, symmetric=symmetric, size=size) + contracted.nbytes(size)
         refuse_above(max_bytes, needed + labels * label_bytes(layout, shared=symmetric, size=size))
         sizes = layout.table_sizes
         back = None if symmetric else np.empty(sum(sizes[:2]), core.dtype)
@@ -90,7 +88,7 @@ class Index:
         place, room = outer_room(layout)
         graphs = graphs._replace(lengths=sealed(core[graphs.lengths]), public_lengths=sealed(np.empty(0, core.dtype)))
         fill_tables(layout, graphs, tables, nothing, place, np.empty(room, core.dtype))
-        index = cls(layout, tables, granularity, True, doors)
+        index = cls(layout, tables, granularity, True, entries)
         return index.with_labels(max_bytes) if labels else index
 
     def with_labels(self, max_bytes: int = MAX_BYTES) -> Index:
@@ -103,12 +101,12 @@ class Index:
     @property
     def num_nodes(self) -> int:
         """Vertices of the network."""
-        return len(self.doors.fringe)
+        return len(self.entries.tree)
 
     @property
-    def has_fringes(self) -> bool:
-        """Whether the network was folded."""
-        return len(self.doors.start) > 1
+    def is_contracted(self) -> bool:
+        """Whether the network was contracted."""
+        return len(self.entries.start) > 1
 
     @property
     def nothing(self) -> Any:
@@ -126,7 +124,7 @@ class Index:
     def nbytes(self) -> int:
         """Memory (or disk) of tables and labels."""
         labels = () if self.labels is None else (self.labels.out, self.labels.into)
-        every = (*self.tables, *labels, *self.doors, *self.layout.arrays().values())
+        every = (*self.tables, *labels, *self.entries, *self.layout.arrays().values())
         return sum({id(array): array.nbytes for array in every}.values())  # two directions in one array count once
 
     def __repr__(self) -> str:
@@ -141,7 +139,7 @@ class Index:
                 self._pairs(sources, targets, answer)
         elif self.labels is not None:
             in_threads(lambda part: self._pairs(sources[part], targets[part], answer[part]), len(sources))
-        else:  # equal sources climb once
+        else:  # equal sources share one upward query
             order = np.argsort(sources, kind="stable")
             sorted_ = np.empty(len(sources))
             ends = sources[order], targets[order]
@@ -150,12 +148,12 @@ class Index:
         return answer
 
     def _pairs(self, sources: Int, targets: Int, answer: Float) -> None:
-        ends = sources, targets, self.layout.flat, self.doors
+        ends = sources, targets, self.layout.flat, self.entries
         rest = self.layout.room, self.nothing, self.granularity
         if self.labels is not None:
             pairs_by_labels(*ends, self.tables, self.labels, *rest, answer)
         else:
-            pairs_by_climbing(*ends, self.tables, *rest, answer)
+            pairs_by_upward_queries(*ends, self.tables, *rest, answer)
 
     def rows(self, sources: Int, out: Any) -> None:
         """Full rows, one per source."""
@@ -166,7 +164,7 @@ class Index:
 
         def run(part: slice) -> None:
             rows_one_by_one(
-                sources[part], layout.flat, self.doors, self.tables, layout.room, self.nothing, self.granularity,
+                sources[part], layout.flat, self.entries, self.tables, layout.room, self.nothing, self.granularity,
                 out[part],
             )  # fmt: skip
 
@@ -195,7 +193,7 @@ class Index:
         def run(part: slice) -> None:
             which = order[part]
             rows_by_panels(
-                sources[which], which, self.layout.flat, self.doors, asked, self.tables, labels, self.layout.room,
+                sources[which], which, self.layout.flat, self.entries, asked, self.tables, labels, self.layout.room,
                 self.nothing, np.empty((asked.entered, LANES), kind), self.granularity, out,
             )  # fmt: skip
 
@@ -211,21 +209,21 @@ class Index:
             def run(some: slice, mine: Int = mine) -> None:
                 which = mine[some]
                 products_by_labels(
-                    sources[which], which, targets[at_column], at_column, layout.flat, self.doors, self.tables, labels,
-                    layout.room, self.nothing, self.granularity, out,
+                    sources[which], which, targets[at_column], at_column, layout.flat, self.entries, self.tables,
+                    labels, layout.room, self.nothing, self.granularity, out,
                 )  # fmt: skip
 
             in_threads(run, len(mine))
 
     def _ends_of(self, vertices: Int) -> Int:
         """The core vertices over which these are entered or left, in preorder of their homes."""
-        ends = np.unique(self.doors.ends[:, vertices])
+        ends = np.unique(self.entries.ends[:, vertices])
         found: Int = ends[ends >= 0].astype(np.int64)
         return found[np.argsort(self.layout.home[found], kind="stable")]
 
     def _deepest(self, vertices: Int) -> Int:
         """The lower of the cells of each vertex's two ends, which lie on one path to the root."""
-        first, second = self.doors.ends[:, vertices]
+        first, second = self.entries.ends[:, vertices]
         home = self.layout.home
         return np.asarray(np.maximum(home[first], np.where(second >= 0, home[second], -1)), np.int64)
 
@@ -241,7 +239,7 @@ class Index:
         """Additions of pushing down, with whole panels."""
         cells = asked.needed
         size = self.layout.rows[cells] * np.diff(self.layout.bound_start)[cells]
-        path = 4.0 * self.layout.room**1.5  # climbing, and writing a row
+        path = 4.0 * self.layout.room**1.5  # the upward query, and writing a row
         return float(size.sum() + path + asked.entered + len(asked.columns)) * (-(-sources // LANES) * LANES)
 
     def _product_work(self, sources: Int, targets: Int) -> float:
@@ -255,11 +253,11 @@ class Index:
         return (np.searchsorted(homes, self.layout.last) - np.searchsorted(homes, number)).astype(float)
 
 
-def _no_fringes(n: int, kind: Any) -> Doors:
-    """Every vertex is its own door."""
+def _uncontracted(n: int, kind: Any) -> CoreEntries:
+    """Every vertex is its own core entry."""
     ends = np.stack([np.arange(n, dtype=np.int32), np.full(n, -1, np.int32)])
     none, away = np.zeros(1, np.int64), np.zeros((2, n), kind)
-    return Doors(ends, away, away, ends[1], ends[1], none, none, np.empty(0, kind))
+    return CoreEntries(ends, away, away, ends[1], ends[1], none, none, np.empty(0, kind))
 
 
 def _whole(steps: Float) -> Any:

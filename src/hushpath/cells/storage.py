@@ -1,8 +1,8 @@
 """The index file (``roads.hushx`` beside ``roads.hush``): flat arrays, mapped instead of read.
 
 A mapped index is ready at once and takes memory only for what is asked.  Its digest covers every number in it and the
-digest of its release, and only an index that was made here is served (``known``): so every number served was computed
-by this program from this release.
+digest of its release, and only an index that was made here is served (``index_registry``): so every number served was
+computed by this program from this release.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 from ..arrays import starts
 from ..errors import FileFormatError, warn
 from ..files import container
-from ..kernels.flat import Doors, Labels, Tables
-from . import known
+from ..kernels.layout import CoreEntries, Labels, Tables
+from . import index_registry
 from .index import Index
-from .labels import label_rows
-from .layout import Layout
+from .tables import Layout, label_rows
 
 FORMAT = "hushpath-index"
 VERSION = 1
@@ -43,10 +42,10 @@ def save_index(path: str | os.PathLike[str], index: Index, release: str, marking
     arrays |= {"side_out": index.tables.side_out, "square_out": index.tables.square_out, "inner": index.tables.inner}
     if not index.tables.symmetric:
         arrays |= {"side_in": index.tables.side_in, "square_in": index.tables.square_in}
-    if index.has_fringes:
-        arrays |= {f"doors.{name}": array for name, array in index.doors._asdict().items()}
+    if index.is_contracted:
+        arrays |= {f"entries.{name}": array for name, array in index.entries._asdict().items()}
         if index.tables.symmetric:
-            del arrays["doors.into"]
+            del arrays["entries.into"]
     if index.labels is not None:
         arrays["label_out"] = index.labels.out
         if not index.labels.shared:
@@ -54,9 +53,9 @@ def save_index(path: str | os.PathLike[str], index: Index, release: str, marking
     header = {"marking": marking, "release": release, "exact": index.from_edge_lengths}
     # Nothing is said of the file itself: between writing and looking somebody may exchange it. It is hashed once, when
     # it is opened for the first time.
-    if not known.remember(container.write(path, FORMAT, VERSION, header, arrays), []):
+    if not index_registry.remember(container.write(path, FORMAT, VERSION, header, arrays), []):
         warn(
-            f"{path} was written, but that cannot be remembered in {known.folder()}, so it will not be used; set "
+            f"{path} was written but will not be used, because it cannot be recorded in {index_registry.folder()}; set "
             "HUSHPATH_CACHE to a folder that can be written"
         )
 
@@ -70,15 +69,15 @@ def load_index(path: str | os.PathLike[str], release: str, num_nodes: int, granu
             f"{path} belongs to another release, or to another way to read it, so it is not used; "
             "build it with: hushpath index"
         )
-    seen = known.recall(found.claimed_digest)
+    seen = index_registry.recall(found.claimed_digest)
     if seen is None:
         raise FileFormatError(
-            f"{path} was not made here (there is no record in {known.folder()}), so its numbers are not used; "
+            f"{path} was not made here (there is no record in {index_registry.folder()}), so its numbers are not used; "
             "build it with: hushpath index"
         )
-    if not seen or seen != known.identity(found.opened):
+    if not seen or seen != index_registry.identity(found.opened):
         found.check_digest()
-        known.remember(found.claimed_digest, known.identity(found.opened))
+        index_registry.remember(found.claimed_digest, index_registry.identity(found.opened))
     try:
         layout = Layout(**{field.name: _structure(found.arrays, field.name) for field in fields(Layout)})
         layout.check()
@@ -102,7 +101,7 @@ def _assembled(layout: Layout, numbers: dict[str, NDArray[Any]], granularity: fl
     if "side_in" in numbers:
         into, square_in = _sized(numbers, "side_in", side, kind), _sized(numbers, "square_in", square, kind)
     tables = Tables(out, into, square_out, square_in, _sized(numbers, "inner", inner, kind))
-    doors = _doors(numbers, layout, kind, symmetric=tables.symmetric) if "doors.ends" in numbers else None
+    entries = _entries(numbers, layout, kind, symmetric=tables.symmetric) if "entries.ends" in numbers else None
     labels = None
     if "label_out" in numbers:
         row_start = label_rows(layout)
@@ -112,27 +111,27 @@ def _assembled(layout: Layout, numbers: dict[str, NDArray[Any]], granularity: fl
             raise FileFormatError("its labels are of the wrong kind")
         label_in = label_out if shared else _sized(numbers, "label_in", int(row_start[-1]), kind)
         labels = Labels(row_start, label_out, label_in)
-    return Index(layout, tables, granularity, from_edges, doors, labels)
+    return Index(layout, tables, granularity, from_edges, entries, labels)
 
 
-def _doors(numbers: dict[str, NDArray[Any]], layout: Layout, kind: Any, *, symmetric: bool) -> Doors:
-    """Where vertices enter the core, with everything that would lead a kernel outside its arrays refused."""
-    made = {name: np.array(numbers[f"doors.{name}"]) for name in ("ends", "fringe", "place", "start", "inner_start")}
-    ends, fringe, place, start, inner_start = made.values()
-    n, fringes = ends.shape[1], len(start) - 1
-    typed = all(a.dtype == np.int32 for a in (ends, fringe, place)) and start.dtype == inner_start.dtype == np.int64
-    if not typed or ends.shape != (2, n) or fringe.shape != (n,) or place.shape != (n,) or start.ndim != 1:
-        raise FileFormatError("its fringes have the wrong type or shape")
-    sizes, folded = np.diff(start), fringe >= 0
+def _entries(numbers: dict[str, NDArray[Any]], layout: Layout, kind: Any, *, symmetric: bool) -> CoreEntries:
+    """The core entries, with everything refused that would lead a kernel outside its arrays."""
+    made = {name: np.array(numbers[f"entries.{name}"]) for name in ("ends", "tree", "place", "start", "inner_start")}
+    ends, tree, place, start, inner_start = made.values()
+    n, trees = ends.shape[1], len(start) - 1
+    typed = all(a.dtype == np.int32 for a in (ends, tree, place)) and start.dtype == inner_start.dtype == np.int64
+    if not typed or ends.shape != (2, n) or tree.shape != (n,) or place.shape != (n,) or start.ndim != 1:
+        raise FileFormatError("its contracted trees have the wrong type or shape")
+    sizes, contracted = np.diff(start), tree >= 0
     fits = start[0] == 0 and (sizes >= 0).all() and np.array_equal(inner_start, starts(sizes**2))
-    fits = fits and (fringe >= -1).all() and (fringe < fringes).all() and (ends < layout.num_nodes).all()
-    fits = fits and (ends[0] >= 0).all() and (ends[1] >= -1).all() and (place[folded] >= 0).all()
-    if not fits or (place[folded] >= sizes[fringe[folded]]).any():
-        raise FileFormatError("its fringes do not fit its core")
-    out = _sized(numbers, "doors.out", (2, n), kind)
-    into = out if symmetric else _sized(numbers, "doors.into", (2, n), kind)
-    inner = _sized(numbers, "doors.inner", int(inner_start[-1]), kind)
-    return Doors(ends, out, into, fringe, place, start, inner_start, inner)
+    fits = fits and (tree >= -1).all() and (tree < trees).all() and (ends < layout.num_nodes).all()
+    fits = fits and (ends[0] >= 0).all() and (ends[1] >= -1).all() and (place[contracted] >= 0).all()
+    if not fits or (place[contracted] >= sizes[tree[contracted]]).any():
+        raise FileFormatError("its contracted trees do not fit its core")
+    out = _sized(numbers, "entries.out", (2, n), kind)
+    into = out if symmetric else _sized(numbers, "entries.into", (2, n), kind)
+    inner = _sized(numbers, "entries.inner", int(inner_start[-1]), kind)
+    return CoreEntries(ends, out, into, tree, place, start, inner_start, inner)
 
 
 def _structure(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:

@@ -10,15 +10,15 @@ import typer
 from . import common as c
 
 if TYPE_CHECKING:
-    from ..cells.decomposition import Decomposition
+    from ..cells.partition import Partition
     from ..data.topology import Topology
 
 
 def command(
     release: Annotated[Path, typer.Argument(help="A release file.")],
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Default: beside the release, as .hushx.")] = None,
-    decomposition: Annotated[
-        Path | None, typer.Option("--decomposition", help="A .hushd file: used if it is there, else written.")
+    partition: Annotated[
+        Path | None, typer.Option("--partition", help="Partition file (.hushd): read if it exists, else written.")
     ] = None,
     labels: Annotated[
         bool, typer.Option("--labels/--no-labels", help="Without: a smaller index, slower single queries.")
@@ -44,12 +44,12 @@ def command(
     )  # fmt: skip
     rel = c.in_period(rel, period)
     path = rel.index_file(release) if out is None else out
-    c.check_output(path, release, verify, decomposition)
-    if decomposition is not None:
-        _check_decomposition(decomposition, path)
+    c.check_output(path, release, verify, partition)
+    if partition is not None:
+        _check_partition(partition, path)
     with shown():
-        known = None if decomposition is None else _decomposition(decomposition, rel.topology)
-        index = rel.build_index(max_bytes=int(min(max_gb, 1e9) * 2**30), labels=labels, decomposition=known)
+        known = None if partition is None else _partition(partition, rel.topology)
+        index = rel.build_index(max_bytes=int(min(max_gb, 1e9) * 2**30), labels=labels, partition=known)
         rel.save_index(path, labels=labels)
     c.print_marking(rel.statement)
     if json:
@@ -60,23 +60,23 @@ def command(
         print(f"Index of {rel.topology.num_nodes} nodes ({index.nbytes / 2**20:.1f} MB) written to {path}.{mark}")
 
 
-def _check_decomposition(path: Path, index: Path) -> None:
-    """Refuse a place where neither a decomposition can be read nor one be written."""
+def _check_partition(path: Path, index: Path) -> None:
+    """Refuse a path where a partition can be neither read nor written."""
     from ..errors import OptionError
 
     if path.absolute() == index.absolute():
-        raise OptionError(f"{path} cannot be the index and its decomposition; name two files")
+        raise OptionError(f"{path} cannot be the index and its partition; name two files")
     if not path.is_file():
         c.check_output(path)
 
 
-def _decomposition(path: Path, topology: Topology) -> Decomposition:
-    """Read a decomposition, or make it and write it there."""
-    from ..cells.decomposition import Decomposition
-    from ..decompose.dissection import cut
+def _partition(path: Path, topology: Topology) -> Partition:
+    """Read a partition, or make it and write it there."""
+    from ..cells.partition import Partition
+    from ..decompose import dissection
 
     if path.is_file():
-        return Decomposition.load(path, topology)
-    made = cut(topology)
+        return Partition.load(path, topology)
+    made = dissection.partition(topology)
     made.save(path)
     return made

@@ -20,8 +20,8 @@ from ..arrays import Float, Int
 from ..blocks import Block
 from ..blocks.samples import HopCounts
 from ..cells import Index
-from ..cells.decomposition import Decomposition
 from ..cells.index import MAX_BYTES
+from ..cells.partition import Partition
 from ..data.topology import Topology
 from ..errors import CannotError, OptionError
 from ..estimate.core import Estimator, NoisyEdges
@@ -157,10 +157,10 @@ class Decoder(ABC):
         return Reach(bound.noise + bound.detour, bound.noise + bound.below)  # an answer too high: a truth below it
 
     def build_index(
-        self, max_bytes: int = MAX_BYTES, *, labels: bool = True, decomposition: Decomposition | None = None
+        self, max_bytes: int = MAX_BYTES, *, labels: bool = True, partition: Partition | None = None
     ) -> Index:
         """Build the index; from then on every answer comes from it."""
-        del max_bytes, labels, decomposition
+        del max_bytes, labels, partition
         raise CannotError(f"a release by {self.strategy.mechanism!r} is looked up, not searched: no index is needed")
 
     def index_for(self, rows: int) -> Index | None:  # noqa: ARG002

@@ -7,7 +7,7 @@ import numpy as np
 from ..arrays import Float, Int
 from ..blocks import CliqueBlock
 from ..estimate.core import Estimator
-from ..kernels.hops import nearest_chosen
+from ..kernels.search import nearest_chosen
 from ..measure import Measurements
 from ..strategy.core import Strategy
 from ..strategy.cover import move_errors

@@ -13,10 +13,10 @@ from ..blocks import Block, EdgeBlock, LineBlock
 from ..blocks.anchors import is_forest
 from ..blocks.pieces import sampled_in_forest, sampled_routes
 from ..cells import Index
-from ..cells.decomposition import Decomposition
 from ..cells.index import MAX_BYTES
+from ..cells.partition import Partition
 from ..cells.tables import row_work, table_bytes, table_work
-from ..decompose.dissection import cut
+from ..decompose import dissection
 from ..errors import CannotError
 from ..estimate.core import PathSpread
 from ..estimate.draws import if_solvable, plausible
@@ -84,13 +84,14 @@ class EdgeDecoder(RowDecoder):
         return self.lattice.floats(weights)[self.topology.arcs.edges]
 
     def build_index(
-        self, max_bytes: int = MAX_BYTES, *, labels: bool = True, decomposition: Decomposition | None = None
+        self, max_bytes: int = MAX_BYTES, *, labels: bool = True, partition: Partition | None = None
     ) -> Index:
         """Build tables and labels; from then on every answer comes from them."""
-        if decomposition is not None and not decomposition.belongs_to(self.topology):
-            raise CannotError("the decomposition is that of another network")
+        if partition is not None and not partition.belongs_to(self.topology):
+            raise CannotError("`partition` must be one of this network, but it belongs to another network")
         if self.index is None:
-            self.index = self._indexed(decomposition or cut(self.topology), labels=labels, max_bytes=max_bytes)
+            partition = partition or dissection.partition(self.topology)
+            self.index = self._indexed(partition, labels=labels, max_bytes=max_bytes)
         return self.index.with_labels(max_bytes) if labels else self.index
 
     def index_for(self, rows: int) -> Index | None:
@@ -100,18 +101,18 @@ class EdgeDecoder(RowDecoder):
         if self.index is None and worth_a_try and not self._tried:
             self._tried = True
             try:
-                decomposition = cut(self.topology)
+                partition = dissection.partition(self.topology)
             except CannotError:  # no small separators: searching is all there is
                 return None
-            layout = decomposition.layout
+            layout = partition.layout
             fits = table_bytes(layout, symmetric=not self.topology.directed) <= MAX_BYTES // 4
             if fits and table_work(layout) / rows + row_work(layout) < ADDITIONS_PER_ARC * arcs:
-                self.index = self._indexed(decomposition, labels=False, max_bytes=MAX_BYTES)
+                self.index = self._indexed(partition, labels=False, max_bytes=MAX_BYTES)
         return self.index
 
-    def _indexed(self, decomposition: Decomposition, *, labels: bool, max_bytes: int) -> Index:
+    def _indexed(self, partition: Partition, *, labels: bool, max_bytes: int) -> Index:
         steps, granularity = self.weights.astype(np.float64), self.lattice.granularity
-        return Index.from_edges(decomposition, steps, granularity, labels=labels, max_bytes=max_bytes)
+        return Index.customise(partition, steps, granularity, labels=labels, max_bytes=max_bytes)
 
     def rows(self, sources: Int, out: Float) -> None:
         """One row per source, straight into ``out``."""

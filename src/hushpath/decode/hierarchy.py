@@ -14,17 +14,15 @@ import numpy as np
 from ..arrays import Bool, Float, Int
 from ..blocks import HierarchyBlock
 from ..cells import Index
-from ..cells.decomposition import Decomposition
 from ..cells.hierarchy import Lists
 from ..cells.index import MAX_BYTES, refuse_above
-from ..cells.layout import Layout
-from ..cells.tables import as_tables, cell_graphs, fill_leaves, table_bytes
+from ..cells.partition import Partition
+from ..cells.tables import Layout, as_tables, cell_graphs, fill_leaves, table_bytes
 from ..data.lattice import LARGEST_DISTANCE
 from ..errors import CannotError
 from ..estimate.core import Estimator
-from ..kernels.flat import Graphs
+from ..kernels.layout import Graphs, mirrored
 from ..kernels.minplus import INFINITE
-from ..kernels.numbering import mirrored
 from ..kernels.tables import DENSE, leaf_rows
 from ..measure import Measurements
 from ..strategy.core import Strategy
@@ -156,11 +154,11 @@ class HierarchyDecoder(Decoder):
         return Index(layout, as_tables(layout, steps), self.strategy.lattice.granularity, from_edge_lengths=False)
 
     def build_index(
-        self, max_bytes: int = MAX_BYTES, *, labels: bool = True, decomposition: Decomposition | None = None
+        self, max_bytes: int = MAX_BYTES, *, labels: bool = True, partition: Partition | None = None
     ) -> Index:
         """Make the labels of all vertices; the tables were measured."""
-        if decomposition is not None:
-            raise CannotError("this release was measured on cells of its own and cannot use another decomposition")
+        if partition is not None:
+            raise CannotError("`partition` applies to releases of edge weights; this one was measured on its own cells")
         return self.index.with_labels(max_bytes) if labels else self.index
 
     def index_for(self, rows: int) -> Index | None:  # noqa: ARG002 - the tables are there for any number of rows

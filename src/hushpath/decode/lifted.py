@@ -28,8 +28,7 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..blocks import HierarchyBlock
-from ..cells.layout import Layout
-from ..cells.tables import table_work
+from ..cells.tables import Layout, table_work
 from ..data.lattice import LARGEST_DISTANCE
 from ..kernels.paths import distances_from
 from ..measure.cells import hierarchy_numbers  # of stand-ins: public weights in, public numbers out

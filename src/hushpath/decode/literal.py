@@ -16,8 +16,8 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..cells import Index
-from ..cells.decomposition import Decomposition
 from ..cells.index import MAX_BYTES, refuse_above
+from ..cells.partition import Partition
 from ..errors import CannotError
 from ..estimate.core import Estimator
 from ..kernels.minplus import INFINITE
@@ -43,10 +43,10 @@ class LiteralDecoder(HierarchyDecoder):
         refuse_above(MAX_BYTES // 4, 8 * int((self.hierarchy.vertices.sizes() ** 2).sum()))
 
     def build_index(
-        self, max_bytes: int = MAX_BYTES, *, labels: bool = True, decomposition: Decomposition | None = None
+        self, max_bytes: int = MAX_BYTES, *, labels: bool = True, partition: Partition | None = None
     ) -> Index:
         """There is none."""
-        del max_bytes, labels, decomposition
+        del max_bytes, labels, partition
         raise CannotError("levels='adjacent' is read literally and has no index; use levels='all'")
 
     @cached_property

@@ -41,8 +41,8 @@ from ..estimate.core import FEWEST_EDGES, NoisyEdges
 from ..estimate.draws import Belief, if_solvable
 from ..estimate.fields import RANGES, Fields
 from ..estimate.residuals import Observed
-from ..kernels.hops import nearest_chosen
 from ..kernels.paths import distances_from
+from ..kernels.search import nearest_chosen
 from ..measure import Measurements
 from ..noise import simulation
 

@@ -1,9 +1,14 @@
-"""The recursion that cuts a network into a hierarchy of cells.
+"""The hierarchy of cells of a network, by recursive separators: made once and kept.
 
-Reads no weights.  It never fails on odd graphs: a cell that no separator makes smaller becomes a leaf.
+``build_hierarchy`` is the recursion.  It reads no weights and never fails on odd graphs: a cell that no separator makes
+smaller becomes a leaf.  ``separator_hierarchy`` chooses a family of separators first.  Hierarchies are public and
+depend on the topology alone, so mechanisms and noise laws that ask for the same one get the same one.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -12,15 +17,18 @@ from ..cells.hierarchy import Hierarchy, Lists
 from ..data.topology import Topology
 from ..progress import counting
 from .cover import k_cover
+from .families import choose_family
 from .graph import LEFT, RIGHT, SEPARATOR, Graph, Split, Splitter, separates
 from .separators.sides import pack_components
+
+KEPT = 4  # a hierarchy of 100 000 vertices takes some 30 MB
 
 
 def build_hierarchy(
     topology: Topology, splitter: Splitter, *, leaf_size: int, depth: int | None = None, hops: int = 0,
     family: str = "",
 ) -> Hierarchy:  # fmt: skip
-    """Cut cells of more than ``leaf_size`` vertices until level ``depth`` (no limit if ``None``).
+    """Split cells of more than ``leaf_size`` vertices until level ``depth`` (no limit if ``None``).
 
     ``hops > 0`` builds the covered flavour: separators keep their inner edges as public ones below, and hubs are
     ``hops``-covers of them.
@@ -37,15 +45,15 @@ def build_hierarchy(
     with counting(n, "cutting cells") as advance:
         while stack:
             above, level, mine, edges = stack.pop()
-            cell, cut = len(parent), None
+            cell, found = len(parent), None
             if len(mine) > leaf_size and (depth is None or level < depth):
                 scratch[mine] = np.arange(len(mine))
                 tails, heads = scratch[topology.tails[edges]], scratch[topology.heads[edges]]
                 graph = Graph.from_edges(len(mine), tails, heads, mine)
-                cut = _cut(graph, splitter, tails, heads, edges, keep_inner=hops > 0)
+                found = _split_cell(graph, splitter, tails, heads, edges, keep_inner=hops > 0)
             chosen = centres = np.empty(0, np.int64)
-            if cut is not None:
-                split, children = cut
+            if found is not None:
+                split, children = found
                 chosen = centres = np.flatnonzero(split.side == SEPARATOR)
                 if hops:
                     centres = np.sort(split.centres if split.centres is not None else k_cover(graph, chosen, hops)[0])
@@ -54,7 +62,7 @@ def build_hierarchy(
             vertices.append(mine)
             separators.append(mine[chosen])
             hubs.append(mine[centres])
-            done = mine if cut is None else mine[chosen]
+            done = mine if found is None else mine[chosen]
             advance(int((~settled[done]).sum()))
             settled[done] = True
     return Hierarchy.proved(
@@ -63,7 +71,7 @@ def build_hierarchy(
     )  # fmt: skip
 
 
-def _cut(
+def _split_cell(
     graph: Graph, splitter: Splitter, tails: Int, heads: Int, edges: Int, *, keep_inner: bool
 ) -> tuple[Split, list[tuple[Int, Int]]] | None:
     """Split one cell; return the separator and, per child, local vertices and edges, private and public."""
@@ -95,3 +103,61 @@ def _fallen_apart(graph: Graph) -> Split | None:
     side = np.ones(graph.num_nodes, np.int8)
     _, right = pack_components(graph.start, graph.heads, side)
     return Split(side) if right else None
+
+
+@lru_cache(maxsize=KEPT)
+def family_of(topology: Topology, family: str) -> tuple[Splitter, str, str]:
+    """A separator family prepared for a network, its name, and why it was chosen."""
+    return choose_family(Graph.of(topology), family)
+
+
+@lru_cache(maxsize=KEPT)
+def separator_hierarchy(
+    topology: Topology, family: str = "auto", *, leaf_size: int, depth: int | None = None, hops: int = 0
+) -> tuple[Hierarchy, str]:
+    """The hierarchy of cells, and one or two sentences for people on how it was made.
+
+    With ``hops`` on planar and general networks the Covering Lemma is used: hop clusters are contracted, the rest is
+    separated and expanded, and separator and cover come together.  With ``hops=1`` a cell is split in this way only if
+    that needs fewer hubs.
+    """
+    splitter, name, why = family_of(topology, family)
+    if hops > 0 and name in ("general", "planar"):
+        from .separators.contraction import Contraction  # imports scipy and METIS, which few commands need
+
+        clusters = Contraction(hops)
+        splitter = FirstFound(clusters, splitter) if hops > 1 else FewestHubs(splitter, clusters, hops)
+        where = "first" if hops > 1 else "where that needs fewer hubs"
+        why += f" Hop clusters of radius {hops} are contracted {where} (Covering Lemma)."
+    return build_hierarchy(topology, splitter, leaf_size=leaf_size, depth=depth, hops=hops, family=name), why
+
+
+@dataclass(frozen=True)
+class FirstFound:
+    """The first splitter's separator, or the second's where the first finds none."""
+
+    first: Splitter
+    second: Splitter
+
+    def split(self, graph: Graph) -> Split | None:
+        """Return a separator, or ``None`` if neither finds one."""
+        return self.first.split(graph) or self.second.split(graph)
+
+
+@dataclass(frozen=True)
+class FewestHubs:
+    """Of two splitters' separators the one whose hop cover has fewer vertices; if equal, the first one's."""
+
+    first: Splitter
+    second: Splitter
+    hops: int
+
+    def split(self, graph: Graph) -> Split | None:
+        """Return a separator with its cover, or ``None`` if neither splitter finds one."""
+        found: list[tuple[Int, Split]] = []
+        for split in (self.first.split(graph), self.second.split(graph)):
+            if split is not None:
+                separator = np.flatnonzero(split.side == SEPARATOR)
+                centres = k_cover(graph, separator, self.hops)[0] if split.centres is None else split.centres
+                found.append((centres, Split(split.side, centres)))
+        return min(found, key=lambda one: len(one[0]), default=(None, None))[1]

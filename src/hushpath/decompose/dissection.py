@@ -1,10 +1,11 @@
-"""How the query engine cuts a network: nested dissection by METIS, one call for all levels.
+"""How the index partitions a network: nested dissection by METIS, one call for all levels.
 
 Mechanisms pay for every hub with noise, so they look for the smallest separators they can find (``separators``).  An
 index pays for its hubs with memory alone, and METIS, which orders a million vertices in seconds, leaves it with labels
 no longer than theirs.
 
-A cut of a large network is kept in the user's cache folder (``cells.known``), under the digest of its topology.
+The partition of a large network is kept in the user's cache folder (``cells.index_registry``), under the digest of its
+topology.
 """
 
 from __future__ import annotations
@@ -15,39 +16,61 @@ from functools import lru_cache
 import numpy as np
 
 from ..arrays import Int
-from ..cells import known
-from ..cells.decomposition import SUFFIX, Decomposition, digest
-from ..cells.fold import folded
+from ..cells import index_registry
+from ..cells.partition import SUFFIX, Partition, contract, digest
 from ..data.topology import Topology, Wiring
 from ..errors import FileFormatError
-from ..kernels.dissection import cells_of_tree, elimination_tree
+from ..kernels.partition import cells_of_tree, elimination_tree
 from ..progress import steps
 
 LEAF_SIZE = 16  # smaller leaves make more cells, larger ones longer inner tables
 TRIES = 3  # separators tried at each level, of which the smallest is taken
 SEED = 1
-KEPT_FROM = 50_000  # core vertices: smaller networks are cut faster than anybody looks for a file
+KEPT_FROM = 50_000  # core vertices: smaller networks are partitioned faster than a file is found
 
 
 @lru_cache(maxsize=2)
-def cut(topology: Topology) -> Decomposition:
-    """Fold a network and cut its core into cells: public, and the same for every release of the network.
+def partition(topology: Topology) -> Partition:
+    """Contract a network and partition its core into cells, for the index of any release of the network.
 
-    Takes seconds for a million nodes.  The cut of a large network is kept and found again, also by other processes.
+    Reads public facts only.  Takes seconds for a million nodes; the partition of a large network is kept in the user's
+    cache folder and found again, also by other processes.
+
+    Parameters
+    ----------
+    topology : Topology
+        The public half of a network, ``net.topology``.
+
+    Returns
+    -------
+    Partition
+        Has ``save`` and ``Partition.load``; ``Release.build_index`` takes it.
+
+    Raises
+    ------
+    CannotError
+        If the network has no small separators, so that no index would fit in memory.
+
+    Examples
+    --------
+    >>> import hushpath
+    >>> square = hushpath.Network.build(range(4), [0, 1, 2, 3], [1, 2, 3, 0], [5.0, 1.0, 2.0, 3.0])
+    >>> hushpath.partition(square.topology)
+    Partition(4 nodes, 1 of them in the core, 1 cells)
     """
-    core = folded(topology.wiring).wiring
-    kept = known.cache() / "decompositions" / f"{digest(topology.wiring)}{SUFFIX}"
-    keep = core.num_nodes >= KEPT_FROM and known.usable()
+    core = contract(topology.wiring).wiring
+    kept = index_registry.cache() / "partitions" / f"{digest(topology.wiring)}{SUFFIX}"
+    keep = core.num_nodes >= KEPT_FROM and index_registry.usable()
     if keep and kept.is_file():
         with contextlib.suppress(FileFormatError, OSError):
-            return Decomposition.load(kept, topology)
+            return Partition.load(kept, topology)
     for _ in steps(["METIS"], "cutting cells"):
         order = _order(core)
     parent, home = cells_of_tree(elimination_tree(*core.neighbours, order), order, LEAF_SIZE)
-    made = Decomposition.of_cut(topology, parent, home)
+    made = Partition.from_cells(topology, parent, home)
     if keep:
         with contextlib.suppress(OSError):
-            known.make(kept.parent)
+            index_registry.make(kept.parent)
             made.save(kept)
             kept.chmod(0o600)
     return made

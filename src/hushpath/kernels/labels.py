@@ -1,4 +1,4 @@
-"""Labels of vertices, and pairs answered from them or by climbing; the words are explained in ``kernels.flat``.
+"""Hub labels of vertices, and pairs answered from them or by upward queries; ``kernels.layout`` explains the words.
 
 Numbers are lattice steps, ``float64`` or ``int32``, with ``nothing`` for "not connected" (``kernels.minplus``).
 """
@@ -46,16 +46,16 @@ def _lowered(mine, away, known):
 
 
 @njit(cache=True, nogil=True)
-def merged(v, columns, t, doors, away, side, row_start, label, nothing, mine):
+def merged(v, columns, t, entries, away, side, row_start, label, nothing, mine):
     """The first columns of the label of any vertex of the network.
 
-    Only hubs have labels.  Other vertices reach hubs over the ends of their fringe and over the boundary of their leaf,
-    so theirs are the least of the labels of these.
+    Only hubs have labels.  Other vertices reach hubs over their core entries and over the boundary of their leaf, so
+    theirs are the least of the labels of these.
     """
     for k in range(columns):
         mine[k] = nothing
     for end in range(2):
-        u = doors.ends[end, v]
+        u = entries.ends[end, v]
         if u < 0:
             continue
         b, first, many = t.home[u], t.row[u], 1
@@ -72,7 +72,7 @@ def merged(v, columns, t, doors, away, side, row_start, label, nothing, mine):
 
 
 @njit(cache=True, nogil=True)
-def climb(v, t, side, square, nothing, down_to, before, after):
+def upward_query(v, t, side, square, nothing, down_to, before, after):
     """The two labels of one vertex without those of others: from its home up, one shortcut a level.
 
     ``before[k]``: the estimate to the hub in column ``k`` without that cell's own shortcut; ``after``: with it, for
@@ -128,14 +128,14 @@ def end_column(b, t):
 
 
 @njit(cache=True, nogil=True)
-def climb_from(v, t, doors, away, side, square, nothing, down_to, before, after, label):
-    """The label of any vertex of the network, from the ends of its fringe: with shortcuts, unless ``down_to`` is -1."""
+def upward_label(v, t, entries, away, side, square, nothing, down_to, before, after, label):
+    """The label of any vertex of the network, from its core entries: with shortcuts, unless ``down_to`` is -1."""
     columns = 0
     for end in range(2):
-        u = doors.ends[end, v]
+        u = entries.ends[end, v]
         if u < 0:
             continue
-        climb(u, t, side, square, nothing, down_to, before, after)
+        upward_query(u, t, side, square, nothing, down_to, before, after)
         stop = end_column(t.home[u], t)
         for k in range(columns, stop):
             label[k] = nothing
@@ -145,64 +145,64 @@ def climb_from(v, t, doors, away, side, square, nothing, down_to, before, after,
 
 
 @njit(cache=True, nogil=True)
-def deepest(v, t, doors):
+def deepest(v, t, entries):
     """The lowest of the cells where the label of a vertex ends: those of its two ends lie on one path to the root."""
-    b = t.home[doors.ends[0, v]]
-    return max(b, t.home[doors.ends[1, v]]) if doors.ends[1, v] >= 0 else b
+    b = t.home[entries.ends[0, v]]
+    return max(b, t.home[entries.ends[1, v]]) if entries.ends[1, v] >= 0 else b
 
 
 @njit(cache=True, nogil=True)
-def pairs_by_climbing(sources, targets, t, doors, tables, room, nothing, scale, answer):
-    """Answer pairs without labels; equal sources in a row climb once."""
+def pairs_by_upward_queries(sources, targets, t, entries, tables, room, nothing, scale, answer):
+    """Answer pairs without labels; equal sources in a row share one upward query."""
     kind = tables.side_out
     before, after = np.empty(room, kind.dtype), np.empty(room, kind.dtype)
     mine, theirs = np.empty(room, kind.dtype), np.empty(room, kind.dtype)
     last = known = -1
     for i in range(len(sources)):
         s, g = sources[i], targets[i]
-        down_to = meeting(deepest(s, t, doors), deepest(g, t, doors), t)
+        down_to = meeting(deepest(s, t, entries), deepest(g, t, entries), t)
         if s != last or down_to > known:
             side, square = tables.side_out, tables.square_out
-            climb_from(s, t, doors, doors.out, side, square, nothing, down_to, before, after, mine)
+            upward_label(s, t, entries, entries.out, side, square, nothing, down_to, before, after, mine)
             last, known = s, down_to
-        climb_from(g, t, doors, doors.into, tables.side_in, tables.square_in, nothing, -1, before, after, theirs)
+        upward_label(g, t, entries, entries.into, tables.side_in, tables.square_in, nothing, -1, before, after, theirs)
         k = end_column(down_to, t)
         best = least_sum(mine[:k], theirs[:k], nothing)
-        answer[i] = length(near(s, g, t, doors, tables.inner, nothing, best), nothing, scale)
+        answer[i] = length(near(s, g, t, entries, tables.inner, nothing, best), nothing, scale)
 
 
 @njit(cache=True, nogil=True)
-def pairs_by_labels(sources, targets, t, doors, tables, labels, room, nothing, scale, answer):
+def pairs_by_labels(sources, targets, t, entries, tables, labels, room, nothing, scale, answer):
     """Answer pairs from labels: the common part of two labels, added and minimised."""
     mine, theirs = np.empty(room, labels.out.dtype), np.empty(room, labels.out.dtype)
     for i in range(len(sources)):
         s, g = sources[i], targets[i]
-        k = end_column(meeting(deepest(s, t, doors), deepest(g, t, doors), t), t)
-        merged(s, k, t, doors, doors.out, tables.side_out, labels.row_start, labels.out, nothing, mine)
-        merged(g, k, t, doors, doors.into, tables.side_in, labels.row_start, labels.into, nothing, theirs)
+        k = end_column(meeting(deepest(s, t, entries), deepest(g, t, entries), t), t)
+        merged(s, k, t, entries, entries.out, tables.side_out, labels.row_start, labels.out, nothing, mine)
+        merged(g, k, t, entries, entries.into, tables.side_in, labels.row_start, labels.into, nothing, theirs)
         best = least_sum(mine[:k], theirs[:k], nothing)
-        answer[i] = length(near(s, g, t, doors, tables.inner, nothing, best), nothing, scale)
+        answer[i] = length(near(s, g, t, entries, tables.inner, nothing, best), nothing, scale)
 
 
 @njit(cache=True, nogil=True)
-def near(s, g, t, doors, inner, nothing, best):
-    """A pair may stay inside a fringe or a leaf that both share; a node is at distance 0 of itself.
+def near(s, g, t, entries, inner, nothing, best):
+    """A pair may stay inside a contracted tree or a leaf that both share; a node is at distance 0 of itself.
 
     Only where the deepest cells of both are the same: a leaf is the deepest cell of whatever is in it, and vertices of
-    one fringe have the same ends.
+    one tree have the same ends.
     """
     if s == g:
-        return doors.out.dtype.type(0)
-    f = doors.fringe[s]
-    if f >= 0 and f == doors.fringe[g]:
-        k = doors.start[f + 1] - doors.start[f]
-        best = min(best, doors.inner[doors.inner_start[f] + doors.place[s] * k + doors.place[g]])
+        return entries.out.dtype.type(0)
+    f = entries.tree[s]
+    if f >= 0 and f == entries.tree[g]:
+        k = entries.start[f + 1] - entries.start[f]
+        best = min(best, entries.inner[entries.inner_start[f] + entries.place[s] * k + entries.place[g]])
     for x in range(2):
-        a = doors.ends[x, s]
+        a = entries.ends[x, s]
         for y in range(2 if a >= 0 else 0):
-            b = doors.ends[y, g]
+            b = entries.ends[y, g]
             if b >= 0 and t.home[a] == t.home[b]:
-                out, into, within = doors.out[x, s], doors.into[y, g], inside(a, b, t, inner, nothing)
+                out, into, within = entries.out[x, s], entries.into[y, g], inside(a, b, t, inner, nothing)
                 if out < nothing and into < nothing and within < nothing:  # three times that would not fit in 32 bits
                     best = min(best, out + within + into)
     return best

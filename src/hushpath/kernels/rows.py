@@ -1,4 +1,4 @@
-"""Full rows and matrices over a hierarchy of cells; the words are explained in ``kernels.flat``.
+"""Full rows and matrices over a hierarchy of cells; the words are explained in ``kernels.layout``.
 
 Numbers are lattice steps, ``float64`` or ``int32``, with ``nothing`` for "not connected" (``kernels.minplus``).
 """
@@ -8,15 +8,15 @@ from __future__ import annotations
 import numpy as np
 
 from ..compiled import njit
-from .labels import climb_from, deepest, end_column, inside, merged, near
+from .labels import deepest, end_column, inside, merged, near, upward_label
 from .minplus import FAST, LANES, copied, least_sum, length, panel
 
 TILE = 64  # columns of an answer that are turned into rows together: they stay in the nearest cache
 
 
 @njit(cache=True, nogil=True)
-def rows_one_by_one(sources, t, doors, tables, room, nothing, scale, out):
-    """All distances from single sources: climb, then push what is reached down the hierarchy, one shortcut a level."""
+def rows_one_by_one(sources, t, entries, tables, room, nothing, scale, out):
+    """All distances from single sources: an upward query, then a sweep down the hierarchy, one shortcut a level."""
     kind = tables.side_in.dtype
     before, after, mine = np.empty(room, kind), np.empty(room, kind), np.empty(room, kind)
     reach, x, found = np.empty(room, kind), np.empty(room, kind), np.empty(len(t.home), kind)
@@ -24,8 +24,8 @@ def rows_one_by_one(sources, t, doors, tables, room, nothing, scale, out):
     for i in range(len(sources)):
         s = sources[i]
         side, square = tables.side_out, tables.square_out
-        climb_from(s, t, doors, doors.out, side, square, nothing, len(t.parent), before, after, mine)
-        low = deepest(s, t, doors)
+        upward_label(s, t, entries, entries.out, side, square, nothing, len(t.parent), before, after, mine)
+        low = deepest(s, t, entries)
         b = low
         while b >= 0:
             on_path[b] = True
@@ -50,16 +50,16 @@ def rows_one_by_one(sources, t, doors, tables, room, nothing, scale, out):
                 if t.home[v] == b:
                     found[v] = best
         for end in range(2):
-            u = doors.ends[end, s]
+            u = entries.ends[end, s]
             if u >= 0 and t.leaf[t.home[u]]:
                 for k in range(t.own_start[t.home[u]], t.own_start[t.home[u] + 1]):
                     v = t.own[k]
-                    found[v] = min(found[v], doors.out[end, s] + inside(u, v, t, tables.inner, nothing))
-        for v in range(len(doors.fringe)):
-            steps = found[doors.ends[0, v]] + doors.into[0, v]
-            if doors.ends[1, v] >= 0:
-                steps = min(steps, found[doors.ends[1, v]] + doors.into[1, v])
-            out[i, v] = length(_in_fringe(s, v, doors, steps), nothing, scale)
+                    found[v] = min(found[v], entries.out[end, s] + inside(u, v, t, tables.inner, nothing))
+        for v in range(len(entries.tree)):
+            steps = found[entries.ends[0, v]] + entries.into[0, v]
+            if entries.ends[1, v] >= 0:
+                steps = min(steps, found[entries.ends[1, v]] + entries.into[1, v])
+            out[i, v] = length(_in_tree(s, v, entries, steps), nothing, scale)
         out[i, s] = 0.0
         while low >= 0:
             on_path[low] = False
@@ -67,21 +67,21 @@ def rows_one_by_one(sources, t, doors, tables, room, nothing, scale, out):
 
 
 @njit(cache=True, nogil=True)
-def _in_fringe(s, v, doors, steps):
-    """A pair in one fringe may stay inside it."""
-    f = doors.fringe[v]
-    if f >= 0 and f == doors.fringe[s]:
-        k = doors.start[f + 1] - doors.start[f]
-        return min(steps, doors.inner[doors.inner_start[f] + doors.place[s] * k + doors.place[v]])
+def _in_tree(s, v, entries, steps):
+    """A pair in one contracted tree may stay inside it."""
+    f = entries.tree[v]
+    if f >= 0 and f == entries.tree[s]:
+        k = entries.start[f + 1] - entries.start[f]
+        return min(steps, entries.inner[entries.inner_start[f] + entries.place[s] * k + entries.place[v]])
     return steps
 
 
 @njit(cache=True, nogil=True)
-def rows_by_panels(sources, at_row, t, doors, asked, tables, labels, room, nothing, found, scale, out):
+def rows_by_panels(sources, at_row, t, entries, asked, tables, labels, room, nothing, found, scale, out):
     """Distances from many sources (in the order of their deepest cells) to many targets, ``LANES`` side by side.
 
-    Row ``at_row[i]`` of ``out`` receives the distances from ``sources[i]``.  Without labels sources climb.  ``found``
-    is a buffer of one row of lanes per core vertex over which targets are entered.
+    Row ``at_row[i]`` of ``out`` receives the distances from ``sources[i]``.  Without labels each source takes
+    an upward query.  ``found`` is a buffer of one row of lanes per core entry of the targets.
     """
     cells, kind = len(t.parent), tables.side_in.dtype
     widest, tallest = 1, 1
@@ -90,18 +90,19 @@ def rows_by_panels(sources, at_row, t, doors, asked, tables, labels, room, nothi
     before, after, mine = np.empty(room, kind), np.empty(room, kind), np.empty((LANES, room), kind)
     reach, x, y = np.empty((room, LANES), kind), np.empty((widest, LANES), kind), np.empty((tallest, LANES), kind)
     starts, low = np.empty(tallest, np.int64), np.empty(LANES, np.int64)
-    of_source = np.zeros(len(doors.start), np.bool_)
+    of_source = np.zeros(len(entries.start), np.bool_)
     for block in range(0, len(sources), LANES):
         lanes = min(LANES, len(sources) - block)
         for lane in range(lanes):
             s = sources[block + lane]
-            low[lane] = deepest(s, t, doors)
+            low[lane] = deepest(s, t, entries)
             if len(labels.out) == 0:
                 side, square = tables.side_out, tables.square_out
-                climb_from(s, t, doors, doors.out, side, square, nothing, cells, before, after, mine[lane])
+                upward_label(s, t, entries, entries.out, side, square, nothing, cells, before, after, mine[lane])
             else:
                 k = end_column(low[lane], t)
-                merged(s, k, t, doors, doors.out, tables.side_out, labels.row_start, labels.out, nothing, mine[lane])
+                begin, label = labels.row_start, labels.out
+                merged(s, k, t, entries, entries.out, tables.side_out, begin, label, nothing, mine[lane])
         b = 0
         while b < cells:
             if not asked.needed[b]:
@@ -116,7 +117,7 @@ def rows_by_panels(sources, at_row, t, doors, asked, tables, labels, room, nothi
                     y[k, lane] = nothing
             panel(tables.side_in, starts, rows, width, x, y)
             if low[lanes - 1] >= b and low[0] < t.last[b]:
-                _sources_below(b, sources, block, lanes, low, mine, t, doors, tables.inner, nothing, y)
+                _sources_below(b, sources, block, lanes, low, mine, t, entries, tables.inner, nothing, y)
             if t.leaf[b]:
                 for k in range(rows):
                     r = asked.rank[t.own[t.own_start[b] + k]]
@@ -129,11 +130,11 @@ def rows_by_panels(sources, at_row, t, doors, asked, tables, labels, room, nothi
                     if t.home[v] == b and asked.rank[v] >= 0:
                         copied(y, k, found, asked.rank[v])
             b += 1
-        _unfolded(sources, at_row, block, lanes, doors, asked, found, of_source, nothing, scale, out)
+        _expanded(sources, at_row, block, lanes, entries, asked, found, of_source, nothing, scale, out)
 
 
 @njit(cache=True, nogil=True)
-def _sources_below(b, sources, block, lanes, low, mine, t, doors, inner, nothing, y):
+def _sources_below(b, sources, block, lanes, low, mine, t, entries, inner, nothing, y):
     """What sources below a cell know of its hubs, or of the rest of their leaf, joins what came from above."""
     for lane in range(lanes):
         if low[lane] < b or low[lane] >= t.last[b]:
@@ -144,69 +145,69 @@ def _sources_below(b, sources, block, lanes, low, mine, t, doors, inner, nothing
             continue
         s = sources[block + lane]
         for end in range(2):
-            u = doors.ends[end, s]
+            u = entries.ends[end, s]
             if u >= 0 and t.home[u] == b:
                 for k in range(t.own_start[b + 1] - t.own_start[b]):
-                    steps = doors.out[end, s] + inside(u, t.own[t.own_start[b] + k], t, inner, nothing)
+                    steps = entries.out[end, s] + inside(u, t.own[t.own_start[b] + k], t, inner, nothing)
                     y[k, lane] = min(y[k, lane], steps)
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _unfolded(sources, at_row, block, lanes, doors, asked, found, of_source, nothing, scale, out):
+def _expanded(sources, at_row, block, lanes, entries, asked, found, of_source, nothing, scale, out):
     """From core vertices to the targets behind them, and from lanes to rows, in tiles.
 
-    ``of_source`` marks the fringes of sources: there a path may stay inside.  It is all false before and after.
+    ``of_source`` marks the trees of sources: there a path may stay inside.  It is all false before and after.
     """
     kind, tile = found.dtype.type, np.empty((TILE, LANES), found.dtype)
     for lane in range(lanes):
         s = sources[block + lane]
-        if doors.fringe[s] >= 0:
-            of_source[doors.fringe[s]] = True
-        elif asked.rank[doors.ends[0, s]] >= 0:
-            found[asked.rank[doors.ends[0, s]], lane] = 0
+        if entries.tree[s] >= 0:
+            of_source[entries.tree[s]] = True
+        elif asked.rank[entries.ends[0, s]] >= 0:
+            found[asked.rank[entries.ends[0, s]], lane] = 0
     for c in range(0, len(asked.columns), TILE):
         where = asked.columns[c : c + TILE]
         for k in range(len(where)):
             v = where[k]
-            near, away, second = asked.rank[doors.ends[0, v]], doors.into[0, v], doors.ends[1, v]
+            near, away, second = asked.rank[entries.ends[0, v]], entries.into[0, v], entries.ends[1, v]
             if second < 0:
                 for lane in range(LANES):
                     tile[k, lane] = kind(found[near, lane] + away)
             else:
-                far, beyond = asked.rank[second], doors.into[1, v]
+                far, beyond = asked.rank[second], entries.into[1, v]
                 for lane in range(LANES):
                     tile[k, lane] = min(kind(found[near, lane] + away), kind(found[far, lane] + beyond))
-            if doors.fringe[v] >= 0 and of_source[doors.fringe[v]]:
+            if entries.tree[v] >= 0 and of_source[entries.tree[v]]:
                 for lane in range(lanes):
-                    tile[k, lane] = _in_fringe(sources[block + lane], v, doors, tile[k, lane])
+                    tile[k, lane] = _in_tree(sources[block + lane], v, entries, tile[k, lane])
         for lane in range(lanes):
             line = out[at_row[block + lane]][c : c + TILE]
             for k in range(len(where)):
                 line[k] = length(tile[k, lane], nothing, scale)
     for s in sources[block : block + lanes]:
-        if doors.fringe[s] >= 0:
-            of_source[doors.fringe[s]] = False
+        if entries.tree[s] >= 0:
+            of_source[entries.tree[s]] = False
 
 
 @njit(cache=True, nogil=True)
-def products_by_labels(sources, at_row, targets, at_column, t, doors, tables, labels, room, nothing, scale, out):
+def products_by_labels(sources, at_row, targets, at_column, t, entries, tables, labels, room, nothing, scale, out):
     """Distances from sources to targets, both in the order of their deepest cells, as products of labels by cell."""
     kind, rows = labels.out.dtype, len(sources)
     mine, theirs = np.empty(rows * room, kind), np.empty((LANES, room), kind)
     homes, low, starts = np.empty(rows, np.int64), np.empty(LANES, np.int64), np.empty(rows, np.int64)
     for i in range(rows):
-        homes[i] = deepest(sources[i], t, doors)
+        homes[i] = deepest(sources[i], t, entries)
         merged(
-            sources[i], end_column(homes[i], t), t, doors, doors.out, tables.side_out, labels.row_start, labels.out,
+            sources[i], end_column(homes[i], t), t, entries, entries.out, tables.side_out, labels.row_start, labels.out,
             nothing, mine[i * room : (i + 1) * room],
         )  # fmt: skip
     x, y = np.empty((room, LANES), kind), np.empty((rows, LANES), kind)
     for block in range(0, len(targets), LANES):
         some = targets[block : block + LANES]
         for lane in range(len(some)):
-            low[lane] = deepest(some[lane], t, doors)
+            low[lane] = deepest(some[lane], t, entries)
             merged(
-                some[lane], end_column(low[lane], t), t, doors, doors.into, tables.side_in, labels.row_start,
+                some[lane], end_column(low[lane], t), t, entries, entries.into, tables.side_in, labels.row_start,
                 labels.into, nothing, theirs[lane],
             )  # fmt: skip
         for i in range(rows):
@@ -231,5 +232,5 @@ def products_by_labels(sources, at_row, targets, at_column, t, doors, tables, la
             for lane in range(len(some)):
                 best = y[i, lane]
                 if homes[i] == low[lane]:
-                    best = near(sources[i], some[lane], t, doors, tables.inner, nothing, best)
+                    best = near(sources[i], some[lane], t, entries, tables.inner, nothing, best)
                 out[at_row[i], at_column[block + lane]] = length(best, nothing, scale)

@@ -1,6 +1,6 @@
 """The tables of a hierarchy of cells, bottom-up: one builder for exact and for published lengths, of any type.
 
-``nothing`` is the number that means "not connected" (``kernels.minplus``).  Arrays: ``kernels.flat``.
+``nothing`` is the number that means "not connected" (``kernels.minplus``).  Arrays: ``kernels.layout``.
 """
 
 from __future__ import annotations

@@ -10,8 +10,7 @@ import numpy as np
 
 from ..arrays import Int
 from ..blocks.hierarchy import HierarchyBlock
-from ..cells.layout import Layout
-from ..cells.tables import as_tables, cell_graphs, fill_tables, outer_room
+from ..cells.tables import Layout, as_tables, cell_graphs, fill_tables, outer_room
 from ..data.lattice import Lattice
 from ..kernels.minplus import INFINITE
 

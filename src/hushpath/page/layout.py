@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Float, Int
 from ..data.topology import Topology
-from ..kernels.layouts import straighten
+from ..kernels.drawing import straighten
 from ..kernels.search import FREE, hops_from
 from ..noise import simulation
 from ..publish.places import places_of

@@ -24,8 +24,8 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..cells import Index
-from ..cells.decomposition import Decomposition
 from ..cells.index import MAX_BYTES
+from ..cells.partition import Partition
 from ..cells.storage import index_path, load_index, save_index
 from ..data.labels import Label
 from ..data.topology import Topology
@@ -229,17 +229,17 @@ class Release:
         return self.decoder.index
 
     def build_index(
-        self, *, max_bytes: int = MAX_BYTES, labels: bool = True, decomposition: Decomposition | None = None
+        self, *, max_bytes: int = MAX_BYTES, labels: bool = True, partition: Partition | None = None
     ) -> Index:
         """Build the index (docs/ENGINE.md): every later answer comes from it, the same to the last bit, but faster.
 
-        Without ``labels`` it is much smaller and single pairs take longer.  ``decomposition`` is a cut of the network
-        made before (``hushpath.cut``, ``Decomposition.load``); without it one is looked for, or made.
+        Without ``labels`` it is much smaller and single pairs take longer.  ``partition`` is one of the network
+        made before (``hushpath.partition``, ``Partition.load``); without it one is looked for, or made.
 
         Raises:
             CannotError: if it would take more than ``max_bytes``, or if the release answers by other means.
         """
-        return self.decoder.build_index(max_bytes, labels=labels, decomposition=decomposition)
+        return self.decoder.build_index(max_bytes, labels=labels, partition=partition)
 
     def save_index(self, path: str | os.PathLike[str], *, labels: bool = True) -> None:
         """Write the index, building it if it is not there (atomically; see docs/ENGINE.md).

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cells import known, storage
+from ..cells import index_registry, storage
 from ..data.labels import Label
 from ..errors import CannotError, OptionError, warn
 from ..files import container
@@ -199,7 +199,7 @@ def _indexes(whole: list[Parted], file: Path) -> tuple[str, ...]:
         except CannotError as error:
             warn(f"{error}; each worker builds an index of its own")
             continue
-        if known.recall(digest) is not None:
+        if index_registry.recall(digest) is not None:
             digests.append(digest)
     return tuple(digests)
 
@@ -227,8 +227,8 @@ def _write_elsewhere(task: tuple[int, int], job: Job) -> None:
 def _opened(job: Job) -> list[Parted]:
     """In a worker: the release and what is asked of it, once in a process, proved to be what the client has."""
     for digest in job.indexes:  # where the client's cache folder is not seen: it made them, and it made this call
-        if known.recall(digest) is None:
-            known.remember(digest, [])
+        if index_registry.recall(digest) is None:
+            index_registry.remember(digest, [])
     release = Release.load(job.file, decoder=job.decoder, estimator=job.estimator)
     rows, columns = ([release.topology.labels[i] for i in nodes] for nodes in (job.sources, job.targets or ()))
     long, dtype, confidence = job.options

@@ -27,7 +27,7 @@ from ..decompose.cover import k_cover
 from ..decompose.graph import Graph
 from ..decompose.separators.grid import grid_coordinates
 from ..errors import OptionError
-from ..kernels.hops import nearest_chosen
+from ..kernels.search import nearest_chosen
 from ..noise import Law
 from ..privacy.gaussian import gaussian_mu
 from .core import Design, Mechanism, Problem, Strategy

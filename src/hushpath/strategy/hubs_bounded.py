@@ -31,7 +31,7 @@ from ..arrays import Int
 from ..blocks import CliqueBlock, ClusterBlock, EdgeBlock
 from ..blocks.samples import sampled_hops
 from ..data.topology import Topology
-from ..kernels.hops import carve_balls, count_hops, crowded, nearest_chosen
+from ..kernels.search import carve_balls, count_hops, crowded, nearest_chosen
 from ..noise import Law, simulation
 from ..privacy.sensitivity import hub_cut
 from .core import Design, Mechanism, Problem, Strategy

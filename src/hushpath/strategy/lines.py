@@ -29,7 +29,7 @@ from ..blocks.pieces import Pieces, sampled_in_forest, sampled_routes
 from ..cells.hierarchy import Lists
 from ..data.topology import Topology
 from ..decompose.lines import Lines, lines_of
-from ..kernels.ladders import best_ladders, chosen_variances, polished
+from ..kernels.lines import best_ladders, chosen_variances, polished
 from ..kernels.paths import in_threads
 from ..noise import Law, simulation
 from .core import Design, Mechanism, Problem, Strategy

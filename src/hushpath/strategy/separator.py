@@ -29,9 +29,9 @@ from ..arrays import Float
 from ..blocks.hierarchy import HierarchyBlock
 from ..cells.hierarchy import Hierarchy
 from ..data.topology import Topology
-from ..decompose.decomposition import decomposition
+from ..decompose.build import separator_hierarchy
 from ..decompose.graph import Graph
-from ..decompose.separators.bags import Bags, BagSplitter
+from ..decompose.separators.treewidth import Bags, BagSplitter
 from ..errors import OptionError
 from ..noise import Law
 from ..privacy.sensitivity import hub_cut
@@ -62,7 +62,7 @@ def design(
     leaf_edges, topology = leaves != "all-pairs", problem.topology
     if levels == "adjacent" and topology.num_nodes > LITERAL_NODES:
         raise OptionError(f"levels='adjacent' is read literally, for up to {LITERAL_NODES} nodes; use levels='all'")
-    hierarchy, why = decomposition(
+    hierarchy, why = separator_hierarchy(
         topology, family, leaf_size=leaf_size or LEAF_SIZE[leaf_edges], depth=depth, hops=hops
     )  # fmt: skip
     block = HierarchyBlock(topology, hierarchy, leaf_edges=leaf_edges, adjacent=levels == "adjacent")

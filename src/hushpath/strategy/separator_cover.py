@@ -19,7 +19,7 @@ import numpy as np
 
 from ..blocks.hierarchy import HierarchyBlock
 from ..cells.hierarchy import MOST_HOPS
-from ..decompose.decomposition import family_of
+from ..decompose.build import family_of
 from ..noise import Law
 from . import separator
 from .core import Design, Mechanism, Problem, Strategy

@@ -1,4 +1,4 @@
-"""Chains and pendant trees folded away: the structure on known shapes, and exact answers on networks full of them."""
+"""Chains and pendant trees contracted: the structure on known shapes, and exact answers on networks full of them."""
 
 from itertools import pairwise
 
@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from named_graphs import build, exact_distances, grid_ends
 
-from hushpath.cells.fold import MOST, folded
 from hushpath.cells.index import Index
-from hushpath.cells.span import fit_in_32_bits
-from hushpath.decompose.dissection import cut
+from hushpath.cells.overflow import fit_in_32_bits
+from hushpath.cells.partition import MOST, contract
+from hushpath.decompose.dissection import partition
 from hushpath.kernels.minplus import NOTHING
 
 
-def fringed(rng, *, most=40, directed=False):
+def with_trees(rng, *, most=40, directed=False):
     """A small random core whose edges are chains of any length, some back to where they began, with trees on all."""
     n = int(rng.integers(1, 8))
     ends = []
@@ -51,30 +51,31 @@ def ask(index, n):
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from([1, 2**28]))
-def test_folded_networks_answer_as_dijkstra_does(seed, directed, scale):
+def test_contracted_networks_answer_as_dijkstra_does(seed, directed, scale):
     rng = np.random.default_rng(seed)
-    net = fringed(rng, directed=directed)
+    net = with_trees(rng, directed=directed)
     lengths = rng.integers(0, 9, net.topology.num_edges) * float(scale)
     expected = exact_distances(net.topology, lengths)
     for labels in (False, True):
-        index = Index.from_edges(cut(net.topology), lengths, 1.0, labels=labels)
+        index = Index.customise(partition(net.topology), lengths, 1.0, labels=labels)
         for answer in ask(index, net.topology.num_nodes):
             assert np.array_equal(answer, expected)
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.booleans())
-def test_fringes_are_small_and_hang_on_their_ends_alone(seed, directed):
-    network = fringed(np.random.default_rng(seed), directed=directed).topology.wiring
-    fold = folded(network)
-    assert np.array_equal(np.sort(np.concatenate([fold.core, fold.own.items])), np.arange(network.num_nodes))
-    assert fold.own.sizes().max(initial=0) <= MOST
+def test_trees_are_small_and_hang_on_their_ends_alone(seed, directed):
+    network = with_trees(np.random.default_rng(seed), directed=directed).topology.wiring
+    contracted = contract(network)
+    every = np.sort(np.concatenate([contracted.core, contracted.own.items]))
+    assert np.array_equal(every, np.arange(network.num_nodes))
+    assert contracted.own.sizes().max(initial=0) <= MOST
     start, heads = network.neighbours
-    number = {v: i for i, v in enumerate(fold.core.tolist())}
-    for f, mine in enumerate(fold.own):
+    number = {v: i for i, v in enumerate(contracted.core.tolist())}
+    for f, mine in enumerate(contracted.own):
         around = {int(u) for v in mine for u in heads[start[v] : start[v + 1]]} - set(mine.tolist())
-        assert {number[u] for u in around} == set(fold.ends[f].tolist()) - {-1}
-        for place, up in enumerate(fold.above[fold.own.start[f] : fold.own.start[f + 1]]):
+        assert {number[u] for u in around} == set(contracted.ends[f].tolist()) - {-1}
+        for place, up in enumerate(contracted.above[contracted.own.start[f] : contracted.own.start[f + 1]]):
             assert up < place  # parents come first
 
 
@@ -92,16 +93,16 @@ def test_fringes_are_small_and_hang_on_their_ends_alone(seed, directed):
 )
 def test_known_shapes(n, ends, stay):
     net = build(n, np.array(ends, np.int64).reshape(-1, 2), np.ones(len(ends)))
-    assert len(folded(net.topology.wiring).core) == stay
+    assert len(contract(net.topology.wiring).core) == stay
 
 
 def test_of_long_chains_and_large_trees_some_vertices_stay():
     for ends in ([(v, v + 1) for v in range(9_999)], [(v, (v + 1) % 10_000) for v in range(10_000)]):
-        fold = folded(build(10_000, np.array(ends), np.ones(len(ends))).topology.wiring)
-        assert 10_000 // (MOST + 1) - 1 <= len(fold.core) <= 10_000 // MOST + 1
+        contracted = contract(build(10_000, np.array(ends), np.ones(len(ends))).topology.wiring)
+        assert 10_000 // (MOST + 1) - 1 <= len(contracted.core) <= 10_000 // MOST + 1
     below = np.arange(1, 10_000)
     tree = np.stack([below // 2, below], 1)
-    core = len(folded(build(10_000, tree, np.ones(9_999)).topology.wiring).core)
+    core = len(contract(build(10_000, tree, np.ones(9_999)).topology.wiring).core)
     assert core < 10_000 // 8
 
 
@@ -109,7 +110,7 @@ def test_of_long_chains_and_large_trees_some_vertices_stay():
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_no_distance_that_needs_more_than_32_bits_is_overlooked(seed, directed):
     rng = np.random.default_rng(seed)
-    topology = fringed(rng, most=4, directed=directed).topology
+    topology = with_trees(rng, most=4, directed=directed).topology
     lengths = rng.integers(0, NOTHING // int(rng.integers(1, 60)), topology.num_edges).astype(float)
     lengths[rng.random(len(lengths)) < rng.choice([0.0, 0.3])] = np.inf  # as one direction of a chain of one-way roads
     distances = exact_distances(topology, lengths)
@@ -128,7 +129,7 @@ def test_the_last_number_of_32_bits(directed):
         lengths = np.zeros(len(ends))
         lengths[:] = top // 40 / 2
         lengths = np.floor(lengths) if kind == np.int32 else lengths * 3
-        index = Index.from_edges(cut(net.topology), lengths, 1.0)
+        index = Index.customise(partition(net.topology), lengths, 1.0)
         assert index.tables.side_out.dtype == kind
         for answer in ask(index, 80):
             assert np.array_equal(answer, exact_distances(net.topology, lengths))
@@ -154,7 +155,7 @@ def test_a_road_of_one_way_chains_needs_64_bits():
     steps[[at[pair] for pair in ends]] = lengths
     expected = exact_distances(topology, steps)
     assert expected[1, many + 1] > NOTHING
-    for answer in ask(Index.from_edges(cut(topology), steps, 1.0), n):
+    for answer in ask(Index.customise(partition(topology), steps, 1.0), n):
         assert np.array_equal(answer, expected)
 
 
@@ -166,7 +167,7 @@ def test_what_lies_before_and_after_the_core_counts_towards_32_bits():
     for top, kind in ((NOTHING - 8, np.int32), (NOTHING + 8, np.float64)):
         lengths = np.ones(8)
         lengths[[at[0, 4], at[2, 5]]] = (top - 7) // 2
-        index = Index.from_edges(cut(topology), lengths, 1.0)
+        index = Index.customise(partition(topology), lengths, 1.0)
         assert index.tables.side_out.dtype == kind
         for answer in ask(index, 6):
             assert np.array_equal(answer, exact_distances(topology, lengths))

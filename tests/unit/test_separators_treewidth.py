@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hushpath.decompose.graph import SEPARATOR, Graph
-from hushpath.decompose.separators.bags import Bags
-from hushpath.decompose.separators.elimination import _join_close, eliminate
 from hushpath.decompose.separators.sides import polish
+from hushpath.decompose.separators.treewidth import Bags, _join_close, eliminate
 from hushpath.errors import OptionError
 
 

@@ -1,4 +1,4 @@
-"""Cutting a core into cells: the elimination tree, the axiom, and the file that keeps a cut."""
+"""The core divided into cells: the elimination tree, the axiom, and the partition file."""
 
 import numpy as np
 import pytest
@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from named_graphs import ALL, build, delaunay_ends, exact_distances, grid_ends, named, random_network
 
 import hushpath
-from hushpath import Decomposition
-from hushpath.cells.decomposition import FORMAT
+from hushpath import Partition
 from hushpath.cells.index import Index
+from hushpath.cells.partition import FORMAT
 from hushpath.decompose import dissection
-from hushpath.errors import FileFormatError
-from hushpath.kernels.dissection import cells_of_tree, elimination_tree
+from hushpath.errors import CannotError, FileFormatError
+from hushpath.kernels.partition import cells_of_tree, elimination_tree
 
 
 @settings(max_examples=50, deadline=None)
@@ -42,9 +42,9 @@ def test_elimination_trees_and_their_cells(seed, leaf_size):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_network_is_cut(name):
+def test_every_network_is_partitioned(name):
     topology = named(name).topology
-    made = hushpath.cut(topology)
+    made = hushpath.partition(topology)
     made.layout.check()
     assert made.belongs_to(topology)
     assert f"{topology.num_nodes} nodes" in repr(made)
@@ -56,16 +56,16 @@ def net():
     return build(300, ends, np.random.default_rng(0).uniform(1, 9, len(ends)))
 
 
-def answers(decomposition, topology, lengths):
+def answers(partition, topology, lengths):
     out = np.empty((topology.num_nodes, topology.num_nodes))
-    Index.from_edges(decomposition, lengths, 1.0).matrix(np.arange(topology.num_nodes), None, out)
+    Index.customise(partition, lengths, 1.0).matrix(np.arange(topology.num_nodes), None, out)
     return out
 
 
-def test_a_cut_is_kept_in_a_file_for_any_weights(net, tmp_path):
-    made = hushpath.cut(net.topology)
+def test_a_partition_is_kept_in_a_file_for_any_weights(net, tmp_path):
+    made = hushpath.partition(net.topology)
     made.save(tmp_path / "roads.hushd")
-    again = Decomposition.load(tmp_path / "roads.hushd", net.topology)
+    again = Partition.load(tmp_path / "roads.hushd", net.topology)
     assert np.array_equal(again.layout.home, made.layout.home)
     for seed in (1, 2):
         lengths = np.random.default_rng(seed).integers(0, 99, net.topology.num_edges).astype(float)
@@ -74,21 +74,21 @@ def test_a_cut_is_kept_in_a_file_for_any_weights(net, tmp_path):
     assert (tmp_path / "again.hushd").read_bytes() == (tmp_path / "roads.hushd").read_bytes()
 
 
-def test_a_cut_of_another_network_is_refused(net, tmp_path):
-    hushpath.cut(net.topology).save(tmp_path / "roads.hushd")
+def test_a_partition_of_another_network_is_refused(net, tmp_path):
+    hushpath.partition(net.topology).save(tmp_path / "roads.hushd")
     other = build(300, grid_ends(20, 15), np.ones(565)).topology
     with pytest.raises(FileFormatError, match="another network"):
-        Decomposition.load(tmp_path / "roads.hushd", other)
+        Partition.load(tmp_path / "roads.hushd", other)
     rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=1)
-    with pytest.raises(hushpath.HushpathError, match="another network"):
-        rel.build_index(decomposition=hushpath.cut(other))
+    with pytest.raises(CannotError):
+        rel.build_index(partition=hushpath.partition(other))
     measured = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="separator", seed=1).read(decoder="hierarchy")
-    with pytest.raises(hushpath.HushpathError, match="cells of its own"):
-        measured.build_index(decomposition=hushpath.cut(net.topology))
+    with pytest.raises(CannotError):
+        measured.build_index(partition=hushpath.partition(net.topology))
 
 
-def test_a_forged_cut_is_refused_or_gives_the_same_answers(net, tmp_path):
-    hushpath.cut(net.topology).save(tmp_path / "roads.hushd")
+def test_a_forged_partition_is_refused_or_gives_the_same_answers(net, tmp_path):
+    hushpath.partition(net.topology).save(tmp_path / "roads.hushd")
     header, arrays = taken_apart(tmp_path / "roads.hushd", FORMAT)
     rng, refused, used = np.random.default_rng(0), 0, 0
     lengths = rng.integers(0, 99, net.topology.num_edges).astype(float)
@@ -101,7 +101,7 @@ def test_a_forged_cut_is_refused_or_gives_the_same_answers(net, tmp_path):
         forged[name][at] = np.clip(forged[name][at] + rng.integers(-spread, spread + 1, len(at)), -(2**31), 2**31 - 1)
         path = put_together(tmp_path / "forged.hushd", header, forged, FORMAT)
         try:
-            found = Decomposition.load(path, net.topology)
+            found = Partition.load(path, net.topology)
         except FileFormatError:
             refused += 1
         else:
@@ -118,41 +118,41 @@ def test_a_forged_cut_is_refused_or_gives_the_same_answers(net, tmp_path):
         {"parent": np.zeros(0, np.int32)}, {"home": np.zeros(0, np.int32)}, {"parent": np.full(1, -1, np.int32)},
     ],
 )  # fmt: skip
-def test_what_is_no_cut_is_refused(net, tmp_path, change):
-    hushpath.cut(net.topology).save(tmp_path / "roads.hushd")
+def test_an_invalid_partition_is_refused(net, tmp_path, change):
+    hushpath.partition(net.topology).save(tmp_path / "roads.hushd")
     header, arrays = taken_apart(tmp_path / "roads.hushd", FORMAT)
     arrays = {name: array for name, array in (arrays | change).items() if array is not None}
     put_together(tmp_path / "roads.hushd", header, arrays, FORMAT)
-    with pytest.raises(FileFormatError, match="not a sound decomposition"):
-        Decomposition.load(tmp_path / "roads.hushd", net.topology)
+    with pytest.raises(FileFormatError, match="not a valid partition"):
+        Partition.load(tmp_path / "roads.hushd", net.topology)
 
 
-def test_large_cuts_are_found_again_by_others(net, tmp_path, monkeypatch):
+def test_large_partitions_are_found_again_by_others(net, tmp_path, monkeypatch):
     monkeypatch.setenv("HUSHPATH_CACHE", str(tmp_path))
     monkeypatch.setattr(dissection, "KEPT_FROM", 1)
-    dissection.cut.cache_clear()
-    first = dissection.cut(net.topology)
-    (kept,) = (tmp_path / "decompositions").iterdir()
-    dissection.cut.cache_clear()
+    dissection.partition.cache_clear()
+    first = dissection.partition(net.topology)
+    (kept,) = (tmp_path / "partitions").iterdir()
+    dissection.partition.cache_clear()
     with monkeypatch.context() as patch:
-        patch.setattr(dissection, "_order", lambda _: pytest.fail("it was cut again"))
-        assert np.array_equal(dissection.cut(net.topology).layout.home, first.layout.home)
-    dissection.cut.cache_clear()
+        patch.setattr(dissection, "_order", lambda _: pytest.fail("it was partitioned again"))
+        assert np.array_equal(dissection.partition(net.topology).layout.home, first.layout.home)
+    dissection.partition.cache_clear()
     kept.write_bytes(b"spoilt")
-    assert np.array_equal(dissection.cut(net.topology).layout.home, first.layout.home)
+    assert np.array_equal(dissection.partition(net.topology).layout.home, first.layout.home)
     assert kept.read_bytes() != b"spoilt"  # and mended
-    dissection.cut.cache_clear()
+    dissection.partition.cache_clear()
 
 
-def test_a_cut_that_is_sound_but_terrible_is_refused_before_it_takes_memory():
+def test_a_partition_that_is_valid_but_terrible_is_refused_before_it_takes_memory():
     """A ladder of cells, each with one hub from anywhere: boundaries that grow with every step."""
     ends = grid_ends(150, 150)
     topology = build(22_500, ends, np.ones(len(ends))).topology
-    core = len(hushpath.cut(topology).layout.home)
+    core = len(hushpath.partition(topology).layout.home)
     steps = 10_000
     parent = np.array([-1, *np.repeat(2 * np.arange(steps), 2)])
     home = np.full(core, 2 * steps)
     home[np.random.default_rng(0).permutation(core)[:steps]] = 2 * np.arange(steps)
     # Cells in preorder: of each pair of children the leaf comes first.
-    with pytest.raises((FileFormatError, hushpath.HushpathError), match=r"very many neighbours|hierarchy"):
-        Decomposition.of_cut(topology, parent, home)
+    with pytest.raises((FileFormatError, CannotError)):
+        Partition.from_cells(topology, parent, home)

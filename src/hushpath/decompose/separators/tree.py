@@ -4,7 +4,7 @@ Every connected cell of a tree is a tree, and a tree has a *centroid*: a vertex 
 hold at most half of the vertices, so the packing lemma of ``sides`` applies.  With ``n >= 3`` vertices there are at
 least two branches (a single one would hold ``n - 1 > n/2``), so both groups are non-empty.
 
-Checked by: tests/conformance/test_separators.py, tests/unit/test_separators_centroid.py.
+Checked by: tests/conformance/test_separators.py, tests/unit/test_separators_tree.py.
 """
 
 from __future__ import annotations

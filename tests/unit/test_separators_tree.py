@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hushpath.decompose.graph import Graph
-from hushpath.decompose.separators.centroid import Centroid
+from hushpath.decompose.separators.tree import Centroid
 from hushpath.errors import OptionError
 
 
