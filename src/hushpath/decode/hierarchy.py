@@ -21,7 +21,7 @@ from ..cells.layout import Layout
 from ..cells.tables import as_tables, cell_graphs, fill_leaves, table_bytes
 from ..data.lattice import LARGEST_DISTANCE
 from ..errors import CannotError
-from ..estimate.core import Estimator
+from ..estimate.base import Estimator
 from ..kernels.flat import Graphs
 from ..kernels.minplus import INFINITE
 from ..kernels.numbering import mirrored
@@ -221,6 +221,3 @@ def costliest(block: HierarchyBlock, costs: Float) -> float:
         answer = max(answer, float(2 * below + here))
         climb[cell] = below + here
     return answer
-
-
-DECODER = HierarchyDecoder

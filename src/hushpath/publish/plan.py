@@ -24,7 +24,7 @@ from ..data.facts import warn_of_bounds
 from ..data.periods import Periods
 from ..data.topology import Topology
 from ..decode.predict import Trials
-from ..decode.surrogates import Typical, as_released, scenes
+from ..decode.surrogates import TypicalWeight, make_surrogates, sample_released_weights
 from ..errors import CannotError, OptionError, warn
 from ..noise import Law
 from ..strategy.core import Problem, check_law
@@ -71,7 +71,7 @@ class Question:
     terms: Terms  # with any epsilon
     mechanism: str
     law: Law | None
-    typical: Typical | None
+    typical: TypicalWeight | None
     options: Mapping[str, Any]
     drawn: tuple[Float, ...] = ()  # weights as they may be, by an earlier release
 
@@ -83,25 +83,25 @@ class Question:
             raise OptionError("an earlier release tells how large weights are: give like or typical_weight, not both")
         if not earlier.topology.is_same(self.topology, bounds=False):
             raise OptionError("the earlier release is of another topology than this network's")
-        drawn = as_released(earlier.measurements)
+        drawn = sample_released_weights(earlier.measurements)
         if not earlier.statement.private:
             warn(f"the earlier release is {NOT_PRIVATE}, and so is whatever is chosen by this plan")
         middle = float(np.median(drawn))
-        return replace(self, typical=Typical(middle, middle) if middle > 0 else None, drawn=drawn)
+        return replace(self, typical=TypicalWeight(middle, middle) if middle > 0 else None, drawn=drawn)
 
     @cached_property
     def trials(self) -> Trials:
         """Stand-in weights, none of which depends on epsilon."""
-        return Trials(scenes(self.topology, self.terms.lattice(self.topology), self.typical, self.drawn))
+        return Trials(make_surrogates(self.topology, self.terms.lattice(self.topology), self.typical, self.drawn))
 
     @cached_property
     def known(self) -> Known | None:
         """What public facts alone would give."""
-        scenes = self.trials.scenes
-        if not scenes:
+        surrogates = self.trials.surrogates
+        if not surrogates:
             return None
-        moves = [np.abs(scene.known[scene.pairs] - scene.true[scene.pairs]).mean() for scene in scenes]
-        far = [scene.true[scene.pairs].mean() for scene in scenes]
+        moves = [np.abs(one.baseline[one.pairs] - one.true[one.pairs]).mean() for one in surrogates]
+        far = [one.true[one.pairs].mean() for one in surrogates]
         source = f"the typical weight {self.typical.middle:.4g} on every edge" if self.typical is not None else ""
         if self.topology.proxy_name:
             source = f"the public column {self.topology.proxy_name}" + (source and ", scaled to the typical weight")
@@ -281,7 +281,7 @@ def _listed(epsilon: Any) -> list[float]:
     return numbers
 
 
-def checked_typical(weight: Any) -> Typical | None:
+def checked_typical(weight: Any) -> TypicalWeight | None:
     """A typical weight is a positive number or a pair of them, the smaller first; or it is not declared."""
     if weight is None:
         return None
@@ -293,7 +293,7 @@ def checked_typical(weight: Any) -> Typical | None:
             "typical_weight must be a positive finite number, or two between which half of the weights lie, the "
             f"smaller first, got {str(weight)[:40]!r}"
         )
-    return Typical(float(low), float(high))
+    return TypicalWeight(float(low), float(high))
 
 
 def column_name(proxy: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from ..data.network import Network
 from ..data.trips import Trips
 from ..data.weights import PrivateWeights
-from ..decode.registry import reading
+from ..decode.registry import choose_decoder
 from ..errors import OptionError, warn
 from ..measure import measure
 from ..noise import make_sampler
@@ -144,7 +144,7 @@ def measured(
 
     ``keep`` may write the release to the disk before the ledger notes it as made.
     """
-    reading(strategy, estimator=estimator)  # before anything is measured and paid for
+    choose_decoder(strategy, estimator=estimator)  # before anything is measured and paid for
     if charging is not None and seed is not None:
         raise OptionError("a release with a seed is NOT PRIVATE, and no ledger counts it: leave one of the two out")
     source = make_sampler(sampler, seed=seed, size=strategy.num_values)  # type: ignore[arg-type]

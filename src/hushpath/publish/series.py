@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from ..data.trips import Trips
-from ..decode.registry import reading
+from ..decode.registry import choose_decoder
 from ..errors import BudgetError, CannotError, OptionError, warn
 from ..files.folders import only_process
 from ..files.keys import private_key
@@ -115,7 +115,7 @@ def series(
         return result
     if result.trouble:
         raise (CannotError if result.of(MISSING) else BudgetError)(f"{result.trouble}. Nothing was charged")
-    reading(strategy, estimator=estimator)  # what is wrong is said before a ledger is made
+    choose_decoder(strategy, estimator=estimator)  # what is wrong is said before a ledger is made
     if sign is not None:
         private_key(sign)
     _make_folder(Path(folder))
