@@ -156,9 +156,7 @@ def _expected_passes(topology: Topology, total: float) -> Float:
     return np.asarray(total * share / share.sum(), np.float64)
 
 
-def _simulate(
-    strategy: Strategy, true: Float, touched: Float, cells: float, rng: np.random.Generator
-) -> Measurements:
+def _simulate(strategy: Strategy, true: Float, touched: Float, cells: float, rng: np.random.Generator) -> Measurements:
     """Simulate a release of such trips."""
     terms = strategy.terms
     assert isinstance(terms, TripTerms)

@@ -103,9 +103,7 @@ def shrink_weights(noisy: NoisyEdges) -> Int:
         return clip_weights(noisy)
     fitted = fit_regression(noisy.topology, Observed.from_edges(noisy))
     shrunk = _shrink(fitted, noisy.topology)
-    shared = shared_error_of_means(
-        noisy.topology, np.exp(fitted.public_location), shrunk, fitted.observed.values
-    )
+    shared = shared_error_of_means(noisy.topology, np.exp(fitted.public_location), shrunk, fitted.observed.values)
     again = partial(shrink_once, additive=fitted.residuals.additive)
     share = best_share(noisy, shrunk.samples, shared, unit, again)
     wanted = shrunk.mixed(share) * unit
@@ -337,9 +335,7 @@ def best_share(noisy: NoisyEdges, samples: Sequence[Float], shared: float, unit:
     return float(weight @ MIXED_SHARES / weight.sum())
 
 
-def _relative_risks(
-    noisy: NoisyEdges, sample: Float, shared: float, unit: float, shrink: Shrink, turn: int
-) -> Float:
+def _relative_risks(noisy: NoisyEdges, sample: Float, shared: float, unit: float, shrink: Shrink, turn: int) -> Float:
     """The expected error of each share, relative to that of the noisy weights alone, in one replicate."""
     truth, measured = replicate(noisy, sample * unit, simulation(7 + turn))
     again = shrink(measured)
