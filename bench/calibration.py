@@ -34,6 +34,7 @@ from pathlib import Path
 import accuracy
 import numpy as np
 import pymetis
+from hushpath.estimate.shrink import shrink
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
@@ -41,7 +42,6 @@ import hushpath
 from hushpath.blocks.routes import distances
 from hushpath.data.topology import Arcs
 from hushpath.decompose.graph import Graph
-from hushpath.estimate.shrink import shrink
 from hushpath.kernels.paths import distances_from
 
 CELLS = (1, 4, 16, 64, 256, 1024)

@@ -102,7 +102,7 @@ def read(count, kind, ratio, repeats):
     for seed in range(1, repeats + 1):
         for law in ("laplace", "gaussian"):
             made = hushpath.release(
-                net, mechanism="lines", law=law, estimator="lean", epsilon=1.0, delta=DELTA, unit=unit,
+                net, mechanism="lines", law=law, estimator="sums-prior", epsilon=1.0, delta=DELTA, unit=unit,
                 max_weight=float(weights.max()), seed=seed, anyway=True,
             )  # fmt: skip
             found[law] += hushpath.evaluate(net, made, sources=accuracy.SOURCES).mean_error / repeats

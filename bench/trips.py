@@ -31,12 +31,12 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from hushpath.estimate.draws import rows_over
+from hushpath.estimate.trip_times import TripTotals, estimate_times
 from trip_cities import CITIES, HELD_OUT, HIGH, LOW, case, totals
 
 import hushpath
 from hushpath.demo.trips import LARGEST_DELAY, LEAST_PLANNED, STRETCH
-from hushpath.estimate.draws import rows_over
-from hushpath.estimate.trip_times import TripTotals, estimate_times
 from hushpath.noise import Law
 from hushpath.privacy.gaussian import gaussian_mu
 

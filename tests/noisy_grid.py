@@ -4,7 +4,7 @@ import numpy as np
 
 import hushpath
 from hushpath import Network
-from hushpath.estimate.core import NoisyEdges
+from hushpath.estimate.base import NoisyEdges
 
 
 def grid(side, weights=None, directed=False, **public):
@@ -24,4 +24,4 @@ def noisy_edges(net, scale=2.0, law="laplace", seed=1):
     made = hushpath.release(
         net, epsilon=1.0, unit=scale, max_weight=100.0, mechanism="input", law=law, seed=seed, estimator="clip"
     )
-    return NoisyEdges.of(made.measurements)
+    return NoisyEdges.from_measurements(made.measurements)

@@ -3,7 +3,7 @@
 import numpy as np
 from named_graphs import build, grid_ends
 
-from hushpath.decode.surrogates import Typical, scenes
+from hushpath.decode.surrogates import TypicalWeight, make_surrogates
 from hushpath.strategy.terms import Terms
 
 ENDS = grid_ends(20, 20)
@@ -22,5 +22,5 @@ def asked(**more):
 
 
 def stand_ins(topology, typical=5.0, high=None, **terms):
-    declared = typical and Typical(typical, high or typical)
-    return scenes(topology, Terms.declared(1.0, 1e-6, 1.0, **terms).lattice(topology), declared)
+    declared = typical and TypicalWeight(typical, high or typical)
+    return make_surrogates(topology, Terms.declared(1.0, 1e-6, 1.0, **terms).lattice(topology), declared)

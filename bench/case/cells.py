@@ -13,9 +13,9 @@ from functools import cached_property
 
 import duckdb
 import numpy as np
+from hushpath.estimate.draws import rows_over
 
 import hushpath
-from hushpath.estimate.draws import rows_over
 
 SOURCES, PAIRS = 64, 300
 COVERED = 0.9
@@ -129,8 +129,8 @@ def one_release(owned, epsilon, repeat):
     mean, p95, bias = owned.off(rel.matrix(owned.sources, positions=True))
     row = dict(
         case=case.name, epsilon=epsilon, repeat=repeat, mechanism=rel.measurements.strategy.mechanism,
-        read_as=str(rel.reading), mean_distance=far, mean_error=mean, p95_error=p95, bias=bias, relative=mean / far,
-        bytes=rel.file.stat().st_size, seconds=took,
+        read_as=str(rel.decoder_choice), mean_distance=far, mean_error=mean, p95_error=p95, bias=bias,
+        relative=mean / far, bytes=rel.file.stat().st_size, seconds=took,
     )  # fmt: skip
     if epsilon in case.ranges:
         row["owner"] = hushpath.evaluate(owned.data, rel, sources=SOURCES).relative_error

@@ -10,9 +10,9 @@ import pytest
 import hushpath.lab.trial
 from hushpath.cli import run
 from hushpath.errors import CannotError
-from hushpath.estimate import lean, shrink, sums
-from hushpath.estimate.core import Estimator
+from hushpath.estimate.base import WeightEstimator
 from hushpath.estimate.registry import ESTIMATORS
+from hushpath.estimate.weights import bounds, shrink, sums_prior
 from hushpath.lab.cases import NO_ESTIMATOR, Scope, make_cases
 from hushpath.lab.runner import run_cases
 from hushpath.lab.study import Study, run_study
@@ -32,8 +32,8 @@ TIMES = ("release_seconds", "query_seconds")
 def small_grids_are_too_small():
     """Nothing is learnt from small grids either: what estimators make of weights has tests of its own."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (lean, shrink, sums):
-            patch.setattr(module, "FEWEST_EDGES", 32)
+        for module in (bounds, shrink, sums_prior):
+            patch.setattr(module, "MIN_EDGES", 32)
         yield
 
 
@@ -165,8 +165,8 @@ def test_one_measurement_is_read_by_every_estimator(tmp_path, monkeypatch):
     """Another estimator costs no release, changes nothing of the first one's row, and joins tables and pictures."""
     scope, some = Scope((16,), (16,), (0.5,), 16, (), 2, 3_000), ("input", "all-pairs", "hubs")
     before, _ = run_tiny(tmp_path / "before", scope=scope, mechanisms=some, classes=("grid",))
-    longest = Estimator("longest", "every edge as long as it may be", high)
-    unfit = Estimator("unfit", "for nobody", high, suits=lambda strategy: False)
+    longest = WeightEstimator(name="longest", summary="every edge as long as it may be", estimate=high)
+    unfit = WeightEstimator(name="unfit", summary="", estimate=high, suits=lambda strategy: False)
     monkeypatch.setitem(ESTIMATORS, "longest", longest)
     monkeypatch.setitem(ESTIMATORS, "unfit", unfit)
     released, inner, plots = [], hushpath.lab.trial.release, tmp_path / "plots"
@@ -207,7 +207,7 @@ def test_a_bug_in_one_estimator_spares_the_others(tmp_path, monkeypatch):
     def broken(noisy):
         raise IndexError("secret 31337")
 
-    monkeypatch.setitem(ESTIMATORS, "broken", Estimator("broken", "a bug", broken))
+    monkeypatch.setitem(ESTIMATORS, "broken", WeightEstimator(name="broken", summary="a bug", estimate=broken))
     with pytest.raises(CannotError, match="cells failed, the first: input on path") as caught:
         run_tiny(tmp_path, scope=LEAST, classes=("path",), mechanisms=("input",))
     assert "31337" not in str(caught.value)

@@ -15,8 +15,8 @@ from hushpath.data.topology import Topology
 from hushpath.data.trips import Trips
 from hushpath.decode.core import Decoder
 from hushpath.decode.registry import DECODERS, decoders_for, default_decoder
-from hushpath.errors import CannotError
-from hushpath.estimate.core import Estimator, NoisyEdges
+from hushpath.errors import CannotError, OptionError
+from hushpath.estimate.base import NoisyEdges, WeightEstimator
 from hushpath.estimate.registry import ESTIMATORS
 from hushpath.measure import Measurements
 from hushpath.noise import Law, stds
@@ -194,21 +194,14 @@ def test_the_default_is_the_first_that_reads_and_every_release_has_one():
         assert np.array_equal(by_name[id(rel), rel.decoder.name].matrix(), rel.matrix())
 
 
-def test_what_cannot_be_read_so_is_refused_in_words():
+def test_decoders_and_estimators_that_do_not_apply_are_refused():
     net = named("grid")
     rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input")
-    for asked, words in (
-        (dict(decoder="anchors"), "cannot read a release by 'input'; these can: edges"),
-        (dict(decoder="nobody"), "no decoder is called 'nobody'; choose from: lifted, hierarchy"),
-        (
-            dict(estimator="nobody"),
-            "no estimator is called 'nobody'; choose from: times, ratio, lean, sums, shrink, clip",
-        ),
-    ):
-        with pytest.raises(hushpath.HushpathError, match=words):
+    for asked in (dict(decoder="anchors"), dict(decoder="nobody"), dict(estimator="nobody")):
+        with pytest.raises(OptionError):
             rel.read(**asked)
     table = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="all-pairs")
-    with pytest.raises(hushpath.HushpathError, match="searches no edge weights"):
+    with pytest.raises(OptionError):
         table.read(estimator="clip")
 
 
@@ -233,7 +226,7 @@ def test_a_cover_is_read_as_one_even_if_it_holds_everybody():
 
 
 def test_an_index_of_one_estimator_is_not_served_for_another(monkeypatch, tmp_path):
-    longest = Estimator("longest", "every edge as long as it may be", lambda noisy: noisy.lattice.high[noisy.edges])
+    longest = WeightEstimator(name="longest", summary="", estimate=lambda noisy: noisy.bounds[1])
     monkeypatch.setitem(ESTIMATORS, "longest", longest)
     rel = hushpath.release(named("grid"), epsilon=1.0, unit=1.0, mechanism="input", max_weight=20.0, seed=1)
     other = rel.read(estimator="longest")
@@ -248,13 +241,13 @@ def test_an_index_of_one_estimator_is_not_served_for_another(monkeypatch, tmp_pa
 # --- estimators ------------------------------------------------------------------------------------------------------
 
 
-OF_WEIGHTS = [name for name in ESTIMATORS if ESTIMATORS[name].times is None]
-OF_TRIPS = [name for name in ESTIMATORS if ESTIMATORS[name].times is not None]
+OF_WEIGHTS = [name for name, one in ESTIMATORS.items() if isinstance(one, WeightEstimator)]
+OF_TRIPS = [name for name in ESTIMATORS if name not in OF_WEIGHTS]
 
 
 def noisy_edges():
     for _, rel in releases():
-        noisy = NoisyEdges.of(rel.measurements)
+        noisy = NoisyEdges.from_measurements(rel.measurements)
         if len(noisy.edges):
             yield rel, noisy
 
@@ -294,7 +287,7 @@ def test_without_noise_there_is_nothing_to_estimate(estimator):
 def test_a_proved_estimator_moves_no_weight_away_from_the_truth(estimator):
     seen = 0
     for net, rel in releases():
-        noisy = NoisyEdges.of(rel.measurements)
+        noisy = NoisyEdges.from_measurements(rel.measurements)
         if len(noisy.edges):
             seen += not rel.measurements.strategy.budget.unlimited
             true = net.weights.on_lattice(noisy.lattice)[noisy.edges]
@@ -361,7 +354,7 @@ def test_noisy_edges_know_their_noise():
 @cache
 def read_times(estimator):
     """Every release of trips, read once for all tests."""
-    usual = {id(rel): read for _, rel, read in readings("trips") if read.reading.estimator.name == estimator}
+    usual = {id(rel): read for _, rel, read in readings("trips") if read.decoder_choice.estimator.name == estimator}
     return [(owned, rel, usual.get(id(rel)) or rel.read(estimator=estimator)) for owned, rel in trip_releases()]
 
 
@@ -377,7 +370,7 @@ def test_estimated_times_are_whole_steps_within_public_bounds(estimator):
         assert (times <= read.lattice.high).all()
         if seen % 3 == 0:
             assert np.array_equal(times, rel.read(estimator=estimator).decoder.all_weights)  # nothing is drawn
-        assert np.array_equal(read.carried.reshape(times.shape), times)
+        assert np.array_equal(read.saved_weights.reshape(times.shape), times)
         seen += 1
     assert seen
 
@@ -412,11 +405,11 @@ def test_wild_noise_breaks_no_estimator_of_trips(estimator):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_estimators_read_either_weights_or_trips(estimator):
     net, (owned, rel) = named("grid"), trip_releases()[0]
-    of_trips = ESTIMATORS[estimator].times is not None
+    of_trips = estimator in OF_TRIPS
     weights = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=1)
     with pytest.raises(hushpath.HushpathError):
         (weights if of_trips else rel).read(estimator=estimator)
-    assert (rel if of_trips else weights).read(estimator=estimator).reading.estimator.name == estimator
+    assert (rel if of_trips else weights).read(estimator=estimator).decoder_choice.estimator.name == estimator
     assert owned.topology is rel.topology
 
 

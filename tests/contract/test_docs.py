@@ -61,7 +61,7 @@ def test_fences_run(page, story, tmp_path, monkeypatch, request):
 @pytest.mark.parametrize("name", LONG)
 def test_fences_of_long_stories_run(name, demo, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(estimators, "_made", [estimators.ESTIMATORS["clip"]])
+    monkeypatch.setattr(estimators, "ESTIMATORS", {"clip": estimators.ESTIMATORS["clip"]})
     tell(*TOLD[name], request)
 
 

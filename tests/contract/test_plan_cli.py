@@ -26,7 +26,7 @@ def roads(tmp_path, monkeypatch):
 @pytest.fixture
 def folder(roads, monkeypatch):
     """Everything is read by ``clip``: what other estimators gain is no matter of the command line."""
-    monkeypatch.setattr(estimators, "_made", [estimators.ESTIMATORS["clip"]])
+    monkeypatch.setattr(estimators, "ESTIMATORS", {"clip": estimators.ESTIMATORS["clip"]})
     return roads
 
 

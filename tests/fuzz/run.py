@@ -65,18 +65,18 @@ class Seeds:
     @contextmanager
     def known(self, path):
         """What an untouched release says about its weights is worked out once: no index has a part in it."""
-        plausible = edges.plausible
+        sample = edges.sample_posterior
 
-        def remembered(noisy, estimated):
+        def remembered(noisy, estimate):
             if path not in self.learnt:
-                self.learnt[path] = plausible(noisy, estimated)
+                self.learnt[path] = sample(noisy, estimate)
             return self.learnt[path]
 
-        edges.plausible = remembered
+        edges.sample_posterior = remembered
         try:
             yield
         finally:
-            edges.plausible = plausible
+            edges.sample_posterior = sample
 
 
 def case(seeds, campaign, number, folder):

@@ -158,7 +158,7 @@ def test_compressed_matrices_too(tmp_path, form):
 def test_every_mechanism_publishes_the_same_file(tmp_path, mechanism, monkeypatch):
     tables = network_rows(seed=3)
     if mechanism == "auto":  # the choice among all takes long unless it is quickly read
-        monkeypatch.setattr(estimators, "_made", [estimators.ESTIMATORS["clip"]])
+        monkeypatch.setattr(estimators, "ESTIMATORS", {"clip": estimators.ESTIMATORS["clip"]})
     else:
         net = fitted(from_pandas(None, *tables, False), mechanism)
         if net.topology.num_edges < 30:  # for trees only: give it the rows of a spanning forest

@@ -8,4 +8,4 @@ from hushpath.estimate import registry as estimators
 @pytest.fixture
 def quick(monkeypatch):
     """Everything is read by ``clip``: for tests that are about something else than estimators."""
-    monkeypatch.setattr(estimators, "_made", [estimators.ESTIMATORS["clip"]])
+    monkeypatch.setattr(estimators, "ESTIMATORS", {"clip": estimators.ESTIMATORS["clip"]})

@@ -228,7 +228,7 @@ def test_estimates_are_those_of_all_periods_within_bounds(tmp_path, wrong):
 
 
 def test_estimators_read_what_they_can(plain, tmp_path):
-    for name in ("clip", "lean", "shrink", "nobody", "x\ny", "times\0"):
+    for name in ("clip", "sums-prior", "shrink", "nobody", "x\ny", "times\0"):
         refused(
             forged(plain, lambda header, arrays, name=name: header.update(estimator=name), out=tmp_path / "y.hush"),
             "y.hush",

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import hushpath
-from hushpath.decode.widths import Widths
-from hushpath.estimate import draws as drawing
-from hushpath.estimate.draws import Belief, plausible
-from hushpath.estimate.fields import RANGES, Fields
-from hushpath.estimate.residuals import Observed
+from hushpath.decode.intervals import IntervalModel
+from hushpath.estimate.bootstrap import replicate
+from hushpath.estimate.fields import RANGES, ErrorFields
+from hushpath.estimate.weights.posterior import PosteriorModel, sample_posterior
+from hushpath.estimate.weights.regression import Observed
 from hushpath.publish.export import write_matrix
 
 RATIO = 0.4
@@ -191,17 +191,18 @@ def test_intervals_hold_what_they_say_on_a_tree():
     assert 0.82 <= np.mean(held(net, range(8), mechanism="lines")) <= 0.97
 
 
-def test_intervals_on_a_tree_know_what_leaning_gains():
+def test_intervals_on_a_tree_know_what_the_prior_gains():
     weights = np.random.default_rng(5).uniform(4, 6, 200)
     net = line(weights, coordinates=np.c_[np.concatenate([[0], np.cumsum(weights)]), np.zeros(201)])
     rel = hushpath.release(net, epsilon=1 / (5 * RATIO), delta=0.0, unit=1.0, mechanism="lines", seed=1)
     pairs = np.random.default_rng(6).choice(201, (100, 2))
-    lean, sums = (np.diff(rel.read(estimator=one).intervals(pairs, positions=True)).mean() for one in ("lean", "sums"))
-    assert lean < 0.8 * sums
+    both = (rel.read(estimator=one) for one in ("sums-prior", "sums"))
+    prior, sums = (np.diff(one.intervals(pairs, positions=True)).mean() for one in both)
+    assert prior < 0.8 * sums
     assert np.mean(held(net, range(4), mechanism="lines")) > 0.82
 
 
-def test_intervals_on_a_tree_doubt_what_sums_contradict():
+def test_intervals_on_a_tree_are_wider_where_sums_contradict_the_prior():
     """Slow and fast stretches that no fact tells: single edges show little of it under large noise, sums do."""
     weights = 5 * np.exp(np.cos(np.arange(300) / 40) + 0.2 * np.random.default_rng(7).normal(size=300))
     assert np.mean(held(line(weights), range(4), mechanism="lines", epsilon=0.2)) > 0.78
@@ -229,57 +230,59 @@ def test_uneven_noise_is_drawn_as_it_is(rel):
     noisy, rng = rel.decoder.noisy, np.random.default_rng(9)
     factor = rng.choice([1, 4], len(noisy.values))
     uneven = replace(noisy, scales=noisy.scales * factor)
-    truth, measured = drawing._measured_again(uneven, np.full(len(factor), 20.0), 1)
-    off = np.abs(measured.values - truth * float(np.median(uneven.scales)))
+    truth, measured = replicate(uneven, np.full(len(factor), 20.0 * uneven.unit), rng)
+    off = np.abs(measured.values - truth)
     assert 2 < off[factor == 4].mean() / off[factor == 1].mean() < 8
-    found = plausible(uneven, rel.decoder.estimator.weights, count=3)
-    assert np.isfinite(found.draws).all()
-    assert len(found.rehearsals) == 3
+    found = sample_posterior(uneven, rel.decoder.estimator.weights, count=3)
+    assert np.isfinite(found.weights).all()
+    assert len(found.replicates) == 3
 
 
 def test_draws_carry_the_level_of_all_weights():
     """Of few edges the mean weight is not known well, and all draws of one release would share its error."""
     net = hushpath.Network.from_networkx(grid(6))
     topology, weights = net.topology, net.weights.reveal()
-    belief = Belief.of(topology, observed_of(topology, weights, 1, float(np.median(weights))))
-    means = belief.draws(Fields(topology), np.zeros(len(RANGES)), 60, 1).mean(axis=1)
+    model = PosteriorModel.fit(topology, observed_of(topology, weights, 1, float(np.median(weights))))
+    means = model.sample(ErrorFields(topology), np.zeros(len(RANGES)), 60, 1).mean(axis=1)
     # Noise of standard deviation sqrt(2) on each of 60 weights leaves their mean unknown by 0.18, of which the guess
     # that weights are alike takes little.
     assert 0.1 <= means.std() <= 0.3
 
 
-def believed():
+def fitted():
     net = hushpath.Network.from_networkx(grid(6))
     weights = net.weights.reveal()
-    return net.topology, Belief.of(net.topology, observed_of(net.topology, weights, 1, float(np.median(weights))))
+    observed = observed_of(net.topology, weights, 1, float(np.median(weights)))
+    return net.topology, PosteriorModel.fit(net.topology, observed)
 
 
-def test_draws_carry_the_uncertainty_of_the_shift():
-    topology, belief = believed()
-    sure = replace(belief, fitted=replace(belief.fitted, covariance=0 * belief.fitted.covariance))
-    doubtless = replace(sure, shift=replace(sure.shift, root=0 * sure.shift.root))
-    level = [one.draws(Fields(topology), np.zeros(5), 80, 1).mean(axis=1).std() for one in (sure, doubtless)]
+def test_draws_carry_the_uncertainty_of_the_correction():
+    topology, model = fitted()
+    sure = replace(model, fitted=replace(model.fitted, covariance=0 * model.fitted.covariance))
+    certain = replace(sure, correction=replace(sure.correction, root=0 * sure.correction.root))
+    level = [one.sample(ErrorFields(topology), np.zeros(5), 80, 1).mean(axis=1).std() for one in (sure, certain)]
     assert level[0] > 1.3 * level[1]
 
 
 def test_draws_carry_the_uncertainty_of_coefficients():
-    topology, belief = believed()
-    still = replace(belief, shift=replace(belief.shift, root=0 * belief.shift.root, inverse=0 * belief.shift.inverse))
+    topology, model = fitted()
+    had = model.correction
+    still = replace(model, correction=replace(had, root=0 * had.root, covariance=0 * had.covariance))
     sure = replace(still, fitted=replace(still.fitted, covariance=0 * still.fitted.covariance))
-    level = [one.draws(Fields(topology), np.zeros(5), 80, 1).mean(axis=1).std() for one in (still, sure)]
+    level = [one.sample(ErrorFields(topology), np.zeros(5), 80, 1).mean(axis=1).std() for one in (still, sure)]
     assert level[0] > 1.3 * level[1]
 
 
 def test_draws_carry_what_neighbours_share():
-    topology, belief = believed()
-    fields, alone, shared = Fields(topology), np.zeros(5), np.array([0.0, 0.0, 0.9, 0.0, 0.0])
-    level = [belief.draws(fields, shares, 80, 1).mean(axis=1).std() for shares in (alone, shared)]
+    topology, model = fitted()
+    fields, alone, shared = ErrorFields(topology), np.zeros(5), np.array([0.0, 0.0, 0.9, 0.0, 0.0])
+    level = [model.sample(fields, shares, 80, 1).mean(axis=1).std() for shares in (alone, shared)]
     assert level[1] > 1.3 * level[0]
 
 
 def test_fields_find_what_neighbours_share():
     net = hushpath.Network.from_networkx(grid(24))
-    fields, rng = Fields(net.topology), np.random.default_rng(3)
+    fields, rng = ErrorFields(net.topology), np.random.default_rng(3)
     m, none = net.topology.num_edges, np.zeros(len(RANGES))
     wanted = np.array([0.0, 0.0, 0.5, 0.0, 0.0])
     ones = np.ones(m)
@@ -290,29 +293,29 @@ def test_fields_find_what_neighbours_share():
     assert 0.9 <= fields.sample(wanted, rng).std() <= 1.1
 
 
-def test_rehearsals_widen_where_draws_are_too_sure(monkeypatch):
-    """Widths follow the errors of answers, not the draws."""
-    plain = released(grid(6)).decoder.widths
-    real = Belief.draws
+def test_the_bootstrap_widens_where_samples_are_too_sure(monkeypatch):
+    """Intervals follow the errors of answers, not the draws."""
+    plain = released(grid(6)).decoder.interval_model
+    real = PosteriorModel.sample
 
     def sure(self, fields, shares, count, seed):
         found = real(self, fields, shares, count, seed)
         return found if count == 1 else found.mean(axis=0) + 0.3 * (found - found.mean(axis=0))
 
-    monkeypatch.setattr(drawing.Belief, "draws", sure)
-    found = released(grid(6)).decoder.widths
+    monkeypatch.setattr(PosteriorModel, "sample", sure)
+    found = released(grid(6)).decoder.interval_model
     assert found.below > 1.5 * plain.below
     assert found.above > 1.5 * plain.above
 
 
-def test_rehearsals_never_narrow(monkeypatch):
-    """In a rehearsal the model is right; that it may be wrong no rehearsal shows."""
-    monkeypatch.setattr(Widths, "_missed", classmethod(lambda *_: np.zeros(100)))
-    found = released(grid(6)).decoder.widths
+def test_the_bootstrap_never_narrows(monkeypatch):
+    """In the bootstrap the model is right; that it may be wrong the bootstrap does not show."""
+    monkeypatch.setattr(IntervalModel, "_standardised_errors", classmethod(lambda *_: np.zeros(100)))
+    found = released(grid(6)).decoder.interval_model
     assert (found.below, found.above) == (1.0, 1.0)
 
 
-def test_rehearsals_read_with_the_estimator_that_answers(rel):
+def test_replicates_are_read_with_the_estimator_that_answers(rel):
     asked = []
     real = rel.decoder.estimator.weights
 
@@ -320,11 +323,11 @@ def test_rehearsals_read_with_the_estimator_that_answers(rel):
         asked.append(noisy.values)
         return real(noisy)
 
-    found = plausible(rel.decoder.noisy, counted, count=3)
-    assert len(asked) == len(found.rehearsals) == 3
-    for values, one in zip(asked, found.rehearsals, strict=True):
+    found = sample_posterior(rel.decoder.noisy, counted, count=3)
+    assert len(asked) == len(found.replicates) == 3
+    for values, one in zip(asked, found.replicates, strict=True):
         assert not np.array_equal(values, rel.decoder.noisy.values)
-        assert not np.array_equal(one.truth, one.answer)
+        assert not np.array_equal(one.truth, one.estimate)
 
 
 @pytest.mark.parametrize("long", [False, True])

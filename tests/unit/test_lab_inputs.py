@@ -7,7 +7,7 @@ from scipy.sparse.csgraph import connected_components
 
 from hushpath.data.network import Network
 from hushpath.errors import NetworkError, OptionError
-from hushpath.estimate.core import Estimator
+from hushpath.estimate.base import WeightEstimator
 from hushpath.estimate.registry import ESTIMATORS
 from hushpath.lab.cases import FULL, NO_ESTIMATOR, QUICK, code_digest, estimators_for, make_cases, measurements
 from hushpath.lab.edge_lists import load_own, own_network
@@ -80,7 +80,7 @@ def test_cases_cover_the_registry_and_have_ids_of_their_own():
 
 def test_a_measurement_is_listed_once_with_all_its_readings(monkeypatch):
     before = measurements(make_cases(QUICK, seed=0))
-    monkeypatch.setitem(ESTIMATORS, "another", Estimator("another", "", lambda noisy: noisy.values))
+    monkeypatch.setitem(ESTIMATORS, "another", WeightEstimator(name="another", summary="", estimate=lambda noisy: None))
     groups = measurements(make_cases(QUICK, seed=0))
     assert len(groups) == len(before)
     assert {len(group) for group in groups} == {1, len(ESTIMATORS)}

@@ -14,8 +14,8 @@ from hushpath.blocks.lines import LineBlock, PathVariances
 from hushpath.blocks.pieces import line_nodes
 from hushpath.decode.predict import from_noise
 from hushpath.decompose.lines import Lines, bridges, lines_of, traffic
-from hushpath.estimate.core import NoisyEdges
-from hushpath.estimate.sums import within_bounds
+from hushpath.estimate.base import NoisyEdges
+from hushpath.estimate.weights.bounds import within_bounds
 from hushpath.noise import Law, stds
 from hushpath.strategy.core import Problem, build_strategy
 from hushpath.strategy.registry import MECHANISMS
@@ -138,7 +138,7 @@ def test_sums_are_sums_and_without_noise_all_is_exact():
         strategy = rel.measurements.strategy
         steps = net.weights.on_lattice(strategy.lattice)
         assert np.array_equal(rel.measurements.values, matrix(strategy.block(LineBlock)) @ steps)
-        assert np.array_equal(NoisyEdges.of(rel.measurements).values, steps)
+        assert np.array_equal(NoisyEdges.from_measurements(rel.measurements).values, steps)
 
 
 def test_sums_of_the_largest_weights_do_not_overflow():
@@ -156,7 +156,7 @@ def test_least_squares_are_rounded_along_lines():
     rel = hushpath.release(
         net, epsilon=1.0, unit=1.0, max_weight=9.0, mechanism="lines", branch=4, seed=2, granularity=1.0
     )
-    noisy, strategy = NoisyEdges.of(rel.measurements), rel.measurements.strategy
+    noisy, strategy = NoisyEdges.from_measurements(rel.measurements), rel.measurements.strategy
     block = strategy.block(LineBlock)
     exact = block.estimates(stds(strategy.law, strategy.scales), rel.measurements.values.astype(float))
     order = block.lines.order

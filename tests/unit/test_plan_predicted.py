@@ -9,9 +9,9 @@ from named_graphs import build, named
 from planned_grid import ENDS, PLACES, asked, lognormal_grid, stand_ins
 
 import hushpath
-from hushpath.decode import predict, simulate
+from hushpath.decode import predict
 from hushpath.decode.registry import default_decoder
-from hushpath.noise import Law, SimulatedNoise
+from hushpath.noise import Law, simulated_noise, simulation
 from hushpath.publish.plan import plan
 
 SLOW = pytest.mark.slow  # one noise shows it each time; `make test-slow` tries the others
@@ -50,7 +50,7 @@ def test_the_luck_of_one_draw_of_noise_is_averaged_out():
     net = named("grid")
     made = plan(net.topology, epsilon=1.0, unit=2.0, typical_weight=10.0, mechanism="input", law="laplace")
     trials = predict.Trials(stand_ins(net.topology, 10.0))
-    for which, scene in enumerate(trials.scenes):
+    for which, scene in enumerate(trials.surrogates):
         stand_in = build(net.topology.num_nodes, np.stack([net.topology.tails, net.topology.heads], 1), scene.weights)
         found = [
             hushpath.evaluate(stand_in, hushpath.release(stand_in, plan=made, seed=seed)).mean_error
@@ -122,14 +122,14 @@ def test_without_a_scale_the_plan_says_so():
 def test_simulations_are_marked_not_private(monkeypatch):
     topology = lognormal_grid(rows=6).topology
     seen = []
-    real = simulate.measure
-    monkeypatch.setattr(simulate, "measure", lambda *given: seen.append(real(*given)) or seen[-1])
+    real = predict.simulate_release
+    monkeypatch.setattr(predict, "simulate_release", lambda *given: seen.append(real(*given)) or seen[-1])
     plan(topology, **asked(mechanism="input", law="laplace"))
     assert seen
     assert not any(one.private for one in seen)
     for scale in (1, 7, 2**40):  # in proportion, so that budgets can be compared
-        one, ten = (SimulatedNoise(3).draw(Law.LAPLACE, np.full(50, times * scale)) for times in (1, 10))
-        assert np.abs(10 * one - ten).max() <= 5.5
+        one, ten = (simulated_noise(simulation(3), Law.LAPLACE, np.full(50, times * scale)) for times in (1, 10))
+        assert ten == pytest.approx(10 * one)
 
 
 @pytest.mark.parametrize(("rows", "tried"), [(3, True), (80, False)])

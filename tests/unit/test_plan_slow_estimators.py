@@ -8,18 +8,18 @@ from named_graphs import build, named
 from planned_grid import ENDS, asked, lognormal_grid
 
 import hushpath
-from hushpath.decode import predict, simulate
-from hushpath.decode.simulate import Outcome, PerHop, simulated
-from hushpath.decode.surrogates import Kind, Typical, scenes
+from hushpath.decode import predict
+from hushpath.decode.predict import Outcome, PerHop, simulate_errors
+from hushpath.decode.surrogates import Kind, TypicalWeight, make_surrogates
 from hushpath.estimate import registry as estimators
 from hushpath.publish.plan import plan
 from hushpath.strategy.core import Problem
 from hushpath.strategy.terms import Terms
 
 
-def test_what_a_slow_estimator_gains_is_carried_over_from_a_part(monkeypatch):
+def test_what_a_slow_estimator_gains_is_extrapolated_from_a_part(monkeypatch):
     net = lognormal_grid()
-    monkeypatch.setattr(simulate, "WHOLE_EDGES", 100)
+    monkeypatch.setattr(predict, "WHOLE_EDGES", 100)
     monkeypatch.setattr("hushpath.decode.surrogates.PART_NODES", 150)
     problem = Problem.of(net.topology, Terms.declared(1.0, 1e-6, 1.5))
     strategy = plan(net.topology, epsilon=1.0, unit=1.5, mechanism="input", law="laplace").strategy
@@ -33,25 +33,25 @@ def test_what_a_slow_estimator_gains_is_carried_over_from_a_part(monkeypatch):
         "all-alike": replace(clip, name="all-alike", costly=True, estimate=alike),
     }
     monkeypatch.setattr(estimators, "ESTIMATORS", {"clip": clip, **slow})
-    for scene in scenes(net.topology, problem.lattice, Typical(5.0, 5.0)):
-        plain, same = (simulated(strategy, scene, name) for name in ("clip", "like-clip"))
+    for surrogate in make_surrogates(net.topology, problem.lattice, TypicalWeight(5.0, 5.0)):
+        plain, same = (simulate_errors(strategy, surrogate, name) for name in ("clip", "like-clip"))
         assert (plain.mean, plain.p95) == pytest.approx((same.mean, same.p95))
-        assert len(scene.part.edges) < len(ENDS)
-        monkeypatch.setattr(simulate, "WHOLE_EDGES", 10_000)
-        whole = simulated(strategy, scene, "all-alike")
-        monkeypatch.setattr(simulate, "WHOLE_EDGES", 100)
-        carried = simulated(strategy, scene, "all-alike")
-        assert whole.mean / 3 < carried.mean < whole.mean * 3
-        assert abs(carried.bias) <= carried.mean
+        assert len(surrogate.part.edges) < len(ENDS)
+        monkeypatch.setattr(predict, "WHOLE_EDGES", 10_000)
+        whole = simulate_errors(strategy, surrogate, "all-alike")
+        monkeypatch.setattr(predict, "WHOLE_EDGES", 100)
+        part = simulate_errors(strategy, surrogate, "all-alike")
+        assert whole.mean / 3 < part.mean < whole.mean * 3
+        assert abs(part.bias) <= part.mean
 
 
 def test_the_default_estimator_is_the_one_that_is_tried(monkeypatch):
     topology = lognormal_grid().topology
     clip, tried = estimators.ESTIMATORS["clip"], []
     slow = replace(clip, name="slow", costly=True, estimate=lambda noisy: tried.append(1) or clip.estimate(noisy))
-    monkeypatch.setattr(estimators, "_made", [clip])
+    monkeypatch.setattr(estimators, "ESTIMATORS", {"clip": clip})
     plain = plan(topology, **asked())
-    monkeypatch.setattr(estimators, "_made", [slow, clip])
+    monkeypatch.setattr(estimators, "ESTIMATORS", {"slow": slow, "clip": clip})
     made = plan(topology, **asked())
     assert tried
     assert made.choice.read_as == "edges, slow"
@@ -63,11 +63,10 @@ def test_on_larger_networks_slow_estimators_are_tried_on_two_kinds_and_the_other
     topology = lognormal_grid().topology
     clip, tried = estimators.ESTIMATORS["clip"], []
     slow = replace(clip, name="slow", costly=True, estimate=lambda noisy: tried.append(1) or clip.estimate(noisy) // 2)
-    monkeypatch.setattr(estimators, "_made", [slow, clip])
     monkeypatch.setattr(estimators, "ESTIMATORS", {"slow": slow, "clip": clip})
     every = plan(topology, **asked(mechanism="input", law="laplace"), anyway=True)
     assert len(tried) == 4
-    monkeypatch.setattr(predict, "FEW_EDGES", 100)
+    monkeypatch.setattr(predict, "SMALL_NETWORK", 100)
     few = plan(topology, **asked(mechanism="input", law="laplace"), anyway=True)
     assert len(tried) == 4 + 2
     assert few.choice.mean_error == pytest.approx(every.choice.mean_error, rel=0.2)
@@ -88,12 +87,11 @@ def test_what_quick_estimators_put_far_behind_is_tried_too_where_it_is_read_by_a
     """On a long path sums beat single edges by far, unless somebody reads single edges much better."""
     length = 400
     topology = build(length + 1, [(i, i + 1) for i in range(length)], np.ones(length)).topology
-    made = [estimators.ESTIMATORS[name] for name in ("lean", "sums", "shrink", "clip")]
-    lucky = replace(made[2], estimate=lambda noisy: np.full(len(noisy.values), truth))
+    lucky = replace(estimators.ESTIMATORS["shrink"], estimate=lambda noisy: np.full(len(noisy.values), truth))
     terms = dict(epsilon=1.0, unit=3.0, typical_weight=5.0, law="laplace")
     assert plan(topology, **terms).choice.mechanism == "lines"
     truth = np.rint(5.0 / plan(topology, **terms).strategy.lattice.granularity).astype(np.int64)
-    monkeypatch.setattr(estimators, "_made", [made[0], made[1], lucky, made[3]])
+    monkeypatch.setitem(estimators.ESTIMATORS, "shrink", lucky)
     monkeypatch.setattr("hushpath.decode.surrogates.PLAIN", (Kind(False, 0.0, 1e-6), Kind(False, 0.0, 1e-6)))
     assert plan(topology, **terms, anyway=True).choice.mechanism == "input"
 
@@ -102,7 +100,7 @@ def test_errors_per_hop_are_fitted_and_their_mean_is_that_of_normals():
     rng = np.random.default_rng(0)
     hops = rng.integers(1, 40, 20_000).astype(float)
     moves = rng.normal(-0.3 * hops, np.sqrt(2.0 * hops))
-    fitted = PerHop.fitted(hops, moves)
+    fitted = PerHop.fit(hops, moves)
     assert fitted.bias == pytest.approx(-0.3, abs=0.02)
     assert fitted.variance == pytest.approx(2.0, rel=0.03)
     kinds, counts = np.unique(hops, return_counts=True)
@@ -112,13 +110,13 @@ def test_errors_per_hop_are_fitted_and_their_mean_is_that_of_normals():
 
 
 def test_nothing_is_simulated_twice_and_nothing_where_there_is_nothing_to_decide(monkeypatch):
-    net, seen, real = named("grid"), [], predict.simulated
+    net, seen, real = named("grid"), [], predict.simulate_errors
 
-    def counted(strategy, scene, estimator):
-        seen.append((strategy.mechanism, strategy.law, strategy.budget, scene.seed, estimator))
-        return real(strategy, scene, "clip")
+    def counted(strategy, surrogate, estimator):
+        seen.append((strategy.mechanism, strategy.law, strategy.budget, surrogate.seed, estimator))
+        return real(strategy, surrogate, "clip")
 
-    monkeypatch.setattr(predict, "simulated", counted)
+    monkeypatch.setattr(predict, "simulate_errors", counted)
     terms = dict(unit=2.0, max_weight=20.0, typical_weight=10.0)
     plan(net.topology, **terms, target_error="30%")
     assert len(seen) == len(set(seen)) > 8

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import dijkstra
 
+from hushpath.blocks.routes import distance_rows
 from hushpath.data.topology import Topology
-from hushpath.estimate.congestion import Columns, Seen, sample, solve
-from hushpath.estimate.draws import rows_over
-from hushpath.estimate.line_graph import REVERSED, Fields, Smooth, line_graph
-from hushpath.estimate.trip_times import TripTotals, estimate_times
+from hushpath.estimate.fields import OPPOSED, PeriodFields, Smoothness, line_graph
+from hushpath.estimate.trips.congestion import Columns, Seen, sample, solve
+from hushpath.estimate.trips.times import estimate_times
+from hushpath.estimate.trips.totals import TripTotals
 from hushpath.noise import Law
 
 LOW, HIGH = 0.5, 6.0
@@ -60,7 +61,7 @@ def one_ratio(totals):
 
 def distance_error(totals, seconds, truth, period=0):
     sources = np.arange(0, totals.topology.num_nodes, 9)
-    over = [rows_over(totals.topology, np.broadcast_to(x, truth.shape)[period], sources) for x in (seconds, truth)]
+    over = [distance_rows(totals.topology, np.broadcast_to(x, truth.shape)[period], sources) for x in (seconds, truth)]
     return np.abs(over[0] - over[1]).mean() / over[1].mean()
 
 
@@ -71,8 +72,8 @@ def test_without_noise_it_is_the_ratio_wherever_anything_was_measured():
     times = estimate_times(replace(totals, above=above, below=below))
     measured = (above + below) > 0
     assert np.allclose(times.seconds[measured], truth[measured])
-    assert (times.spread[measured] == 0).all()
-    assert (times.draws(0, 2, 1)[:, measured[0]] == times.seconds[0][measured[0]]).all()
+    assert (times.standard_error[measured] == 0).all()
+    assert (times.sample(0, 2, 1)[:, measured[0]] == times.seconds[0][measured[0]]).all()
     unseen = times.seconds[0, :9] / totals.free_flow[:9]
     assert ((unseen > 0.8) & (unseen < 3.0)).all()
 
@@ -92,7 +93,7 @@ def test_draws_carry_an_unsure_level():
     rows = []
     for seed in range(6):
         totals, truth = simulated(noise=4.2, volume=6.0, seed=seed, side=10)
-        drawn = estimate_times(totals).draws(0, 24, 3).mean(axis=1)
+        drawn = estimate_times(totals).sample(0, 24, 3).mean(axis=1)
         rows.append((truth.mean() - drawn.mean()) / drawn.std())
     assert 0.4 < np.sqrt(np.mean(np.square(rows))) < 2.5  # without it the level is off by 10 spreads and more
 
@@ -160,9 +161,9 @@ def test_draws_are_as_wide_as_true_errors(periods):
     for seed in range(4):
         totals, truth = simulated(seed=seed, periods=periods, side=10)
         times, sources = estimate_times(totals), np.arange(0, totals.topology.num_nodes, 9)
-        scores.append((times.seconds - truth) / times.spread)
-        drawn = np.stack([rows_over(totals.topology, row, sources) for row in times.draws(0, 24, 7)])
-        true = rows_over(totals.topology, truth[0], sources)
+        scores.append((times.seconds - truth) / times.standard_error)
+        drawn = np.stack([distance_rows(totals.topology, row, sources) for row in times.sample(0, 24, 7)])
+        true = distance_rows(totals.topology, truth[0], sources)
         z = ((true - drawn.mean(0)) / np.maximum(drawn.std(0), 1e-9))[true > 0]
         within.append(np.mean(np.abs(z) < 1.645))
         sizes.append(z)
@@ -174,7 +175,7 @@ def test_draws_are_as_wide_as_true_errors(periods):
 def test_draws_are_the_same_for_the_same_seed_and_share_errors_between_neighbours():
     totals, _ = simulated()
     times = estimate_times(totals)
-    one, again, other = times.draws(0, 40, 5), estimate_times(totals).draws(0, 40, 5), times.draws(0, 40, 6)
+    one, again, other = times.sample(0, 40, 5), estimate_times(totals).sample(0, 40, 5), times.sample(0, 40, 6)
     assert np.array_equal(one, again)
     assert not np.array_equal(one, other)
     off = (one - one.mean(0)) / one.std(0)
@@ -221,24 +222,25 @@ def test_hostile_totals_give_times_within_bounds(name, directed, noise):
                              (noise * rng.normal(size=zero.shape), noise * rng.normal(size=zero.shape))):  # fmt: skip
             totals = TripTotals(topology, free, low, high, np.ones(m), above, below, noise, Law.LAPLACE)
             times = estimate_times(totals)
-            for seconds in (*times.seconds, *times.draws(periods - 1, 2, 1)):
+            for seconds in (*times.seconds, *times.sample(periods - 1, 2, 1)):
                 assert np.isfinite(seconds).all()
                 assert (seconds > 0).all()
                 assert ((seconds >= low) & (seconds <= high)).all()
-            assert times.seconds.shape == times.spread.shape == zero.shape
-            assert np.isfinite(times.spread).all()
+            assert times.seconds.shape == times.standard_error.shape == zero.shape
+            assert np.isfinite(times.standard_error).all()
 
 
 def test_fields_are_solved_and_drawn_as_the_dense_algebra_says():
     topology, _, _ = grid(side=4)
     rng, (p, m) = np.random.default_rng(1), (2, topology.num_edges)
-    fields = Fields(line_graph(topology), line_graph(topology, REVERSED), Smooth(5.0, 0.1), Smooth(20.0, 0.2))
+    graphs = line_graph(topology), line_graph(topology, OPPOSED)
+    fields = PeriodFields(*graphs, Smoothness(5.0, 0.1), Smoothness(20.0, 0.2))
     facts = Columns(rng.normal(size=(2, m)), rng.normal(size=(1, p, m)), np.array([1.0, 1.0, 3.0, 3.0, 3.0]))
     values, error, tau = rng.normal(size=(p, m)), rng.uniform(0.5, 2, (p, m)), rng.uniform(0.2, 1, (p, m))
     seen = Seen(values, error, tau, 0.6, np.ones(m, bool))
     unit = np.eye(p * m).reshape(-1, p, m)
-    precision = np.stack([fields.precise(one).ravel() for one in unit])
-    weight = np.stack([seen.weighed(one).ravel() for one in unit])
+    precision = np.stack([fields.apply_precision(one).ravel() for one in unit])
+    weight = np.stack([seen.apply_precision(one).ravel() for one in unit])
     cov = np.zeros((p * m, p * m))
     for q in range(p):
         for r in range(p):
@@ -247,7 +249,7 @@ def test_fields_are_solved_and_drawn_as_the_dense_algebra_says():
     nu = cov.copy()
     cov += np.diag(seen.error.ravel())
     assert np.allclose(weight @ cov, np.eye(p * m))
-    assert np.allclose(np.diag(weight), seen.diagonal.ravel())
+    assert np.allclose(np.diag(weight), seen.precision_diagonal.ravel())
     assert np.allclose(np.diag(precision), np.broadcast_to(fields.diagonal(p), (p, m)).ravel())
     assert np.allclose(seen.left.ravel(), np.diag(nu - nu @ weight @ nu))
     wide = np.hstack([np.stack([facts.times(row).ravel() for row in np.eye(5)], axis=1), np.eye(p * m)])
@@ -273,9 +275,9 @@ def test_line_graphs_tie_what_they_should():
         range(4), [0, 1, 1, 1], [1, 2, 3, 0], directed=True, coordinates=[(0, 0), (1, 0), (2, 0), (1, 1)]
     )
     arc = {(int(a), int(b)): i for i, (a, b) in enumerate(zip(topology.tails, topology.heads, strict=True))}
-    near = line_graph(topology).near.toarray()
+    near = line_graph(topology).adjacency.toarray()
     assert near[arc[0, 1], arc[1, 2]] > near[arc[0, 1], arc[1, 3]] > 0  # straight on, then round the corner
-    assert line_graph(topology, REVERSED).near.toarray()[arc[0, 1], arc[1, 0]] < 0 < near[arc[0, 1], arc[1, 0]]
+    assert line_graph(topology, OPPOSED).adjacency.toarray()[arc[0, 1], arc[1, 0]] < 0 < near[arc[0, 1], arc[1, 0]]
     assert np.allclose(near, near.T)
     assert np.linalg.eigvalsh(near).max() < 1 + 1e-9
-    assert np.isinf(dijkstra(line_graph(grid(3, directed=False)[0]).near)).sum() == 0
+    assert np.isinf(dijkstra(line_graph(grid(3, directed=False)[0]).adjacency)).sum() == 0

@@ -90,3 +90,10 @@ def distances(topology: Topology, weights: Float) -> Float:
     distances_from(arcs, np.maximum(weights, 0.0)[arcs.edges], sources, out)
     out[np.arange(len(sources)), sources] = np.inf
     return out[np.isfinite(out)]
+
+
+def distance_rows(topology: Topology, weights: Float, sources: Int) -> Float:
+    """Return the distances from each source to every node; negative weights count as 0."""
+    out = np.empty((len(sources), topology.num_nodes))
+    distances_from(topology.arcs, np.maximum(weights, 0.0)[topology.arcs.edges], sources, out)
+    return out

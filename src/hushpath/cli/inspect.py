@@ -26,7 +26,7 @@ def command(
 ) -> None:
     """Say who is protected by a release, and what that is worth.  The certificate is proved again from the file."""
     from ..decode.registry import decoders_for
-    from ..estimate.registry import ESTIMATORS
+    from ..estimate.registry import estimators_for
     from ..files.keys import fingerprint, public_key
     from ..files.signing import signature_path
     from ..publish.oracle import load
@@ -38,12 +38,8 @@ def command(
     unit = rel.statement.unit
     days = unit.as_dict().get("days")
     default, *others = decoders_for(strategy)
-    usual = rel.reading.estimator if default.searches else None
-    more = [
-        one
-        for one in ESTIMATORS.values()
-        if usual and one is not usual and (one.times is None) == (usual.times is None)
-    ]
+    usual = rel.decoder_choice.estimator if default.searches else None
+    more = [one for one in estimators_for(strategy) if usual and one is not usual]
     if json:
         topology = rel.topology
         c.print_json({

@@ -89,6 +89,3 @@ class AnchorDecoder(Decoder):
         variance = self.block.variances(number_noise(self.strategy), sources, targets)
         reach = NormalDist().inv_cdf((1 + confidence) / 2) * np.sqrt(variance) * self.lattice.granularity
         return Reach(reach, reach)
-
-
-DECODER = AnchorDecoder

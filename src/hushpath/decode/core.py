@@ -24,7 +24,7 @@ from ..cells.index import MAX_BYTES
 from ..cells.partition import Partition
 from ..data.topology import Topology
 from ..errors import CannotError, OptionError
-from ..estimate.core import Estimator, NoisyEdges
+from ..estimate.base import Estimator, NoisyEdges, WeightEstimator
 from ..measure import Measurements
 from ..noise import Law, stds
 from ..strategy.core import Strategy
@@ -180,25 +180,31 @@ class Decoder(ABC):
     @cached_property
     def noisy(self) -> NoisyEdges:
         """The edge weights that were measured."""
-        return NoisyEdges.of(self.measurements)
+        return NoisyEdges.from_measurements(self.measurements)
 
     def at(self, period: int) -> Decoder:  # noqa: ARG002
         """The same, asked about one period of a release that has some."""
         raise CannotError(f"a release by {self.strategy.mechanism!r} has no periods")
 
     @property
-    def carried(self) -> Int:
-        """The estimated weights, as a file carries them."""
+    def saved_weights(self) -> Int:
+        """The estimated weights, as a file stores them."""
         return self.weights
 
-    def carry(self, weights: Int) -> None:
-        """Take estimated weights from a file."""
+    def use_saved_weights(self, weights: Int) -> None:
+        """Use estimated weights from a file instead of estimating them again."""
         self.weights = weights
 
     @cached_property
     def weights(self) -> Int:
         """The estimated weight of every edge, in lattice steps."""
-        return self.estimator.weights(self.noisy)
+        return self.weight_estimator.weights(self.noisy)
+
+    @property
+    def weight_estimator(self) -> WeightEstimator:
+        """The estimator, for decoders of edge weights."""
+        assert isinstance(self.estimator, WeightEstimator)
+        return self.estimator
 
 
 class RowDecoder(Decoder):

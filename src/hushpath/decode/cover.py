@@ -6,7 +6,7 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..blocks import CliqueBlock
-from ..estimate.core import Estimator
+from ..estimate.base import Estimator
 from ..kernels.search import nearest_chosen
 from ..measure import Measurements
 from ..strategy.core import Strategy
@@ -66,6 +66,3 @@ class CoverDecoder(PairDecoder):
         one, other = self.owner[sources], self.owner[targets]
         reach = moves + np.where(one != other, self.table.reach(one, other, confidence).below, 0.0)
         return Reach(reach, reach)
-
-
-DECODER = CoverDecoder

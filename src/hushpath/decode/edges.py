@@ -18,9 +18,9 @@ from ..cells.partition import Partition
 from ..cells.tables import row_work, table_bytes, table_work
 from ..decompose import dissection
 from ..errors import CannotError
-from ..estimate.core import PathSpread
-from ..estimate.draws import if_solvable, plausible
-from ..estimate.registry import estimator_named
+from ..estimate.base import PathErrors, WeightEstimator
+from ..estimate.registry import find_estimator
+from ..estimate.weights.posterior import sample_posterior, try_fit
 from ..kernels.paths import distances_from
 from ..kernels.search import path_of_fewest
 from ..noise import simulation
@@ -35,7 +35,7 @@ from .core import (
     noise_limits,
     number_noise,
 )  # fmt: skip
-from .widths import Widths, sample_of_ends
+from .intervals import IntervalModel, sampled_sources
 
 # Cutting a network up takes as long as some thousand Dijkstras from its nodes, whatever its size; and dense networks
 # have no small separators.
@@ -59,7 +59,8 @@ class EdgeDecoder(RowDecoder):
 
         Where sums along lines are kept, all edges of each line that a path touches count (docs/proofs/lines.md).
         """
-        topology, kept = strategy.topology, estimator_named("auto", strategy).keeps_sums
+        topology, chosen = strategy.topology, find_estimator("auto", strategy)
+        kept = isinstance(chosen, WeightEstimator) and chosen.keeps_sums
         return edge_bound(strategy, gamma, hops=max(1, topology.num_edges if kept else topology.num_nodes - 1))
 
     @staticmethod
@@ -140,33 +141,34 @@ class EdgeDecoder(RowDecoder):
         return np.asarray(path_of_fewest(start, arcs.heads[tight], arcs.edges[tight], source, target))
 
     @cached_property
-    def widths(self) -> Widths:
-        """How far off answers are: learnt once, from plausible weights pushed through shortest paths."""
-        unit = float(np.median(self.noisy.scales))
-        found = if_solvable(lambda: plausible(self.noisy, self.estimator.weights))
-        sources, length = sample_of_ends(self.topology.num_nodes), unit * self.lattice.granularity
-        released = np.empty((len(sources), self.topology.num_nodes))
+    def interval_model(self) -> IntervalModel:
+        """The distribution of true distances, fitted once to posterior samples of the weights."""
+        topology, noisy, estimate = self.topology, self.noisy, self.weight_estimator.weights
+        samples = try_fit(lambda: sample_posterior(noisy, estimate))
+        sources, unit = sampled_sources(topology.num_nodes), noisy.unit * self.lattice.granularity
+        released = np.empty((len(sources), topology.num_nodes))
         self.rows(sources, released)
-        if found is None or not np.isfinite(found.draws).all():
-            return Widths.unknown(self.topology.num_nodes, length)
-        return Widths.learnt(self.topology, found, sources, released / length, length)
+        if samples is None or not np.isfinite(samples.weights).all():
+            return IntervalModel.unbounded(topology.num_nodes, unit)
+        return IntervalModel.fit(topology, samples, sources, released / unit, unit)
 
     @cached_property
-    def path_spread(self) -> PathSpread | None:
-        """How far answers are off along the paths of a forest, if the estimator knows: nothing to learn there."""
-        known = self.estimator.spread
-        forest = not self.topology.directed and is_forest(self.topology)
-        return known(self.noisy) if known is not None and forest else None
+    def path_errors(self) -> PathErrors | None:
+        """The error of distances along the paths of a forest, if the estimator knows it."""
+        if self.topology.directed or not is_forest(self.topology):
+            return None
+        known = self.weight_estimator.path_errors
+        return None if known is None else known(self.noisy)
 
     def ranges(self, sources: Int, targets: Int, confidence: float, answers: Float) -> Float:
-        """From plausible weights; approximate: measured coverage is in docs/PITFALLS.md."""
+        """Return approximate intervals; their measured coverage is in docs/PITFALLS.md."""
         if self.strategy.budget.unlimited:
             return np.stack([answers, answers], axis=1)
-        if self.path_spread is not None:
-            spread = self.path_spread.at(sources, targets) * self.lattice.granularity
-            reach = NormalDist().inv_cdf((1 + confidence) / 2) * spread
+        if self.path_errors is not None:
+            sd = self.path_errors.sd(sources, targets) * self.lattice.granularity
+            reach = NormalDist().inv_cdf((1 + confidence) / 2) * sd
             return np.stack([np.maximum(answers - reach, 0.0), answers + reach], axis=1)
-        return self.widths.ranges(answers, sources, targets, confidence)
+        return self.interval_model.intervals(answers, sources, targets, confidence)
 
 
 def edge_bound(strategy: Strategy, gamma: float, hops: int) -> Bound:
@@ -188,6 +190,3 @@ def _sampled_variances(strategy: Strategy) -> Float:
     else:
         pieces = sampled_routes(topology, block.lines, simulation(1), drawn=False)
     return pieces.per_pair(block.piece_variances(number_noise(strategy), pieces))
-
-
-DECODER = EdgeDecoder

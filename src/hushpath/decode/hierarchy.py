@@ -20,7 +20,7 @@ from ..cells.partition import Partition
 from ..cells.tables import Layout, as_tables, cell_graphs, fill_leaves, table_bytes
 from ..data.lattice import LARGEST_DISTANCE
 from ..errors import CannotError
-from ..estimate.core import Estimator
+from ..estimate.base import Estimator
 from ..kernels.layout import Graphs, mirrored
 from ..kernels.minplus import INFINITE
 from ..kernels.tables import DENSE, leaf_rows
@@ -219,6 +219,3 @@ def costliest(block: HierarchyBlock, costs: Float) -> float:
         answer = max(answer, float(2 * below + here))
         climb[cell] = below + here
     return answer
-
-
-DECODER = HierarchyDecoder

@@ -101,6 +101,3 @@ class HubDecoder(RowDecoder):
         reach = np.empty((1, self.topology.num_nodes), np.int64)
         distances_from(self.topology.arcs, self.walks.everywhere.length, np.array([source]), reach)
         return np.where(missing, reach[0], step)
-
-
-DECODER = HubDecoder

@@ -72,6 +72,3 @@ def _parts(arcs: Arcs) -> Int:
     n = len(arcs.start) - 1
     graph = csr_array((np.ones(len(arcs.heads), np.int8), arcs.heads, arcs.start), shape=(n, n))
     return np.asarray(connected_components(graph, directed=False)[1], np.int64)
-
-
-DECODER = BoundedHubDecoder

@@ -1,19 +1,20 @@
-"""As ``hierarchy``, but shortcuts are longer by what minima over noisy shortcuts are expected to lose.
+"""As ``hierarchy``, with shortcuts lengthened by the expected bias of minima over noisy shortcuts.
 
-An answer is a minimum over very many sums of noisy shortcuts, so it comes out low: the minimum of p normals lies up to
+An answer is a minimum over very many sums of noisy shortcuts, so it comes out low: the minimum of p normals is up to
 sqrt(2 ln p) standard deviations below their mean.  How much of that shows depends on how many paths are almost equally
-long, which the release itself tells.  Stand-ins for the private weights, scaled so that their distances are as long as
-the measured ones, are measured with simulated noise and read; every shortcut is lengthened by one share of
-(its noise) sqrt(2 ln p), and the share that does best on the stand-in it suits least is the one that is used.
+long, which the release itself tells.  Releases of stand-in weights, scaled so that their distances are as long as the
+measured ones, are simulated and read.  Every shortcut is lengthened by one share of (its noise) sqrt(2 ln p): the share
+that does best on the stand-in it suits least.
 
-Free post-processing of the release, and always the same for the same release.  Lengthening the shortcuts rather than
-the answers keeps everything else: d(x, x) = 0, symmetry, no negative answer, and the index.  It keeps no more than
-``hierarchy`` does: shortcuts measured separately do not obey the triangle inequality, nor do answers made of them.
+This is post-processing, and deterministic for a release.  Lengthening the shortcuts rather than the answers keeps
+d(x, x) = 0, symmetry, non-negative answers, and the index.  Like ``hierarchy``, it does not keep the triangle
+inequality: shortcuts are measured separately.
 
-Several stand-ins, since each may be wrong: the leaf edges as they were measured (shrunk towards their mean until their
-spread is what is left after the noise's; other edges drawn among them), and skewed weights, mildly and wildly.  Noise
-is used with both signs, so that what it adds to sums cancels and only what it takes from minima remains.  Unless the
-mean error of each falls by ``GAIN`` (it does not where noise is tiny, or drowns all distances), nothing is lengthened.
+There are several stand-ins, since each may be wrong: leaf edges as they were measured (shrunk towards their mean until
+their variance is what remains after that of the noise; other edges drawn among them), and skewed weights, mildly and
+strongly.  Noise is used with both signs, so that its effect on sums cancels and only its effect on minima remains.
+Unless the mean error on every stand-in falls by `MIN_GAIN` (it does not where noise is tiny, or exceeds all distances),
+nothing is lengthened.
 """
 
 from __future__ import annotations
@@ -28,51 +29,51 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..blocks import HierarchyBlock
+from ..blocks.routes import distance_rows
 from ..cells.tables import Layout, table_work
 from ..data.lattice import LARGEST_DISTANCE
-from ..kernels.paths import distances_from
-from ..measure.cells import hierarchy_numbers  # of stand-ins: public weights in, public numbers out
-from ..noise import Law, simulation
+from ..noise import simulation
 from ..strategy.core import Strategy
 from .core import Bound, Hops, Prediction, number_noise
 from .hierarchy import HierarchyDecoder, costliest
+from .simulate import draw_noise, exact_values, simulate_release
 
 MOST_SHARE, STEP = 1.2, 0.1
-GAIN = 0.1  # the mean error must fall by this share at least
-MOST_NUMBERS = 4_000_000  # beyond, or with more additions for the tables of a stand-in, simulating takes minutes
-MOST_WORK = 1e9
+MIN_GAIN = 0.1  # the mean error must fall by at least this share
+MAX_NUMBERS = 4_000_000  # beyond, or with more additions for the tables of a stand-in, simulating takes minutes
+MAX_WORK = 1e9
 SOURCES = 16
-SPREADS = (0.6, 1.5)  # of the logarithm of skewed weights
+LOG_SDS = (0.6, 1.5)  # standard deviations of the logarithm of skewed weights
 
 
 class Trial(NamedTuple):
-    """A stand-in, read with simulated noise of either sign, and its true distances from a few sources."""
+    """Simulated releases of a stand-in, with noise of either sign, and its true distances from a few sources."""
 
     decoders: tuple[HierarchyDecoder, HierarchyDecoder]
     sources: Int
     true: Float
 
     def error(self, lift: Int | int) -> float:
-        """Mean absolute error with shortcuts lengthened by ``lift``."""
+        """Return the mean absolute error with shortcuts lengthened by ``lift``."""
         errors = []
         for decoder in self.decoders:
             answers = np.empty_like(self.true)
             decoder.index_over(decoder.shortcuts(lift)).rows(self.sources, answers)
-            there = np.isfinite(self.true) & np.isfinite(answers)  # inside leaves too large for a table no lift matters
-            errors.append(np.abs(answers[there] - self.true[there]).sum() / max(1, there.sum()))
+            known = np.isfinite(self.true) & np.isfinite(answers)  # inside leaves too large for a table no lift matters
+            errors.append(np.abs(answers[known] - self.true[known]).sum() / max(1, known.sum()))
         return float(np.mean(errors))
 
 
 class LiftedDecoder(HierarchyDecoder):
-    """Shortcuts that are longer by a share of their noise."""
+    """Shortcuts that are lengthened by a share of their noise."""
 
     name = "lifted"
-    summary = "as hierarchy, each shortcut longer by what minima over noisy ones are expected to lose"
+    summary = "as hierarchy, with each shortcut lengthened by the expected bias of minima over noisy ones"
 
     @classmethod
     def reads(cls, strategy: Strategy) -> bool:
         """Whatever ``hierarchy`` reads, up to a size."""
-        return super().reads(strategy) and strategy.num_values <= MOST_NUMBERS
+        return super().reads(strategy) and strategy.num_values <= MAX_NUMBERS
 
     @staticmethod
     def bound(strategy: Strategy, gamma: float) -> Bound:
@@ -97,9 +98,9 @@ class LiftedDecoder(HierarchyDecoder):
 
     @cached_property
     def share(self) -> float:
-        """The share of the largest possible loss that is made good."""
+        """The share of the largest possible bias that is corrected."""
         work = table_work(Layout.of(self.hierarchy, separators=True))
-        if not losses(self.strategy).any() or work > MOST_WORK:
+        if not losses(self.strategy).any() or work > MAX_WORK:
             return 0.0
         trials = list(self._trials())
         plain = [trial.error(0) for trial in trials]
@@ -111,58 +112,50 @@ class LiftedDecoder(HierarchyDecoder):
             lift = self._lift(shares[-1])
             worst.append(max(trial.error(lift) / error for trial, error in zip(trials, plain, strict=True)))
         best = int(np.argmin(worst))
-        return shares[best] if worst[best] < 1 - GAIN else 0.0
+        return shares[best] if worst[best] < 1 - MIN_GAIN else 0.0
 
     def _trials(self) -> Iterator[Trial]:
-        """Every stand-in, scaled and measured with noise of both signs; none if the release is too noisy to scale."""
-        strategy, arcs, n = self.strategy, self.topology.arcs, self.topology.num_nodes
+        """Every stand-in, scaled and simulated with noise of both signs; none if the release is too noisy to scale."""
+        strategy, n = self.strategy, self.topology.num_nodes
         values = np.clip(self.measurements.values, -LARGEST_DISTANCE, LARGEST_DISTANCE).astype(np.float64)
-        scales = np.repeat(strategy.scales, strategy.group_sizes)
         precision = 1 / np.maximum(np.repeat(number_noise(strategy), strategy.group_sizes), 1.0) ** 2
         rng = simulation(0)
-        draw = rng.laplace if strategy.law is Law.LAPLACE else rng.normal
-        for weights in (self._as_measured(rng), *(self._skewed(rng, spread) for spread in SPREADS)):
-            numbers = self._numbers(weights).astype(np.float64)
+        for weights in (self._as_measured(rng), *(self._skewed(rng, sd) for sd in LOG_SDS)):
+            numbers = exact_values(strategy, self._steps(weights)).astype(np.float64)
             scale = float((precision * values * numbers).sum() / max((precision * numbers**2).sum(), 1e-300))
             if not scale > 0:
                 return
             steps = self._steps(weights * scale)
-            exact, noise = self._numbers(steps), draw(0.0, scales)
-            sources, true = np.sort(rng.choice(n, min(n, SOURCES), replace=False)), np.empty((min(n, SOURCES), n))
-            distances_from(arcs, self.lattice.floats(steps)[arcs.edges], sources, true)
-            yield Trial((self._again(exact + noise), self._again(exact - noise)), sources, true)
+            exact, noise = exact_values(strategy, steps), draw_noise(strategy, rng)
+            sources = np.sort(rng.choice(n, min(n, SOURCES), replace=False))
+            true = distance_rows(self.topology, self.lattice.floats(steps), sources)
+            yield Trial((self._decoder(exact, noise), self._decoder(exact, -noise)), sources, true)
 
-    def _again(self, numbers: Float) -> HierarchyDecoder:
-        """The plain decoder over other numbers."""
-        values = np.rint(np.clip(numbers, -LARGEST_DISTANCE, LARGEST_DISTANCE)).astype(np.int64)
-        decoder = HierarchyDecoder(replace(self.measurements, values=values), self.estimator)
+    def _decoder(self, exact: Int, noise: Float) -> HierarchyDecoder:
+        """The plain decoder of a simulated release."""
+        decoder = HierarchyDecoder(simulate_release(self.strategy, exact, noise), self.estimator)
         decoder.frame = self.frame
         return decoder
 
     def _as_measured(self, rng: np.random.Generator) -> Float:
-        """Leaf edges as they were measured, without the spread that is noise; other edges drawn among them."""
+        """Leaf edges as measured, without the variance of the noise; other edges drawn among them."""
         noisy = self.noisy
         if not len(noisy.edges):
-            return self._skewed(rng, SPREADS[0])
+            return self._skewed(rng, LOG_SDS[0])
         values = noisy.values.astype(np.float64)
-        spread = float(values.var())
-        kept = math.sqrt(max(0.0, 1 - float(np.mean(noisy.noise**2)) / spread)) if spread > 0 else 1.0
-        low, high = self.lattice.low[noisy.edges], self.lattice.high[noisy.edges]
-        mine = np.clip(values.mean() + kept * (values - values.mean()), low, high)
+        variance = float(values.var())
+        kept = math.sqrt(max(0.0, 1 - float(np.mean(noisy.noise**2)) / variance)) if variance > 0 else 1.0
+        mine = np.clip(values.mean() + kept * (values - values.mean()), *noisy.bounds)
         if not mine.any():
-            return self._skewed(rng, SPREADS[0])
+            return self._skewed(rng, LOG_SDS[0])
         weights = rng.choice(mine, self.topology.num_edges)
         weights[noisy.edges] = mine
         return weights
 
-    def _skewed(self, rng: np.random.Generator, spread: float) -> Float:
-        return np.asarray(rng.lognormal(-math.log(self.lattice.granularity), spread, self.topology.num_edges))
+    def _skewed(self, rng: np.random.Generator, sd: float) -> Float:
+        return np.asarray(rng.lognormal(-math.log(self.lattice.granularity), sd, self.topology.num_edges))
 
-    def _numbers(self, weights: Float | Int) -> Int:
-        """What the strategy would measure if these were the weights."""
-        return hierarchy_numbers(self.block, self.lattice, self._steps(weights))
-
-    def _steps(self, weights: Float | Int) -> Int:
+    def _steps(self, weights: Float) -> Int:
         return np.rint(np.clip(weights, self.lattice.low, self.lattice.high)).astype(np.int64)
 
 
@@ -172,6 +165,3 @@ def losses(strategy: Strategy) -> Float:
     noise[hierarchy.num_cells :] = 0.0  # leaf edges are for estimators
     noise[: hierarchy.num_cells] *= np.sqrt(2 * np.log(np.maximum(hierarchy.hubs.sizes(), 1)))
     return noise
-
-
-DECODER = LiftedDecoder

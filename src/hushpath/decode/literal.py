@@ -19,7 +19,7 @@ from ..cells import Index
 from ..cells.index import MAX_BYTES, refuse_above
 from ..cells.partition import Partition
 from ..errors import CannotError
-from ..estimate.core import Estimator
+from ..estimate.base import Estimator
 from ..kernels.minplus import INFINITE
 from ..kernels.tables import leaf_rows
 from ..measure import Measurements
@@ -133,6 +133,3 @@ def _min_plus(a: Int, b: Int) -> Int:
         np.minimum(out, a[:, k : k + 1] + b[k], out=out)
     out[out > INFINITE // 2] = INFINITE  # a negative shortcut after "not connected" is still not connected
     return out
-
-
-DECODER = LiteralDecoder

@@ -1,48 +1,56 @@
-"""The decoders by name: one line each, and the first that reads a release is its default."""
+"""All decoders, in order of preference: the first that reads a release is its default."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import NamedTuple
 
 from ..errors import CannotError, OptionError
-from ..estimate.core import NO_ADVICE, Advice, Estimator
-from ..estimate.registry import estimator_named
+from ..estimate.base import NOTHING_SAVED, Estimator, SavedEstimate
+from ..estimate.registry import find_estimator
 from ..measure import Measurements
 from ..strategy.core import Strategy
+from .anchors import AnchorDecoder
 from .core import Decoder
+from .cover import CoverDecoder
+from .edges import EdgeDecoder
+from .hierarchy import HierarchyDecoder
+from .hubs import HubDecoder
+from .hubs_bounded import BoundedHubDecoder
+from .lifted import LiftedDecoder
+from .literal import LiteralDecoder
+from .table import TableDecoder
+from .trips import TripDecoder
 
-FILES = (
-    "lifted",
-    "hierarchy",
-    "literal",
-    "anchors",
-    "hubs_bounded",
-    "hubs",
-    "edges",
-    "trips",
-    "table",
-    "cover",
+_ALL: tuple[type[Decoder], ...] = (
+    LiftedDecoder,
+    HierarchyDecoder,
+    LiteralDecoder,
+    AnchorDecoder,
+    BoundedHubDecoder,
+    HubDecoder,
+    EdgeDecoder,
+    TripDecoder,
+    TableDecoder,
+    CoverDecoder,
 )
-_made: list[type[Decoder]] = [import_module(f"{__package__}.{file}").DECODER for file in FILES]
-DECODERS = {decoder.name: decoder for decoder in _made}
+DECODERS = {decoder.name: decoder for decoder in _ALL}
 
 
 def decoders_for(strategy: Strategy) -> list[type[Decoder]]:
-    """Every decoder that can answer from what a strategy measures, the default first."""
-    return [decoder for decoder in _made if decoder.reads(strategy)]
+    """Return every decoder that can answer from what a strategy measures, the default first."""
+    return [decoder for decoder in DECODERS.values() if decoder.reads(strategy)]
 
 
 def default_decoder(strategy: Strategy) -> type[Decoder]:
-    """The decoder that is used unless another is asked for: by public facts alone."""
-    for decoder in _made:
+    """Return the default decoder of a strategy: by public facts alone."""
+    for decoder in DECODERS.values():
         if decoder.reads(strategy):
             return decoder
-    raise CannotError(f"no decoder reads what {strategy.mechanism!r} measures")
+    raise CannotError(f"no decoder can read the measurements of mechanism {strategy.mechanism!r}")
 
 
-class Reading(NamedTuple):
-    """How a release is read: by which decoder and, where it searches paths, over whose weights."""
+class DecoderChoice(NamedTuple):
+    """Which decoder answers and, if it searches paths, which estimator gives the weights."""
 
     decoder: type[Decoder]
     estimator: Estimator
@@ -51,28 +59,46 @@ class Reading(NamedTuple):
         return f"{self.decoder.name}, {self.estimator.name}" if self.decoder.searches else self.decoder.name
 
 
-def reading(strategy: Strategy, decoder: str = "auto", estimator: str = "auto", advice: Advice = NO_ADVICE) -> Reading:
-    """By default (that is, as a file advises, if it does) or as asked; refuse what cannot be read so."""
+def choose_decoder(
+    strategy: Strategy, decoder: str = "auto", estimator: str = "auto", saved: SavedEstimate = NOTHING_SAVED
+) -> DecoderChoice:
+    """Choose decoder and estimator.
+
+    Parameters
+    ----------
+    strategy : Strategy
+    decoder, estimator : str
+        Names, or "auto" for the defaults.
+    saved : SavedEstimate
+        What the file of the release says; its estimator is the default.
+
+    Raises
+    ------
+    OptionError
+        If a name is unknown or does not apply to the strategy.
+    """
     chosen = default_decoder(strategy)
     if decoder != "auto":
         if not isinstance(decoder, str) or decoder not in DECODERS:
-            raise OptionError(f"no decoder is called {str(decoder)[:40]!r}; choose from: {', '.join(DECODERS)}, auto")
+            raise OptionError(f"unknown decoder {str(decoder)[:40]!r}; choose from: {', '.join(DECODERS)}, auto")
         chosen = DECODERS[decoder]
         if not chosen.reads(strategy):
             able = ", ".join(one.name for one in decoders_for(strategy))
-            raise OptionError(f"decoder {decoder!r} cannot read a release by {strategy.mechanism!r}; these can: {able}")
+            raise OptionError(
+                f"decoder {decoder!r} cannot read a release by mechanism {strategy.mechanism!r}; choose from: {able}"
+            )
     if estimator != "auto" and not chosen.searches:
-        raise OptionError(f"decoder {chosen.name!r} searches no edge weights, so an estimator has nothing to say")
-    name = advice.estimator if estimator == "auto" and advice.estimator else estimator
-    return Reading(chosen, estimator_named(name, strategy))
+        raise OptionError(f"`estimator` does not apply: decoder {chosen.name!r} does not search edge weights")
+    name = saved.estimator if estimator == "auto" and saved.estimator else estimator
+    return DecoderChoice(chosen, find_estimator(name, strategy))
 
 
-def read(
-    measurements: Measurements, decoder: str = "auto", estimator: str = "auto", advice: Advice = NO_ADVICE
+def make_decoder(
+    measurements: Measurements, decoder: str = "auto", estimator: str = "auto", saved: SavedEstimate = NOTHING_SAVED
 ) -> Decoder:
-    """Read measurements by default, or as asked."""
-    chosen = reading(measurements.strategy, decoder, estimator, advice)
+    """Make the decoder that answers from measurements; parameters as in `choose_decoder`."""
+    chosen = choose_decoder(measurements.strategy, decoder, estimator, saved)
     made = chosen.decoder(measurements, chosen.estimator)
-    if made.searches and advice.weights is not None and made.estimator.name == advice.estimator:
-        made.carry(advice.weights)
+    if made.searches and saved.weights is not None and made.estimator.name == saved.estimator:
+        made.use_saved_weights(saved.weights)
     return made

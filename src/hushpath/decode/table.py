@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Bool, Float, Int
 from ..blocks import CliqueBlock
 from ..data.topology import Topology
-from ..estimate.core import Estimator
+from ..estimate.base import Estimator
 from ..kernels.paths import UNREACHED, distances_from
 from ..measure import Measurements
 from ..noise import quantile
@@ -102,6 +102,3 @@ def reached(topology: Topology, sources: Int) -> Iterator[tuple[slice, Bool]]:
         hops = np.empty((part.stop - first, topology.num_nodes), np.int64)
         distances_from(topology.arcs, ones, sources[part], hops)
         yield part, hops != UNREACHED
-
-
-DECODER = TableDecoder

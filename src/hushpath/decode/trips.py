@@ -1,6 +1,6 @@
 """Travel times from totals of trips: shortest paths over the estimated times of one period.
 
-All periods are estimated together, once, because they tell about each other; answers are of one period (``at``).
+All periods are estimated together, once, because they tell about each other; answers are for one period (``at``).
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ import numpy as np
 from ..arrays import Int
 from ..blocks import Block, TripBlock
 from ..errors import CannotError, OptionError
-from ..estimate.core import EdgeTimes
-from ..estimate.draws import DRAWS, Plausible
-from ..estimate.trip_totals import TripTotals
+from ..estimate.trips.totals import EdgeTimes, TripEstimator, TripTotals
+from ..estimate.weights.posterior import SAMPLES, PosteriorSamples
 from ..measure import Measurements
 from ..strategy.core import Strategy
 from ..strategy.trips import SHARE, TripStrategy, free_flow_of
 from .core import Bound, Hops, Prediction
 from .edges import EdgeDecoder
-from .widths import Widths, sample_of_ends
+from .intervals import IntervalModel, sampled_sources
 
-NARROWER = 0.95  # than curves say, which hold some luck of the answer twice; chosen on simulated cities (docs/TRIPS.md)
-SEED = 900  # of draws for intervals: the same release has the same intervals everywhere
+WIDTH_FACTOR = 0.95  # curves count a part of the error of answers twice; chosen on simulated cities (docs/TRIPS.md)
+SEED = 900  # of samples for intervals: the same release has the same intervals everywhere
 
 
 def totals_of(measurements: Measurements) -> TripTotals:
@@ -37,7 +36,7 @@ def totals_of(measurements: Measurements) -> TripTotals:
     above, below = numbers.reshape(2, len(terms.periods), strategy.topology.num_edges)
     return TripTotals(
         topology=strategy.topology, free_flow=free_flow_of(strategy.topology), low=terms.low, high=terms.high,
-        emphasis=terms.edge_weights.astype(np.float64), above=above, below=below, noise=strategy.noise,
+        edge_factor=terms.edge_weights.astype(np.float64), above=above, below=below, noise=strategy.noise,
         law=strategy.law,
     )  # fmt: skip
 
@@ -50,6 +49,7 @@ class TripDecoder(EdgeDecoder):
     blocks: ClassVar[tuple[type[Block], ...]] = (TripBlock,)
     _period: int | None = None
     _whole: TripDecoder | None = None
+    path_errors = None
 
     @staticmethod
     def bound(strategy: Strategy, gamma: float) -> Bound:  # noqa: ARG004
@@ -61,14 +61,14 @@ class TripDecoder(EdgeDecoder):
 
     @staticmethod
     def predict(strategy: Strategy, hops: Hops) -> Prediction:  # noqa: ARG004
-        """Unknown without a declared day of trips (``publish.trip_plan``)."""
-        raise CannotError("the error of times from trips is predicted for a declared day of trips")
+        """Not known without a declared typical release of trips (``publish.trip_plan``)."""
+        raise CannotError("the error of a release of trips is predicted by `plan` for a declared number of units")
 
     def at(self, period: int) -> TripDecoder:
-        """The same estimates, asked about one period."""
+        """Return a decoder of one period, which shares the estimates."""
         whole = self._whole or self
         other = copy(whole)
-        for name in ("lengths", "widths", "index"):
+        for name in ("lengths", "interval_model", "index"):
             vars(other).pop(name, None)
         other._period, other._whole, other.weights = period, whole, whole.all_weights[period]
         other._tried = False
@@ -79,12 +79,12 @@ class TripDecoder(EdgeDecoder):
         """Times of all periods, estimated together, once."""
         if self._whole is not None:
             return self._whole.times
-        assert self.estimator.times is not None
-        return self.estimator.times(totals_of(self.measurements))
+        assert isinstance(self.estimator, TripEstimator)
+        return self.estimator.estimate(totals_of(self.measurements))
 
     @cached_property
     def all_weights(self) -> Int:
-        """The time of every edge in every period, in lattice steps: never missing, never outside its bounds."""
+        """The time of every edge in every period, in lattice steps within its bounds."""
         lattice = self.lattice
         steps = np.rint(self.times.seconds / lattice.granularity)
         return np.asarray(np.clip(steps, lattice.low, lattice.high).astype(np.int64))
@@ -94,28 +94,25 @@ class TripDecoder(EdgeDecoder):
         """The times of the period that is asked about."""
         names = self.strategy.terms.periods.names
         if len(names) > 1:
-            raise OptionError(f"this release has periods: ask about one of {', '.join(names)} (at, --period)")
+            raise OptionError(f"this release has several periods; choose one of {', '.join(names)} (for_period, --period)")
         return np.asarray(self.all_weights[0])
 
     @property
-    def carried(self) -> Int:
-        """The times of all periods behind each other."""
+    def saved_weights(self) -> Int:
+        """The times of all periods, one after the other."""
         return np.ravel(self.all_weights)
 
-    def carry(self, weights: Int) -> None:
-        """Take the times of all periods from a file."""
+    def use_saved_weights(self, weights: Int) -> None:
+        """Use the times of all periods from a file."""
         self.all_weights = weights.reshape(-1, self.topology.num_edges)
 
     @cached_property
-    def widths(self) -> Widths:
-        """How far off answers are: learnt once, from plausible times; measured coverage is in docs/TRIPS.md."""
-        sources, period = sample_of_ends(self.topology.num_nodes), self._period or 0
+    def interval_model(self) -> IntervalModel:
+        """The distribution of true travel times; the measured coverage of intervals is in docs/TRIPS.md."""
+        sources, period = sampled_sources(self.topology.num_nodes), self._period or 0
         released = np.empty((len(sources), self.topology.num_nodes))
         self.rows(sources, released)
-        unit = max(float(np.median(self.times.spread[period])), self.lattice.granularity)
-        found = Plausible(self.times.draws(period, DRAWS, SEED) / unit, (), 0.0)
-        learnt = Widths.learnt(self.topology, found, sources, released / unit, unit)
-        return replace(learnt, below=NARROWER, above=NARROWER)
-
-
-DECODER = TripDecoder
+        unit = max(float(np.median(self.times.standard_error[period])), self.lattice.granularity)
+        samples = PosteriorSamples(self.times.sample(period, SAMPLES, SEED) / unit, (), 0.0)
+        found = IntervalModel.fit(self.topology, samples, sources, released / unit, unit)
+        return replace(found, below=WIDTH_FACTOR, above=WIDTH_FACTOR)

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Bool, Float, Int
+from ..estimate.fields import plane_waves
 from ..noise import simulation
 from .routing import Roads, Tour, tours
 
@@ -203,8 +204,7 @@ def _loads(roads: Roads, tour: Tour, periods: int, rng: np.random.Generator) -> 
 def _field(roads: Roads, rng: np.random.Generator) -> Float:
     """A smooth random field with variance 1 at the middle of each arc, a quarter of the city wide."""
     middle = (roads.places[roads.tails] + roads.places[roads.heads]) / 2
-    turns = rng.normal(size=(2, WAVES)) / (roads.radius / 4)
-    return np.asarray(np.cos(middle @ turns + rng.uniform(0, 2 * np.pi, WAVES)).sum(1) * np.sqrt(2 / WAVES), np.float64)
+    return plane_waves(middle, roads.radius / 4, rng, WAVES)
 
 
 def _signals(roads: Roads, volume: Float) -> Bool:

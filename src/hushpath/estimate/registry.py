@@ -1,41 +1,55 @@
-"""The estimators by name: one line each, and the first that suits a release is its default."""
+"""All estimators, in order of preference: the first that suits a release is its default."""
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Iterator
 
 from ..blocks import TripBlock
 from ..errors import OptionError
 from ..strategy.core import Strategy
-from .core import Estimator
+from .base import Estimator
+from .trips.times import RATIO, TIMES
+from .trips.totals import TripEstimator
+from .weights.bounds import CLIP, SUMS
+from .weights.shrink import SHRINK
+from .weights.sums_prior import SUMS_PRIOR
 
-FILES = (
-    "times",
-    "ratio",
-    "lean",
-    "sums",
-    "shrink",
-    "clip",
+_ALL: tuple[Estimator, ...] = (
+    TIMES,
+    RATIO,
+    SUMS_PRIOR,
+    SUMS,
+    SHRINK,
+    CLIP,
 )
-_made: list[Estimator] = [import_module(f"{__package__}.{file}").ESTIMATOR for file in FILES]
-ESTIMATORS = {estimator.name: estimator for estimator in _made}
+ESTIMATORS = {estimator.name: estimator for estimator in _ALL}
+
+
+def estimators_for(strategy: Strategy) -> Iterator[Estimator]:
+    """Return the estimators of the kind that a strategy needs: of trips, or of weights."""
+    trips = strategy.has(TripBlock)
+    return (one for one in ESTIMATORS.values() if isinstance(one, TripEstimator) == trips)
 
 
 def quick_estimator(strategy: Strategy) -> Estimator:
-    """The first that suits what was measured and does not take long."""
-    return next(estimator for estimator in _made if estimator.suits(strategy) and not estimator.costly)
+    """Return the first estimator that suits a strategy and is not costly."""
+    return next(one for one in estimators_for(strategy) if one.suits(strategy) and not one.costly)
 
 
-def estimator_named(name: str, strategy: Strategy) -> Estimator:
-    """Return an estimator; "auto": the first that suits what was measured."""
+def find_estimator(name: str, strategy: Strategy) -> Estimator:
+    """Return the estimator of this name; for "auto", the first that suits the strategy.
+
+    Raises
+    ------
+    OptionError
+        If the name is unknown, or the estimator is of the other kind (trips or weights).
+    """
     if name == "auto":
-        return next(estimator for estimator in _made if estimator.suits(strategy))
+        return next(one for one in estimators_for(strategy) if one.suits(strategy))
     if not isinstance(name, str) or name not in ESTIMATORS:
-        raise OptionError(f"no estimator is called {str(name)[:40]!r}; choose from: {', '.join(ESTIMATORS)}, auto")
-    trips = strategy.has(TripBlock)
-    if (ESTIMATORS[name].times is not None) != trips:
-        able = ", ".join(one.name for one in _made if (one.times is not None) == trips)
-        raise OptionError(
-            f"estimator {name!r} cannot read a release of {'trips' if trips else 'weights'}; these can: {able}"
-        )
+        raise OptionError(f"unknown estimator {str(name)[:40]!r}; choose from: {', '.join(ESTIMATORS)}, auto")
+    if ESTIMATORS[name] not in (able := list(estimators_for(strategy))):
+        kind = "trips" if strategy.has(TripBlock) else "weights"
+        names = ", ".join(one.name for one in able)
+        raise OptionError(f"estimator {name!r} does not apply to a release of {kind}; choose from: {names}, auto")
     return ESTIMATORS[name]

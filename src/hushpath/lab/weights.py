@@ -19,6 +19,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from ..arrays import Float
 from ..errors import OptionError
+from ..estimate.fields import plane_waves
 from ..noise import simulation
 from .networks import Ground
 
@@ -53,9 +54,7 @@ def _correlated(ground: Ground, rng: np.random.Generator) -> Float:
     """A smooth random field over the plane, as congestion is: neighbours are alike."""
     middle = (ground.places[ground.ends[:, 0]] + ground.places[ground.ends[:, 1]]) / 2
     extent = max(float(np.ptp(ground.places, axis=0).max()), 1e-9)
-    waves = rng.normal(0, 8 / extent, (2, WAVES))
-    field = np.cos(middle @ waves + rng.uniform(0, 2 * np.pi, WAVES)) @ rng.normal(0, 1, WAVES)
-    return np.asarray(np.exp(0.7 * field * np.sqrt(2 / WAVES)), np.float64)
+    return np.exp(0.7 * plane_waves(middle, extent / 8, rng, WAVES, amplitudes=True))
 
 
 def _adversarial(ground: Ground, rng: np.random.Generator) -> Float:

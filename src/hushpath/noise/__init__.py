@@ -6,9 +6,9 @@ Reading order: ``laws`` (what the noise is), ``samplers`` (who makes it), ``exac
 
 from .laws import MAX_SCALE, Law, pmf, quantile, std, stds
 from .samplers import OPENDP_LIMIT, SAMPLERS, SECRET_SAMPLERS, Choice, Noise, Sampler, make_sampler, simulation
-from .simulated import SimulatedNoise
+from .simulated import simulated_noise
 
 __all__ = [
-    "MAX_SCALE", "OPENDP_LIMIT", "SAMPLERS", "SECRET_SAMPLERS", "Choice", "Law", "Noise", "Sampler", "SimulatedNoise",
-    "make_sampler", "pmf", "quantile", "simulation", "std", "stds",
+    "MAX_SCALE", "OPENDP_LIMIT", "SAMPLERS", "SECRET_SAMPLERS", "Choice", "Law", "Noise", "Sampler",
+    "make_sampler", "pmf", "quantile", "simulated_noise", "simulation", "std", "stds",
 ]  # fmt: skip

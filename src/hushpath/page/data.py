@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Float
 from ..decode.edges import EdgeDecoder
-from ..decode.widths import Curve
+from ..decode.intervals import Curve
 from ..errors import CannotError
 from ..publish.oracle import Release, in_periods
 from .layout import drawn_places
@@ -71,14 +71,14 @@ def _answers(release: Release, confidence: float) -> tuple[Arrays, dict[str, Any
     if isinstance(decoder, EdgeDecoder) and decoder.strategy.budget.unlimited:
         return arrays, {"kind": "exact"}
     # In a forest Python knows the variance of every path; a large one is told by the curves of other networks.
-    if isinstance(decoder, EdgeDecoder) and (decoder.path_spread is None or n * n > MOST_IN_TABLE):
-        widths = decoder.widths
-        curves = {"middle": widths.middle, "spread": widths.spread}
-        if not np.isfinite(widths.spread.heights).all():
+    if isinstance(decoder, EdgeDecoder) and (decoder.path_errors is None or n * n > MOST_IN_TABLE):
+        model = decoder.interval_model
+        curves = {"middle": model.middle, "spread": model.log_sd}
+        if not np.isfinite(model.log_sd.heights).all():
             return arrays, {"kind": "none", "why": "no interval can be told: any distance is possible"}
-        arrays |= {f"{name}.ends": curve.ends for name, curve in curves.items()}
+        arrays |= {f"{name}.ends": curve.node_effects for name, curve in curves.items()}
         reach = NormalDist().inv_cdf((1 + confidence) / 2)
-        known = {"unit": widths.unit, "below": widths.below, "above": widths.above, "shared": widths.shared}
+        known = {"unit": model.unit, "below": model.below, "above": model.above, "shared": model.shared_sd}
         return arrays, {"kind": "curves", "reach": reach, **known, **{k: _listed(c) for k, c in curves.items()}}
     try:
         _, low, high = release.matrix(interval=True, confidence=confidence)

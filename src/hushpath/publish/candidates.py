@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..decode.predict import Expected, Trials, error_bound, from_noise
-from ..decode.registry import reading
-from ..decode.simulate import is_slow
+from ..decode.predict import Expected, Trials, error_bound, from_noise, uses_costly_estimator
+from ..decode.registry import choose_decoder
 from ..errors import CannotError, HushpathError, OptionError
 from ..estimate.registry import quick_estimator
 from ..noise import Law, std
@@ -110,7 +109,7 @@ def ranked(candidates: Sequence[Candidate], trials: Trials) -> tuple[Candidate, 
     possible = sorted((c for c in candidates if c.strategy is not None), key=lambda c: c.hopeful)
     if not possible:
         raise CannotError(f"no mechanism fits; {candidates[0].mechanism}: {candidates[0].reason}")
-    if trials.scenes:
+    if trials.surrogates:
         possible = _tried_out(possible, trials)
     # Of equals the simulated first, then the order of the registry: a figure that was tried is better known.
     possible.sort(key=lambda c: (c.mean_error, not c.expected.simulated))
@@ -119,20 +118,21 @@ def ranked(candidates: Sequence[Candidate], trials: Trials) -> tuple[Candidate, 
 
 def _tried_out(possible: Sequence[Candidate], trials: Trials) -> list[Candidate]:
     """Put simulated errors in place of those from noise alone, except where it would be a waste of time."""
-    distance = float(np.mean([scene.true[scene.pairs].mean() for scene in trials.scenes]))
+    distance = float(np.mean([scene.true[scene.pairs].mean() for scene in trials.surrogates]))
     found, best = list(possible), float("inf")
     for i, candidate in enumerate(possible):  # quick estimators in place of slow ones
         strategy = candidate.strategy
         assert strategy is not None
         if strategy.num_values <= MOST_NUMBERS and candidate.hopeful <= FAR_BEHIND * best:
-            expected = trials.expected(strategy, quick_estimator(strategy).name if is_slow(strategy) else "auto")
+            estimator = quick_estimator(strategy).name if uses_costly_estimator(strategy) else "auto"
+            expected = trials.expected(strategy, estimator)
             found[i], best = replace(candidate, expected=expected), min(best, expected.mean)
     # Slow estimators gain more or less than one another, up to several times, so quick ones do not tell who wins.
     ahead = {c.read_as: min(d.mean_error for d in found if d.read_as == c.read_as) for c in found}
     for i, candidate in steps(list(enumerate(found)), "trying"):
         strategy = candidate.strategy
         assert strategy is not None
-        if candidate.expected.simulated and is_slow(strategy):
+        if candidate.expected.simulated and uses_costly_estimator(strategy):
             close = candidate.mean_error <= CLOSE_BEHIND * ahead[candidate.read_as]
             expected = trials.expected(strategy) if close else Expected(candidate.mean_error, candidate.p95_error)
             found[i] = replace(candidate, expected=expected)
@@ -173,5 +173,5 @@ def _candidate(mechanism: Mechanism, problem: Problem, law: Law, options: Mappin
         mechanism=mechanism.name, law=law, expected=expected, bound=error_bound(strategy, GAMMA).total,
         noise_std=std(law, int(scales.max())) * problem.lattice.granularity if len(scales) else 0.0,
         numbers=strategy.num_values, strategy=strategy, hopeful=hopeful,
-        read_as=str(reading(strategy)),
+        read_as=str(choose_decoder(strategy)),
     )  # fmt: skip

@@ -22,7 +22,7 @@ from ..data.topology import Topology
 from ..data.trips import Trips
 from ..decode.trips import totals_of
 from ..errors import InputError
-from ..estimate.core import NoisyEdges
+from ..estimate.base import NoisyEdges
 from ..kernels.paths import UNREACHED, distances_from
 from ..measure.trips import trip_totals
 from ..noise import simulation
@@ -196,7 +196,7 @@ def _scale(release: Release, proxy: Float, released: Float, known: Float) -> flo
     """The released mean edge weight over the mean proxy; of distances, where no edges were measured."""
     if not release.measurements.strategy.terms.unit.measures_edges:
         released, known = release.measurements.strategy.lattice.floats(release.decoder.weights), proxy
-    elif len((edges := NoisyEdges.of(release.measurements)).edges):
+    elif len((edges := NoisyEdges.from_measurements(release.measurements)).edges):
         released, known = edges.lattice.floats(edges.values), proxy[edges.edges]
     total = float(known.sum())
     return max(float(released.sum()) / total, 0.0) if total > 0 else 1.0

@@ -23,8 +23,8 @@ from ..blocks import BLOCKS, Block, TripBlock
 from ..data.labels import MAX_LABEL_LENGTH
 from ..data.topology import Topology
 from ..errors import FileFormatError, HushpathError
-from ..estimate.core import Advice
-from ..estimate.registry import ESTIMATORS
+from ..estimate.base import SavedEstimate
+from ..estimate.registry import ESTIMATORS, estimators_for
 from ..files import container
 from ..measure import Measurements
 from ..noise import SAMPLERS, SECRET_SAMPLERS, Law
@@ -42,19 +42,19 @@ VERSION = 1
 Tensors = dict[str, NDArray[Any]]
 
 
-def write_release(path: Path | str, measurements: Measurements, statement: Statement, advice: Advice) -> str:
+def write_release(path: Path | str, measurements: Measurements, statement: Statement, saved: SavedEstimate) -> str:
     """Write atomically and return the fingerprint: the path holds the complete file or is untouched."""
-    header, tensors = _pack(measurements, statement, advice)
+    header, tensors = _pack(measurements, statement, saved)
     return container.write(path, FORMAT, VERSION, header, tensors)
 
 
-def fingerprint(measurements: Measurements, statement: Statement, advice: Advice) -> str:
+def fingerprint(measurements: Measurements, statement: Statement, saved: SavedEstimate) -> str:
     """The digest of the release's file: equal for equal content, and for nothing else."""
-    header, tensors = _pack(measurements, statement, advice)
+    header, tensors = _pack(measurements, statement, saved)
     return container.digest(container.header_text(header), container.contiguous(tensors))
 
 
-def read_release(path: Path | str, *, sha256: str | None = None) -> tuple[Measurements, Statement, Advice, str]:
+def read_release(path: Path | str, *, sha256: str | None = None) -> tuple[Measurements, Statement, SavedEstimate, str]:
     """Read, check the digest, prove every structure and compute the certificate again; also the fingerprint.
 
     ``sha256`` is that of the file whose signature was verified: these bytes and no others are read.
@@ -72,7 +72,7 @@ def read_release(path: Path | str, *, sha256: str | None = None) -> tuple[Measur
         raise FileFormatError(f"{path} is not a sound release: its parts do not fit together") from None
 
 
-def _pack(measurements: Measurements, statement: Statement, advice: Advice) -> tuple[dict[str, Any], Tensors]:
+def _pack(measurements: Measurements, statement: Statement, saved: SavedEstimate) -> tuple[dict[str, Any], Tensors]:
     strategy, topology = measurements.strategy, measurements.strategy.topology
     tensors: Tensors = {
         "topology.tails": topology.tails,
@@ -92,8 +92,8 @@ def _pack(measurements: Measurements, statement: Statement, advice: Advice) -> t
         tensors["topology.coordinates"] = topology.coordinates
     if topology.proxy is not None:
         tensors["topology.proxy"] = topology.proxy
-    if advice.weights is not None:
-        tensors["advice.weights"] = advice.weights
+    if saved.weights is not None:
+        tensors["estimate.weights"] = saved.weights
     tensors |= strategy.terms.arrays()
     for i, block in enumerate(strategy.blocks):
         tensors |= {f"block{i}.{name}": array for name, array in block.arrays().items()}
@@ -110,7 +110,7 @@ def _pack(measurements: Measurements, statement: Statement, advice: Advice) -> t
         "kind": strategy.terms.unit.kind,
         "terms": strategy.terms.header(strategy.lattice),
         "sampler": measurements.sampler,
-        "estimator": advice.estimator,
+        "estimator": saved.estimator,
         "quantity": statement.quantity.as_dict(),
     }
     return header, tensors
@@ -123,7 +123,7 @@ HEADER_TYPES: dict[str, type] = {
 }  # fmt: skip
 
 
-def _unpack(header: Mapping[str, Any], tensors: Tensors) -> tuple[Measurements, Statement, Advice]:
+def _unpack(header: Mapping[str, Any], tensors: Tensors) -> tuple[Measurements, Statement, SavedEstimate]:
     """Everything a file holds, proved in the order in which the data flow."""
     _check_header(header)
     topology = _topology(header, tensors)
@@ -138,22 +138,22 @@ def _unpack(header: Mapping[str, Any], tensors: Tensors) -> tuple[Measurements, 
     proved = replace(Statement.of(measurements), version=_word(claimed.get("version")), quantity=quantity)
     if not _alike(proved.certified, claimed):
         raise FileFormatError("its statement promises something else than its strategy proves")
-    return measurements, proved, _advice(header["estimator"], tensors.get("advice.weights"), strategy)
+    return measurements, proved, _saved_estimate(header["estimator"], tensors.get("estimate.weights"), strategy)
 
 
-def _advice(name: str, weights: NDArray[Any] | None, strategy: Strategy) -> Advice:
-    """How it is to be read; weights that whoever made it worked out may lie, as its numbers may, but within bounds."""
+def _saved_estimate(name: str, weights: NDArray[Any] | None, strategy: Strategy) -> SavedEstimate:
+    """Check the saved estimate.  Weights in an untrusted file may be wrong, but not out of bounds."""
     if name and name not in ESTIMATORS:
-        raise FileFormatError(f"it is to be read by estimator {name[:40]!r}, which this version does not know")
-    if name and (ESTIMATORS[name].times is not None) != strategy.has(TripBlock):
-        raise FileFormatError(f"it is to be read by estimator {name!r}, which reads something else")
+        raise FileFormatError(f"unknown estimator {name[:40]!r}; a newer version may know it")
+    if name and ESTIMATORS[name] not in estimators_for(strategy):
+        raise FileFormatError(f"estimator {name!r} does not apply to this kind of release")
     if weights is None:
-        return Advice(name)
+        return SavedEstimate(name)
     periods = len(strategy.terms.periods)
     low, high = np.tile(strategy.lattice.low, periods), np.tile(strategy.lattice.high, periods)
     if weights.dtype != np.int64 or weights.shape != low.shape or (weights < low).any() or (weights > high).any():
         raise FileFormatError("its estimated weights do not fit its network")
-    return Advice(name, frozen(weights, np.int64))
+    return SavedEstimate(name, frozen(weights, np.int64))
 
 
 def _check_header(header: Mapping[str, Any]) -> None:
@@ -298,7 +298,7 @@ def _blocks(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -> 
 def _check_arrays(header: Mapping[str, Any], tensors: Tensors, strategy: Strategy) -> None:
     """Refuse arrays that the header does not account for."""
     known = {"strategy.scales", "values", *strategy.terms.arrays()}
-    known |= {"advice.weights"} if header["estimator"] else set()
+    known |= {"estimate.weights"} if header["estimator"] else set()
     labels = ("labels",) if "topology.labels" in tensors else ("labels.text", "labels.ends")
     proxy = ("proxy",) if header["proxy"] else ()
     known |= {f"topology.{name}" for name in ("tails", "heads", "lower", "upper", "coordinates", *labels, *proxy)}

@@ -30,9 +30,9 @@ from ..cells.storage import index_path, load_index, save_index
 from ..data.labels import Label
 from ..data.topology import Topology
 from ..decode.core import Decoder
-from ..decode.registry import Reading, read, reading
+from ..decode.registry import DecoderChoice, choose_decoder, make_decoder
 from ..errors import CannotError, FileFormatError, OptionError, warn
-from ..estimate.core import NO_ADVICE, Advice
+from ..estimate.base import NOTHING_SAVED, SavedEstimate
 from ..extras import library
 from ..files.signing import verified_digest, write_signed
 from ..measure import Measurements
@@ -70,15 +70,15 @@ class Release:
     """Everything that was published: ask it for any distance, for ever."""
 
     def __init__(
-        self, measurements: Measurements, statement: Statement | None = None, advice: Advice = NO_ADVICE,
+        self, measurements: Measurements, statement: Statement | None = None, saved: SavedEstimate = NOTHING_SAVED,
         fingerprint: str | None = None, *, decoder: str = "auto", estimator: str = "auto",
     ) -> None:  # fmt: skip
-        self.measurements, self._given = measurements, advice
+        self.measurements, self._given = measurements, saved
         self.period: str | None = None  # the one that is asked about, in a release that has several
         self._file: Path | None = None
         self._at: dict[str, Release] = {}
         self._asked = decoder, estimator
-        self.statement = replace(statement or Statement.of(measurements), read_as=str(self.reading))
+        self.statement = replace(statement or Statement.of(measurements), read_as=str(self.decoder_choice))
         if fingerprint is not None:  # of the file it was read from, whose digest was checked
             self.fingerprint = fingerprint
 
@@ -122,27 +122,27 @@ class Release:
         return self._file
 
     @property
-    def reading(self) -> Reading:
+    def decoder_choice(self) -> DecoderChoice:
         """The decoder and the estimator that answer."""
-        return reading(self.measurements.strategy, *self._asked, self._given)
+        return choose_decoder(self.measurements.strategy, *self._asked, self._given)
 
     @cached_property
     def decoder(self) -> Decoder:
         """How the measurements are read."""
-        return read(self.measurements, *self._asked, self._given)
+        return make_decoder(self.measurements, *self._asked, self._given)
 
     @property
-    def advice(self) -> Advice:
-        """How a file of this release tells to read it: as it is read here."""
-        if not self.reading.decoder.searches:
-            return NO_ADVICE
-        estimator = self.reading.estimator
-        return Advice(estimator.name, self.decoder.carried if estimator.costly else None)
+    def saved_estimate(self) -> SavedEstimate:
+        """The estimator, and its weights if they are costly, as a file of this release stores them."""
+        if not self.decoder_choice.decoder.searches:
+            return NOTHING_SAVED
+        estimator = self.decoder_choice.estimator
+        return SavedEstimate(estimator.name, self.decoder.saved_weights if estimator.costly else None)
 
     @cached_property
     def fingerprint(self) -> str:
         """A digest of everything in the release: two releases with the same fingerprint give the same answers."""
-        return fingerprint(self.measurements, self.statement, self.advice)
+        return fingerprint(self.measurements, self.statement, self.saved_estimate)
 
     def __repr__(self) -> str:
         mark = "" if self.statement.private else f"{NOT_PRIVATE}, "
@@ -251,7 +251,7 @@ class Release:
     @property
     def _index_of(self) -> str:
         """What an index belongs to: the release, its decoder and estimator, and the period if there are several."""
-        mine = self.reading.decoder.name, self.reading.estimator.name
+        mine = self.decoder_choice.decoder.name, self.decoder_choice.estimator.name
         when = () if self.period is None else (f"period {self.periods.index(self.period)}",)
         return " ".join([self.fingerprint, *mine, *when])
 
@@ -353,7 +353,7 @@ class Release:
 
         ``sign`` names a private Ed25519 key (PEM): then ``roads.hush.sig`` is written with ``roads.hush``, or neither.
         """
-        content = self.measurements, self.statement, self.advice
+        content = self.measurements, self.statement, self.saved_estimate
         if sign is None:
             self.fingerprint = write_release(Path(path), *content)
         else:

@@ -62,7 +62,7 @@ class Parted:
         asked, release = self.asked, self.asked.release
         nodes = json.dumps([asked.sources, asked.targets]).encode()
         return {
-            "hushpath": __version__, "release": release.fingerprint, "read as": str(release.reading),
+            "hushpath": __version__, "release": release.fingerprint, "read as": str(release.decoder_choice),
             "period": release.period or "", "nodes": hashlib.sha256(nodes).hexdigest(),
             "layout": "long" if asked.long else "lists", "numbers": asked.dtype.name, "confidence": asked.confidence,
         }  # fmt: skip

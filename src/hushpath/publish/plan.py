@@ -23,7 +23,7 @@ from ..data.facts import warn_of_bounds
 from ..data.periods import Periods
 from ..data.topology import Topology
 from ..decode.predict import Trials
-from ..decode.surrogates import Typical, as_released, scenes
+from ..decode.surrogates import TypicalWeight, make_surrogates, sample_released_weights
 from ..errors import CannotError, OptionError, warn
 from ..noise import Law, Noise
 from ..privacy.accounting import Budget
@@ -67,7 +67,7 @@ class PlanRequest:
     terms: WeightTerms
     mechanism: str
     law: Law | None
-    typical: Typical | None
+    typical: TypicalWeight | None
     options: Mapping[str, Any]
     drawn: tuple[Float, ...] = ()  # weights drawn from what an earlier release says of them
 
@@ -80,25 +80,25 @@ class PlanRequest:
             raise OptionError("pass `previous_release` or `typical_weight`, not both: each says how large weights are")
         if not previous.topology.is_same(self.topology, bounds=False):
             raise OptionError("`previous_release` has another topology than this network")
-        drawn = as_released(previous.measurements)
+        drawn = sample_released_weights(previous.measurements)
         if not previous.statement.private:
             warn(f"the previous release is {NOT_PRIVATE}, and so is every choice of this plan")
         middle = float(np.median(drawn))
-        return replace(self, typical=Typical(middle, middle) if middle > 0 else None, drawn=drawn)
+        return replace(self, typical=TypicalWeight(middle, middle) if middle > 0 else None, drawn=drawn)
 
     @cached_property
     def trials(self) -> Trials:
         """Stand-in weights, none of which depends on epsilon."""
-        return Trials(scenes(self.topology, self.terms.lattice(self.topology), self.typical, self.drawn))
+        return Trials(make_surrogates(self.topology, self.terms.lattice(self.topology), self.typical, self.drawn))
 
     @cached_property
     def baseline(self) -> PublicBaseline | None:
         """What public data alone would give."""
-        scenes = self.trials.scenes
-        if not scenes:
+        surrogates = self.trials.surrogates
+        if not surrogates:
             return None
-        errors = [np.abs(scene.known[scene.pairs] - scene.true[scene.pairs]).mean() for scene in scenes]
-        distances = [scene.true[scene.pairs].mean() for scene in scenes]
+        errors = [np.abs(one.baseline[one.pairs] - one.true[one.pairs]).mean() for one in surrogates]
+        distances = [one.true[one.pairs].mean() for one in surrogates]
         source = f"the typical weight {self.typical.middle:.4g} on every edge" if self.typical is not None else ""
         if self.topology.proxy_name:
             source = f"the public column {self.topology.proxy_name}" + (source and ", scaled to the typical weight")
@@ -324,7 +324,7 @@ def _listed(epsilon: Any) -> list[float]:
     return numbers
 
 
-def checked_typical(weight: Any) -> Typical | None:
+def checked_typical(weight: Any) -> TypicalWeight | None:
     """Return a typical weight: a positive number, or two, the smaller first; None if none is declared."""
     if weight is None:
         return None
@@ -335,4 +335,4 @@ def checked_typical(weight: Any) -> Typical | None:
             "`typical_weight` must be a positive finite number, or two that half of the weights lie between, the "
             f"smaller first, got {shorten(weight)}"
         )
-    return Typical(float(low), float(high))
+    return TypicalWeight(float(low), float(high))

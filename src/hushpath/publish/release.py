@@ -13,7 +13,7 @@ from typing import Any, Unpack
 from .._validate import shorten
 from ..data.network import Network
 from ..data.trips import Trips
-from ..decode.registry import reading
+from ..decode.registry import choose_decoder
 from ..errors import OptionError, warn
 from ..measure import Measurements, measure, measure_trips
 from ..noise import Noise, Sampler, make_sampler
@@ -209,7 +209,7 @@ def publish(
     specification
         The specification that the release was made by, as published.
     """
-    reading(strategy)  # says now, before the charge, what could not be decoded
+    choose_decoder(strategy)  # says now, before the charge, what could not be decoded
     if ledger is not None and seed is not None:
         raise OptionError("a release with a seed is NOT PRIVATE and cannot be charged to a ledger: pass one of the two")
     charging = Charging.of(ledger, quantity.dataset, file, strategy)

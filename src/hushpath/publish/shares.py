@@ -168,7 +168,7 @@ def _made(
         return map(partial(_write, folder=folder), missing)
     if release.file is None:
         raise OptionError("workers read the release from its file: save it, and load it from there")
-    asked, file, reading, at = whole[0].asked, release.file.absolute(), release.reading, release.topology.indices
+    asked, file, reading, at = whole[0].asked, release.file.absolute(), release.decoder_choice, release.topology.indices
     job = Job(
         file=str(file),
         decoder=reading.decoder.name,

@@ -1,9 +1,9 @@
-"""What a release of trips would be worth, before any trip is read: a declared typical release, tried on made-up times.
+"""Predict the error of a release of trips before any trip is read, by simulating a declared typical release.
 
-The owner declares about how many units there will be and how many cells (edges and periods) one touches; everything
-else is public.  Where people drive is taken from fastest routes over free-flow times; how slow streets are is made up,
-in three ways (calm, usual, rough), because nothing public tells.  The noise is that of the release, and the times are
-estimated as those of the release will be.  What comes out is a forecast, not a promise.
+The owner declares about how many protected units there will be and how many cells (an edge in a period) one touches;
+everything else is public.  Routes are fastest routes over free-flow times.  How slow streets are is unknown, so three
+kinds of stand-in times are simulated (calm, usual, rough).  Noise and estimation are those of the release.  The result
+is a prediction, not a guarantee.
 """
 
 from __future__ import annotations
@@ -17,18 +17,20 @@ from .._validate import between
 from ..arrays import Float
 from ..blocks.routes import distances
 from ..data.topology import Topology
+from ..decode.simulate import draw_noise, simulate_release
+from ..decode.trips import totals_of
 from ..errors import CannotError, OptionError
-from ..estimate.line_graph import line_graph
-from ..estimate.trip_times import estimate_times
-from ..estimate.trip_totals import TripTotals
+from ..estimate.fields import line_graph
+from ..estimate.trips.times import estimate_times
+from ..measure import Measurements
 from ..noise import Law, simulation
-from ..strategy.trips import TripStrategy, free_flow_of, public_traffic
+from ..strategy.trips import SHARE, TripStrategy, free_flow_of, public_traffic
 
 LEVEL = 0.3  # logarithm of a usual time over free flow
-FIELD, OWN = 0.2, 0.2  # spreads of what quarters, and of what single streets have for themselves
-KINDS = {"calm": 0.6, "usual": 1.0, "rough": 1.6}  # how large these are
-EVEN = 0.1  # of the mean traffic: what an edge has that no fastest route uses
-PASS = 0.3  # spread of single passes, relative to their time
+FIELD_SD, OWN_SD = 0.2, 0.2  # of what neighbouring streets share, and of single streets
+KINDS = {"calm": 0.6, "usual": 1.0, "rough": 1.6}  # factors of all three
+MIN_TRAFFIC = 0.1  # of the mean traffic: what an edge has that no fastest route uses
+PASS_SD = 0.3  # of single passes, relative to their time
 MISSING = (
     "a plan for trips needs `expected_units` (how many units the release protects) and `edges_per_unit` (how many "
     "edges one passes, counted per period): public guesses, never counted in the data"
@@ -124,7 +126,7 @@ def forecast(
         raise OptionError(MISSING)
     units = between(expected_units, "expected_units", 1, 1e12)
     edges = between(edges_per_unit, "edges_per_unit", 1, 1e12)
-    made = TripPlan(strategy, int(units), edges, tuple(_tried(strategy, units, edges)))
+    made = TripPlan(strategy, int(units), edges, tuple(_simulate_kinds(strategy, units, edges)))
     if made.forecasts and not (made.worth_it or ignore_baseline):
         raise CannotError(
             f"the expected mean error is {100 * made.share:.2g} %, no better than public free-flow times scaled by one "
@@ -133,45 +135,44 @@ def forecast(
     return made
 
 
-def _tried(strategy: TripStrategy, units: float, cells: float) -> list[Forecast]:
+def _simulate_kinds(strategy: TripStrategy, units: float, cells: float) -> list[Forecast]:
+    """The errors of simulated releases, one for each kind of stand-in times."""
     topology, terms = strategy.topology, strategy.terms
     if topology.num_edges == 0:
-        raise CannotError("the network has no edge")
+        raise CannotError("the network has no edges")
     free_flow, periods = free_flow_of(topology), len(terms.periods)
     graph, found = line_graph(topology), []
-    touched = _touched(topology, units * cells / periods)
+    touched = _expected_passes(topology, units * cells / periods)
     for turn, (kind, size) in enumerate(KINDS.items()):
         rng = simulation(700 + turn)
-        field = (graph.wide(rng, periods) + graph.wide(rng, 1)) / np.sqrt(2)
+        field = (graph.wide_fields(rng, periods) + graph.wide_fields(rng, 1)) / np.sqrt(2)
         own = (rng.normal(size=(periods, len(free_flow))) + rng.normal(size=len(free_flow))) / np.sqrt(2)
-        times = free_flow * np.exp(size * (LEVEL + FIELD * field + OWN * own))
+        times = free_flow * np.exp(size * (LEVEL + FIELD_SD * field + OWN_SD * own))
         true = np.clip(times, terms.low, terms.high)
-        released = estimate_times(_measured(strategy, true, touched, cells, rng)).seconds
+        released = estimate_times(totals_of(_simulate(strategy, true, touched, cells, rng))).seconds
         far = [distances(topology, row) for row in true]
         ratio = float(released.sum() / (periods * free_flow.sum()))
         alone = distances(topology, free_flow)
 
-        def off(rows: list[Float], far: list[Float] = far) -> float:
+        def error(rows: list[Float], far: list[Float] = far) -> float:
             return float(np.mean([np.abs(one - two).mean() for one, two in zip(rows, far, strict=True)]))
 
         mean = float(np.mean([one.mean() for one in far]))
         own_rows = [distances(topology, row) for row in released]
-        found.append(Forecast(kind, mean, off(own_rows), off([alone] * periods), off([ratio * alone] * periods)))
+        found.append(Forecast(kind, mean, error(own_rows), error([alone] * periods), error([ratio * alone] * periods)))
     return found
 
 
-def _touched(topology: Topology, total: float) -> Float:
-    """How often each edge is touched in one period: as fastest routes use it, and a little everywhere."""
-    share = public_traffic(topology) + EVEN
+def _expected_passes(topology: Topology, total: float) -> Float:
+    """How often each edge is passed in one period: as fastest routes use it, and a little everywhere."""
+    share = public_traffic(topology) + MIN_TRAFFIC
     return np.asarray(total * share / share.sum(), np.float64)
 
 
-def _measured(
-    strategy: TripStrategy, true: Float, touched: Float, cells: float, rng: np.random.Generator
-) -> TripTotals:
-    """Noisy totals as such a day would give them."""
+def _simulate(strategy: TripStrategy, true: Float, touched: Float, cells: float, rng: np.random.Generator) -> Measurements:
+    """Simulate a release of such trips."""
     terms = strategy.terms
-    emphasis, width = terms.edge_weights.astype(np.float64), terms.high - terms.low
+    emphasis = terms.edge_weights.astype(np.float64)
     if terms.unit.max_edges is not None:
         share = np.full(len(emphasis), 1 / terms.unit.max_edges * min(1.0, terms.unit.max_edges / cells))
     else:
@@ -179,13 +180,7 @@ def _measured(
         norm = (cells * np.average(emphasis**power, weights=touched)) ** (1 / power)
         share = emphasis / max(norm, float(emphasis.max()))
     passes = rng.poisson(np.minimum(touched, 1e15), true.shape).astype(np.float64)
-    spread = PASS * true / np.sqrt(np.maximum(passes, 1.0))
-    part = np.clip((true + spread * rng.normal(size=true.shape) - terms.low) / width, 0.0, 1.0)
-    noise = strategy.noise
-    scale = noise / np.sqrt(2) if strategy.law is Law.LAPLACE else noise
-    draw = rng.laplace if strategy.law is Law.LAPLACE else rng.normal
-    return TripTotals(
-        topology=strategy.topology, free_flow=free_flow_of(strategy.topology), low=terms.low, high=terms.high,
-        emphasis=emphasis, above=passes * share * part + draw(0.0, scale, true.shape),
-        below=passes * share * (1 - part) + draw(0.0, scale, true.shape), noise=noise, law=strategy.law,
-    )  # fmt: skip
+    error = PASS_SD * true / np.sqrt(np.maximum(passes, 1.0)) * rng.normal(size=true.shape)
+    part = np.clip((true + error - terms.low) / (terms.high - terms.low), 0.0, 1.0)
+    exact = SHARE * passes * share * np.stack([part, 1 - part])
+    return simulate_release(strategy, exact.ravel(), draw_noise(strategy, rng))

@@ -1,45 +1,49 @@
-"""Public facts about edges that tell something about their weights: lengths, place in the network, neighbours.
+"""Public facts about edges that help to predict their weights: lengths, position in the network, neighbours.
 
-Computed from the topology alone, on its undirected skeleton: parallel edges and the two directions of a street are
-one *street* there.
+Computed from the topology alone, on its undirected skeleton: parallel edges and the two directions of a street are one
+*street*.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Bool, Float, Int
-from ..blocks.routes import side_by_side, usage
-from ..data.topology import Topology
-from ..kernels.lines import bridge_traffic
-from ..kernels.paths import in_threads
-from ..kernels.routes import hop_usage, straight_on
-from ..noise import simulation
+from ...arrays import Bool, Float, Int
+from ...blocks.routes import side_by_side, usage
+from ...data.topology import Topology
+from ...kernels.lines import bridge_traffic
+from ...kernels.paths import in_threads
+from ...kernels.routes import hop_usage, straight_on
+from ...noise import simulation
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-MANY_NODES = 20_000  # beyond, fewer breadth-first trees are grown
-SEARCHED = 2**22  # nodes, over all trees: beyond that of ``MOST_TREES``, fewer still
-MOST_TREES, FEWEST_TREES = 48, 4
+LARGE_NETWORK = 20_000  # nodes; beyond, fewer breadth-first trees are grown
+MAX_VISITED = 2**22  # nodes visited by all trees of a large network
+MAX_TREES, MIN_TREES = 48, 4
 
 
 @dataclass(frozen=True, eq=False)
 class EdgeFacts:
-    """One row per edge.
+    """Public facts, one entry per edge.
 
-    Attributes:
-        lengths: candidates for the size of a weight, in any measure; NaN where unknown.
-        traits: standardised facts about an edge's place.
-        traffic: share of hop-shortest paths that use it.
-        bridge: whether its removal disconnects its ends.
-        groups: labels of edges likely to be alike (same street, same chain, same straight line).
-        ends: the two nodes it touches, numbered so that neighbours are near each other (``side_by_side``).
-        nodes: how many there are.
+    Attributes
+    ----------
+    lengths : tuple of (m,) arrays of float
+        Candidates for the size of a weight, in any unit; NaN where unknown.
+    traits : (m, k) array of float
+        Standardised facts about the position of an edge in the network.
+    traffic : (m,) array of float
+        The share of hop-shortest paths that use the edge.
+    bridge : (m,) array of bool
+        Whether removing the edge disconnects its ends.
+    groups : tuple of (m,) arrays of int
+        Labels of edges that are likely to be alike: the same street, chain, or straight line.
+    ends : pair of (m,) arrays of int
+        The two nodes of the edge, numbered so that neighbours are close in memory (``side_by_side``).
+    nodes : int
+        The number of nodes.
     """
 
     lengths: tuple[Float, ...]
@@ -50,18 +54,10 @@ class EdgeFacts:
     ends: tuple[Int, Int]
     nodes: int
 
-    @property
-    def incidence(self) -> csr_array:
-        """Which nodes each edge touches (edges x nodes)."""
-        from scipy.sparse import csr_array
-
-        m = len(self.bridge)
-        return csr_array((np.ones(2 * m), (np.tile(np.arange(m), 2), np.concatenate(self.ends))), shape=(m, self.nodes))
-
 
 @lru_cache(maxsize=2)
 def edge_facts(topology: Topology) -> EdgeFacts:
-    """Gather what is public."""
+    """Compute the public facts of a network."""
     n, m = topology.num_nodes, topology.num_edges
     number = side_by_side(topology)[1]
     tails, heads_of = number[topology.tails], number[topology.heads]
@@ -77,14 +73,14 @@ def edge_facts(topology: Topology) -> EdgeFacts:
 
     roots = np.arange(n)
     if n > 400:
-        trees = 200 if n <= MANY_NODES else max(FEWEST_TREES, min(MOST_TREES, SEARCHED // n))
+        trees = 200 if n <= LARGE_NETWORK else max(MIN_TREES, min(MAX_TREES, MAX_VISITED // n))
         roots = number[simulation(0).choice(n, trees, replace=False)]
-    used, far = _used_by_hops(start, heads, edges, roots, count)
+    used, far = _hop_usage(start, heads, edges, roots, count)
     bridge = bridge_traffic(start, heads, edges, count) > 0
     _, row, rows = np.unique(topology.tails * n + topology.heads, return_inverse=True, return_counts=True)
-    alone = rows[row] == 1  # of parallel edges paths use the shorter one, so none is a bridge
+    single = rows[row] == 1  # of parallel edges paths use the shorter one, so none is a bridge
 
-    def joined(one: Int, other: Int) -> Int:
+    def merged(one: Int, other: Int) -> Int:
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
@@ -92,7 +88,7 @@ def edge_facts(topology: Topology) -> EdgeFacts:
         return np.asarray(connected_components(graph, directed=False)[1], np.int64)
 
     two = np.flatnonzero(degree == 2)
-    groups = [joined(edges[start[two]], edges[start[two] + 1])]
+    groups = [merged(edges[start[two]], edges[start[two] + 1])]
     chain = np.bincount(groups[0])[groups[0]]
     lengths: list[Float] = []
     if topology.proxy is not None:
@@ -109,7 +105,7 @@ def edge_facts(topology: Topology) -> EdgeFacts:
         angles = np.arctan2(xy[heads, 1] - xy[at, 1], (xy[heads, 0] - xy[at, 0]) * np.nanmean(flat))
         pairs = np.zeros((len(heads), 2), np.int64)
         filled = straight_on(start, edges, angles, pairs)
-        groups.append(joined(pairs[:filled, 0], pairs[:filled, 1]))
+        groups.append(merged(pairs[:filled, 0], pairs[:filled, 1]))
     if count < m:
         groups.append(np.arange(count))
     least, most = np.minimum(degree[a], degree[b]), np.maximum(degree[a], degree[b])
@@ -120,21 +116,21 @@ def edge_facts(topology: Topology) -> EdgeFacts:
     ]  # fmt: skip
     columns = [np.asarray(trait, np.float64)[street] for trait in traits]
     if topology.proxy is not None:
-        log_used = np.log(_used_by_proxy(topology) + 0.5 / n)
+        log_used = np.log(_proxy_usage(topology) + 0.5 / n)
         columns += [log_used, log_used**2]
     return EdgeFacts(
         lengths=tuple(lengths),
-        traits=standardised(columns, m),
+        traits=standardise(columns, m),
         traffic=used[street],
-        bridge=bridge[street] & alone,
+        bridge=bridge[street] & single,
         groups=tuple(group[street] for group in groups),
         ends=(tails, heads_of),
         nodes=n,
     )
 
 
-def _used_by_hops(start: Int, heads: Int, edges: Int, roots: Int, count: int) -> tuple[Float, Float]:
-    """The share of sampled pairs whose path of fewest hops uses each street, and the mean hops of each node."""
+def _hop_usage(start: Int, heads: Int, edges: Int, roots: Int, count: int) -> tuple[Float, Float]:
+    """The share of sampled pairs whose path of fewest hops uses each street, and the mean hop count of each node."""
     n = len(start) - 1
     found: list[tuple[Float, Float]] = []
 
@@ -143,12 +139,12 @@ def _used_by_hops(start: Int, heads: Int, edges: Int, roots: Int, count: int) ->
         hop_usage(start, heads, edges, roots, part.start, part.stop, used, far)
         found.append((used, far))
 
-    in_threads(run, len(roots), worth_it=n > MANY_NODES)
+    in_threads(run, len(roots), worth_it=n > LARGE_NETWORK)
     used, far = (np.sum(parts, axis=0) for parts in zip(*found, strict=True))
     return used / (len(roots) * n), far / len(roots)
 
 
-def _used_by_proxy(topology: Topology) -> Float:
+def _proxy_usage(topology: Topology) -> Float:
     """The share of sampled pairs whose shortest path by the proxy uses each edge."""
     proxy = np.asarray(topology.proxy, np.float64)
     known = proxy[np.isfinite(proxy)]
@@ -156,7 +152,7 @@ def _used_by_proxy(topology: Topology) -> Float:
     return usage(topology, np.where(np.isfinite(proxy), proxy, middle) / middle)
 
 
-def standardised(columns: list[Float], rows: int) -> Float:
-    """Columns with mean 0 and spread 1, side by side; those that do not vary are left out."""
+def standardise(columns: list[Float], rows: int) -> Float:
+    """Scale columns to mean 0 and standard deviation 1; leave out constant ones."""
     kept = [(x - x.mean()) / x.std() for x in columns if len(x) and x.std() > 1e-9]
     return np.stack(kept, axis=1) if kept else np.empty((rows, 0))

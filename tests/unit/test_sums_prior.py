@@ -1,13 +1,14 @@
-"""The estimator ``lean``: least squares on sums along lines, with what is expected of each edge as one more number."""
+"""The estimator ``sums-prior``: least squares on sums along lines, with a prior for each edge."""
 
 import numpy as np
 import pytest
 
 import hushpath
 from hushpath import Network
-from hushpath.estimate import lean, sums
-from hushpath.estimate.core import LeastSquaresEdges
+from hushpath.estimate.base import LeastSquaresEdges
 from hushpath.estimate.registry import ESTIMATORS
+from hushpath.estimate.weights.bounds import keep_sums
+from hushpath.estimate.weights.sums_prior import combine, estimate_with_prior
 
 
 def released(weights, seed=1, places=None, **terms):
@@ -30,7 +31,7 @@ def test_it_is_the_mean_of_weights_given_all_numbers():
     told = design.T / variance
     estimates = np.linalg.solve(told @ design, told @ numbers)
     expected = np.linalg.solve(told @ design + np.diag(1 / around), told @ numbers + mean / around)
-    assert lean.combined(block, variance, estimates, mean, around) == pytest.approx(expected, abs=1e-9)
+    assert combine(block, variance, estimates, mean, around) == pytest.approx(expected, abs=1e-9)
 
 
 def mean_error(weights, estimator, repeats=6, **more):
@@ -44,38 +45,38 @@ def mean_error(weights, estimator, repeats=6, **more):
 def test_it_beats_sums_where_weights_are_alike_and_more_so_with_lengths():
     weights = np.random.default_rng(2).uniform(0.5, 1.5, 300)
     plain = mean_error(weights, "sums", epsilon=4.0)
-    assert mean_error(weights, "lean", epsilon=4.0) < 0.85 * plain
+    assert mean_error(weights, "sums-prior", epsilon=4.0) < 0.85 * plain
     places = np.c_[np.concatenate([[0], np.cumsum(weights)]), np.zeros(301)]
-    assert mean_error(weights, "lean", places=places, epsilon=4.0) < 0.7 * plain
+    assert mean_error(weights, "sums-prior", places=places, epsilon=4.0) < 0.7 * plain
 
 
-def test_it_leans_on_nothing_that_sums_contradict():
+def test_the_prior_yields_to_sums_that_contradict_it():
     # Half of the line is ten times as slow, and no fact tells which: a model of single edges is wrong about all sums.
     weights = np.repeat([0.2, 2.0], 150) * np.random.default_rng(3).uniform(0.9, 1.1, 300)
     for epsilon in (1.0, 16.0):  # taking neighbours into the model too costs a third: their noise would count twice
-        assert mean_error(weights, "lean", epsilon=epsilon) < 1.1 * mean_error(weights, "sums", epsilon=epsilon)
+        assert mean_error(weights, "sums-prior", epsilon=epsilon) < 1.1 * mean_error(weights, "sums", epsilon=epsilon)
 
 
 def test_it_is_the_default_in_forests_with_sums_and_falls_back_on_sums_elsewhere():
     net, rel = released(np.full(60, 3.0))
-    assert str(rel.reading) == "edges, lean"
+    assert str(rel.decoder_choice) == "edges, sums-prior"
     assert isinstance(rel.decoder.noisy, LeastSquaresEdges)
-    assert "edges, lean" in str(rel.statement)
+    assert "edges, sums-prior" in str(rel.statement)
     small = released(np.full(8, 3.0))[1]
-    assert small.reading.estimator.name == "sums"
-    assert np.array_equal(lean.estimate(small.decoder.noisy), sums.estimate(small.decoder.noisy))
+    assert small.decoder_choice.estimator.name == "sums"
+    assert np.array_equal(estimate_with_prior(small.decoder.noisy), keep_sums(small.decoder.noisy))
     single = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=1)
-    assert single.reading.estimator.name == "shrink"
-    assert np.array_equal(lean.estimate(single.decoder.noisy), sums.estimate(single.decoder.noisy))
-    assert ESTIMATORS["lean"].costly
+    assert single.decoder_choice.estimator.name == "shrink"
+    assert np.array_equal(estimate_with_prior(single.decoder.noisy), keep_sums(single.decoder.noisy))
+    assert ESTIMATORS["sums-prior"].costly
 
 
-def test_the_file_carries_its_weights(tmp_path):
+def test_the_file_stores_its_weights(tmp_path):
     _, rel = released(np.random.default_rng(4).uniform(0, 9, 80))
     rel.save(tmp_path / "line.hush")
     again = hushpath.load(tmp_path / "line.hush")
     assert np.array_equal(again.matrix(), rel.matrix())
-    assert again.statement.read_as == "edges, lean"
+    assert again.statement.read_as == "edges, sums-prior"
 
 
 @pytest.mark.slow  # tests/unit/test_intervals.py has others of lines, which are quick

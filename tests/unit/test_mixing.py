@@ -1,4 +1,4 @@
-"""How much to keep of the noisy weights, and what routes may say about the shrunken ones."""
+"""How much of the noisy weights to mix in, and what routes show about the shrunken ones."""
 
 from dataclasses import replace
 
@@ -7,8 +7,8 @@ import pytest
 from noisy_grid import grid, noisy_edges
 
 from hushpath.blocks.routes import distances
-from hushpath.estimate import hedge, shrink
-from hushpath.estimate.residuals import Observed
+from hushpath.estimate.weights import shrink
+from hushpath.estimate.weights.regression import Observed
 from hushpath.noise import Law
 
 
@@ -17,11 +17,11 @@ def plane():
     return grid(12)
 
 
-def test_shared_error_makes_the_hedge_keep_noisy_weights(plane):
+def test_a_shared_error_keeps_noisy_weights(plane):
     noisy = noisy_edges(plane, scale=1.0)
-    unit = float(np.median(noisy.scales))
-    draws = shrink.shrink(noisy).draws
-    shares = [hedge.noisy_share(noisy, draws, shared, unit, shrink.shrink) for shared in (0.0, 0.1, 1.0)]
+    unit = noisy.unit
+    samples = shrink.shrink_once(noisy).samples
+    shares = [shrink.best_share(noisy, samples, shared, unit, shrink.shrink_once) for shared in (0.0, 0.1, 1.0)]
     assert shares[0] < shares[1] < shares[2]
     assert shares[0] < 0.4
     assert shares[2] > 0.9
@@ -32,8 +32,8 @@ def test_routes_longer_than_their_facts_promise_are_no_error_but_shorter_ones_ar
     noise, vague = np.random.default_rng(3).laplace(0, 0.1, m), np.full(m, 0.5)
 
     def in_common(mean, values, spread):
-        shrunk = hedge.Shrunk(mean, mean, values, (), spread)
-        return hedge.error_in_common(plane.topology, np.ones(m), shrunk, values)
+        shrunk = shrink.ShrunkWeights(mean, mean, values, (), spread)
+        return shrink.shared_error_of_means(plane.topology, np.ones(m), shrunk, values)
 
     longer, shorter = (in_common(np.ones(m), ratio + noise, vague) for ratio in (1.3, 0.7))
     assert longer < 0.03
@@ -42,34 +42,34 @@ def test_routes_longer_than_their_facts_promise_are_no_error_but_shorter_ones_ar
     assert in_common(np.zeros(m), noise, vague) == 0.0
 
 
-def test_small_networks_are_rehearsed_more_often(plane, monkeypatch):
+def test_small_networks_have_more_replicates(plane, monkeypatch):
     noisy = noisy_edges(plane)
-    unit, draws = float(np.median(noisy.scales)), shrink.shrink(noisy).draws
+    unit, samples = noisy.unit, shrink.shrink_once(noisy).samples
     turns = []
-    monkeypatch.setattr(hedge, "_risk", lambda *args: turns.append(args[-1]) or np.ones(5))
-    hedge.noisy_share(noisy, draws, 0.0, unit, shrink.shrink)
-    monkeypatch.setattr(hedge, "REHEARSED_EDGES", plane.topology.num_edges)
-    hedge.noisy_share(noisy, draws, 0.0, unit, shrink.shrink)
-    assert turns == [*range(hedge.MOST_REHEARSALS), 0]
+    monkeypatch.setattr(shrink, "_relative_risks", lambda *args: turns.append(args[-1]) or np.ones(5))
+    shrink.best_share(noisy, samples, 0.0, unit, shrink.shrink_once)
+    monkeypatch.setattr(shrink, "BOOTSTRAP_EDGES", plane.topology.num_edges)
+    shrink.best_share(noisy, samples, 0.0, unit, shrink.shrink_once)
+    assert turns == [*range(shrink.MAX_REPLICATES), 0]
 
 
-def test_a_rehearsal_of_weights_that_are_all_zero_prefers_nothing(plane):
+def test_a_replicate_of_weights_that_are_all_zero_prefers_nothing(plane):
     noisy = noisy_edges(plane)
     silent = replace(noisy, values=np.zeros_like(noisy.values), scales=np.zeros_like(noisy.scales))
-    zero = hedge.Shrunk(*(np.zeros(len(noisy.edges)),) * 3, draws=(), spread=np.zeros(len(noisy.edges)))
+    zero = shrink.ShrunkWeights(*(np.zeros(len(noisy.edges)),) * 3, samples=(), sd=np.zeros(len(noisy.edges)))
     with np.errstate(all="raise"):
-        risk = hedge._risk(silent, zero.mean, 0.0, 1.0, lambda _: zero, 0)
-    assert risk.tolist() == [1.0] * len(hedge.SHARES)
+        risk = shrink._relative_risks(silent, zero.mean, 0.0, 1.0, lambda _: zero, 0)
+    assert risk.tolist() == [1.0] * len(shrink.MIXED_SHARES)
 
 
 def test_distances_over_shrunken_weights_are_right_on_average():
-    """The factor for luck: means of weights alone make distances a quarter too long here, all luck too short."""
+    """The factor for selection bias: means of weights alone make distances a quarter too long here."""
     rng = np.random.default_rng(4)
     off = []
     for seed in range(6):
         net = grid(20, weights=rng.lognormal(1.0, 0.7, 760))
-        shrunk = shrink.shrink(noisy := noisy_edges(net, scale=3.0, seed=seed))
-        unit = float(np.median(noisy.scales)) * float(noisy.lattice.granularity)
+        shrunk = shrink.shrink_once(noisy := noisy_edges(net, scale=3.0, seed=seed))
+        unit = noisy.unit * float(noisy.lattice.granularity)
         true, found, plain = (
             distances(net.topology, weights).mean()
             for weights in (net.weights.reveal(), shrunk.weights * unit, shrunk.mean * unit)
@@ -82,23 +82,23 @@ def test_distances_over_shrunken_weights_are_right_on_average():
 
 def test_what_routes_show_counts_where_edges_are_not_known(plane):
     noisy = noisy_edges(plane, scale=0.2)
-    fitted = shrink.expect(plane.topology, Observed.of(noisy, float(np.median(noisy.scales))))
+    fitted = shrink.fit_regression(plane.topology, Observed.from_edges(noisy))
     mean = fitted.posterior().mean
     shorter = replace(fitted, observed=replace(fitted.observed, values=0.9 * mean))
     known, vague = 0.01 * mean, 0.5 * mean
-    assert shrink._seen_on_routes(shorter, mean, known) > 0.98
-    assert shrink._seen_on_routes(shorter, mean, vague) == pytest.approx(0.9, abs=0.02)
-    assert shrink._seen_on_routes(fitted, np.zeros_like(mean), np.zeros_like(mean)) == 1.0
+    assert shrink._route_factor(shorter, mean, known) > 0.98
+    assert shrink._route_factor(shorter, mean, vague) == pytest.approx(0.9, abs=0.02)
+    assert shrink._route_factor(fitted, np.zeros_like(mean), np.zeros_like(mean)) == 1.0
 
 
-def test_a_rehearsal_in_a_part_of_a_large_network(plane, monkeypatch):
-    monkeypatch.setattr(hedge, "MANY_EDGES", 60)
+def test_a_bootstrap_in_a_part_of_a_large_network(plane, monkeypatch):
+    monkeypatch.setattr(shrink, "BOOTSTRAP_PART", 60)
     noisy = noisy_edges(plane)
-    part, kept = hedge._part(noisy)
+    part, kept = shrink._bootstrap_part(noisy)
     assert 10 < len(kept) <= 60
     topology = part.topology
     nodes = np.unique(np.concatenate([plane.topology.tails[kept], plane.topology.heads[kept]]))
     assert np.array_equal(nodes[topology.tails], plane.topology.tails[kept])
     assert np.array_equal(part.values, noisy.values[kept])
     assert part.law is Law.LAPLACE
-    assert (shrink.estimate(noisy) >= noisy.lattice.low).all()
+    assert (shrink.shrink_weights(noisy) >= noisy.lattice.low).all()

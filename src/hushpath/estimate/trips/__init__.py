@@ -1,0 +1,1 @@
+"""Estimators of edge travel times from noisy totals of trips."""
