@@ -9,7 +9,7 @@ from shutil import copytree
 import pytest
 
 from hushpath.cli import run
-from hushpath.demo.story import PEOPLE, SIZE, TRIPS, run_demo
+from hushpath.demo.story import PEOPLE, SIZE, run_demo
 from hushpath.estimate import registry as estimators
 from hushpath.strategy.registry import MECHANISMS
 
@@ -27,7 +27,7 @@ PART = 16
 def demo(tmp_path_factory):
     """What ``DEMO`` leaves in the folder where it is run, for a part of its city: that is quicker."""
     folder = tmp_path_factory.mktemp("demo")
-    run_demo(folder / "demo-out", size=SIZE // PART, people=PEOPLE // PART, trips=TRIPS // PART)
+    run_demo(folder / "demo-out", size=SIZE // PART, people=PEOPLE // PART)
     return folder
 
 
