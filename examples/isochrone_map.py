@@ -1,7 +1,7 @@
-"""For a map maker: how far one gets in 2, 3 and 4 minutes, and where that is uncertain, as GeoJSON and picture.
+"""For a map maker: isochrones of 2, 3 and 4 minutes with their uncertainty, as GeoJSON and as a picture.
 
-The city is made up; put your own edge list, and a table of places in longitude and latitude, in place of `weights.csv` and
-`places.csv`.  The streets are public, the seconds are private.  Needs `hushpath[pictures,pandas]`.
+The city is simulated.  Replace `weights.csv` by your own edge list and `places.csv` by a table of longitudes and
+latitudes.  The streets are public, the seconds are private.  Needs `hushpath[pictures,pandas]`.
 """
 
 import json

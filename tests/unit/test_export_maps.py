@@ -103,7 +103,7 @@ def test_isochrones_are_marked_and_say_how_they_were_drawn(tmp_path, monkeypatch
         features = [{"type": "Feature", "properties": {"step": step}, "geometry": shape} for step in steps]
         return {"type": "FeatureCollection", "reach": 7.5, "features": features}
 
-    monkeypatch.setattr("hushpath.export.drawn.isochrones", draw)
+    monkeypatch.setattr("hushpath.export.maps.isochrones", draw)
     rel = released(epsilon=float("inf"))
     written = export(rel, tmp_path / "i.geojson", "geojson", isochrone=10, steps=[80, 200])
     export(rel, tmp_path / "i.geojson", "geojson", isochrone=10, steps=[80, 200], confidence=0.8)

@@ -8,7 +8,7 @@ from exported import BERLIN, SQUARE, of_trips, released
 
 from hushpath.errors import CannotError, InputError, OptionError
 from hushpath.export import export
-from hushpath.export.core import Asked
+from hushpath.export.core import ExportOptions
 from hushpath.export.speeds import speeds_of
 from hushpath.publish.places import great_circle
 
@@ -82,7 +82,7 @@ def test_a_time_of_nothing_is_fast_and_not_closed():
     class Still:
         topology, statement, edge_weights = rel.topology, rel.statement, np.zeros(4)
 
-    assert speeds_of(Still, Asked(lengths=LENGTHS)).kmh.tolist() == [250] * 4
+    assert speeds_of(Still, ExportOptions(lengths=LENGTHS)).kmh.tolist() == [250] * 4
 
 
 @pytest.mark.parametrize(

@@ -105,9 +105,9 @@ def command(
             like=None if like is None else load(like), **told, **c.mechanism_options(option),
         )  # fmt: skip
     if picture is not None and isinstance(made, Sweep):
-        from ..report.sweep import write_picture
+        from ..report.pictures import write_sweep
 
-        write_picture(picture, made)
+        write_sweep(picture, made)
     if json:
         c.print_json({**made.as_dict(), **({"picture": str(picture)} if picture is not None else {})})
     else:

@@ -29,7 +29,7 @@ def command(
     from ..publish.statement import NOT_PRIVATE, OWNER_ONLY
     from ..report.canvas import needs_matplotlib
     from ..report.release import write_report
-    from ..report.setting import Setting
+    from ..report.texts import ReportTexts
 
     c.check_inputs(network, release)
     c.check_output(out, network, release, given["nodes"], given["trips"], given["edge_data"])
@@ -42,8 +42,8 @@ def command(
             owned = o.read(network, given, rel)
             several = [compare(owned, one, sources=sources) for one in in_periods(rel).values()]
             comparison = Comparison.joined(several)
-        words = Setting.of(rel)
-        write_report(out, rel.topology, rel, None, comparison, title=title or words.title, setting=words)
+        texts = ReportTexts.of(rel)
+        write_report(out, rel.topology, rel, None, comparison, title=title or texts.title, texts=texts)
     c.print_marking(rel.statement)
     if json:
         marking = rel.statement.marking if public else OWNER_ONLY

@@ -20,9 +20,8 @@ from ..publish.plan import plan
 from ..publish.release import release
 from ..publish.statement import NOT_PRIVATE, OWNER_ONLY
 from ..report.page import make_folder
-from ..report.release import write_report
-from ..report.sections import ask
-from ..report.setting import Setting
+from ..report.release import query_pairs, write_report
+from ..report.texts import ReportTexts
 from .city import DAYS, FIRST_DAY, PEOPLE, SIZE, make_city
 
 EPSILON, DELTA = 1.0, 1e-6
@@ -77,10 +76,10 @@ def run_demo(
     made.save(file)
     say(f"4. Released once with epsilon = {made.statement.epsilon:.4g}: {file} may be published.")
     published = load(file)
-    answers = {period: ask(one, PAIRS) for period, one in in_periods(published).items()}
+    answers = {period: query_pairs(one, PAIRS) for period, one in in_periods(published).items()}
     say("5. Any number of queries to the file are free: answers cost no further privacy.")
     for morning, evening in zip(*answers.values(), strict=True):
-        (early, between), (late, _) = morning.told("s"), evening.told("s")
+        (early, between), (late, _) = morning.format("s"), evening.format("s")
         say(
             f"   {morning.source} to {morning.target}: {early} in the morning (90 % interval {between}), "
             f"{late} in the evening"
@@ -96,12 +95,12 @@ def run_demo(
         f"7. The input files: {files['network']} (public) and {files['trips']} (PRIVATE). {files['weights']} (PRIVATE) "
         "has the same streets with mean times, for trying releases of a weighted network."
     )
-    words = setting(expected)
+    texts = report_texts(expected)
     report, public = out / "report.html", out / "report-public.html"
-    write_report(public, topology, published, planned, title=TITLE, setting=words)
+    write_report(public, topology, published, planned, title=TITLE, texts=texts)
     drawn = installed("matplotlib")
     if drawn:
-        write_report(report, topology, published, planned, comparison, title=TITLE, setting=words)
+        write_report(report, topology, published, planned, comparison, title=TITLE, texts=texts)
         say(f"8. Two reports: {report} (for the owner: it compares with the truth) and {public} (may be published).")
     else:
         report.unlink(missing_ok=True)  # the report of an earlier run would describe another release
@@ -125,11 +124,11 @@ def run_demo(
     }  # fmt: skip
 
 
-def setting(expected: int) -> Setting:
+def report_texts(expected: int) -> ReportTexts:
     """Return the texts of the report for the demonstration city."""
     columns = "--person person --day date --edge from,to --seconds seconds --period period --periods am,pm"
     options = f"--protects person-day --low {LOW:g} --high {HIGH:g} --proxy free_flow"
-    return Setting(
+    return ReportTexts(
         lead=(
             "Five days of trips in a generated city. hushpath released the travel times between all intersections, in "
             "the morning and in the evening. The map is public; the trips are private."
