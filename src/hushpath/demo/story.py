@@ -22,7 +22,8 @@ from ..publish.statement import NOT_PRIVATE, OWNER_ONLY
 from ..report.page import make_folder
 from ..report.release import query_pairs, write_report
 from ..report.texts import ReportTexts
-from .city import DAYS, FIRST_DAY, PEOPLE, SIZE, make_city
+from .city import FIRST_DAY, PEOPLE, SIZE, make_city
+from .people import DAYS
 
 EPSILON, DELTA = 1.0, 1e-6
 LOW, HIGH = 0.5, 6.0

@@ -46,7 +46,7 @@ def _write_geojson(releases: Sequence[Release], path: Path, options: ExportOptio
     (release,) = releases
     places = places_of(release.topology, options.crs)
     marking = {"marking": release.statement.marking} if release.statement.marking else {}
-    facts: dict[str, Any] = {**about(release.statement, release.period), "coordinates": places.words}
+    facts: dict[str, Any] = {**about(release.statement, release.period), "coordinates": places.description}
     facts["statement"] = release.statement.as_dict()
     if options.isochrone is None and options.steps is None:
         features, what = _edge_features(release, options), "edges"
@@ -121,7 +121,7 @@ def _isochrone_frame(release: Release, options: ExportOptions) -> geopandas.GeoD
     )
     if release.statement.marking:
         frame.insert(0, NOT_PRIVATE, NOT_PRIVATE)
-    frame.attrs["coordinates"] = places.words
+    frame.attrs["coordinates"] = places.description
     return frame
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Float
 from ..publish.oracle import Release
 from ..publish.places import places_of
-from ..publish.raster import Flat
 from .canvas import GREY, INK, ORANGE, blank, needs_matplotlib, png
 from .page import write_file
 
@@ -36,7 +36,7 @@ def draw_isochrones(release: Release, drawn: Mapping[str, Any]) -> bytes:
 
     steps = sorted({feature["properties"]["step"] for feature in drawn["features"]})
     colours = dict(zip(steps, colormaps["Blues"](np.linspace(DARK, LIGHT, len(steps))), strict=True))
-    flat, topology = Flat.of(places_of(release.topology)), release.topology
+    plane, topology = places_of(release.topology).projected(), release.topology
     figure = blank(8.0, 5.8)
     axes = figure.add_axes((0.01, 0.01, 0.7, 0.98))
     looks: dict[str, Any] = {
@@ -48,10 +48,10 @@ def draw_isochrones(release: Release, drawn: Mapping[str, Any]) -> bytes:
         step, kind = feature["properties"]["step"], feature["properties"]["kind"]
         layer = 2 * (len(steps) - steps.index(step)) + (kind == "uncertain") if kind != "released" else 99
         for polygon in feature["geometry"]["coordinates"]:
-            axes.add_patch(PathPatch(_outline(polygon, flat), zorder=layer, **looks[kind](colours[step])))
-    ends = np.stack([flat.places[topology.tails], flat.places[topology.heads]], axis=1)
+            axes.add_patch(PathPatch(_outline(polygon, plane.scale), zorder=layer, **looks[kind](colours[step])))
+    ends = np.stack([plane.xy[topology.tails], plane.xy[topology.heads]], axis=1)
     axes.add_collection(LineCollection(list(ends), colors=GREY, linewidths=0.3, alpha=0.7, zorder=98))
-    x, y = flat.places[topology.index(drawn["origin"])]
+    x, y = plane.xy[topology.index(drawn["origin"])]
     axes.plot(x, y, "*", color=ORANGE, markersize=18, markeredgecolor="white", zorder=100)
     axes.autoscale_view()
     axes.set_aspect("equal")
@@ -65,12 +65,12 @@ def draw_isochrones(release: Release, drawn: Mapping[str, Any]) -> bytes:
     return png(figure, release.statement.marking)
 
 
-def _outline(polygon: Sequence[Any], flat: Flat) -> Any:
+def _outline(polygon: Sequence[Any], scale: Float) -> Any:
     """Return rings and holes as one path on the plane."""
     from matplotlib.path import Path
 
     codes = [[Path.MOVETO] + [Path.LINETO] * (len(ring) - 2) + [Path.CLOSEPOLY] for ring in polygon]
-    return Path(np.concatenate(polygon) * flat.scale, np.concatenate(codes))
+    return Path(np.concatenate(polygon) * scale, np.concatenate(codes))
 
 
 def format_step(release: Release, step: float) -> str:
