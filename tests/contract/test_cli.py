@@ -121,7 +121,7 @@ def test_a_public_column_helps(folder, capsys, monkeypatch):
     assert "public column free," in call(capsys, "inspect", "roads.hush")[1]
     assert json.loads(call(capsys, "inspect", "roads.hush", "--json")[1])["statement"]["proxy"] == "free"
     evaluate = ["evaluate", "roads.csv", "roads.hush", "--weight", "minutes"]
-    assert "what everybody knows already: " in call(capsys, *evaluate)[1]
+    assert "baseline from public data: " in call(capsys, *evaluate)[1]
     found = json.loads(call(capsys, *evaluate, "--json")[1])
     assert found["proxy_error"] > 0 < found["proxy_scaled_error"]
     code, out, err = call(capsys, *RELEASE, "--force", "--option", "proxy=free")

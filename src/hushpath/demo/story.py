@@ -91,7 +91,7 @@ def run_demo(
         f"6. {NOT_PRIVATE}, for the owner only: mean error {result.mean_error:.1f} s, "
         f"{100 * result.relative_error:.1f} % of the mean travel time of {result.mean_distance:.0f} s."
     )
-    say(f"   {NOT_PRIVATE}, baseline from public data: {result.known_already}.")
+    say(f"   {NOT_PRIVATE}, baseline from public data: {result.baseline_summary}.")
     say(
         f"7. The input files: {files['network']} (public) and {files['trips']} (PRIVATE). {files['weights']} (PRIVATE) "
         "has the same streets with mean times, for trying releases of a weighted network."

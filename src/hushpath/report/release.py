@@ -241,8 +241,8 @@ def accuracy_section(comparison: Comparison, plan: Plan | None, texts: ReportTex
         f"({100 * result.relative_error:.2g}\u00a0%), the 95th percentile {texts.amount(result.p95_error)}. "
         f"Released values are {texts.amount(abs(result.bias))} too {'high' if result.bias > 0 else 'low'} on average."
     )
-    if result.known_already:
-        text += f" Baseline from public data: {result.known_already}."
+    if result.baseline_summary:
+        text += f" Baseline from public data: {result.baseline_summary}."
     scatter = true_against_released(comparison, texts)
     hops = error_by_hops(comparison, plan, texts)
     first = f"<strong>{NOT_PRIVATE}.</strong> Released against true {escape(texts.quantity)} of some pairs."
