@@ -99,13 +99,13 @@ def _write_geoparquet(releases: Sequence[Release], path: Path, options: ExportOp
     _, pq = arrow()
     edges = options.isochrone is None and options.steps is None
     frame = release.to_geopandas(options.crs) if edges else _isochrone_frame(release, options)
-    said = {**schema_facts(release), "hushpath.coordinates": frame.attrs["coordinates"]}
+    metadata = {**schema_facts(release), "hushpath.coordinates": frame.attrs["coordinates"]}
     with replacing(path) as temporary:
         try:
             frame.to_parquet(temporary, index=False)
             # Geopandas cannot write further metadata, so the table is read and written again.
             table = pq.read_table(temporary)
-            table = table.replace_schema_metadata({**table.schema.metadata, **said})
+            table = table.replace_schema_metadata({**table.schema.metadata, **metadata})
             pq.write_table(table, temporary)
         except OSError as error:  # report the error of the system instead of Arrow's
             raise OSError(error.errno, os.strerror(error.errno or errno.EIO)) from None

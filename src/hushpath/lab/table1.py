@@ -2,9 +2,9 @@ r"""Table 1 of the paper: the shapes of its bounds, predicted bounds up to 10^9 
 
 **Shapes.**  A theorem bounds the error of the worst pair of the worst network up to a constant.  Its *shape* is that
 bound without the constant but with its logarithms, for example p log^2 n log(log n / delta) / epsilon for separators of
-p vertices.  Over two or three decades of n a power of n cannot be told from a smaller power with logarithms, so whole
-shapes are compared: one constant is fitted, and the largest factor between a point and the curve is reported.  Where a
-theorem hides its logarithms (a tilde on its O), so does the shape, and ``tilde`` is set.
+p vertices.  Over two or three decades of n a power of n cannot be distinguished from a smaller power with logarithms,
+so whole shapes are compared: one constant is fitted, and the largest factor between a point and the curve is reported.
+Where a theorem hides its logarithms (a tilde on its O), so does the shape, and ``tilde`` is set.
 
 **Predicted bounds** come from certificates.  Where the shape of a strategy is known in closed form there is no need to
 build it: the cells of one level are alike, so one edge meets one group per level, with cut numbers from ``hub_cut``.

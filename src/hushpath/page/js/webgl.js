@@ -165,8 +165,8 @@ export function webglPainter(canvas, shape, slow) {
 /** Whether WebGL runs in software; tested on another canvas, because a canvas keeps its first kind of context. */
 function inSoftware() {
   const gl = document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: true });
-  const told = gl?.getExtension("WEBGL_debug_renderer_info");
-  const name = String(gl?.getParameter(told ? told.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+  const info = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = String(gl?.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
   gl?.getExtension("WEBGL_lose_context")?.loseContext();
   return !gl || /swiftshader|llvmpipe|software|basic render/i.test(name);
 }
