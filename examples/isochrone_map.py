@@ -20,7 +20,7 @@ make_city(size=200, people=1_000).write(Path("."))  # weights.csv: source, targe
 places = pd.read_csv("city.nodes.csv")  # kilometres; as if the city lay beside the Vltava
 places.assign(x=14.42 + places.x / 71.5, y=50.08 + places.y / 111.2).to_csv("places.csv", index=False)
 
-net = hushpath.read_network("weights.csv", weight="seconds", proxy="free_flow", nodes="places.csv")
+net = hushpath.read_network("weights.csv", weight="seconds", nodes="places.csv").with_proxy("free_flow")
 
 # Yours to declare: one trip moves all seconds together by at most 3, and no street takes more than 62.
 terms = dict(epsilon=1.0, unit=3.0, max_weight=62, mechanism="input")

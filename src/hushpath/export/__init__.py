@@ -50,7 +50,7 @@ def export(release: Release, path: str | os.PathLike[str], to: str, **options: A
         A file, or a new folder.
     to : str
         The name of a format: a key of ``FORMATS``.
-    **options
+    options
         Fields of ``ExportOptions`` that the format accepts.
 
     Returns
