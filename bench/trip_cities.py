@@ -16,8 +16,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 
 from hushpath.blocks.routes import usage
 from hushpath.data.topology import Topology
-from hushpath.demo.people import DAYS, simulate_people
-from hushpath.demo.routing import Roads
+from hushpath.demo.people import DAYS, Roads, simulate_people
 from hushpath.demo.streets import lay_out, triangulated
 
 PERSON_DAYS = 150_000

@@ -36,11 +36,13 @@ from hushpath.estimate.trip_times import TripTotals, estimate_times
 from trip_cities import CITIES, HELD_OUT, HIGH, LOW, case, totals
 
 import hushpath
-from hushpath.demo.trips import LARGEST_DELAY, LEAST_PLANNED, STRETCH
+from hushpath.estimate.draws import rows_over
+from hushpath.estimate.trip_times import TripTotals, estimate_times
 from hushpath.noise import Law
 from hushpath.privacy.gaussian import gaussian_mu
 
 EPSILON, DELTA = 1.0, 1e-6
+STRETCH, LARGEST_DELAY, LEAST_PLANNED = 5, 30.0, 100  # of the way "weights": edges of a unit, seconds, reports
 SOURCES, DRAWS, NORMAL_90 = 60, 24, 1.6449
 SHOWN = ("free flow", "one ratio", "plain ratio", "laplace", "weights", "prototype", "ours", "no noise", "cover")
 

@@ -55,7 +55,7 @@ pygments_style, pygments_dark_style = "tango", "monokai"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # in the signature they hide the names; docstrings say what is what
 python_use_unqualified_type_names = True
-napoleon_numpy_docstring = False
+napoleon_numpy_docstring = True
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 

@@ -7,14 +7,14 @@ from PIL import Image
 
 import hushpath
 from hushpath.publish.isochrones import isochrones
-from hushpath.report.isochrones import picture
+from hushpath.report.isochrones import draw_isochrones
 
 HERE = Path(__file__).parent
 
 
 def main():
     rel = hushpath.load(HERE.parent / "demo-out" / "city.hush").at("am")
-    with Image.open(io.BytesIO(picture(rel, isochrones(rel, "market", (300, 600, 900))))) as drawn:
+    with Image.open(io.BytesIO(draw_isochrones(rel, isochrones(rel, "market", (300, 600, 900))))) as drawn:
         small = drawn.convert("RGB")
         small.thumbnail((1000, 800))
         small.quantize(64, Image.Quantize.MAXCOVERAGE).save(HERE / "isochrones.png", optimize=True)

@@ -171,14 +171,14 @@ def of_coverage(found):
         [
             {
                 "mechanism": f"`{row['mechanism']}`",
-                "cells": row["cells"],
-                "at zero": row["cells_at_zero"],
+                "cases": row["cases"],
+                "at zero": row["cases_at_zero"],
                 "90 % intervals that hold the truth": f"{row['coverage']:.3f} of {row['intervals']}"
                 if row["intervals"]
                 else "–",
                 "error / plan: median (least to most)": f"{number(row['measured_over_predicted_median'])} "
                 f"({number(row['measured_over_predicted_least'])} to {number(row['measured_over_predicted_most'])})",
-                "cells above the bound": row["cells_above_bound"],
+                "cases above the bound": row["cases_above_bound"],
             }
             for row in found["coverage"]
         ]
@@ -198,7 +198,7 @@ def of_estimators(found):
             {
                 "mechanism": f"`{mechanism}`",
                 "estimator": f"`{estimator}`",
-                "cells": len(rows),
+                "cases": len(rows),
                 "of these, by default": sum(row["default"] for row in rows),
                 "error / clip's, geometric mean": number(mean),
                 "worst": number(max(ratios, default=None)),

@@ -1,7 +1,7 @@
-"""For a map maker: how far one gets in 2, 3 and 4 minutes, and where that is uncertain, as GeoJSON and picture.
+"""For a map maker: isochrones of 2, 3 and 4 minutes with their uncertainty, as GeoJSON and as a picture.
 
-The city is made up; put your own edge list, and a table of places in longitude and latitude, in place of `city.csv` and
-`places.csv`.  The streets are public, the seconds are private.  Needs `hushpath[pictures,pandas]`.
+The city is simulated.  Replace `weights.csv` by your own edge list and `places.csv` by a table of longitudes and
+latitudes.  The streets are public, the seconds are private.  Needs `hushpath[pictures,pandas]`.
 """
 
 import json
@@ -16,11 +16,11 @@ from hushpath.export import export
 from hushpath.publish.isochrones import isochrones
 from hushpath.report.isochrones import write_isochrones
 
-make_city(size=200, trips=50_000).write_csv(Path("."))  # city.csv: source, target, seconds, free_flow
+make_city(size=200, people=1_000).write(Path("."))  # weights.csv: source, target, seconds, free_flow
 places = pd.read_csv("city.nodes.csv")  # kilometres; as if the city lay beside the Vltava
 places.assign(x=14.42 + places.x / 71.5, y=50.08 + places.y / 111.2).to_csv("places.csv", index=False)
 
-net = hushpath.read_network("city.csv", weight="seconds", nodes="places.csv", proxy="free_flow")
+net = hushpath.read_network("weights.csv", weight="seconds", nodes="places.csv", proxy="free_flow")
 
 # Yours to declare: one trip moves all seconds together by at most 3, and no street takes more than 62.
 terms = dict(epsilon=1.0, unit=3.0, max_weight=62, mechanism="input")

@@ -10,16 +10,14 @@ from pathlib import Path
 import pandas as pd
 
 import hushpath
-from hushpath.demo.commuters import make_commuters
+from hushpath.demo.city import make_city
 from hushpath.page.write import write_explorer
 from hushpath.publish.export import write_matrix
 
-city = make_commuters(size=300, people=4000)
+city = make_city(size=300, people=4000)
 city.write(Path("."))  # streets.csv: source, target, free_flow; trips.parquet: person, date, from, to, seconds, period
-places = pd.DataFrame(city.streets.places, columns=["x", "y"])
-places.assign(node=city.streets.labels).to_csv("corners.csv", index=False)
 
-streets = hushpath.read_topology("streets.csv", directed=True, proxy="free_flow", nodes="corners.csv")
+streets = hushpath.read_topology("streets.csv", directed=True, proxy="free_flow", nodes="city.nodes.csv")
 trips = hushpath.read_trips(
     "trips.parquet", streets, person="person", day="date", edge=("from", "to"), seconds="seconds",
     period="period", periods=["am", "pm"],

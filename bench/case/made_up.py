@@ -19,8 +19,7 @@ import numpy as np
 import pandas as pd
 from trip_cities import STAY_AT_HOME, arcs
 
-from hushpath.demo.people import DAYS, simulate_people
-from hushpath.demo.routing import Roads, Tour, tours
+from hushpath.demo.people import DAYS, Roads, TripEnds, find_routes, simulate_people
 
 SEED = 2026
 MINUTE = 60.0
@@ -55,7 +54,7 @@ def metro(folder, sizes=(2_000, 20_000, 200_000)):
     living = rng.lognormal(0, 0.5, len(away))
     working = np.exp(-4.0 * away) * rng.lognormal(0, 0.5, len(away))
     plain = roads.free_flow[None]
-    _, load = tours(roads, plain, mornings(living, working, 50_000, rng)[1], rng)
+    _, load = find_routes(roads, plain, mornings(living, working, 50_000, rng)[1], rng)
     volume = np.bincount(load, minlength=len(roads.tails)).astype(float)
     crowd = np.minimum(volume / np.quantile(volume, 0.9), 1.5)
     own = np.exp(OWN * rng.normal(size=len(volume)) - OWN**2 / 2)
@@ -63,7 +62,7 @@ def metro(folder, sizes=(2_000, 20_000, 200_000)):
     public(folder, labels, nodes, roads, truth, "timetable")
     for size in sizes:
         who, tour = mornings(living, working, size, rng)
-        which, arc = tours(roads, truth[None], tour, rng)
+        which, arc = find_routes(roads, truth[None], tour, rng)
         haste = rng.lognormal(-(HASTE**2) / 2, HASTE, len(who))
         seconds = truth[arc] * haste[which] * rng.gamma(LUCK, 1 / LUCK, len(arc))
         passes(folder, size, labels, roads, who[which], np.zeros(len(arc), int), arc, seconds)
@@ -79,7 +78,7 @@ def mornings(living, working, people, rng):
     who = np.concatenate([np.arange(people), goes_on])
     origin, target = np.concatenate([home, work[goes_on]]), np.concatenate([work, other[goes_on]])
     moves = origin != target
-    return who[moves], Tour(origin[moves], target[moves], np.zeros(moves.sum(), np.int64))
+    return who[moves], TripEnds(origin[moves], target[moves], np.zeros(moves.sum(), np.int64))
 
 
 def roads(folder, sizes=(150_000,)):

@@ -3,7 +3,6 @@
 import ast
 import inspect
 import re
-import runpy
 import subprocess
 import sys
 from functools import cache
@@ -61,17 +60,6 @@ def test_rooms_are_the_folders_and_their_files():
         there = {path.stem for path in inside.glob("*.py") if path.stem not in ("__init__", "__main__")}
         there |= {path.parent.name for path in inside.glob("*/__init__.py")} if room != "." else set()
         assert not files or set(files) == there or ("*" in files and set(files) - {"*"} < there), room
-
-
-def test_the_package_tells_the_same_story():
-    for room, (_, text) in rooms(PAGE).items():
-        if room != ".":
-            assert re.search(rf"^    {room} +{re.escape(text)}$", hushpath.__doc__, re.M), room
-
-
-def test_the_picture_of_the_house_is_current():
-    drawn = runpy.run_path(str(PACKAGE.parent.parent / "docs" / "draw_house.py"))["drawn"]()
-    assert (PACKAGE.parent.parent / "docs" / "house.svg").read_text(encoding="utf-8") == drawn
 
 
 def test_the_order_checker_can_fail(tmp_path):

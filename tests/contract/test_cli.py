@@ -85,7 +85,7 @@ def test_a_page_and_a_report_of_any_network(folder, capsys):
     assert (code, err) == (0, "")
     assert "NOT PRIVATE" in out
     text = (folder / "report.html").read_text(encoding="utf-8")
-    assert "How far from the truth" in text
+    assert "Error against the true data" in text
     assert "released driving time" in text
     found = json.loads(call(capsys, *report, "--json")[1])
     assert found["evaluation"]["pairs"] == 30 * 29
@@ -94,7 +94,7 @@ def test_a_page_and_a_report_of_any_network(folder, capsys):
     code, out, err = call(capsys, *report, "--public")
     assert (code, err) == (0, "")
     assert "may be published" in out
-    assert "How far from the truth" not in (folder / "report.html").read_text(encoding="utf-8")
+    assert "Error against the true data" not in (folder / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_public_column_helps(folder, capsys, monkeypatch):
@@ -121,7 +121,7 @@ def test_a_public_column_helps(folder, capsys, monkeypatch):
     assert "public column free," in call(capsys, "inspect", "roads.hush")[1]
     assert json.loads(call(capsys, "inspect", "roads.hush", "--json")[1])["statement"]["proxy"] == "free"
     evaluate = ["evaluate", "roads.csv", "roads.hush", "--weight", "minutes"]
-    assert "what everybody knows already: " in call(capsys, *evaluate)[1]
+    assert "baseline from public data: " in call(capsys, *evaluate)[1]
     found = json.loads(call(capsys, *evaluate, "--json")[1])
     assert found["proxy_error"] > 0 < found["proxy_scaled_error"]
     code, out, err = call(capsys, *RELEASE, "--force", "--option", "proxy=free")

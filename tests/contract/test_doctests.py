@@ -17,8 +17,3 @@ SHOWN = {
 @pytest.mark.parametrize("module", SHOWN)
 def test_what_a_docstring_shows_is_so(module):
     assert doctest.testmod(importlib.import_module(module)) == (0, SHOWN[module])
-
-
-def test_the_formulas_that_privacy_rests_on_are_shown_at_work():
-    rooms = ("privacy.sensitivity", "privacy.accounting", "noise.laws", "noise.samplers")
-    assert {f"hushpath.{room}" for room in rooms} <= SHOWN.keys()

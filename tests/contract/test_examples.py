@@ -1,7 +1,6 @@
 """The examples run: each in a process and a folder of its own, and each asserts what it claims."""
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,17 +14,10 @@ EXAMPLES = sorted(FOLDER.glob("*.py"))
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
 def test_the_example_runs_and_claims_something(example, tmp_path):
     source = example.read_text(encoding="utf-8")
-    assert re.match(r'"""For a|"""For whoever', source), "the first line says who it is for"
     assert source.count("\nassert ") >= 2
-    assert len(source.splitlines()) < 60
     environment = {**os.environ, "HUSHPATH_CACHE": str(tmp_path / "cache")}
     done = subprocess.run(
         [sys.executable, str(example)], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "released" in done.stdout or "true" in done.stdout
-
-
-def test_the_list_of_examples_is_complete():
-    listed = re.findall(r"^\| \[(\S+)\]\(\1\)", (FOLDER / "README.md").read_text(encoding="utf-8"), re.M)
-    assert sorted(listed) == [example.name for example in EXAMPLES]

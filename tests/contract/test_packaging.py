@@ -11,6 +11,7 @@ import pytest
 from forging import forged
 from named_graphs import named
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import hushpath
 from hushpath.extras import imported, installed, library
@@ -21,6 +22,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 CORE = {Requirement(text).name for text in PROJECT["dependencies"]}
 COMES_WITH = {"geopandas": {"shapely", "pyproj"}, "fastapi": {"starlette", "pydantic"}, "typer": {"click", "pydantic"}}
 NO_USE = {"docs", "dev", "fuzz", "all"}  # extras for those who work on hushpath, and the sum of the others
+EXTRAS = set(PROJECT["optional-dependencies"]) - NO_USE
 ROAD = """
 import hushpath, numpy as np
 from hushpath.data.network import Network
@@ -96,16 +98,25 @@ def test_what_is_said_to_be_missing_is_brought_by_the_extra_that_is_named():
                 if isinstance(module, ast.Constant) and isinstance(extra, ast.Constant):
                     assert module.value.partition(".")[0] in brought_by(extra.value), (name, module.value, extra.value)
                     told.add(extra.value)
-    assert told | {"serve"} == set(PROJECT["optional-dependencies"]) - NO_USE
+    assert told | {"serve"} == EXTRAS
     copies = [name for name, tree in SOURCES.items() if "pip install" in ast.unparse(tree) and name != "extras.py"]
     assert copies == []
 
 
-def test_all_is_every_extra_of_use_and_dev_takes_it_in():
-    extras = PROJECT["optional-dependencies"]
-    (everything,) = map(Requirement, extras["all"])
-    assert everything.extras == set(extras) - NO_USE
-    assert any(Requirement(text).extras == {"all", "docs"} for text in extras["dev"])
+def pins(name):
+    rows = [line.split("==") for line in (ROOT / name).read_text(encoding="utf-8").splitlines() if line[0] != "#"]
+    return {canonicalize_name(name): version for name, version in rows}
+
+
+def test_every_dependency_has_a_floor_that_is_tested_and_that_the_pins_satisfy():
+    floors, pinned = pins("constraints-lowest.txt"), pins("constraints.txt")
+    lists = [PROJECT["dependencies"], *(PROJECT["optional-dependencies"][one] for one in EXTRAS)]
+    runtime = [Requirement(text) for texts in lists for text in texts]
+    assert set(floors) == {wanted.name for wanted in runtime}
+    for wanted in runtime:
+        assert str(wanted.specifier) == f">={floors[wanted.name]}"
+        assert wanted.specifier.contains(pinned[wanted.name]), wanted
+    assert PROJECT["version"] == hushpath.__version__
 
 
 def test_a_library_that_is_there_is_given_and_one_that_is_not_is_not(monkeypatch):
@@ -122,7 +133,7 @@ def test_a_minimal_install_tells_the_story(tmp_path):
     """Trips, plan, release, query, page: without pandas, OpenDP, matplotlib and networkx."""
     told = bare(
         "from pathlib import Path\nfrom hushpath.demo.story import run_demo\n"
-        "run_demo(Path(sys.argv[1]), size=160, people=3000, trips=20000)",
+        "run_demo(Path(sys.argv[1]), size=160, people=3000)",
         tmp_path,
     )
     assert told.returncode == 0, told.stderr
@@ -130,7 +141,7 @@ def test_a_minimal_install_tells_the_story(tmp_path):
     assert "needs matplotlib: pip install 'hushpath[pictures]'" in line
     assert "report.html" not in told.stdout.replace(" ", "\n").split("\n")
     assert {path.name for path in tmp_path.iterdir()} == {
-        "city.csv", "city.html", "city.hush", "city.nodes.csv", "report-public.html", "streets.csv", "trips.parquet",
+        "city.html", "city.hush", "city.nodes.csv", "report-public.html", "streets.csv", "trips.parquet", "weights.csv",
     }  # fmt: skip
     rel = hushpath.load(tmp_path / "city.hush")
     assert (rel.statement.private, rel.statement.sampler) == (True, "vector")

@@ -107,9 +107,3 @@ def test_extras_and_targets_that_are_shown_exist(page):
             assert set(names.split(",")) <= set(extras), line
         for target in re.findall(r"^make ([a-z][\w-]*)", line):
             assert target in targets, line
-
-
-def test_no_power_became_bold(site):
-    """Markdown takes 2**52 ... 2** for stars; powers are written 2^52."""
-    for page in [*site.glob("*.html"), *(site / "proofs").glob("*.html")]:
-        assert not re.search(r"\w<strong>[-\d(]", page.read_text(encoding="utf-8")), page.name

@@ -683,9 +683,9 @@ MUTANTS = [
     # --- what others on the machine can read or plant
     Mutant(CONTAINER, "        if not owner_only:  # as mkstemp made it", "        if True:",
            "a report with the truth for everybody", OWNER_ONLY),
-    Mutant("report/release.py", "shows_truth = comparison is not None", "shows_truth = False",
+    Mutant("report/release.py", "owner_only=comparison is not None", "owner_only=False",
            "the truth in an ordinary file", OWNER_ONLY),
-    Mutant("lab/store.py", "os.fchmod(handle, 0o600)", "pass", "results in a file that was open before", OWNER_ONLY),
+    Mutant("lab/runner.py", "os.fchmod(handle, 0o600)", "pass", "results in a file that was open before", OWNER_ONLY),
     Mutant("publish/evaluate.py", '"publishable": False, "marking"', '"marking"',
            "an evaluation that does not say so first", OWNER_ONLY),
     Mutant("cli/report.py", '"publishable": public and rel.statement.private', '"publishable": rel.statement.private',

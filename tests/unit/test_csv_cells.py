@@ -102,7 +102,7 @@ def test_tables_of_the_lab():
 def test_there_is_no_other_writer_of_csv():
     """One that is added must go through the same function, or write numbers alone."""
     numbers_only = {
-        "demo/city.py": "intersections of the made-up city are numbers", "demo/commuters.py": "so are these",
+        "demo/city.py": "intersections of the simulated city are numbers",
     }  # fmt: skip
     package, found = Path(hushpath.__file__).parent, set()
     for file in package.rglob("*.py"):

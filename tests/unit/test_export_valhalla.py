@@ -5,7 +5,7 @@ from exported import SQUARE, of_trips, released
 
 from hushpath.errors import CannotError, InputError, OptionError
 from hushpath.export import export
-from hushpath.export.valhalla import graph_id, tile_file
+from hushpath.export.speeds import graph_id, tile_file
 
 IDS = [
     (a, b, f"{level}/{47701 + i}/{130 + i}") for i, ((a, b), level) in enumerate(zip(SQUARE, (0, 1, 2, 1), strict=True))
@@ -33,7 +33,6 @@ def test_a_release_of_one_time_is_for_day_and_night(tmp_path):
     assert all(night == day and 1 <= day <= 250 for night, day in found.values())
     assert found["1/47701/9"] == found[IDS[0][2]]  # two names of one edge, in both directions
     assert written.facts["without_id"] == 3
-    assert "3 edges without an id left out" in written.text
     assert (tmp_path / "traffic" / "0" / "003" / "015.csv").is_file()
 
 
@@ -57,22 +56,22 @@ def test_day_and_night_of_two_periods(tmp_path):
     "wrong", ["", "x", "1/2", "3/1/1", "1/2/3/4", "-1", "1/9999999/1", "1/1/9999999", 2**60, "7", None]
 )
 def test_ids_that_are_none(tmp_path, wrong):
-    with pytest.raises(InputError, match="no id of Valhalla"):
+    with pytest.raises(InputError, match="row 1 of ids"):
         export(released(), tmp_path / "x", "valhalla", ids=[(10, 11, wrong)])
     assert not list(tmp_path.iterdir())
 
 
 def test_what_is_refused(tmp_path):
     rel, out = released(directed=True), tmp_path / "x"
-    for ids, says in [
-        ([(11, 10, "1/2/3")], "no edge joins in this direction"), ([(10, 99, "1/2/3")], "no node"),
-        ([(10, 11, "1/2/3"), (11, 12, "1/2/3")], "for the second time"), (["10,11"], "must hold source"),
+    for ids, place in [
+        ([(11, 10, "1/2/3")], "row 1 of ids"), ([(10, 99, "1/2/3")], "99"),
+        ([(10, 11, "1/2/3"), (11, 12, "1/2/3")], "row 2 of ids"), (["10,11"], "row 1 of ids"),
     ]:  # fmt: skip
-        with pytest.raises(InputError, match=says):
+        with pytest.raises(InputError, match=place):
             export(rel, out, "valhalla", ids=ids)
-    with pytest.raises(OptionError, match="give --ids"):
+    with pytest.raises(OptionError, match="--ids"):
         export(rel, out, "valhalla")
-    with pytest.raises(CannotError, match="NOT PRIVATE, and valhalla has no room"):
+    with pytest.raises(CannotError, match="NOT PRIVATE"):
         export(released(epsilon=float("inf")), out, "valhalla", ids=IDS)
     out.mkdir()
     (out / "mine.txt").write_text("mine")

@@ -124,8 +124,8 @@ def test_small_integer_types_do_not_overflow():
 
 
 def test_ordinary_networks_are_read_in_silence(tmp_path):
-    city = make_city(size=160, trips=400)
-    edges, nodes = city.write_csv(tmp_path)
+    files = make_city(size=160, people=100).write(tmp_path)
+    edges, nodes = files["weights"], files["nodes"]
     assert said(lambda: read_network(edges, nodes=nodes, weight="seconds")) == []
     assert said(lambda: read_network(edges, nodes=nodes, weight="seconds", directed=True)) == []
     for name in CLASSES:

@@ -12,7 +12,7 @@ import hushpath
 from hushpath.errors import CannotError, InputError, OptionError
 from hushpath.publish.isochrones import isochrones
 from hushpath.publish.places import Places
-from hushpath.publish.raster import Flat, Grid, along, time_at
+from hushpath.publish.raster import Grid, along, time_at
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -147,10 +147,10 @@ def test_a_release_without_edge_weights_has_isochrones_too():
 
 def test_metres_on_earth_and_units_elsewhere():
     here = np.array([[13.3, 52.5], [13.5, 52.6], [np.nan, np.nan]])
-    flat = Flat.of(Places(here, True))
-    across = flat.places[1] - flat.places[0]
+    flat = Places(here, True).projected()
+    across = flat.xy[1] - flat.xy[0]
     assert across == pytest.approx([13_535, 11_120], rel=1e-3)
-    assert np.array_equal(Flat.of(Places(here[:2] * 1000, False)).places, here[:2] * 1000)
+    assert np.array_equal(Places(here[:2] * 1000, False).projected().xy, here[:2] * 1000)
     net = grid(4)
     far = build(16, np.stack([net.topology.tails, net.topology.heads], 1), np.full(24, 5.0),
                 coordinates=net.topology.coordinates * 1000)  # fmt: skip
@@ -164,13 +164,13 @@ def test_what_cannot_be_drawn_is_refused():
         isochrones(plain, 0, [1.0])
     rel = released(grid(3))
     for steps in ([], [0], [-1], [float("nan")], [float("inf")], ["x"], [None]):
-        with pytest.raises(OptionError, match="steps are"):
+        with pytest.raises(OptionError, match="`steps`"):
             isochrones(rel, 0, steps)
     for cells in (5, 10**6, 1.5, True):
-        with pytest.raises(OptionError, match="cells must"):
+        with pytest.raises(OptionError, match="`cells`"):
             isochrones(rel, 0, [1.0], cells=cells)
     for reach in (-1.0, float("nan"), float("inf")):
-        with pytest.raises(OptionError, match="reach must"):
+        with pytest.raises(OptionError, match="`reach`"):
             isochrones(rel, 0, [1.0], reach=reach)
     with pytest.raises(OptionError, match="confidence"):
         isochrones(rel, 0, [1.0], confidence=1.5)

@@ -10,8 +10,7 @@ from hushpath.errors import NetworkError, OptionError
 from hushpath.estimate.base import WeightEstimator
 from hushpath.estimate.registry import ESTIMATORS
 from hushpath.lab.cases import FULL, NO_ESTIMATOR, QUICK, code_digest, estimators_for, make_cases, measurements
-from hushpath.lab.edge_lists import load_own, own_network
-from hushpath.lab.networks import CLASSES, make_ground
+from hushpath.lab.networks import CLASSES, load_own, make_ground, own_network
 from hushpath.lab.trial import _weighed
 from hushpath.lab.weights import KINDS, weigh
 from hushpath.publish.evaluate import evaluate
@@ -95,9 +94,9 @@ def test_a_measurement_is_listed_once_with_all_its_readings(monkeypatch):
 def test_an_id_changes_with_the_code_that_makes_the_result(tmp_path):
     (tmp_path / "lab").mkdir()
     (tmp_path / "noise.py").write_text("a = 1\n")
-    (tmp_path / "lab" / "page.py").write_text("b = 1\n")
+    (tmp_path / "lab" / "report.py").write_text("b = 1\n")
     before = code_digest(tmp_path)
-    (tmp_path / "lab" / "page.py").write_text("b = 2\n")
+    (tmp_path / "lab" / "report.py").write_text("b = 2\n")
     assert code_digest(tmp_path) == before  # shows results only
     (tmp_path / "noise.py").write_text("a = 2\n")
     assert code_digest(tmp_path) != before
@@ -165,5 +164,5 @@ def test_edge_lists_the_lab_cannot_use(tmp_path):
         own_network(path, "weight")
     with pytest.raises(NetworkError, match="cannot read"):
         own_network(tmp_path / "absent.csv", "weight")
-    with pytest.raises(OptionError, match="edge lists"):
+    with pytest.raises(OptionError, match="graphml"):
         own_network(tmp_path / "roads.graphml", "weight")

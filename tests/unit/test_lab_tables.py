@@ -9,10 +9,18 @@ import pytest
 from hushpath.data.network import Network
 from hushpath.lab import table1
 from hushpath.lab.pictures import apart
-from hushpath.lab.rates import fit, rates
-from hushpath.lab.store import Store
-from hushpath.lab.tables import at_zero, coverage, csv_text, estimators, exponent, exponents, usual, winners
-from hushpath.lab.theorems import ALPHA, SEPARATOR, SHAPES, Setting, theorem_shape
+from hushpath.lab.runner import Store
+from hushpath.lab.table1 import ALPHA, SEPARATOR, SHAPES, BoundArguments, fit, rates, theorem_shape
+from hushpath.lab.tables import (
+    at_zero,
+    coverage,
+    csv_text,
+    estimators,
+    exponent,
+    exponents,
+    winners,
+    with_default_estimator,
+)
 from hushpath.noise import Law
 from hushpath.privacy.accounting import Budget
 from hushpath.privacy.certificate import Exposure, calibrate
@@ -64,7 +72,7 @@ def test_csv_has_one_line_a_row():
 
 def test_theorems_in_words_and_numbers():
     assert theorem_shape("a mechanism of tomorrow", "grid") is None
-    here = Setting(10_000.0, 2.0, 0.5, 1e-6, p=100.0)
+    here = BoundArguments(10_000.0, 2.0, 0.5, 1e-6, p=100.0)
     logs = math.log(1e4) ** 2 * math.log(math.log(1e4) / 1e-6)
     expected = {
         ("separator", "grid"): 100 * logs / 0.5, ("separator-cover", "grid"): 10 * 2 * logs,
@@ -84,7 +92,7 @@ def test_a_shape_is_told_from_another_by_how_far_points_stray():
     rows = []
     for n in sizes:
         p = round(math.sqrt(n))
-        error = 1e-6 * 0.07 * SEPARATOR.value(Setting(n, 2e6, 1.0, 1e-6, p=p))
+        error = 1e-6 * 0.07 * SEPARATOR.value(BoundArguments(n, 2e6, 1.0, 1e-6, p=p))
         rows.append(row(nodes=n, network="grid", mechanism="separator", unit=1e-6, hubs=p, max_error=error))
     (found,) = rates(rows)
     assert found["constant"] == pytest.approx(0.07)
@@ -102,14 +110,14 @@ def test_readings_are_compared_with_the_first_estimator_and_mechanisms_as_read_b
         row(), row(estimator="sharper", default=False, mean_error=0.5), row(mechanism="hubs", mean_error=0.8),
         row(unit=1e-6, mean_error=1e-9), row(mechanism="cover", estimator="none", mean_error=0.7),
     ]  # fmt: skip
-    assert [one["mean_error"] for one in usual(rows)] == [1.0, 0.8, 0.7]
-    (best,) = winners(usual(rows))
+    assert [one["mean_error"] for one in with_default_estimator(rows)] == [1.0, 0.8, 0.7]
+    (best,) = winners(with_default_estimator(rows))
     assert best["winner"] == "cover"
     found = {(one["mechanism"], one["estimator"]): one["times_clip"] for one in estimators(rows)}
     assert found == {("input", "clip"): 1.0, ("hubs", "clip"): 1.0}  # "sharper" is in no registry
     counted = [row(covered=9, intervals=10, predicted_error=1.0, bound=bound) for bound in (5.0, None)]
     (line,) = coverage(counted)
-    assert (line["cells"], line["cells_above_bound"], line["bound_over_largest_error_median"]) == (2, 0, 5 / 3)
+    assert (line["cases"], line["cases_above_bound"], line["bound_over_largest_error_median"]) == (2, 0, 5 / 3)
 
 
 def test_labels_are_moved_apart():
@@ -137,7 +145,7 @@ def test_the_store_survives_a_cut_line_and_strangers(tmp_path):
 
 def test_level_scales_are_those_calibrate_finds():
     hubs, boundary, cells = np.array([9, 6, 4]), np.array([0, 20, 16]), np.array([1, 2, 4])
-    setting = table1.Setting(100.0, 2.0, 1.0, 1e-6)
+    setting = BoundArguments(100.0, 2.0, 1.0, 1e-6)
     cut = hub_cut(hubs, boundary, directed=False)
     exposure = Exposure(1, cut, np.zeros(3, np.int64), np.arange(3))
     unit = 2**20
@@ -158,7 +166,7 @@ def test_the_grid_shape_is_that_of_a_real_strategy(side):
     net = Network.build(range(side * side), tails, heads, np.ones(len(tails)))
     real = plan(net.topology, epsilon=1.0, unit=1.0, max_weight=2.0, mechanism="separator", law="gaussian").strategy
     ratio = error_bound(real, table1.GAMMA).total / table1.separator_bound(
-        table1.Setting(side * side, 2.0, 1.0, 1e-6), grid=True
+        BoundArguments(side * side, 2.0, 1.0, 1e-6), grid=True
     )
     assert 0.4 < ratio < 2.0
 
@@ -178,9 +186,9 @@ def test_table1_grows_as_the_theorems_say():
 def test_chen_et_al_have_their_column_where_the_paper_has_it():
     column = {entry.family: entry.bound for entry in table1.ENTRIES if entry.mechanism == "hubs-bounded"}
     assert set(column) == {"planar", "grid"}
-    at = [table1.chen_bound(Setting(n, 2.0, 1.0, 1e-6)) for n in (1e6, 1e9, 1e12)]
+    at = [table1.chen_bound(BoundArguments(n, 2.0, 1.0, 1e-6)) for n in (1e6, 1e9, 1e12)]
     assert at[0] < at[1] < at[2]
     slope = math.log(at[2] / at[0]) / math.log(1e6)
     assert ALPHA < slope < 0.55  # n^(alpha + o(1)): below the n^(1/2) of hubs with their logarithm
-    by_weight = [table1.chen_bound(Setting(1e9, weight, 1.0, 1e-6)) for weight in (2.0, 20.0, 200.0)]
+    by_weight = [table1.chen_bound(BoundArguments(1e9, weight, 1.0, 1e-6)) for weight in (2.0, 20.0, 200.0)]
     assert by_weight == sorted(by_weight)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import hushpath
 from hushpath.cli.app import app
 from hushpath.files.container import replacing
-from hushpath.lab.store import Store
+from hushpath.lab.runner import Store
 from hushpath.publish.evaluate import evaluate
 from hushpath.report.page import write_file
 

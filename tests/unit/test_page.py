@@ -11,8 +11,8 @@ import pytest
 import hushpath
 from hushpath.errors import CannotError, InputError, OptionError
 from hushpath.page import data
-from hushpath.page.layout import drawn_places, laid_out
-from hushpath.page.packing import packed
+from hushpath.page.data import pack
+from hushpath.page.layout import compute_layout, node_positions
 from hushpath.page.write import explorer, write_explorer
 
 OPTIONS = dict(epsilon=1, unit=1, max_weight=9, anyway=True)
@@ -22,7 +22,7 @@ def ring(n=20, **more):
     return hushpath.Network.build(range(n), np.arange(n), (np.arange(n) + 1) % n, np.arange(n) % 5 + 1.0, **more)
 
 
-def unpacked(text):
+def unpack(text):
     """A second reader of what ``packed`` writes, by its description."""
     block = zlib.decompress(base64.b64decode(text))
     size = int.from_bytes(block[:4], "little")
@@ -39,7 +39,7 @@ def unpacked(text):
 
 
 def payload(page):
-    return unpacked(re.search(r'id="data">([^<]+)<', page)[1])
+    return unpack(re.search(r'id="data">([^<]+)<', page)[1])
 
 
 def test_arrays_survive():
@@ -47,15 +47,15 @@ def test_arrays_survive():
         "few": np.array([3, 1, 2]), "large": np.array([2**53, 0, 5]), "rising": np.array([5, 5, 900, 2**40]),
         "none": np.empty(0, np.int64), "float": np.array([0.5, -2.25, 1e-30]),
     }  # fmt: skip
-    header, found = unpacked(packed({"word": "é<"}, arrays))
+    header, found = unpack(pack({"word": "é<"}, arrays))
     assert header["word"] == "é<"
     assert header["arrays"]["few"]["planes"] == 1
     for name in ("few", "large", "rising", "none"):
         assert found[name].tolist() == arrays[name].tolist()
     assert found["float"].tolist() == arrays["float"].astype(np.float32).tolist()
     for wrong in ([-1], [2**53 + 1]):
-        with pytest.raises(CannotError, match="more digits"):
-            packed({}, {"x": np.array(wrong)})
+        with pytest.raises(CannotError, match="granularity"):
+            pack({}, {"x": np.array(wrong)})
 
 
 def test_a_page_holds_the_release_and_nothing_else():
@@ -80,7 +80,7 @@ def test_a_table_has_its_limit(monkeypatch):
     made = hushpath.release(ring(), mechanism="all-pairs", **OPTIONS)
     assert "table.0" in payload(explorer(made))[1]
     monkeypatch.setattr(data, "MOST_IN_TABLE", 399)
-    with pytest.raises(CannotError, match="room for 399 of them, not 400"):
+    with pytest.raises(CannotError, match=r"399.*400"):
         explorer(made)
 
 
@@ -111,17 +111,17 @@ def test_layouts_put_neighbours_side_by_side():
     at = np.arange(side * side).reshape(side, side)
     tails, heads = np.concatenate([[at[:-1].ravel(), at[1:].ravel()], [at[:, :-1].ravel(), at[:, 1:].ravel()]], axis=1)
     topology = hushpath.Network.build(range(side * side), tails, heads, np.ones(len(tails))).topology
-    places = laid_out(topology)
+    places = compute_layout(topology)
     length = np.linalg.norm(places[topology.tails] - places[topology.heads], axis=1)
     everyone = np.linalg.norm(places[:, None] - places, axis=2)
     assert length.max() < 0.3 * everyone.max()
-    assert np.array_equal(places, laid_out(topology))
+    assert np.array_equal(places, compute_layout(topology))
     assert np.median(length) == pytest.approx(1, rel=0.4)
 
 
 def test_parts_lie_apart_and_single_nodes_have_a_place():
     topology = hushpath.Network.build(range(7), [0, 1, 3], [1, 2, 4], [1.0] * 3).topology
-    places = laid_out(topology)
+    places = compute_layout(topology)
     assert np.isfinite(places).all()
     assert places[:3, 0].max() < places[3:5, 0].min()
     assert len({tuple(one) for one in places.round(6).tolist()}) == 7
@@ -130,16 +130,16 @@ def test_parts_lie_apart_and_single_nodes_have_a_place():
 def test_nodes_without_a_place_lie_among_their_neighbours():
     nowhere = [np.nan, np.nan]
     net = ring(6, coordinates=[[0, 0], nowhere, [2, 0], nowhere, nowhere, [5, 5]])
-    places, own = drawn_places(net.topology)
+    places, own = node_positions(net.topology)
     assert own
     assert places[1].tolist() == [1, 0]
     assert np.isfinite(places).all()
-    assert drawn_places(ring(6, coordinates=[nowhere] * 6).topology)[1] is False
+    assert node_positions(ring(6, coordinates=[nowhere] * 6).topology)[1] is False
 
 
 def test_degrees_of_longitude_are_shorter():
     net = ring(4, coordinates=[[6.0, 60.0], [7.0, 60.0], [7.0, 60.5], [6.0, 60.5]])
-    places, _ = drawn_places(net.topology)
+    places, _ = node_positions(net.topology)
     assert np.ptp(places, axis=0) == pytest.approx([0.5, 0.5], rel=0.02)
 
 
@@ -170,5 +170,5 @@ def test_places_beyond_all_bounds_are_refused():
     made = hushpath.release(
         ring(4, coordinates=[[0, 0], [1e308, 0], [0, -1e308], [1, 1]]), mechanism="input", **OPTIONS
     )
-    with pytest.raises(CannotError, match="beyond 1e"):
+    with pytest.raises(CannotError, match="coordinates"):
         explorer(made)

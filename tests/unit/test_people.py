@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from hushpath.demo.people import simulate_people
-from hushpath.demo.routing import Roads
+from hushpath.demo.people import Roads, simulate_people
 from hushpath.demo.streets import lay_out
 
 DAYS = 3

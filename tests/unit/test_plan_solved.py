@@ -10,7 +10,7 @@ from hushpath.errors import CannotError
 from hushpath.publish import target
 from hushpath.publish.plan import plan
 from hushpath.publish.planned import Sweep
-from hushpath.report.sweep import picture
+from hushpath.report.pictures import draw_sweep
 
 
 @pytest.mark.parametrize(
@@ -74,11 +74,11 @@ def test_several_epsilons_make_a_sweep():
 @pytest.mark.parametrize("scale", [{}, {"typical_weight": 5.0}])
 def test_a_sweep_is_drawn_the_same_every_time(scale):
     made = plan(lognormal_grid().topology, epsilon=[0.3, 1, math.inf], unit=1.5, **scale)
-    assert picture(made) == picture(made)
-    assert picture(made).startswith(b"\x89PNG")
-    text = picture(made, "svg").decode()
-    assert text == picture(made, "svg").decode()
-    assert ("public facts alone" in text) == bool(scale)
-    assert ("from noise alone" in text) != bool(scale)
-    with pytest.raises(CannotError, match="no error to draw"):
-        picture(plan(lognormal_grid().topology, epsilon=[math.inf], unit=1.5))
+    assert draw_sweep(made) == draw_sweep(made)
+    assert draw_sweep(made).startswith(b"\x89PNG")
+    text = draw_sweep(made, "svg").decode()
+    assert text == draw_sweep(made, "svg").decode()
+    assert ("baseline from public data" in text) == bool(scale)
+    assert ("from noise only" in text) != bool(scale)
+    with pytest.raises(CannotError):
+        draw_sweep(plan(lognormal_grid().topology, epsilon=[math.inf], unit=1.5))

@@ -14,10 +14,10 @@ from hushpath.publish.isochrones import isochrones
 from hushpath.publish.plan import plan
 from hushpath.publish.statement import NOT_PRIVATE
 from hushpath.report.canvas import colour, mark
-from hushpath.report.isochrones import picture, told
+from hushpath.report.isochrones import draw_isochrones, format_step
 from hushpath.report.page import records, write_file
 from hushpath.report.release import write_report
-from hushpath.report.setting import Setting
+from hushpath.report.texts import ReportTexts
 from hushpath.strategy.registry import MECHANISMS
 
 
@@ -34,7 +34,7 @@ def test_a_report_of_any_release(tmp_path, law):
         planned,
         compare(net, made),
         title="A & B",
-        setting=Setting(pairs=[("<a>", "b")]),
+        texts=ReportTexts(pairs=[("<a>", "b")]),
     )
     page = file.read_text(encoding="utf-8")
     assert "A &amp; B" in page
@@ -52,7 +52,7 @@ def test_a_report_speaks_the_words_of_its_file(tmp_path):
     """What the numbers are comes from the release, and so do some pairs to show."""
     net = hushpath.Network.build([1, 2, 3, 4], [0, 2], [1, 3], [1.0, 2.0])
     made = hushpath.release(net, epsilon=1.0, unit=1.0, quantity="latency", measured_in="ms", anyway=True)
-    write_report(tmp_path / "x.html", net.topology, made, None, compare(net, made), setting=Setting.of(made))
+    write_report(tmp_path / "x.html", net.topology, made, None, compare(net, made), texts=ReportTexts.of(made))
     page = (tmp_path / "x.html").read_text(encoding="utf-8")
     assert "released latency" in page
     assert "\u00a0ms" in page
@@ -84,8 +84,8 @@ def test_a_picture_of_isochrones_has_every_step_and_says_what_is_not_private():
     for seed in (None, 3):
         made = hushpath.release(net, **terms, seed=seed)
         drawn = isochrones(made, 0, [60, 150], cells=60)
-        pixels = imread(io.BytesIO(picture(made, drawn)))
-        assert np.array_equal(pixels, imread(io.BytesIO(picture(made, drawn))))
+        pixels = imread(io.BytesIO(draw_isochrones(made, drawn)))
+        assert np.array_equal(pixels, imread(io.BytesIO(draw_isochrones(made, drawn))))
         corner = np.round(255 * pixels[-40:, pixels.shape[1] // 2 :, :3]).astype(int)
         orange[seed] = bool((corner == [0xB3, 0x47, 0x00]).all(axis=2).any())
         for part in (0.88, 0.38):  # the nearest step and the farthest, one colour each
@@ -96,4 +96,4 @@ def test_a_picture_of_isochrones_has_every_step_and_says_what_is_not_private():
 @pytest.mark.parametrize(("units", "words"), [("seconds", "5 min"), ("km", "300 km"), ("", "300")])
 def test_a_step_is_told_in_the_units_of_the_release(units, words):
     net = hushpath.Network.build(range(2), [0], [1], [60.0])
-    assert told(hushpath.release(net, epsilon=5.0, unit=1.0, max_weight=100, measured_in=units), 300.0) == words
+    assert format_step(hushpath.release(net, epsilon=5.0, unit=1.0, max_weight=100, measured_in=units), 300.0) == words

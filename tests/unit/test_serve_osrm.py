@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from served import Client, city
 
-from hushpath.publish.places import great_circle
-from hushpath.publish.raster import EARTH
+from hushpath.publish.places import EARTH, great_circle
 from hushpath.serve import Limits
 from hushpath.serve.places import decoded, encoded, simplified
 

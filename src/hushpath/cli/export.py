@@ -47,8 +47,7 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Write a release for a routing engine, a travel model, a database or a map; free, and as often as one likes."""
-    from ..export import export
-    from ..export.registry import format_named
+    from ..export import export, find_format
     from ..files.folders import check_new_folder
     from ..progress import shown
     from ..publish.asked import check_confidence
@@ -56,7 +55,7 @@ def command(
     from ..publish.statement import NOT_PRIVATE
     from .asked import read_labels
 
-    form = format_named(to)
+    form = find_format(to)
     files = {"lengths": lengths, "ids": ids, "zones": zones}
     within = None if steps is None else numbers(steps, "--steps")
     if confidence is not None:

@@ -91,9 +91,9 @@ def _plan(spec: ReleaseSpec, epsilons: Any, more: dict[str, Any], picture: Path 
     with shown():
         made = spec.plan(epsilon=epsilons, **more)
     if picture is not None and isinstance(made, Sweep):
-        from ..report.sweep import write_picture
+        from ..report.pictures import write_sweep
 
-        write_picture(picture, made)
+        write_sweep(picture, made)
     if json:
         c.print_json({**made.as_dict(), **({"picture": str(picture)} if picture is not None else {})})
     else:

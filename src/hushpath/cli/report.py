@@ -30,7 +30,7 @@ def command(
     from ..publish.statement import NOT_PRIVATE, OWNER_ONLY
     from ..report.canvas import needs_matplotlib
     from ..report.release import write_report
-    from ..report.setting import Setting
+    from ..report.texts import ReportTexts
 
     c.check_inputs(source, release)
     rel = load(release)
@@ -40,8 +40,8 @@ def command(
         needs_matplotlib()
     with shown():
         comparison = None if spec is None else spec.compare(rel, sources=sources)
-        words = Setting.of(rel)
-        write_report(out, rel.topology, rel, None, comparison, title=title or words.title, setting=words)
+        texts = ReportTexts.of(rel)
+        write_report(out, rel.topology, rel, None, comparison, title=title or texts.title, texts=texts)
     c.print_marking(rel.statement)
     if json:
         marking = rel.statement.marking if public else OWNER_ONLY

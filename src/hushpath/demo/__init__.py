@@ -1,7 +1,7 @@
-"""The whole story on a built-in city, ending with a report to look at.
+"""A demonstration on a built-in city.
 
-streets     the public half: a generated city
-trips       the private half: simulated trips, and how far one trip can move the weights
-city        both together, as an owner has them
-story       plan, release, save, load, ask, evaluate, report
+streets     the public half: a generated street map
+people      the private half: simulated drivers on any road map
+city        both together, and the files a data owner would have
+story       plan, release, save, load, query, evaluate, report
 """

@@ -1,95 +1,182 @@
-"""The built-in city as its owner has it: public streets, private travel times, a stated privacy unit.
+"""The built-in city: public streets, five days of private trips, and the files a data owner would have.
 
-Public: streets, their lengths, classes and free-flow times, the planned reports, and the bounds that follow
-from them (no street takes longer than ``max_weight``).  Private: the trips, how many there are, and the travel times
-computed from them.  The unit is derived, with proof, in ``trips``.  The city is simulated and the same every time.
+Public: the streets with their lengths, classes and free-flow times.  Private: every trip, the number of trips, and the
+mean times.  Streets (``streets``) and people (``people``) are simulated; the same arguments give the same city.
 """
 
 from __future__ import annotations
 
 import csv
-import math
+import datetime
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from ..arrays import Float, Int
 from ..data.network import Network
+from ..data.periods import quoted
 from ..data.topology import Topology
+from ..data.trip_files import connection, register_arrays
+from ..data.trips import Trips, read_trips
 from ..data.weights import PrivateWeights
+from ..extras import library
+from .people import DAYS, PERIODS, Roads, Town, simulate_people
 from .streets import KINDS, Streets, lay_out
-from .trips import LARGEST_DELAY, UNIT, Trips, planned_reports, simulate_trips, travel_times
 
-SIZE = 2_500
-PLANNED = 120  # trips per intersection, in the public model
-TRIPS = 297_431  # of the simulated day: private, as a real count would be
-SEED = 2016
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+SIZE, PEOPLE, SEED = 2_500, 8_123, 2016  # the number of people is private, as it would be for real data
+MAX_WEIGHT = 62.0  # a public bound on the mean seconds of a street; larger means are clipped
+FIRST_DAY = datetime.date(2026, 10, 5)
+COLUMNS: dict[str, Any] = dict(
+    person="person", day="date", trip="trip", edge=("from", "to"), seconds="seconds", period="period"
+)
 
 
 @dataclass(frozen=True, eq=False)
 class City:
-    """Public streets and planned reports; private trips."""
+    """Public streets and private trips."""
 
     streets: Streets
-    planned: Int
-    trips: Trips
+    town: Town
 
     def __repr__(self) -> str:
         return f"City({len(self.streets.labels)} intersections, {len(self.streets.tails)} streets, trips hidden)"
 
-    @property
-    def unit(self) -> float:
-        """How far one trip, added, removed or changed, moves all travel times together, in seconds."""
-        return UNIT
-
-    @property
-    def max_weight(self) -> float:
-        """A public bound on every travel time, in seconds."""
-        return float(math.ceil(self.streets.free_flow.max() + LARGEST_DELAY))
-
     @cached_property
-    def _seconds(self) -> Float:
-        return travel_times(self.streets.free_flow, self.planned, self.trips)
-
-    @cached_property
-    def _topology(self) -> tuple[Topology, Int]:
-        """The public map in canonical order, and the street that each of its edges is."""
-        streets = self.streets
+    def _directed(self) -> tuple[Topology, Int]:
+        """The public map, and the arc of ``town.roads`` that each of its edges is."""
+        roads = self.town.roads
         return Topology.build(
-            streets.labels, streets.tails, streets.heads, upper=self.max_weight, coordinates=streets.places,
-            proxy=streets.free_flow, proxy_name="free_flow",
+            self.streets.labels, roads.tails, roads.heads, directed=True, coordinates=self.streets.places,
+            proxy=roads.free_flow, proxy_name="free_flow",
         )  # fmt: skip
+
+    @property
+    def topology(self) -> Topology:
+        """The public map: two directed edges per street."""
+        return self._directed[0]
+
+    @property
+    def truth(self) -> Float:
+        """The true mean seconds per period and edge, known to the simulation only.  NOT PRIVATE."""
+        return self.town.truth[:, self._directed[1]]
+
+    @cached_property
+    def _street(self) -> Int:
+        """The street of each arc."""
+        n, streets, roads = len(self.streets.labels), self.streets, self.town.roads
+        keys = np.minimum(streets.tails, streets.heads) * n + np.maximum(streets.tails, streets.heads)
+        order = np.argsort(keys)
+        wanted = np.minimum(roads.tails, roads.heads) * n + np.maximum(roads.tails, roads.heads)
+        return np.asarray(order[np.searchsorted(keys[order], wanted)], np.int64)
+
+    @cached_property
+    def _mean_seconds(self) -> Float:
+        """The true mean seconds of each street over both directions and all periods, at most ``MAX_WEIGHT``."""
+        mean = np.bincount(self._street, self.town.truth.mean(axis=0)) / np.bincount(self._street)
+        return np.asarray(np.minimum(mean, MAX_WEIGHT), np.float64)
 
     @cached_property
     def network(self) -> Network:
-        """What hushpath works on."""
-        topology, street = self._topology
-        return Network(topology, PrivateWeights(self._seconds, num_rows=len(self._seconds), keep=street))
+        """The same streets, undirected, with their mean seconds as private weights."""
+        streets = self.streets
+        topology, street = Topology.build(
+            streets.labels, streets.tails, streets.heads, upper=MAX_WEIGHT, coordinates=streets.places,
+            proxy=streets.free_flow, proxy_name="free_flow",
+        )  # fmt: skip
+        return Network(topology, PrivateWeights(self._mean_seconds, num_rows=len(streets.tails), keep=street))
+
+    @cached_property
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        """The private table of trips: one row per pass over an edge."""
+        drives, roads = self.town.drives, self.town.roads
+        labels, names = np.array(self.streets.labels, object), np.array(self.town.periods, object)
+        days = np.array([FIRST_DAY + datetime.timedelta(days=day) for day in range(DAYS)], "datetime64[s]")
+        return {
+            "person": drives.person, "date": days[drives.day], "trip": drives.trip,
+            "from": labels[roads.tails[drives.arc]], "to": labels[roads.heads[drives.arc]],
+            "seconds": drives.seconds.round(1), "period": names[drives.period],
+        }  # fmt: skip
 
     @property
-    def kinds(self) -> Int:
-        """The class of the street that each edge of the network is."""
-        return self.streets.kinds[self._topology[1]]
+    def table(self) -> pd.DataFrame:
+        """The private table of trips as a data frame."""
+        return cast("pd.DataFrame", library("pandas", "pandas", "a data frame").DataFrame(self._columns))
 
-    def write_csv(self, folder: Path) -> tuple[Path, Path]:
-        """Write the edge list with the PRIVATE column ``seconds``, and the node table."""
-        streets, edges, nodes = self.streets, folder / "city.csv", folder / "city.nodes.csv"
-        with edges.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(["source", "target", "seconds", "free_flow", "length_km", "class"])
-            columns = streets.tails, streets.heads, self._seconds, streets.free_flow, streets.lengths, streets.kinds
-            for a, b, seconds, free, length, kind in zip(*columns, strict=True):
-                writer.writerow([streets.labels[a], streets.labels[b], repr(float(seconds)), free, length, KINDS[kind]])
-        with nodes.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(["node", "x", "y"])
-            for label, (x, y) in zip(streets.labels, streets.places, strict=True):
-                writer.writerow([label, x, y])
-        return edges, nodes
+    def trips(self, table: Path | pd.DataFrame | None = None) -> Trips:
+        """Read the trips, from memory or from a written file."""
+        given = self.table if table is None else table
+        return read_trips(given, self.topology, periods=list(self.town.periods), **COLUMNS)
+
+    def write(self, folder: Path) -> dict[str, Path]:
+        """Write the public streets and nodes, the PRIVATE trips, and a network with PRIVATE weights.
+
+        Parameters
+        ----------
+        folder : Path
+            An existing folder.
+
+        Returns
+        -------
+        dict
+            The paths of ``network``, ``nodes``, ``trips`` and ``weights``.
+        """
+        names = dict(network="streets.csv", nodes="city.nodes.csv", trips="trips.parquet", weights="weights.csv")
+        paths = {key: folder / name for key, name in names.items()}
+        streets, roads, street = self.streets, self.town.roads, self._street
+        labels = np.array(streets.labels, object)
+        kinds = np.array(KINDS, object)[streets.kinds]
+        _write_csv(
+            paths["network"],
+            {
+                "source": labels[roads.tails], "target": labels[roads.heads], "free_flow": roads.free_flow,
+                "length_km": streets.lengths[street], "class": kinds[street],
+            },
+        )  # fmt: skip
+        _write_csv(
+            paths["weights"],
+            {
+                "source": labels[streets.tails], "target": labels[streets.heads], "seconds": self._mean_seconds,
+                "free_flow": streets.free_flow, "length_km": streets.lengths, "class": kinds,
+            },
+        )  # fmt: skip
+        _write_csv(paths["nodes"], {"node": labels, "x": streets.places[:, 0], "y": streets.places[:, 1]})
+        with connection() as engine:  # writes Parquet without further libraries
+            register_arrays(engine, "passes", self._columns)
+            engine.execute(f"COPY passes TO {quoted(str(paths['trips']))} (FORMAT parquet)")
+        return paths
 
 
-def make_city(size: int = SIZE, trips: int = TRIPS, seed: int = SEED) -> City:
-    """Generate a city of about ``size`` corners and a private day of ``trips``; the public model sees only ``size``."""
+def _write_csv(path: Path, columns: dict[str, Iterable[Any]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+
+
+def make_city(size: int = SIZE, people: int = PEOPLE, seed: int = SEED) -> City:
+    """Generate a city and five private days of its people.
+
+    Parameters
+    ----------
+    size : int
+        Approximate number of intersections.
+    people : int
+        Number of people; private.
+    seed : int
+        The same seed gives the same city.
+
+    Returns
+    -------
+    City
+        Streets and trips.
+    """
     streets = lay_out(size, seed)
-    planned = planned_reports(streets, PLANNED * size, seed + 1)
-    return City(streets, planned, simulate_trips(streets, trips, seed + 2))
+    return City(streets, simulate_people(Roads.of(streets), people, seed + 3, DAYS, PERIODS))

@@ -1,64 +1,182 @@
-"""Simulated people who drive: who goes where and when, on which streets, and how long each street takes them.
+"""Simulated drivers on any road map: who goes where and when, by which route, and how long each street takes.
 
-Everything is made up, so that what a release gets wrong can be known.  The inputs are a directed road map
-(``Roads``), so any network with places and free-flow times will do.
+The true mean times are known because they are simulated, so the error of a release can be measured.  The input is a
+directed road map (``Roads``): any network with coordinates and free-flow times.
 
-**People.**  Homes thin out away from the centre, work places crowd there and around a few other nuclei.  On most days
-a person drives to work in the first period and home in the last, and runs errands there and back at any time; how many
-differs widely between people, and one in a hundred is a taxi that drives all day.
+**People.**  Homes become fewer away from the centre; work places concentrate there and around a few other nuclei.  On
+most days a person drives to work in the first period and home in the last, and makes return trips for errands at any
+time.  The number of errands differs widely between people, and one person in a hundred is a taxi driver.
 
-**Congestion.**  What nobody knows in advance is the mean time of each arc in each period, ``truth``.  It is not painted
-on: the trips of each period are first routed over empty streets, and where they are many for what a street can carry
-(the faster, the more) it gets slow, by a law like that of the Bureau of Public Roads.  So main
-roads and bridges are slow, more so in the direction most people take.  On top of that come
+**Congestion.**  The mean time of each arc in each period (``truth``) follows from the trips: the trips of each period
+are first routed over empty streets, and a street whose load is high for its capacity (the faster, the larger) becomes
+slow, similar to the Bureau of Public Roads function.  So main roads and bridges are slow, more so in the direction
+that most people take.  On top of that come
 
 * queues towards the centre in the first period and away from it in the last;
-* a smooth field over the city, part of it the same in all periods (weather, works, parking, driving habits);
-* what a street has for itself, in both directions, in one, and in one period (a school, a bus stop);
-* waiting at the signals of busy crossings: seconds, not shares, so short streets get relatively slower.
+* a smooth field over the city, partly shared by all periods (weather, road works, parking, driving habits);
+* effects of a single street: in both directions, in one direction, and in one period (a school, a bus stop);
+* waiting at the signals of busy crossings: additive, so short streets become relatively slower.
 
-**Routes** are the fastest by the true means as people see them: those who start at one place and period share one
-mistaken view.  **Seconds** of one pass are the true mean, times a factor of the trip (a hasty driver), times a factor
-of the pass (a red light); both have mean 1 and are never negative.
+**Routes** are fastest paths by the perceived mean times; trips with the same origin and period share one perception
+error.  **Seconds** of one pass are the true mean, times a factor of the trip (the driver), times a factor of the pass
+(a red light); both factors have mean 1 and are never negative.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
 
 from ..arrays import Bool, Float, Int
 from ..estimate.fields import plane_waves
 from ..noise import simulation
-from .routing import Roads, Tour, tours
+from ..progress import steps
+from .streets import Streets
 
-ONE_DAY = ("day",)
-TWO_PERIODS = ("am", "pm")
+PERIODS = ("am", "pm")
 DAYS = 5
 COMMUTES, TAXIS, TAXI_TRIPS = 0.85, 0.01, 14
-ZONES = 2_500  # places where trips begin and end, at most
+ZONES = 2_500  # largest number of nodes where trips begin and end
 NUCLEI = 3
-LOADED_ORIGINS = 600  # of the trips that congestion is made from
-HASTE, LUCK = 0.15, 8.0  # spread of a trip's factor; shape of a pass's
+LOADED_ORIGINS = 600  # origins of the trips that cause congestion
+DRIVER_SPREAD, PASS_SHAPE = 0.15, 8.0  # of the logarithm of a trip's factor; of the gamma law of a pass's factor
 FIELD, PERIOD_FIELD = 0.10, 0.08  # spreads of logarithms
 STREET, ARC, MOMENT = 0.10, 0.10, 0.06
-TIDE = 0.12  # of queues, on arcs that lead straight to the centre
-WAVES = 128  # of a field
+TIDE = 0.12  # size of queues on arcs that lead straight to the centre
+WAVES = 128  # cosines of a field
 SIGNAL = 7.0  # seconds, on average
-LOWEST, HIGHEST = 0.85, 5.0  # of a true mean beside free flow
+LOWEST, HIGHEST = 0.85, 5.0  # true mean over free-flow time
 RUSH, BETWEEN, HOUR = 8.0, 10.0, 3600.0
+PERCEPTION = 0.12  # spread of the logarithm of a perceived time
+
+
+@dataclass(frozen=True, eq=False)
+class Roads:
+    """A directed road map: arcs with free-flow times between nodes with coordinates."""
+
+    places: Float  # (n, 2), in any unit
+    tails: Int
+    heads: Int
+    free_flow: Float  # seconds, positive
+
+    @classmethod
+    def of(cls, streets: Streets) -> Roads:
+        """Return two arcs for each street, sorted by tail and head."""
+        tails = np.concatenate([streets.tails, streets.heads])
+        heads = np.concatenate([streets.heads, streets.tails])
+        order = np.lexsort((heads, tails))
+        return cls(streets.places, tails[order], heads[order], np.tile(streets.free_flow, 2)[order])
+
+    @property
+    def centre(self) -> Float:
+        """The median of the coordinates."""
+        return np.asarray(np.median(self.places, axis=0) if len(self.places) else np.zeros(2), np.float64)
+
+    @cached_property
+    def radius(self) -> float:
+        """The distance from the centre within which 98 % of the nodes are."""
+        away = np.hypot(*(self.places - self.centre).T)
+        return float(np.quantile(away, 0.98)) + 1e-9 if len(away) else 1.0
+
+    @cached_property
+    def street(self) -> Int:
+        """The index of one arc per street: the same for an arc and its reverse."""
+        n = len(self.places)
+        low, high = np.minimum(self.tails, self.heads), np.maximum(self.tails, self.heads)
+        _, first, which = np.unique(low * n + high, return_index=True, return_inverse=True)
+        return np.asarray(first[which], np.int64)
+
+    @cached_property
+    def inward(self) -> Float:
+        """1 for an arc that leads straight to the centre, -1 for an arc that leads straight away from it."""
+        way, out = self.places[self.heads] - self.places[self.tails], self.places[self.tails] - self.centre
+        size = np.hypot(*way.T) * (np.hypot(*out.T) + 0.1 * self.radius)
+        return np.asarray(-(way * out).sum(1) / np.maximum(size, 1e-300), np.float64)
+
+    @cached_property
+    def capacity(self) -> Float:
+        """Relative capacity of each arc: fast roads are wide."""
+        speed = np.hypot(*(self.places[self.tails] - self.places[self.heads]).T) / self.free_flow
+        usual = float(np.median(speed)) if len(speed) else 1.0
+        return np.asarray(np.clip(speed / max(usual, 1e-12), 0.3, 4.0) ** 1.5, np.float64)
+
+
+class TripEnds(NamedTuple):
+    """Origin, target and period of each trip."""
+
+    origin: Int
+    target: Int
+    period: Int
+
+
+def find_routes(roads: Roads, seconds: Float, ends: TripEnds, rng: np.random.Generator) -> tuple[Int, Int]:
+    """Find the fastest route of every trip by perceived times.
+
+    Parameters
+    ----------
+    roads : Roads
+        The map.
+    seconds : ndarray
+        Mean seconds per period (rows) and arc (columns).
+    ends : TripEnds
+        The trips; a trip whose target is unreachable has no passes.
+    rng : numpy.random.Generator
+        Source of the perception errors.
+
+    Returns
+    -------
+    trip, arc : ndarray
+        The trip and the arc of every pass, trip after trip, in driving order.
+    """
+    n, m = len(roads.places), len(roads.tails)
+    key = roads.tails * n + roads.heads
+    order = np.lexsort((roads.free_flow, key))  # of parallel arcs, keep the fastest
+    order = order[np.concatenate([[True], np.diff(key[order]) > 0])] if m else order
+    key = key[order]
+    graph = csr_array((np.empty(len(key)), np.divmod(key, n)), shape=(n, n))
+    starts, start = np.unique(ends.origin * len(seconds) + ends.period, return_inverse=True)
+    arrived = np.full((len(starts), n), -1, np.int32)  # the last arc of the path to each node
+    for row in steps(range(len(starts)), "routes"):
+        origin, period = divmod(int(starts[row]), len(seconds))
+        graph.data[:] = (seconds[period, order]) * np.exp(PERCEPTION * rng.normal(size=len(order)))
+        before = dijkstra(graph, indices=origin, return_predecessors=True)[1].astype(np.int64)
+        reached = np.flatnonzero(before >= 0)
+        arrived[row, reached] = order[np.searchsorted(key, before[reached] * n + reached)]
+    # Walk all trips back from their targets at once, one arc at a time.
+    going, node = np.arange(len(start)), ends.target.copy()
+    passes: list[tuple[Int, Int]] = []
+    while len(going):
+        arc = arrived[start[going], node[going]]
+        going, arc = going[arc >= 0], arc[arc >= 0]
+        node[going] = roads.tails[arc]
+        passes.append((going, arc.astype(np.int64)))
+    which, arcs = (np.concatenate(column) for column in zip(*passes, strict=True)) if passes else (going, going)
+    hops = np.bincount(which, minlength=len(start))
+    last = np.cumsum(hops) - 1
+    step = np.repeat(np.arange(len(passes)), [len(trips) for trips, _ in passes])
+    route = np.empty(len(arcs), np.int64)
+    route[last[which] - step] = arcs
+    return np.repeat(np.arange(len(start)), hops), route
 
 
 @dataclass(frozen=True, eq=False)
 class Drives:
-    """A long table: a row per pass of an arc, trip after trip, in the order of driving.  Private.
+    """A table with one row per pass over an arc, trip after trip, in driving order.  Private.
 
-    Attributes:
-        person, day, trip: who, when, and the number of the trip.
-        period, arc: positions among the periods and the arcs of the roads.
-        enter, seconds: time of the day in seconds, and how long the arc took.
+    Attributes
+    ----------
+    person, day, trip : ndarray
+        Numbers of the person, the day and the trip.
+    period, arc : ndarray
+        Positions among the periods and the arcs of the roads.
+    enter, seconds : ndarray
+        Time of day in seconds at which the arc was entered, and the seconds spent on it.
     """
 
     person: NDArray[np.int32]
@@ -78,7 +196,7 @@ class Drives:
 
 @dataclass(frozen=True, eq=False)
 class Town:
-    """Simulated people: what they drove, and the true mean seconds per period and arc that nobody could know."""
+    """Simulated drivers: their drives, and the true mean seconds per period and arc (known to the simulation only)."""
 
     roads: Roads
     periods: tuple[str, ...]
@@ -87,26 +205,45 @@ class Town:
 
 
 def simulate_people(
-    roads: Roads, people: int, seed: int, days: int = DAYS, periods: tuple[str, ...] = TWO_PERIODS
+    roads: Roads, people: int, seed: int, days: int = DAYS, periods: tuple[str, ...] = PERIODS
 ) -> Town:
-    """``people`` times ``days`` person-days; the same seed gives the same."""
+    """Simulate the drives of several days.
+
+    Parameters
+    ----------
+    roads : Roads
+        The map to drive on.
+    people : int
+        Number of people.
+    seed : int
+        The same seed gives the same drives.
+    days : int
+        Number of days.
+    periods : tuple of str
+        Names of the periods of a day; commutes use the first and the last.
+
+    Returns
+    -------
+    Town
+        Drives and true mean times.
+    """
     rng = simulation(seed)
-    trips = _asked(roads, people, days, len(periods), rng)
+    trips = _demand(roads, people, days, len(periods), rng)
     truth = _congestion(roads, trips, len(periods), rng)
-    if not len(trips.origin) or not len(roads.tails):
+    if not len(trips.ends.origin) or not len(roads.tails):
         none, never = np.zeros(0, np.int32), np.zeros(0, np.float32)
         return Town(roads, periods, Drives(none, none, none, none, none, never, never), truth)
-    which, arc = tours(roads, truth, trips.tour, rng)
-    period = trips.tour.period[which]
+    which, arc = find_routes(roads, truth, trips.ends, rng)
+    period = trips.ends.period[which]
     mean = truth[period, arc].astype(np.float32)
-    haste = np.exp(rng.normal(-(HASTE**2) / 2, HASTE, len(trips.origin))).astype(np.float32)
-    seconds = mean * haste[which] * rng.standard_gamma(LUCK, len(arc), dtype=np.float32) / np.float32(LUCK)
+    factor = np.exp(rng.normal(-(DRIVER_SPREAD**2) / 2, DRIVER_SPREAD, len(trips.ends.origin))).astype(np.float32)
+    seconds = mean * factor[which] * rng.standard_gamma(PASS_SHAPE, len(arc), dtype=np.float32) / np.float32(PASS_SHAPE)
     # Times add up along each trip, from its start.
     spent = np.cumsum(seconds, dtype=np.float64) - seconds
     first = np.concatenate([[True], which[1:] != which[:-1]])
     begun = spent[first][np.cumsum(first) - 1]
     hour = RUSH + BETWEEN * np.arange(len(periods)) / max(len(periods) - 1, 1)
-    start = HOUR * np.clip(rng.normal(hour[trips.tour.period], 0.7), 0.0, 23.0)
+    start = HOUR * np.clip(rng.normal(hour[trips.ends.period], 0.7), 0.0, 23.0)
     enter = start[which] + spent - begun
     person, day, trip, when, where = (
         x.astype(np.int32) for x in (trips.person[which], trips.day[which], which, period, arc)
@@ -114,31 +251,25 @@ def simulate_people(
     return Town(roads, periods, Drives(person, day, trip, when, where, enter.astype(np.float32), seconds), truth)
 
 
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    """Trips people want to make: whose, when, from where to where."""
+class _Demand(NamedTuple):
+    """The person, the day and the ends of each trip."""
 
     person: Int
     day: Int
-    tour: Tour
-
-    @property
-    def origin(self) -> Int:
-        """Where each begins."""
-        return self.tour.origin
+    ends: TripEnds
 
 
-def _asked(roads: Roads, people: int, days: int, periods: int, rng: np.random.Generator) -> _Asked:
-    """Commutes, errands and taxis, in any order."""
+def _demand(roads: Roads, people: int, days: int, periods: int, rng: np.random.Generator) -> _Demand:
+    """Draw commutes, errands and taxi trips, in any order."""
     n, last = len(roads.places), periods - 1
     zones = np.sort(rng.choice(n, min(n, ZONES), replace=False))
     away = np.hypot(*(roads.places[zones] - roads.centre).T) / roads.radius
     nuclei = roads.places[rng.choice(zones, NUCLEI)] if n else np.zeros((0, 2))
     near = np.exp(-12 * np.linalg.norm(roads.places[zones, None] - nuclei, axis=2) / roads.radius).sum(1)
-    living = _shares(np.exp(-0.6 * away) * rng.lognormal(0, 0.4, len(zones)))
-    working = _shares((np.exp(-5.0 * away) + 0.3 * near) * rng.lognormal(0, 0.8, len(zones)))
+    living = _normalised(np.exp(-0.6 * away) * rng.lognormal(0, 0.4, len(zones)))
+    working = _normalised((np.exp(-5.0 * away) + 0.3 * near) * rng.lognormal(0, 0.8, len(zones)))
     if not n or not people:
-        return _Asked(*(np.zeros(0, np.int64),) * 2, Tour(*(np.zeros(0, np.int64),) * 3))
+        return _Demand(*(np.zeros(0, np.int64),) * 2, TripEnds(*(np.zeros(0, np.int64),) * 3))
     home, work = (zones[rng.choice(len(zones), people, p=share)] for share in (living, working))
     errands = np.minimum(rng.lognormal(-1.4, 1.0, people), 6.0)
     taxi = rng.random(people) < TAXIS
@@ -164,23 +295,23 @@ def _asked(roads: Roads, people: int, days: int, periods: int, rng: np.random.Ge
     add(who, when, ends[0], ends[1], rng.integers(0, periods, len(who)))
     who, when, start, end, period = (np.concatenate(column) for column in zip(*parts, strict=True))
     moves = start != end
-    return _Asked(who[moves], when[moves], Tour(start[moves], end[moves], period[moves]))
+    return _Demand(who[moves], when[moves], TripEnds(start[moves], end[moves], period[moves]))
 
 
-def _shares(values: Float) -> Float:
+def _normalised(values: Float) -> Float:
     return np.asarray(values / max(float(values.sum()), 1e-300), np.float64)
 
 
-def _congestion(roads: Roads, trips: _Asked, periods: int, rng: np.random.Generator) -> Float:
-    """True mean seconds per period and arc."""
+def _congestion(roads: Roads, trips: _Demand, periods: int, rng: np.random.Generator) -> Float:
+    """Return the true mean seconds per period and arc."""
     m = len(roads.tails)
     if not m:
         return np.zeros((periods, 0))
-    volume = _loads(roads, trips.tour, periods, rng)
+    volume = _loads(roads, trips.ends, periods, rng)
     strain = volume / roads.capacity
     usual = np.sort(strain.ravel())
     share = np.cumsum(usual * np.tile(roads.capacity, periods)[np.argsort(strain.ravel())])
-    heavy = usual[min(int(np.searchsorted(share, 0.9 * share[-1])), len(usual) - 1)]  # nine passes in ten are below
+    heavy = usual[min(int(np.searchsorted(share, 0.9 * share[-1])), len(usual) - 1)]  # 90 % of the passes are below
     strain = np.minimum(strain / max(float(heavy), 1e-300), 1.6)
     field = FIELD * _field(roads, rng) + PERIOD_FIELD * np.stack([_field(roads, rng) for _ in range(periods)])
     own = STREET * rng.normal(size=m)[roads.street] + ARC * rng.normal(size=m) + MOMENT * rng.normal(size=(periods, m))
@@ -191,24 +322,24 @@ def _congestion(roads: Roads, trips: _Asked, periods: int, rng: np.random.Genera
     return np.asarray(truth, np.float64)
 
 
-def _loads(roads: Roads, tour: Tour, periods: int, rng: np.random.Generator) -> Float:
-    """How often trips from a sample of places would use each arc if streets were empty, in each period."""
-    m, places = len(roads.tails), np.unique(tour.origin)
-    chosen = np.isin(tour.origin, rng.choice(places, min(len(places), LOADED_ORIGINS), replace=False))
-    some = Tour(tour.origin[chosen], tour.target[chosen], tour.period[chosen])
-    which, arc = tours(roads, np.tile(roads.free_flow, (periods, 1)), some, rng)
+def _loads(roads: Roads, ends: TripEnds, periods: int, rng: np.random.Generator) -> Float:
+    """Count how often trips from a sample of origins use each arc of empty streets, in each period."""
+    m, places = len(roads.tails), np.unique(ends.origin)
+    chosen = np.isin(ends.origin, rng.choice(places, min(len(places), LOADED_ORIGINS), replace=False))
+    some = TripEnds(ends.origin[chosen], ends.target[chosen], ends.period[chosen])
+    which, arc = find_routes(roads, np.tile(roads.free_flow, (periods, 1)), some, rng)
     volume = np.bincount(some.period[which] * m + arc, minlength=periods * m)
     return np.asarray(volume.reshape(periods, m), np.float64)
 
 
 def _field(roads: Roads, rng: np.random.Generator) -> Float:
-    """A smooth random field with variance 1 at the middle of each arc, a quarter of the city wide."""
+    """Draw a smooth random field of variance 1 at the midpoints of the arcs; its scale is a quarter of the radius."""
     middle = (roads.places[roads.tails] + roads.places[roads.heads]) / 2
     return plane_waves(middle, roads.radius / 4, rng, WAVES)
 
 
 def _signals(roads: Roads, volume: Float) -> Bool:
-    """Whether each arc ends at a signal: the busiest three in ten of the crossings of three streets or more."""
+    """Whether each arc ends at a signal: the busiest 30 % of the crossings of three streets or more."""
     n = len(roads.places)
     streets = np.bincount(roads.tails[np.unique(roads.street)], minlength=n)
     streets += np.bincount(roads.heads[np.unique(roads.street)], minlength=n)

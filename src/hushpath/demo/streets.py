@@ -1,9 +1,9 @@
-"""A generated city: intersections, streets by class, a river with few bridges.  Everything here is public.
+"""A generated street map: intersections, streets by class, a river with few bridges.  Everything here is public.
 
-Main roads are drawn first (radial arterials, a ring road), the space between them is filled with street
-grids that differ by quarter, and a Delaunay triangulation says which corners are neighbours, so streets do
-not cross. Diagonals and a share of the side streets are dropped again, never so that the city falls apart:
-this leaves irregular blocks and dead ends.  Only main roads cross the river.
+Main roads come first (radial arterials, a ring road).  Street grids that differ by quarter fill the space between
+them, and a Delaunay triangulation decides which intersections are neighbours, so streets do not cross.  Diagonals and
+a share of the side streets are removed, but the city stays connected: this leaves irregular blocks and dead ends.
+Only main roads cross the river.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SIDE, ARTERIAL, RING = 0, 1, 2
 KINDS = ("side street", "arterial", "ring road")
 SPEEDS = np.array([30.0, 50.0, 70.0])  # km/h, free flow
 SPACING = 0.2  # km between corners
-LANDMARKS = {  # where each lies, in radii of the city
+LANDMARKS = {  # positions, in radii of the city
     "market": (0.0, 0.0), "station": (0.25, 0.2), "university": (-0.38, 0.42), "hospital": (0.5, -0.5),
     "harbour": (-0.6, -0.38), "airport": (0.92, 0.3), "stadium": (0.1, 0.88),
 }  # fmt: skip
@@ -33,7 +33,7 @@ LANDMARKS = {  # where each lies, in radii of the city
 
 @dataclass(frozen=True, eq=False)
 class Streets:
-    """Corners and streets of a city, with the travel time everybody may know: that of an empty street."""
+    """Intersections and streets of a city, with free-flow times."""
 
     labels: tuple[str, ...]
     places: Float  # (n, 2), km
@@ -46,7 +46,20 @@ class Streets:
 
 
 def lay_out(size: int, seed: int) -> Streets:
-    """Generate a connected city of about ``size`` intersections; the same seed gives the same city."""
+    """Generate a connected street map.
+
+    Parameters
+    ----------
+    size : int
+        Approximate number of intersections.
+    seed : int
+        The same seed gives the same map.
+
+    Returns
+    -------
+    Streets
+        The map.
+    """
     rng = simulation(seed)
     radius = 1.08 * SPACING * math.sqrt(size / math.pi)
     main = _main_roads(radius, rng)
@@ -61,9 +74,9 @@ def lay_out(size: int, seed: int) -> Streets:
     dry = (south[ends[:, 0]] == south[ends[:, 1]]) | (kind != SIDE)
     ends, kind, lengths = ends[dry], kind[dry], lengths[dry]
 
-    # Main roads and a spanning tree of short streets always stay; of the rest, the short ones mostly do.
+    # Keep main roads, a spanning tree of short streets, and most of the other short streets.
     cost = np.where(kind != SIDE, 1e-3, lengths * rng.uniform(1.0, 1.4, len(ends)))
-    narrow = tuple(ends.T.astype(np.int32))  # the only kind of index this function took before scipy 1.17.1
+    narrow = tuple(ends.T.astype(np.int32))  # scipy before 1.17.1 accepts this index type only
     spanning = minimum_spanning_tree(coo_array((cost, narrow), shape=(n, n)).tocsr()).tocoo()
     stays = np.sort(np.stack(spanning.coords, axis=1).astype(np.int64), axis=1)
     needed = np.isin(_key(ends, n), _key(stays, n))
@@ -71,7 +84,7 @@ def lay_out(size: int, seed: int) -> Streets:
     keep = (kind != SIDE) | needed | short
     ends, kind, lengths = ends[keep], kind[keep], lengths[keep]
 
-    kept = _largest_part(ends, n)
+    kept = _in_largest_component(ends, n)
     inside, position = kept[ends[:, 0]], np.cumsum(kept) - 1
     ends, kind, lengths = position[ends[inside]], kind[inside], lengths[inside]
     across = np.linspace(-1.25 * radius, 1.25 * radius, 200)
@@ -88,17 +101,17 @@ def lay_out(size: int, seed: int) -> Streets:
 
 
 def _river(x: Float, radius: float) -> Float:
-    """The river's y for each x: south of the centre, in two bends."""
+    """Return the river's y for each x: south of the centre, with two bends."""
     return radius * (-0.27 + 0.1 * np.sin(3.4 * x / radius + 0.6) + 0.05 * np.sin(7.1 * x / radius))
 
 
 def _outline(angle: Float, radius: float) -> Float:
-    """How far the city reaches in each direction."""
+    """Return the distance of the city limit from the centre in each direction."""
     return radius * (1 + 0.07 * np.sin(3 * angle + 1) + 0.05 * np.sin(5 * angle))
 
 
 class MainRoads(NamedTuple):
-    """Corners, the kind of road between two of them (smaller first), and a dense drawing of the lines."""
+    """Intersections, the class of road between two of them (smaller first), and densely spaced points of the lines."""
 
     corners: Float
     kinds: dict[tuple[int, int], int]
@@ -123,7 +136,7 @@ def _main_roads(radius: float, rng: np.random.Generator) -> MainRoads:
         passed: list[int] = []
         for point in np.stack([np.interp(stops, along, line[:, i]) for i in (0, 1)], axis=1):
             away = np.linalg.norm(np.array(corners).reshape(-1, 2) - point, axis=1)
-            if len(corners) and away.min() < 0.6 * SPACING:  # lines share a corner where they meet
+            if len(corners) and away.min() < 0.6 * SPACING:  # lines that meet share an intersection
                 passed.append(int(away.argmin()))
             else:
                 passed.append(len(corners))
@@ -133,7 +146,7 @@ def _main_roads(radius: float, rng: np.random.Generator) -> MainRoads:
 
 
 def _quarters(radius: float, drawn: Float, rng: np.random.Generator) -> Float:
-    """Corners of the side streets: a grid per bank, turned differently, and a crooked old town."""
+    """Place the intersections of side streets: a rotated grid per bank, and an irregular old town."""
     reach = math.ceil(1.3 * radius / SPACING)
     grid = SPACING * np.stack(np.meshgrid(*2 * [np.arange(-reach, reach + 1)]), axis=-1).reshape(-1, 2)
     parts = []
@@ -154,7 +167,7 @@ def _quarters(radius: float, drawn: Float, rng: np.random.Generator) -> Float:
 
 
 def triangulated(places: Float) -> Int:
-    """Edges of the Delaunay triangulation, each once, smaller end first."""
+    """Return the edges of the Delaunay triangulation, each once, smaller end first."""
     triangles = Delaunay(places).simplices
     ends = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [0, 2]]]), axis=1)
     return np.unique(ends, axis=0).astype(np.int64)
@@ -164,15 +177,15 @@ def _key(ends: Int, n: int) -> Int:
     return ends[:, 0].astype(np.int64) * n + ends[:, 1]
 
 
-def _largest_part(ends: Int, n: int) -> Bool:
-    """Which corners belong to the largest connected part."""
+def _in_largest_component(ends: Int, n: int) -> Bool:
+    """Whether each node belongs to the largest component."""
     graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
     part = connected_components(graph, directed=False)[1]
     return np.asarray(part == np.bincount(part).argmax(), np.bool_)
 
 
 def _labels(places: Float, radius: float) -> tuple[str, ...]:
-    """Numbers for corners, names for a few of them."""
+    """Name the landmarks; number all other intersections."""
     labels = [str(i) for i in range(1, len(places) + 1)]
     for name, (x, y) in LANDMARKS.items():
         labels[int(np.hypot(places[:, 0] - x * radius, places[:, 1] - y * radius).argmin())] = name

@@ -1,9 +1,9 @@
-"""Skims as an Open Matrix file (OMX, which is HDF5): zones by zones, a matrix per period and end of interval.
+"""Skims as an Open Matrix file (OMX, which is HDF5): zones by zones, a matrix per period and interval end.
 
-Matrices are called after the quantity, as ``travel_time_am``, ``travel_time_am_low`` and ``travel_time_am_high``; what
-is NOT PRIVATE begins with ``NOT_PRIVATE_``, so that a model which asks for ``travel_time_am`` stops.  The lookup
-``zone`` holds the numbers of the zones, ``node`` the node of each.  Unreachable is infinite.  The file's attributes
-hold the statement.
+Matrices are named after the quantity: ``travel_time_am``, ``travel_time_am_low``, ``travel_time_am_high``.  Names of
+what is NOT PRIVATE begin with ``NOT_PRIVATE_``, so that a model which reads ``travel_time_am`` stops.  The lookup
+``zone`` holds the zone numbers, ``node`` the node of each zone.  Unreachable pairs are infinite.  The attributes of the
+file hold the statement.
 """
 
 from __future__ import annotations
@@ -26,44 +26,43 @@ from ..files.container import replacing
 from ..progress import steps
 from ..publish.edges import about, field_name
 from ..publish.oracle import Release
-from .core import Asked, Format, Written
-from .rows import read_zones
+from .core import ExportOptions, ExportResult, Format, read_zones
 
-MOST_NODES = 5_000  # that are taken for zones if nobody names zones
-LONGEST = 60_000  # bytes of an attribute: HDF5 has room for little more
+MOST_NODES = 5_000  # largest network whose nodes are the zones by default
+LONGEST = 60_000  # bytes of an attribute; HDF5 allows little more
 LAYERS = ("", "_low", "_high")
 
 
-def _write(releases: Sequence[Release], path: Path, asked: Asked) -> Written:
+def _write(releases: Sequence[Release], path: Path, options: ExportOptions) -> ExportResult:
     openmatrix = library("openmatrix", "omx", "writing OMX")
     topology = releases[0].topology
-    if asked.zones is None and topology.num_nodes > MOST_NODES:
-        raise OptionError(f"{topology.num_nodes} nodes are too many for zones (at most {MOST_NODES}): give --zones")
-    zones, at = read_zones(asked.zones, topology)
-    names = _names(releases, asked.interval)
+    if options.zones is None and topology.num_nodes > MOST_NODES:
+        raise OptionError(f"{topology.num_nodes} nodes are too many for zones (at most {MOST_NODES}); pass --zones")
+    zones, at = read_zones(options.zones, topology)
+    names = _names(releases, options.interval)
     need = len(zones) ** 2 * 8 * len(names) * len(names[0])
     free = shutil.disk_usage(path.absolute().parent).free
     if need > free:
-        raise CannotError(f"these matrices take up to {need / 1e9:.3g} GB; {free / 1e9:.3g} GB are free")
+        raise CannotError(f"the matrices need up to {need / 1e9:.3g} GB of disk space, {free / 1e9:.3g} GB are free")
     with replacing(path) as temporary:
         _probe(temporary, need)
         with openmatrix.open_file(str(temporary), "w") as file:
-            _say(file, releases[0])
+            _describe(file, releases[0])
             filled = zip(releases, names, strict=True)
-            sums = [one for release, layers in filled for one in _fill(file, release, layers, at, asked)]
+            sums = [one for release, layers in filled for one in _fill(file, release, layers, at, options)]
             file.create_mapping("zone", zones)
             labels = [topology.labels[i] for i in at.tolist()]
             texts = [label.encode() if isinstance(label, str) else label for label in labels]
             file.create_array(file.root.lookup, "node", obj=np.array(texts))
         if sums != list(_read_back(str(temporary), releases, names, at)):
-            raise CannotError(f"cannot write {path}: it did not reach the disk whole; is that full?")
+            raise CannotError(f"cannot write {path}: the file is incomplete; check the free disk space")
     matrices = [name for layers in names for name in layers]
-    return Written(f"{len(matrices)} matrices of {len(zones)} x {len(zones)} zones: {', '.join(matrices)}",
+    return ExportResult(f"{len(matrices)} matrices of {len(zones)} x {len(zones)} zones: {', '.join(matrices)}",
                    {"zones": len(zones), "matrices": matrices})  # fmt: skip
 
 
-def _say(file: Any, release: Release) -> None:
-    """What the numbers are and what is promised of them, for whoever opens the file."""
+def _describe(file: Any, release: Release) -> None:
+    """Write the quantity and the statement as attributes of the file."""
     for key, text in about(release.statement).items():
         if len(text.encode()) <= LONGEST:
             file.root._v_attrs[f"hushpath_{key}"] = text
@@ -71,8 +70,8 @@ def _say(file: Any, release: Release) -> None:
             file.create_array(file.root, f"hushpath_{key}", obj=text.encode())
 
 
-def _fill(file: Any, release: Release, layers: list[str], at: Int, asked: Asked) -> Iterator[int]:
-    """Write the matrices of one time, rows at a time, with a checksum for each that was handed over."""
+def _fill(file: Any, release: Release, layers: list[str], at: Int, options: ExportOptions) -> Iterator[int]:
+    """Write the matrices of one period in blocks of rows; yield a checksum per block."""
     import tables
 
     facts = about(release.statement, release.period)
@@ -80,15 +79,15 @@ def _fill(file: Any, release: Release, layers: list[str], at: Int, asked: Asked)
     for name in layers:
         made = file.create_matrix(name, atom=tables.Float64Atom(), shape=(len(at), len(at)), attrs=facts)
         if name != layers[0]:
-            made.attrs["confidence"] = asked.held
-    for part, blocks in _blocks(release, at, asked):
+            made.attrs["confidence"] = options.interval_confidence
+    for part, blocks in _blocks(release, at, options):
         for name, block in zip(layers, blocks, strict=True):
             file[name][part] = block
             yield zlib.crc32(np.ascontiguousarray(block).data)
 
 
 def _names(releases: Sequence[Release], interval: bool) -> list[list[str]]:
-    """The matrices of each time: all of them different, and in letters that every reader takes."""
+    """Return unique matrix names per period, in characters that every reader accepts."""
     statement = releases[0].statement
     names: list[list[str]] = []
     first = ("NOT_PRIVATE_" if statement.marking else "") + field_name(statement.quantity, "distance")
@@ -103,21 +102,22 @@ def _names(releases: Sequence[Release], interval: bool) -> list[list[str]]:
 
 
 def _parts(release: Release, count: int) -> list[slice]:
-    """Rows at a time; the same when they are written and when they are read back."""
+    """Return the blocks of rows, the same for writing and for reading back."""
     return release.chunks(count)
 
 
-def _blocks(release: Release, at: Int, asked: Asked) -> Iterator[tuple[slice, Any]]:
+def _blocks(release: Release, at: Int, options: ExportOptions) -> Iterator[tuple[slice, Any]]:
     release.prepared(len(at))
     for part in steps(_parts(release, len(at)), "writing"):
-        if asked.interval:
-            yield part, release.matrix(at[part], at, positions=True, interval=True, confidence=asked.held)
+        if options.interval:
+            confidence = options.interval_confidence
+            yield part, release.matrix(at[part], at, positions=True, interval=True, confidence=confidence)
         else:
             yield part, [release.matrix(at[part], at, positions=True)]
 
 
 def _read_back(path: str, releases: Sequence[Release], names: list[list[str]], at: Int) -> Iterator[int]:
-    """What is really there: HDF5 says nothing if a disk fills up while a file is closed."""
+    """Yield the checksums of what was written: HDF5 reports no error if the disk fills up while a file is closed."""
     import openmatrix
     import tables
 
@@ -134,14 +134,14 @@ def _read_back(path: str, releases: Sequence[Release], names: list[list[str]], a
 
 
 def _probe(path: Path, need: int) -> None:
-    """Ask the system for the space, and hear its reason if there is none."""
+    """Reserve the space, so that the system reports an error if there is not enough."""
     if hasattr(os, "posix_fallocate") and need:
         with open(path, "rb+") as file:
             os.posix_fallocate(file.fileno(), 0, need)
             file.truncate(0)
 
 
-FORMAT = Format(
+OMX = Format(
     "omx",
     "skims of zones by zones (Open Matrix, HDF5)",
     _write,

@@ -19,12 +19,12 @@ from ..files.folders import new_folder
 from ..progress import steps
 from ..publish.export import MatrixAsked, arrow, label_type, parquet_writer, schema_facts, spelt
 from ..publish.oracle import CHUNK_NUMBERS, Release
-from .core import Asked, Format, Written
+from .core import ExportOptions, ExportResult, Format
 
 
-def _write(releases: Sequence[Release], path: Path, asked: Asked) -> Written:
+def _write(releases: Sequence[Release], path: Path, options: ExportOptions) -> ExportResult:
     arrow()
-    sources, targets = (spelt(releases[0], labels) for labels in (asked.sources, asked.targets))
+    sources, targets = (spelt(releases[0], labels) for labels in (options.sources, options.targets))
     size = max(1, CHUNK_NUMBERS // max(len(targets), 1))  # origins of a file
     parts = [sources[at : at + size] for at in range(0, len(sources), size)]
     digits = max(3, len(str(len(parts) - 1)))
@@ -36,17 +36,19 @@ def _write(releases: Sequence[Release], path: Path, asked: Asked) -> Written:
             for number, part in enumerate(steps(parts, "writing")):
                 folder = inside / f"origin_part={number:0{digits}d}"
                 folder.mkdir(parents=True)
-                _write_part(release, folder / "part.parquet", part, targets, asked)
+                _write_part(release, folder / "part.parquet", part, targets, options)
                 files += 1
     rows = len(releases) * len(sources) * len(targets)
     facts = {"rows": rows, "files": files, "periods": [one.period for one in releases if one.period is not None]}
-    return Written(f"{rows} rows in {files} Parquet files", facts)
+    return ExportResult(f"{rows} rows in {files} Parquet files", facts)
 
 
-def _write_part(release: Release, path: Path, sources: list[Label], targets: list[Label], asked: Asked) -> None:
+def _write_part(
+    release: Release, path: Path, sources: list[Label], targets: list[Label], options: ExportOptions
+) -> None:
     pa, _ = arrow()
-    confidence = asked.held if asked.interval else None
-    table = MatrixAsked(release, sources, targets, True, np.dtype(np.float64), asked.targets is None, confidence)
+    confidence = options.interval_confidence if options.interval else None
+    table = MatrixAsked(release, sources, targets, True, np.dtype(np.float64), options.targets is None, confidence)
     kind = label_type(release)
     value = "distance" if release.statement.quantity.seconds is None else "duration"
     fields = [*((text, pa.string()) for text in table.mark), ("origin_id", kind), ("destination_id", kind)]
@@ -65,7 +67,7 @@ def _columns(pa: Any, kind: Any, mark: list[str], mine: list[Label], targets: li
     return [*marks, *(pa.array(column, kind) for column in ends), *map(pa.array, numbers)]
 
 
-FORMAT = Format(
+PARQUET = Format(
     "parquet",
     "a folder of Parquet files, partitioned by period",
     _write,

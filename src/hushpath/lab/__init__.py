@@ -1,18 +1,13 @@
-"""The laboratory: every mechanism on generated networks, measured against the truth.  NOT PRIVATE throughout.
+"""The lab: every mechanism on generated networks, compared with the truth.  NOT PRIVATE throughout.
 
-networks    generated networks by class and size
+networks    generated networks by class and size, and edge lists of the user
 weights     generated weights, all with median 1
-edge_lists  networks the user names, with weights of their own
 cases       what to measure: network x weights x noise x mechanism x estimator, each with an id
-trial       cases of one measurement: seeded releases, read by every estimator, compared with the truth
-store       finished cases, one JSON line each; a killed run continues
-runner      cases to results, with two worker processes
-theorems    the shapes of the theorems' bounds
-tables      the final table; fitted exponents, winners, coverage, estimators
-rates       the paper's Table 1 measured, where nothing is clipped
-table1      the paper's Table 1 predicted: bounds from certificates, up to a thousand million nodes
-pictures    the same as pictures; table1_pictures
-findings    every table and picture of a run
-page        one page to look at; table1_page
+trial       cases of one measurement: seeded releases, decoded by every estimator, compared with the truth
+runner      cases to results, by worker processes; finished cases are stored, an interrupted run continues
+tables      the final table; fitted exponents, best mechanisms, coverage, estimators
+table1      Table 1 of the paper: predicted bounds and measured rates
+pictures    the same as pictures
+report      every table and picture of a run, and the report
 study       a whole run
 """

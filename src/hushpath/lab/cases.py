@@ -1,16 +1,16 @@
-"""What the laboratory measures: network x weights x noise x mechanism x estimator, each case with an id of its own.
+"""The cases of the lab: network x weights x noise x mechanism x estimator, each with a unique id.
 
-Noise is counted in median weights: at noise r, Laplace input perturbation adds a standard deviation of r to every
-weight, so epsilon = sqrt(2) / r for unit 1.  *Every* mechanism gets that epsilon, and the same delta.
+Noise is measured in median weights: at noise r, Laplace input perturbation adds a standard deviation of r to every
+weight, so epsilon = sqrt(2) / r for unit 1.  Every mechanism gets that epsilon and the same delta.
 
-Cases that differ in the estimator alone are one measurement, read several times (``measurements``).
+Cases that differ only in the estimator share one measurement (``measurements``).
 
-*Rates* are cases for Table 1 of the paper: epsilon = 1, as the theorems have it, and a privacy unit so small that
-noise is small against distances, whatever n.  (A large epsilon would do the same to Laplace noise; Gaussian noise falls
+*Rates* are cases for Table 1 of the paper: epsilon = 1, as in the theorems, and a privacy unit so small that noise is
+small against distances for every n.  (A large epsilon would do the same for Laplace noise, but Gaussian noise decreases
 with the root of a large epsilon only, and the theorems are for epsilon below 1.)
 
-A case's id holds everything its result depends on, a digest of the source included, so that a stored result is never
-reused after the code that made it has changed.  (Versions of numpy and the like are not in it.)
+The id of a case contains everything its result depends on, including a digest of the source, so that a stored result
+is not reused after the code has changed.  (Versions of other packages are not part of it.)
 """
 
 from __future__ import annotations
@@ -25,36 +25,44 @@ from ..decode.registry import DECODERS
 from ..errors import OptionError
 from ..estimate.registry import ESTIMATORS
 from ..strategy.registry import MECHANISMS, mechanism_named
-from .edge_lists import OwnNetwork
-from .networks import CLASSES
+from .networks import CLASSES, OwnNetwork
 from .weights import KINDS, OWN
 
 DELTA = 1e-6
-SHOWING = (
-    "cli/", "report/", "web/", "lab/findings.py", "lab/page.py", "lab/pictures.py", "lab/rates.py", "lab/table1.py",
-    "lab/table1_page.py", "lab/table1_pictures.py", "lab/tables.py", "lab/theorems.py",
+PRESENTATION = (
+    "cli/", "report/", "lab/pictures.py", "lab/report.py", "lab/table1.py", "lab/tables.py",
 )  # fmt: skip
 MAIN_WEIGHTS = "uniform"
-LONG = ("path", "caterpillar", "ladder", "thin-grid")  # hops grow with n, so large sizes are where it happens
+LONG = ("path", "caterpillar", "ladder", "thin-grid")  # hops grow with n, so large sizes matter
 THICK = ("grid", "delaunay", "city")  # many paths between two nodes, so the kind of weights matters
-RATES = ("path", "ktree", "grid", "delaunay")  # a class for every family of the theorems
-NO_ESTIMATOR = "none"  # where nothing is searched, there is nothing to estimate
+RATES = ("path", "ktree", "grid", "delaunay")  # one class per family of the theorems
+NO_ESTIMATOR = "none"  # for mechanisms whose decoder searches no weights
 
 
 @dataclass(frozen=True)
 class Case:
-    """One measurement to make.
+    """One combination to measure.
 
-    Attributes:
-        network, size: a class of ``networks.CLASSES`` and its size, or the name of a file and its size.
-        weights, noise, mechanism: kind of weights, noise in median weights, name in the registry.
-        estimator: how edge weights are read, by name; ``NO_ESTIMATOR`` if the mechanism's answers are not searched.
-        repeats: how many seeded releases, each with its own weights and noise.
-        most: mechanisms that would store more numbers than this are left out.
-        seed: of the whole run.
-        unit: the privacy unit, in median weights: 1 but for rates.
-        code: digest of the source that is to make the result.
-        file: the edge list, if the network is the user's.
+    Attributes
+    ----------
+    network, size : str, int
+        A class of ``networks.CLASSES`` and its size, or the name of a file and its number of nodes.
+    weights, noise, mechanism : str, float, str
+        Kind of weights, noise in median weights, name of the mechanism.
+    estimator : str
+        Name of the estimator of edge weights, or ``NO_ESTIMATOR``.
+    repeats : int
+        Number of seeded releases, each with its own weights and noise.
+    most : int
+        Mechanisms that store more numbers than this are skipped.
+    seed : int
+        Seed of the whole run.
+    code : str
+        Digest of the source.
+    unit : float
+        The privacy unit in median weights: 1 except for rates.
+    file : OwnNetwork, optional
+        The edge list of the user.
     """
 
     network: str
@@ -72,7 +80,7 @@ class Case:
 
     @property
     def epsilon(self) -> float:
-        """The budget of every mechanism at this noise."""
+        """The epsilon of every mechanism at this noise."""
         return math.sqrt(2) * self.unit / self.noise
 
     @property
@@ -86,18 +94,18 @@ class Case:
 
     @property
     def measurement(self) -> Case:
-        """What is measured, however it is read."""
+        """The case without its estimator."""
         return replace(self, estimator="")
 
     def seed_for(self, *what: object) -> int:
-        """A seed for one purpose; cases that share a network share its shape and its weights."""
+        """Return a seed for one purpose; cases with the same network share its shape and its weights."""
         text = "/".join(str(part) for part in (self.network, self.size, self.seed, *what))
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
 
 
 @dataclass(frozen=True)
 class Scope:
-    """How large a run is."""
+    """The sizes, noises and repeats of a run."""
 
     sizes: tuple[int, ...]
     long_sizes: tuple[int, ...]
@@ -128,10 +136,10 @@ def make_cases(
     names = [name for name in MECHANISMS if name in names]  # the registry's order, each once
     for name in classes:
         if name not in CLASSES:
-            raise OptionError(f"no network class is called {name[:40]!r}; choose from: {', '.join(CLASSES)}")
+            raise OptionError(f"the network class must be one of {', '.join(CLASSES)}; got {name[:40]!r}")
     for name in estimators:
         if name not in ESTIMATORS:
-            raise OptionError(f"no estimator is called {name[:40]!r}; choose from: {', '.join(ESTIMATORS)}")
+            raise OptionError(f"the estimator must be one of {', '.join(ESTIMATORS)}; got {name[:40]!r}")
     wanted = [name for name in CLASSES if not classes or name in classes]
     blank = Case("", 0, MAIN_WEIGHTS, 1.0, "", "", scope.repeats, scope.most, seed, code_digest())
     every = [*_generated(scope, wanted, blank), *_own(scope, own, blank), *_rates(scope, wanted, blank)]
@@ -139,13 +147,13 @@ def make_cases(
         replace(case, mechanism=name, estimator=estimator)
         for case in dict.fromkeys(every)
         for name in names
-        if case.unit == 1.0 or not MECHANISMS[name].needs_max_weight  # no bound on weights is tight at tiny units
+        if case.unit == 1.0 or not MECHANISMS[name].needs_max_weight  # at tiny units no bound on weights is tight
         for estimator in estimators_for(name, estimators)
     ]
 
 
 def estimators_for(mechanism: str, wanted: Sequence[str] = ()) -> list[str]:
-    """The estimators that may have something to say of a mechanism's releases, in the order of the registry."""
+    """Return the estimators that apply to a mechanism, in the order of the registry."""
     kinds = MECHANISMS[mechanism].measures
     searched = (decoder.blocks for decoder in DECODERS.values() if decoder.searches)
     if not any(all(any(issubclass(kind, need) for kind in kinds) for need in needs) for needs in searched):
@@ -154,7 +162,7 @@ def estimators_for(mechanism: str, wanted: Sequence[str] = ()) -> list[str]:
 
 
 def measurements(cases: Sequence[Case]) -> list[list[Case]]:
-    """The same cases in groups that need one measurement only, in order of appearance."""
+    """Group cases that share one measurement, in order of appearance."""
     groups: dict[Case, list[Case]] = {}
     for case in cases:
         groups.setdefault(case.measurement, []).append(case)
@@ -162,11 +170,11 @@ def measurements(cases: Sequence[Case]) -> list[list[Case]]:
 
 
 def code_digest(package: Path = Path(__file__).parents[1]) -> str:
-    """A digest of every source file of the package but those that only show results."""
+    """Return a digest of all source files of the package, except those that only present results."""
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         where = path.relative_to(package).as_posix()
-        if not where.startswith(SHOWING):
+        if not where.startswith(PRESENTATION):
             digest.update(where.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:10]
 

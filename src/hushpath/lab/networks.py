@@ -1,21 +1,31 @@
-"""Networks by class and size: public shapes with places to draw them, the same for the same seed.
+"""Networks to measure on: generated ones by class and size, and edge lists that the user names.
 
-Each class is one shape question: how many hops lie between nodes, how small are separators, how many paths are
-almost equally long.  Sizes are approximate where a shape asks for it (a grid is square).
+Each generated class varies one property of shape: the number of hops between nodes, the size of separators, the number
+of paths of nearly equal length.  Sizes are approximate where the shape requires it (a grid is square).  The same seed
+gives the same network.  Edge lists keep their own weights, scaled to median 1; results on them are NOT PRIVATE.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays import Float, Int
+from ..data.network import Network
+from ..data.numbers import numbers
+from ..data.readers import read_network, read_table
+from ..data.readers.text import CSV, TSV
+from ..data.topology import Topology
+from ..data.weights import PrivateWeights
 from ..demo.streets import lay_out, triangulated
-from ..errors import OptionError
+from ..errors import NetworkError, OptionError
 from ..noise import simulation
 
 KTREE_WIDTH = 3
@@ -23,23 +33,23 @@ THIN_ROWS = 6
 
 
 class Ground(NamedTuple):
-    """A network before it has weights: edge ends as node positions, and a place for every node."""
+    """A network without weights: edge ends as node positions, and coordinates of every node."""
 
     ends: Int
     places: Float
 
     @property
     def num_nodes(self) -> int:
-        """How many nodes."""
+        """The number of nodes."""
         return len(self.places)
 
 
 def make_ground(name: str, size: int, seed: int) -> Ground:
     """Generate a connected network of about ``size`` nodes."""
     if name not in CLASSES:
-        raise OptionError(f"no network class is called {name[:40]!r}; choose from: {', '.join(CLASSES)}")
+        raise OptionError(f"the network class must be one of {', '.join(CLASSES)}; got {name[:40]!r}")
     if size < 16:
-        raise OptionError(f"a generated network has at least 16 nodes, not {size}")
+        raise OptionError(f"a generated network must have at least 16 nodes, got {size}")
     ends, places = CLASSES[name][1](size, simulation(seed))
     return Ground(np.asarray(ends, np.int64).reshape(-1, 2), np.asarray(places, np.float64))
 
@@ -53,7 +63,7 @@ def _lattice(rows: int, columns: int) -> Ground:
 
 
 def _tree(n: int, rng: np.random.Generator) -> Ground:
-    """Random recursive: each node joins an earlier one, so the depth grows with log n only."""
+    """A random recursive tree: each node joins an earlier one, so the depth grows with log n."""
     above = (rng.random(n - 1) * np.arange(1, n)).astype(np.int64)
     return Ground(np.stack([above, np.arange(1, n)], axis=1), _hang(above, rng))
 
@@ -73,13 +83,13 @@ def _delaunay(n: int, rng: np.random.Generator) -> Ground:
 
 
 def _ktree(n: int, rng: np.random.Generator) -> Ground:
-    """A partial k-tree: each node joins k nodes of an earlier bag; then a third of the extra edges go."""
+    """A partial k-tree: each node joins k nodes of an earlier bag; then a third of the extra edges is removed."""
     k = KTREE_WIDTH
     bags = [tuple(range(k + 1))]
     ends = [(i, j) for j in range(k + 1) for i in range(j)]
     places = [tuple(rng.random(2)) for _ in range(k + 1)]
     for node in range(k + 1, n):
-        bag = list(bags[int(len(bags) * rng.random() ** 0.25)])  # newer bags are likelier, so it grows long
+        bag = list(bags[int(len(bags) * rng.random() ** 0.25)])  # prefer newer bags, so that the tree becomes long
         bag.pop(int(rng.integers(len(bag))))
         ends += [(other, node) for other in bag]
         bags.append((*bag, node))
@@ -131,7 +141,7 @@ def _metro(n: int, rng: np.random.Generator) -> Ground:
 
 
 def _random(n: int, rng: np.random.Generator) -> Ground:
-    """Every node has three neighbours anywhere: no separator is small, no distance is long."""
+    """A random cubic network: separators are large, distances short."""
     n -= n % 2
     ring = np.stack([np.arange(n), np.roll(np.arange(n), -1)], axis=1)
     chords = rng.permutation(n).reshape(-1, 2)
@@ -141,7 +151,7 @@ def _random(n: int, rng: np.random.Generator) -> Ground:
 
 
 def _hang(above: Int, rng: np.random.Generator) -> Float:
-    """Places for a tree: each node near the one above it."""
+    """Return coordinates for a tree: each node near its parent."""
     places = np.zeros((len(above) + 1, 2))
     steps = rng.normal(0, 1, (len(above), 2))
     for node, (parent, step) in enumerate(zip(above, steps, strict=True), 1):
@@ -165,4 +175,47 @@ CLASSES: dict[str, tuple[str, Callable[[int, np.random.Generator], Ground]]] = {
     "delaunay": ("a random planar triangulation", _delaunay),
     "random": ("a random cubic network, an expander", _random),
 }
-"""Name, one line for people, and generator; in the order of the report: from long and thin to thick."""
+"""Name, description and generator, in the order of the report: from long and thin to dense."""
+
+
+TABLES = (*CSV.suffixes, *TSV.suffixes)
+MOST_NODES = 20_000  # larger networks take minutes per case
+
+
+@dataclass(frozen=True)
+class OwnNetwork:
+    """An edge list of the user: path, column of the weights, name, size, and a digest of its bytes."""
+
+    path: str
+    column: str
+    name: str
+    nodes: int
+    digest: str
+
+
+def own_network(path: Path, column: str) -> OwnNetwork:
+    """Check a file, so that mistakes are reported before hours of work."""
+    if path.suffix.lower() not in TABLES:
+        raise OptionError(f"an edge list of the lab must end in {', '.join(TABLES)}; got {str(path)[-80:]!r}")
+    topology = read_network(path, weight=column).topology
+    if topology.num_nodes > MOST_NODES:
+        raise OptionError(f"a network of the lab must have at most {MOST_NODES} nodes, got {topology.num_nodes}")
+    if not topology.num_edges:
+        raise NetworkError("the network must have at least one edge")
+    digest = hashlib.sha256(path.read_bytes() + column.encode()).hexdigest()[:12]
+    return OwnNetwork(str(path), column, path.name, topology.num_nodes, digest)
+
+
+def load_own(own: OwnNetwork) -> tuple[Network, Float, float]:
+    """Return the network with weights of median 1, the same weights in the order of edges, and the largest as bound."""
+    table = read_table(own.path, "the edge list", ["source", "target", own.column]).columns
+    ends = [label.strip() for label in (*table["source"], *table["target"])]
+    labels, position = np.unique(np.array(ends, object), return_inverse=True)
+    topology, kept = Topology.build(labels, *np.split(position, 2))
+    values = np.maximum(numbers(table[own.column], f"column {own.column!r}"), 0.0)
+    middle = float(np.median(values[kept]))
+    if middle <= 0:
+        raise OptionError(f"the weights in column {own.column!r} must have a positive median")
+    bound = float(values.max() / middle)
+    lengths = values[kept] / middle
+    return Network(topology, PrivateWeights(lengths, num_rows=len(lengths))), lengths, bound

@@ -1,30 +1,104 @@
-"""Cases to results: what is stored is not measured again; the rest is, by workers, and each release once.
+"""Run cases: stored results are not measured again, the others are measured by worker processes.
 
-The order in which cases finish depends on the machine; their results and the order of the final table do not.
-A worker that dies takes nothing with it: what it had not finished is measured again (see ``tasks``).
+Each release is made once.  The order in which cases finish depends on the machine; their results and the order of the
+final table do not.  If a worker dies, its unfinished cases are measured again (see ``tasks``).
+
+Results are stored one JSON line per case, written and synced as soon as a case is done, so an interrupted run
+continues.  Invalid lines are ignored; an incomplete line, which can only be the last one, is cut off.
 """
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
+from ..errors import CannotError
 from ..progress import counting
 from ..tasks import place
 from .cases import Case, measurements
-from .store import Store
 from .trial import guarded_cases
 
 
-def run_cases(cases: Sequence[Case], results: Path, *, jobs: int = 0, dask: str | None = None) -> list[dict[str, Any]]:
-    """Measure every case that ``results`` does not hold yet; return one row per case, in the order of ``cases``.
+class Store:
+    """Results by case id; a context manager."""
 
-    Args:
-        cases: what to measure.
-        results: the JSON lines file; created if it is not there.
-        jobs: worker processes; 0 measures in this process.
-        dask: the address of a Dask scheduler, whose workers measure; or "local", for a cluster of ``jobs`` workers.
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.results: dict[str, dict[str, Any]] = {}
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = open(path, "a+b", opener=_owner_only)  # noqa: SIM115 - closed with the context
+        except OSError as error:
+            raise CannotError(f"cannot write {path}: {error.strerror}") from None
+        self._read()
+
+    def _read(self) -> None:
+        """Read every complete line; truncate the file after the last of them."""
+        self._file.seek(0)
+        whole = 0
+        for line in self._file:
+            if not line.endswith(b"\n"):
+                break
+            whole += len(line)
+            if (row := _result(line)) is not None:
+                self.results[row["id"]] = row
+        self._file.truncate(whole)
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Append one result and sync it to disk."""
+        self.results[row["id"]] = row
+        self._file.write(json.dumps(row, allow_nan=False).encode() + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+
+def _owner_only(path: str, flags: int) -> int:
+    """Open a file that only its owner can read, because it holds errors against the truth."""
+    handle = os.open(path, flags, 0o600)
+    if hasattr(os, "fchmod"):
+        os.fchmod(handle, 0o600)
+    return handle
+
+
+def _result(line: bytes) -> dict[str, Any] | None:
+    """Return the row of a line, or None if it is invalid."""
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    return row if isinstance(row, dict) and isinstance(row.get("id"), str) else None
+
+
+def run_cases(cases: Sequence[Case], results: Path, *, jobs: int = 0, dask: str | None = None) -> list[dict[str, Any]]:
+    """Measure every case that is not stored yet.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+        What to measure.
+    results : Path
+        The JSON lines file; created if missing.
+    jobs : int
+        Number of worker processes; 0 measures in this process.
+    dask : str, optional
+        The address of a Dask scheduler, or "local" for a cluster of ``jobs`` workers.
+
+    Returns
+    -------
+    list of dict
+        One row per case, in the order of ``cases``.
     """
     with Store(results) as store:
         missing = [case for case in cases if case.id not in store.results]
@@ -34,7 +108,7 @@ def run_cases(cases: Sequence[Case], results: Path, *, jobs: int = 0, dask: str 
             groups = measurements(missing)
             for rows in place(jobs=jobs, dask=dask)(guarded_cases, groups) if groups else ():
                 for row in rows:
-                    if row.get("failed"):  # not kept: the next run tries again
+                    if row.get("failed"):  # not stored: the next run tries again
                         failed[row["id"]] = row
                     else:
                         store.add(row)

@@ -1,4 +1,4 @@
-"""A whole run of the laboratory: list the cases, measure what is missing, write tables, pictures and the report."""
+"""A whole run of the lab: list the cases, measure what is missing, write tables, pictures and the report."""
 
 from __future__ import annotations
 
@@ -13,26 +13,35 @@ from ..publish.statement import NOT_PRIVATE
 from ..report.canvas import needs_matplotlib
 from ..report.page import make_folder, write_file
 from .cases import FULL, QUICK, Scope, make_cases, measurements
-from .edge_lists import own_network
-from .findings import Findings, find, write_pictures, write_tables
-from .page import write_report
+from .networks import own_network
+from .report import Findings, find, write_pictures, write_report, write_tables
 from .runner import run_cases
 
 
 @dataclass(frozen=True)
 class Study:
-    """What to run and where to put it.
+    """What to run and where to write it.
 
-    Attributes:
-        out: folder for results.jsonl, the tables and report.html.
-        scope: how large; see ``cases``.
-        seed: of everything; the same seed gives the same table, apart from times.
-        mechanisms, classes, estimators: only these; all, if empty.
-        networks, weight: edge lists of the user's, and the column of their weights.
-        jobs: worker processes; 0 measures in this process.
-        dask: the address of a Dask scheduler, or "local" for a cluster of ``jobs`` workers on this machine.
-        json, plots: where to write the final table, and pictures with their tables, if anywhere.
-        command: what the report says it was made by.
+    Attributes
+    ----------
+    out : Path
+        Folder for results.jsonl, the tables and report.html.
+    scope : Scope
+        Sizes, noises and repeats.
+    seed : int
+        The same seed gives the same table, apart from times.
+    mechanisms, classes, estimators : sequence of str
+        Restrict the run to these; all if empty.
+    networks, weight : sequence of Path, str
+        Edge lists of the user, and the column of their weights.
+    jobs : int
+        Number of worker processes; 0 measures in this process.
+    dask : str, optional
+        The address of a Dask scheduler, or "local" for a cluster of ``jobs`` workers on this machine.
+    json, plots : Path, optional
+        File for the final table; folder for pictures and their tables.
+    command : str
+        The command line that the report shows.
     """
 
     out: Path
@@ -55,7 +64,7 @@ def run_study(study: Study, say: Callable[[str], object] = print) -> dict[str, A
     needs_matplotlib()
     own = [own_network(path, study.weight) for path in study.networks]
     if len({one.name for one in own}) < len(own):
-        raise OptionError("two networks have the same file name; the table could not tell them apart")
+        raise OptionError("the file names of networks must be unique")
     cases = make_cases(
         study.scope, seed=study.seed, mechanisms=study.mechanisms, classes=study.classes, estimators=study.estimators,
         own=own,
@@ -66,8 +75,8 @@ def run_study(study: Study, say: Callable[[str], object] = print) -> dict[str, A
     settings, releases = len({replace(case.measurement, mechanism="") for case in cases}), len(measurements(cases))
     say(f"{NOT_PRIVATE}: the lab makes seeded releases and compares them with the truth.")
     say(
-        f"{len(cases)} cells ({settings} settings, {releases} measurements); "
-        f"finished ones are kept in {study.out / 'results.jsonl'}."
+        f"{len(cases)} cases ({settings} settings, {releases} measurements); "
+        f"results are stored in {study.out / 'results.jsonl'}."
     )
     results = run_cases(cases, study.out / "results.jsonl", jobs=study.jobs, dask=study.dask)
     found = find(results)
@@ -84,14 +93,14 @@ def run_study(study: Study, say: Callable[[str], object] = print) -> dict[str, A
     if failed := [row for row in results if row.get("failed")]:
         first = failed[0]
         raise CannotError(
-            f"{len(failed)} cells failed, the first: {first['mechanism']} on {first['network']} with {first['nodes']} "
-            f"nodes ({first['skipped']}); the report has the rest, and the next run tries again"
+            f"{len(failed)} cases failed, the first: {first['mechanism']} on {first['network']} with {first['nodes']} "
+            f"nodes ({first['skipped']}); the report shows the others; run again to retry"
         )
     return answer
 
 
 def summary(found: Findings, seed: int) -> dict[str, Any]:
-    """The final table and what follows from it."""
+    """Return the final table and what is derived from it."""
     names = ("results", "winners", "exponents", "coverage", "estimators", "rates", "table1")
     return {
         "publishable": False,
@@ -103,13 +112,14 @@ def summary(found: Findings, seed: int) -> dict[str, Any]:
 
 
 def highlights(found: Findings) -> list[str]:
-    """Who won, class by class."""
+    """Return one line per class: how often each mechanism is best."""
     lines = []
     rows = found.tables["winners"]
     for network in dict.fromkeys(row["network"] for row in rows):
         mine = [row["winner"] for row in rows if row["network"] == network]
         counts = sorted(((mine.count(name), name) for name in set(mine)), key=lambda pair: (-pair[0], pair[1]))
-        lines.append(f"{network:<12} " + ", ".join(f"{name} wins {count} of {len(mine)}" for count, name in counts))
+        best = (f"{name} is best in {count} of {len(mine)}" for count, name in counts)
+        lines.append(f"{network:<12} {', '.join(best)}")
     return lines
 
 

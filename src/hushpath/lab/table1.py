@@ -1,38 +1,131 @@
-r"""The paper's Table 1, from certificates: error bounds up to a thousand million nodes.  Labelled "predicted".
+r"""Table 1 of the paper: the shapes of its bounds, predicted bounds up to 10^9 nodes, and measured rates.
 
-Where the shape of a strategy is known in closed form there is no need to build it: the cells of one level are alike,
-so one edge meets one group per level, with cut numbers from ``hub_cut``.  Scales spend the same ``gaussian_mu``, split
-by the same rule as in a release (s^2 ~ sqrt(cut)), and the bound is that of ``bounds``: with N numbers in all, every
-noise stays below s sqrt(2 ln(2N / gamma)) but for gamma, and an answer adds up one shortcut a level on the way up,
-one where the ends meet, one a level on the way down, and the detours of covers.
+**Shapes.**  A theorem bounds the error of the worst pair of the worst network up to a constant.  Its *shape* is that
+bound without the constant but with its logarithms, for example p log^2 n log(log n / delta) / epsilon for separators of
+p vertices.  Over two or three decades of n a power of n cannot be distinguished from a smaller power with logarithms,
+so whole shapes are compared: one constant is fitted, and the largest factor between a point and the curve is reported.
+Where a theorem hides its logarithms (a tilde on its O), so does the shape, and ``tilde`` is set.
 
-Assumed shapes (a cell at level l has n_l = n / 2^l nodes):
+**Predicted bounds** come from certificates.  Where the shape of a strategy is known in closed form there is no need to
+build it: the cells of one level are alike, so one edge meets one group per level, with cut numbers from ``hub_cut``.
+Scales spend the same ``gaussian_mu``, split by the same rule as in a release (s^2 ~ sqrt(cut)), and the bound is that
+of ``bounds``: with N numbers in all, every noise value stays below s sqrt(2 ln(2N / gamma)) except with probability
+gamma, and an answer sums one shortcut per level on the way up, one where the ends meet, one per level on the way down,
+and the detours of covers.  Assumed shapes (a cell at level l has n_l = n / 2^l nodes):
 
-    tree        1 hub, l boundary vertices at most
-    treewidth p p + 1 hubs; p + 1 boundary vertices per level above, at most
-    grid        a line of sqrt(n_l) hubs; a rim of 4 sqrt(n_l) boundary vertices
+    tree        1 hub, at most l boundary vertices
+    treewidth p p + 1 hubs; at most p + 1 boundary vertices per level above
+    grid        a line of sqrt(n_l) hubs; 4 sqrt(n_l) boundary vertices
     planar      a cycle of sqrt(8 n_l) hubs (Lipton and Tarjan); 3 times as many boundary vertices
     covered     hubs and boundary thinned k + 1 times on a grid (lines), sqrt(k) times on planar graphs (clusters)
 
 k is the best on a fine scale.  Rivals: a connected graph has a k-cover of n / (k + 1) + 1 nodes (a grid: n / k^2 + 1);
-hubs are 2 sqrt(n) ln n random nodes, every stretch of sqrt(n) hops holds one, half the budget goes to edges.  Chen et
-al.: hubs, crowded places and clusters as ``strategy.hubs_bounded`` describes them, with the recursion carried through
-(the mechanism stops after one level) and the budget in equal parts for its levels.  ``rates`` has what was measured.
+hubs are 2 sqrt(n) ln n random nodes, every stretch of sqrt(n) hops contains one, half the budget goes to edges.  Chen
+et al.: hubs, crowded places and clusters as in ``strategy.hubs_bounded``, with the recursion carried through (the
+mechanism stops after one level) and the budget split equally over its levels.
+
+**Measured rates** use a unit so small that noise is small against distances and nothing is clipped.  For every class,
+mechanism and unit the theorem's shape is fitted to the largest errors; p is that of the measured strategy.  Beside it
+stand the best power of n and, for separators, the best power of log n for error / p.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arrays import Float, Int
 from ..privacy.gaussian import gaussian_mu
 from ..privacy.sensitivity import hub_cut
-from .theorems import ALPHA, CHEN, COVER, GRID, GRID_COVER, HUBS, ON_EDGES, PLANAR, SEPARATOR, Setting, Shape
+from .tables import Row, measured
 from .trial import GAMMA
+
+ALPHA = math.sqrt(2) - 1  # Chen et al. 2023, bounded weights
+
+
+@dataclass(frozen=True)
+class BoundArguments:
+    """The arguments of a bound: n nodes, separators of p vertices, weights up to W units, a budget."""
+
+    n: float
+    max_weight: float
+    epsilon: float
+    delta: float
+    p: float = 1.0
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A theorem's bound without its constant, in privacy units.
+
+    Attributes
+    ----------
+    formula, mathtext : str
+        The formula as plain text, and for matplotlib.
+    value : callable
+        Evaluates the formula.
+    tilde : bool
+        Whether the theorem hides logarithms, which the formula then lacks.
+    """
+
+    formula: str
+    mathtext: str
+    value: Callable[[BoundArguments], float]
+    tilde: bool = False
+
+
+def _logs(s: BoundArguments) -> float:
+    """The logarithms of Theorems 16 and 18."""
+    return math.log(s.n) ** 2 * math.log(math.log(s.n) / s.delta)
+
+
+SEPARATOR = Shape(
+    "p log²n log(log n/δ) / ε", r"$p\,\log^2 n\,\log\frac{\log n}{\delta}$", lambda s: s.p * _logs(s) / s.epsilon
+)
+HUBS = Shape("n^(1/2) / ε", r"$n^{1/2}$", lambda s: math.sqrt(s.n) / s.epsilon, tilde=True)
+ON_EDGES = Shape("n / ε", r"$n$", lambda s: s.n / s.epsilon, tilde=True)
+CHEN = Shape(
+    "W^α n^α / ε^(1-α) + n^α / ε", r"$W^\alpha n^\alpha/\epsilon^{1-\alpha}+n^\alpha/\epsilon$",
+    lambda s: s.n**ALPHA * (s.max_weight**ALPHA * s.epsilon ** (ALPHA - 1) + 1 / s.epsilon), tilde=True,
+)  # fmt: skip
+COVER = Shape(
+    "(nW / ε)^(1/2)", r"$\sqrt{nW/\epsilon}$", lambda s: math.sqrt(s.n * s.max_weight / s.epsilon), tilde=True
+)
+GRID_COVER = Shape(
+    "n^(1/3) (1/ε + W)", r"$n^{1/3}(1/\epsilon+W)$",
+    lambda s: s.n ** (1 / 3) * (1 / s.epsilon + s.max_weight), tilde=True,
+)  # fmt: skip
+PLANAR = Shape(
+    "(nW)^(1/3) log²n log(log n/δ) / ε^(2/3)", r"$(nW)^{1/3}\epsilon^{-2/3}\,\log^2 n\,\log\frac{\log n}{\delta}$",
+    lambda s: (s.n * s.max_weight) ** (1 / 3) * s.epsilon ** (-2 / 3) * _logs(s),
+)  # fmt: skip
+GRID = Shape(
+    "n^(1/4) (W/ε)^(1/2) log²n log(log n/δ)", r"$n^{1/4}(W/\epsilon)^{1/2}\,\log^2 n\,\log\frac{\log n}{\delta}$",
+    lambda s: s.n**0.25 * math.sqrt(s.max_weight / s.epsilon) * _logs(s),
+)  # fmt: skip
+
+SHAPES: dict[str, dict[str, Shape]] = {
+    "input": {"": ON_EDGES},
+    "all-pairs": {"": ON_EDGES},
+    "cover": {"": COVER, "grid": GRID_COVER},
+    "hubs": {"": HUBS},
+    "hubs-bounded": {"": CHEN},
+    "separator": {"": SEPARATOR},
+    "separator-cover": {"": PLANAR, "grid": GRID},
+}
+"""By mechanism and class under approximate privacy; the key "" is for all other classes."""
+
+
+def theorem_shape(mechanism: str, network: str) -> Shape | None:
+    """Return the shape of the mechanism's bound on a class, or None without a theorem."""
+    listed = SHAPES.get(mechanism, {})
+    return listed.get(network, listed.get(""))
+
 
 LEAF = 8
 WIDTH = 3
@@ -40,7 +133,7 @@ SIZES = tuple(float(10 ** (x / 2)) for x in range(4, 19))  # 100 to 10^9
 AT = 1e9  # where W and epsilon are varied
 
 
-def level_bound(hubs: Int, boundary: Int, cells: Int, setting: Setting, detour: float = 0.0) -> float:
+def level_bound(hubs: Int, boundary: Int, cells: Int, setting: BoundArguments, detour: float = 0.0) -> float:
     """The bound of ``bounds.hierarchy_bound`` for a hierarchy whose cells are alike on every level (in units).
 
     One edge meets one group of each level, so sum(cut / s^2) = mu^2; with s^2 = f^2 sqrt(cut / 2) this gives f.
@@ -55,24 +148,24 @@ def level_bound(hubs: Int, boundary: Int, cells: Int, setting: Setting, detour: 
 
 
 def _tail(numbers: float) -> float:
-    """How many standard deviations hold all of so many Gaussian numbers, but for gamma."""
+    """Return how many standard deviations contain all of this many Gaussian numbers, except with probability gamma."""
     return math.sqrt(2 * math.log(2 * max(numbers, 1.0) / GAMMA))
 
 
 def _levels(n: float) -> tuple[Float, Int]:
-    """Nodes of a cell at each level, and how many cells there are."""
+    """Return the nodes of a cell and the number of cells, per level."""
     depth = max(1, math.ceil(math.log2(n / LEAF)))
     level = np.arange(depth + 1)
     return np.asarray(n / 2.0**level, np.float64), (2**level).astype(np.int64)
 
 
-def tree_bound(setting: Setting) -> float:
+def tree_bound(setting: BoundArguments) -> float:
     """Single vertices: Algorithm 1 on a tree."""
     nodes, cells = _levels(setting.n)
     return level_bound(np.ones_like(cells), np.arange(len(cells)), cells, setting)
 
 
-def treewidth_bound(setting: Setting, width: int = WIDTH) -> float:
+def treewidth_bound(setting: BoundArguments, width: int = WIDTH) -> float:
     """Bags: Algorithm 1 on a graph of bounded treewidth."""
     nodes, cells = _levels(setting.n)
     room = np.ceil(nodes).astype(np.int64)
@@ -80,17 +173,17 @@ def treewidth_bound(setting: Setting, width: int = WIDTH) -> float:
     return level_bound(hubs, np.minimum((width + 1) * np.arange(len(cells)), room), cells, setting)
 
 
-def separator_bound(setting: Setting, *, grid: bool) -> float:
+def separator_bound(setting: BoundArguments, *, grid: bool) -> float:
     """Whole separators: Algorithm 1 on a grid or a planar graph."""
     return _thinned(setting, grid, 0.0)
 
 
-def cover_separator_bound(setting: Setting, *, grid: bool) -> float:
+def cover_separator_bound(setting: BoundArguments, *, grid: bool) -> float:
     """Covered separators: Algorithm 4 with the best k."""
     return min(_thinned(setting, grid, k) for k in _radii(math.sqrt(setting.n)))
 
 
-def _thinned(setting: Setting, grid: bool, k: float) -> float:
+def _thinned(setting: BoundArguments, grid: bool, k: float) -> float:
     nodes, cells = _levels(setting.n)
     line = np.sqrt(nodes) if grid else np.sqrt(8 * nodes)
     if k:
@@ -101,7 +194,7 @@ def _thinned(setting: Setting, grid: bool, k: float) -> float:
     return level_bound(hubs, boundary, cells, setting, 4 * k * setting.max_weight)
 
 
-def cover_bound(setting: Setting, *, grid: bool) -> float:
+def cover_bound(setting: BoundArguments, *, grid: bool) -> float:
     """Sealfon's k-cover of the whole network with the best k."""
     return min(
         _table(setting.n / (k * k if grid else k + 1) + 1, setting) + 2 * k * setting.max_weight
@@ -109,7 +202,7 @@ def cover_bound(setting: Setting, *, grid: bool) -> float:
     )
 
 
-def hubs_bound(setting: Setting) -> float:
+def hubs_bound(setting: BoundArguments) -> float:
     """Random hubs, general graphs: half the budget on all pairs of hubs, half on the edges of two walks."""
     n, mu = setting.n, gaussian_mu(setting.epsilon, setting.delta)
     hubs = 2 * math.sqrt(n) * math.log(n)
@@ -117,7 +210,7 @@ def hubs_bound(setting: Setting) -> float:
     return one * (hubs / 2 + 2 * math.sqrt(n))
 
 
-def chen_bound(setting: Setting) -> float:
+def chen_bound(setting: BoundArguments) -> float:
     """Chen et al., bounded weights: E(m) = hubs of m nodes + moving to one + pieces * E(a cluster), down to a leaf.
 
     A level has H = (m W eps)^a hubs, drawn 2 ln n times as often so that they meet every stretch of m / H hops, crowded
@@ -137,12 +230,12 @@ def chen_bound(setting: Setting) -> float:
     return error
 
 
-def input_bound(setting: Setting) -> float:
+def input_bound(setting: BoundArguments) -> float:
     """Sealfon's input perturbation: Laplace noise on every edge, n - 1 of them on a path at worst."""
     return (setting.n - 1) * math.log(2 * 3 * setting.n / GAMMA) / setting.epsilon
 
 
-def _table(size: float, setting: Setting) -> float:
+def _table(size: float, setting: BoundArguments) -> float:
     """All pairs of ``size`` nodes under Gaussian noise."""
     sigma = math.sqrt(max(size * size / 4, 1.0)) / gaussian_mu(setting.epsilon, setting.delta)
     return sigma * _tail(size * size / 2)
@@ -154,17 +247,17 @@ def _radii(most: float) -> list[float]:
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of the table: who, where, its function, and the theorem's shape."""
+    """One entry of the table: family, mechanism, bound, and the shape of the theorem."""
 
     family: str
     mechanism: str
-    bound: Callable[[Setting], float]
+    bound: Callable[[BoundArguments], float]
     shape: Shape
-    networks: tuple[str, ...] = ()  # classes of the laboratory that belong to the family
+    networks: tuple[str, ...] = ()  # classes of the lab that belong to the family
     separator: Callable[[float], float] = lambda _: 1.0  # p, where the shape has one
 
-    def theorem(self, setting: Setting) -> float:
-        """The theorem's bound without its constant."""
+    def theorem(self, setting: BoundArguments) -> float:
+        """Return the theorem's bound without its constant."""
         return self.shape.value(replace(setting, p=self.separator(setting.n)))
 
 
@@ -188,12 +281,12 @@ ENTRIES = (
 
 
 def curves(epsilon: float, max_weight: float, delta: float) -> list[dict[str, float | str]]:
-    """The bound of every entry from a hundred to a thousand million nodes."""
+    """Return the bound of every entry from 100 to 10^9 nodes."""
     return [
         {
             "family": entry.family, "mechanism": entry.mechanism, "nodes": float(n), "max_weight": max_weight,
             "epsilon": epsilon, "kind": "predicted",
-            "bound": entry.bound(Setting(float(n), max_weight, epsilon, delta)),
+            "bound": entry.bound(BoundArguments(float(n), max_weight, epsilon, delta)),
         }
         for entry in ENTRIES
         for n in SIZES
@@ -201,8 +294,8 @@ def curves(epsilon: float, max_weight: float, delta: float) -> list[dict[str, fl
 
 
 def slopes(epsilon: float, max_weight: float, delta: float) -> list[dict[str, float | str]]:
-    """How our bounds grow with n (last three decades), W and epsilon, beside the theorem's shape over that range."""
-    here = Setting(AT, max_weight, epsilon, delta)
+    """Return how bounds grow with n (last three decades), W and epsilon, beside the theorem's shape."""
+    here = BoundArguments(AT, max_weight, epsilon, delta)
     ranges = {
         "n": [replace(here, n=float(n)) for n in SIZES if n >= SIZES[-1] / 999],
         "max_weight": [replace(here, max_weight=max_weight * x) for x in (1, 3, 10, 30, 100)],
@@ -210,7 +303,7 @@ def slopes(epsilon: float, max_weight: float, delta: float) -> list[dict[str, fl
     }
     rows: list[dict[str, float | str]] = []
     for entry in ENTRIES:
-        row: dict[str, float | str] = {"family": entry.family, "mechanism": entry.mechanism, "shape": entry.shape.words}
+        row: dict[str, float | str] = dict(family=entry.family, mechanism=entry.mechanism, shape=entry.shape.formula)
         for axis, name in (("n", "n"), ("max_weight", "W"), ("epsilon", "epsilon")):
             for kind, bound in (("fitted", entry.bound), ("theorem", entry.theorem)):
                 row[f"{name}_{kind}"] = _slope(bound, ranges[axis], axis)
@@ -218,6 +311,82 @@ def slopes(epsilon: float, max_weight: float, delta: float) -> list[dict[str, fl
     return rows
 
 
-def _slope(bound: Callable[[Setting], float], settings: list[Setting], axis: str) -> float:
+def _slope(bound: Callable[[BoundArguments], float], settings: list[BoundArguments], axis: str) -> float:
     at = [getattr(one, axis) for one in settings]
     return float(np.polyfit(np.log(at), np.log([bound(one) for one in settings]), 1)[0])
+
+
+FEWEST = 3  # sizes, for a fit
+
+
+class Fit(NamedTuple):
+    """A fitted curve: its constant, and the largest factor between a point and the curve."""
+
+    constant: float
+    within: float
+
+
+def fit(measured: Sequence[float], curve: Sequence[float]) -> Fit:
+    """Fit the constant of a curve by least squares on logarithms."""
+    gap = np.log(measured) - np.log(curve)
+    return Fit(float(np.exp(gap.mean())), float(np.exp(np.abs(gap - gap.mean()).max())))
+
+
+def rate_rows(results: Sequence[Row]) -> list[Row]:
+    """Return the cases measured for rates, with their default estimator."""
+    return [row for row in measured(results) if row["unit"] != 1.0 and row["default"]]
+
+
+def shape_at(row: Row, shape: Shape) -> float:
+    """Return a theorem's shape at a measured row, in the unit of the weights."""
+    unit = float(row["unit"])
+    return unit * shape.value(
+        BoundArguments(row["nodes"], row["max_weight"] / unit, row["epsilon"], row["delta"], float(row["hubs"] or 1))
+    )
+
+
+def rates(results: Sequence[Row]) -> list[Row]:
+    """Return one row per class, mechanism and unit: the theorem's shape beside a power of n."""
+    groups: dict[tuple[str, str, float], list[Row]] = defaultdict(list)
+    for row in rate_rows(results):
+        groups[row["network"], row["mechanism"], row["unit"]].append(row)
+    found = []
+    for (network, mechanism, unit), rows in groups.items():
+        shape = theorem_shape(mechanism, network)
+        sizes, errors = [float(row["nodes"]) for row in rows], [row["max_error"] for row in rows]
+        if shape is None or len(rows) < FEWEST or min(errors) <= 0:
+            continue
+        curve = fit(errors, [shape_at(row, shape) for row in rows])
+        slope = float(np.polyfit(np.log(sizes), np.log(errors), 1)[0])
+        found.append({
+            "network": network, "mechanism": mechanism, "unit": unit, "least_nodes": min(sizes),
+            "most_nodes": max(sizes), "sizes": len(rows), "least_error": errors[0] / unit,
+            "most_error": errors[-1] / unit, "mean_error_least": rows[0]["mean_error"] / unit,
+            "mean_error_most": rows[-1]["mean_error"] / unit, "bias_most": rows[-1]["bias"] / unit,
+            "zeros": max(row["zeros"] for row in rows), "shape": shape.formula, "hides_logarithms": shape.tilde,
+            "constant": curve.constant, "within": curve.within, "exponent_of_n": slope,
+            "within_power": fit(errors, [n**slope for n in sizes]).within,
+            "exponent_of_log": _log_exponent(rows) if shape is SEPARATOR else None, "kind": "measured",
+        })  # fmt: skip
+    return found
+
+
+def _log_exponent(rows: Sequence[Row]) -> float:
+    """The a of error = c p (log n)^a."""
+    logs = [math.log(math.log(row["nodes"])) for row in rows]
+    left = [math.log(row["max_error"] / (row["hubs"] or 1)) for row in rows]
+    return float(np.polyfit(logs, left, 1)[0])
+
+
+def points(results: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return every measured point of the fits, in privacy units."""
+    return [
+        {
+            "network": row["network"], "nodes": row["nodes"], "mechanism": row["mechanism"],
+            "estimator": row["estimator"], "unit": row["unit"], "law": row["law"], "p": row["hubs"],
+            "mean_error": row["mean_error"] / row["unit"], "max_error": row["max_error"] / row["unit"],
+            "bias": row["bias"] / row["unit"], "zeros": row["zeros"],
+            "mean_distance": row["mean_distance"] / row["unit"],
+        }
+        for row in rate_rows(results)
+    ]  # fmt: skip

@@ -1,10 +1,10 @@
-"""From results to tables: the one large table, and what follows from it; plain rows, ready for CSV and JSON.
+"""From results to tables: one large table and what is derived from it; plain rows, ready for CSV and JSON.
 
-Beware of zero.  Answers are clipped at 0, so where noise drowns the distances a mechanism answers 0 nearly always, and
-its mean error is the mean distance: that grows like distances do and says nothing about the mechanism.  Such cases are
-marked ``at_zero`` and take no part in fitted exponents nor in comparisons with the plan.
+Answers are clipped at 0.  Where noise dominates the distances, nearly all answers are 0 and the mean error is the mean
+distance, which says nothing about the mechanism.  Such cases are marked ``at_zero`` and are left out of fitted
+exponents and of comparisons with the plan.
 
-Comparisons of mechanisms are about each as it is read by default (``usual``); ``estimators`` compares readings.
+Comparisons of mechanisms use the default estimator (``with_default_estimator``); ``estimators`` compares estimators.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ COLUMNS = (
     "skipped", "default", "decoder", "law", "numbers", "hubs", "pairs", "mean_distance", "mean_error", "mean_error_sd",
     "p95_error", "max_error", "bias", "relative_error", "zeros", "predicted_error", "bound", "covered", "intervals",
 )  # fmt: skip
-ZERO_SHARE = 0.8  # answers are at zero if they are low by this share of the mean distance
-REFERENCE = "clip"  # the estimator that the others are measured against
+ZERO_SHARE = 0.8  # answers count as zero if their bias is below minus this share of the mean distance
+REFERENCE = "clip"  # the estimator that the others are compared with
 AGAINST = f"times_{REFERENCE}"
 TIMES = ("release_seconds", "query_seconds")
 
 
 def final_table(results: Sequence[Row]) -> list[Row]:
-    """One flat row per case; times last, as they alone differ between runs."""
+    """Return one flat row per case; times come last, because only they differ between runs."""
     return [
         {
             **{name: row.get(name) for name in COLUMNS},
@@ -50,22 +50,22 @@ def final_table(results: Sequence[Row]) -> list[Row]:
 
 
 def at_zero(row: Row) -> bool:
-    """Whether the answers are little else than 0, so that the error is that of answering 0."""
+    """Whether nearly all answers are 0, so that the error is that of always answering 0."""
     return not row["skipped"] and bool(row["bias"] <= -ZERO_SHARE * row["mean_distance"])
 
 
 def measured(results: Iterable[Row], **fixed: Any) -> list[Row]:
-    """The rows that were not skipped and agree with ``fixed``."""
+    """Return the rows that were not skipped and have the values ``fixed``."""
     return [row for row in results if not row["skipped"] and all(row[key] == value for key, value in fixed.items())]
 
 
-def usual(results: Iterable[Row]) -> list[Row]:
-    """Without rates, and each mechanism as it is read by default; what was skipped stays."""
+def with_default_estimator(results: Iterable[Row]) -> list[Row]:
+    """Return the rows of the default estimator, without rates; skipped cases are kept."""
     return [row for row in results if row["unit"] == 1.0 and (row["skipped"] or row["default"])]
 
 
 def estimators(results: Sequence[Row]) -> list[Row]:
-    """Every way to estimate weights beside the reference."""
+    """Compare every estimator with the reference."""
     here = ("network", "nodes", "weights", "noise", "mechanism")
     rows = [row for row in measured(results, unit=1.0) if row["estimator"] in ESTIMATORS]
     clipped = {tuple(row[key] for key in here): row["mean_error"] for row in rows if row["estimator"] == REFERENCE}
@@ -79,14 +79,14 @@ def estimators(results: Sequence[Row]) -> list[Row]:
 
 
 def exponent(sizes: Sequence[float], errors: Sequence[float]) -> float | None:
-    """The slope of log error against log n by least squares; nothing from fewer than three sizes."""
+    """Fit the slope of log error against log n by least squares; None with fewer than three sizes."""
     if len(set(sizes)) < 3 or min(errors) <= 0:
         return None
     return float(np.polyfit(np.log(sizes), np.log(errors), 1)[0])
 
 
 def exponents(results: Sequence[Row]) -> list[Row]:
-    """Fitted exponent of n for each class, noise and mechanism.  (Theorems are compared in ``rates``.)"""
+    """Fit the exponent of n for each class, noise and mechanism.  (``table1.rates`` compares with theorems.)"""
     groups: dict[tuple[str, float, str], list[Row]] = defaultdict(list)
     for row in measured(results, weights=MAIN_WEIGHTS):
         groups[row["network"], row["noise"], row["mechanism"]].append(row)
@@ -107,7 +107,7 @@ def exponents(results: Sequence[Row]) -> list[Row]:
 
 
 def winners(results: Sequence[Row]) -> list[Row]:
-    """The mechanism with the smallest mean error in each (class, n, noise), and how far behind the others are."""
+    """Return the mechanism with the smallest mean error for each (class, n, noise), and the distance to the others."""
     groups: dict[tuple[str, int, float], list[Row]] = defaultdict(list)
     for row in results:
         if row["weights"] in MAIN and not row["skipped"]:
@@ -129,14 +129,14 @@ def winners(results: Sequence[Row]) -> list[Row]:
 
 
 def _clear(best: Row, second: Row) -> bool:
-    """Whether the gap is more than twice what repeats differ by, or a factor of two."""
+    """Whether the gap is more than twice the difference between repeats, or a factor of two."""
     gap = second["mean_error"] - best["mean_error"]
     between = math.hypot(best["mean_error_sd"] or math.inf, second["mean_error_sd"] or math.inf)
     return bool(gap > 2 * between or gap > best["mean_error"])
 
 
 def by_hops(results: Sequence[Row]) -> list[Row]:
-    """Error by number of hops, for the largest network of each class."""
+    """Return the error by number of hops, for the largest network of each class."""
     largest: dict[str, int] = {}
     for row in measured(results):
         largest[row["network"]] = max(row["nodes"], largest.get(row["network"], 0))
@@ -152,7 +152,7 @@ def by_hops(results: Sequence[Row]) -> list[Row]:
 
 
 def coverage(results: Sequence[Row]) -> list[Row]:
-    """Measured coverage of the 90 % intervals and honesty of plan and bound, over all cases of a mechanism."""
+    """Compare intervals, predictions and bounds with the truth, over all cases of a mechanism."""
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in measured(results):
         groups[row["mechanism"]].append(row)
@@ -164,12 +164,12 @@ def coverage(results: Sequence[Row]) -> list[Row]:
             row["mean_error"] / row["predicted_error"] for row in rows if row["predicted_error"] and not at_zero(row)
         ]
         found.append({
-            "mechanism": mechanism, "cells": len(rows), "cells_at_zero": sum(map(at_zero, rows)), "intervals": asked,
+            "mechanism": mechanism, "cases": len(rows), "cases_at_zero": sum(map(at_zero, rows)), "intervals": asked,
             "coverage": inside / asked if asked else None,
             "measured_over_predicted_median": float(np.median(ratio)) if ratio else None,
             "measured_over_predicted_least": min(ratio, default=None),
             "measured_over_predicted_most": max(ratio, default=None),
-            "cells_above_bound": sum(row["max_error"] > row["bound"] for row in bounded),
+            "cases_above_bound": sum(row["max_error"] > row["bound"] for row in bounded),
             "bound_over_largest_error_median": float(np.median(
                 [_ratio(row["bound"], row["max_error"]) or math.nan for row in bounded])) if bounded else None,
         })  # fmt: skip
@@ -177,7 +177,7 @@ def coverage(results: Sequence[Row]) -> list[Row]:
 
 
 def csv_text(rows: Sequence[Row]) -> str:
-    """Rows as CSV with the keys of the first one as columns, behind a first column that marks every row."""
+    """Return rows as CSV, with a first column that marks every row as NOT PRIVATE."""
     file = io.StringIO()
     names = [NOT_PRIVATE, *(rows[0] if rows else ["empty"])]
     writer = csv_writer(file, (text for row in rows for text in row.values() if isinstance(text, str)))
@@ -187,13 +187,13 @@ def csv_text(rows: Sequence[Row]) -> str:
 
 
 def names_of(rows: Sequence[Row], key: str) -> list[str]:
-    """The values of a column in order of appearance; mechanisms in the order of the registry."""
+    """Return the distinct values of a column in order of appearance; mechanisms in the order of the registry."""
     found = list(dict.fromkeys(str(row[key]) for row in rows))
     return [name for name in MECHANISMS if name in found] if key == "mechanism" else found
 
 
 def middle_noise(results: Sequence[Row]) -> float:
-    """The noise in the middle of those measured: where one noise must do for a picture."""
+    """Return the median of the measured noises, for pictures at one noise."""
     noises = sorted({row["noise"] for row in results if row["weights"] in MAIN})
     return float(noises[len(noises) // 2])
 

@@ -33,8 +33,7 @@ from ..publish.plan import plan
 from ..publish.release import release
 from ..publish.statement import NOT_PRIVATE
 from .cases import DELTA, NO_ESTIMATOR, Case
-from .edge_lists import load_own
-from .networks import make_ground
+from .networks import load_own, make_ground
 from .weights import weigh
 
 GAMMA = 0.05  # bounds hold with probability 95 %

@@ -1,1 +1,1 @@
-"""One page to explore a release: data packed small, a program in plain JavaScript, and the file that holds both."""
+"""A map page of a release: packed data, a program in plain JavaScript, and the one file that holds both."""

@@ -1,8 +1,8 @@
-"""Where nodes are drawn: their coordinates, or a layout worked out once for those that have none.
+"""Positions of nodes on the map: their coordinates, or a computed layout for networks without any.
 
-The layout makes distances on paper resemble hops: distances to some pivots give a first one (pivot MDS: Brandes and
-Pich 2006), which is then pulled straight, edge by edge and pivot by pivot (stress by stochastic descent on few terms:
-Ortmann, Klimenta and Brandes 2017; Zheng, Pawar and Goodman 2019).  It uses public facts alone.
+The layout makes distances on the map resemble hops: distances to some pivots give a first layout (pivot MDS: Brandes
+and Pich 2006), whose stress is then reduced by stochastic descent on edges and pivots (Ortmann, Klimenta and Brandes
+2017; Zheng, Pawar and Goodman 2019).  It uses public facts only.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from ..noise import simulation
 from ..publish.places import places_of
 
 PIVOTS, EPOCHS = 24, 12
-GAP = 0.08  # between parts of a network that no path joins, in sizes of the larger
+GAP = 0.08  # between components, in heights of the largest
 
 
-def drawn_places(topology: Topology) -> tuple[Float, bool]:
-    """A place for every node, x to the right and y up, in any unit; and whether they are its own coordinates."""
+def node_positions(topology: Topology) -> tuple[Float, bool]:
+    """Return a position for every node (x right, y up), and whether these are its own coordinates."""
     known = None if topology.coordinates is None else np.asarray(np.isfinite(topology.coordinates).all(axis=1))
     if known is None or not known.any():
-        return laid_out(topology), False
+        return compute_layout(topology), False
     given = places_of(topology)
     places = np.where(known[:, None], given.xy, 0.0)
     if given.degrees:
-        places[:, 0] *= np.cos(np.radians(places[known, 1].mean()))  # degrees of longitude are the shorter ones
+        places[:, 0] *= np.cos(np.radians(places[known, 1].mean()))  # a degree of longitude is shorter
     return _spread_to_neighbours(topology, places, known), True
 
 
 def _spread_to_neighbours(topology: Topology, places: Float, known: NDArray[np.bool_]) -> Float:
-    """Nodes without a place lie in the middle of neighbours that have one; without any, in the middle of all."""
+    """Place nodes without coordinates in the middle of their placed neighbours; without any, in the middle of all."""
     places, known = places.copy(), known.copy()
     places[~known] = places[known].mean(axis=0)
     one = np.concatenate([topology.tails, topology.heads])
@@ -51,14 +51,14 @@ def _spread_to_neighbours(topology: Topology, places: Float, known: NDArray[np.b
         known[found] = True
 
 
-def laid_out(topology: Topology) -> Float:
-    """A layout of the whole network, its parts side by side, the largest first."""
+def compute_layout(topology: Topology) -> Float:
+    """Lay out the whole network: components side by side, the largest first."""
     places, parts = np.zeros((topology.num_nodes, 2)), topology.components
     sizes = np.bincount(parts)
     at, height = 0.0, 1.0
     for turn, part in enumerate(np.argsort(-sizes, kind="stable").tolist()):
         nodes = np.flatnonzero(parts == part)
-        mine = _part(topology, nodes)
+        mine = _layout_component(topology, nodes)
         mine -= mine.min(axis=0)
         if turn == 0:
             height = max(float(mine[:, 1].max()), 1.0)
@@ -67,8 +67,8 @@ def laid_out(topology: Topology) -> Float:
     return places
 
 
-def _part(topology: Topology, nodes: Int) -> Float:
-    """One connected part, about as large as its number of nodes asks for."""
+def _layout_component(topology: Topology, nodes: Int) -> Float:
+    """Lay out one component."""
     count = len(nodes)
     if count == 1:
         return np.zeros((1, 2))
@@ -96,7 +96,7 @@ def _part(topology: Topology, nodes: Int) -> Float:
 
 
 def _pivots(start: Int, neighbours: Int, count: int) -> tuple[Int, Int]:
-    """Nodes far from each other, and the hops of every node to each."""
+    """Choose nodes far from each other, and return the hops of every node to each."""
     chosen, columns = [0], []
     nearest = np.full(len(start) - 1, np.iinfo(np.int64).max)
     for _ in range(count):

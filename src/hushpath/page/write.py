@@ -1,8 +1,8 @@
-"""One self-contained file: data, style and program, assembled without tools.
+"""The page as one self-contained file: data, style and program.
 
-The program is modules in ``js/``, each checked on its own by the tests.  Here they are put behind each other in the
-order in which they need each other, their ``import`` and ``export`` taken away: a page opened from a disk may not load
-modules.  A policy in the page names the digest of its one script, so nothing else can run, and forbids every request.
+The modules in ``js/`` are concatenated in the order of their imports, without ``import`` and ``export``: a page opened
+from disk may not load modules.  The content security policy of the page allows its one script by digest, so nothing
+else can run, and forbids every request.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from ..errors import OptionError
 from ..files.container import replacing
 from ..publish.asked import check_confidence
 from ..publish.oracle import Release
-from .data import page_data
-from .packing import packed
+from .data import pack, page_data
 
 LONGEST_TITLE = 120
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
@@ -34,7 +33,26 @@ def write_explorer(
     release: Release, path: str | PathLike[str], *, title: str | None = None, origin: Label | None = None,
     confidence: float = 0.9,
 ) -> int:  # fmt: skip
-    """Write the page of a release, complete or not at all; return how many bytes it has."""
+    """Write a map page of a release, completely or not at all.
+
+    Parameters
+    ----------
+    release : Release
+        The release to show, with all its periods.
+    path : path
+        The HTML file to write.
+    title : str, optional
+        One line; the quantity of the release by default.
+    origin : label, optional
+        The start that is chosen when the page opens.
+    confidence : float
+        Confidence of the intervals.
+
+    Returns
+    -------
+    int
+        The size of the file in bytes.
+    """
     text = explorer(release, title=title, origin=origin, confidence=confidence).encode()
     with replacing(path) as temporary:
         temporary.write_bytes(text)
@@ -44,32 +62,29 @@ def write_explorer(
 def explorer(
     release: Release, *, title: str | None = None, origin: Label | None = None, confidence: float = 0.9
 ) -> str:
-    """The page as text: a map to ask for any released distance, in one HTML document that loads nothing.
-
-    It opens with distances from ``origin``, if that is given.
-    """
+    """Return the page as text; see ``write_explorer``."""
     check_confidence(confidence)
-    said = default_title(release) if title is None else title
-    if not isinstance(said, str) or not 0 < len(said) <= LONGEST_TITLE or not said.isprintable():
-        raise OptionError(f"a title is one line of 1 to {LONGEST_TITLE} characters")
+    title = default_title(release) if title is None else title
+    if not isinstance(title, str) or not 0 < len(title) <= LONGEST_TITLE or not title.isprintable():
+        raise OptionError(f"`title` must be one line of 1 to {LONGEST_TITLE} characters")
     start = None if origin is None else release.topology.index(origin)
-    header, arrays = page_data(release, title=said, origin=start, confidence=confidence)
+    header, arrays = page_data(release, title=title, origin=start, confidence=confidence)
     script = program("main")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return Template(_text("page.html")).substitute(
-        title=escape(said), version=escape(__version__), style=_text("style.css"), hash=f"sha256-{digest}",
-        data=packed(header, arrays), worker=program("worker"), script=script,
+        title=escape(title), version=escape(__version__), style=_text("style.css"), hash=f"sha256-{digest}",
+        data=pack(header, arrays), worker=program("worker"), script=script,
     )  # fmt: skip
 
 
 def default_title(release: Release) -> str:
-    """What the numbers are, in a few words."""
+    """Return the quantity of the release as a title."""
     noun = release.statement.quantity.noun
     return f"{noun[:1].upper()}{noun[1:]}s"
 
 
 def program(name: str) -> str:
-    """One module and all it needs, as one script."""
+    """Return a JavaScript module and all its imports as one script."""
     done: dict[str, str] = {}
 
     def add(module: str) -> None:

@@ -1,7 +1,7 @@
-"""The edges of a release with their released weights, as a graph of networkx and as a table of geopandas.
+"""The edges of a release with their released weights, as a networkx graph or a geopandas table.
 
-What is NOT PRIVATE says so in the attributes of the graph and in the name of every weight, or in a first column of the
-table: attributes are left behind by the first conversion, names and columns are not.
+What is NOT PRIVATE is marked in the attributes of the graph and in the name of every weight, or in a first column of
+the table: conversions drop attributes, but keep names and columns.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TAKEN = {"source", "target", "period", "geometry", "key", "id", "units", "date",
 
 
 def field_name(quantity: Quantity, otherwise: str) -> str:
-    """A name for a column or an attribute of these numbers, in letters that every format takes.
+    """Return a name for a column or attribute of these numbers, in characters that every format accepts.
 
     >>> field_name(Quantity("Travel time"), "weight"), field_name(Quantity(), "weight")
     ('travel_time', 'weight')
@@ -41,7 +41,7 @@ def field_name(quantity: Quantity, otherwise: str) -> str:
 
 
 def about(statement: Statement, period: str | None = None) -> dict[str, str]:
-    """What everything made from a release says of it, as plain texts; a marking stands first."""
+    """Return the description that every export of a release carries, as texts; a NOT PRIVATE marking comes first."""
     facts = {
         "marking": statement.marking, **statement.quantity.as_dict(), "period": period or "",
         "statement": json.dumps(statement.as_dict()),
@@ -52,7 +52,7 @@ def about(statement: Statement, period: str | None = None) -> dict[str, str]:
 
 @dataclass(frozen=True, eq=False)
 class ReleasedEdges:
-    """A public network and the released weight of each of its edges, at one time."""
+    """A public network and the released weight of each of its edges, in one period."""
 
     topology: Topology
     weights: Float
@@ -61,7 +61,7 @@ class ReleasedEdges:
 
     @property
     def field(self) -> str:
-        """What a weight is called."""
+        """The name of the weight."""
         return field_name(self.statement.quantity, "weight")
 
     @cached_property
@@ -72,19 +72,19 @@ class ReleasedEdges:
 
     @property
     def parallel(self) -> bool:
-        """Whether two edges run between the same nodes, in the same direction."""
+        """Whether two edges connect the same nodes in the same direction."""
         return len(set(self.ends)) < self.topology.num_edges
 
     def to_networkx(self) -> networkx.Graph[Any]:
-        """A graph, directed and with parallel edges if the network is so."""
-        nx = library("networkx", "networkx", "a graph of networkx")
+        """Return a graph, directed or with parallel edges if the network is."""
+        nx = library("networkx", "networkx", "a networkx graph")
         kinds = {(False, False): nx.Graph, (True, False): nx.DiGraph, (False, True): nx.MultiGraph,
                  (True, True): nx.MultiDiGraph}  # fmt: skip
         graph = kinds[self.topology.directed, self.parallel](**about(self.statement, self.period))
         graph.add_nodes_from(self.topology.labels)
         if self.topology.coordinates is not None:
             for label, (x, y) in zip(self.topology.labels, self.topology.coordinates.tolist(), strict=True):
-                if x == x:  # a place that is known
+                if x == x:  # not NaN
                     graph.add_node(label, x=x, y=y)
         name = f"{self.field} {NOT_PRIVATE}" if self.statement.marking else self.field
         weights = ({name: weight} for weight in self.weights.tolist())
@@ -92,17 +92,17 @@ class ReleasedEdges:
         return graph
 
     def lines(self, places: Places) -> list[list[list[float]] | None]:
-        """The two points of each edge; nothing where one is unknown.  A centimetre is not cut off."""
+        """Return the two points of each edge, rounded to less than a centimetre; None where one is unknown."""
         if not self.topology.num_edges:
             return []
         digits = 7 if places.degrees else 9
         points = np.round(places.xy, digits)
         both = np.stack([points[self.topology.tails], points[self.topology.heads]], axis=1)
         unknown = np.asarray(np.isnan(both).any(axis=(1, 2))).tolist()
-        return [None if gone else line for gone, line in zip(unknown, both.tolist(), strict=True)]
+        return [None if missing else line for missing, line in zip(unknown, both.tolist(), strict=True)]
 
     def to_geopandas(self, crs: str | None = None) -> geopandas.GeoDataFrame:
-        """A row per edge: ``source``, ``target``, its weight by name, the period, and a line between its ends."""
+        """Return a row per edge: ``source``, ``target``, the weight, the period, and a line between its ends."""
         gpd = geopandas_library()
         from shapely import LineString
 
@@ -116,10 +116,10 @@ class ReleasedEdges:
             columns["period"] = [self.period] * self.topology.num_edges
         shapes = [None if line is None else LineString(line) for line in self.lines(places)]
         table = gpd.GeoDataFrame(columns, geometry=shapes, crs=DEGREES[0] if places.degrees else None)
-        table.attrs.update(about(self.statement, self.period), coordinates=places.words)
+        table.attrs.update(about(self.statement, self.period), coordinates=places.description)
         return table
 
 
 def geopandas_library() -> Any:
-    """The library, or what to install."""
-    return library("geopandas", "geo", "a map as a table")
+    """Return geopandas; raise an error that says what to install if it is missing."""
+    return library("geopandas", "geo", "a geopandas table")

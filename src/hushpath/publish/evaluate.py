@@ -4,7 +4,7 @@ The only module besides ``measure`` that opens the weights, or the trips.  Its r
 owner.  The truth of a release of trips is the mean time of the passes over each edge, weighted as they were measured;
 an edge that nobody passed has none, and counts as it was released.
 
-Where a public proxy is declared, the release is compared with what everybody knows already: distances over the proxy
+Where a public proxy is declared, the release is compared with the baseline from public data: distances over the proxy
 as it is, and over the proxy times one number, the ratio of the released mean edge weight to the mean proxy.
 """
 
@@ -96,19 +96,16 @@ class Evaluation:
         )
 
     @property
-    def known_already(self) -> str:
-        """What everybody knows without the release, and whether the release is better; empty without a proxy."""
+    def baseline_summary(self) -> str:
+        """The error of the public column beside that of the release; empty without a proxy."""
         if self.proxy_error is None or self.proxy_scaled_error is None:
             return ""
-        worth = [
-            name
-            for name, error in (("as it is", self.proxy_error), ("scaled", self.proxy_scaled_error))
-            if error <= self.mean_error
-        ]
-        verdict = f"NOT better than the column {' or '.join(worth)}" if worth else "better than either"
+        errors = (("as it is", self.proxy_error), ("scaled", self.proxy_scaled_error))
+        as_good = [name for name, error in errors if error <= self.mean_error]
+        verdict = f"NOT better than the column {' or '.join(as_good)}" if as_good else "better than both"
         return (
-            f"the public column alone is off by {self.proxy_error:.4g} as it is and by {self.proxy_scaled_error:.4g} "
-            f"scaled to the released mean weight; the release, off by {self.mean_error:.4g}, is {verdict}"
+            f"mean error {self.proxy_error:.4g} with the public column as it is, {self.proxy_scaled_error:.4g} with "
+            f"it scaled to the released mean weight, {self.mean_error:.4g} with the release, which is {verdict}"
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -126,7 +123,7 @@ class Evaluation:
             f"bias                {self.bias:+.6g}",
             *([f"edges passed        {100 * self.passed:.3g} %  (others have no truth: they count as released)"]
               if self.passed is not None else []),
-            *([f"what everybody knows already: {self.known_already}."] if self.known_already else []),
+            *([f"baseline from public data: {self.baseline_summary}."] if self.baseline_summary else []),
         ])  # fmt: skip
 
 

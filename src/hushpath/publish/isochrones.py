@@ -1,9 +1,9 @@
-"""How far one gets in a given time: polygons around an origin, and how sure they are.
+"""Isochrones: the regions within given distances of an origin, with their uncertainty, as GeoJSON.
 
-For each step there are three regions: ``within`` (the upper end of the interval is within the step), ``uncertain`` (the
-step lies between both ends), and ``released`` (the released distance is within it).  Times between the ends of an edge
-are interpolated with its released weight, one-way edges along their direction only.  All of it comes from the release:
-it costs nothing.
+For each limit there are three regions: ``within`` (the upper end of the interval is at most the limit), ``uncertain``
+(the limit is between both ends), and ``released`` (the released distance is at most the limit).  Distances along an
+edge are interpolated with its released weight, along directed edges in their direction only.  Everything is computed
+from the release, so isochrones cost no privacy.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from ..errors import CannotError, OptionError
 from .asked import check_confidence
 from .oracle import Release
 from .places import places_of
-from .raster import BLUNT, DIGITS, Flat, Grid, burn, polygons, spread
+from .raster import CLIP, Grid, burn, polygons, spread
 
 CELLS = 300  # along the longer side
+DIGITS = 7  # of longitudes and latitudes: a centimetre
 MOST_CELLS = 2_000
 KINDS = ("within", "uncertain", "released")
 
@@ -31,75 +32,93 @@ def isochrones(
     release: Release, origin: Label, steps: Iterable[float], *, confidence: float | None = 0.9, cells: int = CELLS,
     reach: float | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return a GeoJSON feature collection: for each step one feature of each kind, the largest step first.
+    """Compute isochrones as a GeoJSON feature collection.
 
-    ``steps`` are in the units of the release.  Without ``confidence`` only what is ``released`` is drawn, which needs
-    no intervals.  ``cells`` is the resolution along the longer side of the region that is reached.  ``reach`` is how
-    far beside the network a place still counts, in metres for longitudes and latitudes, else in the units of the
-    coordinates, and not less than one and a half cells; the default is a typical length of an edge.  The answer says
-    which was taken.
+    Parameters
+    ----------
+    release : Release
+        Of one period.
+    origin : label
+        The node to start from.
+    steps : iterable of float
+        The limits, in the units of the release.
+    confidence : float, optional
+        Confidence of the intervals; None computes the ``released`` regions only, which need no intervals.
+    cells : int
+        Resolution: cells along the longer side of the reached region.
+    reach : float, optional
+        Width of the region beside the network, in metres for longitudes and latitudes, else in the units of the
+        coordinates; at least one and a half cells.  The median length of an edge by default.
 
-    Raises:
-        CannotError: if the network has no coordinates.
-        OptionError: if a step is not a positive number, or ``cells`` or ``reach`` makes no sense.
+    Returns
+    -------
+    dict
+        One feature per limit and kind, the largest limit first; ``reach`` and ``cell`` are the widths that were used.
+
+    Raises
+    ------
+    CannotError
+        If the network has no coordinates.
+    OptionError
+        If a limit is not a positive number, or ``cells`` or ``reach`` is out of range.
     """
-    wanted = _checked(steps, confidence, cells, reach)
+    limits = _check_options(steps, confidence, cells, reach)
     topology, places = release.topology, places_of(release.topology)
     source = topology.index(origin)
-    layers, most = _times(release, source, confidence), max(wanted)
-    flat = Flat.of(places)
-    seen = np.isfinite(flat.places).all(axis=1) & (layers.min(axis=0) <= most)
+    layers, most = _times(release, source, confidence), max(limits)
+    plane = places.projected()
+    seen = np.isfinite(plane.xy).all(axis=1) & (layers.min(axis=0) <= most)
     if not seen.any():
-        raise CannotError("isochrones need places: no node that is reached has coordinates")
+        raise CannotError("isochrones need coordinates, and no reached node has coordinates")
     weights = _weights(release, layers)
     touched = seen[topology.tails] | (seen[topology.heads] & (not topology.directed))
     ends = np.unique(np.concatenate([np.flatnonzero(seen), topology.tails[touched], topology.heads[touched]]))
-    ends = ends[np.isfinite(flat.places[ends]).all(axis=1)]
-    wide = _typical(flat.places, release) if reach is None else reach
-    grid = Grid.over(flat.places[ends], wide, cells)
-    wide = max(wide, 1.5 * grid.cell)  # the cells beside an edge, so that it lies inside of its polygon
-    times = spread(*burn(grid, topology, flat.places, weights, layers), wide, grid.cell)
+    ends = ends[np.isfinite(plane.xy[ends]).all(axis=1)]
+    width = _median_length(plane.xy, release) if reach is None else reach
+    grid = Grid.over(plane.xy[ends], width, cells)
+    width = max(width, 1.5 * grid.cell)  # so that an edge is inside its polygon
+    times = spread(*burn(grid, topology, plane.xy, weights, layers), width, grid.cell)
     earth = places.degrees
 
     def back(points: Float) -> Float:
-        return np.round(points / flat.scale, DIGITS) if earth else points
+        return np.round(points / plane.scale, DIGITS) if earth else points
 
     statement, kinds = release.statement, KINDS if confidence is not None else KINDS[2:]
-    told = {"quantity": str(statement.quantity) or statement.quantity.noun, "private": statement.private}
+    facts = {"quantity": str(statement.quantity) or statement.quantity.noun, "private": statement.private}
     if statement.marking:
-        told["marking"] = statement.marking
+        facts["marking"] = statement.marking
     features = []
-    for step in sorted(wanted, reverse=True):
+    for step in sorted(limits, reverse=True):
         for kind in kinds:
-            drawn = polygons(grid, _above(times, step, kind), BLUNT * step, back)
-            sure = {} if kind == "released" else {"confidence": confidence}
+            drawn = polygons(grid, _above(times, step, kind), CLIP * step, back)
+            level = {} if kind == "released" else {"confidence": confidence}
             features.append({
                 "type": "Feature",
-                "properties": {"step": step, "kind": kind, **sure, **told},
+                "properties": {"step": step, "kind": kind, **level, **facts},
                 "geometry": {"type": "MultiPolygon", "coordinates": drawn},
             })  # fmt: skip
-    said = {"origin": topology.labels[source], "reach": wide, "cell": grid.cell, "in_metres": earth, **told}
-    return {"type": "FeatureCollection", **said, "features": features}
+    header = {"origin": topology.labels[source], "reach": width, "cell": grid.cell, "in_metres": earth, **facts}
+    return {"type": "FeatureCollection", **header, "features": features}
 
 
-def _checked(steps: Iterable[float], confidence: float | None, cells: int, reach: float | None) -> list[float]:
+def _check_options(steps: Iterable[float], confidence: float | None, cells: int, reach: float | None) -> list[float]:
     if confidence is not None:
         check_confidence(confidence)
     try:
         wanted = sorted({float(step) for step in steps})
     except (TypeError, ValueError, OverflowError):
-        raise OptionError("steps are numbers, such as 300, 600, 900") from None
+        raise OptionError("`steps` must be numbers, such as 300, 600, 900") from None
     if not wanted or not all(0 < step < math.inf for step in wanted):
-        raise OptionError("steps are positive numbers, such as 300, 600, 900")
+        raise OptionError("`steps` must be positive numbers, such as 300, 600, 900")
     if isinstance(cells, bool) or not isinstance(cells, int) or not 10 <= cells <= MOST_CELLS:
-        raise OptionError(f"cells must be a whole number from 10 to {MOST_CELLS}")
+        raise OptionError(f"`cells` must be an integer from 10 to {MOST_CELLS}, got {str(cells)[:40]}")
     if reach is not None and not 0 <= reach < math.inf:
-        raise OptionError("reach must be a distance that is not negative")
+        raise OptionError(f"`reach` must be a non-negative number, got {str(reach)[:40]}")
     return wanted
 
 
 def _times(release: Release, source: int, confidence: float | None) -> Float:
-    """Times of every node, in rows: released, and if asked for low and high."""
+    """Return the distances to every node, in rows: released and, with a confidence, low and high."""
     here = np.array([source])
     if confidence is None:
         return np.asarray(release.matrix(here, positions=True), np.float64)
@@ -109,7 +128,7 @@ def _times(release: Release, source: int, confidence: float | None) -> Float:
 
 
 def _weights(release: Release, layers: Float) -> Float:
-    """The released weight of every edge; where none is told, what its ends differ by, but not less than is public."""
+    """Return the weight of every edge; for decoders without weights the difference of its ends, at least the bound."""
     topology = release.topology
     if release.decoder.routes:
         return release.edge_weights
@@ -119,14 +138,14 @@ def _weights(release: Release, layers: Float) -> Float:
     return np.asarray(np.maximum(between, topology.lower), np.float64)
 
 
-def _typical(places: Float, release: Release) -> float:
-    """Half of all edges are longer than this."""
+def _median_length(places: Float, release: Release) -> float:
+    """Return the median length of an edge."""
     span = np.hypot(*(places[release.topology.heads] - places[release.topology.tails]).T)
     return float(np.median(span[np.isfinite(span)])) if np.isfinite(span).any() else 0.0
 
 
 def _above(times: Float, step: float, kind: str) -> Float:
-    """How far each cell is outside of a region; not positive inside."""
+    """Return how far each cell is outside a region; not positive inside."""
     if kind == "uncertain":
         return np.asarray(np.maximum(times[1] - step, step - times[2]), np.float64)
     return np.asarray(times[0 if kind == "released" else 2] - step, np.float64)

@@ -1,12 +1,13 @@
-"""Where the nodes of a release are: as longitude and latitude if that is what their coordinates are.
+"""Coordinates of nodes: what they are, distances on Earth, and a plane to draw on.
 
-A release carries two numbers per node and not what they mean.  Whoever knows says so (``crs="EPSG:25832"``, or
-``"planar"`` for a plane of one's own); else they are taken for degrees if all of them could be, and if they do not lie
-around (0, 0), where there is water on the map and the origin of many a plane, unless they span a continent.
+A release holds two numbers per node without their meaning.  It can be given (``crs="EPSG:25832"``, or ``"planar"``).
+Otherwise they are taken as longitude and latitude if all are in range and they do not lie around (0, 0), which is in
+the sea and the origin of many planar systems, unless they span a continent.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -18,44 +19,74 @@ from ..extras import library
 
 PLANAR = "planar"
 DEGREES = ("EPSG:4326", "OGC:CRS84")
-CONTINENT = 60  # degrees: what is wider may well lie around (0, 0)
-FARTHEST = 1e15  # of any unit: beyond, differences are lost in rounding
-EARTH = 6_371_008.8  # metres, its mean radius
+CONTINENT = 60  # degrees: wider coordinates may lie around (0, 0)
+FARTHEST = 1e15  # in any unit; beyond it differences are lost to rounding
+EARTH = 6_371_008.8  # mean radius in metres
 
 
 class Places(NamedTuple):
-    """A place per node, NaN where unknown, and whether these are longitude and latitude in degrees."""
+    """Coordinates per node, NaN where unknown, and whether these are longitude and latitude in degrees."""
 
     xy: Float
     degrees: bool
 
     @property
-    def words(self) -> str:
-        """What the coordinates are, for whoever finds them in a file."""
-        return "longitude and latitude" if self.degrees else "of a plane, not longitude and latitude"
+    def description(self) -> str:
+        """What the coordinates are, for the metadata of files."""
+        return "longitude and latitude" if self.degrees else "planar, not longitude and latitude"
+
+    def projected(self) -> Projection:
+        """Project to a plane: metres for longitudes and latitudes, else the coordinates themselves."""
+        if not self.degrees:
+            return Projection(self.xy, np.ones(2))
+        metre, middle = np.radians(1.0) * EARTH, float(np.nanmean(self.xy[:, 1]))
+        scale = np.array([metre * max(math.cos(math.radians(middle)), 1e-6), metre])
+        return Projection(self.xy * scale, scale)
+
+
+class Projection(NamedTuple):
+    """Coordinates on a plane, accurate for a city or a region, and their scale: plane = scale * coordinates."""
+
+    xy: Float
+    scale: Float
 
 
 def places_of(topology: Topology, crs: str | None = None) -> Places:
-    """The places of all nodes; what is told in another known system is turned into degrees."""
+    """Return the coordinates of all nodes, converted to degrees from the system that ``crs`` names.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network.
+    crs : str, optional
+        The coordinate reference system, such as "EPSG:25832", or "planar".
+
+    Raises
+    ------
+    CannotError
+        Without usable coordinates.
+    OptionError
+        If ``crs`` is unknown or does not fit the coordinates.
+    """
     xy = topology.coordinates
     if xy is None or np.isnan(xy).all():
-        raise CannotError("this release has no coordinates, so nothing of it can be drawn on a map")
+        raise CannotError("a map needs coordinates, and this release has no coordinates")
     if np.nanmax(np.abs(xy)) > FARTHEST:
-        raise CannotError(f"these coordinates go beyond {FARTHEST:g}, and nothing can be drawn there")
+        raise CannotError(f"coordinates must be between -{FARTHEST:g} and {FARTHEST:g} to be drawn")
     if crs is None:
         return Places(xy, _like_degrees(xy))
     if not isinstance(crs, str):
-        raise OptionError(f"crs is a text such as EPSG:25832, or {PLANAR}, not {type(crs).__name__}")
+        raise OptionError(f"`crs` must be a text such as EPSG:25832, or {PLANAR}, got {type(crs).__name__}")
     if crs == PLANAR:
         return Places(xy, False)
     found = xy if crs.upper() in DEGREES else _as_degrees(xy, crs)
     if not _in_range(found):
-        raise OptionError(f"these coordinates are no longitude and latitude if they are {crs[:40]}")
+        raise OptionError(f"the coordinates do not fit `crs` {crs[:40]}: no longitude and latitude result")
     return Places(found, True)
 
 
 def great_circle(start: Float, end: Float) -> Float:
-    """Metres between places in degrees, along the surface of a sphere.
+    """Return the great-circle distance in metres between points in degrees.
 
     >>> round(float(great_circle(np.array([[13.4, 52.5]]), np.array([[13.4, 53.5]]))[0]))
     111195
@@ -77,9 +108,9 @@ def _like_degrees(xy: Float) -> bool:
 
 
 def _as_degrees(xy: Float, crs: str) -> Float:
-    pyproj = library("pyproj", "geo", "another coordinate system than degrees")
+    pyproj = library("pyproj", "geo", "a coordinate reference system")
     try:
         turned = pyproj.Transformer.from_crs(crs, DEGREES[0], always_xy=True).transform(xy[:, 0], xy[:, 1])
     except pyproj.exceptions.ProjError:
-        raise OptionError(f"no coordinate system is called {crs[:40]!r}; write EPSG:25832, say") from None
+        raise OptionError(f"`crs` must be a coordinate reference system such as EPSG:25832, got {crs[:40]!r}") from None
     return np.where(np.isnan(xy), np.nan, np.column_stack(turned))

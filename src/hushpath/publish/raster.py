@@ -1,60 +1,36 @@
-"""Times along the edges of a network as polygons: a grid of cells, the least time in each, and its contours.
+"""Raster of times along the edges of a network, and its contours as polygons.
 
-| step | what happens |
+| function | what it does |
 |---|---|
-| flat | longitudes and latitudes become metres around their middle; other places stay as they are |
-| along | each edge is walked in steps of half a cell; a place has the time of the sooner end plus its part |
-| burn | a cell keeps the least time of the places in it |
-| spread | cells up to ``reach`` from the network take the time of the nearest cell that has one; others have none |
-| polygons | marching squares (contourpy), which keep holes; a hull around nodes would hide what is not reached |
+| ``along`` | sample each edge every half cell |
+| ``time_at`` | the time at a point of an edge: that of the earlier end plus its part of the edge |
+| ``burn`` | the least time of the samples in each cell |
+| ``spread`` | cells up to ``reach`` from the network take the time of the nearest cell with an edge; others have none |
+| ``polygons`` | marching squares (contourpy), which keep holes; a hull around nodes would hide what is not reached |
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..arrays import Float, Int
 from ..data.topology import Topology
 from ..extras import library
-from .places import EARTH, Places
 
-AT_ONCE = 2**20  # places along edges in one go
-BLUNT = 0.05  # contours are drawn over times cut off at so much of a step from it
-DIGITS = 7  # of longitudes and latitudes: a centimetre
+AT_ONCE = 2**20  # samples along edges per block
+CLIP = 0.05  # times are clipped at this share of the limit above and below it before contours are drawn
 
 Polygons = list[list[list[list[float]]]]
 
 
-def metres(places: Float, middle: float) -> Float:
-    """Longitudes and latitudes on a plane, in metres: good enough for a city or a region around that latitude."""
-    scale = np.radians(1.0) * EARTH
-    return np.asarray(places * (scale * max(math.cos(math.radians(middle)), 1e-6), scale), np.float64)
-
-
-class Flat(NamedTuple):
-    """Places on a plane, and how to get back."""
-
-    places: Float
-    scale: Float
-
-    @classmethod
-    def of(cls, places: Places) -> Flat:
-        """Metres where places are on Earth."""
-        if not places.degrees:
-            return cls(places.xy, np.ones(2))
-        scale = metres(np.ones((1, 2)), float(np.nanmean(places.xy[:, 1])))[0]
-        return cls(places.xy * scale, scale)
-
-
 @dataclass(frozen=True)
 class Grid:
-    """Square cells over a part of the plane; a value belongs to the middle of its cell."""
+    """Square cells over a part of the plane; a value belongs to the centre of its cell."""
 
     corner: Float
     cell: float
@@ -62,7 +38,7 @@ class Grid:
 
     @classmethod
     def over(cls, places: Float, reach: float, cells: int) -> Grid:
-        """So many cells along the longer side, and room for ``reach`` and an empty ring around."""
+        """Make a grid with ``cells`` cells along the longer side, a margin of ``reach`` and an empty ring around."""
         low, high = places.min(axis=0), places.max(axis=0)
         extent = float(max(high - low)) + 2 * reach
         cell = extent / cells if extent > 0 else 1.0
@@ -76,21 +52,21 @@ class Grid:
         return self.corner + np.array(self.shape[::-1]) * self.cell
 
     def cells_of(self, places: Float) -> Int:
-        """The number of the cell of each place; -1 outside."""
+        """Return the index of the cell of each point; -1 outside."""
         column, row = np.floor((places - self.corner) / self.cell).astype(np.int64).T
         inside = (row >= 0) & (column >= 0) & (row < self.shape[0]) & (column < self.shape[1])
         return np.where(inside, row * self.shape[1] + column, -1)
 
-    def middles(self) -> tuple[Float, Float]:
-        """The coordinates of the columns and of the rows."""
+    def centres(self) -> tuple[Float, Float]:
+        """Return the coordinates of the columns and of the rows."""
         x, y = (self.corner[i] + (np.arange(self.shape[1 - i]) + 0.5) * self.cell for i in (0, 1))
         return x, y
 
 
 def inside(grid: Grid, starts: Float, ends: Float) -> tuple[Float, Float]:
-    """From which part of each line to which it runs inside of the grid; the first is larger where it never does."""
+    """Return the first and last part (0 to 1) of each line inside the grid; first > last if it is outside."""
     way = ends - starts
-    held = np.where((starts >= grid.corner) & (starts <= grid.opposite), np.inf, -np.inf)  # across one axis only
+    held = np.where((starts >= grid.corner) & (starts <= grid.opposite), np.inf, -np.inf)  # parallel to an axis
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = (grid.corner - starts) / way, (grid.opposite - starts) / way
     enter = np.where(way == 0, -held, np.minimum(low, high)).max(axis=1)
@@ -99,9 +75,9 @@ def inside(grid: Grid, starts: Float, ends: Float) -> tuple[Float, Float]:
 
 
 def along(topology: Topology, places: Float, edges: Int, grid: Grid) -> Iterator[tuple[Int, Float]]:
-    """Places along edges, not further apart than half a cell, as edges and parts of them from 0 to 1.
+    """Yield samples at most half a cell apart, as edges and parts of them from 0 to 1.
 
-    Only where an edge runs inside of the grid: one that is much longer than the region would take all memory.
+    Only the part of an edge inside the grid is sampled: an edge much longer than the grid would need too much memory.
     """
     starts, ends = places[topology.tails[edges]], places[topology.heads[edges]]
     first_part, last_part = inside(grid, starts, ends)
@@ -122,7 +98,7 @@ def along(topology: Topology, places: Float, edges: Int, grid: Grid) -> Iterator
 
 
 def time_at(topology: Topology, weights: Float, times: Float, edges: Int, part: Float) -> Float:
-    """The time at a part of an edge: from its tail, or against it from its head unless it is one-way."""
+    """Return the time at a part of an edge: from its tail or, in an undirected network, the earlier of both ends."""
     ahead = times[topology.tails[edges]] + part * weights[edges]
     if topology.directed:
         return ahead
@@ -130,9 +106,9 @@ def time_at(topology: Topology, weights: Float, times: Float, edges: Int, part: 
 
 
 def burn(grid: Grid, topology: Topology, places: Float, weights: Float, layers: Float) -> tuple[Float, Any]:
-    """The least time in each cell, layer by layer (rows of ``layers``: a time per node), and which cells have edges.
+    """Return the least time in each cell per layer (rows of ``layers``: a time per node), and which cells have edges.
 
-    Edges that nobody reaches are drawn too: the places beside them are theirs, not those of the nearest reached one.
+    Unreachable edges count too: cells beside them belong to them and not to the nearest reached edge.
     """
     size = grid.shape[0] * grid.shape[1]
     out, touched = np.full((len(layers), size), np.inf), np.zeros(size, bool)
@@ -148,7 +124,7 @@ def burn(grid: Grid, topology: Topology, places: Float, weights: Float, layers: 
     nodes = np.flatnonzero(np.isfinite(places).all(axis=1))
     keep(places[nodes], lambda times, some: times[nodes[some]])
     ends = places[tails], places[heads]
-    near = (np.maximum(*ends) >= grid.corner) & (np.minimum(*ends) <= grid.opposite)  # false where a place is unknown
+    near = (np.maximum(*ends) >= grid.corner) & (np.minimum(*ends) <= grid.opposite)  # false for NaN
     for edge, part in along(topology, places, np.flatnonzero(near.all(axis=1)), grid):
         spots = places[tails[edge]] + part[:, None] * (places[heads[edge]] - places[tails[edge]])
         keep(spots, partial(_times_of, topology, weights, edge, part))
@@ -160,7 +136,7 @@ def _times_of(topology: Topology, weights: Float, edge: Int, part: Float, times:
 
 
 def spread(burnt: Float, touched: Any, reach: float, cell: float) -> Float:
-    """The same, with cells beside the network: each takes the times of the nearest cell that has an edge."""
+    """Extend the times to cells within ``reach``: each takes those of the nearest cell with an edge."""
     from scipy.ndimage import distance_transform_edt
 
     distance, nearest = distance_transform_edt(~touched, return_indices=True)
@@ -168,15 +144,15 @@ def spread(burnt: Float, touched: Any, reach: float, cell: float) -> Float:
 
 
 def polygons(grid: Grid, above: Float, scale: float, back: Any) -> Polygons:
-    """Where ``above`` is not positive, as polygons: a ring around each and one for every hole; ``back`` as places.
+    """Return the region where ``above`` is not positive as polygons with holes; ``back`` converts coordinates.
 
-    Rings run as GeoJSON wants them, outer ones against the clock.  Values far from 0 are cut off, so that a contour
-    beside a cell without any time runs between the two cells, not at the first one's middle.
+    Rings are oriented as in GeoJSON: outer rings counterclockwise.  Values far from 0 are clipped, so that a contour
+    beside a cell without a time runs between the two cells and not at the centre of the first.
     """
-    contourpy = library("contourpy", "pictures", "a map of what is reached")
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a tiny scale: infinite is cut off as well
+    contourpy = library("contourpy", "pictures", "isochrones")
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # infinities are clipped
         z = np.clip(np.nan_to_num(above / scale, nan=1.0, posinf=1.0, neginf=-1.0), -1.0, 1.0)
-    x, y = grid.middles()
+    x, y = grid.centres()
     drawn = contourpy.contour_generator(x, y, z, fill_type=contourpy.FillType.OuterOffset).filled(-2.0, 0.0)
     found = []
     for points, offsets in zip(*drawn, strict=True):

@@ -1,7 +1,7 @@
-"""How every picture looks: colours, plain axes, PNG bytes.
+"""The style of every picture: colours, plain axes, PNG bytes.
 
-Colours can be told apart with any common colour vision (Okabe and Ito, and neighbours).  A mechanism has one colour
-and one mark in every picture.
+The colours (Okabe and Ito, and similar ones) are distinguishable with all common forms of colour blindness.  A
+mechanism has one colour and one marker in every picture.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, GREY, PALE, BLUE, ORANGE = "#1d2329", "#767676", "#e6e6e6", "#0072b2", "#d55e00"
-WARNING = "#b34700"  # the page's orange, darker: for words
+WARNING = "#b34700"  # a darker orange, for text
 COLOURS = (
     BLUE, "#8c8c8c", "#009e73", "#56b4e9", "#332288", "#a89a00", "#cc79a7", ORANGE, "#e69f00", "#882255", "#000000",
 )  # fmt: skip
@@ -26,17 +26,17 @@ MARKS = "osD^vPX*dhp"
 
 
 def needs_matplotlib() -> None:
-    """Refuse before the work that a picture is of, not after it."""
+    """Raise an error if matplotlib is missing; call this before long work that ends in a picture."""
     library("matplotlib", "pictures", "a picture")
 
 
 def colour(mechanism: str) -> str:
-    """The colour of a mechanism, from its place in the registry."""
+    """Return the colour of a mechanism."""
     return COLOURS[_place(mechanism) % len(COLOURS)]
 
 
 def mark(mechanism: str) -> str:
-    """The mark of a mechanism."""
+    """Return the marker of a mechanism."""
     return MARKS[_place(mechanism) % len(MARKS)]
 
 
@@ -46,7 +46,7 @@ def _place(mechanism: str) -> int:
 
 
 def blank(width: float, height: float, *, dpi: int = 200, layout: Any = None) -> Figure:
-    """A figure that belongs to no window system, sized so that 12-point text is legible on a phone."""
+    """Make a figure without a window, sized so that 12-point text is legible on a phone."""
     needs_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -57,7 +57,7 @@ def blank(width: float, height: float, *, dpi: int = 200, layout: Any = None) ->
 
 
 def panels(count: int, columns: int, *, height: float, legend: Sequence[str]) -> tuple[Figure, Any]:
-    """A figure with ``count`` axes in rows, and one legend of mechanisms above them all."""
+    """Make a figure with ``count`` axes in rows and one legend of mechanisms above them."""
     needs_matplotlib()
     from matplotlib.layout_engine import ConstrainedLayoutEngine
     from matplotlib.lines import Line2D
@@ -80,7 +80,7 @@ def panels(count: int, columns: int, *, height: float, legend: Sequence[str]) ->
 
 
 def plain(axes: Any, title: str, *, text: float = 9, hue: str = INK) -> None:
-    """Axes with nothing that is not needed, around text of one size in points."""
+    """Style axes plainly, with text of one size in points."""
     axes.set_title(title, fontsize=max(11, text), fontweight="bold", color=hue, loc="left", pad=text - 3)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
@@ -95,7 +95,7 @@ def plain(axes: Any, title: str, *, text: float = 9, hue: str = INK) -> None:
 
 
 def whole_decades(axes: Any, which: str = "xy") -> None:
-    """Logarithmic axes whose labels are few and plain."""
+    """Make axes logarithmic, with few and plain labels."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     for letter in which:
@@ -109,14 +109,14 @@ def whole_decades(axes: Any, which: str = "xy") -> None:
 
 
 def short_number(value: float) -> str:
-    """1000 as 1k, 10^6 and beyond as a power."""
+    """Format 1000 as 1k, and 10^6 and larger as a power."""
     if value >= 1e6:
         return f"$10^{{{math.log10(value):.0f}}}$"
     return f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"
 
 
 def png(figure: Figure, warning: str = "") -> bytes:
-    """The picture as bytes that are the same for the same numbers; a warning is written inside, for it may travel."""
+    """Return the picture as PNG, the same bytes for the same numbers; a warning is written into the picture."""
     if warning:
         figure.text(0.995, 0.004, warning, ha="right", va="bottom", fontsize=7.5, color=WARNING)
     file = io.BytesIO()

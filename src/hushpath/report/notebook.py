@@ -1,4 +1,4 @@
-"""What a notebook shows of a release and of a plan: a card, and the page to explore inside a frame."""
+"""What a notebook shows: a summary of a release or a plan, and the map page in a frame."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ..publish.oracle import Release
 from ..publish.planned import Plan, Sweep
 from ..publish.statement import NOT_PRIVATE
 from ..publish.trip_plan import TripPlan
-from . import sections, trips
 from .page import folded, row, short, table
-from .setting import Setting
+from .release import candidate_table, forecast_table, promise_html
+from .texts import ReportTexts
 
-# A notebook brings its own style and its own colours, light or dark: only what it lacks is said here.
+# A notebook has its own style, light or dark; this adds what it lacks.
 ALARM = "background:#b00020;color:#fff;font-weight:700;padding:.4em .8em;border-radius:.3em"
 LOWEST, HIGHEST = 200, 5000
 
 
 class Framed(NamedTuple):
-    """The page of a release, as HTML that a notebook shows in a frame."""
+    """The page of a release as HTML for a notebook."""
 
     html: str
 
@@ -30,13 +30,13 @@ class Framed(NamedTuple):
         return self.html
 
     def __repr__(self) -> str:
-        return f"Framed({len(self.html):,} characters: shown by a notebook)"
+        return f"Framed({len(self.html):,} characters of HTML)"
 
 
 def framed(release: Release, origin: Label | None, height: int) -> Framed:
-    """The page inside a frame that can do nothing but run its own script."""
+    """Return the page in a frame that may only run its own script."""
     if isinstance(height, bool) or not isinstance(height, int) or not LOWEST <= height <= HIGHEST:
-        raise OptionError(f"height is a number of pixels from {LOWEST} to {HIGHEST}, got {str(height)[:40]}")
+        raise OptionError(f"`height` must be an integer from {LOWEST} to {HIGHEST} (pixels), got {str(height)[:40]}")
     page = escape(explorer(release, origin=origin))
     style = f"width:100%;height:{height}px;border:1px solid #8888;border-radius:.4em"
     return Framed(
@@ -45,30 +45,30 @@ def framed(release: Release, origin: Label | None, height: int) -> Framed:
 
 
 def release_card(release: Release) -> str:
-    """What is promised, of which network, and what the numbers are."""
+    """Return the promise, the network and the meaning of the numbers as HTML."""
     statement, topology = release.statement, release.topology
     named = {
         "numbers": str(statement.quantity) or "distances",
         "network": f"{short(topology.num_nodes)} nodes, {short(topology.num_edges)} edges, "
         f"{'directed' if topology.directed else 'undirected'}",
-        "mechanism": f"{statement.mechanism}, {statement.law} noise; read by {statement.read_as}",
+        "mechanism": f"{statement.mechanism}, {statement.law} noise; decoded by {statement.read_as}",
     }
     if release.periods:
         named["periods"] = release.period or ", ".join(release.periods)
-    columns = {"A release": False, "": False}
+    columns = {"Release": False, "": False}
     mark = f'<p style="{ALARM}">{escape(statement.marking)}</p>' if statement.marking else ""
     rows = [row(columns, pair) for pair in named.items()]
-    return mark + sections.promise_text(statement.promise) + table(columns, rows)
+    return mark + promise_html(statement.promise) + table(columns, rows)
 
 
 def plan_card(plan: Plan | Sweep | TripPlan) -> str:
-    """What to expect, as a table."""
+    """Return the predicted errors as a table."""
     if isinstance(plan, TripPlan):
-        return trips.forecasts(plan)
+        return forecast_table(plan)
     several = plan.plans if isinstance(plan, Sweep) else (plan,)
-    cards = [sections.candidates(one, Setting()) for one in several]
+    cards = [candidate_table(one, ReportTexts()) for one in several]
     if isinstance(plan, Sweep):
         cards = [f"<h4>epsilon = {one.terms.epsilon:g}</h4>{card}" for one, card in zip(several, cards, strict=True)]
     unlimited = any(one.terms.budget.unlimited for one in several)
-    text = folded("In full, with cautions", f"<pre>{escape(str(plan))}</pre>")
+    text = folded("Full text, with warnings", f"<pre>{escape(str(plan))}</pre>")
     return (f'<p style="{ALARM}">{NOT_PRIVATE}: epsilon is infinite</p>' if unlimited else "") + "".join(cards) + text

@@ -1,10 +1,10 @@
-// Where one looks: moving and zooming by pointer, wheel, fingers and keys; and which node lies under a place.
+// The visible part of the map: panning and zooming by pointer, wheel, touch and keys; and the node at a position.
 
-/** @typedef {import("./glines.js").View} View @typedef {import("./glines.js").Shape} Shape */
+/** @typedef {import("./webgl.js").View} View @typedef {import("./webgl.js").Shape} Shape */
 
-const CLOSEST = 4000; // times the whole map
-const BUTTONS = 56; // pixels at the left, where buttons would lie on the network
-const NEAR = 40; // pixels: farther off, nothing is meant
+const CLOSEST = 4000; // largest zoom, relative to the whole map
+const BUTTONS = 56; // pixels at the left that are kept free for the buttons
+const NEAR = 40; // pixels: a click farther away from any node is ignored
 
 export class Camera {
   /**
@@ -23,11 +23,11 @@ export class Camera {
     /** @type {Map<number, {x: number, y: number}>} */
     this.fingers = new Map();
     this.dragged = 0;
-    this.touched = false; // until somebody moves the map, it shows all of it in whatever window
+    this.touched = false; // until the map is moved, it shows the whole network
     this.listen();
   }
 
-  /** The whole network, with some air around it. */
+  /** Show the whole network, with a margin. */
   fit() {
     const { x, y } = this.shape;
     const [left, right, bottom, top] = [least(x), most(x), least(y), most(y)];
@@ -62,7 +62,7 @@ export class Camera {
     return [(this.shape.x[node] - x) * scale + width / 2, height / 2 - (this.shape.y[node] - y) * scale];
   }
 
-  /** The node nearest to a place on the screen, or -1. @param {number} sx @param {number} sy @param {number} within */
+  /** The node nearest to a position on the screen, or -1. @param {number} sx @param {number} sy @param {number} within */
   nearest(sx, sy, within = NEAR) {
     const { x, y, scale, width, height } = this.view;
     return this.grid.nearest((sx - width / 2) / scale + x, (height / 2 - sy) / scale + y, within / scale);
@@ -149,7 +149,7 @@ export class Camera {
   }
 }
 
-/** Nodes in squares, so that the nearest is found among few. */
+/** A grid of nodes, to find the nearest one quickly. */
 class Grid {
   /** @param {Shape} shape */
   constructor(shape) {
@@ -175,7 +175,7 @@ class Grid {
     return this.line(y) * this.side + this.line(x);
   }
 
-  /** Rings of squares around a place, until nothing nearer can come. @param {number} x @param {number} y @param {number} within */
+  /** Search rings of cells around a position until no nearer node is possible. @param {number} x @param {number} y @param {number} within */
   nearest(x, y, within) {
     let [best, far] = [-1, within * within];
     const [cx, cy] = [this.line(x), this.line(y)];

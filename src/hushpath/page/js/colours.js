@@ -1,4 +1,4 @@
-// Colours: one scale for distances, one for steps, one for comparisons; for paper and for the dark.
+// Colour scales for distances, isochrones and comparisons; for light and dark themes.
 
 /** @typedef {[number, number, number]} Colour */
 
@@ -23,7 +23,7 @@ export function between(stops, share) {
   return /** @type {Colour} */ (a.map((one, k) => Math.round(one + (b[k] - one) * (at - i))));
 }
 
-/** Near is strong on paper and bright in the dark; the far end keeps clear of the background. @param {boolean} dark */
+/** Near is dark in the light theme and bright in the dark one; the far end stays visible on the background. @param {boolean} dark */
 export function distanceStops(dark) {
   const count = 10;
   return Array.from({ length: count }, (_, i) => {
@@ -42,7 +42,7 @@ export function css(colour) {
   return `#${colour.map((one) => one.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** A table of 256 colours, for the graphics card. @param {string[]} stops @returns {Uint8Array} */
+/** A table of 256 colours, for WebGL. @param {string[]} stops @returns {Uint8Array} */
 export function ramp(stops) {
   const found = new Uint8Array(256 * 4);
   for (let i = 0; i < 256; i++) found.set([...between(stops, i / 255), 255], 4 * i);

@@ -1,4 +1,4 @@
-// What Python packed (packing.py): a JSON header and arrays of numbers, as one compressed text.
+// Unpack the data of the page (data.py): a JSON header and arrays of numbers, as one compressed text.
 
 /**
  * @typedef {{name: string, units: string, date: string, publisher?: string}} Quantity
@@ -15,7 +15,7 @@
  */
 
 /**
- * The header and the arrays in a text made by `packed`.
+ * The header and the arrays in a text made by `pack`.
  * @param {string} text
  * @returns {Promise<{header: Header, arrays: Arrays}>}
  */
@@ -35,7 +35,7 @@ export async function unpack(text) {
 }
 
 /**
- * One array: planes of bytes put together again.
+ * One array, from its planes of bytes.
  * @param {Uint8Array} block @param {number} first @param {Entry} entry
  */
 function numbers(block, first, entry) {
@@ -56,7 +56,7 @@ function numbers(block, first, entry) {
 }
 
 /**
- * Both ends of every edge; heads were written as small differences.
+ * Both ends of every edge; heads are stored as differences.
  * @param {Arrays} arrays
  * @returns {{tails: Int32Array, heads: Int32Array}}
  */

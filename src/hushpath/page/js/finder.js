@@ -1,4 +1,4 @@
-// A box to find a node by its name: type, arrow keys, Enter; as assistive technology expects of a combobox.
+// A combobox to find a node by its name: type, arrow keys, Enter; usable with assistive technology.
 
 const MOST_SHOWN = 30;
 
@@ -60,7 +60,7 @@ export class Finder {
     if (asked && !this.found.length) {
       const none = document.createElement("li");
       none.className = "none";
-      none.textContent = "No node is called so";
+      none.textContent = "No such node";
       this.list.append(none);
     }
     this.list.hidden = !asked;
@@ -89,7 +89,7 @@ export class Finder {
       if (many) this.active = (this.active + (event.key === "ArrowDown" ? 1 : many - 1)) % many;
       this.mark();
     } else if (event.key === "Enter" && !this.list.hidden && this.active >= 0) this.take(this.found[this.active]);
-    else if (event.key === "Escape") this.put(this.node); // what was typed is not in force
+    else if (event.key === "Escape") this.put(this.node); // discard what was typed
     else return;
     event.preventDefault();
   }

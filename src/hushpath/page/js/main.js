@@ -1,17 +1,16 @@
-// The page: unpack the release, start the thread that searches, and keep map and words in step with what is asked.
+// The page: unpack the release, start the search thread, and keep map and panel in line with the query.
 
 import { Camera } from "./camera.js";
-import { canvasPainter } from "./clines.js";
+import { canvasPainter } from "./canvas.js";
 import { distanceStops, sideStops } from "./colours.js";
 import { ends, unpack } from "./data.js";
 import { Finder } from "./finder.js";
-import { cardPainter } from "./glines.js";
+import { webglPainter } from "./webgl.js";
 import { drawMarks, namesIn } from "./marks.js";
-import { by, element, showAnswer, showLegend } from "./panel.js";
+import { by, element, fillPanel, showAnswer, showLegend } from "./panel.js";
 import { route } from "./paths.js";
-import { setUp } from "./setup.js";
 import { searcher } from "./thread.js";
-import { nice, stepsIn } from "./words.js";
+import { parseLimits, roundUp } from "./format.js";
 
 /**
  * @typedef {import("./worker.js").Answer} Answer
@@ -43,10 +42,10 @@ async function start() {
     origin: -1, other: -1, target: -1, hovered: -1, period: 0, far: 1, gap: 1, view: "distance", steps: [],
     answer: null, rival: null, cross: false,
   };
-  // A graphics card if there is one; `#draw=canvas` and `#draw=webgl` are for tests.
+  // WebGL if available; `#draw=canvas` and `#draw=webgl` are for tests.
   const draw = new URLSearchParams(location.hash.slice(1)).get("draw");
-  const card = draw === "canvas" ? null : cardPainter(by("lines"), shape, draw === "webgl");
-  const painter = card ?? canvasPainter(by("lines"), shape);
+  const webgl = draw === "canvas" ? null : webglPainter(by("lines"), shape, draw === "webgl");
+  const painter = webgl ?? canvasPainter(by("lines"), shape);
   const camera = new Camera(by("map"), shape, () => paint(true), {
     tap: (node, event) => {
       if (event.shiftKey && state.origin >= 0) compare(node);
@@ -70,22 +69,22 @@ async function start() {
     node >= 0 && state.answer?.via && isFinite(state.answer.distance[node]) ? route(state.answer.via, tails, heads, node) : [];
   const shown = () => (state.hovered >= 0 && state.origin >= 0 ? state.hovered : state.target);
 
-  /** @returns {import("./glines.js").Look} */
+  /** @returns {import("./webgl.js").Look} */
   function look() {
     const { answer, rival } = state;
-    const mode = !answer ? "plain" : rival ? "sides" : state.view === "steps" && answer.ranges ? "steps" : "distance";
+    const mode = !answer ? "plain" : rival ? "sides" : state.view === "isochrones" && answer.ranges ? "isochrones" : "distance";
     return {
       mode, stops: mode === "sides" ? sideStops(dark()) : distanceStops(dark()), steps: state.steps,
       top: mode === "sides" ? state.gap : state.far, plain: shade("--plain"), line: width(),
     };
   }
-  /** How long edges are on the screen: lines are thin from afar, and thicker the closer one looks. */
+  /** The typical length of an edge on the screen: lines become thicker on zooming in. */
   const apart = () => typical * camera.view.scale;
   const width = () => Math.min(Math.max(apart() / 5, 1.1), 5);
 
   let waiting = false;
   let stale = true;
-  /** Draw once per frame, however often something changed; the lines only if they did. */
+  /** Draw at most once per frame; the lines only if they changed. */
   function paint(lines = false) {
     stale ||= lines;
     if (waiting) return;
@@ -101,7 +100,7 @@ async function start() {
     });
   }
 
-  /** The words about what is pointed at, or chosen. */
+  /** Show the answer for the hovered or chosen node. */
   function tell() {
     const node = shown();
     const asked = [];
@@ -112,7 +111,7 @@ async function start() {
     paint();
   }
 
-  /** Numbers for the painter, after an answer came or another was asked for. */
+  /** Hand the numbers of the answer to the painter. */
   function colour() {
     const { answer, rival } = state;
     if (answer) {
@@ -124,7 +123,7 @@ async function start() {
         if (answer.ranges) [low[v], high[v]] = [answer.ranges.low[v], answer.ranges.high[v]];
       }
       if (!state.steps.length) {
-        const step = nice(state.far / 6);
+        const step = roundUp(state.far / 6);
         state.steps = [step, 2 * step, 3 * step, 4 * step];
         by("steps").value = state.steps.join(", ");
       }
@@ -132,21 +131,21 @@ async function start() {
     }
     by("legend-box").hidden = !answer;
     by("views").hidden = Boolean(rival);
-    by("steps-box").hidden = state.view !== "steps" || Boolean(rival);
+    by("steps-box").hidden = state.view !== "isochrones" || Boolean(rival);
     showLegend(by("legend"), header, look(), [labels[state.other], labels[state.origin]]);
     paint(true);
     tell();
   }
 
-  /** Periods are compared by eye, so all of them have the scale of the first. @param {(Answer | null)[]} found */
+  /** All periods share the scale of the first, so that they can be compared. @param {(Answer | null)[]} found */
   async function scale([one, other]) {
     if (!one) return;
     const [first, rival] = await Promise.all([one, other].map((answer) => answer && worker.ask(0, answer.source)));
-    if (first) state.far = nice(nearlyAll(first.distance));
-    if (first && rival) state.gap = nice(nearlyAll(first.distance.map((far, v) => far - rival.distance[v])));
+    if (first) state.far = roundUp(percentile99(first.distance));
+    if (first && rival) state.gap = roundUp(percentile99(first.distance.map((far, v) => far - rival.distance[v])));
   }
 
-  /** Ask again for what is chosen; the last question wins. */
+  /** Query what is chosen; the last query wins. */
   let asking = 0;
   async function ask() {
     const mine = ++asking;
@@ -198,19 +197,19 @@ async function start() {
     if (state.other >= 0) by("more").open = true;
   }
 
-  /** What is chosen stands in the address, so that it can be passed on. */
+  /** Write the choices into the address, so that they can be shared. */
   function remember() {
     const chosen = new URLSearchParams();
     for (const [name, node] of /** @type {[string, number][]} */ ([["from", state.origin], ["to", state.target], ["versus", state.other]])) {
       if (node >= 0) chosen.set(name, labels[node]);
     }
     if (header.periods.length) chosen.set("period", header.periods[state.period]);
-    if (state.view === "steps") chosen.set("steps", state.steps.join(","));
+    if (state.view === "isochrones") chosen.set("steps", state.steps.join(","));
     if (draw) chosen.set("draw", draw);
     try {
       history.replaceState(null, "", `#${chosen}`);
     } catch {
-      // inside a notebook a page has no address of its own
+      // a page inside a notebook has no address of its own
     }
   }
   function recall() {
@@ -219,12 +218,12 @@ async function start() {
     const node = (name) => find.get(chosen.get(name) ?? "") ?? -1;
     const unknown = ["from", "to", "versus"].map((name) => chosen.get(name)).filter((label) => label && !find.has(label));
     by("link-wrong").hidden = !unknown.length;
-    by("link-wrong").textContent = `The link names ${unknown.join(", ").slice(0, 80)}, which this network does not have.`;
+    by("link-wrong").textContent = `Unknown nodes in the link: ${unknown.join(", ").slice(0, 80)}`;
     Object.assign(state, { origin: find.has(chosen.get("from") ?? "") ? node("from") : header.origin, target: node("to"), other: node("versus") });
     state.period = Math.max(0, header.periods.indexOf(chosen.get("period") ?? ""));
-    const steps = stepsIn(chosen.get("steps") ?? "");
+    const steps = parseLimits(chosen.get("steps") ?? "");
     if (steps.length) {
-      Object.assign(state, { steps, view: "steps" });
+      Object.assign(state, { steps, view: "isochrones" });
       by("steps").value = steps.join(", ");
     }
     put();
@@ -232,7 +231,7 @@ async function start() {
     for (const one of document.querySelectorAll("[name=period]")) /** @type {any} */ (one).checked = Number(/** @type {any} */ (one).value) === state.period;
   }
 
-  setUp(header);
+  fillPanel(header);
   by("periods").addEventListener("change", (/** @type {any} */ event) => {
     state.period = Number(event.target.value);
     ask();
@@ -243,7 +242,7 @@ async function start() {
     remember();
   });
   by("steps").addEventListener("input", () => {
-    const steps = stepsIn(by("steps").value);
+    const steps = parseLimits(by("steps").value);
     const wrong = !steps.length || steps.length < by("steps").value.split(",").filter((/** @type {string} */ one) => one.trim()).length;
     by("steps").setAttribute("aria-invalid", String(wrong));
     by("steps-wrong").hidden = !wrong;
@@ -293,7 +292,7 @@ async function start() {
     recall();
     ask();
   });
-  // For those who open the console: the same answers as numbers.
+  // For the console: the same answers as numbers.
   Object.assign(window, {
     hushpath: {
       nodes: labels,
@@ -302,11 +301,11 @@ async function start() {
       async distance(source, target, period) {
         const [from, to] = [source, target].map((label) => {
           const node = find.get(String(label));
-          if (node === undefined) throw new Error(`no node is called '${label}'`);
+          if (node === undefined) throw new Error(`unknown node: '${label}'`);
           return node;
         });
         const at = header.periods.length > 1 || period !== undefined ? header.periods.indexOf(String(period)) : 0;
-        if (at < 0) throw new Error(`say which period: ${header.periods.join(", ") || "there are none"}`);
+        if (at < 0) throw new Error(`period must be one of: ${header.periods.join(", ") || "(none)"}`);
         const answer = await worker.ask(at, from);
         const { low, high } = answer.ranges ?? { low: null, high: null };
         return { distance: answer.distance[to], low: low && low[to], high: high && high[to] };
@@ -318,13 +317,13 @@ async function start() {
   document.documentElement.dataset.loaded = "yes";
 }
 
-/** What 99 of 100 numbers do not exceed: a scale that one far place does not squeeze. @param {Float64Array} numbers */
-function nearlyAll(numbers) {
+/** The 99th percentile, so that few far nodes do not determine the scale. @param {Float64Array} numbers */
+function percentile99(numbers) {
   const found = numbers.filter(isFinite).map(Math.abs).sort();
   return found[Math.floor(0.99 * (found.length - 1))] || found[found.length - 1] || 1;
 }
 
 start().catch((error) => {
   const place = by("answer");
-  place.replaceChildren(element("p", { class: "alarm" }, `This page cannot be shown: ${error?.message ?? error}. It needs a browser of 2023 or later.`));
+  place.replaceChildren(element("p", { class: "alarm" }, `This page cannot be shown: ${error?.message ?? error}. It needs a browser from 2023 or later.`));
 });

@@ -1,4 +1,4 @@
-// What stands on the map: the path, its ends, names and the cross of keyboard users.
+// Marks on the map: the path, its ends, names, and the cross for keyboard users.
 
 /** @typedef {import("./camera.js").Camera} Camera */
 
@@ -49,7 +49,7 @@ export function drawMarks(canvas, camera, labels, names, marks) {
     named(context, labels[node], x, y, marks, taken, true, view.width);
   }
   const chosen = new Set([marks.origin, marks.other, marks.target]);
-  // Close by, every node has its name.
+  // Zoomed in, every visible node has its name.
   for (const node of seen.length && seen.length <= MOST_NAMED ? seen : names) {
     if (chosen.has(node)) continue;
     const [x, y] = camera.screen(node);
@@ -69,7 +69,7 @@ export function drawMarks(canvas, camera, labels, names, marks) {
   }
 }
 
-/** The nodes that are seen. @param {CanvasRenderingContext2D} context @param {Camera} camera @param {Marks} marks */
+/** Draw the visible nodes and return them. @param {CanvasRenderingContext2D} context @param {Camera} camera @param {Marks} marks */
 function dots(context, camera, marks) {
   const { view, shape } = camera;
   const visible = [];
@@ -111,7 +111,7 @@ function pin(context, x, y, colour, edge, star) {
 }
 
 /**
- * A name beside its place, unless another stands there.
+ * Draw a name beside its node, unless it would overlap another.
  * @param {CanvasRenderingContext2D} context @param {string} label @param {number} x @param {number} y
  * @param {Marks} marks @param {number[][]} taken @param {boolean} bold @param {number} width
  */

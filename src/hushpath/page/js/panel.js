@@ -1,6 +1,6 @@
-// The words beside the map: the answer, the legend, the promise.
+// The panel beside the map: title, periods, the answer, the legend, the privacy statement.
 
-import { amount, asTime, noun, plainly, told } from "./words.js";
+import { asTime, formatNumber, formatRound, quantityName, withUnit } from "./format.js";
 
 /** @typedef {import("./data.js").Header} Header @typedef {import("./worker.js").Answer} Answer */
 
@@ -8,7 +8,7 @@ import { amount, asTime, noun, plainly, told } from "./words.js";
 export const by = (id) => document.getElementById(id);
 
 /**
- * An element with text or others inside; never HTML, because names come from files of strangers.
+ * An element with text or other elements inside; never HTML, because names come from untrusted files.
  * @param {string} tag @param {Record<string, string>} set @param {...(Node | string)} inside
  */
 export function element(tag, set, ...inside) {
@@ -19,19 +19,19 @@ export function element(tag, set, ...inside) {
 }
 
 /**
- * One number with its interval, in words.
+ * One number with its interval, as text.
  * @param {Header} header @param {Answer} answer @param {number} node
  */
 export function sentence(header, answer, node) {
   const { quantity } = header;
   const value = answer.distance[node];
   const [low, high] = answer.ranges ? [answer.ranges.low[node], answer.ranges.high[node]] : [undefined, undefined];
-  const number = amount(told(value, low, high), quantity);
-  /** Ends with the digits of the number between them. @param {number} end */
-  const as = (end) => told(end, end - (Number(high) - value), end + (value - Number(low)));
+  const number = withUnit(formatNumber(value, low, high), quantity);
+  /** An end of the interval, with the digits of the number. @param {number} end */
+  const as = (end) => formatNumber(end, end - (Number(high) - value), end + (value - Number(low)));
   const other = asTime(value, low === undefined || high === undefined ? 0 : high - low, quantity);
   const range = low === undefined || high === undefined || !isFinite(value) || low === high ? ""
-    : `${100 * header.confidence} % interval ${as(low)} to ${amount(as(high), quantity)}`;
+    : `${100 * header.confidence} % interval ${as(low)} to ${withUnit(as(high), quantity)}`;
   return { number, other, range };
 }
 
@@ -43,13 +43,13 @@ export function sentence(header, answer, node) {
 export function showAnswer(place, header, asked, node, path, pinned) {
   const { labels } = header;
   if (!asked.length) {
-    place.replaceChildren(element("p", { class: "hint" }, "Choose where to start: click the map, or search above."));
+    place.replaceChildren(element("p", { class: "hint" }, "Choose a start: click the map, or search above."));
     return;
   }
   if (node < 0) {
     const where = asked.map(({ origin }) => labels[origin]).join(" and ");
     place.replaceChildren(element("p", { class: "hint" },
-      `Coloured by released ${noun(header.quantity)} from ${where}. Point at a place or tap it, or search where to go.`));
+      `Coloured by released ${quantityName(header.quantity)} from ${where}. Choose a destination: hover over the map, tap it, or search above.`));
     return;
   }
   const parts = [];
@@ -71,16 +71,16 @@ export function showAnswer(place, header, asked, node, path, pinned) {
 /** @param {Header} header @param {{origin: number, answer: Answer}[]} asked @param {number} node */
 function verdict(header, [one, two], node) {
   const gap = two.answer.distance[node] - one.answer.distance[node];
-  if (!(Math.abs(gap) > 0)) return "Both are as far.";
+  if (!(Math.abs(gap) > 0)) return "Both are equally far.";
   const [near, far] = gap > 0 ? [one, two] : [two, one];
   const sure = near.answer.ranges && far.answer.ranges && near.answer.ranges.high[node] < far.answer.ranges.low[node];
   const name = header.labels[near.origin];
-  const percent = plainly(100 * header.confidence);
-  return sure ? `${name} is nearer (${percent} % intervals do not overlap).` : `${name} is perhaps nearer: the ${percent} % intervals overlap.`;
+  const percent = formatRound(100 * header.confidence);
+  return sure ? `${name} is nearer (${percent} % intervals do not overlap).` : `${name} may be nearer, but the ${percent} % intervals overlap.`;
 }
 
 /**
- * @param {HTMLElement} place @param {Header} header @param {import("./glines.js").Look} look @param {string[]} names
+ * @param {HTMLElement} place @param {Header} header @param {import("./webgl.js").Look} look @param {string[]} names
  */
 export function showLegend(place, header, look, names) {
   const { quantity } = header;
@@ -88,24 +88,24 @@ export function showLegend(place, header, look, names) {
     place.replaceChildren();
     return;
   }
-  if (look.mode === "steps") {
-    const percent = plainly(100 * header.confidence);
+  if (look.mode === "isochrones") {
+    const percent = formatRound(100 * header.confidence);
     const rows = look.steps.map((step, i) => element("li", {},
       element("span", { class: "key", style: `--colour: ${look.stops[Math.round((i / Math.max(look.steps.length - 1, 1)) * (look.stops.length - 1))]}` }),
-      `within ${amount(plainly(step), quantity)} (${percent} %)`));
-    rows.push(element("li", {}, element("span", { class: "key hatched" }), "striped: uncertain"),
-      element("li", {}, element("span", { class: "key beyond" }), `beyond ${amount(plainly(look.steps[look.steps.length - 1] ?? 0), quantity)} (${percent} %)`));
+      `within ${withUnit(formatRound(step), quantity)} (${percent} %)`));
+    rows.push(element("li", {}, element("span", { class: "key hatched" }), "hatched: uncertain"),
+      element("li", {}, element("span", { class: "key beyond" }), `beyond ${withUnit(formatRound(look.steps[look.steps.length - 1] ?? 0), quantity)} (${percent} %)`));
     place.replaceChildren(element("ul", { class: "keys" }, ...rows));
     return;
   }
   const bar = element("div", { class: "bar", style: `background: linear-gradient(to right, ${look.stops.join(", ")})` });
   const ends = look.mode === "sides"
-    ? [`nearer to ${names[0]}`, "as far", `nearer to ${names[1]}`]
-    : ["0", plainly(look.top / 2), `${amount(plainly(look.top), quantity)} or more`];
+    ? [`nearer to ${names[0]}`, "equally far", `nearer to ${names[1]}`]
+    : ["0", formatRound(look.top / 2), `${withUnit(formatRound(look.top), quantity)} or more`];
   place.replaceChildren(bar, element("div", { class: "ends" }, ...ends.map((text) => element("span", {}, text))));
 }
 
-/** The promise, as Python wrote it. @param {HTMLElement} place @param {Header} header */
+/** The privacy statement of the release. @param {HTMLElement} place @param {Header} header */
 export function showPromise(place, header) {
   const { facts, verdict, table, paragraphs } = header.promise;
   const alarm = header.promise.void ? " alarm" : "";
@@ -122,12 +122,46 @@ export function showPromise(place, header) {
     parts.push(element("table", {}, head, ...rows));
   }
   parts.push(...paragraphs.map((text) => element("p", {}, text)));
-  const percent = plainly(100 * header.confidence);
+  const percent = formatRound(100 * header.confidence);
   parts.push(
-    element("p", {}, `Because of the noise every number may be off. An interval is meant to hold the true number in ${percent} of 100 cases.`),
+    element("p", {}, `Every number has an error from the noise. A ${percent} % interval is meant to contain the true number in ${percent} of 100 cases.`),
     element("details", {}, element("summary", {}, "Technical statement"),
       ...header.technical.map((line) => element("p", { class: "small" }, line)),
       element("p", { class: "small" }, `Fingerprint of the release: ${header.fingerprint}`)),
   );
   place.replaceChildren(...parts);
+}
+
+/** Fill in what never changes: title, periods, marking, privacy statement. @param {import("./data.js").Header} header */
+export function fillPanel(header) {
+  const { quantity } = header;
+  document.title = header.title;
+  by("title").textContent = header.title;
+  const what = [`Released ${quantityName(quantity)}`, quantity.units && `in ${quantity.units}`].filter(Boolean).join(" ");
+  by("about").textContent = [what, quantity.date, quantity.publisher].filter(Boolean).join(", ");
+  by("protection").textContent = header.promise.verdict;
+  by("protection").classList.toggle("alarm", header.promise.void);
+  if (header.marking) {
+    by("mark").hidden = by("stamp").hidden = false;
+    by("mark").textContent = `${header.marking}. Do not publish.`;
+  }
+  if (header.periods.length > 1) {
+    by("periods-box").hidden = false;
+    by("periods").append(...header.periods.map((name, i) => choice("period", String(i), name, i === 0)));
+  }
+  if (header.ranges.some((one) => one.kind === "none")) by("views-box").hidden = true;
+  if (quantity.units) by("steps-unit").textContent = `(${quantity.units})`;
+  if (!header.ownPlaces) by("layout").hidden = false;
+  showPromise(by("promise-words"), header);
+  by("promise-open").addEventListener("click", () => {
+    by("promise").showModal();
+    by("promise-title").focus(); // the heading, not the button at the end
+  });
+}
+
+/** @param {string} name @param {string} value @param {string} text @param {boolean} checked */
+function choice(name, value, text, checked) {
+  const input = element("input", { type: "radio", name, value });
+  /** @type {HTMLInputElement} */ (input).checked = checked;
+  return element("label", {}, input, element("span", {}, text));
 }

@@ -1,8 +1,8 @@
-// Shortest paths over whole lattice steps: sums below 2**53 are exact, so these are Python's numbers to the last bit.
+// Shortest paths in whole lattice steps: sums below 2**53 are exact, so distances equal Python's to the last bit.
 
 /**
  * @typedef {{start: Int32Array, heads: Int32Array, edges: Int32Array}} Graph
- * @typedef {{steps: Float64Array, via: Int32Array}} Found  `via` is the edge by which each node is reached, or -1
+ * @typedef {{steps: Float64Array, via: Int32Array}} Found  `via` is the last edge of the path to each node, or -1
  */
 
 /**
@@ -32,7 +32,7 @@ export function graphOf(n, tails, heads, directed) {
 }
 
 /**
- * Dijkstra with an indexed heap of four children: distances from one node to all, infinite where no path leads.
+ * Dijkstra with an indexed heap of four children: distances from one node to all, infinite where unreachable.
  * @param {Graph} graph @param {Float64Array} weights @param {number} source
  * @returns {Found}
  */

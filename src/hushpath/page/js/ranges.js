@@ -1,6 +1,6 @@
-// Where true distances may lie: the curves of decode/widths.py, or a table where there is no curve.
+// Intervals: from the curves of decode/widths.py, or from a table where there is no curve.
 
-const ANSWER = 0.25; // the share of the answer in the centre of its range, as in Python
+const ANSWER = 0.25; // weight of the answer in the centre of its interval, as in Python
 const LARGEST = 600;
 
 /** @typedef {import("./data.js").Ranges} Ranges @typedef {import("./data.js").Curve} Curve */
@@ -22,23 +22,23 @@ export function interpolated(curve, x) {
 
 /**
  * Low and high of every distance from one node.
- * @param {Ranges} told @param {Record<string, Float64Array>} arrays @param {Float64Array} distance
+ * @param {Ranges} intervals @param {Record<string, Float64Array>} arrays @param {Float64Array} distance
  * @param {number} source
  * @returns {{low: Float64Array, high: Float64Array} | null}
  */
-export function rangesFrom(told, arrays, distance, source) {
+export function rangesFrom(intervals, arrays, distance, source) {
   const n = distance.length;
-  if (told.kind === "none") return null;
-  if (told.kind === "exact") return { low: distance.slice(), high: distance.slice() };
-  if (told.kind === "table") {
+  if (intervals.kind === "none") return null;
+  if (intervals.kind === "exact") return { low: distance.slice(), high: distance.slice() };
+  if (intervals.kind === "table") {
     const row = source * n;
-    const [low, high] = [arrays.low, arrays.high].map((ends) => ends.slice(row, row + n).map((end) => end * (told.unit ?? 1)));
+    const [low, high] = [arrays.low, arrays.high].map((ends) => ends.slice(row, row + n).map((end) => end * (intervals.unit ?? 1)));
     for (let v = 0; v < n; v++) if (!isFinite(distance[v])) low[v] = high[v] = Infinity;
     return { low, high };
   }
-  const { unit = 1, reach = 0, below = 1, above = 1, shared = 0 } = told;
-  const middle = /** @type {Curve} */ (told.middle);
-  const spread = /** @type {Curve} */ (told.spread);
+  const { unit = 1, reach = 0, below = 1, above = 1, shared = 0 } = intervals;
+  const middle = /** @type {Curve} */ (intervals.middle);
+  const spread = /** @type {Curve} */ (intervals.spread);
   const middles = arrays["middle.ends"];
   const spreads = arrays["spread.ends"];
   const low = new Float64Array(n);

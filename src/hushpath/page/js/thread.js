@@ -1,13 +1,13 @@
-// The other side of worker.js: questions to the thread that searches, and a memory of its last answers.
+// The caller of worker.js: queries to the search thread, and a cache of its last answers.
 
 import { by } from "./panel.js";
 
 /** @typedef {import("./worker.js").Answer} Answer */
 
-const KEPT = 24; // answers: going back to one is immediate
+const KEPT = 24; // cached answers
 
 /**
- * The thread, with a memory of its last answers.
+ * The search thread, with a cache of its last answers.
  * @param {import("./data.js").Header} header @param {import("./data.js").Arrays} arrays
  * @param {Int32Array} tails @param {Int32Array} heads
  */

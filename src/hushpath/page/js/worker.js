@@ -1,4 +1,4 @@
-// The thread that searches: asked for a period and a node, it tells distances, intervals and paths to all others.
+// The search thread: for a period and a source it returns distances, intervals and paths to all nodes.
 
 import { graphOf, search } from "./paths.js";
 import { rangesFrom } from "./ranges.js";
@@ -31,7 +31,7 @@ function answer({ id, period, source }) {
     distance = arrays.table.slice(source * n, source * n + n);
     for (let v = 0; v < n; v++) distance[v] = distance[v] === 0 ? Infinity : distance[v] - 1;
   }
-  for (let v = 0; v < n; v++) distance[v] *= granularity; // a power of two: nothing is rounded
+  for (let v = 0; v < n; v++) distance[v] *= granularity; // a power of two, so the product is exact
   return { id, source, distance, via, ranges: rangesFrom(ranges, arrays, distance, source) };
 }
 

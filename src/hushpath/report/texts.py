@@ -1,4 +1,4 @@
-"""What the numbers of a release mean, in the words of whoever owns them; all of it public."""
+"""What the numbers of a release mean, in the owner's words.  Public."""
 
 from __future__ import annotations
 
@@ -14,18 +14,27 @@ SOME_PAIRS = 5
 
 
 @dataclass(frozen=True)
-class Setting:
-    """Words and map drawing for a report.
+class ReportTexts:
+    """Texts of a report.
 
-    Attributes:
-        lead: one or two sentences under the title.
-        quantity, units: what a distance is, e.g. "travel time" in "s".
-        how: why one protected unit moves the weights by no more than the unit; one paragraph each.
-        public: facts that are public besides topology and bounds.
-        unprotected: what a reader might wrongly think is promised.
-        page: the file of the map to explore, beside the report; empty if there is none.
-        pairs: pairs of nodes to show answers for.
-        commands: what to try next: (explanation, command line).
+    Attributes
+    ----------
+    lead : str
+        One or two sentences under the title.
+    quantity, units : str
+        What a distance is, for example "travel time" in "s".
+    how : sequence of str
+        Paragraphs that explain why one protected unit cannot change more than the unit.
+    public : sequence of str
+        Facts that are public besides the topology and the bounds.
+    unprotected : sequence of str
+        Properties that a reader might wrongly expect to be promised.
+    page : str
+        File name of the map page beside the report; empty if there is none.
+    pairs : sequence of pairs of labels
+        Pairs of nodes to show answers for.
+    commands : sequence of pairs of str
+        Explanations and command lines to try next.
     """
 
     lead: str = ""
@@ -39,8 +48,8 @@ class Setting:
     commands: Sequence[tuple[str, str]] = ()
 
     @classmethod
-    def of(cls, release: Release) -> Setting:
-        """What a file says of itself, and a few pairs of nodes far from each other and near."""
+    def of(cls, release: Release) -> ReportTexts:
+        """Take the quantity from a release, and some pairs of its nodes."""
         quantity, labels = release.statement.quantity, release.topology.labels
         count = len(labels)
         drawn = simulation(4).integers(0, count, (SOME_PAIRS, 2)).tolist() if count > 1 else []
@@ -49,13 +58,13 @@ class Setting:
 
     @property
     def title(self) -> str:
-        """Of a report whose owner gave none."""
+        """The default title of a report."""
         return f"A release of {self.quantity}s"
 
     def amount(self, value: float) -> str:
-        """A number with its unit of measurement."""
+        """Format a number with its unit of measurement."""
         return f"{short(value)}\u00a0{self.units}".strip()
 
     def measured(self, text: str) -> str:
-        """A quantity with what it is measured in."""
+        """Append the unit of measurement to the name of a quantity."""
         return f"{text} ({self.units})" if self.units else text

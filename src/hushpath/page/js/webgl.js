@@ -1,17 +1,17 @@
-// The map, drawn by the graphics card: every edge a thin rectangle whose colour follows the numbers of its two ends.
+// The map, drawn by WebGL: every edge is a thin rectangle, coloured by the numbers of its two ends.
 
 import { parsed, ramp } from "./colours.js";
 
 /**
  * @typedef {{n: number, x: Float32Array, y: Float32Array, tails: Int32Array, heads: Int32Array}} Shape
  * @typedef {{x: number, y: number, scale: number, width: number, height: number, ratio: number}} View
- * @typedef {{mode: "plain" | "distance" | "steps" | "sides", stops: string[], top: number, steps: number[],
+ * @typedef {{mode: "plain" | "distance" | "isochrones" | "sides", stops: string[], top: number, steps: number[],
  *   plain: string, line: number}} Look
- * @typedef {{value: Float32Array, low: Float32Array, high: Float32Array}} Numbers  NaN where there is none
+ * @typedef {{value: Float32Array, low: Float32Array, high: Float32Array}} Numbers  NaN where unreachable
  * @typedef {{numbers(found: Numbers): void, draw(view: View, look: Look): void}} Painter
  */
 
-const MODES = { plain: 0, distance: 1, steps: 2, sides: 3 };
+const MODES = { plain: 0, distance: 1, isochrones: 2, sides: 3 };
 
 const VERTEX = `#version 300 es
 precision highp float; precision highp int; precision highp sampler2D;
@@ -62,20 +62,20 @@ void main() {
 }`;
 
 /**
- * A painter that uses WebGL 2, or nothing where there is none or, unless `slow` will do, only one in software: a plain
+ * A painter that uses WebGL 2, or null if it is missing.  Also null if it runs in software, unless `slow` is set: a 2D
  * canvas is faster then.
  * @param {HTMLCanvasElement} canvas @param {Shape} shape @param {boolean} slow
  * @returns {Painter | null}
  */
-export function cardPainter(canvas, shape, slow) {
+export function webglPainter(canvas, shape, slow) {
   if (!slow && inSoftware()) return null;
   const gl = canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true, preserveDrawingBuffer: true });
   if (!gl) return null;
   const program = built(gl);
   if (!program) return null;
   const many = shape.tails.length;
-  // Four corners for every edge.  Instances would need a quarter of the memory, but drawing in software, as remote
-  // desktops and tests do, takes a second longer for 100 000 of them.
+  // Four corners for every edge.  Instances would need a quarter of the memory, but software rendering, as on remote
+  // desktops and in tests, takes a second longer for 100 000 of them.
   const places = new Float32Array(16 * many);
   const nodes = new Int32Array(8 * many);
   const corners = new Uint32Array(6 * many);
@@ -162,11 +162,11 @@ export function cardPainter(canvas, shape, slow) {
   return { numbers, draw };
 }
 
-/** Whether the processor would draw; asked of another canvas, because one that was asked once can do nothing else. */
+/** Whether WebGL runs in software; tested on another canvas, because a canvas keeps its first kind of context. */
 function inSoftware() {
   const gl = document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: true });
-  const told = gl?.getExtension("WEBGL_debug_renderer_info");
-  const name = String(gl?.getParameter(told ? told.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+  const info = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = String(gl?.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
   gl?.getExtension("WEBGL_lose_context")?.loseContext();
   return !gl || /swiftshader|llvmpipe|software|basic render/i.test(name);
 }

@@ -1,18 +1,18 @@
-// The same map on a plain canvas, for browsers without WebGL 2: strokes for few edges, single pixels for many.
+// The map on a 2D canvas, for browsers without WebGL 2: strokes for few edges, single pixels for many.
 
 import { between, css, ramp } from "./colours.js";
 
-/** @typedef {import("./glines.js").Shape} Shape @typedef {import("./glines.js").View} View */
-/** @typedef {import("./glines.js").Look} Look @typedef {import("./glines.js").Numbers} Numbers */
+/** @typedef {import("./webgl.js").Shape} Shape @typedef {import("./webgl.js").View} View */
+/** @typedef {import("./webgl.js").Look} Look @typedef {import("./webgl.js").Numbers} Numbers */
 /** @typedef {{share: number, strength: number, dashed: boolean}} Shade  `share` of the scale, or -1: the plain colour */
 
-const DENSE = 20_000; // edges: more are drawn pixel by pixel, because strokes would take seconds
+const DENSE = 20_000; // edges; more are drawn pixel by pixel, because strokes would take seconds
 const BINS = 64;
 const DASH = 4;
 
 /**
  * @param {HTMLCanvasElement} canvas @param {Shape} shape
- * @returns {import("./glines.js").Painter}
+ * @returns {import("./webgl.js").Painter}
  */
 export function canvasPainter(canvas, shape) {
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
@@ -42,7 +42,7 @@ function shadeOf(known, look, a, b) {
 }
 
 /**
- * Edges of one colour are one stroke.
+ * Draw all edges of one colour as one stroke.
  * @param {CanvasRenderingContext2D} context @param {Shape} shape @param {Numbers} known @param {View} view
  * @param {Look} look
  */
@@ -81,7 +81,7 @@ function placed(shape, view, node) {
 }
 
 /**
- * Every edge a row of pixels, written straight into the picture.
+ * Draw every edge as a row of pixels, directly into the image.
  * @param {CanvasRenderingContext2D} context @param {Shape} shape @param {Numbers} known @param {View} view
  * @param {Look} look
  */

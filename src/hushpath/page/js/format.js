@@ -1,4 +1,4 @@
-// Numbers and names for people: no more digits than noise leaves, and never without what they are measured in.
+// Numbers and names as text: with as many digits as the noise leaves, and with their unit of measurement.
 
 /** @typedef {import("./data.js").Quantity} Quantity */
 
@@ -8,10 +8,10 @@ const SECONDS = {
 };
 
 /**
- * A number with the digits that its interval leaves (publish/quantity.py says the rule).
+ * A number with as many digits as its interval leaves (the rule is in publish/quantity.py).
  * @param {number} value @param {number} [low] @param {number} [high]
  */
-export function told(value, low, high) {
+export function formatNumber(value, low, high) {
   if (!isFinite(value)) return "no path";
   if (value === 0) return "0";
   let last = Math.floor(Math.log10(Math.abs(value))) - 3;
@@ -33,7 +33,7 @@ export function rounded(value, last) {
 }
 
 /**
- * The same amount in minutes or hours, if it is a time that is easier to grasp so; else nothing.
+ * The same time in minutes or hours, if that is easier to read; else an empty text.
  * @param {number} value @param {number} off @param {Quantity} quantity
  */
 export function asTime(value, off, quantity) {
@@ -44,18 +44,18 @@ export function asTime(value, off, quantity) {
   return factor === 3600 ? "" : `${rounded(seconds / 3600, off * factor < 1800 ? -1 : 0)} h`;
 }
 
-/** A round number as it is. @param {number} value */
-export function plainly(value) {
+/** A round number without further rounding. @param {number} value */
+export function formatRound(value) {
   return rounded(value, -Math.max(0, (String(Number(value.toPrecision(4))).split(".")[1] ?? "").length));
 }
 
 /** @param {Quantity} quantity */
-export function noun(quantity) {
+export function quantityName(quantity) {
   return quantity.name || "distance";
 }
 
 /** @param {string} text @param {Quantity} quantity */
-export function amount(text, quantity) {
+export function withUnit(text, quantity) {
   return quantity.units && text !== "no path" ? `${text}\u00a0${quantity.units}` : text;
 }
 
@@ -63,7 +63,7 @@ export function amount(text, quantity) {
  * A round number near `value`, from above.
  * @param {number} value
  */
-export function nice(value) {
+export function roundUp(value) {
   if (!(value > 0) || !isFinite(value)) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
   const found = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((one) => one * power >= value * 0.999) ?? 10;
@@ -71,11 +71,11 @@ export function nice(value) {
 }
 
 /**
- * Steps that somebody typed: rising positive numbers, at most eight.
+ * The limits of isochrones in a text: increasing positive numbers, at most eight.
  * @param {string} text
  * @returns {number[]}
  */
-export function stepsIn(text) {
+export function parseLimits(text) {
   const found = text.split(/[\s,;]+/).map(Number).filter((one) => isFinite(one) && one > 0);
   return [...new Set(found)].sort((a, b) => a - b).slice(0, 8);
 }
