@@ -18,8 +18,6 @@ Rows = str | PathLike[str] | Iterable[Sequence[Any]]  # a public CSV file, or it
 class Asked:
     """What may be asked of an export; a format takes some of it."""
 
-    sources: Sequence[Label] | None = None  # nodes, else all
-    targets: Sequence[Label] | None = None
     zones: str | PathLike[str] | Iterable[Any] | None = None  # a file of zones, or nodes, or pairs of zone and node
     interval: bool = False  # also low and high
     confidence: float | None = None  # of them; 0.9 unless told

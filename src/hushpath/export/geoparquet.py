@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..files.container import replacing
+from ..output.distance_table import schema_metadata
 from ..publish.edges import geopandas_library
-from ..publish.export import arrow, schema_facts
 from ..publish.oracle import Release
 from ..publish.places import DEGREES, places_of
 from ..publish.statement import NOT_PRIVATE
@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 
 def _write(releases: Sequence[Release], path: Path, asked: Asked) -> Written:
     (release,) = releases
-    _, pq = arrow()
+    import pyarrow.parquet as pq
+
     edges = asked.isochrone is None and asked.steps is None
     frame = release.to_geopandas(asked.crs) if edges else _isochrones(release, asked)
-    said = {**schema_facts(release), "hushpath.coordinates": frame.attrs["coordinates"]}
+    said = {**schema_metadata(release), "hushpath.coordinates": frame.attrs["coordinates"]}
     with replacing(path) as temporary:
         try:
             frame.to_parquet(temporary, index=False)

@@ -17,7 +17,6 @@ FILES = (
     "osrm",
     "valhalla",
     "omx",
-    "parquet",
     "geojson",
     "geoparquet",
 )
