@@ -154,7 +154,7 @@ def test_public_names():
     assert set(hushpath.__all__) == {
         "Decomposition", "HushpathError", "HushpathWarning", "Network", "Release", "Topology", "Trips", "__version__",
         "cut", "evaluate", "load", "mechanisms", "plan", "read_network", "read_topology", "read_trips", "release",
-        "series",
+        "series", "write_matrix",
     }  # fmt: skip
     for name in hushpath.__all__:
         assert getattr(hushpath, name) is not None

@@ -73,10 +73,11 @@ def write_matrix(
 
     Examples
     --------
-    >>> import hushpath
+    >>> import tempfile, hushpath
     >>> net = hushpath.Network.build(["a", "b", "c"], [0, 1], [1, 2], [4.0, 5.0])
     >>> rel = hushpath.release(net, epsilon=1.0, unit=1.0, max_weight=9.0, mechanism="input")
-    >>> hushpath.write_matrix(rel, "matrix.csv", targets=["c"]).shape  # doctest: +SKIP
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     hushpath.write_matrix(rel, f"{folder}/matrix.csv", targets=["c"]).shape
     (3, 1)
     """
     path = Path(path)
@@ -86,7 +87,7 @@ def write_matrix(
         return write_folder(tables, path, workers=workers, dask=dask)
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
-        raise OptionError(f"a matrix is written as {', '.join(FORMATS)} or to a folder without a dot, not {path.name}")
+        raise OptionError(f"a matrix is written as {', '.join(FORMATS)} or to a folder without a dot, not {suffix or path.name}")
     if workers or dask is not None:
         raise OptionError(f"workers write a folder: choose a name without a dot, not {path.name}")
     table = DistanceTable.ask(release, sources, targets, **asked)
