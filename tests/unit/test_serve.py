@@ -61,12 +61,7 @@ def test_a_matrix_is_the_file_that_the_command_writes(made, tmp_path, long, inte
             answer = client.post("/matrix", format=form, **body, **more)
             assert answer.status_code == 200
             assert ("hushpath-marking" in answer.headers) is marked
-            if form == "csv":
-                assert answer.content == (tmp_path / "m.csv").read_bytes()
-            else:
-                ours, file = pq.read_table(io.BytesIO(answer.content)), pq.read_table(tmp_path / "m.parquet")
-                assert ours.equals(file)
-                assert ours.schema.metadata == file.schema.metadata
+            assert answer.content == (tmp_path / f"m.{form}").read_bytes()
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

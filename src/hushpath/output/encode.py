@@ -49,8 +49,8 @@ def _csv(table: DistanceTable, cells: int) -> Iterator[bytes]:
     writer = csv_writer(line, chain(table.source_labels, table.target_labels))
 
     def text(row: list[Any]) -> str:
-        writer.writerow([0, *row])  # a number in front, because an empty label alone on a line would be quoted
-        return _taken(line)[2:-1]
+        writer.writerow(row)
+        return _taken(line)[:-1]
 
     columns = ["target", *table.values] if table.long else table.wide_columns
     page.write(text([*table.marks, "source", *columns]) + "\n")

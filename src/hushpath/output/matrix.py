@@ -87,7 +87,8 @@ def write_matrix(
         return write_folder(tables, path, workers=workers, dask=dask)
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
-        raise OptionError(f"a matrix is written as {', '.join(FORMATS)} or to a folder without a dot, not {suffix or path.name}")
+        known = ", ".join(FORMATS)
+        raise OptionError(f"a matrix is written as {known} or to a folder without a dot, not {suffix or path.name}")
     if workers or dask is not None:
         raise OptionError(f"workers write a folder: choose a name without a dot, not {path.name}")
     table = DistanceTable.ask(release, sources, targets, **asked)
