@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 ROW = re.compile(r"^\| `(?P<room>[a-z]+)` \| (?P<files>[^|]*)\| (?P<text>[^|]+) \|$", re.M)
 FLOORS = [  # from the roof down; what a floor is, its rooms from right to left
     ("programs", ["cli", "lab", "demo"]),
-    ("a release, for people and their programs", ["serve", "report", "page", "export"]),
+    ("a release, for people and their programs", ["serve", "report", "page", "export", "output"]),
     ("public again", ["publish", "decode", "estimate"]),
     ("PRIVATE: the one door", ["measure"]),
     ("public: what to measure", ["strategy", "blocks", "decompose", "cells", "kernels"]),

@@ -9,7 +9,6 @@ import random
 from itertools import pairwise
 
 import hushpath
-from hushpath.publish.export import write_matrix
 
 A = """Nemocnice Motol, Petřiny, Nádraží Veleslavín, Bořislavka, Dejvická, Hradčanská, Malostranská, Staroměstská,
 Můstek, Muzeum, Náměstí Míru, Jiřího z Poděbrad, Flora, Želivského, Strašnická, Skalka, Depo Hostivař"""
@@ -38,7 +37,7 @@ print(plan)
 rel = hushpath.release(net, plan=plan, quantity="travel time", measured_in="seconds", date="2026-03")
 rel.save("metro.hush")
 ends = [station for line in lines for station in (line[0], line[-1])]
-shape = write_matrix(rel, "matrix.csv", targets=ends)
+shape = hushpath.write_matrix(rel, "matrix.csv", targets=ends).shape
 low, high = rel.interval("Zličín", "Háje")
 print(f"\nreleased: {shape[0]} x {shape[1]} travel times in matrix.csv")
 print(f"released: Zličín to Háje in {rel.distance('Zličín', 'Háje'):.0f} seconds ({low:.0f} to {high:.0f})\n")

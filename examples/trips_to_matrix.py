@@ -12,7 +12,6 @@ import pandas as pd
 import hushpath
 from hushpath.demo.city import make_city
 from hushpath.page.write import write_explorer
-from hushpath.publish.export import write_matrix
 
 city = make_city(size=300, people=4000)
 city.write(Path("."))  # streets.csv: source, target, free_flow; trips.parquet: person, date, from, to, seconds, period
@@ -34,7 +33,7 @@ rel.save("city.hush")
 write_explorer(rel, "city.html", title="Travel times of a city", origin="market")  # open it in a browser
 zones = ["market", "station", "university", "hospital", "harbour", "airport", "stadium"]
 for period in rel.periods:
-    write_matrix(rel.at(period), f"matrix-{period}.csv", zones, zones, long=True, interval=True)
+    hushpath.write_matrix(rel.at(period), f"matrix-{period}.csv", zones, zones, long=True, interval=True)
 matrix = pd.read_csv("matrix-am.csv")
 print(rel.statement, f"released, in the morning, in seconds:\n{matrix[matrix.source == 'market'].round()}", sep="\n\n")
 

@@ -15,6 +15,7 @@ The data flows one way, through the rooms of this house in this order:
     estimate   from noisy numbers to the weights that are searched: one file per estimator
     decode     answers from measurements, one file per decoder: reads, answers, bound, prediction
     publish    plan, release, file; every question one may ask
+    output     tables of distances in files, in folders and over HTTP
     export     releases in the files of other programs, one file per format
     page       one file to open and explore a release
     report     pages to look at, all of one style
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from .data.trips import Trips, read_trips
     from .decompose.dissection import partition
     from .errors import HushpathError, HushpathWarning
+    from .output.matrix import write_matrix
     from .publish.evaluate import evaluate
     from .publish.oracle import Release, load
     from .publish.plan import plan
@@ -58,6 +60,7 @@ _ROOMS = {
     "data.topology": ("Topology",),
     "data.trips": ("Trips", "read_trips"),
     "decompose.dissection": ("partition",),
+    "output.matrix": ("write_matrix",),
     "publish.evaluate": ("evaluate",),
     "publish.oracle": ("Release", "load"),
     "publish.plan": ("plan",),
@@ -69,7 +72,7 @@ _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 __all__ = [
     "HushpathError", "HushpathWarning", "Network", "Partition", "Release", "Topology", "Trips", "__version__",
     "evaluate", "load", "mechanisms", "partition", "plan", "read_network", "read_topology", "read_trips", "release",
-    "series",
+    "series", "write_matrix",
 ]  # fmt: skip
 
 

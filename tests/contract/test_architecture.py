@@ -149,7 +149,7 @@ def test_public_names():
     assert set(hushpath.__all__) == {
         "HushpathError", "HushpathWarning", "Network", "Partition", "Release", "Topology", "Trips", "__version__",
         "evaluate", "load", "mechanisms", "partition", "plan", "read_network", "read_topology", "read_trips", "release",
-        "series",
+        "series", "write_matrix",
     }  # fmt: skip
     for name in hushpath.__all__:
         assert getattr(hushpath, name) is not None

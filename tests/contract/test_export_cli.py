@@ -19,7 +19,6 @@ COMMANDS = {
     "osrm": (["--lengths", "lengths.csv"], "8 speeds in whole km/h (travel time in seconds, 2026-03), written to out."),
     "valhalla": (["--ids", "ids.csv"], "4 speeds in whole km/h in 1 tiles"),
     "omx": (["--zones", "zones.csv", "--interval"], "3 matrices of 2 x 2 zones: travel_time, travel_time_low"),
-    "parquet": (["--sources", "some.txt", "--targets", "some.txt"], "4 rows in 1 Parquet files"),
     "geojson": ([], "4 edges (travel time in seconds, 2026-03), written to out."),
     "geoparquet": (["--crs", "EPSG:4326"], "4 edges"),
 }

@@ -16,6 +16,8 @@ import pytest
 from named_graphs import grid_ends
 
 from hushpath.cli import run
+from hushpath.errors import CannotError, OptionError
+from hushpath.files.folders import check_new_folder, new_folder
 
 RELEASE = ["release", "roads.csv", "--epsilon", "1", "--unit", "1", "--mechanism", "input", "--estimator", "clip", "-o"]
 WRITES = {
@@ -81,14 +83,22 @@ def test_one_line_and_nothing_left(folder, capsys, name, size, old):
 
 
 @pytest.mark.parametrize("size", [20, 3000], ids=["at once", "in the middle"])
-def test_a_folder_is_there_complete_or_not_at_all(folder, capsys, size):
+def test_a_folder_is_there_complete_or_not_at_all(folder, size):
+    def write(length):
+        with new_folder("new") as temporary:
+            (temporary / "small.csv").write_bytes(b"1")
+            (temporary / "large.csv").write_bytes(bytes(length))
+
     before = sorted(os.listdir())
-    with no_file_larger_than(size):
-        code = run(["export", "r.hush", "--to", "parquet", "-o", "new"])
-    out, err = capsys.readouterr()
-    assert (code, out) == (1, "")
-    assert err == "hushpath: cannot write new: File too large\n"
+    with no_file_larger_than(size), pytest.raises(CannotError, match="cannot write new: File too large"):
+        write(4000)
     assert sorted(os.listdir()) == before
+    write(10)
+    assert len(os.listdir("new")) == 2
+    assert os.stat("new").st_mode & 0o077
+    with pytest.raises(OptionError):  # a folder is never written over
+        check_new_folder("new")
+    shutil.rmtree("new")
 
 
 @pytest.mark.parametrize("size", [20, 3000], ids=["at once", "in the middle"])

@@ -14,9 +14,8 @@ from hushpath.cli import run
 from hushpath.errors import CannotError, OptionError
 from hushpath.lab.cases import Scope, make_cases
 from hushpath.lab.runner import run_cases
-from hushpath.publish import shares
-from hushpath.publish.parts import Part
-from hushpath.publish.shares import write_parts
+from hushpath.output import folder as folders
+from hushpath.output.folder import Part
 
 
 @pytest.fixture
@@ -34,7 +33,7 @@ def contents(folder):
 
 def test_a_local_cluster_whose_worker_is_killed_in_the_middle(folder, monkeypatch, capsys):
     pytest.importorskip("distributed")
-    monkeypatch.setattr(shares, "_write_elsewhere", worker_tasks.dies_in_the_middle)
+    monkeypatch.setattr(folders, "_write_in_worker", worker_tasks.dies_in_the_middle)
     capsys.readouterr()
     assert run(["matrix", "r.hush", "-o", "m", "--dask", "local", "--workers", "2", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["made"] == 6
@@ -43,17 +42,13 @@ def test_a_local_cluster_whose_worker_is_killed_in_the_middle(folder, monkeypatc
 
 
 def test_processes_one_of_which_dies(folder, monkeypatch):
-    monkeypatch.setattr(shares, "_write_elsewhere", worker_tasks.dies_in_the_middle)
-    assert write_parts(hushpath.load("r.hush"), "m", workers=2).made == 6
+    monkeypatch.setattr(folders, "_write_in_worker", worker_tasks.dies_in_the_middle)
+    assert hushpath.write_matrix(hushpath.load("r.hush"), "m", workers=2).made == 6
     assert (folder / "died").exists()
     assert contents(folder / "m") == contents(folder / "whole")
 
 
-def test_shares_of_all_periods_and_some_of_one(folder):
-    for number in "123":
-        assert run(["matrix", "r.hush", "-o", "m", "--part", f"{number}/3"]) == 0
-    assert run(["matrix", "r.hush", "-o", "m", "--join", "m"]) == 0
-    assert contents(folder / "m") == contents(folder / "whole")
+def test_one_period(folder):
     assert run(["matrix", "r.hush", "-o", "p1", "--period", "p1"]) == 0
     assert set(contents(folder / "p1")) == {"rows/period=p1/part-00000.parquet", "targets.parquet"}
 
@@ -74,7 +69,7 @@ def test_an_interrupt_says_how_to_go_on(folder, monkeypatch, capsys):
         signal.signal(signal.SIGINT, before)
     said = capsys.readouterr().err.splitlines()
     assert said == [
-        "Finished parts stay in m; the same command goes on with the others.",
+        "Finished parts stay in m; run the same command again to write the others.",
         "hushpath: interrupted; no half-written file is left",
     ]
     monkeypatch.undo()
@@ -88,13 +83,13 @@ def test_a_worker_believes_nothing(folder, monkeypatch):
     rel = hushpath.load("r.hush")
     released().save("r.hush")
     with pytest.raises(OptionError, match="cannot read a release"):
-        write_parts(rel, "m", workers=1)
+        hushpath.write_matrix(rel, "m", workers=1)
     of_trips(periods=rel.periods).save("r.hush")
     with pytest.raises(CannotError, match=r"a worker has another release in .*r\.hush"):
-        write_parts(rel, "m", workers=1)
+        hushpath.write_matrix(rel, "m", workers=1)
     assert contents(folder / "m") == {}
-    with pytest.raises(OptionError, match="save it, and load it from there"):
-        write_parts(released(), "n", workers=1)
+    with pytest.raises(OptionError, match="load it from there"):
+        hushpath.write_matrix(released(), "n", workers=1)
 
 
 def test_workers_map_the_index_that_the_client_made(tmp_path, monkeypatch):
@@ -103,17 +98,17 @@ def test_workers_map_the_index_that_the_client_made(tmp_path, monkeypatch):
     released().save("r.hush")
     rel, sent = hushpath.load("r.hush"), []
     rel.build_index()
-    monkeypatch.setattr(shares, "place", lambda **_: lambda function, tasks: sent.append(function.keywords) or tasks)
-    with pytest.raises(CannotError, match="1 parts that workers have made are not in m"):  # nobody made them
-        write_parts(rel, "m", workers=2)
+    monkeypatch.setattr(folders, "place", lambda **_: lambda function, tasks: sent.append(function.keywords) or tasks)
+    with pytest.raises(CannotError, match="1 parts written by workers are not in m"):  # nobody made them
+        hushpath.write_matrix(rel, "m", workers=2)
     assert Path("r.hushx").is_file()
     assert not Path("m").exists()
     monkeypatch.setenv("HUSHPATH_CACHE", str(tmp_path / "elsewhere"))
     (job,) = [keywords["job"] for keywords in sent]
     with pytest.warns(hushpath.HushpathWarning, match="was not made here"):
         assert hushpath.load("r.hush").index is None
-    assert shares._opened(job)[0].release.index is not None
-    assert shares._opened(job) is shares._opened(pickle.loads(pickle.dumps(job)))  # once in a process
+    assert folders._open_job(job)[0].table.release.index is not None
+    assert folders._open_job(job) is folders._open_job(pickle.loads(pickle.dumps(job)))  # once in a process
 
 
 def test_the_lab_on_a_cluster_gives_the_same_table(tmp_path):

@@ -9,12 +9,11 @@ from forging import forged, put_together, taken_apart
 from named_graphs import build, grid_ends
 
 import hushpath
-from hushpath import HushpathWarning
+from hushpath import HushpathWarning, write_matrix
 from hushpath.cells import index_registry
 from hushpath.cells.storage import FORMAT, VERSION, index_path
 from hushpath.cli import run
 from hushpath.files.container import Container, read
-from hushpath.publish.export import write_matrix
 from hushpath.publish.quantity import told
 
 

@@ -336,7 +336,8 @@ def test_tables_of_intervals(rel, tmp_path, suffix, long):
     import pandas as pd
 
     path = tmp_path / f"m.{suffix}"
-    assert write_matrix(rel, path, [0, 9], [3, 5, 63], long=long, interval=True, confidence=0.8) == (2, 3)
+    written = hushpath.write_matrix(rel, path, [0, 9], [3, 5, 63], long=long, interval=True, confidence=0.8)
+    assert written.shape == (2, 3)
     table = pd.read_csv(path) if suffix == "csv" else pd.read_parquet(path)
     table = table.drop(columns=[name for name in table if "PRIVATE" in name])
     found = rel.matrix([0, 9], [3, 5, 63], interval=True, confidence=0.8)
@@ -349,7 +350,7 @@ def test_tables_of_intervals(rel, tmp_path, suffix, long):
 
 
 def test_a_plain_array_of_intervals(rel, tmp_path):
-    write_matrix(rel, tmp_path / "m.npy", interval=True)
+    hushpath.write_matrix(rel, tmp_path / "m.npy", interval=True)
     found = np.load(tmp_path / "m.npy")
     found = found[found.dtype.names[0]] if found.dtype.names else found
     assert found.shape == (3, 64, 64)

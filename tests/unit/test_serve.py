@@ -16,7 +16,7 @@ from served import Client, city, with_periods
 
 import hushpath
 from hushpath.errors import CannotError, OptionError
-from hushpath.publish.export import write_matrix
+from hushpath.output import encode
 from hushpath.publish.isochrones import isochrones
 from hushpath.serve import Limits, make_app, missing, shelf, streams, tables
 from hushpath.serve.shelf import Book
@@ -57,16 +57,11 @@ def test_a_matrix_is_the_file_that_the_command_writes(made, tmp_path, long, inte
     some, more = [30, 2, 7], {"long": long, "interval": interval}
     for body, where in (({"sources": some}, (some, None)), ({"targets": some}, (None, some)), ({}, (None, None))):
         for form in ("csv", "parquet"):
-            write_matrix(rel, tmp_path / f"m.{form}", *where, **more)
+            hushpath.write_matrix(rel, tmp_path / f"m.{form}", *where, **more)
             answer = client.post("/matrix", format=form, **body, **more)
             assert answer.status_code == 200
             assert ("hushpath-marking" in answer.headers) is marked
-            if form == "csv":
-                assert answer.content == (tmp_path / "m.csv").read_bytes()
-            else:
-                ours, file = pq.read_table(io.BytesIO(answer.content)), pq.read_table(tmp_path / "m.parquet")
-                assert ours.equals(file)
-                assert ours.schema.metadata == file.schema.metadata
+            assert answer.content == (tmp_path / f"m.{form}").read_bytes()
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -92,7 +87,7 @@ MEDIA_ARROW = "text/html;q=0.9, application/vnd.apache.arrow.stream"
 def test_many_blocks_are_one_matrix(made, monkeypatch):
     rel, client, _ = made
     monkeypatch.setattr(tables, "MOST_BLOCK", 100)
-    monkeypatch.setattr(tables, "PAGE", 64)
+    monkeypatch.setattr(encode, "PAGE", 64)
     monkeypatch.setattr(streams, "PIECE", 64)
     expected = rel.matrix()
     frame = pd.read_csv(io.BytesIO(client.post("/matrix").content), index_col="source")

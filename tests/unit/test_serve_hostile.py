@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from served import Client, city
 
-from hushpath.serve import Limits, shelf, tables
+from hushpath.output.distance_table import DistanceTable
+from hushpath.serve import Limits, shelf
 from hushpath.serve.gate import Gate
 from hushpath.serve.guard import Guard
 from hushpath.serve.limits import Limits as Bounds
@@ -158,7 +159,7 @@ def test_steps_next_to_nothing_say_nothing(client):
 
 
 def test_a_stream_that_fails_in_the_beginning_is_an_error(client, monkeypatch):
-    def broken(self):
+    def broken(self, cells, rows=None):
         raise CannotTell
         yield
 
@@ -166,7 +167,7 @@ def test_a_stream_that_fails_in_the_beginning_is_an_error(client, monkeypatch):
         def __init__(self):
             super().__init__(422, "CannotError", "no")
 
-    monkeypatch.setattr(tables.Table, "blocks", broken)
+    monkeypatch.setattr(DistanceTable, "blocks", broken)
     for form in ("csv", "parquet", "arrow"):
         assert refused(client.post("/matrix", sources=[0], format=form), 422) == "no"
     gate = client.app.routes[-1].endpoint.__self__.gate

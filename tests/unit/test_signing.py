@@ -387,7 +387,7 @@ def test_on_the_command_line_too(folder, capsys):
     assert run(["inspect", file, *verify, "--dataset", "city", "--date", "2026-03", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["signature"]
     assert (told["dataset"], told["date"], told["days"]) == ("city", "2026-03", None)
-    export = ["export", "--to", "parquet", "-o", "e.parquet"]
+    export = ["export", "--to", "omx", "-o", "e.omx"]
     asked = (["inspect"], ["query", "a", "c"], ["matrix", "-o", "m.csv"], export)
     for verb, *rest in asked:
         for wrong in (["--date", "2026-04"], ["--dataset", "town"]):

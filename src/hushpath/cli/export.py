@@ -10,7 +10,7 @@ import typer
 from . import common as c
 from .options import numbers
 
-TO = "osrm, valhalla, omx, parquet, geojson or geoparquet."
+TO = "osrm, valhalla, omx, geojson or geoparquet."
 
 
 def _file(name: str, words: str) -> Any:
@@ -20,11 +20,9 @@ def _file(name: str, words: str) -> Any:
 def command(
     release: Annotated[Path, typer.Argument(help="A release file.")],
     to: Annotated[str, typer.Option("--to", help=TO)],
-    out: Annotated[Path, typer.Option("-o", "--out", help="A file, or a new folder (valhalla, parquet).")],
-    sources: Annotated[Path | None, _file("--sources", "parquet: one node per line; else all.")] = None,
-    targets: Annotated[Path | None, _file("--targets", "parquet: one node per line; else all.")] = None,
+    out: Annotated[Path, typer.Option("-o", "--out", help="A file, or a new folder (valhalla).")],
     zones: Annotated[Path | None, _file("--zones", "omx: one node per line, or a CSV file zone,node.")] = None,
-    interval: Annotated[bool, typer.Option("--interval", help="omx, parquet: also low and high for each.")] = False,
+    interval: Annotated[bool, typer.Option("--interval", help="omx: also low and high for each.")] = False,
     confidence: Annotated[float | None, typer.Option("--confidence", help="Of the intervals: 0.9 unless told.")] = None,
     lengths: Annotated[
         Path | None, _file("--lengths", "osrm, valhalla: PUBLIC CSV file source,target,length in metres.")
@@ -46,32 +44,29 @@ def command(
     period: c.Period = None,
     json: c.Json = False,
 ) -> None:
-    """Write a release for a routing engine, a travel model, a database or a map; free, and as often as one likes."""
+    """Write a release for a routing engine, a travel model or a map; free, and as often as one likes."""
     from ..export import export, find_format
     from ..files.folders import check_new_folder
     from ..progress import shown
     from ..publish.asked import check_confidence
     from ..publish.oracle import load
     from ..publish.statement import NOT_PRIVATE
-    from .asked import read_labels
 
     form = find_format(to)
     files = {"lengths": lengths, "ids": ids, "zones": zones}
     within = None if steps is None else numbers(steps, "--steps")
     if confidence is not None:
         check_confidence(confidence)
-    c.check_inputs(release, sources, targets, *files.values())
+    c.check_inputs(release, *files.values())
     if form.folder:
         check_new_folder(out)
     if not (form.folder and out.is_dir()):
-        c.check_output(out, release, sources, targets, verify, *files.values())
+        c.check_output(out, release, verify, *files.values())
     rel = load(release, verify=verify, dataset=dataset, date=date, decoder=decoder, estimator=estimator)
     rel = rel if period is None else rel.for_period(period)
     with shown():
         written = export(
             rel, out, to, **files, interval=interval, confidence=confidence, night=night, crs=crs, isochrone=isochrone,
-            sources=None if sources is None else read_labels(sources),
-            targets=None if targets is None else read_labels(targets),
             steps=within if within is None or isinstance(within, list) else [within],
         )  # fmt: skip
     c.print_marking(rel.statement)

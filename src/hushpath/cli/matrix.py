@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,7 +26,7 @@ def command(
     targets: Annotated[Path | None, typer.Option("--targets", help="One node per line; else all, sorted.")] = None,
     long: Annotated[bool, typer.Option("--long", help="Columns source, target, distance.")] = False,
     float32: Annotated[bool, typer.Option("--float32", help="Half the size, seven digits.")] = False,
-    interval: Annotated[bool, typer.Option("--interval", help="Also low and high of a range for each.")] = False,
+    interval: Annotated[bool, typer.Option("--interval", help="Also low and high of an interval for each.")] = False,
     confidence: Annotated[float, typer.Option("--confidence", help="Of the intervals.")] = 0.9,
     decoder: c.DecoderName = "auto",
     estimator: c.EstimatorName = "auto",
@@ -34,75 +34,46 @@ def command(
     dataset: c.ExpectedDataset = None,
     date: c.ExpectedDate = None,
     period: c.Period = None,
-    part: Annotated[str | None, _option("--part", "Only the i-th of N shares of a folder: 3/20.")] = None,
-    join: Annotated[list[Path] | None, _option("--join", "A folder with parts that shares made; repeatable.")] = None,
-    dask: Annotated[str | None, _option("--dask", "Address of a scheduler, or local: make a folder there.")] = None,
+    dask: Annotated[str | None, _option("--dask", "Scheduler whose workers write a folder, or local.")] = None,
     workers: Annotated[int, _option("--workers", "Processes of this machine, or of --dask local.", min=0, max=256)] = 0,
     json: c.Json = False,
 ) -> None:
-    """Write a distance matrix; larger than memory is fine.  A folder that was begun is gone on with."""
-    from ..errors import OptionError
+    """Write a distance matrix; it may be larger than memory.  A folder that was interrupted is continued."""
+    from ..output.matrix import write_matrix
     from ..progress import shown
     from ..publish.asked import check_confidence
-    from ..publish.export import write_matrix
-    from ..publish.joined import join_parts
     from ..publish.oracle import load
-    from ..publish.shares import write_parts
     from ..publish.statement import NOT_PRIVATE
     from .asked import read_labels
 
-    in_parts = out.suffix == ""
-    share = _share(part)
+    folder = out.suffix == ""
     check_confidence(confidence)
     c.check_inputs(release, sources, targets)
-    if join and (part or dask or workers):
-        raise OptionError("--join puts together what is there; --part, --dask and --workers make parts")
-    if not in_parts:
+    if not folder:
         c.check_output(out, release, sources, targets, verify)
-        if not join and (part or dask or workers):
-            raise OptionError(f"parts are made in a folder: name one, without a dot, not {out.name}")
     rel = load(release, verify=verify, dataset=dataset, date=date, decoder=decoder, estimator=estimator)
-    rel = c.in_period(rel, period) if period or not in_parts else rel
+    rel = c.in_period(rel, period) if period or not folder else rel
     rows, columns = (None if path is None else read_labels(path) for path in (sources, targets))
-    question: dict[str, Any] = {
-        "long": long, "dtype": "float32" if float32 else "float64", "interval": interval, "confidence": confidence,
-    }  # fmt: skip
-    facts: dict[str, Any] = {}
-    with shown():
-        if join:
-            shape = join_parts(rel, out, join, rows, columns, **question)
-        elif in_parts:
-            with _kept(out):
-                shape, *counts = write_parts(
-                    rel, out, rows, columns, share=share, dask=dask, workers=workers, **question
-                )
-            facts = dict(zip(("parts", "made", "kept"), counts, strict=True))
-        else:
-            shape = write_matrix(rel, out, rows, columns, **question)
+    with shown(), _how_to_continue(out) if folder else nullcontext():
+        written = write_matrix(
+            rel, out, rows, columns, long=long, dtype="float32" if float32 else "float64", interval=interval,
+            confidence=confidence, workers=workers, dask=dask,
+        )  # fmt: skip
     c.print_marking(rel.statement)
+    shape = written.shape
     if json:
+        facts = {"parts": written.parts, "made": written.made, "kept": written.kept} if folder else {}
         c.print_json({**c.privacy(rel.statement), "file": str(out), "rows": shape[0], "columns": shape[1], **facts})
     else:
         mark = f" {NOT_PRIVATE}" if rel.statement.marking else ""
         what = "distances and their intervals" if interval else "distances"
-        some = f"Share {part} of " if part else ""
-        print(f"{some}{shape[0]} x {shape[1]} {what} written to {out}.{mark}")
-
-
-def _share(text: str | None) -> tuple[int, int]:
-    """``3/20`` as two numbers; what they may be is checked where they are used."""
-    if text is None:
-        return 1, 1
-    first, slash, count = text.partition("/")
-    if not (slash and first.isdecimal() and count.isdecimal() and len(text) < 20):
-        raise typer.BadParameter(f"'--part': {text[:40]!r} is no share such as 3/20.")
-    return int(first), int(count)
+        print(f"{shape[0]} x {shape[1]} {what} written to {out}.{mark}")
 
 
 @contextmanager
-def _kept(folder: Path) -> Iterator[None]:
+def _how_to_continue(folder: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        typer.echo(f"Finished parts stay in {folder}; the same command goes on with the others.", err=True)
+        typer.echo(f"Finished parts stay in {folder}; run the same command again to write the others.", err=True)
         raise

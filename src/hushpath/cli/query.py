@@ -76,7 +76,7 @@ def _print_csv(
     """Print a table; what is NOT PRIVATE has a first column that says so in every row, as ``matrix`` writes it."""
     import sys
 
-    from ..publish.export import csv_writer
+    from ..output.csv_text import csv_writer
 
     writer = csv_writer(sys.stdout, (label for pair in asked for label in pair))
     writer.writerow([*mark, "source", "target", "distance", *(["low", "high"] if ranges else [])])

@@ -29,8 +29,6 @@ class ExportOptions:
 
     Attributes
     ----------
-    sources, targets : sequence of labels, optional
-        Rows and columns; all nodes by default.
     zones : file, nodes or pairs, optional
         A file of zones, or nodes, or pairs of zone number and node.
     interval : bool
@@ -51,8 +49,6 @@ class ExportOptions:
         Limits of the isochrones.
     """
 
-    sources: Sequence[Label] | None = None
-    targets: Sequence[Label] | None = None
     zones: str | PathLike[str] | Iterable[Any] | None = None
     interval: bool = False
     confidence: float | None = None

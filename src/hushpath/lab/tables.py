@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..estimate.registry import ESTIMATORS
-from ..publish.export import csv_writer
+from ..output.csv_text import csv_writer
 from ..publish.statement import NOT_PRIVATE
 from ..strategy.registry import MECHANISMS
 from .cases import MAIN_WEIGHTS

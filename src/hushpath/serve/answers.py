@@ -14,6 +14,7 @@ from .._version import __version__
 from ..arrays import Int
 from ..data.labels import Label
 from ..errors import HushpathError, OptionError
+from ..output.distance_table import DistanceTable
 from ..publish.asked import check_confidence
 from ..publish.isochrones import isochrones
 from . import schema
@@ -26,7 +27,7 @@ from .page import POLICY, page
 from .replies import JSON, dumps, dumps_list, finite, one_line, too_large
 from .shelf import Book, Shelf
 from .streams import Parts, Stream
-from .tables import MEDIA, Table, streamed
+from .tables import MEDIA, stream_table
 
 LOOKUPS = 1000  # labels looked up at a time
 
@@ -75,9 +76,9 @@ class Answers:
                 raise too_large(f"{shape[0]} x {shape[1]} {kind} are more than {most}; ask for fewer at a time")
             rows, columns = (_positions(book, asked.get(name), pace) for name in ("sources", "targets"))
         dtype = "float32" if asked.get("float32") else "float64"
-        wanted = Table(book, rows, columns, "targets" not in asked, sure, asked.get("long", False), dtype)
-        wanted.check(form)
-        return Parts(streamed(wanted, form), MEDIA[form], book.headers)
+        targets = columns if "targets" in asked else None
+        wanted = DistanceTable(book.release, rows, targets, asked.get("long", False), dtype, sure)
+        return Parts(stream_table(book, wanted, form), MEDIA[form], book.headers)
 
     async def isochrone(self, request: Request) -> Response:
         """How far one gets: GeoJSON polygons for each step."""
