@@ -17,8 +17,9 @@ import numpy as np
 from ..arrays import Float, Int
 from ..data.topology import Topology
 from ..errors import CannotError, InputError
+from ..geodesy import great_circle
 from ..publish.oracle import Release
-from ..publish.places import great_circle, places_of
+from ..publish.places import places_of
 from .core import Asked
 from .rows import read_lengths
 

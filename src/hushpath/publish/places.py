@@ -20,7 +20,6 @@ PLANAR = "planar"
 DEGREES = ("EPSG:4326", "OGC:CRS84")
 CONTINENT = 60  # degrees: what is wider may well lie around (0, 0)
 FARTHEST = 1e15  # of any unit: beyond, differences are lost in rounding
-EARTH = 6_371_008.8  # metres, its mean radius
 
 
 class Places(NamedTuple):
@@ -52,17 +51,6 @@ def places_of(topology: Topology, crs: str | None = None) -> Places:
     if not _in_range(found):
         raise OptionError(f"these coordinates are no longitude and latitude if they are {crs[:40]}")
     return Places(found, True)
-
-
-def great_circle(start: Float, end: Float) -> Float:
-    """Metres between places in degrees, along the surface of a sphere.
-
-    >>> round(float(great_circle(np.array([[13.4, 52.5]]), np.array([[13.4, 53.5]]))[0]))
-    111195
-    """
-    (x0, y0), (x1, y1) = np.radians(start).T, np.radians(end).T
-    half = np.sin((y1 - y0) / 2) ** 2 + np.cos(y0) * np.cos(y1) * np.sin((x1 - x0) / 2) ** 2
-    return np.asarray(2 * EARTH * np.arcsin(np.sqrt(np.clip(half, 0, 1))), np.float64)
 
 
 def _in_range(xy: Float) -> bool:

@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -22,19 +21,14 @@ import numpy as np
 from ..arrays import Float, Int
 from ..data.topology import Topology
 from ..extras import library
-from .places import EARTH, Places
+from ..geodesy import metres_per_degree
+from .places import Places
 
 AT_ONCE = 2**20  # places along edges in one go
 BLUNT = 0.05  # contours are drawn over times cut off at so much of a step from it
 DIGITS = 7  # of longitudes and latitudes: a centimetre
 
 Polygons = list[list[list[list[float]]]]
-
-
-def metres(places: Float, middle: float) -> Float:
-    """Longitudes and latitudes on a plane, in metres: good enough for a city or a region around that latitude."""
-    scale = np.radians(1.0) * EARTH
-    return np.asarray(places * (scale * max(math.cos(math.radians(middle)), 1e-6), scale), np.float64)
 
 
 class Flat(NamedTuple):
@@ -48,7 +42,7 @@ class Flat(NamedTuple):
         """Metres where places are on Earth."""
         if not places.degrees:
             return cls(places.xy, np.ones(2))
-        scale = metres(np.ones((1, 2)), float(np.nanmean(places.xy[:, 1])))[0]
+        scale = metres_per_degree(float(np.nanmean(places.xy[:, 1])))
         return cls(places.xy * scale, scale)
 
 
