@@ -1,7 +1,7 @@
-"""Answers over HTTP: releases on a shelf, one small endpoint per question.
+"""Answers over HTTP: a catalog of releases, one small endpoint per question, on Starlette and uvicorn.
 
-Nothing here knows more than a release file does, so no answer costs privacy.  There is no state and nothing is written.
-FastAPI and uvicorn are an optional extra; they are imported when somebody serves, and not before.
+The server reads nothing but release files, so no answer costs privacy.  It has no state and writes nothing.
+Its packages are an optional extra, imported when ``make_app`` or ``listen`` is called.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from ..extras import absent
 from .limits import Limits as Limits
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
+    from starlette.applications import Starlette
 
     from ..publish.oracle import Release
 
-EXTRA = {"fastapi", "starlette", "uvicorn", "httptools", "uvloop", "pydantic"}
+EXTRA = {"starlette", "uvicorn", "httptools", "uvloop", "pydantic"}
 
 
 def make_app(
     releases: Mapping[str, Release], limits: Limits | None = None, *, cors: Sequence[str] = (),
     max_bytes: int = MAX_BYTES, intervals: bool = False,
-) -> FastAPI:  # fmt: skip
+) -> Starlette:  # fmt: skip
     """Return the application that answers for these releases, by name; with one only, nobody needs to name it.
 
     Indexes that are missing are built now, unless larger than ``max_bytes``; with ``intervals`` what those need is
@@ -33,10 +33,10 @@ def make_app(
     """
     try:
         from .app import application
-        from .shelf import Shelf
+        from .catalog import ReleaseCatalog
     except ModuleNotFoundError as error:
         raise missing(error) from None
-    return application(Shelf(releases, max_bytes, intervals=intervals), limits or Limits(), cors)
+    return application(ReleaseCatalog(releases, max_bytes, intervals=intervals), limits or Limits(), cors)
 
 
 def listen(app: Any, sock: Any, limits: Limits | None = None, *, host: str = "") -> None:
@@ -45,7 +45,7 @@ def listen(app: Any, sock: Any, limits: Limits | None = None, *, host: str = "")
     On a loopback address only requests for ``localhost``, ``127.0.0.1``, ``[::1]``, the address or ``host`` are met.
     """
     try:
-        from .run import run
+        from .server import run
     except ModuleNotFoundError as error:
         raise missing(error) from None
     run(app, sock, limits or Limits(), host)

@@ -27,7 +27,7 @@ from ..errors import OptionError
 from ..kernels.minplus import LANES
 from ..kernels.paths import THREADS
 from ..publish.export import MOST_COLUMNS, csv_writer, schema_facts
-from .shelf import Book
+from .catalog import ServedRelease
 
 MEDIA = {
     "csv": "text/csv; charset=utf-8",
@@ -45,7 +45,7 @@ END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 class Table:
     """What is asked: rows and columns by position, and what of each."""
 
-    book: Book
+    served: ServedRelease
     rows: Int
     columns: Int
     whole: bool  # every node is a target, in canonical order
@@ -61,7 +61,7 @@ class Table:
     @property
     def mark(self) -> list[str]:
         """The first cell of every row: nothing for a private release."""
-        return [self.book.mark] if self.book.mark else []
+        return [self.served.mark] if self.served.mark else []
 
     @property
     def names(self) -> list[str]:
@@ -71,7 +71,7 @@ class Table:
 
     def labels(self, positions: Int) -> list[Label]:
         """What nodes are called."""
-        return list(map(self.book.release.topology.labels.__getitem__, positions.tolist()))
+        return list(map(self.served.release.topology.labels.__getitem__, positions.tolist()))
 
     def check(self, form: str) -> None:
         """Refuse a table that the format cannot hold."""
@@ -86,7 +86,7 @@ class Table:
     def blocks(self) -> Iterator[tuple[list[Label], Any]]:
         """Some sources at a time, and their numbers: layers x sources x targets."""
         if self.confidence is not None:
-            self.book.need_intervals()
+            self.served.require_intervals()
         for at in range(0, len(self.rows), self.height):
             mine = self.rows[at : at + self.height]
             yield self.labels(mine), self._block(mine)
@@ -99,7 +99,7 @@ class Table:
         return max(1, min(max(BLOCK // len(self.columns), TOGETHER), MOST_BLOCK // len(self.columns)))
 
     def _block(self, rows: Int) -> Any:
-        release, targets = self.book.release, None if self.whole else self.columns
+        release, targets = self.served.release, None if self.whole else self.columns
         block = np.empty((len(self.layers), len(rows), len(self.columns)), self.dtype)
         if self.confidence is None:
             release.matrix(rows, targets, out=block[0], positions=True)
@@ -143,7 +143,7 @@ def _taken(page: io.StringIO) -> bytes:
 def _kind(table: Table) -> Any:
     import pyarrow as pa
 
-    return pa.int64() if isinstance(table.book.release.topology.labels[0], int) else pa.string()
+    return pa.int64() if isinstance(table.served.release.topology.labels[0], int) else pa.string()
 
 
 def _parquet(table: Table) -> Iterator[bytes]:
@@ -154,7 +154,7 @@ def _parquet(table: Table) -> Iterator[bytes]:
     first = [*((text, pa.string()) for text in table.mark), ("source", kind)]
     rest = [("target", kind), *((layer, number) for layer in table.layers)]
     fields = [*first, *(rest if table.long else ((name, number) for name in table.names))]
-    schema, sink = pa.schema(fields, metadata=schema_facts(table.book.release)), io.BytesIO()
+    schema, sink = pa.schema(fields, metadata=schema_facts(table.served.release)), io.BytesIO()
     targets = pa.array(table.labels(table.columns), kind)
     told = 0  # bytes of the file so far: a sink that is emptied would lose count of its own place
 
@@ -201,7 +201,7 @@ def _arrow(table: Table) -> Iterator[Any]:
     lists = pa.list_(pa.from_numpy_dtype(np.dtype(table.dtype)), count)
     fields = [*((text, pa.string()) for text in table.mark), ("source", kind), *((n, lists) for n in table.layers)]
     targets = json.dumps(table.labels(table.columns))
-    schema = pa.schema(fields, metadata={**schema_facts(table.book.release), "hushpath.targets": targets})
+    schema = pa.schema(fields, metadata={**schema_facts(table.served.release), "hushpath.targets": targets})
     blocks = table.blocks()
     first = next(blocks)  # before anything is said, so that what cannot be done is an error
     yield schema.serialize()
