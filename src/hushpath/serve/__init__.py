@@ -25,11 +25,14 @@ def make_app(
     releases: Mapping[str, Release], limits: Limits | None = None, *, cors: Sequence[str] = (),
     max_bytes: int = MAX_BYTES, intervals: bool = False,
 ) -> Starlette:  # fmt: skip
-    """Return the application that answers for these releases, by name; with one only, nobody needs to name it.
+    """Return the ASGI application that answers for these releases.
 
-    Indexes that are missing are built now, unless larger than ``max_bytes``; with ``intervals`` what those need is
-    worked out now, else when the first is asked for.  ``cors`` names the origins whose pages may read answers in a
-    browser; none by default.
+    Parameters:
+        releases: by the name that requests give; with one release the name may be left out.
+        limits: of every request.
+        cors: origins whose pages may read answers in a browser.
+        max_bytes: build no index larger than this; a release without an index answers by its decoder.
+        intervals: prepare intervals now; otherwise when the first one is requested.
     """
     try:
         from .app import application
@@ -42,7 +45,8 @@ def make_app(
 def listen(app: Any, sock: Any, limits: Limits | None = None, *, host: str = "") -> None:
     """Serve an application on a bound socket until the process is interrupted.
 
-    On a loopback address only requests for ``localhost``, ``127.0.0.1``, ``[::1]``, the address or ``host`` are met.
+    On a loopback address the ``Host`` of a request must be ``localhost``, ``127.0.0.1``, ``[::1]``, the address or
+    ``host``.
     """
     try:
         from .server import run
@@ -52,7 +56,7 @@ def listen(app: Any, sock: Any, limits: Limits | None = None, *, host: str = "")
 
 
 def missing(error: ModuleNotFoundError) -> Exception:
-    """What to say if the extra is not installed; anything else that is missing is a fault of ours."""
+    """Return the error that names the extra to install; a missing module of another package is a bug and stays."""
     if (error.name or "").partition(".")[0] in EXTRA:
         return absent(error.name or "", "serve", "serving")
     return error

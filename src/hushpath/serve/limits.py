@@ -59,8 +59,8 @@ class Limits:
             value = getattr(self, field.name)
             whole = isinstance(field.default, int)
             if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not 0 < value < 1e15:
-                kind = "a positive integer" if whole else "a positive number"
-                raise OptionError(f"limit {field.name!r} must be {kind}")
+                kind = "a whole number" if whole else "a number"
+                raise OptionError(f"limit {field.name!r} must be {kind} above 0 and below 1e15")
 
 
 class HttpError(HushpathError):
@@ -116,3 +116,4 @@ class WorkerPool:
                 return await asyncio.shield(future)
             finally:
                 await asyncio.wait([future])
+                del future  # its exception refers to this frame: such a cycle would keep the request in memory

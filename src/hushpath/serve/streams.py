@@ -63,6 +63,7 @@ class Stream(Response):
                 gone.cancel()
                 await asyncio.wait([ahead])  # the slot is held until the thread is free
                 ahead.exception() if not ahead.cancelled() else None
+                del ahead  # its exception refers to this frame: such a cycle would keep the body in memory
 
     def _first(self) -> Any:
         begun = self.begin()
