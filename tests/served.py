@@ -16,6 +16,7 @@ class Client:
 
     def __init__(self, releases, limits=None, **more):
         self.app = make_app(releases, limits, **more)
+        self.endpoints = self.app.state.endpoints
 
     def ask(self, method, path, **more):
         async def one():

@@ -428,8 +428,8 @@ def test_serve_answers_until_it_is_stopped(folder, capsys, number):
 def test_serving_says_which_extra_is_missing(folder, capsys, monkeypatch):
     assert call(capsys, *RELEASE)[0] == 0
     monkeypatch.setattr(hushpath, "serve", None, raising=False)  # put back afterwards, with the modules inside of it
-    for name in [name for name in sys.modules if name.startswith(("fastapi", "hushpath.serve"))]:
+    for name in [name for name in sys.modules if name.startswith(("starlette", "hushpath.serve"))]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "fastapi", None)
+    monkeypatch.setitem(sys.modules, "starlette", None)
     code, out, err = call(capsys, "serve", "roads.hush", "--port", "0")
-    assert (code, out, err) == (1, "", "hushpath: serving needs fastapi: pip install 'hushpath[serve]'\n")
+    assert (code, out, err) == (1, "", "hushpath: serving needs starlette: pip install 'hushpath[serve]'\n")

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = Path(hushpath.__file__).parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CORE = {Requirement(text).name for text in PROJECT["dependencies"]}
-COMES_WITH = {"geopandas": {"shapely", "pyproj"}, "fastapi": {"starlette", "pydantic"}, "typer": {"click", "pydantic"}}
+COMES_WITH = {"geopandas": {"shapely", "pyproj"}, "typer": {"click", "pydantic"}}
 NO_USE = {"docs", "dev", "fuzz", "all"}  # extras for those who work on hushpath, and the sum of the others
 EXTRAS = set(PROJECT["optional-dependencies"]) - NO_USE
 ROAD = """

@@ -39,7 +39,7 @@ TRIP_FORMATS = "tests/properties/test_trip_formats.py"
 PROMISED, NAMED = "tests/unit/test_promise_words.py", "tests/unit/test_quantity.py"
 PLANS = "tests/unit/test_plan_predicted.py"
 BODIES, CSV_CELLS, OWNER_ONLY, CACHES = (
-    f"tests/unit/test_{name}.py" for name in ("serve_bodies", "csv_cells", "owner_only_files", "cache_folders")
+    f"tests/unit/test_{name}.py" for name in ("serve_hostile", "csv_cells", "owner_only_files", "cache_folders")
 )
 TOGETHER, PAID, CHARGED = (f"tests/unit/test_{name}.py" for name in ("composition", "ledger", "charging"))
 SERIES, SIGNED = "tests/unit/test_series.py", "tests/unit/test_signing.py"
@@ -724,21 +724,24 @@ MUTANTS = [
            "self._writer.writerows(rows)", "a formula in a row", CSV_CELLS),
     Mutant("output/csv_text.py", "return value if NUMBER.fullmatch(value) else", "return",
            "a number with a quote", CSV_CELLS),
-    Mutant("serve/flat.py", "if len(items) > self.most:", "if False:", "a list without an end", BODIES),
-    Mutant("serve/flat.py", "SLICE).group() or self._next(_ITEMS).group():", "10**9).group():",
-           "all of a list in one slice", BODIES),
-    Mutant("serve/guard.py", "if counted and self.held + counted > most:", "if False:",
+    Mutant("serve/schema.py", "json.loads(body) if FLAT.fullmatch(body) else None", "json.loads(body)",
+           "nested values", BODIES),
+    Mutant("serve/schema.py", " or len(found) > MOST_FIELDS", "", "an error for each of many fields", BODIES),
+    Mutant("serve/schema.py", "or not set(map(type, value)) <= {int, str}", "",
+           "an error for each item of a list", BODIES),
+    Mutant("serve/streams.py", "                del ahead ", "                pass ",
+           "a refused request is kept", BODIES),
+    Mutant("serve/server.py", "if counted and self.held + counted >", "if False and self.held + counted >",
            "bodies without a budget", BODIES),
-    Mutant("serve/guard.py", "            self.held -= counted", "            pass",
+    Mutant("serve/server.py", "            self.held -= counted", "            pass",
            "room that is never given back", BODIES),
-    Mutant("serve/guard.py", "int(digits or b\"0\") > most:", "False:", "a body of any length", BODIES),
-    Mutant("serve/guard.py", 'if scope["method"] == "POST" and scope["path"] in self.bodies:',
-           'if scope["method"] == "POST":', "a body for every address", BODIES),
-    Mutant("serve/run.py", "            if len(self.pipeline) >= PIPELINED:", "            if False:",
-           "requests by the thousand", BODIES),
-    Mutant("serve/run.py", "                self.cycle.keep_alive = False", "                pass",
-           "a connection that waits for the rest of a body", BODIES),
-    Mutant("serve/gate.py", "time.sleep(min(REST *", "time.sleep(min(0 *", "no pause", BODIES),
+    Mutant("serve/server.py", "int(digits or b\"0\") > most:", "False:", "a body of any length", BODIES),
+    Mutant("serve/server.py", 'error.headers.setdefault("connection", "close")', "pass",
+           "the rest of a refused body is received", BODIES),
+    Mutant("serve/server.py", "if started or isinstance(error, CutOff):", "if isinstance(error, CutOff):",
+           "half an answer looks whole", BODIES),
+    Mutant("serve/limits.py", "if self.active[kind] >= self.limit[kind]:", "if False:",
+           "any number of matrices at a time", BODIES),
     # --- the noise
     Mutant(VECTOR, "self._unread = self._unread[used:]", "self._unread = self._unread[used // 2 :]", "words used twice",
            DOOR),

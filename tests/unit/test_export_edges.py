@@ -13,7 +13,8 @@ from exported import BERLIN, SQUARE, of_trips, released
 
 import hushpath
 from hushpath.errors import CannotError, OptionError
-from hushpath.publish.places import great_circle, places_of
+from hushpath.geodesy import great_circle
+from hushpath.publish.places import places_of
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -10,7 +10,7 @@ from hushpath.errors import CannotError, InputError, OptionError
 from hushpath.export import export
 from hushpath.export.core import ExportOptions
 from hushpath.export.speeds import speeds_of
-from hushpath.publish.places import great_circle
+from hushpath.geodesy import great_circle
 
 LENGTHS = [(a, b, 500.0 + a) for a, b in SQUARE]
 

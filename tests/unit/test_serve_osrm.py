@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from served import Client, city
 
-from hushpath.publish.places import EARTH, great_circle
+from hushpath.geodesy import EARTH_RADIUS, great_circle
 from hushpath.serve import Limits
-from hushpath.serve.places import decoded, encoded, simplified
+from hushpath.serve.osrm import decode_polyline, encode_polyline, simplify
 
 A, B, C, AWAY = "13.3001,52.5001", "13.33,52.512", "13.35,52.53", "14.5,53.0"  # nodes 0, 20, 35 and the lone house
 GENERAL = {"Ok", "InvalidUrl", "InvalidService", "InvalidVersion", "InvalidOptions", "InvalidQuery", "InvalidValue",
@@ -84,7 +84,7 @@ def test_options_of_clients_that_make_no_difference(made):
     assert client.get(f"/table/v1/driving/{A};{B}.json").json() == plain
     places = np.array([[13.3001, 52.5001], [13.33, 52.512]])
     for name, digits in (("polyline", 5), ("polyline6", 6)):
-        drawn = client.get(f"/table/v1/driving/{name}({encoded(places, digits)})".replace("?", "%3F")).json()
+        drawn = client.get(f"/table/v1/driving/{name}({encode_polyline(places, digits)})".replace("?", "%3F")).json()
         assert drawn["durations"] == plain["durations"]
     assert "sources" not in client.get(f"/table/v1/driving/{A};{B}?skip_waypoints=true").json()
     double = client.get(f"/table/v1/driving/{A};{B}?scale_factor=2").json()
@@ -149,7 +149,7 @@ def test_a_route_has_the_documented_shape(made, geometries):
     if geometries == "geojson":
         assert route["geometry"] == {"type": "LineString", "coordinates": line.tolist()}
     else:
-        drawn = decoded(route["geometry"], 6 if geometries == "polyline6" else 5)
+        drawn = decode_polyline(route["geometry"], 6 if geometries == "polyline6" else 5)
         assert np.allclose(drawn, line, atol=1e-5)
     for leg, path in zip(route["legs"], paths, strict=True):
         assert (leg["summary"], leg["steps"]) == ("", [])
@@ -189,10 +189,10 @@ def test_minutes_are_told_as_seconds():
 
 def test_metres_along_the_earth_and_lines():
     quarter = great_circle(np.array([[0.0, 0.0]]), np.array([[0.0, 90.0]]))
-    assert quarter == pytest.approx(np.pi / 2 * EARTH)
+    assert quarter == pytest.approx(np.pi / 2 * EARTH_RADIUS)
     rng = np.random.default_rng(0)
     places = np.round(rng.uniform((-180, -90), (180, 90), (50, 2)), 5)
-    assert np.array_equal(decoded(encoded(places, 5), 5), places)
+    assert np.array_equal(decode_polyline(encode_polyline(places, 5), 5), places)
     line = np.array([[0.0, 0.0], [1.0, 0.001], [2.0, 0.0], [3.0, 1.0], [4.0, 0.0]])
-    assert simplified(line, 0.01).tolist() == [0, 2, 3, 4]
-    assert simplified(np.zeros((5, 2)), 0.0).tolist() == [0, 4]
+    assert simplify(line, 0.01).tolist() == [0, 2, 3, 4]
+    assert simplify(np.zeros((5, 2)), 0.0).tolist() == [0, 4]

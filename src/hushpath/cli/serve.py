@@ -1,4 +1,4 @@
-"""``hushpath serve``: answers over HTTP, for programs that already speak it."""
+"""``hushpath serve``: answers over HTTP."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 def command(
     releases: Annotated[list[Path], typer.Argument(help="Release files; each is served under its name.")],
-    host: Annotated[str, typer.Option("--host", help="Address to listen on; else this machine only.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes any that is free.")] = 8000,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on; default: this machine only.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8000,
     cors: Annotated[list[str] | None, typer.Option("--cors", help="Origin whose pages may read answers.")] = None,
-    intervals: Annotated[bool, typer.Option("--intervals/--no-intervals", help="Get ready for intervals now.")] = True,
+    intervals: Annotated[bool, typer.Option("--intervals/--no-intervals", help="Prepare intervals at once.")] = True,
     max_gb: Annotated[float, typer.Option("--max-gb", min=0.0, help="Build no index larger than this.")] = 4.0,
-    max_cells: Annotated[int, typer.Option("--max-cells", min=1, help="Of one matrix.")] = 100_000_000,
-    max_nodes: Annotated[int, typer.Option("--max-nodes", min=1, help="Listed by one request.")] = 100_000,
-    max_body: Annotated[int, typer.Option("--max-body", min=1, help="Bytes of a request.")] = 2**20,
-    max_heavy: Annotated[int, typer.Option("--max-heavy", min=1, help="Large requests at a time.")] = 4,
-    max_stall: Annotated[float, typer.Option("--max-stall", min=0.1, help="Seconds a reader may pause.")] = 10.0,
+    max_cells: Annotated[int, typer.Option("--max-cells", min=1, help="Cells of one matrix.")] = 100_000_000,
+    max_nodes: Annotated[int, typer.Option("--max-nodes", min=1, help="Nodes listed by one request.")] = 100_000,
+    max_body: Annotated[int, typer.Option("--max-body", min=1, help="Bytes of a request body.")] = 2**20,
+    max_heavy: Annotated[int, typer.Option("--max-heavy", min=1, help="Large requests computed at a time.")] = 4,
+    max_stall: Annotated[float, typer.Option("--max-stall", min=0.1, help="Seconds a matrix's reader may pause.")] = 10.0,
     max_stream: Annotated[float, typer.Option("--max-stream", min=0.1, help="Seconds of one matrix.")] = 600.0,
-    max_steps: Annotated[int, typer.Option("--max-steps", min=1, help="Of one isochrone request.")] = 10,
+    max_steps: Annotated[int, typer.Option("--max-steps", min=1, help="Steps of one isochrone request.")] = 10,
     verify: c.Verify = None,
     json: c.Json = False,
 ) -> None:
-    """Serve releases over HTTP until interrupted.  Free: asking costs no privacy, and nothing asked is written down."""
+    """Serve releases over HTTP until interrupted.  Requests cost no privacy and are not logged."""
     from ..errors import OptionError
     from ..progress import shown
     from ..publish.oracle import load
@@ -54,20 +54,20 @@ def command(
         shown_host = f"[{host}]" if ":" in host else host
         url = f"http://{shown_host}:{sock.getsockname()[1]}"
         if host not in LOOPBACK:
-            typer.echo("hushpath: caution: other machines can ask; put a proxy with TLS and limits before it", err=True)
-        sock.listen(128)  # now, so that whoever reads the next line can connect
+            typer.echo("hushpath: caution: other machines can connect; put a proxy with TLS and limits in front", err=True)
+        sock.listen(128)  # before the address is printed: clients may connect at once
         if json:
             marked = {name: c.privacy(rel.statement) for name, rel in loaded.items()}
             c.print_json({"url": url, "releases": marked})
         else:
             named_so = [f"{name} ({NOT_PRIVATE})" if rel.statement.marking else name for name, rel in loaded.items()]
             print(f"Serving {', '.join(named_so)} at {url} (Ctrl-C stops).")
-        sys.stdout.flush()  # into a pipe, too: whoever reads it waits for this
+        sys.stdout.flush()  # a program that started the server waits for this line
         listen(app, sock, limits, host=shown_host)
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    """A socket that listens, or a reason why not, before minutes are spent on getting ready."""
+    """Return a bound socket, or fail before minutes are spent on the index and intervals."""
     from ..errors import CannotError
 
     try:

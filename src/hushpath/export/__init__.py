@@ -4,7 +4,6 @@ core        what a format is, its options, and the small public tables it reads
 speeds      OSRM and Valhalla
 maps        GeoJSON and GeoParquet
 omx         Open Matrix
-parquet     a folder of Parquet files
 
 Everything is computed from the release, so an export costs no privacy.
 """
@@ -22,12 +21,11 @@ from ..publish.statement import NOT_PRIVATE
 from .core import ExportOptions, ExportResult, Format
 from .maps import GEOJSON, GEOPARQUET
 from .omx import OMX
-from .parquet import PARQUET
 from .speeds import OSRM, VALHALLA
 
 __all__ = ["FORMATS", "export", "find_format"]
 
-FORMATS = {one.name: one for one in (OSRM, VALHALLA, OMX, PARQUET, GEOJSON, GEOPARQUET)}
+FORMATS = {one.name: one for one in (OSRM, VALHALLA, OMX, GEOJSON, GEOPARQUET)}
 
 
 def find_format(name: str) -> Format:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import OptionError, warn
 from ..files.container import replacing
 from ..publish.edges import about, geopandas_library
-from ..publish.export import arrow, schema_facts
+from ..output.distance_table import schema_metadata
 from ..publish.isochrones import isochrones
 from ..publish.oracle import Release
 from ..publish.places import DEGREES, places_of
@@ -96,10 +96,11 @@ GEOJSON = Format(
 
 def _write_geoparquet(releases: Sequence[Release], path: Path, options: ExportOptions) -> ExportResult:
     (release,) = releases
-    _, pq = arrow()
+    import pyarrow.parquet as pq
+
     edges = options.isochrone is None and options.steps is None
     frame = release.to_geopandas(options.crs) if edges else _isochrone_frame(release, options)
-    metadata = {**schema_facts(release), "hushpath.coordinates": frame.attrs["coordinates"]}
+    metadata = {**schema_metadata(release), "hushpath.coordinates": frame.attrs["coordinates"]}
     with replacing(path) as temporary:
         try:
             frame.to_parquet(temporary, index=False)

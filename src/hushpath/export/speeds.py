@@ -38,8 +38,9 @@ from ..data.topology import Topology
 from ..errors import CannotError, InputError, OptionError
 from ..files.container import replacing
 from ..files.folders import new_folder
+from ..geodesy import great_circle
 from ..publish.oracle import Release
-from ..publish.places import great_circle, places_of
+from ..publish.places import places_of
 from .core import ExportOptions, ExportResult, Format, read_ids, read_lengths
 
 DIGITS = {0: 6, 1: 6, 2: 9}  # of a Valhalla tile in its file name, by level

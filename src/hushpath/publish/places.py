@@ -21,7 +21,6 @@ PLANAR = "planar"
 DEGREES = ("EPSG:4326", "OGC:CRS84")
 CONTINENT = 60  # degrees: wider coordinates may lie around (0, 0)
 FARTHEST = 1e15  # in any unit; beyond it differences are lost to rounding
-EARTH = 6_371_008.8  # mean radius in metres
 
 
 class Places(NamedTuple):
@@ -83,17 +82,6 @@ def places_of(topology: Topology, crs: str | None = None) -> Places:
     if not _in_range(found):
         raise OptionError(f"the coordinates do not fit `crs` {crs[:40]}: no longitude and latitude result")
     return Places(found, True)
-
-
-def great_circle(start: Float, end: Float) -> Float:
-    """Return the great-circle distance in metres between points in degrees.
-
-    >>> round(float(great_circle(np.array([[13.4, 52.5]]), np.array([[13.4, 53.5]]))[0]))
-    111195
-    """
-    (x0, y0), (x1, y1) = np.radians(start).T, np.radians(end).T
-    half = np.sin((y1 - y0) / 2) ** 2 + np.cos(y0) * np.cos(y1) * np.sin((x1 - x0) / 2) ** 2
-    return np.asarray(2 * EARTH * np.arcsin(np.sqrt(np.clip(half, 0, 1))), np.float64)
 
 
 def _in_range(xy: Float) -> bool:

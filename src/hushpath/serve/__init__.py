@@ -1,7 +1,7 @@
-"""Answers over HTTP: releases on a shelf, one small endpoint per question.
+"""Answers over HTTP: a catalog of releases, one small endpoint per question, on Starlette and uvicorn.
 
-Nothing here knows more than a release file does, so no answer costs privacy.  There is no state and nothing is written.
-FastAPI and uvicorn are an optional extra; they are imported when somebody serves, and not before.
+The server reads nothing but release files, so no answer costs privacy.  It has no state and writes nothing.
+Its packages are an optional extra, imported when ``make_app`` or ``listen`` is called.
 """
 
 from __future__ import annotations
@@ -14,45 +14,49 @@ from ..extras import absent
 from .limits import Limits as Limits
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
+    from starlette.applications import Starlette
 
     from ..publish.oracle import Release
 
-EXTRA = {"fastapi", "starlette", "uvicorn", "httptools", "uvloop", "pydantic"}
+EXTRA = {"starlette", "uvicorn", "httptools", "uvloop", "pydantic"}
 
 
 def make_app(
     releases: Mapping[str, Release], limits: Limits | None = None, *, cors: Sequence[str] = (),
     max_bytes: int = MAX_BYTES, intervals: bool = False,
-) -> FastAPI:  # fmt: skip
-    """Return the application that answers for these releases, by name; with one only, nobody needs to name it.
+) -> Starlette:  # fmt: skip
+    """Return the ASGI application that answers for these releases.
 
-    Indexes that are missing are built now, unless larger than ``max_bytes``; with ``intervals`` what those need is
-    worked out now, else when the first is asked for.  ``cors`` names the origins whose pages may read answers in a
-    browser; none by default.
+    Parameters:
+        releases: by the name that requests give; with one release the name may be left out.
+        limits: of every request.
+        cors: origins whose pages may read answers in a browser.
+        max_bytes: build no index larger than this; a release without an index answers by its decoder.
+        intervals: prepare intervals now; otherwise when the first one is requested.
     """
     try:
         from .app import application
-        from .shelf import Shelf
+        from .catalog import ReleaseCatalog
     except ModuleNotFoundError as error:
         raise missing(error) from None
-    return application(Shelf(releases, max_bytes, intervals=intervals), limits or Limits(), cors)
+    return application(ReleaseCatalog(releases, max_bytes, intervals=intervals), limits or Limits(), cors)
 
 
 def listen(app: Any, sock: Any, limits: Limits | None = None, *, host: str = "") -> None:
     """Serve an application on a bound socket until the process is interrupted.
 
-    On a loopback address only requests for ``localhost``, ``127.0.0.1``, ``[::1]``, the address or ``host`` are met.
+    On a loopback address the ``Host`` of a request must be ``localhost``, ``127.0.0.1``, ``[::1]``, the address or
+    ``host``.
     """
     try:
-        from .run import run
+        from .server import run
     except ModuleNotFoundError as error:
         raise missing(error) from None
     run(app, sock, limits or Limits(), host)
 
 
 def missing(error: ModuleNotFoundError) -> Exception:
-    """What to say if the extra is not installed; anything else that is missing is a fault of ours."""
+    """Return the error that names the extra to install; a missing module of another package is a bug and stays."""
     if (error.name or "").partition(".")[0] in EXTRA:
         return absent(error.name or "", "serve", "serving")
     return error

@@ -1,77 +1,206 @@
-"""The application: endpoints, their documents, and the layers around them.
-
-FastAPI keeps the addresses and writes the OpenAPI document.  What a request holds is read by ``asked``, from the same
-declarations as the document: a model per request would take longer than a distance does.
-"""
+"""The application: one method per endpoint, which reads the request, asks the release and writes the answer."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
 
 from .._version import __version__
-from . import schema
-from .answers import Answers
-from .guard import Guard
-from .limits import Limits
-from .osrm import ROUTE, TABLE
-from .replies import Refusal, refused
-from .shelf import Shelf
-
-ABOUT = (
-    "Distances of released networks. Everything that is answered is public: asking costs no privacy, and what is "
-    "asked is not written down."
+from ..errors import HushpathError
+from ..publish.isochrones import isochrones
+from . import osrm
+from .catalog import ReleaseCatalog, ServedRelease
+from .limits import HttpError, Limits, WorkerPool, too_large
+from .responses import JSON, error_response, finite, json_bytes, json_list_bytes, one_line
+from .schema import (
+    ENDPOINTS,
+    POLICY,
+    DistanceQuery,
+    IsochroneQuery,
+    MatrixBody,
+    Parameters,
+    StatementQuery,
+    endpoints_page,
+    openapi_document,
+    read_body,
+    read_query,
 )
-SILENT: Any = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)
-PLAIN = {
-    "distance": schema.DISTANCE, "isochrone": schema.ISOCHRONE, "statement": schema.STATEMENT,
-    "releases": schema.NONE, "health": schema.NONE,
-}  # fmt: skip
+from .server import BodyLimit, ErrorMiddleware, receive_body
+from .streams import Parts, Stream
+from .tables import MEDIA, Table, streamed
 
 
-def application(shelf: Shelf, limits: Limits, cors: Sequence[str] = ()) -> FastAPI:
-    """Make the application that answers from this shelf."""
-    answers = Answers(shelf, limits)
-    # No pages that load scripts from elsewhere: ours lists the endpoints.  No telemetry: newer FastAPIs would give
-    # what is asked, query and all, to any OpenTelemetry exporter of the environment; older ones ignore the word.
-    app = FastAPI(
-        title="hushpath", version=__version__, description=ABOUT, docs_url=None, redoc_url=None,
-        redirect_slashes=False, telemetry=SILENT,
-    )  # fmt: skip
-    for name, known in PLAIN.items():
-        _add(app, f"/{name}", getattr(answers, name), schema.operation(name, known))
-    _add(app, "/matrix", answers.matrix, schema.operation("matrix", schema.MATRIX), "POST")
-    for name, options in (("table", TABLE), ("route", ROUTE)):
-        path = f"/{name}/v1/{{profile}}/{{coordinates}}"
-        _add(app, path, getattr(answers, name), schema.operation(name, schema.NONE, osrm=options))
-    for path in ("/", "/docs"):
-        app.add_route(path, answers.page, include_in_schema=False)
-    app.add_exception_handler(HTTPException, _not_found)
-    app.add_middleware(Guard, limits=limits, quick={"/distance": answers.distance}, bodies=("/matrix",))
-    if cors:  # the last one added stands outermost, so that pages of these origins can read refusals too
-        app.add_middleware(CORSMiddleware, allow_origins=list(cors), allow_methods=["GET", "POST"], allow_headers=["*"])
+def application(catalog: ReleaseCatalog, limits: Limits, cors: Sequence[str] = ()) -> Starlette:
+    """Return the application that answers from this catalog."""
+    endpoints = Endpoints(catalog, limits)
+    body_limit = [Middleware(BodyLimit, limits=limits)]
+    routes = [
+        Route(
+            endpoint.path, getattr(endpoints, endpoint.name), methods=[endpoint.method],
+            middleware=body_limit if endpoint.method == "POST" else None,
+        )
+        for endpoint in ENDPOINTS
+    ]  # fmt: skip
+    routes += [Route("/openapi.json", endpoints.openapi), Route("/", endpoints.page), Route("/docs", endpoints.page)]
+    middleware = [Middleware(ErrorMiddleware, limits=limits)]
+    if cors:  # outermost, so that pages of these origins can read errors too
+        middleware.insert(
+            0, Middleware(CORSMiddleware, allow_origins=list(cors), allow_methods=["GET", "POST"], allow_headers=["*"])
+        )
+    app = Starlette(routes=routes, middleware=middleware, exception_handlers={HTTPException: _no_such_address})
+    app.router.redirect_slashes = False
+    app.state.endpoints = endpoints
     return app
 
 
-def _add(app: FastAPI, path: str, answer: Any, operation: dict[str, Any], method: str = "GET") -> None:
-    app.add_api_route(
-        path, answer, methods=[method], response_model=None, openapi_extra=operation, response_class=Response,
-        summary=(answer.__doc__ or "").strip(), operation_id=answer.__name__, description="",
-    )  # fmt: skip
-
-
-async def _not_found(request: Request, error: Exception) -> Response:  # noqa: ARG001 - what handlers are given
-    """Addresses and methods that do not exist, in the form of every other error."""
+async def _no_such_address(_: Request, error: Exception) -> Response:
+    """Answer addresses and methods that do not exist in the form of every other error."""
     status = error.status_code if isinstance(error, HTTPException) else 500
-    words = {404: ("NotFound", "there is nothing at this address; / lists the endpoints"),
-             405: ("MethodNotAllowed", "this address is asked with another method")}  # fmt: skip
-    kind, message = words.get(status, ("RequestError", "the request is not readable"))
-    answer = refused(Refusal(status, kind, message))
-    answer.headers.update(getattr(error, "headers", None) or {})
-    return answer
+    known = {404: ("NotFound", "no such address; / lists the endpoints"),
+             405: ("MethodNotAllowed", "this address needs another method")}  # fmt: skip
+    kind, message = known.get(status, ("RequestError", "the request is not readable"))
+    return error_response(HttpError(status, kind, message, **(getattr(error, "headers", None) or {})))
+
+
+class Endpoints:
+    """Every endpoint, over one catalog."""
+
+    def __init__(self, catalog: ReleaseCatalog, limits: Limits) -> None:
+        self.catalog, self.limits, self.workers = catalog, limits, WorkerPool(limits)
+        self.document = openapi_document({one.name: getattr(self, one.name).__doc__ for one in ENDPOINTS})
+
+    async def distance(self, request: Request) -> Response:
+        """One distance, and on request its interval."""
+        query = read_query(DistanceQuery, request.scope["query_string"])
+        served = self.catalog.find(query.release, query.period)
+        topology = served.release.topology
+        source, target = topology.index(query.source), topology.index(query.target)
+        compute = partial(served.distance, source, target)
+        distance = compute() if served.quick else await self.workers.run(compute)
+        labels = topology.labels
+        answer: dict[str, Any] = {"source": labels[source], "target": labels[target], "distance": finite(distance)}
+        if query.interval:
+            bounds = partial(served.interval, source, target, query.confidence)
+            ends = bounds() if served.intervals_quick else await self.workers.run(bounds)
+            answer |= {"interval": [finite(end) for end in ends], "confidence": query.confidence}
+        return Response(json_bytes(answer)[:-1] + b"," + served.facts_json, 200, served.headers, JSON)
+
+    async def matrix(self, request: Request) -> Response:
+        """Distances from sources to targets, streamed row by row as CSV, Parquet or Arrow."""
+        body = await receive_body(request, self.limits.request_seconds)
+        return Stream(partial(self._matrix, body, request.headers.get("accept", "")), self.workers, self.limits)
+
+    def _matrix(self, body: bytes, accept: str) -> Parts:
+        """Read the body and make the stream: in a thread, because the lists may be long."""
+        wanted = read_body(MatrixBody, body)
+        served = self.catalog.find(wanted.release, wanted.period)
+        topology = served.release.topology
+        for name, nodes in (("sources", wanted.sources), ("targets", wanted.targets)):
+            if nodes is not None and len(nodes) > self.limits.nodes:
+                raise too_large(f"{name} lists more than {self.limits.nodes} nodes")
+        shape = [topology.num_nodes if nodes is None else len(nodes) for nodes in (wanted.sources, wanted.targets)]
+        most, kind = self.limits.cells, "distances"
+        if wanted.interval:
+            most, kind = self.limits.interval_cells, "distances with intervals"
+        if shape[0] * shape[1] > most:
+            raise too_large(f"{shape[0]} x {shape[1]} {kind} are more than {most}; ask for fewer at a time")
+        table = Table(
+            served, topology.indices(wanted.sources), topology.indices(wanted.targets), wanted.targets is None,
+            wanted.confidence if wanted.interval else None, wanted.long, "float32" if wanted.float32 else "float64",
+        )  # fmt: skip
+        form = wanted.format or _accepted_format(accept)
+        table.check(form)
+        return Parts(streamed(table, form), MEDIA[form], served.headers)
+
+    async def isochrone(self, request: Request) -> Response:
+        """How far one gets: GeoJSON polygons for each step."""
+        query = read_query(IsochroneQuery, request.scope["query_string"])
+        served = self.catalog.find(query.release, query.period)
+        if len(query.steps) > self.limits.steps:
+            raise too_large(f"at most {self.limits.steps} steps at a time")
+        origin = served.release.topology.labels[served.release.topology.index(query.origin)]
+        confidence = query.confidence if query.interval else None
+
+        def compute() -> bytes:
+            if confidence is not None:
+                served.require_intervals()
+            found = isochrones(served.release, origin, query.steps, confidence=confidence, cells=query.cells)
+            features = found.pop("features")
+            return json_list_bytes("features", features, {**found, **served.facts})
+
+        return Response(await self.workers.run(compute, "heavy"), 200, served.headers, "application/geo+json")
+
+    async def statement(self, request: Request) -> Response:
+        """What a release promises."""
+        query = read_query(StatementQuery, request.scope["query_string"])
+        served = self.catalog.find(query.release, None, any_period=True)
+        statement = served.release.statement
+        facts = {key: value for key, value in served.facts.items() if key != "period"}
+        answer = {"promise": statement.promise.as_dict(), "statement": statement.as_dict(), "text": str(statement)}
+        return Response(json_bytes({**answer, **facts}), 200, served.headers, JSON)
+
+    async def releases(self, request: Request) -> Response:
+        """What is served."""
+        read_query(Parameters, request.scope["query_string"])
+        return Response(json_bytes({"releases": self.catalog.summaries()}), 200, self._marking_headers(), JSON)
+
+    async def health(self, request: Request) -> Response:
+        """Whether the server answers."""
+        read_query(Parameters, request.scope["query_string"])
+        answer = {"status": "ok", "version": __version__, "releases": len(self.catalog.releases)}
+        return Response(json_bytes(answer), 200, None, JSON)
+
+    async def table(self, request: Request) -> Response:
+        """OSRM's table service: durations in seconds between places."""
+        return await self._osrm(request, osrm.table)
+
+    async def route(self, request: Request) -> Response:
+        """OSRM's route service: the path of least released duration through places."""
+        return await self._osrm(request, osrm.route)
+
+    async def openapi(self, _: Request) -> Response:
+        """The OpenAPI document."""
+        return Response(json_bytes(self.document), 200, None, JSON)
+
+    async def page(self, _: Request) -> Response:
+        """The list of endpoints for people."""
+        markings = [f"{served.name}: {served.facts['marking']}" for served in self.catalog.not_private]
+        headers = {"content-security-policy": POLICY, **self._marking_headers()}
+        return HTMLResponse(endpoints_page(self.document, markings), headers=headers)
+
+    async def _osrm(self, request: Request, service: Callable[..., tuple[ServedRelease, bytes]]) -> Response:
+        given, query = request.path_params, request.scope["query_string"]
+        compute = partial(service, self.catalog, self.limits, given["profile"], given["coordinates"], query)
+        try:
+            kind = "heavy" if service is osrm.table and osrm.is_heavy(query) else "waiting"
+            served, body = await self.workers.run(compute, kind)
+        except HushpathError as error:
+            if isinstance(error, HttpError) and error.status == 503:
+                raise
+            found = osrm.as_osrm_error(error)
+            return Response(json_bytes({"code": found.code, "message": one_line(found)}), 400, None, JSON)
+        return Response(body, 200, served.headers, JSON)
+
+    def _marking_headers(self) -> dict[str, str]:
+        """The headers of an answer about everything that is served."""
+        marked = self.catalog.not_private
+        return marked[0].headers if marked else {}
+
+
+def _accepted_format(accept: str) -> str:
+    """Return the first format that an Accept header names; CSV if it names none."""
+    for part in accept.lower().split(",")[:20]:
+        media = part.partition(";")[0].strip()
+        for form, known in MEDIA.items():
+            if media == known.partition(";")[0]:
+                return form
+    return "csv"

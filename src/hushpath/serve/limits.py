@@ -1,15 +1,22 @@
-"""What one request may take: enough for honest work, too little to hurt anybody."""
+"""What one request may take, how many requests compute at a time, and the errors of those that exceed it."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from typing import TypeVar
 
-from ..errors import OptionError
+from ..errors import HushpathError, OptionError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of every request; more is refused with a plain answer.
+    """Bounds of every request; what exceeds them gets an error document.
 
     Attributes:
         cells: of one matrix.
@@ -17,15 +24,15 @@ class Limits:
         table_cells: of one OSRM table, which is one JSON document and not streamed.
         nodes: listed by one request.
         body_bytes: of a request's body.
-        held_bytes: of all bodies larger than 64 kB that are being received or answered; others are told to come back.
-        header_bytes: of its first line and headers.
-        heavy: matrices, isochrones and tables of metres at work at once; others are told to come back (503).
-        waiting: smaller requests (a search, an OSRM table) that may wait for a thread; others are told to come back.
-        threads: that do such work.
-        connections: open at once.
-        request_seconds: for a request to arrive as a whole.
-        stall_seconds: that a reader may let an answer wait.
-        stream_seconds: of a stream as a whole.
+        held_bytes: of all bodies larger than 64 kB that are being received or answered; others get 503.
+        header_bytes: of the request line and headers.
+        heavy: matrices, isochrones and OSRM tables of metres computed at a time; others get 503.
+        waiting: smaller requests (a search, an OSRM table) that may wait for a thread; others get 503.
+        threads: that compute.
+        connections: open at a time.
+        request_seconds: for a body to arrive.
+        stall_seconds: that a reader may let a stream wait.
+        stream_seconds: of a whole stream.
         steps: of one isochrone request.
         waypoints: of one route.
     """
@@ -53,4 +60,60 @@ class Limits:
             whole = isinstance(field.default, int)
             if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not 0 < value < 1e15:
                 kind = "a whole number" if whole else "a number"
-                raise OptionError(f"limit {field.name!r} must be {kind} above 0")
+                raise OptionError(f"limit {field.name!r} must be {kind} above 0 and below 1e15")
+
+
+class HttpError(HushpathError):
+    """A request that is refused, with its status, the type in the error document, and headers."""
+
+    def __init__(self, status: int, kind: str, message: str, **headers: str) -> None:
+        super().__init__(message)
+        self.status, self.kind = status, kind
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+
+def too_large(message: str) -> HttpError:
+    """More than one request may take."""
+    return HttpError(413, "LimitError", message)
+
+
+def busy(message: str, seconds: int = 2) -> HttpError:
+    """A request that may be repeated later."""
+    return HttpError(503, "Busy", message, retry_after=str(seconds))
+
+
+class WorkerPool:
+    """Threads for work that takes more than microseconds, with a bounded number of requests of each kind.
+
+    Compiled kernels release the interpreter, so the event loop goes on answering small requests.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limit = {"heavy": limits.heavy, "waiting": limits.waiting}
+        self.active = dict.fromkeys(self.limit, 0)
+        self.threads = ThreadPoolExecutor(limits.threads, thread_name_prefix="hushpath")
+
+    @contextmanager
+    def slot(self, kind: str = "heavy") -> Iterator[None]:
+        """Hold a slot while this context is open; 503 if none is free.  Runs on the event loop, so needs no lock."""
+        if self.active[kind] >= self.limit[kind]:
+            raise busy("the server is computing other requests; try again")
+        self.active[kind] += 1
+        try:
+            yield
+        finally:
+            self.active[kind] -= 1
+
+    def submit(self, work: Callable[[], T]) -> asyncio.Future[T]:
+        """Start work in a thread; the caller holds a slot."""
+        return asyncio.get_running_loop().run_in_executor(self.threads, work)
+
+    async def run(self, work: Callable[[], T], kind: str = "waiting") -> T:
+        """Work in a thread.  The slot is held until the thread is free, even if the client has disconnected."""
+        with self.slot(kind):
+            future = self.submit(work)
+            try:
+                return await asyncio.shield(future)
+            finally:
+                await asyncio.wait([future])
+                del future  # its exception refers to this frame: such a cycle would keep the request in memory

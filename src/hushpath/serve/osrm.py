@@ -2,7 +2,7 @@
 
 Places are snapped to the nearest node.  Durations are released times in seconds; metres are those of the public
 coordinates along a path.  ``profile`` may name a release, a period, or ``release@period``; any other word will do where
-one release of one time is served.  Options that only help OSRM to find a street are accepted and make no difference.
+one release without periods is served.  Options that only help OSRM to find a street are accepted and change nothing.
 """
 
 from __future__ import annotations
@@ -10,28 +10,28 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Float, Int
-from ..errors import CannotError, HushpathError
-from .asked import NUMBER, fields
-from .limits import Limits
-from .metres import MOST_SOURCES, metres_between
-from .places import decoded
-from .replies import Refusal, dumps, dumps_list
-from .shelf import Book, Shelf
+from ..errors import CannotError, HushpathError, InputError
+from ..geodesy import great_circle
+from .catalog import ReleaseCatalog, ServedRelease
+from .limits import HttpError, Limits
+from .responses import json_bytes, json_list_bytes
+from .schema import ROUTE_OPTIONS, TABLE_OPTIONS, parse_query
 
-GENERAL = {"bearings", "hints", "generate_hints", "approaches", "snapping", "radiuses", "exclude", "skip_waypoints"}
-TABLE = GENERAL | {"sources", "destinations", "annotations", "fallback_speed", "fallback_coordinate", "scale_factor"}
-ROUTE = GENERAL | {
-    "alternatives", "steps", "annotations", "geometries", "overview", "continue_straight", "waypoints", "number",
-}  # fmt: skip
+NUMBER = re.compile(r"(?=.{1,40}\Z)[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 POLYLINE = re.compile(r"polyline(6?)\((.*)\)", re.S)
+TRUE_FALSE = ("true", "false")
+ANNOTATIONS = {"duration", "nodes", "distance", "weight", "datasources", "speed"}
+METRES_SOURCES = 100  # of one table of metres: each takes a search over the whole network
+PIXELS = 512  # a simplified line differs by less than this fraction of its extent
 
 
-class NotOk(HushpathError):  # noqa: N818 - after the code of its answer
+class OsrmError(HushpathError):
     """An answer whose code is not ``Ok``."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -39,95 +39,147 @@ class NotOk(HushpathError):  # noqa: N818 - after the code of its answer
         self.code = code
 
 
-def spelt(error: HushpathError) -> NotOk:
-    """Any refusal in OSRM's words."""
-    if isinstance(error, NotOk):
+def as_osrm_error(error: HushpathError) -> OsrmError:
+    """Return any error with one of OSRM's codes."""
+    if isinstance(error, OsrmError):
         return error
-    if isinstance(error, Refusal):
-        return NotOk({413: "TooBig"}.get(error.status, "InvalidValue"), str(error))
-    return NotOk("NotImplemented" if isinstance(error, CannotError) else "InvalidValue", str(error))
+    if isinstance(error, HttpError) and error.status == 413:
+        return OsrmError("TooBig", str(error))
+    return OsrmError("NotImplemented" if isinstance(error, CannotError) else "InvalidValue", str(error))
 
 
-def options(query: bytes, known: set[str]) -> dict[str, str]:
-    """The options of a request; what OSRM does not know is refused, as OSRM does."""
+# --- the services
+
+
+def is_heavy(query: bytes) -> bool:
+    """Whether a table asks for metres, which take a search over the whole network for each source."""
+    return "distance" in parse_options(query, TABLE_OPTIONS).get("annotations", "")
+
+
+def table(
+    catalog: ReleaseCatalog, limits: Limits, profile: str, coordinates: str, query: bytes
+) -> tuple[ServedRelease, bytes]:
+    """Answer the table service: durations between places, and on request the metres of their paths."""
+    options = parse_options(query, TABLE_OPTIONS)
+    served = find_profile(catalog, profile)
+    seconds = served.seconds
+    wanted = set(options.get("annotations", "duration").split(","))
+    if not wanted <= {"duration", "distance"}:
+        raise OsrmError("InvalidQuery", "annotations must be duration, distance or both")
+    if "distance" in wanted and not served.release.decoder.routes:
+        raise OsrmError("NotImplemented", "this release has distances without paths: ask for durations only")
+    if "fallback_speed" in options:
+        raise OsrmError("NotImplemented", "fallback_speed is not supported: durations are released, not estimated")
+    scale = options.get("scale_factor", "1")
+    if NUMBER.fullmatch(scale) is None or not 0 < float(scale) < 1e9:
+        raise OsrmError("InvalidValue", "scale_factor must be a positive number")
+    snapped = Snapped(served, parse_coordinates(coordinates, limits.nodes), options)
+    count = len(snapped.nodes)
+    sources = _indices(options.get("sources", "all"), count, "sources")
+    targets = _indices(options.get("destinations", "all"), count, "destinations")
+    if len(sources) * len(targets) > limits.table_cells:
+        raise OsrmError("TooBig", f"a table has at most {limits.table_cells} cells; POST /matrix streams larger ones")
+    answer: dict[str, Any] = {"code": "Ok"}
+    if "distance" in wanted:
+        if len(sources) > METRES_SOURCES:
+            raise OsrmError("TooBig", f"a table of distances has at most {METRES_SOURCES} sources")
+        metres = [_path_metres(served, source)[snapped.nodes[targets]] for source in snapped.nodes[sources].tolist()]
+        answer["distances"] = _nullable(np.stack(metres))
+    if _choice(options, "skip_waypoints", "false", TRUE_FALSE) == "false":
+        answer |= {"sources": snapped.waypoints(sources), "destinations": snapped.waypoints(targets)}
+    if "duration" not in wanted:
+        return served, json_bytes({**answer, **served.facts})
+    numbers = served.release.matrix(snapped.nodes[sources], snapped.nodes[targets], positions=True)
+    durations = _nullable(numbers * (seconds * float(scale)))
+    return served, json_list_bytes("durations", durations, {**answer, **served.facts})
+
+
+def route(
+    catalog: ReleaseCatalog, limits: Limits, profile: str, coordinates: str, query: bytes
+) -> tuple[ServedRelease, bytes]:
+    """Answer the route service: the path of least released duration through all places, in the order given."""
+    options = parse_options(query, ROUTE_OPTIONS)
+    served = find_profile(catalog, profile)
+    _ = served.seconds
+    if not served.release.decoder.routes:
+        raise CannotError("this release has distances without paths")
+    geometries = _choice(options, "geometries", "polyline", ("polyline", "polyline6", "geojson"))
+    overview = _choice(options, "overview", "simplified", ("simplified", "full", "false"))
+    steps = _choice(options, "steps", "false", TRUE_FALSE) == "true"
+    listed = options.get("annotations", "false")
+    annotations = {"true": ANNOTATIONS, "false": set()}.get(listed, set(listed.split(",")))
+    if not annotations <= ANNOTATIONS:
+        raise OsrmError("InvalidQuery", f"annotations must be true, false or some of {', '.join(sorted(ANNOTATIONS))}")
+    snapped = Snapped(served, parse_coordinates(coordinates, limits.waypoints), options)
+    if len(snapped.nodes) < 2:
+        raise OsrmError("InvalidValue", "a route needs two coordinates at least")
+    legs = [Leg(served, a, b) for a, b in pairwise(snapped.nodes.tolist())]
+    parts = [leg.as_dict(geometries, steps, annotations) for leg in legs]
+    whole: dict[str, Any] = {name: sum(part[name] for part in parts) for name in ("distance", "duration", "weight")}
+    whole |= {"weight_name": "duration", "legs": parts}
+    if overview != "false":
+        line = np.concatenate([legs[0].places, *(leg.places[1:] for leg in legs[1:])])
+        if overview == "simplified":
+            line = line[simplify(line, float(np.ptp(line, axis=0).max()) / PIXELS)]
+        whole["geometry"] = _geometry(line, geometries)
+    answer: dict[str, Any] = {"code": "Ok", "routes": [whole]}
+    if _choice(options, "skip_waypoints", "false", TRUE_FALSE) == "false":
+        answer["waypoints"] = snapped.waypoints()
+    return served, json_bytes({**answer, **served.facts})
+
+
+# --- what a request says
+
+
+def parse_options(query: bytes, known: frozenset[str]) -> dict[str, str]:
+    """Return the options of a request; an unknown one is an error, as in OSRM."""
     try:
-        found = fields(query)
-    except HushpathError as error:
-        raise NotOk("InvalidQuery", str(error)) from None
+        found = parse_query(query)
+    except InputError as error:
+        raise OsrmError("InvalidQuery", str(error)) from None
     for name in found:
         if name not in known:
-            raise NotOk("InvalidQuery", f"there is no option {name[:60]!r}")
+            raise OsrmError("InvalidQuery", f"unknown option {name[:60]!r}")
     if found.get("exclude"):
-        raise NotOk("InvalidValue", "nothing can be excluded: a release knows no classes of streets")
+        raise OsrmError("InvalidValue", "exclude is not supported: a release has no classes of streets")
     return found
 
 
-def choice(found: Mapping[str, str], name: str, default: str, choices: tuple[str, ...]) -> str:
-    """One of a few words."""
-    value = found.get(name, default)
-    if value not in choices:
-        raise NotOk("InvalidQuery", f"{name} must be one of {', '.join(choices)}")
-    return value
-
-
-def book_of(shelf: Shelf, profile: str) -> Book:
-    """The release that a profile means."""
+def find_profile(catalog: ReleaseCatalog, profile: str) -> ServedRelease:
+    """Return the release that a profile means."""
     name, _, period = profile.partition("@")
-    if name in shelf.releases:
-        return shelf.find(name, period or None)
-    if len(shelf.releases) == 1 and not period:
-        (only,) = shelf.releases
-        return shelf.find(only, profile if profile in shelf.releases[only].periods else None)
-    return shelf.find(name, period or None)
+    if name not in catalog.releases and len(catalog.releases) == 1 and not period:
+        (only,) = catalog.releases
+        return catalog.find(only, profile if profile in catalog.releases[only].periods else None)
+    return catalog.find(name, period or None)
 
 
-def places_of(text: str, most: int) -> Float:
-    """``lon,lat;lon,lat`` or ``polyline(...)``, with ``.json`` behind it or not."""
+def parse_coordinates(text: str, most: int) -> Float:
+    """Return places from ``lon,lat;lon,lat`` or ``polyline(...)``, with or without ``.json`` at the end."""
     text = text.removesuffix(".json")
-    drawn = POLYLINE.fullmatch(text)
-    if drawn:
-        try:
-            found = decoded(drawn[2], 6 if drawn[1] else 5)
-        except HushpathError as error:
-            raise NotOk("InvalidQuery", str(error)) from None
+    polyline = POLYLINE.fullmatch(text)
+    if polyline:
+        found = decode_polyline(polyline[2], 6 if polyline[1] else 5)
     else:
         parts = text.split(";", most + 1)
         if len(parts) > most:
-            raise NotOk("TooBig", f"too many coordinates: at most {most}")
+            raise OsrmError("TooBig", f"at most {most} coordinates")
         pairs = [part.split(",") for part in parts]
-        if any(len(pair) != 2 or not all(len(t) < 40 and NUMBER.fullmatch(t) for t in pair) for pair in pairs):
-            raise NotOk("InvalidQuery", "coordinates are written longitude,latitude;longitude,latitude")
-        found = np.array([[float(t) for t in pair] for pair in pairs])
+        if any(len(pair) != 2 or not all(map(NUMBER.fullmatch, pair)) for pair in pairs):
+            raise OsrmError("InvalidQuery", "coordinates are written longitude,latitude;longitude,latitude")
+        found = np.array([[float(number) for number in pair] for pair in pairs])
     if len(found) > most:
-        raise NotOk("TooBig", f"too many coordinates: at most {most}")
+        raise OsrmError("TooBig", f"at most {most} coordinates")
     if not len(found) or not (np.abs(found) <= (180.0, 90.0)).all():
-        raise NotOk("InvalidValue", "a longitude lies between -180 and 180, a latitude between -90 and 90")
+        raise OsrmError("InvalidValue", "a longitude must be between -180 and 180, a latitude between -90 and 90")
     return found
 
 
-class Snapped:
-    """Places of a request and their nodes, as waypoints tell them."""
-
-    def __init__(self, book: Book, places: Float, found: Mapping[str, str]) -> None:
-        self.book = book
-        self.nodes, self.metres = book.snapper.nearest(places)
-        for place, limit in enumerate(_radiuses(found.get("radiuses", ""), len(places))):
-            if self.metres[place] > limit:
-                raise NotOk("NoSegment", f"could not find a node within the radius of coordinate {place}")
-            if self.metres[place] > book.snapper.reach:
-                away = f"the nearest node is {self.metres[place] / 1000:.0f} km away from coordinate {place}"
-                raise NotOk("NoSegment", f"{away}; coordinates are written longitude,latitude")
-
-    def waypoints(self, which: Int | None = None) -> list[dict[str, Any]]:
-        """What OSRM calls them; a node's label stands for the name of a street."""
-        labels, some = self.book.release.topology.labels, range(len(self.nodes)) if which is None else which.tolist()
-        return [
-            {
-                "hint": "", "name": str(labels[self.nodes[i]]), "distance": float(self.metres[i]),
-                "location": self.book.snapper.places[self.nodes[i]].tolist(),
-            }
-            for i in some
-        ]  # fmt: skip
+def _choice(options: Mapping[str, str], name: str, default: str, choices: tuple[str, ...]) -> str:
+    value = options.get(name, default)
+    if value not in choices:
+        raise OsrmError("InvalidQuery", f"{name} must be one of {', '.join(choices)}")
+    return value
 
 
 def _radiuses(text: str, count: int) -> list[float]:
@@ -135,9 +187,9 @@ def _radiuses(text: str, count: int) -> list[float]:
         return [math.inf] * count
     parts = text.split(";", count + 1)
     if len(parts) != count:
-        raise NotOk("InvalidValue", "radiuses must be as many as coordinates")
-    if not all(part in ("", "unlimited") or (len(part) < 40 and NUMBER.fullmatch(part)) for part in parts):
-        raise NotOk("InvalidQuery", "a radius is a number of metres, or unlimited")
+        raise OsrmError("InvalidValue", "radiuses must be as many as coordinates")
+    if not all(part in ("", "unlimited") or NUMBER.fullmatch(part) for part in parts):
+        raise OsrmError("InvalidQuery", "a radius must be a number of metres, or unlimited")
     return [math.inf if part in ("", "unlimited") else float(part) for part in parts]
 
 
@@ -146,56 +198,190 @@ def _indices(text: str, count: int, name: str) -> Int:
         return np.arange(count)
     parts = text.split(";", count + 1)
     if not all(re.fullmatch(r"[0-9]{1,9}", part) for part in parts):
-        raise NotOk("InvalidQuery", f"{name} must be all, or indices between semicolons")
+        raise OsrmError("InvalidQuery", f"{name} must be all, or indices between semicolons")
     found = np.array([int(part) for part in parts], np.int64)
     if len(found) > count or found.max() >= count:
-        raise NotOk("InvalidValue", f"an index in {name} is not below the number of coordinates")
+        raise OsrmError("InvalidValue", f"an index in {name} must be below the number of coordinates")
     return found
 
 
-def weight_of_table(query: bytes) -> str:
-    """The gate it goes through: metres take a search over the whole network for each source."""
-    return "heavy" if "distance" in options(query, TABLE).get("annotations", "") else "waiting"
+# --- places and paths
 
 
-def table(shelf: Shelf, limits: Limits, profile: str, coordinates: str, query: bytes) -> tuple[Book, bytes]:
-    """The table service: durations between places, and if asked for the metres of their paths."""
-    found = options(query, TABLE)
-    book = book_of(shelf, profile)
-    seconds = book.seconds
-    wanted = set(found.get("annotations", "duration").split(","))
-    if not wanted <= {"duration", "distance"}:
-        raise NotOk("InvalidQuery", "annotations must be duration, distance or both")
-    if "distance" in wanted and not book.release.decoder.routes:
-        raise NotOk("NotImplemented", "this release tells no paths, so nobody knows their metres: ask for durations")
-    if "fallback_speed" in found:
-        raise NotOk("NotImplemented", "durations are released, not guessed: there is no fallback_speed")
-    scale = found.get("scale_factor", "1")
-    if len(scale) > 40 or NUMBER.fullmatch(scale) is None or not 0 < float(scale) < 1e9:
-        raise NotOk("InvalidValue", "scale_factor must be a positive number")
-    snapped = Snapped(book, places_of(coordinates, limits.nodes), found)
-    count = len(snapped.nodes)
-    sources = _indices(found.get("sources", "all"), count, "sources")
-    targets = _indices(found.get("destinations", "all"), count, "destinations")
-    if len(sources) * len(targets) > limits.table_cells:
-        raise NotOk("TooBig", f"a table has at most {limits.table_cells} cells; POST /matrix streams larger ones")
-    answer: dict[str, Any] = {"code": "Ok"}
-    if "distance" in wanted:
-        if len(sources) > MOST_SOURCES:
-            raise NotOk("TooBig", f"metres are told from at most {MOST_SOURCES} sources at a time")
-        answer["distances"] = _nullable(metres_between(book, snapped.nodes[sources], snapped.nodes[targets]))
-    if choice(found, "skip_waypoints", "false", ("true", "false")) == "false":
-        answer |= {"sources": snapped.waypoints(sources), "destinations": snapped.waypoints(targets)}
-    if "duration" not in wanted:
-        return book, dumps({**answer, **book.words})
-    numbers = book.release.matrix(snapped.nodes[sources], snapped.nodes[targets], positions=True)
-    durations = _nullable(numbers * (seconds * float(scale)))
-    return book, dumps_list("durations", durations, {**answer, **book.words})
+class Snapped:
+    """The places of a request and their nearest nodes."""
+
+    def __init__(self, served: ServedRelease, places: Float, options: Mapping[str, str]) -> None:
+        self.served = served
+        self.nodes, self.metres = served.nearest.find(places)
+        for place, limit in enumerate(_radiuses(options.get("radiuses", ""), len(places))):
+            if self.metres[place] > limit:
+                raise OsrmError("NoSegment", f"no node within the radius of coordinate {place}")
+            if self.metres[place] > served.nearest.reach:
+                away = f"the nearest node is {self.metres[place] / 1000:.0f} km away from coordinate {place}"
+                raise OsrmError("NoSegment", f"{away}; coordinates are written longitude,latitude")
+
+    def waypoints(self, which: Int | None = None) -> list[dict[str, Any]]:
+        """Return waypoints as OSRM has them, with the label of a node for the name of a street."""
+        labels, places = self.served.release.topology.labels, self.served.nearest.places
+        return [
+            {
+                "hint": "", "name": str(labels[self.nodes[i]]), "distance": float(self.metres[i]),
+                "location": places[self.nodes[i]].tolist(),
+            }
+            for i in (range(len(self.nodes)) if which is None else which.tolist())
+        ]  # fmt: skip
+
+
+class Leg:
+    """The path between two nodes: places of its nodes, seconds and metres between them."""
+
+    def __init__(self, served: ServedRelease, source: int, target: int) -> None:
+        release, labels = served.release, served.release.topology.labels
+        if source == target:
+            nodes, seconds = [labels[source]], np.zeros(0)
+        else:
+            if np.isinf(served.distance(source, target)):
+                raise OsrmError("NoRoute", "no route between these places")
+            path = release.route(labels[source], labels[target])
+            nodes, seconds = list(path.nodes), release.edge_weights[path.edges] * served.seconds
+        places = served.nearest.places[release.topology.indices(nodes)]
+        known = np.isfinite(places).all(axis=1)  # the line passes a node without a place straight
+        self.places: Float = places[known]
+        self.metres = great_circle(self.places[:-1], self.places[1:])
+        ends = np.flatnonzero(known)
+        self.seconds = np.add.reduceat(seconds, ends[:-1]) if len(ends) > 1 else np.zeros(0)
+        self.duration = float(seconds.sum())
+        self.labels = [nodes[i] for i in ends.tolist()]
+
+    def as_dict(self, geometries: str, steps: bool, annotations: set[str]) -> dict[str, Any]:
+        """Return the leg as OSRM has it."""
+        whole = {"distance": float(self.metres.sum()), "duration": self.duration, "weight": self.duration}
+        leg: dict[str, Any] = {**whole, "summary": "", "steps": self._steps(geometries, whole) if steps else []}
+        if annotations:
+            speed = np.divide(self.metres, self.seconds, out=np.zeros(len(self.seconds)), where=self.seconds > 0)
+            parts = {
+                "distance": self.metres.tolist(), "duration": self.seconds.tolist(), "weight": self.seconds.tolist(),
+                "speed": speed.tolist(), "datasources": [0] * len(self.seconds), "nodes": self.labels,
+            }  # fmt: skip
+            leg["annotation"] = {name: values for name, values in parts.items() if name in annotations}
+        return leg
+
+    def _steps(self, geometries: str, whole: dict[str, float]) -> list[dict[str, Any]]:
+        """Depart and arrive: a release has no street names and no turns."""
+        nothing, last = dict.fromkeys(whole, 0.0), self.places[-1:]
+        return [
+            {
+                **amounts, "name": "", "mode": "driving", "driving_side": "right",
+                "geometry": _geometry(line, geometries),
+                "maneuver": {"type": kind, "location": place, "bearing_before": 0, "bearing_after": 0},
+                "intersections": [{"location": place, "bearings": [0], "entry": [True]}],
+            }
+            for kind, place, amounts, line in (
+                ("depart", self.places[0].tolist(), whole, self.places), ("arrive", last[0].tolist(), nothing, last),
+            )
+        ]  # fmt: skip
+
+
+def _path_metres(served: ServedRelease, source: int) -> Float:
+    """Return the metres from one node to every other, added up along a tree of shortest paths.
+
+    A path is one of least released duration, and among those one with fewest edges, as in ``Release.route``.  Infinite
+    without a path; not a number where a path passes a node without a place.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    release, places = served.release, served.nearest.places
+    arcs, size = release.topology.arcs, release.topology.num_nodes
+    row, lengths = release.rows(np.array([source]))[0], release.edge_weights[arcs.edges]
+    tails = np.repeat(np.arange(size), np.diff(arcs.start))
+    tight = np.flatnonzero(np.isfinite(row[tails]) & (row[tails] + lengths == row[arcs.heads]))  # on a shortest path
+    graph = csr_array((np.ones(len(tight)), (tails[tight], arcs.heads[tight])), shape=(size, size))
+    _, before = breadth_first_order(graph, source, directed=True, return_predecessors=True)
+    reached = before >= 0
+    before = np.where(reached, before, np.arange(size))
+    metres = np.where(reached, great_circle(places[before], places), 0.0)
+    while (before != before[before]).any():  # pointer jumping: twice as far back each time
+        metres, before = metres + metres[before], before[before]
+    metres[~np.isfinite(row)] = np.inf
+    return np.asarray(metres, np.float64)
 
 
 def _nullable(numbers: Float) -> list[list[float | None]]:
-    """Rows of a table; nothing where no path leads."""
+    """Rows of a table; null where there is no path."""
     found = numbers.astype(object)
     found[~np.isfinite(numbers)] = None
     rows: list[list[float | None]] = found.tolist()
     return rows
+
+
+# --- lines
+
+
+def _geometry(places: Float, geometries: str) -> Any:
+    """A line in the requested form; a single place is a line too."""
+    line = np.concatenate([places, places]) if len(places) == 1 else places
+    if geometries == "geojson":
+        return {"type": "LineString", "coordinates": line.tolist()}
+    return encode_polyline(line, 6 if geometries == "polyline6" else 5)
+
+
+def encode_polyline(places: Float, digits: int) -> str:
+    """Return longitudes and latitudes as a polyline: differences of latitude, longitude in five-bit groups.
+
+    >>> encode_polyline(np.array([[-120.2, 38.5], [-120.95, 40.7], [-126.453, 43.252]]), 5)
+    '_p~iF~ps|U_ulLnnqC_mqNvxq`@'
+    """
+    whole = np.round(places[:, ::-1] * 10**digits).astype(np.int64)
+    letters = []
+    for value in np.diff(whole, axis=0, prepend=0).ravel().tolist():
+        bits = ~(value << 1) if value < 0 else value << 1
+        while bits >= 0x20:
+            letters.append(chr((0x20 | (bits & 0x1F)) + 63))
+            bits >>= 5
+        letters.append(chr(bits + 63))
+    return "".join(letters)
+
+
+def decode_polyline(text: str, digits: int) -> Float:
+    """Return the longitudes and latitudes of a polyline.
+
+    >>> decode_polyline("_p~iF~ps|U_ulLnnqC_mqNvxq`@", 5).tolist()
+    [[-120.2, 38.5], [-120.95, 40.7], [-126.453, 43.252]]
+    """
+    values, bits, shift = [], 0, 0
+    for letter in text:
+        group = ord(letter) - 63
+        if not 0 <= group < 64 or shift > 40:
+            raise OsrmError("InvalidQuery", "the polyline is not readable")
+        bits |= (group & 0x1F) << shift
+        shift += 5
+        if group < 0x20:
+            values.append(~(bits >> 1) if bits & 1 else bits >> 1)
+            bits = shift = 0
+    if shift or len(values) % 2:
+        raise OsrmError("InvalidQuery", "the polyline is not readable")
+    whole = np.cumsum(np.array(values, np.int64).reshape(-1, 2), axis=0)
+    return np.asarray(whole[:, ::-1] / 10**digits, np.float64)
+
+
+def simplify(places: Float, tolerance: float) -> Int:
+    """Return the positions to keep so that a line is nowhere off by more than the tolerance (Douglas-Peucker)."""
+    keep = np.zeros(len(places), bool)
+    keep[[0, -1]] = True
+    parts = [(0, len(places) - 1)]
+    while parts:
+        first, last = parts.pop()
+        if last - first < 2:
+            continue
+        line, inner = places[last] - places[first], places[first + 1 : last] - places[first]
+        length = float(line @ line)
+        along = np.clip(inner @ line / length, 0.0, 1.0) if length > 0 else np.zeros(len(inner))
+        off = np.hypot(*(inner - along[:, None] * line).T)
+        worst = int(off.argmax())
+        if off[worst] > tolerance:
+            middle = first + 1 + worst
+            keep[middle] = True
+            parts += [(first, middle), (middle, last)]
+    return np.flatnonzero(keep)

@@ -1,127 +1,300 @@
-"""The OpenAPI document's words: what every endpoint takes, what it answers, and how it refuses."""
+"""What every endpoint takes and answers, as pydantic models: they read requests and make the OpenAPI document."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import re
+from collections.abc import Mapping
+from html import escape
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args
+from urllib.parse import parse_qsl
 
-from .asked import Asked, body_schema, declared
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
+from pydantic.json_schema import SkipJsonSchema, models_json_schema
+
+from .._version import __version__
+from ..data.labels import MAX_LABEL_LENGTH
+from ..errors import InputError, OptionError
+from ..publish.asked import check_confidence
 from .tables import MEDIA
 
-RELEASE = Asked("release", "text", "Which release, if several are served: see /releases.")
-PERIOD = Asked("period", "text", "Which period, if the release has several.")
-CONFIDENCE = Asked("confidence", "number", "Of intervals: between 0 and 1, 0.9 if not given.", example=0.9)
-INTERVAL = Asked("interval", "flag", "Also a range meant to hold the true distance.")
-DISTANCE = declared(
-    Asked("source", "text", "From this node", required=True),
-    Asked("target", "text", "to this one.", required=True),
-    PERIOD, INTERVAL, CONFIDENCE, RELEASE,
-)  # fmt: skip
-MATRIX = declared(
-    Asked("sources", "nodes", "Rows; all nodes in canonical order if not given."),
-    Asked("targets", "nodes", "Columns; all nodes in canonical order if not given."),
-    PERIOD, INTERVAL, CONFIDENCE, RELEASE,
-    Asked("format", "text", "Or by the Accept header; csv if neither says.", choices=tuple(MEDIA)),
-    Asked("long", "flag", "csv and parquet: columns source, target, distance instead of one per target."),
-    Asked("float32", "flag", "Half the size, seven digits."),
-)  # fmt: skip
-ISOCHRONE = declared(
-    Asked("origin", "text", "From this node.", required=True),
-    Asked("steps", "numbers", "How far, in the units of the release.", required=True, example="300,600,900"),
-    PERIOD, Asked("interval", "flag", "Also what is within or uncertain by intervals; true if not given."), CONFIDENCE,
-    Asked("cells", "number", "Resolution along the longer side, from 10 to 2000; 300 if not given."), RELEASE,
-)  # fmt: skip
-STATEMENT = declared(RELEASE)
-NONE: dict[str, Asked] = {}
-
-NUMBER = {"oneOf": [{"type": "number"}, {"const": "inf"}]}
-TEXT, FLAG, COUNT = {"type": "string"}, {"type": "boolean"}, {"type": "integer"}
-LABEL = {"oneOf": [TEXT, COUNT]}
+MOST_FIELDS = 50
+# An object of texts, numbers and lists of these: nested values cost a hundred times their text in memory and time.
+# Possessive (``*+``), so that it is matched in one pass.
+_TEXT = rb'"(?:[^"\\]++|\\.)*+"'
+FLAT = re.compile(rb'\s*+\{(?:[^"\[\]{}]++|%s|\[(?:[^"\[\]{}]++|%s)*+\])*+\}\s*+' % (_TEXT, _TEXT), re.DOTALL)
+M = TypeVar("M", bound=BaseModel)
 
 
-def _object(properties: dict[str, Any], *optional: str) -> dict[str, Any]:
-    required = [name for name in properties if name not in optional]
-    return {"type": "object", "properties": properties, "required": required}
+# --- what is read
 
 
-WORDS = {
-    "release": TEXT, "period": TEXT, "private": FLAG, "marking": TEXT,
-    "quantity": _object({"name": TEXT, "units": TEXT, "date": TEXT}),
+def parse_query(query: bytes) -> dict[str, str]:
+    """Return the names and values of a query string, each name given once."""
+    try:
+        found = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS)
+    except ValueError:  # not ASCII, not UTF-8 or too many
+        raise InputError(f"the query is not readable: at most {MOST_FIELDS} fields, in UTF-8") from None
+    named = dict(found)
+    if len(named) < len(found):
+        raise InputError("a field of the query is given twice")
+    return named
+
+
+def read_query(model: type[M], query: bytes) -> M:
+    """Return the checked parameters of a query string."""
+    return _validated(model, parse_query(query))
+
+
+def read_body(model: type[M], body: bytes) -> M:
+    """Return the checked fields of a JSON object without nested values."""
+    try:
+        found = json.loads(body) if FLAT.fullmatch(body) else None
+    except ValueError:  # also a number of thousands of digits
+        found = None
+    if not isinstance(found, dict) or len(found) > MOST_FIELDS:
+        raise InputError(
+            f"the body must be a JSON object in UTF-8, of at most {MOST_FIELDS} fields without nested values"
+        )
+    return _validated(model, found)
+
+
+def _validated(model: type[M], values: Any) -> M:
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    name = str(first["loc"][0])
+    if first["type"] == "missing":
+        raise InputError(f"{name} is missing")
+    if first["type"] == "extra_forbidden":
+        raise InputError(f"there is no field {name[:60]!r}; there are {', '.join(model.model_fields)}")
+    raise OptionError(f"{name}: {first['msg']}")
+
+
+def _confidence(value: float) -> float:
+    check_confidence(value)
+    return value
+
+
+def _split(value: Any) -> Any:
+    return value.split(",", MOST_FIELDS) if isinstance(value, str) else value
+
+
+def _nodes(value: Any) -> Any:
+    """Check a list at once: pydantic would report an error for each of 300 000 items."""
+    if value is not None and (not isinstance(value, list) or not value or not set(map(type, value)) <= {int, str}):
+        raise OptionError("sources and targets must be lists of nodes: texts or integers")
+    return value
+
+
+Absent = SkipJsonSchema[None]  # a field may be missing, but null is not part of the document
+Name = Annotated[str, Field(min_length=1, max_length=MAX_LABEL_LENGTH)]
+Step = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Nodes = Annotated[list[int | str], BeforeValidator(_nodes), Field(min_length=1)]
+
+
+class Parameters(BaseModel):
+    """Parameters of a query; unknown ones are errors."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class StatementQuery(Parameters):
+    """Which release."""
+
+    release: Name | Absent = Field(None, description="Which release, if several are served: see /releases.")
+
+
+class Selection(StatementQuery):
+    """Which release in which period, and the confidence of intervals."""
+
+    period: Name | Absent = Field(None, description="Which period, if the release has several.")
+    interval: bool = Field(False, description="Also a range meant to hold the true distance.")
+    confidence: Annotated[float, AfterValidator(_confidence)] = Field(
+        0.9, gt=0, lt=1, description="Of intervals: between 0 and 1.", examples=[0.9]
+    )
+
+
+class DistanceQuery(Selection):
+    """One distance."""
+
+    source: Name = Field(description="From this node")
+    target: Name = Field(description="to this one.")
+
+
+class IsochroneQuery(Selection):
+    """Isochrones around a node."""
+
+    origin: Name = Field(description="From this node.")
+    steps: Annotated[list[Step], BeforeValidator(_split), Field(min_length=1)] = Field(
+        description="How far, in the units of the release.", examples=[[300, 600, 900]]
+    )
+    interval: bool = Field(True, description="Also what is within or uncertain by intervals.")
+    cells: int = Field(300, ge=10, le=2000, description="Resolution along the longer side.")
+
+
+class MatrixBody(Selection):
+    """A matrix; null counts as missing."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    sources: Nodes | Absent = Field(None, description="Rows; all nodes in canonical order if not given.")
+    targets: Nodes | Absent = Field(None, description="Columns; all nodes in canonical order if not given.")
+    format: Literal["csv", "parquet", "arrow"] | Absent = Field(
+        None, description="Or by the Accept header; csv if neither is given."
+    )
+    long: bool = Field(False, description="csv and parquet: columns source, target, distance, not one per target.")
+    float32: bool = Field(False, description="Half the size, seven digits.")
+
+
+OSRM_OPTIONS = frozenset(
+    {"bearings", "hints", "generate_hints", "approaches", "snapping", "radiuses", "exclude", "skip_waypoints"}
+)
+TABLE_OPTIONS = OSRM_OPTIONS | {
+    "sources", "destinations", "annotations", "fallback_speed", "fallback_coordinate", "scale_factor",
 }  # fmt: skip
-ERROR = _object({"error": _object({"type": TEXT, "message": TEXT})})
-WAYPOINT = _object({
-    "location": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}, "name": TEXT,
-    "distance": {"type": "number"}, "hint": TEXT,
-})  # fmt: skip
-NOT_OK = _object({"code": TEXT, "message": TEXT})
-NULLABLE = {"oneOf": [{"type": "number"}, {"type": "null"}]}
-NUMBERS = {"type": "array", "items": {"type": "array", "items": NULLABLE}}
-LEG = _object({
-    "distance": {"type": "number"}, "duration": {"type": "number"}, "weight": {"type": "number"}, "summary": TEXT,
-    "steps": {"type": "array"}, "annotation": {"type": "object"},
-}, "annotation")  # fmt: skip
-ANSWERS: dict[str, dict[str, Any]] = {
-    "distance": _object({
-        "source": LABEL, "target": LABEL, "distance": NUMBER, "confidence": {"type": "number"},
-        "interval": {"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}, **WORDS,
-    }, "interval", "confidence", "period", "marking"),
-    "isochrone": _object({"type": {"const": "FeatureCollection"}, "features": {"type": "array"}, **WORDS},
-                         "period", "marking"),
-    "statement": _object(
-        {"promise": {"type": "object"}, "statement": {"type": "object"}, "text": TEXT, **WORDS}, "period", "marking"
-    ),
-    "releases": _object({"releases": {"type": "array", "items": _object({**WORDS, "nodes": COUNT, "edges": COUNT,
-                                                                         "periods": {"type": "array"}},
-                                                                        "period", "marking")}}),
-    "health": _object({"status": {"const": "ok"}, "version": TEXT, "releases": COUNT}),
-    "table": _object({
-        "code": {"const": "Ok"}, "durations": NUMBERS, "distances": NUMBERS,
-        "sources": {"type": "array", "items": WAYPOINT}, "destinations": {"type": "array", "items": WAYPOINT}, **WORDS,
-    }, "durations", "distances", "sources", "destinations", "period", "marking"),
-    "route": _object({
-        "code": {"const": "Ok"}, "waypoints": {"type": "array", "items": WAYPOINT}, **WORDS,
-        "routes": {"type": "array", "items": _object({
-            "distance": {"type": "number"}, "duration": {"type": "number"}, "weight": {"type": "number"},
-            "weight_name": TEXT, "geometry": {"oneOf": [TEXT, {"type": "object"}]},
-            "legs": {"type": "array", "items": LEG},
-        }, "geometry")},
-    }, "waypoints", "period", "marking"),
+ROUTE_OPTIONS = OSRM_OPTIONS | {
+    "alternatives", "steps", "annotations", "geometries", "overview", "continue_straight", "waypoints", "number",
 }  # fmt: skip
-REFUSALS = {
-    "400": "Something asked for is wrong.", "404": "There is no such release or address.",
-    "405": "Questions are asked with GET or POST.", "408": "The request did not arrive in time.",
-    "411": "A body without a Content-Length.",
-    "413": "More than one request may take.", "422": "A sound question that this release cannot answer.",
-    "431": "Headers that are too long.", "500": "A bug of ours.", "503": "Busy; come back after Retry-After seconds.",
+
+
+# --- what is answered: for the document only, tests compare answers with it
+
+Number = float | Literal["inf"]
+
+
+def _answer(name: str, base: type[BaseModel] = BaseModel, /, **fields: Any) -> type[BaseModel]:
+    """Return a model with these fields; one of type ``X | Absent`` may be missing."""
+    defined: Any = {field: (kind, None if Absent in get_args(kind) else ...) for field, kind in fields.items()}
+    return create_model(name, __base__=base, **defined)
+
+
+Quantity = _answer("Quantity", name=str, units=str, date=str)
+Facts = _answer("Facts", release=str, period=str | Absent, private=bool, marking=str | Absent, quantity=Quantity)
+DistanceAnswer = _answer(
+    "DistanceAnswer", Facts, source=int | str, target=int | str, distance=Number,
+    interval=tuple[Number, Number] | Absent, confidence=float | Absent,
+)  # fmt: skip
+IsochroneAnswer = _answer("IsochroneAnswer", Facts, type=Literal["FeatureCollection"], features=list[dict[str, Any]])
+StatementAnswer = _answer("StatementAnswer", Facts, promise=dict[str, Any], statement=dict[str, Any], text=str)
+ReleaseSummary = _answer("ReleaseSummary", Facts, nodes=int, edges=int, periods=list[str])
+ReleasesAnswer = _answer("ReleasesAnswer", releases=list[ReleaseSummary])  # type: ignore[valid-type]
+HealthAnswer = _answer("HealthAnswer", status=Literal["ok"], version=str, releases=int)
+OsrmAnswer = _answer("OsrmAnswer", Facts, code=Literal["Ok"])
+ErrorAnswer = _answer("ErrorAnswer", error=_answer("ErrorDetail", type=str, message=str))
+OsrmError = _answer("OsrmError", code=str, message=str)
+
+
+# --- the document
+
+
+class Endpoint(NamedTuple):
+    """One endpoint: its name is that of the method that answers it."""
+
+    name: str
+    path: str
+    parameters: type[Parameters] | frozenset[str]  # the options of OSRM are plain texts
+    answer: type[BaseModel] | None  # None: a stream
+    method: str = "GET"
+
+
+OSRM_PATH = "/v1/{profile}/{coordinates}"
+ENDPOINTS = (
+    Endpoint("distance", "/distance", DistanceQuery, DistanceAnswer),
+    Endpoint("matrix", "/matrix", MatrixBody, None, "POST"),
+    Endpoint("isochrone", "/isochrone", IsochroneQuery, IsochroneAnswer),
+    Endpoint("statement", "/statement", StatementQuery, StatementAnswer),
+    Endpoint("releases", "/releases", Parameters, ReleasesAnswer),
+    Endpoint("health", "/health", Parameters, HealthAnswer),
+    Endpoint("table", f"/table{OSRM_PATH}", TABLE_OPTIONS, OsrmAnswer),
+    Endpoint("route", f"/route{OSRM_PATH}", ROUTE_OPTIONS, OsrmAnswer),
+)
+OSRM_PATH_PARAMETERS = {
+    "profile": "A release, a period, or release@period; any word if one release is served.",
+    "coordinates": "longitude,latitude;... or polyline(...).",
+}
+ABOUT = "Distances of released networks. Every answer is public: requests cost no privacy, and they are not logged."
+ERRORS = {
+    "400": "A parameter is missing, unknown or invalid.", "404": "No such release or address.",
+    "405": "Another method is needed.", "408": "The body did not arrive in time.",
+    "411": "The body has no Content-Length.", "413": "More than one request may take.",
+    "422": "A sound request that this release cannot answer.", "431": "The headers are too long.",
+    "500": "A bug in the server.", "503": "Busy; repeat after Retry-After seconds.",
 }  # fmt: skip
-PATH = [
-    Asked("profile", "text", "A release, a period, or release@period; any word if one release is served."),
-    Asked("coordinates", "text", "longitude,latitude;... or polyline(...).", example="13.4,52.5;13.3,52.5"),
-]
 
 
-def json_body(schema: dict[str, Any]) -> dict[str, Any]:
-    """Content of type JSON."""
-    return {"application/json": {"schema": schema}}
+def openapi_document(summaries: Mapping[str, str]) -> dict[str, Any]:
+    """Return the OpenAPI document; ``summaries`` says what each endpoint answers, by its name."""
+    models = {endpoint.answer for endpoint in ENDPOINTS if endpoint.answer} | {ErrorAnswer, OsrmError}
+    _, schemas = models_json_schema([(m, "validation") for m in models], ref_template="#/components/schemas/{model}")
+    paths = {one.path: {one.method.lower(): {"summary": summaries[one.name], **_operation(one)}} for one in ENDPOINTS}
+    info = {"title": "hushpath", "version": __version__, "description": ABOUT}
+    return {"openapi": "3.1.0", "info": info, "paths": paths, "components": {"schemas": schemas["$defs"]}}
 
 
-def operation(name: str, known: dict[str, Asked], *, osrm: set[str] | None = None) -> dict[str, Any]:
-    """What OpenAPI says of one endpoint, beyond its words."""
-    refusals = {code: {"description": text, "content": json_body(ERROR)} for code, text in REFUSALS.items()}
-    if osrm is not None:
-        refusals["400"] = {"description": "code says what is wrong.", "content": json_body(NOT_OK)}
-        plain = [{"name": one, "in": "query", "schema": TEXT, "description": "As in OSRM."} for one in sorted(osrm)]
-        return {
-            "parameters": [*(one.as_parameter("path") for one in PATH), *plain],
-            "responses": {"200": {"description": "Done.", "content": json_body(ANSWERS[name])}, **refusals},
-        }
-    if name == "matrix":
+def _operation(endpoint: Endpoint) -> dict[str, Any]:
+    errors = {code: {"description": text, "content": _content(ErrorAnswer)} for code, text in ERRORS.items()}
+    operation: dict[str, Any] = {"operationId": endpoint.name}
+    if isinstance(endpoint.parameters, frozenset):
+        errors["400"] = {"description": "`code` says what is wrong.", "content": _content(OsrmError)}
+        text = {"type": "string", "minLength": 1}
+        operation["parameters"] = [
+            {"name": name, "in": "path", "required": True, "schema": text, "description": about}
+            for name, about in OSRM_PATH_PARAMETERS.items()
+        ] + [
+            {"name": name, "in": "query", "schema": {"type": "string"}, "description": "As in OSRM."}
+            for name in sorted(endpoint.parameters)
+        ]
+    elif endpoint.method == "POST":
+        body = {"schema": endpoint.parameters.model_json_schema()}
+        operation["requestBody"] = {"required": True, "content": {"application/json": body}}
+    else:
+        operation["parameters"] = _parameters(endpoint.parameters.model_json_schema())
+    if endpoint.answer:
+        content = _content(endpoint.answer)
+    else:
         binary = {"schema": {"type": "string", "format": "binary"}}
-        streams = {media.partition(";")[0]: binary for media in MEDIA.values()}
-        return {
-            "requestBody": {"required": True, "content": json_body(body_schema(known))},
-            "responses": {"200": {"description": "A stream.", "content": streams}, **refusals},
-        }
-    return {
-        "parameters": [one.as_parameter() for one in known.values()],
-        "responses": {"200": {"description": "Done.", "content": json_body(ANSWERS[name])}, **refusals},
-    }
+        content = {media.partition(";")[0]: binary for media in MEDIA.values()}
+    return {**operation, "responses": {"200": {"description": "The answer.", "content": content}, **errors}}
+
+
+def _content(model: type[BaseModel]) -> dict[str, Any]:
+    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}}
+
+
+def _parameters(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """The fields of a model as parameters of a query; a list is written with commas."""
+    found = []
+    for name, field in schema.get("properties", {}).items():
+        about = field.pop("description", "")
+        style = {"style": "form", "explode": False} if field.get("type") == "array" else {}
+        required = name in schema.get("required", ())
+        found.append({"name": name, "in": "query", "required": required, "description": about, "schema": field} | style)
+    return found
+
+
+# --- a page for people: plain HTML without scripts, from the same document
+
+STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;color:#1b2733}"
+    "code{background:#eef4fb;padding:.1em .3em}h2{margin-top:2rem}td{padding:.15rem 1rem .15rem 0;vertical-align:top}"
+)
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+
+def endpoints_page(document: dict[str, Any], markings: list[str]) -> str:
+    """Return a page that lists the endpoints, below the markings of releases that are NOT PRIVATE."""
+    out = [f"<!doctype html><html lang=en><meta charset=utf-8><title>hushpath</title><style>{STYLE}</style>"]
+    out += ["<h1>hushpath</h1>", *(f"<p><strong>{escape(text)}</strong></p>" for text in markings)]
+    out.append(f"<p>{escape(ABOUT)} For programs: <a href=openapi.json>openapi.json</a>.</p>")
+    for path, methods in document["paths"].items():
+        for method, said in methods.items():
+            rows = [(one["name"], one["description"]) for one in said.get("parameters", [])]
+            body = said.get("requestBody", {"content": {"application/json": {"schema": {"properties": {}}}}})
+            fields = body["content"]["application/json"]["schema"]["properties"]
+            rows += [(name, field["description"]) for name, field in fields.items()]
+            out.append(f"<h2><code>{method.upper()} {escape(path)}</code></h2><p>{escape(said['summary'])}</p>")
+            cells = (f"<tr><td><code>{escape(name)}</code><td>{escape(text)}" for name, text in rows)
+            out.append(f"<table>{''.join(cells)}</table>")
+    return "".join([*out, "</html>"])

@@ -14,11 +14,9 @@ from typing import Any
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from .gate import Gate
-from .limits import Limits
+from .limits import Limits, WorkerPool
 
 PIECE = 2**18  # bytes given to the network at a time: what it keeps for a slow reader
-ABORT = "hushpath.abort"  # how our server lets an answer end its connection
 
 
 class CutOff(Exception):  # noqa: N818 - nobody's error
@@ -37,21 +35,21 @@ class Parts:
 class Stream(Response):
     """The parts of an iterator as one answer.  ``begin`` reads the request and makes the iterator, in a thread."""
 
-    def __init__(self, begin: Callable[[], Parts], gate: Gate, limits: Limits) -> None:
-        self.begin, self.gate, self.limits = begin, gate, limits
+    def __init__(self, begin: Callable[[], Parts], workers: WorkerPool, limits: Limits) -> None:
+        self.begin, self.workers, self.limits = begin, workers, limits
         self.background = None  # as every response has
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
         """Send all of it.  The first part is made before anything is said, so that what cannot be done is an error."""
-        with self.gate.place():
-            ahead = self.gate.submit(self._first)
+        with self.workers.slot():
+            ahead = self.workers.submit(self._first)
             gone = asyncio.ensure_future(_disconnected(receive))
             try:
                 part = await asyncio.shield(ahead)
                 await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
                 async with asyncio.timeout(self.limits.stream_seconds):
                     while part is not None:
-                        ahead = self.gate.submit(self._next)
+                        ahead = self.workers.submit(self._next)
                         for piece in pieces(part):
                             if gone.done():
                                 return
@@ -63,8 +61,9 @@ class Stream(Response):
                 raise CutOff("the reader was too slow") from None
             finally:
                 gone.cancel()
-                await asyncio.wait([ahead])  # the place is kept until the thread is free
+                await asyncio.wait([ahead])  # the slot is held until the thread is free
                 ahead.exception() if not ahead.cancelled() else None
+                del ahead  # its exception refers to this frame: such a cycle would keep the body in memory
 
     def _first(self) -> Any:
         begun = self.begin()

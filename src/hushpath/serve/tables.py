@@ -9,7 +9,7 @@ from ..kernels.minplus import LANES
 from ..kernels.paths import THREADS
 from ..output.distance_table import DistanceTable
 from ..output.encode import encode
-from .shelf import Book
+from .catalog import ServedRelease
 
 MEDIA = {
     "csv": "text/csv; charset=utf-8",
@@ -21,13 +21,13 @@ MOST_BLOCK = 2**23  # and never more: 64 MB, of which a stream keeps three
 TOGETHER = LANES * THREADS  # rows that the index computes side by side
 
 
-def stream_table(book: Book, table: DistanceTable, form: str) -> Iterator[Any]:
+def stream_table(served: ServedRelease, table: DistanceTable, form: str) -> Iterator[Any]:
     """Return the bytes of a table, block by block; refuse at once what the format cannot hold."""
     cells = min(max(BLOCK, TOGETHER * table.shape[1]), MOST_BLOCK) if table.confidence is None else INTERVAL_BLOCK
-    return _when_ready(book, table, encode(table, form, cells))
+    return _when_ready(served, table, encode(table, form, cells))
 
 
-def _when_ready(book: Book, table: DistanceTable, pieces: Iterator[Any]) -> Iterator[Any]:
+def _when_ready(served: ServedRelease, table: DistanceTable, pieces: Iterator[Any]) -> Iterator[Any]:
     if table.confidence is not None:
-        book.need_intervals()
+        served.need_intervals()
     yield from pieces

@@ -1,0 +1,216 @@
+"""The releases that are served: found by name and period, prepared once, each with the facts its answers carry."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from threading import Lock, Thread
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from ..arrays import Float, Int
+from ..cells.index import MAX_BYTES
+from ..data.topology import Topology
+from ..errors import CannotError, InputError, OptionError
+from ..geodesy import great_circle, unit_vectors
+from ..publish.oracle import Release
+from ..publish.places import places_of
+from ..publish.statement import NOT_PRIVATE
+from .limits import HttpError, busy
+from .responses import json_bytes
+
+NAME = re.compile(r"[^\x00-\x1f/@\x7f\ud800-\udfff]{1,100}")  # fits in an address
+QUICK = 0.0005  # seconds: shorter work runs on the event loop, not in a thread
+REPEATS = 5
+PATIENCE = 5.0  # seconds that the first request for an interval waits for the preparation of intervals
+NEAREST = 10_000.0  # metres: a place so far from a small network is still taken to be on it
+
+
+class NearestNode:
+    """Find the node that is nearest to a longitude and latitude, among those whose place is known."""
+
+    def __init__(self, topology: Topology) -> None:
+        from scipy.spatial import cKDTree
+
+        self.places, degrees = places_of(topology)
+        if not degrees:
+            raise CannotError("the coordinates of this release are not longitudes and latitudes")
+        self.known = np.flatnonzero(np.isfinite(self.places).all(axis=1))
+        known = self.places[self.known]
+        # As far as the network is wide: what is farther away is another region, or has its latitude first.
+        width = float(great_circle(known.min(axis=0)[None], known.max(axis=0)[None])[0])
+        self.reach = max(width, NEAREST)
+        self._tree = cKDTree(unit_vectors(known))
+
+    def find(self, places: Float) -> tuple[Int, Float]:
+        """Return the positions of the nearest nodes, and how many metres away they are."""
+        _, found = self._tree.query(unit_vectors(places))
+        nodes = self.known[found]
+        return nodes, great_circle(places, self.places[nodes])
+
+
+class ServedRelease:
+    """One release in one period (or without periods), prepared to answer."""
+
+    def __init__(self, name: str, release: Release) -> None:
+        self.name, self.release = name, release
+        statement = release.statement
+        self.mark = NOT_PRIVATE if statement.marking else ""
+        period = {} if release.period is None else {"period": release.period}
+        marking = {"marking": statement.marking} if statement.marking else {}
+        self.facts: dict[str, Any] = {
+            "release": name, **period, "quantity": statement.quantity.as_dict(), "private": statement.private, **marking
+        }  # fmt: skip
+        self.facts_json = json_bytes(self.facts)[1:]  # ends the document of nearly every answer
+        self.headers = {"hushpath-quantity": quote(str(statement.quantity) or statement.quantity.noun, safe=" ,:;()")}
+        if statement.marking:
+            self.headers["hushpath-marking"] = quote(statement.marking, safe=" ,:;()")
+        self._starting = Lock()
+        self._preparing: Thread | None = None
+        self._failure: str | None = None
+        self.intervals_ready = self.intervals_quick = False
+
+    def prepare(self, max_bytes: int = MAX_BYTES) -> None:
+        """Build the index, if this release can have one of that size, and compile the kernels of a first request."""
+        if self.release.index is None or self.release.index.labels is None:
+            try:
+                self.release.build_index(max_bytes=max_bytes)
+            except CannotError:
+                self.release.prepared(self.release.topology.num_nodes)
+        nodes = np.array([0, self.release.topology.num_nodes - 1])
+        self.release.distances(nodes[None], positions=True)
+        self.release.matrix(nodes, nodes, positions=True)
+
+    def prepare_intervals(self) -> None:
+        """Prepare intervals: minutes on a large network, once."""
+        pair = np.array([[0, self.release.topology.num_nodes - 1]])
+        try:
+            self.release.intervals(pair, positions=True)
+            self.intervals_quick = _median_seconds(lambda _: self.release.intervals(pair, positions=True)) < QUICK
+        except CannotError as error:  # this release has no intervals: say so when one is requested
+            self._failure = str(error)
+        except Exception as error:  # out of memory, or a bug: later requests must not be told to try again
+            print(f"hushpath: intervals of {self.name!r} failed ({type(error).__name__})", file=sys.stderr)
+            self._failure = "intervals cannot be computed here"
+        self.intervals_ready = True
+
+    def require_intervals(self) -> None:
+        """Return if intervals are ready, else raise: no worker waits for the minutes that preparing may take.
+
+        The first request starts the preparation in a thread of its own and waits a little; others get 503.
+        """
+        if not self.intervals_ready:
+            with self._starting:
+                first = self._preparing is None
+                if self._preparing is None:
+                    self._preparing = Thread(target=self.prepare_intervals, daemon=True)
+                    self._preparing.start()
+            if first:
+                self._preparing.join(PATIENCE)
+        if not self.intervals_ready:
+            raise busy("intervals of this release are being prepared; try again", 30)
+        if self._failure is not None:
+            raise CannotError(self._failure)  # a new one: an exception keeps the frames of its request
+
+    @cached_property
+    def quick(self) -> bool:
+        """Whether one distance takes microseconds; measured, because it depends on the decoder and the index."""
+        last = self.release.topology.num_nodes - 1
+        return _median_seconds(lambda i: self.distance(min(i, last), last)) < QUICK
+
+    def distance(self, source: int, target: int) -> float:
+        """Return one distance, by position."""
+        return float(self.release.decoder.pairs(np.array([source]), np.array([target]))[0])
+
+    def interval(self, source: int, target: int, confidence: float) -> tuple[float, float]:
+        """Return one interval, by position."""
+        self.require_intervals()
+        low, high = self.release.intervals(np.array([[source, target]]), confidence, positions=True)[0].tolist()
+        return low, high
+
+    @cached_property
+    def nearest(self) -> NearestNode:
+        """Finds the node nearest to a place."""
+        return NearestNode(self.release.topology)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of one unit of the release; raises if the release does not hold times."""
+        quantity = self.release.statement.quantity
+        if quantity.seconds is None:
+            found = f"numbers are {quantity}" if str(quantity) else "the owner did not say what the numbers are"
+            raise CannotError(f"durations need a release of times in seconds, minutes or hours: {found}")
+        return quantity.seconds
+
+
+class ReleaseCatalog:
+    """All releases that are served."""
+
+    def __init__(self, releases: Mapping[str, Release], max_bytes: int = MAX_BYTES, *, intervals: bool = False) -> None:
+        if not releases:
+            raise OptionError("name at least one release to serve")
+        for name in releases:
+            if NAME.fullmatch(name) is None:
+                raise OptionError(f"a release cannot be served under the name {name[:60]!r}: it must fit in an address")
+        self.releases = dict(releases)
+        self.served: dict[tuple[str, str | None], ServedRelease] = {}
+        for name, release in self.releases.items():
+            for period in release.periods or (None,):
+                served = ServedRelease(name, release if period is None else release.at(period))
+                served.prepare(max_bytes)
+                _ = served.quick
+                if intervals:
+                    served.prepare_intervals()
+                self.served[name, period] = served
+
+    def find(self, name: str | None, period: str | None, *, any_period: bool = False) -> ServedRelease:
+        """Return a release in a period; either may be left out only where there is one."""
+        if name is None:
+            if len(self.releases) > 1:
+                raise OptionError(f"several releases are served: add release, one of {', '.join(self.releases)}"[:400])
+            (name,) = self.releases
+        if name not in self.releases:
+            raise HttpError(404, "InputError", f"no release is called {name[:60]!r}")
+        periods = self.releases[name].periods
+        if period is None and len(periods) > 1 and not any_period:
+            raise OptionError(f"this release has several periods: add period, one of {', '.join(periods)}"[:400])
+        if period is None and periods:
+            period = periods[0]
+        if (name, period) not in self.served:
+            known = f"it has {', '.join(periods)}" if periods else "it has none"
+            raise InputError(f"no period of this release is called {str(period)[:60]!r}: {known}"[:400])
+        return self.served[name, period]
+
+    @property
+    def not_private(self) -> list[ServedRelease]:
+        """The releases that are NOT PRIVATE, in one period each."""
+        return list({served.name: served for served in self.served.values() if served.mark}.values())
+
+    def summaries(self) -> list[dict[str, Any]]:
+        """What is served, for ``/releases``."""
+        found = []
+        for name, release in self.releases.items():
+            topology = release.topology
+            served = self.served[name, release.periods[0] if release.periods else None]
+            facts = {key: value for key, value in served.facts.items() if key != "period"}
+            found.append({
+                **facts, "nodes": topology.num_nodes, "edges": topology.num_edges, "directed": topology.directed,
+                "periods": list(release.periods), "places": topology.coordinates is not None,
+                "indexed": served.release.index is not None, "routes": served.release.decoder.routes,
+            })  # fmt: skip
+        return found
+
+
+def _median_seconds(work: Callable[[int], object]) -> float:
+    """Seconds that work takes, after a first time that may compile or load something."""
+    took = []
+    for i in range(REPEATS + 1):
+        began = time.perf_counter()
+        work(i)
+        took.append(time.perf_counter() - began)
+    return sorted(took[1:])[REPEATS // 2]
