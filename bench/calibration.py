@@ -34,7 +34,6 @@ from pathlib import Path
 import accuracy
 import numpy as np
 import pymetis
-from hushpath.estimate.shrink import shrink
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
@@ -42,6 +41,7 @@ import hushpath
 from hushpath.blocks.routes import distances
 from hushpath.data.topology import Arcs
 from hushpath.decompose.graph import Graph
+from hushpath.estimate.weights.shrink import shrink_once
 from hushpath.kernels.paths import distances_from
 
 CELLS = (1, 4, 16, 64, 256, 1024)
@@ -143,20 +143,19 @@ def one(name, ratio, seed, share):
     for row, length in zip(rows, (weights, *lengths), strict=True):
         distances_from(topology.arcs, np.maximum(length, 0.0)[topology.arcs.edges], sources, row)
     true, whole, rest = rows[:, np.isfinite(rows[0]) & (rows[0] > 0)]
-    shrunk, base, best = shrink(made.decoder.noisy), error(true, whole), best_factor(true, rest)
+    shrunk, base, best = shrink_once(made.decoder.noisy), error(true, whole), best_factor(true, rest)
     found = {
         "name": name, "ratio": ratio, "seed": seed, "share": share, "base": base, "paid": error(true, rest),
         "best": error(true, rest, best), "best factor": best,
     }  # fmt: skip
-    long = (
-        np.mean([distances(topology, draw).sum() for draw in shrunk.draws]) / distances(topology, shrunk.weights).sum()
-    )
+    sampled = np.mean([distances(topology, one).sum() for one in shrunk.samples])
+    long = sampled / distances(topology, shrunk.weights).sum()
     edge_noise = np.sqrt(2) * scale / (1 - share)
     rng = np.random.default_rng(seed)
     for count in (count for count in CELLS if count == 1 or n >= SMALLEST * count):
         cells = cells_of(name, count)
         exact, estimated = cells.number(weights), cells.number(lengths[1])
-        short = np.mean([cells.number(draw) for draw in shrunk.draws]) / cells.number(shrunk.weights)
+        short = np.mean([cells.number(draw) for draw in shrunk.samples]) / cells.number(shrunk.weights)
         expected = estimated * short / long
         noise = cells.moved * scale / share
         known, misled = np.array([SLOPE, MISFIT]) * edge_noise * cells.hops

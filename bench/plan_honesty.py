@@ -33,7 +33,7 @@ import hushpath
 from hushpath.data.topology import Topology
 from hushpath.data.weights import PrivateWeights
 from hushpath.decode.predict import Trials
-from hushpath.decode.surrogates import Typical, as_released, scenes
+from hushpath.decode.surrogates import TypicalWeight, make_surrogates, sample_released_weights
 from hushpath.estimate.registry import ESTIMATORS
 
 RATIOS = (0.1, 0.3, 1.0)
@@ -111,12 +111,14 @@ def stand_ins(net, weights, plan, declared):
     """What a plan would try, for one kind of declaration."""
     lattice, middle = plan.strategy.lattice, float(np.median(weights))
     if declared == "proxy":
-        return scenes(net.topology, lattice, None)
+        return make_surrogates(net.topology, lattice, None)
     if declared == "like":
-        drawn = as_released(hushpath.release(net, plan=plan, seed=10_000).measurements)
-        return scenes(net.topology, lattice, Typical(*[float(np.median(drawn))] * 2), drawn)
+        drawn = sample_released_weights(hushpath.release(net, plan=plan, seed=10_000).measurements)
+        return make_surrogates(net.topology, lattice, TypicalWeight(*[float(np.median(drawn))] * 2), drawn)
     quartiles = np.quantile(weights[weights > 0], (0.25, 0.75)).tolist()
-    return scenes(net.topology, lattice, Typical(*(quartiles if declared == "quartiles" else (middle, middle))))
+    return make_surrogates(
+        net.topology, lattice, TypicalWeight(*(quartiles if declared == "quartiles" else (middle, middle)))
+    )
 
 
 def one_cell(net, weights, ratio, estimators, declared, repeats):

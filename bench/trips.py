@@ -31,13 +31,13 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from hushpath.estimate.draws import rows_over
-from hushpath.estimate.trip_times import TripTotals, estimate_times
 from trip_cities import CITIES, HELD_OUT, HIGH, LOW, case, totals
 
 import hushpath
-from hushpath.estimate.draws import rows_over
-from hushpath.estimate.trip_times import TripTotals, estimate_times
+from hushpath.blocks.routes import distance_rows
+from hushpath.demo.trips import LARGEST_DELAY, LEAST_PLANNED, STRETCH
+from hushpath.estimate.trips.times import estimate_times
+from hushpath.estimate.trips.totals import TripTotals
 from hushpath.noise import Law
 from hushpath.privacy.gaussian import gaussian_mu
 
@@ -103,7 +103,7 @@ def one(name, periods, seed, scale):
     found = case(name, periods, seed)
     free, shape = found.roads.free_flow, found.truth.shape
     sources = rng.choice(len(found.roads.places), min(SOURCES, len(found.roads.places)), replace=False)
-    over = lambda times: np.stack([rows_over(found.topology, row, sources) for row in times])  # noqa: E731
+    over = lambda times: np.stack([distance_rows(found.topology, row, sources) for row in times])  # noqa: E731
     true = over(found.truth)
     asked = np.isfinite(true) & (true > 0)
     error = lambda rows: 100 * float(np.abs(rows - true)[asked].mean() / true[asked].mean())  # noqa: E731
@@ -124,7 +124,7 @@ def one(name, periods, seed, scale):
     row["seconds"] = time.process_time() - start
     answers = over(times.seconds)
     row["ours"], row["bias"] = error(answers), 100 * float((answers - true)[asked].mean() / true[asked].mean())
-    drawn = np.stack([over(draw) for draw in zip(*(times.draws(q, DRAWS, seed) for q in range(periods)), strict=True)])
+    drawn = np.stack([over(draw) for draw in zip(*(times.sample(q, DRAWS, seed) for q in range(periods)), strict=True)])
     reach = NORMAL_90 * np.sqrt(1 + 1 / DRAWS) * drawn[:, asked].std(axis=0, ddof=1)
     row["cover"] = 100 * float((np.abs(drawn[:, asked].mean(axis=0) - true[asked]) <= reach).mean())
     row["all seconds"] = time.process_time() - began

@@ -48,7 +48,7 @@ def weigh(release, made, *, labels):
 
 def fresh(release):
     """The same release, read but not yet asked: its edge lengths are known, as those of a rival are."""
-    other = hushpath.Release(release.measurements, release.statement, release.advice, release.fingerprint)
+    other = hushpath.Release(release.measurements, release.statement, release.saved_estimate, release.fingerprint)
     assert other.decoder.weights is not None
     return other
 

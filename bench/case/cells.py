@@ -13,9 +13,9 @@ from functools import cached_property
 
 import duckdb
 import numpy as np
-from hushpath.estimate.draws import rows_over
 
 import hushpath
+from hushpath.blocks.routes import distance_rows
 
 SOURCES, PAIRS = 64, 300
 COVERED = 0.9
@@ -42,7 +42,7 @@ class Owned:
         rng = np.random.default_rng(7)
         count = self.topology.num_nodes
         self.sources = np.sort(rng.choice(count, min(SOURCES, count), replace=False))
-        self.far = rows_over(self.topology, self.true, self.sources)
+        self.far = distance_rows(self.topology, self.true, self.sources)
         self.asked = np.isfinite(self.far) & (self.far > 0)
         which = rng.choice(np.flatnonzero(self.asked.ravel()), PAIRS)
         self.pairs = np.c_[self.sources[which // count], which % count]
@@ -79,7 +79,7 @@ class Owned:
             weights = self.topology.proxy
         else:
             weights = np.full(self.topology.num_edges, math.sqrt(math.prod(self.case.told["typical_weight"])))
-        rows, far = rows_over(self.topology, weights, self.sources), self.far[self.asked].mean()
+        rows, far = distance_rows(self.topology, weights, self.sources), self.far[self.asked].mean()
         scaled = rows * (far / rows[self.asked].mean())
         return dict(case=self.case.name, known=self.off(rows)[0] / far, known_scaled=self.off(scaled)[0] / far)
 
@@ -164,5 +164,5 @@ def of_map(owned, rel):
     topology, origin = owned.topology, np.array([owned.origin])
     return dict(
         places=topology.coordinates, tails=topology.tails, heads=topology.heads, origin=origin,
-        true=rows_over(topology, owned.true, origin)[0], released=rel.matrix(origin, positions=True)[0],
+        true=distance_rows(topology, owned.true, origin)[0], released=rel.matrix(origin, positions=True)[0],
     )  # fmt: skip

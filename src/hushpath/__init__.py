@@ -44,35 +44,52 @@ if TYPE_CHECKING:
     from .data.trips import Trips, read_trips
     from .decompose.dissection import partition
     from .errors import HushpathError, HushpathWarning
+    from .export import export
+    from .noise import Noise
     from .output.matrix import write_matrix
+    from .page.write import write_explorer
+    from .privacy.accounting import Budget
+    from .privacy.ledger import Ledger
+    from .privacy.units import TripUnit, WeightUnit
     from .publish.evaluate import evaluate
     from .publish.oracle import Release, load
-    from .publish.plan import plan
-    from .publish.release import mechanisms, release
-    from .publish.series import series
+    from .publish.plan import plan, plan_trips
+    from .publish.quantity import Quantity
+    from .publish.release import mechanisms, release, release_trips
+    from .publish.series import Schedule, SeriesRun, series
+    from .publish.spec import ReleaseSpec, read_spec
 
 # Imported on first use: `hushpath --help` must not pay for numerical libraries.
-_ROOMS = {
-    "errors": ("HushpathError", "HushpathWarning"),
+_MODULES = {
     "cells.partition": ("Partition",),
     "data.network": ("Network",),
     "data.readers": ("read_network", "read_topology"),
     "data.topology": ("Topology",),
     "data.trips": ("Trips", "read_trips"),
     "decompose.dissection": ("partition",),
+    "errors": ("HushpathError", "HushpathWarning"),
+    "export": ("export",),
+    "noise": ("Noise",),
     "output.matrix": ("write_matrix",),
+    "page.write": ("write_explorer",),
+    "privacy.accounting": ("Budget",),
+    "privacy.ledger": ("Ledger",),
+    "privacy.units": ("TripUnit", "WeightUnit"),
     "publish.evaluate": ("evaluate",),
     "publish.oracle": ("Release", "load"),
-    "publish.plan": ("plan",),
-    "publish.release": ("mechanisms", "release"),
-    "publish.series": ("series",),
+    "publish.plan": ("plan", "plan_trips"),
+    "publish.quantity": ("Quantity",),
+    "publish.release": ("mechanisms", "release", "release_trips"),
+    "publish.series": ("Schedule", "SeriesRun", "series"),
+    "publish.spec": ("ReleaseSpec", "read_spec"),
 }
-_HOME = {name: room for room, names in _ROOMS.items() for name in names}
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
-    "HushpathError", "HushpathWarning", "Network", "Partition", "Release", "Topology", "Trips", "__version__",
-    "evaluate", "load", "mechanisms", "partition", "plan", "read_network", "read_topology", "read_trips", "release",
-    "series", "write_matrix",
+    "Budget", "HushpathError", "HushpathWarning", "Ledger", "Network", "Noise", "Partition", "Quantity", "Release",
+    "ReleaseSpec", "Schedule", "SeriesRun", "Topology", "TripUnit", "Trips", "WeightUnit", "__version__", "evaluate",
+    "export", "load", "mechanisms", "partition", "plan", "plan_trips", "read_network", "read_spec", "read_topology",
+    "read_trips", "release", "release_trips", "series", "write_explorer", "write_matrix",
 ]  # fmt: skip
 
 

@@ -89,7 +89,7 @@ def count_days(days: Days) -> int:
 
 def as_dates(days: Days | None) -> DateRange | None:
     """Return days that are dates; None for all days and for day numbers, which no calendar knows."""
-    return days if days is not None and isinstance(days[0], date) else None  # type: ignore[return-value]
+    return days if days is not None and isinstance(days[0], date) else None
 
 
 def check_dates(days: Any) -> DateRange | None:

@@ -251,8 +251,8 @@ def test_fields_are_solved_and_drawn_as_the_dense_algebra_says():
     assert np.allclose(weight @ cov, np.eye(p * m))
     assert np.allclose(np.diag(weight), seen.precision_diagonal.ravel())
     assert np.allclose(np.diag(precision), np.broadcast_to(fields.diagonal(p), (p, m)).ravel())
-    assert np.allclose(seen.left.ravel(), np.diag(nu - nu @ weight @ nu))
-    wide = np.hstack([np.stack([facts.times(row).ravel() for row in np.eye(5)], axis=1), np.eye(p * m)])
+    assert np.allclose(seen.posterior_variance.ravel(), np.diag(nu - nu @ weight @ nu))
+    wide = np.hstack([np.stack([facts.predict(row).ravel() for row in np.eye(5)], axis=1), np.eye(p * m)])
     prior = np.zeros((5 + p * m,) * 2)
     prior[:5, :5], prior[5:, 5:] = np.diag(facts.ridge), precision
     posterior = np.linalg.inv(wide.T @ weight @ wide + prior)

@@ -94,7 +94,7 @@ class TripDecoder(EdgeDecoder):
         """The times of the period that is asked about."""
         names = self.strategy.terms.periods.names
         if len(names) > 1:
-            raise OptionError(f"this release has several periods; choose one of {', '.join(names)} (for_period, --period)")
+            raise OptionError(f"this release has several periods; choose one of {', '.join(names)} (--period)")
         return np.asarray(self.all_weights[0])
 
     @property

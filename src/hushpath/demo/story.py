@@ -14,11 +14,11 @@ from typing import Any
 
 from ..extras import absent, installed
 from ..page.write import write_explorer
-from ..publish.evaluate import Comparison, Evaluation, compare
+from ..publish.evaluate import Evaluation
 from ..publish.oracle import in_periods, load
-from ..publish.plan import plan
-from ..publish.release import release
+from ..publish.spec import read_spec
 from ..publish.statement import NOT_PRIVATE, OWNER_ONLY
+from ..publish.trip_plan import TripPlan
 from ..report.page import make_folder
 from ..report.release import query_pairs, write_report
 from ..report.texts import ReportTexts
@@ -31,6 +31,43 @@ UNITS_PER_CORNER, CELLS = 14, 80  # public guesses of a planner, not counts of t
 PAIRS = (("market", "airport"), ("harbour", "university"), ("station", "hospital"), ("stadium", "harbour"))
 PAGE = "city.html"
 TITLE = "Travel times of a city from private trips"
+
+
+SPECIFICATION = """\
+# What the demonstration releases, from what, and who is protected: reviewed before anything is released.
+[network]  # public
+file = "{network}"
+directed = true
+nodes = "{nodes}"
+proxy = "free_flow"
+
+[trips]  # private
+file = "{trips}"
+person = "person"
+day = "date"
+edge = ["from", "to"]
+seconds = "seconds"
+period = "period"
+periods = [{periods}]
+low = {low}
+high = {high}
+
+[unit]
+protects = "person-day"
+days = "{first}..{last}"
+population = {expected}
+
+[budget]
+epsilon = {epsilon}
+delta = {delta}
+
+[quantity]
+publisher = "The demonstration city"
+
+[expected]  # public guesses for a plan, not counts of the data
+units = {expected}
+edges_per_unit = {edges}
+"""
 
 
 def run_demo(
@@ -63,19 +100,22 @@ def run_demo(
     )
     files = city.write(out)
     say("2. The protected unit is a person-day: everything one person did on one day, morning and evening.")
-    terms: dict[str, Any] = dict(epsilon=EPSILON, delta=DELTA, protects="person-day", low=LOW, high=HIGH)
     expected = UNITS_PER_CORNER * size
-    planned = plan(topology, **terms, units=expected, cells=CELLS, periods=list(city.town.periods), anyway=True)
+    specification = out / "release.toml"
+    specification.write_text(_specification(files, expected, list(city.town.periods)), encoding="utf-8")
+    spec = read_spec(specification)
+    planned = spec.plan(ignore_baseline=True)
+    assert isinstance(planned, TripPlan)
     say(
         f"3. Plan, before any trip is read: for about {expected:,} person-days, expect a mean error of "
         f"{100 * planned.share:.2g} %. Free-flow times scaled by one number have {planned.gain:.2g} times that error."
     )
-    owned = city.trips(files["trips"])
-    days = FIRST_DAY, FIRST_DAY + timedelta(days=DAYS - 1)
-    made = release(owned, **terms, days=days, population=expected, publisher="The demonstration city")
     file = out / "city.hush"
-    made.save(file)
-    say(f"4. Released once with epsilon = {made.statement.epsilon:.4g}: {file} may be published.")
+    made = spec.release(file)
+    say(
+        f"4. {specification} says what is released; a privacy officer reviews it. Released once with epsilon = "
+        f"{made.statement.epsilon:.4g}: {file} may be published."
+    )
     published = load(file)
     answers = {period: query_pairs(one, PAIRS) for period, one in in_periods(published).items()}
     say("5. Any number of queries to the file are free: answers cost no further privacy.")
@@ -85,7 +125,7 @@ def run_demo(
             f"   {morning.source} to {morning.target}: {early} in the morning (90 % interval {between}), "
             f"{late} in the evening"
         )
-    comparison = Comparison.joined([compare(owned, one) for one in in_periods(published).values()])
+    comparison = spec.compare(published)
     result = Evaluation.of(comparison)
     say(
         f"6. {NOT_PRIVATE}, for the owner only: mean error {result.mean_error:.1f} s, "
@@ -169,3 +209,12 @@ def report_texts(expected: int) -> ReportTexts:
             ),
         ),
     )
+
+
+def _specification(files: dict[str, Path], expected: int, periods: list[str]) -> str:
+    """The specification of the demonstration's release."""
+    names = {name: files[name].name for name in ("network", "nodes", "trips")}
+    return SPECIFICATION.format(
+        **names, periods=", ".join(f'"{one}"' for one in periods), low=LOW, high=HIGH, first=FIRST_DAY,
+        last=FIRST_DAY + timedelta(days=DAYS - 1), expected=expected, epsilon=EPSILON, delta=DELTA, edges=CELLS,
+    )  # fmt: skip

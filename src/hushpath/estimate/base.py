@@ -104,7 +104,7 @@ class NoisyEdges:
             The edges of the whole network, in the order of the edges of the part.
         """
         whole = self.lattice
-        lattice = Lattice(whole.granularity, whole.unit, whole.low[edges], whole.high[edges], topology.twins)
+        lattice = Lattice(whole.granularity, whole.low[edges], whole.high[edges], topology.twins)
         return NoisyEdges(topology, lattice, self.law, np.arange(len(edges)), self.values[edges], self.scales[edges])
 
 

@@ -43,7 +43,7 @@ def export(release: Release, path: str | os.PathLike[str], to: str, **options: A
     Parameters
     ----------
     release : Release
-        Of one period (``rel.at("am")``) if the format holds one only.
+        Of one period (``rel.for_period("am")``) if the format holds one only.
     path : path
         A file, or a new folder.
     to : str

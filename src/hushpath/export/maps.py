@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import OptionError, warn
 from ..files.container import replacing
-from ..publish.edges import about, geopandas_library
 from ..output.distance_table import schema_metadata
+from ..publish.edges import about, geopandas_library
 from ..publish.isochrones import isochrones
 from ..publish.oracle import Release
 from ..publish.places import DEGREES, places_of
@@ -77,7 +77,7 @@ def _marked(release: Release, features: Iterable[dict[str, Any]], degrees: bool)
 def _edge_features(release: Release, options: ExportOptions) -> Iterator[dict[str, Any]]:
     """Yield a feature per edge; without a geometry where coordinates are missing."""
     found, quantity = release.edges, release.statement.quantity
-    more = {"units": quantity.units, "date": quantity.date, "period": release.period or ""}
+    more = {"units": quantity.unit_of_measure, "date": quantity.date, "period": release.period or ""}
     more = {key: text for key, text in more.items() if text}
     lines = found.lines(places_of(release.topology, options.crs))
     for (source, target), weight, line in zip(found.ends, found.weights.tolist(), lines, strict=True):

@@ -154,7 +154,7 @@ def _write_valhalla(releases: Sequence[Release], path: Path, options: ExportOpti
     ids = list(read_ids(options.ids, release.topology))  # first, so that mistakes in the table are reported at once
     day = speeds_of(release, options)
     if options.night is not None:
-        night = speeds_of(release.at(options.night), options).by_pair
+        night = speeds_of(release.for_period(options.night), options).by_pair
     else:
         night = day.by_pair if release.period is None else {}
     constrained = day.by_pair

@@ -164,8 +164,8 @@ def _released(case: Case, repeat: int, law: str) -> Released:
     network, _, bound = _weighed(case, repeat)
     began = time.perf_counter()
     made = release(
-        network, epsilon=case.epsilon, unit=case.unit, delta=DELTA, max_weight=bound, mechanism=case.mechanism, law=law,
-        seed=case.seed_for("noise", case.weights, case.noise, case.mechanism, repeat),
+        network, epsilon=case.epsilon, unit=case.unit, delta=DELTA, max_weight=bound, mechanism=case.mechanism,
+        noise=law, seed=case.seed_for("noise", case.weights, case.noise, case.mechanism, repeat),
     )  # fmt: skip
     return Released(made, time.perf_counter() - began)
 
@@ -177,7 +177,7 @@ def _read(case: Case, repeat: int, released: Released) -> Repeat:
     if not default:
         if not ESTIMATORS[case.estimator].suits(made.measurements.strategy):
             raise CannotError(f"estimator {case.estimator!r} does not suit what {case.mechanism!r} measures here")
-        made = made.read(estimator=case.estimator)
+        made = made.with_decoder(estimator=case.estimator)
     comparison = compare(network, made, sources=SOURCES)
     rng, topology = simulation(case.seed_for("pairs", repeat)), network.topology
     labels = topology.labels

@@ -79,7 +79,7 @@ class PartedTable:
         table, release = self.table, self.table.release
         nodes = json.dumps([table.source_labels, table.target_labels]).encode()
         facts = {
-            "hushpath": __version__, "release": release.fingerprint, "read as": str(release.reading),
+            "hushpath": __version__, "release": release.fingerprint, "read as": str(release.decoder_choice),
             "period": release.period or "", "nodes": hashlib.sha256(nodes).hexdigest(),
             "layout": self.layout, "numbers": np.dtype(table.dtype).name, "confidence": table.confidence,
         }  # fmt: skip
@@ -259,7 +259,7 @@ def _written(
     if where is map or not missing:
         return map(methodcaller("write", folder), missing)
     table = whole[0].table
-    release, reading = table.release, table.release.reading
+    release, reading = table.release, table.release.decoder_choice
     if release.file is None:
         raise OptionError("workers load the release from its file: save it first, then load it from there")
     job = Job(
@@ -317,7 +317,7 @@ def _open_job(job: Job) -> list[PartedTable]:
             known.remember(digest, [])
     release = Release.load(job.file, decoder=job.decoder, estimator=job.estimator)
     nodes = np.array(job.sources), None if job.targets is None else np.array(job.targets)
-    found = [release.at(period) for period in job.periods] or [release]
+    found = [release.for_period(period) for period in job.periods] or [release]
     whole = [PartedTable(DistanceTable(one, *nodes, job.long, job.dtype, job.confidence)) for one in found]
     if tuple(one.question for one in whole) != job.questions:
         raise CannotError(f"a worker has another release in {job.file}, or another version of hushpath")

@@ -7,7 +7,6 @@ the sea and the origin of many planar systems, unless they span a continent.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from ..arrays import Float
 from ..data.topology import Topology
 from ..errors import CannotError, OptionError
 from ..extras import library
+from ..geodesy import metres_per_degree
 
 PLANAR = "planar"
 DEGREES = ("EPSG:4326", "OGC:CRS84")
@@ -38,8 +38,7 @@ class Places(NamedTuple):
         """Project to a plane: metres for longitudes and latitudes, else the coordinates themselves."""
         if not self.degrees:
             return Projection(self.xy, np.ones(2))
-        metre, middle = np.radians(1.0) * EARTH, float(np.nanmean(self.xy[:, 1]))
-        scale = np.array([metre * max(math.cos(math.radians(middle)), 1e-6), metre])
+        scale = metres_per_degree(float(np.nanmean(self.xy[:, 1])))
         return Projection(self.xy * scale, scale)
 
 

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, overload
 
 import numpy as np
 
@@ -135,12 +135,16 @@ class PlanRequest:
         return named_candidates(mechanism, Problem.of(self.topology, terms), self.law, self.options)
 
 
+@overload
+def plan(topology: Topology, *, epsilon: Sequence[float], **more: Any) -> Sweep: ...
+@overload
+def plan(topology: Topology, *, epsilon: float | None = None, **more: Any) -> Plan: ...
 def plan(
     topology: Topology, *, epsilon: float | Sequence[float] | None = None, delta: float = 1e-6,
     unit: float | WeightUnit | None = None, max_weight: float | None = None, mechanism: str = "auto",
     noise: str | Noise = "auto", typical_weight: float | Sequence[float] | None = None,
     previous_release: Release | None = None, target_error: float | str | None = None, ignore_baseline: bool = False,
-    **mechanism_options: Unpack[MechanismOptions],
+    **mechanism_options: Any,
 ) -> Plan | Sweep:  # fmt: skip
     """Build every candidate strategy, predict its error and put the best first.  Reads no weights.
 

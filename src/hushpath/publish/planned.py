@@ -6,6 +6,7 @@ Public from end to end: made before the data exist, and fit to be published.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -79,6 +80,10 @@ class Plan:
         """The strategy to measure."""
         assert self.choice.strategy is not None
         return self.choice.strategy
+
+    def expected_error(self, amount: Callable[[float], str]) -> str:
+        """The predicted mean error of the choice, as text; ``amount`` writes a number with its unit of measure."""
+        return amount(self.choice.mean_error)
 
     @property
     def worth_it(self) -> bool:

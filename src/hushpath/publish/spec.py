@@ -26,7 +26,7 @@ from datetime import date
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from .._validate import shorten
 from ..data.network import Network
@@ -202,8 +202,8 @@ class ReleaseSpec:
             )  # fmt: skip
         assert self.weights is not None
         return plan(
-            topology, epsilon=wanted, delta=budget.delta, unit=self.unit, max_weight=self.weights.max_weight,
-            mechanism=self.weights.mechanism, noise=self.noise, typical_weight=self.expected.typical_weight,
+            topology, epsilon=wanted, delta=budget.delta, unit=cast("WeightUnit", self.unit),
+            max_weight=self.weights.max_weight, mechanism=self.weights.mechanism, noise=self.noise, typical_weight=self.expected.typical_weight,
             **self.weights.options, **more,
         )  # fmt: skip
 

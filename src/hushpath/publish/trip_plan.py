@@ -8,6 +8,7 @@ is a prediction, not a guarantee.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -60,6 +61,10 @@ class TripPlan:
     def share(self) -> float:
         """The mean error as a share of the mean distance, on average over kinds of times."""
         return float(np.mean([one.error / one.distance for one in self.forecasts]))
+
+    def expected_error(self, amount: Callable[[float], str]) -> str:  # noqa: ARG002 - as of plans for weights
+        """The expected mean error as a share of the mean distance, as text."""
+        return f"{100 * self.share:.2g}\u00a0%"
 
     @property
     def gain(self) -> float:
@@ -169,16 +174,18 @@ def _expected_passes(topology: Topology, total: float) -> Float:
     return np.asarray(total * share / share.sum(), np.float64)
 
 
-def _simulate(strategy: TripStrategy, true: Float, touched: Float, cells: float, rng: np.random.Generator) -> Measurements:
+def _simulate(
+    strategy: TripStrategy, true: Float, touched: Float, cells: float, rng: np.random.Generator
+) -> Measurements:
     """Simulate a release of such trips."""
     terms = strategy.terms
-    emphasis = terms.edge_weights.astype(np.float64)
+    edge_weights = terms.edge_weights.astype(np.float64)
     if terms.unit.max_edges is not None:
-        share = np.full(len(emphasis), 1 / terms.unit.max_edges * min(1.0, terms.unit.max_edges / cells))
+        share = np.full(len(edge_weights), 1 / terms.unit.max_edges * min(1.0, terms.unit.max_edges / cells))
     else:
         power = 2 if strategy.law is Law.GAUSSIAN else 1
-        norm = (cells * np.average(emphasis**power, weights=touched)) ** (1 / power)
-        share = emphasis / max(norm, float(emphasis.max()))
+        norm = (cells * np.average(edge_weights**power, weights=touched)) ** (1 / power)
+        share = edge_weights / max(norm, float(edge_weights.max()))
     passes = rng.poisson(np.minimum(touched, 1e15), true.shape).astype(np.float64)
     error = PASS_SD * true / np.sqrt(np.maximum(passes, 1.0)) * rng.normal(size=true.shape)
     part = np.clip((true + error - terms.low) / (terms.high - terms.low), 0.0, 1.0)

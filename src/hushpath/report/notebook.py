@@ -68,7 +68,8 @@ def plan_card(plan: Plan | Sweep | TripPlan) -> str:
     several = plan.plans if isinstance(plan, Sweep) else (plan,)
     cards = [candidate_table(one, ReportTexts()) for one in several]
     if isinstance(plan, Sweep):
-        cards = [f"<h4>epsilon = {one.terms.epsilon:g}</h4>{card}" for one, card in zip(several, cards, strict=True)]
+        epsilons = [one.terms.budget.epsilon for one in several]
+        cards = [f"<h4>epsilon = {one:g}</h4>{card}" for one, card in zip(epsilons, cards, strict=True)]
     unlimited = any(one.terms.budget.unlimited for one in several)
     text = folded("Full text, with warnings", f"<pre>{escape(str(plan))}</pre>")
     return (f'<p style="{ALARM}">{NOT_PRIVATE}: epsilon is infinite</p>' if unlimited else "") + "".join(cards) + text

@@ -87,7 +87,7 @@ def predicted_by_hops(plan: Plan, hops: Float) -> Float:
         spread = np.sqrt(max(choice.mean_error**2 - choice.bias**2, 0.0) * share)
         return np.asarray(np.hypot(spread, choice.bias * share))
     if default_decoder(plan.strategy) is EdgeDecoder:
-        return np.asarray(MEAN_OF_STD * choice.noise * np.sqrt(hops))
+        return np.asarray(MEAN_OF_STD * choice.noise_std * np.sqrt(hops))
     return np.full(len(hops), choice.mean_error)
 
 
@@ -106,12 +106,12 @@ def write_sweep(path: str | PathLike[str], sweep: Sweep) -> None:
 
 def draw_sweep(sweep: Sweep, kind: str = "png") -> bytes:
     """Draw mean error, 95th percentile and the baseline from public data against epsilon; always the same bytes."""
-    plans = [one for one in sweep.plans if math.isfinite(one.terms.epsilon) and one.choice.mean_error > 0]
+    plans = [one for one in sweep.plans if math.isfinite(one.terms.budget.epsilon) and one.choice.mean_error > 0]
     if not plans:
         raise CannotError("no error to draw: every epsilon is infinite or every predicted error is 0")
     figure = blank(7.2, 5.4)
-    axes = figure.add_axes((0.125, 0.245, 0.745 if sweep.known else 0.845, 0.675))
-    epsilons = [one.terms.epsilon for one in plans]
+    axes = figure.add_axes((0.125, 0.245, 0.745 if sweep.baseline else 0.845, 0.675))
+    epsilons = [one.terms.budget.epsilon for one in plans]
     choices = [one.choice for one in plans]
     tried = [one.expected.simulated for one in choices]
     if all(tried):
@@ -120,17 +120,17 @@ def draw_sweep(sweep: Sweep, kind: str = "png") -> bytes:
     mean, p95 = [one.mean_error for one in choices], [one.p95_error for one in choices]
     axes.plot(epsilons, mean, color=BLUE, linewidth=2.2, marker="o", markersize=6, label="mean error")
     axes.plot(epsilons, p95, color=BLUE, linewidth=1.6, linestyle=(0, (4, 2)), label="95th percentile")
-    if sweep.known is not None:
+    if sweep.baseline is not None:
         label = "baseline from public data (mean)"
-        axes.axhline(sweep.known.error, color=ORANGE, linewidth=2.2, linestyle=(0, (1, 1)), label=label)
+        axes.axhline(sweep.baseline.error, color=ORANGE, linewidth=2.2, linestyle=(0, (1, 1)), label=label)
     plain(axes, "Predicted error against epsilon" + ("" if all(tried) else ", from noise only"), text=12)
     axes.set(xlabel="epsilon: smaller is more private", ylabel="error, in the unit of the weights")
     whole_decades(axes)
     if len(epsilons) <= MOST_TICKS:
         axes.set_xticks(epsilons, [f"{one:g}" for one in epsilons])
     figure.legend(loc="lower center", ncols=2, frameon=False, fontsize=11)  # below the axes, clear of all lines
-    if sweep.known is not None and sweep.known.distance > 0:
-        distance = sweep.known.distance
+    if sweep.baseline is not None and sweep.baseline.distance > 0:
+        distance = sweep.baseline.distance
         to_share: Any = lambda error: 100 * error / distance  # noqa: E731
         to_error: Any = lambda share: share * distance / 100  # noqa: E731
         side = axes.secondary_yaxis("right", functions=(to_share, to_error))

@@ -103,15 +103,13 @@ def _facts(topology: Topology, statement: Statement, plan: Plan | TripPlan | Non
     }
     if statement.private:
         named["protection of one unit"] = statement.promise.risks[0].protection
-    if statement.trips is None:
-        named["largest total change by one unit"] = texts.amount(statement.unit)
-    else:
-        named["protected unit"] = statement.trips["protects"]
-        named["periods"] = ", ".join(statement.trips["periods"]) or "one"
-    if isinstance(plan, TripPlan):
-        named["expected mean error"] = f"{100 * plan.share:.2g}\u00a0%"
-    elif plan is not None:
-        named["expected mean error"] = texts.amount(plan.choice.mean_error)
+    named["protected unit"] = statement.unit.noun
+    if statement.unit.measures_edges:
+        named["largest total change by one unit"] = texts.amount(statement.unit.norm)
+    if statement.periods:
+        named["periods"] = ", ".join(statement.periods)
+    if plan is not None:
+        named["expected mean error"] = plan.expected_error(texts.amount)
     return facts(named)
 
 
@@ -201,7 +199,7 @@ def candidate_table(plan: Plan, texts: ReportTexts) -> str:
             reason = f'<td colspan="7">not possible: {escape(each.reason)}</td>'
             rows.append(f'<tr class="out"><td>{escape(each.mechanism)}</td>{reason}</tr>')
             continue
-        errors_of = each.mean_error, each.p95_error, each.bias, each.noise
+        errors_of = each.mean_error, each.p95_error, each.bias, each.noise_std
         values = [each.mechanism, str(each.law), each.read_as, *errors_of, each.numbers]
         rows.append(row(columns, values, "chosen" if each is plan.choice else ""))
     return (
@@ -225,8 +223,8 @@ def forecast_table(plan: TripPlan) -> str:
     else:
         verdict = "This is no better than public free-flow times scaled by one number."
     return (
-        f"<p>Before any trip was read, the release was simulated for {plan.units:,} protected units with about "
-        f"{plan.cells:g} pairs of edge and period each, on calm, usual and rough times. Mean errors of distances, in "
+        f"<p>Before any trip was read, the release was simulated for {plan.expected_units:,} protected units with "
+        f"about {plan.edges_per_unit:g} edges each, on calm, usual and rough times. Mean errors of distances, in "
         f"percent of the mean distance:</p>{table(columns, rows)}"
         f"<p>Expected mean error: {100 * plan.share:.2g}\u00a0%. {verdict}</p>"
     )

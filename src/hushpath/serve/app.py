@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from .._version import __version__
 from ..errors import HushpathError
+from ..output.distance_table import DistanceTable
 from ..publish.isochrones import isochrones
 from . import osrm
 from .catalog import ReleaseCatalog, ServedRelease
@@ -36,7 +37,7 @@ from .schema import (
 )
 from .server import BodyLimit, ErrorMiddleware, receive_body
 from .streams import Parts, Stream
-from .tables import MEDIA, Table, streamed
+from .tables import MEDIA, stream_table
 
 
 def application(catalog: ReleaseCatalog, limits: Limits, cors: Sequence[str] = ()) -> Starlette:
@@ -113,13 +114,13 @@ class Endpoints:
             most, kind = self.limits.interval_cells, "distances with intervals"
         if shape[0] * shape[1] > most:
             raise too_large(f"{shape[0]} x {shape[1]} {kind} are more than {most}; ask for fewer at a time")
-        table = Table(
-            served, topology.indices(wanted.sources), topology.indices(wanted.targets), wanted.targets is None,
-            wanted.confidence if wanted.interval else None, wanted.long, "float32" if wanted.float32 else "float64",
+        targets = None if wanted.targets is None else topology.indices(wanted.targets)
+        table = DistanceTable(
+            served.release, topology.indices(wanted.sources), targets, wanted.long,
+            "float32" if wanted.float32 else "float64", wanted.confidence if wanted.interval else None,
         )  # fmt: skip
         form = wanted.format or _accepted_format(accept)
-        table.check(form)
-        return Parts(streamed(table, form), MEDIA[form], served.headers)
+        return Parts(stream_table(served, table, form), MEDIA[form], served.headers)
 
     async def isochrone(self, request: Request) -> Response:
         """How far one gets: GeoJSON polygons for each step."""

@@ -161,7 +161,7 @@ class ReleaseCatalog:
         self.served: dict[tuple[str, str | None], ServedRelease] = {}
         for name, release in self.releases.items():
             for period in release.periods or (None,):
-                served = ServedRelease(name, release if period is None else release.at(period))
+                served = ServedRelease(name, release if period is None else release.for_period(period))
                 served.prepare(max_bytes)
                 _ = served.quick
                 if intervals:

@@ -29,5 +29,5 @@ def stream_table(served: ServedRelease, table: DistanceTable, form: str) -> Iter
 
 def _when_ready(served: ServedRelease, table: DistanceTable, pieces: Iterator[Any]) -> Iterator[Any]:
     if table.confidence is not None:
-        served.need_intervals()
+        served.require_intervals()
     yield from pieces

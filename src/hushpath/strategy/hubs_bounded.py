@@ -80,7 +80,8 @@ def _scaled_weight(facts: Problem | Strategy) -> float:
 def cluster_radius(facts: Problem | Strategy) -> int:
     """The largest radius of a cluster in hops, from public facts."""
     n = facts.topology.num_nodes
-    return max(1, min(n, int(round(n**POWER * _scaled_weight(facts) ** (POWER - 1)))))
+    radius = float(n**POWER * _scaled_weight(facts) ** (POWER - 1))
+    return max(1, min(n, round(radius)))
 
 
 def _blocks(
