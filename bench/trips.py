@@ -31,11 +31,11 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from hushpath.demo.trips import LARGEST_DELAY, LEAST_PLANNED, STRETCH
 from trip_cities import CITIES, HELD_OUT, HIGH, LOW, case, totals
 
 import hushpath
 from hushpath.blocks.routes import distance_rows
-from hushpath.demo.trips import LARGEST_DELAY, LEAST_PLANNED, STRETCH
 from hushpath.estimate.trips.times import estimate_times
 from hushpath.estimate.trips.totals import TripTotals
 from hushpath.noise import Law

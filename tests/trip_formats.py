@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from hushpath.publish.trip_terms import declared
 
 from hushpath.measure.trips import trip_totals
-from hushpath.publish.trip_terms import declared
 from hushpath.strategy.trips import SHARE, trip_strategy
 
 COLUMNS = ["person", "day", "trip", "tail", "head", "seconds", "period"]

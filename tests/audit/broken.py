@@ -21,7 +21,7 @@ from hushpath.measure.door import Measurements, measure
 from hushpath.measure.numbers import hierarchy_numbers
 from hushpath.noise import Law, Sampler, make_sampler
 from hushpath.privacy.sensitivity import hub_cut
-from hushpath.strategy.core import Strategy
+from hushpath.strategy.strategy import Strategy
 
 Draw = Callable[[Strategy, Sampler, Law, np.ndarray], np.ndarray]
 

@@ -17,8 +17,8 @@ from hushpath import Network
 from hushpath.data.weights import PrivateWeights
 from hushpath.measure.door import Measurements
 from hushpath.noise import Sampler
-from hushpath.strategy.core import Strategy
 from hushpath.strategy.registry import MECHANISMS
+from hushpath.strategy.strategy import Strategy
 
 
 def path(n: int) -> tuple[tuple[int, int], ...]:

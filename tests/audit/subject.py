@@ -21,7 +21,7 @@ from hushpath.measure.numbers import exact_numbers
 from hushpath.noise import Sampler
 from hushpath.publish.oracle import Release
 from hushpath.publish.plan import plan
-from hushpath.strategy.core import Strategy
+from hushpath.strategy.strategy import Strategy
 
 UNIT = 1.0
 MOVE = UNIT * (1 - 2.0**-9)  # an odd number of 512ths: noise on a coarser lattice than the data would show

@@ -9,6 +9,7 @@ from html import escape
 import networkx as nx
 import numpy as np
 import pytest
+from hushpath.publish.trip_terms import declared
 
 import hushpath
 from hushpath.demo.city import MAX_WEIGHT, SIZE, make_city
@@ -19,7 +20,6 @@ from hushpath.measure.trips import trip_totals
 from hushpath.noise import simulation
 from hushpath.publish.evaluate import compare
 from hushpath.publish.statement import NOT_PRIVATE
-from hushpath.publish.trip_terms import declared
 from hushpath.strategy.trips import trip_strategy
 
 PEOPLE = 900

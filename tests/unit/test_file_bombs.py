@@ -20,7 +20,7 @@ from hushpath.errors import FileFormatError
 from hushpath.measure.door import Measurements
 from hushpath.noise import Law
 from hushpath.publish.oracle import Release
-from hushpath.strategy.core import Strategy
+from hushpath.strategy.strategy import Strategy
 from hushpath.strategy.terms import Terms
 
 MOST_MEGABYTES = 900  # Python, numba and scipy take some 250 of them

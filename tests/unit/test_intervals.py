@@ -12,7 +12,6 @@ from hushpath.estimate.bootstrap import replicate
 from hushpath.estimate.fields import RANGES, ErrorFields
 from hushpath.estimate.weights.posterior import PosteriorModel, sample_posterior
 from hushpath.estimate.weights.regression import Observed
-from hushpath import write_matrix
 
 RATIO = 0.4
 

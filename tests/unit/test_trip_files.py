@@ -8,13 +8,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from hushpath.publish.trip_terms import declared
 
 import hushpath
 from hushpath.data.topology import Topology
 from hushpath.data.trip_files import connection, register_arrays
 from hushpath.errors import NetworkError
 from hushpath.measure.trips import trip_totals
-from hushpath.publish.trip_terms import declared
 from hushpath.strategy.trips import SHARE, trip_strategy
 
 NODES = ["a", "b", "c"]

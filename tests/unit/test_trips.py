@@ -8,6 +8,7 @@ from collections import defaultdict
 import numpy as np
 import pandas as pd
 import pytest
+from hushpath.publish.trip_terms import checked_days, declared
 
 import hushpath
 from hushpath.data.periods import Periods
@@ -16,7 +17,6 @@ from hushpath.errors import CannotError, NetworkError, OptionError
 from hushpath.files import container
 from hushpath.measure.trips import PARTS, trip_totals
 from hushpath.publish.file import FORMAT, VERSION
-from hushpath.publish.trip_terms import checked_days, declared
 from hushpath.strategy.trips import SHARE, TripTerms, trip_strategy
 
 NODES = ["a", "b", "c", "d", "e"]

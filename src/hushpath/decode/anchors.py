@@ -15,7 +15,7 @@ from ..arrays import Float, Int
 from ..blocks import AnchorBlock
 from ..kernels.forests import tree_pairs, tree_rows
 from ..kernels.paths import UNREACHED, in_threads
-from ..strategy.core import Strategy
+from ..strategy.strategy import Strategy
 from .core import Bound, Decoder, Hops, Prediction, Reach, noise_limits, number_noise
 
 

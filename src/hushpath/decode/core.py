@@ -27,7 +27,7 @@ from ..errors import CannotError, OptionError
 from ..estimate.base import Estimator, NoisyEdges, WeightEstimator
 from ..measure import Measurements
 from ..noise import Law, stds
-from ..strategy.core import Strategy
+from ..strategy.strategy import Strategy
 
 Hops = Callable[[Topology], HopCounts]
 ROWS_AT_ONCE = 2**22  # numbers in a buffer of full rows

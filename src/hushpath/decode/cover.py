@@ -9,8 +9,8 @@ from ..blocks import CliqueBlock
 from ..estimate.base import Estimator
 from ..kernels.search import nearest_chosen
 from ..measure import Measurements
-from ..strategy.core import Strategy
 from ..strategy.cover import move_errors
+from ..strategy.strategy import Strategy
 from .core import Bound, Hops, PairDecoder, Prediction, Reach, largest_noise
 from .table import TableDecoder
 

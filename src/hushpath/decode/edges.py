@@ -24,7 +24,7 @@ from ..estimate.weights.posterior import sample_posterior, try_fit
 from ..kernels.paths import distances_from
 from ..kernels.search import path_of_fewest
 from ..noise import simulation
-from ..strategy.core import Strategy
+from ..strategy.strategy import Strategy
 from .core import (
     Bound,
     Hops,

@@ -25,7 +25,7 @@ from ..kernels.layout import Graphs, mirrored
 from ..kernels.minplus import INFINITE
 from ..kernels.tables import DENSE, leaf_rows
 from ..measure import Measurements
-from ..strategy.core import Strategy
+from ..strategy.strategy import Strategy
 from .core import Bound, Decoder, Hops, Prediction, noise_limits, number_noise
 
 LABELS_FROM = 20  # one pair per so many nodes is worth making labels, if they take less than

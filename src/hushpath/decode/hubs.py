@@ -17,8 +17,8 @@ from ..data.lattice import LARGEST_DISTANCE
 from ..data.topology import Arcs
 from ..kernels.paths import distances_from, in_threads
 from ..kernels.walks import FAR, UNREACHED, Lengths, LocalHubs, Walks, hub_rows
-from ..strategy.core import Strategy
 from ..strategy.hubs import MISS, hop_limit, pair_errors
+from ..strategy.strategy import Strategy
 from .core import Bound, Hops, Prediction, RowDecoder, largest_limits, largest_noise
 from .table import reached
 

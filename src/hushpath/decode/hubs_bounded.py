@@ -12,8 +12,8 @@ from ..blocks import CliqueBlock, ClusterBlock, EdgeBlock
 from ..data.lattice import LARGEST_DISTANCE
 from ..data.topology import Arcs
 from ..kernels.walks import UNREACHED, LocalHubs, Walks
-from ..strategy.core import Strategy
 from ..strategy.hubs_bounded import cluster_radius, walk_limits
+from ..strategy.strategy import Strategy
 from .core import Bound, Hops, Prediction, largest_limits, largest_noise
 from .hubs import HubDecoder
 

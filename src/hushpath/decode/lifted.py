@@ -33,7 +33,7 @@ from ..blocks.routes import distance_rows
 from ..cells.tables import Layout, table_work
 from ..data.lattice import LARGEST_DISTANCE
 from ..noise import simulation
-from ..strategy.core import Strategy
+from ..strategy.strategy import Strategy
 from .core import Bound, Hops, Prediction, number_noise
 from .hierarchy import HierarchyDecoder, costliest
 from .simulate import draw_noise, exact_values, simulate_release

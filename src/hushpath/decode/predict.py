@@ -28,7 +28,7 @@ from ..blocks.samples import few_hops, sampled_hops
 from ..estimate.base import NoisyEdges, WeightEstimator, measures_single_edges
 from ..estimate.registry import quick_estimator
 from ..noise import simulation
-from ..strategy.core import Strategy
+from ..strategy.strategy import Strategy
 from .core import Bound, Decoder
 from .registry import choose_decoder, default_decoder
 from .simulate import draw_noise, exact_values, simulate_release, to_steps

@@ -8,7 +8,7 @@ from ..errors import CannotError, OptionError
 from ..estimate.base import NOTHING_SAVED, Estimator, SavedEstimate
 from ..estimate.registry import find_estimator
 from ..measure import Measurements
-from ..strategy.core import Strategy
+from ..strategy.strategy import Strategy
 from .anchors import AnchorDecoder
 from .core import Decoder
 from .cover import CoverDecoder

@@ -14,7 +14,7 @@ from ..data.lattice import LARGEST_DISTANCE, Lattice
 from ..measure import Measurements
 from ..measure.numbers import exact_numbers
 from ..noise import simulated_noise
-from ..strategy.core import Strategy
+from ..strategy.strategy import Strategy
 
 
 def to_steps(lattice: Lattice, weights: Float) -> Int:

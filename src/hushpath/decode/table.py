@@ -13,8 +13,8 @@ from ..estimate.base import Estimator
 from ..kernels.paths import UNREACHED, distances_from
 from ..measure import Measurements
 from ..noise import quantile
-from ..strategy.core import Strategy
 from ..strategy.registry import MECHANISMS
+from ..strategy.strategy import Strategy
 from .core import ROWS_AT_ONCE, Bound, Hops, PairDecoder, Prediction, Reach, largest_limits, number_noise
 
 

@@ -18,7 +18,7 @@ from ..errors import CannotError, OptionError
 from ..estimate.trips.totals import EdgeTimes, TripEstimator, TripTotals
 from ..estimate.weights.posterior import SAMPLES, PosteriorSamples
 from ..measure import Measurements
-from ..strategy.core import Strategy
+from ..strategy.strategy import Strategy
 from ..strategy.trips import SHARE, TripStrategy, free_flow_of
 from .core import Bound, Hops, Prediction
 from .edges import EdgeDecoder

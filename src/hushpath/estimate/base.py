@@ -20,7 +20,7 @@ from ..data.topology import Topology
 from ..kernels.bounded import whole_steps
 from ..measure import Measurements
 from ..noise import Law, simulated_noise, stds
-from ..strategy.core import Strategy
+from ..strategy.strategy import Strategy
 
 MIN_EDGES = 20  # with fewer edges a model of the weights cannot be fitted
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..blocks import TripBlock
 from ..errors import OptionError
-from ..strategy.core import Strategy
+from ..strategy.strategy import Strategy
 from .base import Estimator
 from .trips.times import RATIO, TIMES
 from .trips.totals import TripEstimator

@@ -26,7 +26,7 @@ from ..blocks import Block
 from ..data.trips import Trips
 from ..data.weights import PrivateWeights
 from ..noise import MAX_SCALE, Law, Sampler
-from ..strategy.core import Strategy
+from ..strategy.strategy import Strategy
 from ..strategy.trips import TripStrategy
 from .numbers import exact_numbers
 from .trips import trip_totals

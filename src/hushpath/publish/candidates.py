@@ -19,8 +19,9 @@ from ..errors import CannotError, HushpathError, OptionError
 from ..estimate.registry import quick_estimator
 from ..noise import Law, std
 from ..progress import steps
-from ..strategy.core import Mechanism, Problem, Strategy, build_strategy
+from ..strategy.core import Mechanism, Problem, build_strategy
 from ..strategy.registry import MECHANISMS, mechanism_named
+from ..strategy.strategy import Strategy
 
 GAMMA = 0.05  # the chance that proved bounds are given away
 FAR_BEHIND = 2.0  # times the best: noise alone is an estimate, and estimators may halve what it says

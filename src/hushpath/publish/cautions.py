@@ -22,7 +22,7 @@ from ..blocks.samples import few_hops
 from ..decode.core import number_noise
 from ..decode.predict import expected_error
 from ..measure import Measurements
-from ..strategy.core import Strategy
+from ..strategy.strategy import Strategy
 from .promise import promise_cautions
 
 MOSTLY = 0.5  # of a typical distance

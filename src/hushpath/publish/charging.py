@@ -8,7 +8,7 @@ from ..days import DateRange, as_dates
 from ..errors import OptionError
 from ..privacy.ledger import Ledger
 from ..privacy.spending import Spending
-from ..strategy.core import Strategy
+from ..strategy.strategy import Strategy
 
 
 class Charging(NamedTuple):

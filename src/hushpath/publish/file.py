@@ -29,8 +29,9 @@ from ..files import container
 from ..measure import Measurements
 from ..noise import SAMPLERS, SECRET_SAMPLERS, Law
 from ..privacy.accounting import Budget
-from ..strategy.core import Problem, Strategy, check_fits, check_law, check_measures
+from ..strategy.core import Problem, check_fits
 from ..strategy.registry import MECHANISMS
+from ..strategy.strategy import Strategy, check_law, check_measures
 from ..strategy.terms import WeightTerms
 from ..strategy.trips import NAME as TRIPS
 from ..strategy.trips import TripStrategy, TripTerms, free_flow_of

@@ -28,7 +28,8 @@ from ..errors import CannotError, OptionError, warn
 from ..noise import Law, Noise
 from ..privacy.accounting import Budget
 from ..privacy.units import TripUnit, WeightUnit
-from ..strategy.core import Problem, check_law
+from ..strategy.core import Problem
+from ..strategy.strategy import check_law
 from ..strategy.terms import WeightTerms
 from ..strategy.trips import make_trip_terms, trip_strategy
 from .candidates import Candidate, named_candidates, ranked

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..data.topology import Topology
-from ..strategy.core import Strategy
+from ..strategy.strategy import Strategy
 from ..strategy.terms import WeightTerms
 from .candidates import GAMMA, Candidate
 from .cautions import of_plan

@@ -20,8 +20,8 @@ from ..noise import Noise, Sampler, make_sampler
 from ..privacy.accounting import Budget
 from ..privacy.ledger import Ledger
 from ..privacy.units import TripUnit, WeightUnit
-from ..strategy.core import Strategy
 from ..strategy.registry import MECHANISMS
+from ..strategy.strategy import Strategy
 from ..strategy.terms import WeightTerms
 from ..strategy.trips import TripStrategy, make_trip_terms, trip_strategy
 from .charging import Charging

@@ -203,7 +203,8 @@ class ReleaseSpec:
         assert self.weights is not None
         return plan(
             topology, epsilon=wanted, delta=budget.delta, unit=cast("WeightUnit", self.unit),
-            max_weight=self.weights.max_weight, mechanism=self.weights.mechanism, noise=self.noise, typical_weight=self.expected.typical_weight,
+            max_weight=self.weights.max_weight, mechanism=self.weights.mechanism, noise=self.noise,
+            typical_weight=self.expected.typical_weight,
             **self.weights.options, **more,
         )  # fmt: skip
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..blocks import CliqueBlock
 from ..noise import Law
-from .core import Design, Mechanism, Problem, Strategy
+from .core import Design, Mechanism, Problem
+from .strategy import Strategy
 
 MOST_NODES = 20_000  # 1.6 GB of measurements
 

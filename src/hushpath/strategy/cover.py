@@ -30,8 +30,9 @@ from ..errors import OptionError
 from ..kernels.search import nearest_chosen
 from ..noise import Law
 from ..privacy.gaussian import gaussian_mu
-from .core import Design, Mechanism, Problem, Strategy
+from .core import Design, Mechanism, Problem
 from .options import one_of, whole
+from .strategy import Strategy
 
 MOST_NODES = 200_000  # a shortest-path search per node of Z
 MOST_CHOSEN = 20_000  # 1.6 GB of measurements

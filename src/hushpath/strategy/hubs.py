@@ -30,8 +30,9 @@ from ..blocks.samples import sampled_hops
 from ..errors import OptionError
 from ..noise import Law, simulation
 from ..privacy.sensitivity import hub_cut
-from .core import Design, Mechanism, Problem, Strategy
+from .core import Design, Mechanism, Problem
 from .options import one_of, whole
+from .strategy import Strategy
 
 OPTIONS = {"hubs": whole(1), "hub_seed": whole(0, optional=False), "constants": one_of("tuned", "paper")}
 MISS = 1e-3

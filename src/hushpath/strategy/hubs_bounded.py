@@ -34,7 +34,7 @@ from ..data.topology import Topology
 from ..kernels.search import carve_balls, count_hops, crowded, nearest_chosen
 from ..noise import Law, simulation
 from ..privacy.sensitivity import hub_cut
-from .core import Design, Mechanism, Problem, Strategy
+from .core import Design, Mechanism, Problem
 from .hubs import (
     MOST_NODES,
     OPTIONS,
@@ -46,6 +46,7 @@ from .hubs import (
     relative_scales,
     shared,
 )  # fmt: skip
+from .strategy import Strategy
 
 POWER = math.sqrt(2) - 1
 SHARES = ((0.5, 0.5), (0.7, 0.3), (0.8, 0.2), (0.9, 0.1), (0.95, 0.05))  # edges, hubs; local hubs take a fifth

@@ -32,8 +32,9 @@ from ..decompose.lines import Lines, lines_of
 from ..kernels.lines import best_ladders, chosen_variances, polished
 from ..kernels.paths import in_threads
 from ..noise import Law, simulation
-from .core import Design, Mechanism, Problem, Strategy
+from .core import Design, Mechanism, Problem
 from .options import whole
+from .strategy import Strategy
 
 RATIOS = (3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 GROWTH = (0.6, 0.8, 1.0, 1.25, 1.6)  # of shares, from level to level

@@ -35,8 +35,9 @@ from ..decompose.separators.treewidth import Bags, BagSplitter
 from ..errors import OptionError
 from ..noise import Law
 from ..privacy.sensitivity import hub_cut
-from .core import Design, Mechanism, Problem, Strategy
+from .core import Design, Mechanism, Problem
 from .options import one_of, whole
+from .strategy import Strategy
 
 OPTIONS = {
     "family": lambda name: None if isinstance(name, str) else "is no separator family",

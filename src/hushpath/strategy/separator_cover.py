@@ -22,8 +22,9 @@ from ..cells.hierarchy import MOST_HOPS
 from ..decompose.build import family_of
 from ..noise import Law
 from . import separator
-from .core import Design, Mechanism, Problem, Strategy
+from .core import Design, Mechanism, Problem
 from .options import whole
+from .strategy import Strategy
 
 
 def design(problem: Problem, *, hops: int | None = None, family: str = "auto", **options: Any) -> Design:

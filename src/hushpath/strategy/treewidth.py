@@ -24,9 +24,10 @@ from ..decompose.build import build_hierarchy
 from ..errors import OptionError
 from ..noise import Law
 from ..privacy.sensitivity import hub_cut
-from .core import Design, Mechanism, Problem, Strategy
+from .core import Design, Mechanism, Problem
 from .options import one_of, whole
 from .separator import LEAF_SIZE, MOST_WIDTH, bags_of
+from .strategy import Strategy
 
 MOST_NODES = 100_000  # finding a tree decomposition takes a minute beyond
 

@@ -30,7 +30,7 @@ from ..noise import Law, std
 from ..privacy.accounting import Budget
 from ..privacy.certificate import calibrate
 from ..privacy.units import TripUnit
-from .core import Strategy, check_law, check_measures
+from .strategy import Strategy, check_law, check_measures
 from .terms import WHOLE_DAY, Arrays, Terms
 
 NAME = "trips"

@@ -22,7 +22,7 @@ import numpy as np
 from ...arrays import Bool, Float
 from ...blocks import TripBlock
 from ...noise import simulation
-from ...strategy.core import Strategy
+from ...strategy.strategy import Strategy
 from .congestion import CongestionModel, fit, sample
 from .totals import TripEstimator, TripTotals
 

@@ -30,7 +30,7 @@ from ...blocks.lines import PathVariances
 from ...decompose.lines import Lines, bridges, lines_of
 from ...kernels.bounded import nearest_sums
 from ...noise import stds
-from ...strategy.core import Strategy
+from ...strategy.strategy import Strategy
 from ..base import (
     MIN_EDGES,
     LeastSquaresEdges,

@@ -30,7 +30,7 @@ from ...kernels.paths import in_threads
 from ...kernels.routes import diffused
 from ...kernels.search import hops_from
 from ...noise import simulation
-from ...strategy.core import Strategy
+from ...strategy.strategy import Strategy
 from ..base import MIN_EDGES, NoisyEdges, WeightEstimator, measures_single_edges
 from ..bootstrap import replicate
 from ..route_errors import shared_error

@@ -26,7 +26,7 @@ from ...blocks.anchors import is_forest
 from ...blocks.lines import PathVariances
 from ...kernels.laminar import least_squares
 from ...noise import simulation, stds
-from ...strategy.core import Strategy
+from ...strategy.strategy import Strategy
 from ..base import MIN_EDGES, LeastSquaresEdges, NoisyEdges, PathErrors, WeightEstimator, measures_sums
 from ..bootstrap import error_quantile, replicate
 from .bounds import MAX_EDGES, keep_sums, lines_to_keep, noise_along_paths, within_bounds
