@@ -21,7 +21,7 @@ from hushpath.publish.isochrones import isochrones
 from hushpath.serve import Limits, make_app, missing, shelf, streams, tables
 from hushpath.serve.shelf import Book
 
-QUANTITY = {"name": "travel time", "units": "seconds", "date": ""}
+QUANTITY = {"name": "travel time", "units": "seconds", "date": "", "publisher": ""}
 
 
 @pytest.fixture(scope="module")

@@ -45,7 +45,7 @@ def _object(properties: dict[str, Any], *optional: str) -> dict[str, Any]:
 
 WORDS = {
     "release": TEXT, "period": TEXT, "private": FLAG, "marking": TEXT,
-    "quantity": _object({"name": TEXT, "units": TEXT, "date": TEXT}),
+    "quantity": _object({"name": TEXT, "units": TEXT, "date": TEXT, "publisher": TEXT}),
 }  # fmt: skip
 ERROR = _object({"error": _object({"type": TEXT, "message": TEXT})})
 WAYPOINT = _object({
