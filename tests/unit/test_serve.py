@@ -21,7 +21,7 @@ from hushpath.publish.isochrones import isochrones
 from hushpath.serve import Limits, catalog, make_app, missing, streams, tables
 from hushpath.serve.catalog import ServedRelease
 
-QUANTITY = {"name": "travel time", "units": "seconds", "date": ""}
+QUANTITY = {"name": "travel time", "units": "seconds", "date": "", "publisher": ""}
 
 
 @pytest.fixture(scope="module")
