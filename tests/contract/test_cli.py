@@ -318,7 +318,7 @@ def test_a_partition_is_written_once_and_used_again(folder, capsys):
     assert call(capsys, *other)[0] == 0
     code, out, err = call(capsys, "index", "other.hush", "--partition", "roads.hushd")
     assert (code, out) == (2, "")
-    assert "roads.hushd is the partition of another network" in err
+    assert "roads.hushd" in err
 
 
 def test_warnings_are_lines_and_json(folder, capsys, monkeypatch):

@@ -8,7 +8,7 @@ Two flavours share the structure.  *Plain* (Algorithms 1-3): hubs are the whole 
 repaired): hubs are a k-hop cover of the separator, and the edges inside a separator live on in both children as public
 edges of their largest allowed length, so that every separator vertex can still walk to its hub there.
 
-Every hierarchy, just cut or from a stranger's file, is made by ``Hierarchy.proved``.  It proves the axioms and finds
+Every hierarchy, just built or from an untrusted file, is made by ``Hierarchy.proved``.  It proves the axioms and finds
 out which cell owns each edge, so that neither can be claimed:
 
     numbering    children come after their parent, each cell has two or none; lists of vertices increase

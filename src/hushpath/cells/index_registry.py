@@ -1,14 +1,14 @@
-"""Which index files this user's hushpath has made: the only ones whose numbers it serves.
+"""Record which index files this user's hushpath has made: only their numbers are served.
 
-An index is a cache of what follows from its release.  Its numbers cannot be compared with the release faster than they
-can be made, and a digest inside the file proves nothing, because whoever changes numbers can repair it.  So the digest
-of every index written here is remembered in a folder of the user's own, and an index with another digest is left alone.
+An index is a cache of numbers that follow from its release.  They cannot be compared with the release faster than they
+can be computed, and a digest inside the file proves nothing, because an attacker who changes numbers can repair it.  So
+the digest of every index written here is recorded in a folder of the user's own, and other index files are ignored.
 
 Hashing a large file takes as long as reading it.  So the record also keeps the identity of the open file that was
-hashed last (device, inode, size, times of change); as long as that is what is opened, it is not hashed again.
+hashed last (device, inode, size, times of change); a file of the same identity is not hashed again.
 
-The folder is ``HUSHPATH_CACHE``, or ``hushpath`` in the user's cache folder.  Whoever can write to it can vouch for any
-index, so it is used only if nobody else can: otherwise there is a warning, and nothing is read or kept.
+The folder is ``HUSHPATH_CACHE``, or ``hushpath`` in the user's cache folder.  A user who can write to it can vouch for
+any index, so it is used only if no other user can: otherwise there is a warning, and nothing is read or kept.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def make(inside: Path) -> None:
 
 
 def remember(digest: str, hashed: Identity) -> bool:
-    """Note that a file of this digest was made here, and which open file was hashed; false if nothing can be kept."""
+    """Record that a file of this digest was made here, and which open file was hashed; false if that fails."""
     try:
         make(folder())
         if not usable():

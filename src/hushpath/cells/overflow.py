@@ -1,7 +1,7 @@
-"""How long distances can get: whether all of them fit in 32 bits.
+"""Decide whether every distance of a network fits in 32 bits.
 
-A distance that saturates would be taken for "not connected".  Inside a cell a detour may well be longer than any
-distance of the network, but no shortest path has a part that is, so only true distances need to fit.
+A distance that saturates would be taken for "not connected".  Inside a cell a detour may be longer than any distance of
+the network, but no part of a shortest path is, so only true distances need to fit.
 """
 
 from __future__ import annotations

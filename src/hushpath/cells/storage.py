@@ -1,8 +1,8 @@
 """The index file (``roads.hushx`` beside ``roads.hush``): flat arrays, mapped instead of read.
 
-A mapped index is ready at once and takes memory only for what is asked.  Its digest covers every number in it and the
-digest of its release, and only an index that was made here is served (``index_registry``): so every number served was
-computed by this program from this release.
+A mapped index is ready at once and takes memory only for the parts that are used.  Its digest covers every number in it
+and the digest of its release, and only an index that was made here is served (``index_registry``): so every number
+served was computed by this program from this release.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ SUFFIX = ".hushx"
 
 
 def index_path(release: str | os.PathLike[str], period: int | None = None) -> Path:
-    """Where the index of a release file, or of one of its periods, lies unless told otherwise."""
+    """The default path of the index of a release file, or of one of its periods."""
     return Path(release).with_suffix(SUFFIX if period is None else f".{period}{SUFFIX}")
 
 
 def save_index(path: str | os.PathLike[str], index: Index, release: str, marking: str = "") -> None:
-    """Write the index of the release of this fingerprint, atomically, and remember that it was made here.
+    """Write the index of the release of this fingerprint, atomically, and record that it was made here.
 
     ``marking`` says NOT PRIVATE if the release does.
     """
@@ -51,8 +51,8 @@ def save_index(path: str | os.PathLike[str], index: Index, release: str, marking
         if not index.labels.shared:
             arrays["label_in"] = index.labels.into
     header = {"marking": marking, "release": release, "exact": index.from_edge_lengths}
-    # Nothing is said of the file itself: between writing and looking somebody may exchange it. It is hashed once, when
-    # it is opened for the first time.
+    # The identity of the file is not recorded yet: it may be exchanged between writing and looking. It is hashed once,
+    # when it is opened for the first time.
     if not index_registry.remember(container.write(path, FORMAT, VERSION, header, arrays), []):
         warn(
             f"{path} was written but will not be used, because it cannot be recorded in {index_registry.folder()}; set "
@@ -86,9 +86,9 @@ def load_index(path: str | os.PathLike[str], release: str, num_nodes: int, granu
             raise FileFormatError("it has another number of nodes")
         return index
     except FileFormatError as error:
-        raise FileFormatError(f"{path} is not a sound index: {error}") from None
+        raise FileFormatError(f"{path} is not a valid index: {error}") from None
     except Exception:
-        raise FileFormatError(f"{path} is not a sound index: its parts do not fit together") from None
+        raise FileFormatError(f"{path} is not a valid index: its parts do not fit together") from None
 
 
 def _assembled(layout: Layout, numbers: dict[str, NDArray[Any]], granularity: float, *, from_edges: bool) -> Index:
@@ -135,7 +135,7 @@ def _entries(numbers: dict[str, NDArray[Any]], layout: Layout, kind: Any, *, sym
 
 
 def _structure(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
-    """A copy, because whoever changes the file later must not lead a kernel astray; these arrays are small."""
+    """A copy, so that a later change of the file cannot mislead a kernel; these arrays are small."""
     array = np.array(arrays[f"layout.{name}"])
     if array.ndim != 1 or array.dtype != (np.bool_ if name == "has_inner" else np.int64):
         raise FileFormatError(f"array {name!r} has the wrong type or shape")
