@@ -16,7 +16,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 def command(
     releases: Annotated[list[Path], typer.Argument(help="Release files; each is served under its name.")],
-    host: Annotated[str, typer.Option("--host", help="Address to listen on; this machine only.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option("--host", help="Address to listen on (default: this machine).")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8000,
     cors: Annotated[list[str] | None, typer.Option("--cors", help="Origin whose pages may read answers.")] = None,
     intervals: Annotated[bool, typer.Option("--intervals/--no-intervals", help="Prepare intervals at once.")] = True,
@@ -25,7 +25,7 @@ def command(
     max_nodes: Annotated[int, typer.Option("--max-nodes", min=1, help="Nodes listed by one request.")] = 100_000,
     max_body: Annotated[int, typer.Option("--max-body", min=1, help="Bytes of a request body.")] = 2**20,
     max_heavy: Annotated[int, typer.Option("--max-heavy", min=1, help="Large requests computed at a time.")] = 4,
-    max_stall: Annotated[float, typer.Option("--max-stall", min=0.1, help="Seconds its reader may pause.")] = 10.0,
+    max_stall: Annotated[float, typer.Option("--max-stall", min=0.1, help="Seconds a reader may pause.")] = 10.0,
     max_stream: Annotated[float, typer.Option("--max-stream", min=0.1, help="Seconds of one matrix.")] = 600.0,
     max_steps: Annotated[int, typer.Option("--max-steps", min=1, help="Steps of one isochrone request.")] = 10,
     verify: c.Verify = None,
@@ -54,7 +54,7 @@ def command(
         shown_host = f"[{host}]" if ":" in host else host
         url = f"http://{shown_host}:{sock.getsockname()[1]}"
         if host not in LOOPBACK:
-            typer.echo("hushpath: caution: other machines can connect; put a TLS proxy with limits in front", err=True)
+            typer.echo("hushpath: caution: other machines can connect: use a proxy with TLS and limits", err=True)
         sock.listen(128)  # before the address is printed: clients may connect at once
         if json:
             marked = {name: c.privacy(rel.statement) for name, rel in loaded.items()}
