@@ -33,22 +33,31 @@ FIELD_SD, OWN_SD = 0.2, 0.2  # of what neighbouring streets share, and of single
 KINDS = {"calm": 0.6, "usual": 1.0, "rough": 1.6}  # factors of all three
 MIN_TRAFFIC = 0.1  # of the mean traffic: what an edge has that no fastest route uses
 PASS_SD = 0.3  # of single passes, relative to their time
-ASKED = "declare a typical release: units (how many it protects) and cells (how many edges and periods one touches)"
+ASKED = "pass `units` (how many the release protects) and `cells` (how many edges and periods one touches)"
 
 
 class Forecast(NamedTuple):
-    """Mean errors of distances over one kind of made-up times."""
+    """Mean errors of distances for one kind of stand-in times, in seconds.
+
+    Attributes
+    ----------
+    kind : str
+    distance : float
+        The mean true distance.
+    error, free_flow, scaled : float
+        Mean errors of the release, of free-flow times, and of free-flow times scaled by one released ratio.
+    """
 
     kind: str
     distance: float
     error: float
     free_flow: float
-    scaled: float  # of free-flow times, times the ratio that the release tells
+    scaled: float
 
 
 @dataclass(frozen=True, eq=False)
 class TripPlan:
-    """What to expect of a release of trips."""
+    """The predicted errors of a release of trips."""
 
     strategy: Strategy
     units: int
@@ -62,16 +71,16 @@ class TripPlan:
 
     @property
     def gain(self) -> float:
-        """How many times closer than free-flow times scaled by one number, on average."""
+        """How many times smaller the error is than that of scaled free-flow times (geometric mean over kinds)."""
         return float(np.exp(np.mean([np.log(one.scaled / max(one.error, 1e-300)) for one in self.forecasts])))
 
     @property
     def worth_it(self) -> bool:
-        """Whether the release is expected to beat public free-flow times, scaled."""
+        """Whether the release is predicted to be better than scaled free-flow times."""
         return self.gain > 1
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         terms = self.strategy.terms
         assert isinstance(terms, TripTerms)
         return {
@@ -98,25 +107,41 @@ class TripPlan:
             f"Protected: {trip_words(terms.declared_of_trips())}.",
             f"Budget: epsilon = {terms.epsilon:g}, delta = {terms.delta:g}; {self.strategy.num_values} totals with "
             f"{str(self.strategy.law).capitalize()} noise, standard deviation {noise:.4g} of one unit's norm.",
-            f"A typical release of {self.units:,} units with {self.cells:g} cells each, tried on made-up times:",
+            f"A typical release of {self.units:,} units with {self.cells:g} cells each, simulated on stand-in times:",
             "  times   release  free flow x 1 ratio  free flow   (mean error of distances)",
             *rows,
-            f"Expected: off by {100 * self.share:.2g} % of the mean distance, {verdict} public free-flow times scaled.",
+            f"Expected: mean error {100 * self.share:.2g} % of the mean distance, {verdict} scaled free-flow times.",
             "No trip was read.",
         ])  # fmt: skip
 
 
 def plan_trips(strategy: Strategy, units: Any, cells: Any, anyway: bool) -> TripPlan:
-    """Forecast the error of a strategy for a declared day; refuse one that public facts alone would match."""
+    """Predict the error of a strategy for a declared typical release.
+
+    Parameters
+    ----------
+    strategy : Strategy
+    units, cells : float
+        The declared number of protected units, and of cells that one touches.
+    anyway : bool
+        Return the plan even if free-flow times, scaled by one ratio, would be as good.
+
+    Raises
+    ------
+    OptionError
+        If ``units`` or ``cells`` is missing or below 1.
+    CannotError
+        If the release is predicted to be useless and ``anyway`` is not set.
+    """
     for name, value in (("units", units), ("cells", cells)):
         number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
         if not number or not 1 <= value <= 1e12:
-            raise OptionError(ASKED if value is None else f"{name} must be a number from 1 on, got {str(value)[:40]!r}")
+            raise OptionError(ASKED if value is None else f"`{name}` must be at least 1, got {str(value)[:40]!r}")
     made = TripPlan(strategy, int(units), float(cells), tuple(_simulate_kinds(strategy, float(units), float(cells))))
     if made.forecasts and not (made.worth_it or anyway):
         raise CannotError(
-            f"the release is expected to be off by {100 * made.share:.2g} %, no better than public free-flow times "
-            "scaled by one ratio; use a larger epsilon or more units, or insist with anyway=True (--anyway)"
+            f"the predicted mean error is {100 * made.share:.2g} %, no better than public free-flow times scaled by "
+            "one ratio. Use a larger epsilon or more units, or pass anyway=True (--anyway)"
         )
     return made
 
