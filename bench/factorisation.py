@@ -10,8 +10,8 @@ prefix sums are C times that.  Pure privacy (delta 0) has no such mechanism.
 
     predicted    mean |error| over random pairs from exact variances, without any estimator
     read         mean |error| of releases, over weights as in ``accuracy``.  `lines` is read by `sums-prior`, the
-                 default up to 100 000 edges.  The factorisation is read plainly, and with a prior: the best linear estimate
-                 given the *true* mean and variance of the weights, which no reader knows.
+                 default up to 100 000 edges.  The factorisation is read plainly, and with a prior: the best linear
+                 estimate given the *true* mean and variance of the weights, which no reader knows.
 
 Scales are in units of the Laplace noise that `input` would put on an edge.  NOT PRIVATE: noise is simulated.
 """

@@ -80,9 +80,9 @@ def test_weights_are_opened_in_one_private_and_one_owner_only_place():
     assert users_of("_PrivateWeights__values") == set()
 
 
-def test_exact_numbers_are_computed_for_measure_only():
+def test_exact_numbers_are_computed_in_the_private_step_and_of_stand_ins_only():
     importers = {name for name, text in sources().items() if "exact_numbers" in text}
-    assert importers == {"measure/numbers.py", "measure/door.py", "decode/simulate.py"}  # the last of stand-ins
+    assert importers == {"measure/numbers.py", "measure/door.py", "decode/simulate.py"}
 
 
 def test_noise_is_drawn_in_measure_only():

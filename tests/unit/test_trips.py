@@ -357,7 +357,7 @@ def test_what_cannot_be_read_is_said(named, words):
         ({"mechanism": "input"}, "takes no mechanism"),
         ({"days": "2026-10-03..2026-10-01"}, "comes after the last"),
         ({"days": "yesterday"}, "a first and a last day"),
-        ({"estimator": "shrink"}, "cannot read a release of trips"),
+        ({"estimator": "shrink"}, "'shrink'"),
     ],
     ids=str,
 )

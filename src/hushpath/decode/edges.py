@@ -37,15 +37,15 @@ from .core import (
 )  # fmt: skip
 from .intervals import IntervalModel, sampled_sources
 
-# Cutting a network up takes as long as some thousand Dijkstras from its nodes, whatever its size; and dense networks
-# have no small separators.
+# Partitioning a network takes as long as about a thousand Dijkstra searches, whatever its size; dense networks have no
+# small separators.
 WORTH_AN_INDEX = 1500
 MOST_ARCS_PER_NODE = 8
-ADDITIONS_PER_ARC = 100  # the engine makes about so many while Dijkstra looks at an arc
+ADDITIONS_PER_ARC = 100  # the index makes about so many in the time in which Dijkstra looks at an arc
 
 
 class EdgeDecoder(RowDecoder):
-    """Shortest paths over the estimated weights: Dijkstra, or the index once there is one."""
+    """Shortest paths over the estimated weights: by Dijkstra, or from the index once it is built."""
 
     name = "edges"
     summary = "shortest paths over estimated edge weights"
@@ -65,10 +65,10 @@ class EdgeDecoder(RowDecoder):
 
     @staticmethod
     def predict(strategy: Strategy, hops: Hops) -> Prediction:
-        """Noise times the square root of hops: right while noise is small against the weights.
+        """Predict the noise times the square root of hops, which is right while noise is small against the weights.
 
-        Where it is not, the true error is larger, and no public fact tells by how much.  With sums along lines the
-        variance of each sampled path; in a forest, where paths are known and bounds only help, there is no more to it.
+        Where it is not, the error is larger, and public facts do not show by how much.  With sums along lines, predict
+        the standard deviation along each sampled path.  In a forest paths are known, so that is all of the error.
         """
         if strategy.has(LineBlock) and len(strategy.block(LineBlock).level_lines):
             return Prediction(np.sqrt(_sampled_variances(strategy)))
@@ -96,7 +96,7 @@ class EdgeDecoder(RowDecoder):
         return self.index.with_labels(max_bytes) if labels else self.index
 
     def index_for(self, rows: int) -> Index | None:
-        """The index, if there is one or if this many rows are worth building its tables; else ``None``."""
+        """Return the index if it exists, or if it pays to build its tables for this many rows; else ``None``."""
         arcs = len(self.topology.arcs.heads)
         worth_a_try = rows >= WORTH_AN_INDEX and arcs <= MOST_ARCS_PER_NODE * self.topology.num_nodes
         if self.index is None and worth_a_try and not self._tried:
@@ -116,7 +116,7 @@ class EdgeDecoder(RowDecoder):
         return Index.customise(partition, steps, granularity, labels=labels, max_bytes=max_bytes)
 
     def rows(self, sources: Int, out: Float) -> None:
-        """One row per source, straight into ``out``."""
+        """Write one row per source into ``out``."""
         index = self.index_for(len(sources))
         if index is not None:
             index.rows(sources, out)
@@ -124,15 +124,15 @@ class EdgeDecoder(RowDecoder):
             self.search(sources, out, -1)
 
     def search(self, sources: Int, out: Float, target: int) -> None:
-        """Dijkstra from each source."""
+        """Search from each source by Dijkstra."""
         distances_from(self.topology.arcs, self.lengths, sources, out, target=target)
 
     def pairs(self, sources: Int, targets: Int) -> Float:
-        """From the index, if there is one."""
+        """Answer pairs, from the index if it exists."""
         return super().pairs(sources, targets) if self.index is None else self.index.pairs(sources, targets)
 
     def route(self, source: int, target: int) -> Int:
-        """The edges of a shortest path, the one with fewest edges: what a search finds along arcs that are on one."""
+        """Return the edges of a shortest path; among several, of one with the fewest edges."""
         arcs, row = self.topology.arcs, np.empty((1, self.topology.num_nodes))
         self.search(np.array([source]), row, -1)
         tails = np.repeat(np.arange(len(arcs.start) - 1), np.diff(arcs.start))
@@ -172,7 +172,7 @@ class EdgeDecoder(RowDecoder):
 
 
 def edge_bound(strategy: Strategy, gamma: float, hops: int) -> Bound:
-    """For a pair whose shortest paths, true and noisy, have at most this many edges."""
+    """Return the bound for a pair whose shortest paths, true and noisy, have at most this many edges."""
     step = strategy.lattice.granularity
     block = strategy.block(EdgeBlock)
     if isinstance(block, LineBlock):
@@ -183,7 +183,7 @@ def edge_bound(strategy: Strategy, gamma: float, hops: int) -> Bound:
 
 
 def _sampled_variances(strategy: Strategy) -> Float:
-    """The variance of a public sample of pairs; elsewhere than in forests along paths of fewest edges."""
+    """The variances of a public sample of pairs; outside forests, along paths with the fewest edges."""
     topology, block = strategy.topology, strategy.block(LineBlock)
     if is_forest(topology):
         pieces = sampled_in_forest(topology, block.lines, simulation(1))

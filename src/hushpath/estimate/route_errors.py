@@ -46,11 +46,8 @@ def shared_variance(topology: Topology, expected: Float, mean: Float, residuals:
     products, squares = np.zeros(len(residuals)), 0.0
     for k in range(FOLDS):
         hidden = fold == k
-        seen = np.where(hidden, residuals, 0.0)
-        for tree in routes(topology, np.where(hidden, expected, mean)):
-            products += [pair_products(tree.order, tree.parent, tree.edge, row) for row in seen]
-            far = tree.distance[tree.distance != UNREACHED] * STEP
-            squares += float(far @ far)
+        found, length = _route_sums(topology, np.where(hidden, expected, mean), np.where(hidden, residuals, 0.0))
+        products, squares = products + found, squares + length
     # Two edges are hidden together in one fold of FOLDS ** 2; squares count every path once per fold.
     return np.asarray(products * FOLDS / max(squares / FOLDS, 1e-300), np.float64)
 
@@ -74,14 +71,28 @@ def shared_error(topology: Topology, weights: Float, estimates: Float, residuals
         The relative error to expect.
     """
     signs = simulation(6).choice([-1.0, 1.0], (SIGN_FLIPS, len(residuals)))
-    products, flipped, squares = 0.0, np.zeros(SIGN_FLIPS), 1e-100  # its square is positive too
-    for found in routes(topology, weights):
-        tree = found.order, found.parent, found.edge
-        products += pair_products(*tree, residuals)
-        flipped += [pair_products(*tree, residuals * sign) for sign in signs]
-        count = np.zeros(len(residuals))
-        add_usage(*tree, count)
-        squares += pair_products(*tree, estimates) + float(count @ estimates**2)
-    seen, chance = max(products, 0.0) / squares, float(np.mean(flipped**2)) / squares**2
+    (products, *flipped), squares = _route_sums(topology, weights, np.vstack([residuals, residuals * signs]), estimates)
+    squares = max(squares, 1e-100)  # its square is positive too
+    seen, chance = max(products, 0.0) / squares, float(np.mean(np.square(flipped))) / squares**2
     likely = prior_sd**4 + max(seen**2 - SIGNIFICANCE**2 * chance, 0.0)
     return float(np.sqrt(seen * likely / max(likely + chance, 1e-300)))
+
+
+def _route_sums(topology: Topology, weights: Float, rows: Float, estimates: Float | None = None) -> tuple[Float, float]:
+    """Sum the products of pairs of edges of each route, for each row, and the squared lengths of routes.
+
+    Routes are shortest paths over ``weights`` from a fixed sample of nodes.  Their lengths are those of ``estimates``,
+    by default of ``weights``.
+    """
+    products, squares = np.zeros(len(rows)), 0.0
+    for found in routes(topology, weights):
+        tree = found.order, found.parent, found.edge
+        products += [pair_products(*tree, row) for row in rows]
+        if estimates is None:
+            far = found.distance[found.distance != UNREACHED] * STEP
+            squares += float(far @ far)
+        else:
+            count = np.zeros(len(estimates))
+            add_usage(*tree, count)
+            squares += pair_products(*tree, estimates) + float(count @ estimates**2)
+    return products, squares

@@ -39,18 +39,27 @@ MISSING = (
 
 
 class Forecast(NamedTuple):
-    """Mean errors of distances over one kind of made-up times."""
+    """Mean errors of distances for one kind of stand-in times, in seconds.
+
+    Attributes
+    ----------
+    kind : str
+    distance : float
+        The mean true distance.
+    error, free_flow, scaled : float
+        Mean errors of the release, of free-flow times, and of free-flow times scaled by one released ratio.
+    """
 
     kind: str
     distance: float
     error: float
     free_flow: float
-    scaled: float  # of free-flow times, times the ratio that the release tells
+    scaled: float
 
 
 @dataclass(frozen=True, eq=False)
 class TripPlan:
-    """What to expect of a release of trips."""
+    """The predicted errors of a release of trips."""
 
     strategy: TripStrategy
     expected_units: int
@@ -68,16 +77,16 @@ class TripPlan:
 
     @property
     def gain(self) -> float:
-        """How many times closer than free-flow times scaled by one number, on average."""
+        """How many times smaller the error is than that of scaled free-flow times (geometric mean over kinds)."""
         return float(np.exp(np.mean([np.log(one.scaled / max(one.error, 1e-300)) for one in self.forecasts])))
 
     @property
     def worth_it(self) -> bool:
-        """Whether the release is expected to beat public free-flow times, scaled."""
+        """Whether the release is predicted to be better than scaled free-flow times."""
         return self.gain > 1
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         terms = self.strategy.terms
         return {
             "unit": terms.unit.as_dict(), "periods": list(terms.periods.names), "noise": str(self.strategy.law),

@@ -170,7 +170,7 @@ def _answer(name: str, base: type[BaseModel] = BaseModel, /, **fields: Any) -> t
     return create_model(name, __base__=base, **defined)
 
 
-Quantity = _answer("Quantity", name=str, units=str, date=str)
+Quantity = _answer("Quantity", name=str, unit_of_measure=str, date=str, publisher=str, dataset=str)
 Facts = _answer("Facts", release=str, period=str | Absent, private=bool, marking=str | Absent, quantity=Quantity)
 DistanceAnswer = _answer(
     "DistanceAnswer", Facts, source=int | str, target=int | str, distance=Number,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import import_module
 from os import fspath
 from pathlib import Path
 
@@ -22,19 +21,17 @@ from ..network import Network
 from ..proxy import public_names
 from ..topology import Topology
 from .core import FilePath, Reader, check_path, decoded, shown
+from .geopackage import GEOPACKAGE
+from .graphml import GRAPHML
 from .join import ID, check_join, joined
+from .osrm import OSRM
+from .parquet import PARQUET
+from .sumo import SUMO
+from .text import CSV, TSV
+from .tntp import TNTP
 
-FILES = (
-    "text",
-    "parquet",
-    "graphml",
-    "geopackage",
-    "osrm",
-    "sumo",
-    "tntp",
-)
-_made: list[Reader] = [reader for file in FILES for reader in import_module(f"{__package__}.{file}").READERS]
-READERS = {reader.name: reader for reader in _made}
+_ALL: tuple[Reader, ...] = (CSV, TSV, PARQUET, GRAPHML, GEOPACKAGE, OSRM, SUMO, TNTP)
+READERS = {reader.name: reader for reader in _ALL}
 
 
 def read_network(

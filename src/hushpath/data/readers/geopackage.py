@@ -138,4 +138,4 @@ class _Package:
             yield block
 
 
-READERS = (Reader("gpkg", "GeoPackage", (".gpkg",), _read, typed=True, whole=True),)
+GEOPACKAGE = Reader("gpkg", "GeoPackage", (".gpkg",), _read, typed=True, whole=True)

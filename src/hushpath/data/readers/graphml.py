@@ -108,4 +108,4 @@ class _Document:
                 self.tables[tag][name].append(self.values.get(name, self.defaults[tag].get(name)))
 
 
-READERS = (Reader("graphml", "GraphML", (".graphml",), _read, whole=True),)
+GRAPHML = Reader("graphml", "GraphML", (".graphml",), _read, whole=True)

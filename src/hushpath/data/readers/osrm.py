@@ -40,4 +40,4 @@ NO_WEIGHTS = (
     "a speed does not add up along a path, and OSRM speeds come without lengths; read_topology takes the segments, "
     "seconds (metres / km/h * 3.6) are weights"
 )
-READERS = (Reader("osrm", "OSRM speeds", (".osrm.csv",), _read, nodes=False, no_weights=NO_WEIGHTS),)
+OSRM = Reader("osrm", "OSRM speeds", (".osrm.csv",), _read, nodes=False, no_weights=NO_WEIGHTS)

@@ -24,4 +24,4 @@ def _read(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...
     raise NetworkError(f"{what} is not a readable Parquet file")
 
 
-READERS = (Reader("parquet", "Parquet", (".parquet",), _read, typed=True),)
+PARQUET = Reader("parquet", "Parquet", (".parquet",), _read, typed=True)

@@ -141,4 +141,4 @@ class _EdgeData:
         self.depth -= 1
 
 
-READERS = (Reader("sumo", "SUMO network", (".net.xml",), _read, whole=True, rates=RATES, join=_join),)
+SUMO = Reader("sumo", "SUMO network", (".net.xml",), _read, whole=True, rates=RATES, join=_join)

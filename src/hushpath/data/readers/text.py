@@ -68,4 +68,3 @@ def _delimited(name: str, suffixes: tuple[str, ...], delimiter: str) -> Reader:
 
 CSV = _delimited("csv", (".csv",), ",")
 TSV = _delimited("tsv", (".tsv", ".txt"), "\t")
-READERS = (CSV, TSV)

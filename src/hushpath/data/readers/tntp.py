@@ -100,4 +100,4 @@ def _header(comment: str, count: int, what: str, standard: list[str]) -> list[st
     raise NetworkError(f"row 1 of {what} has {count} fields, but no line before it names as many columns")
 
 
-READERS = (Reader("tntp", "TNTP", (".tntp",), _read, rates=RATES),)
+TNTP = Reader("tntp", "TNTP", (".tntp",), _read, rates=RATES)

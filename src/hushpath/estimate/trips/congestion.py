@@ -296,27 +296,48 @@ def solve(
         Added to the right-hand side, for coefficients and field (see `sample`).
     """
     k, diagonal = len(columns.ridge), seen.precision_diagonal
-    inverse = np.asarray(np.linalg.pinv(columns.gram(diagonal), hermitian=True), np.float64)
+    values, vectors = np.linalg.eigh(columns.gram(diagonal))
+    root = np.sqrt(np.maximum(values, 1e-15 * values.max()))
+    scale, unscale = vectors / root, (vectors * root).T  # of coefficients; a field is scaled by its diagonal
     weighted = seen.apply_precision(seen.values)
     right = columns.transposed(weighted), weighted
     if perturbation is not None:
         right = right[0] + perturbation[0], right[1] + perturbation[1]
-    if fields is None:
-        return Solution(columns, _solve_beta(columns, seen, right[0], inverse), np.zeros_like(weighted))
-    diagonal = (diagonal + fields.diagonal(len(diagonal))).ravel()
 
-    def apply(packed: Float) -> Float:
-        beta, field = packed[:k], packed[k:].reshape(weighted.shape)
+    def apply(beta: Float, field: Float) -> tuple[Float, Float]:
         back = seen.apply_precision(columns.predict(beta) + field)
-        top = columns.transposed(back) + columns.ridge * beta
-        return np.concatenate([top, (back + fields.apply_precision(field)).ravel()])
+        return columns.transposed(back) + columns.ridge * beta, back
 
-    def precondition(packed: Float) -> Float:
-        return np.concatenate([inverse @ packed[:k], packed[k:] / diagonal])
+    if fields is None:
+        zero = np.zeros_like(weighted)
+        first = scale.T @ right[0]
+        beta = _conjugate_gradients(lambda y: scale.T @ apply(scale @ y, zero)[0], first, first)
+        return Solution(columns, scale @ beta, zero)
+    spread = np.sqrt(diagonal + fields.diagonal(len(diagonal)))
 
-    first = np.zeros(k + weighted.size) if start is None else np.concatenate([start.beta, start.field.ravel()])
-    packed = _conjugate_gradients(apply, precondition, np.concatenate([right[0], right[1].ravel()]), first)
-    return Solution(columns, packed[:k], packed[k:].reshape(weighted.shape))
+    def unpack(packed: Float) -> tuple[Float, Float]:
+        return scale @ packed[:k], packed[k:].reshape(weighted.shape) / spread
+
+    def pack(beta: Float, field: Float) -> Float:
+        return np.concatenate([scale.T @ beta, (field / spread).ravel()])
+
+    def scaled(packed: Float) -> Float:
+        beta, field = unpack(packed)
+        top, back = apply(beta, field)
+        return pack(top, back + fields.apply_precision(field))
+
+    first = np.zeros(k + weighted.size)
+    if start is not None:
+        first = np.concatenate([unscale @ start.beta, (start.field * spread).ravel()])
+    return Solution(columns, *unpack(_conjugate_gradients(scaled, pack(*right), first)))
+
+
+def _conjugate_gradients(apply: Callable[[Float], Float], right: Float, start: Float) -> Float:
+    """Solve ``apply(x) = right`` for a symmetric operator that is scaled to a diagonal of about 1."""
+    from scipy.sparse.linalg import LinearOperator, cg
+
+    operator = LinearOperator((len(right), len(right)), matvec=apply, dtype=np.float64)
+    return np.asarray(cg(operator, right, start, rtol=TOLERANCE, maxiter=MAX_STEPS)[0], np.float64)
 
 
 def sample(
@@ -333,33 +354,6 @@ def sample(
     moved = replace(seen, values=seen.values + nu + error)
     drawn = solve(columns, fields, moved, found, (top, push))
     return drawn, seen.edge_effects(moved.values - drawn.expected) - nu
-
-
-def _solve_beta(columns: Columns, seen: Seen, right: Float, inverse: Float) -> Float:
-    def apply(beta: Float) -> Float:
-        return columns.transposed(seen.apply_precision(columns.predict(beta))) + columns.ridge * beta
-
-    return _conjugate_gradients(apply, lambda packed: np.asarray(inverse @ packed), right, inverse @ right)
-
-
-def _conjugate_gradients(
-    apply: Callable[[Float], Float], precondition: Callable[[Float], Float], right: Float, x: Float
-) -> Float:
-    """Solve ``apply(x) = right`` by preconditioned conjugate gradients."""
-    residual = right - apply(x)
-    step = precondition(residual)
-    power, enough = _dot(residual, step), TOLERANCE**2 * _dot(right, precondition(right))
-    for _ in range(MAX_STEPS):
-        if not power > enough:
-            break
-        image = apply(step)
-        size = power / _dot(step, image)
-        x = x + size * step
-        residual = residual - size * image
-        ready = precondition(residual)
-        power, before = _dot(residual, ready), power
-        step = ready + power / before * step
-    return np.asarray(x, np.float64)
 
 
 # Fitting --------------------------------------------------------------------------------------------------------------

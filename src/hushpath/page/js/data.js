@@ -1,7 +1,7 @@
 // Unpack the data of the page (data.py): a JSON header and arrays of numbers, as one compressed text.
 
 /**
- * @typedef {{name: string, units: string, date: string, publisher?: string}} Quantity
+ * @typedef {{name: string, unit_of_measure: string, date: string, publisher: string, dataset: string}} Quantity
  * @typedef {{facts: Record<string, string>, verdict: string, void: boolean, table: {columns: string[], rows: string[][]},
  *   paragraphs: string[]}} Promised
  * @typedef {{knots: number[], heights: number[]}} Curve

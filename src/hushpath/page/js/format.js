@@ -37,7 +37,7 @@ export function rounded(value, last) {
  * @param {number} value @param {number} off @param {Quantity} quantity
  */
 export function asTime(value, off, quantity) {
-  const factor = SECONDS[quantity.units];
+  const factor = SECONDS[quantity.unit_of_measure];
   const seconds = value * factor;
   if (!factor || !isFinite(value) || seconds < 90) return "";
   if (seconds < 5400) return factor === 60 ? "" : `${rounded(seconds / 60, off * factor < 60 ? -1 : 0)} min`;
@@ -56,7 +56,7 @@ export function quantityName(quantity) {
 
 /** @param {string} text @param {Quantity} quantity */
 export function withUnit(text, quantity) {
-  return quantity.units && text !== "no path" ? `${text}\u00a0${quantity.units}` : text;
+  return quantity.unit_of_measure && text !== "no path" ? `${text}\u00a0${quantity.unit_of_measure}` : text;
 }
 
 /**

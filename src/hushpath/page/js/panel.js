@@ -137,7 +137,7 @@ export function fillPanel(header) {
   const { quantity } = header;
   document.title = header.title;
   by("title").textContent = header.title;
-  const what = [`Released ${quantityName(quantity)}`, quantity.units && `in ${quantity.units}`].filter(Boolean).join(" ");
+  const what = [`Released ${quantityName(quantity)}`, quantity.unit_of_measure && `in ${quantity.unit_of_measure}`].filter(Boolean).join(" ");
   by("about").textContent = [what, quantity.date, quantity.publisher].filter(Boolean).join(", ");
   by("protection").textContent = header.promise.verdict;
   by("protection").classList.toggle("alarm", header.promise.void);
@@ -150,7 +150,7 @@ export function fillPanel(header) {
     by("periods").append(...header.periods.map((name, i) => choice("period", String(i), name, i === 0)));
   }
   if (header.ranges.some((one) => one.kind === "none")) by("views-box").hidden = true;
-  if (quantity.units) by("steps-unit").textContent = `(${quantity.units})`;
+  if (quantity.unit_of_measure) by("steps-unit").textContent = `(${quantity.unit_of_measure})`;
   if (!header.ownPlaces) by("layout").hidden = false;
   showPromise(by("promise-words"), header);
   by("promise-open").addEventListener("click", () => {
