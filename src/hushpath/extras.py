@@ -1,20 +1,25 @@
-"""Packages that not everybody has: what to install where one is missing, said in one way.
+"""Optional packages, and plugins that other packages register.
 
-A minimal install releases and answers; the rest are extras (docs/INSTALL.md).  They are imported where they are used.
+A minimal install releases and answers; the rest are extras, imported where they are used.  Mechanisms, decoders and
+estimators of one's own are entry points of any installed package (the guide to extending).
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from importlib import import_module
+from importlib.metadata import entry_points
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeVar
 
-from .errors import CannotError
+from .errors import CannotError, warn
+
+Kind = TypeVar("Kind")
 
 
 def library(module: str, extra: str, what: str) -> Any:
-    """An optional module: ``library("pandas", "pandas", "a table")``, or an error that names the extra."""
+    """Import an optional module: ``library("pandas", "pandas", "a table")``, or raise an error that names the extra."""
     try:
         return import_module(module)
     except ImportError:
@@ -22,7 +27,7 @@ def library(module: str, extra: str, what: str) -> Any:
 
 
 def absent(module: str, extra: str, what: str) -> CannotError:
-    """What to say of a package that is not installed.
+    """Return the error for a package that is not installed.
 
     >>> print(absent("matplotlib.pyplot", "pictures", "a picture"))
     a picture needs matplotlib: pip install 'hushpath[pictures]'
@@ -31,10 +36,27 @@ def absent(module: str, extra: str, what: str) -> CannotError:
 
 
 def installed(module: str) -> bool:
-    """Whether a package could be imported; does not import it."""
+    """Return whether a package can be imported, without importing it."""
     return find_spec(module) is not None
 
 
 def imported(module: str) -> Any:
-    """A module if somebody has imported it already, else None: whoever passes one of its objects has."""
+    """Return a module that was imported already, else None: whoever passes one of its objects has imported it."""
     return sys.modules.get(module)
+
+
+def plugins(group: str, kind: type[Kind]) -> Iterator[Kind]:
+    """Yield the objects of this kind that installed packages register under an entry point group.
+
+    One that cannot be loaded, or is of another kind, is left out with a warning.
+    """
+    for point in entry_points(group=group):
+        try:
+            found = point.load()
+        except Exception as error:
+            warn(f"plugin {point.value!r} of {group!r} is left out: it cannot be loaded ({type(error).__name__})")
+            continue
+        if isinstance(found, kind):
+            yield found
+        else:
+            warn(f"plugin {point.value!r} of {group!r} is left out: it is not a {kind.__name__}")

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ..errors import CannotError, OptionError
 from ..estimate.base import NOTHING_SAVED, Estimator, SavedEstimate
 from ..estimate.registry import find_estimator
+from ..extras import plugins
 from ..measure import Measurements
 from ..strategy.strategy import Strategy
 from .anchors import AnchorDecoder
@@ -32,6 +33,7 @@ _ALL: tuple[type[Decoder], ...] = (
     TripDecoder,
     TableDecoder,
     CoverDecoder,
+    *plugins("hushpath.decoders", type),
 )
 DECODERS = {decoder.name: decoder for decoder in _ALL}
 

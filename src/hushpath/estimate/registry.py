@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ..blocks import TripBlock
 from ..errors import OptionError
+from ..extras import plugins
 from ..strategy.strategy import Strategy
 from .base import Estimator
 from .trips.times import RATIO, TIMES
@@ -21,6 +22,7 @@ _ALL: tuple[Estimator, ...] = (
     SUMS,
     SHRINK,
     CLIP,
+    *plugins("hushpath.estimators", Estimator),
 )
 ESTIMATORS = {estimator.name: estimator for estimator in _ALL}
 

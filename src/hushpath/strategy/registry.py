@@ -1,30 +1,33 @@
-"""The mechanisms by name: one line each."""
+"""The mechanisms by name: those that ``auto`` chooses from, those of the literature for comparison, and plugins.
+
+A package registers a mechanism of its own under the entry point group ``hushpath.mechanisms``.
+"""
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from ..errors import OptionError
+from ..extras import plugins
+from .all_pairs import MECHANISM as ALL_PAIRS
 from .core import Mechanism
+from .cover import MECHANISM as COVER
+from .hubs import MECHANISM as HUBS
+from .hubs_bounded import MECHANISM as HUBS_BOUNDED
+from .input import MECHANISM as INPUT
+from .lines import MECHANISM as LINES
+from .separator import MECHANISM as SEPARATOR
+from .separator_cover import MECHANISM as SEPARATOR_COVER
+from .tree import MECHANISM as TREE
+from .treewidth import MECHANISM as TREEWIDTH
 
-FILES = (
-    "input",
-    "all_pairs",
-    "cover",
-    "hubs",
-    "hubs_bounded",
-    "tree",
-    "lines",
-    "treewidth",
-    "separator",
-    "separator_cover",
-)
-_made: list[Mechanism] = [import_module(f"{__package__}.{file}").MECHANISM for file in FILES]
-MECHANISMS = {mechanism.name: mechanism for mechanism in _made}
+_ALL = (
+    INPUT, ALL_PAIRS, COVER, HUBS, HUBS_BOUNDED, TREE, LINES, TREEWIDTH, SEPARATOR, SEPARATOR_COVER,
+    *plugins("hushpath.mechanisms", Mechanism),
+)  # fmt: skip
+MECHANISMS = {mechanism.name: mechanism for mechanism in _ALL}
 
 
 def mechanism_named(name: str) -> Mechanism:
     """Return a mechanism or say which names exist."""
     if not isinstance(name, str) or name not in MECHANISMS:
-        raise OptionError(f"no mechanism is called {str(name)[:40]!r}; choose from: {', '.join(MECHANISMS)}, auto")
+        raise OptionError(f"unknown mechanism {str(name)[:40]!r}; choose from: {', '.join(MECHANISMS)}, auto")
     return MECHANISMS[name]
