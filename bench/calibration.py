@@ -38,10 +38,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 import hushpath
-from hushpath.blocks.routes import distances
-from hushpath.data.topology import Arcs
-from hushpath.decompose.graph import Graph
-from hushpath.estimate.weights.shrink import shrink_once
+from hushpath.measurement.samples import distances
+from hushpath.network.topology import Arcs
+from hushpath.separators.graph import Graph
+from hushpath.estimator.weights.shrink import shrink_once
 from hushpath.kernels.paths import distances_from
 
 CELLS = (1, 4, 16, 64, 256, 1024)

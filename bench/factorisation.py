@@ -27,7 +27,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.sparse.linalg import LinearOperator, cg
 
 import hushpath
-from hushpath.decode.predict import from_noise
+from hushpath.planning.predict import from_noise
 from hushpath.privacy.gaussian import gaussian_mu
 
 DELTA = 1e-6

@@ -30,11 +30,11 @@ import pandas as pd
 from scipy.spatial import Delaunay
 
 import hushpath
-from hushpath.data.topology import Topology
-from hushpath.data.weights import PrivateWeights
-from hushpath.decode.predict import Trials
-from hushpath.decode.surrogates import TypicalWeight, make_surrogates, sample_released_weights
-from hushpath.estimate.registry import ESTIMATORS
+from hushpath.network.topology import Topology
+from hushpath.network.private_weights import PrivateWeights
+from hushpath.planning.predict import Trials
+from hushpath.planning.surrogates import TypicalWeight, make_surrogates, sample_released_weights
+from hushpath.estimator.registry import ESTIMATORS
 
 RATIOS = (0.1, 0.3, 1.0)
 SOURCES = 32

@@ -14,8 +14,8 @@ import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from hushpath.blocks.routes import usage
-from hushpath.data.topology import Topology
+from hushpath.measurement.samples import usage
+from hushpath.network.topology import Topology
 from hushpath.demo.people import DAYS, Roads, simulate_people
 from hushpath.demo.streets import lay_out, triangulated
 

@@ -35,9 +35,9 @@ from hushpath.demo.trips import LARGEST_DELAY, LEAST_PLANNED, STRETCH
 from trip_cities import CITIES, HELD_OUT, HIGH, LOW, case, totals
 
 import hushpath
-from hushpath.blocks.routes import distance_rows
-from hushpath.estimate.trips.times import estimate_times
-from hushpath.estimate.trips.totals import TripTotals
+from hushpath.measurement.samples import distance_rows
+from hushpath.estimator.trips.times import estimate_times
+from hushpath.estimator.trips.totals import TripTotals
 from hushpath.noise import Law
 from hushpath.privacy.gaussian import gaussian_mu
 

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.collections import LineCollection
 
-from hushpath.decompose.build import separator_hierarchy
+from hushpath.separators.build import separator_hierarchy
 from hushpath.demo.city import make_city
 
 SHOWN = 6  # deeper levels are small and many

@@ -6,8 +6,8 @@ from pathlib import Path
 from PIL import Image
 
 import hushpath
-from hushpath.publish.isochrones import isochrones
-from hushpath.report.isochrones import draw_isochrones
+from hushpath.output.isochrones import isochrones
+from hushpath.output.report.isochrones import draw_isochrones
 
 HERE = Path(__file__).parent
 

@@ -7,7 +7,7 @@ still rests on trust in the publisher.
 from pathlib import Path
 
 import hushpath
-from hushpath.files.keys import make_keys
+from hushpath.io.signing import make_keys
 
 
 def publish() -> None:

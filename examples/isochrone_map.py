@@ -12,9 +12,9 @@ import pandas as pd
 
 import hushpath
 from hushpath.demo.city import make_city
-from hushpath.export import export
-from hushpath.publish.isochrones import isochrones
-from hushpath.report.isochrones import write_isochrones
+from hushpath.output.formats import export
+from hushpath.output.isochrones import isochrones
+from hushpath.output.report.isochrones import write_isochrones
 
 make_city(size=200, people=1_000).write(Path("."))  # weights.csv: source, target, seconds, free_flow
 places = pd.read_csv("city.nodes.csv")  # kilometres; as if the city lay beside the Vltava

@@ -11,7 +11,7 @@ import pandas as pd
 
 import hushpath
 from hushpath.demo.city import make_city
-from hushpath.page.write import write_explorer
+from hushpath.output.page.write import write_explorer
 
 city = make_city(size=300, people=4000)
 city.write(Path("."))  # streets.csv: source, target, free_flow; trips.parquet: person, date, from, to, seconds, period

@@ -12,7 +12,7 @@ from xml.sax.saxutils import quoteattr
 import networkx as nx
 import pytest
 
-from hushpath.data.readers import READERS, read_network
+from hushpath.io.readers import READERS, read_network
 from hushpath.errors import NetworkError
 
 WITHOUT_WEIGHTS = {"osrm"}  # readers of the public half only

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import save_file
 
-from hushpath.cells import partition, storage
-from hushpath.files import container
-from hushpath.publish.file import FORMAT, VERSION
+from hushpath.index import partition, storage
+from hushpath.io import container
+from hushpath.published.file import FORMAT, VERSION
 
 KINDS = {FORMAT: VERSION, storage.FORMAT: storage.VERSION, partition.FORMAT: partition.VERSION}
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hushpath.data.topology import Arcs
+from hushpath.network.topology import Arcs
 from hushpath.kernels.layout import Flat, Tables
 from hushpath.kernels.paths import UNREACHED
 from hushpath.kernels.search import FREE

@@ -26,7 +26,7 @@ import pandas as pd
 import hushpath
 from hushpath.errors import BudgetError
 from hushpath.privacy.ledger import Ledger
-from hushpath.privacy.spending import Spending
+from hushpath.privacy.composition import Spending
 
 # Imported before workers are forked: each is to be killed in the middle of a release, not of an import.
 _READY = hushpath.release, hushpath.read_trips, hushpath.Topology, duckdb, opendp

@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import Delaunay
 
 from hushpath import Network
-from hushpath.strategy.registry import MECHANISMS
+from hushpath.mechanism.registry import MECHANISMS
 
 
 def build(n, ends, weights, **options):

@@ -4,7 +4,7 @@ import numpy as np
 
 import hushpath
 from hushpath import Network
-from hushpath.estimate.base import NoisyEdges
+from hushpath.estimator.base import NoisyEdges
 
 
 def grid(side, weights=None, directed=False, **public):

@@ -23,7 +23,7 @@ import pandas as pd
 
 import hushpath
 from hushpath.privacy.ledger import Ledger
-from hushpath.publish import series as _series
+from hushpath.releasing import series as _series
 
 _READY = duckdb, opendp, _series  # imported before a process is forked
 FIRST, COUNT = date(2026, 1, 1), 3
@@ -50,8 +50,8 @@ def forked(work: Any) -> None:
 
 def killed_at(point: str, number: int) -> None:
     """Have this process killed at a point of the so-manieth release."""
-    release = importlib.import_module("hushpath.publish.release")
-    series = importlib.import_module("hushpath.publish.series")
+    release = importlib.import_module("hushpath.releasing.release")
+    series = importlib.import_module("hushpath.releasing.series")
     owner, name = {
         "charged": (Ledger, "charge"), "measured": (release, "measure"), "saved": (hushpath.Release, "save"),
         "noted": (Ledger, "released"), "named": (series, "_give_name"),

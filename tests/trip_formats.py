@@ -17,10 +17,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from hushpath.publish.trip_terms import declared
+from hushpath.published.trip_terms import declared
 
-from hushpath.measure.trips import trip_totals
-from hushpath.strategy.trips import SHARE, trip_strategy
+from hushpath.measurement.trip_totals import trip_totals
+from hushpath.measurement.trip_strategy import SHARE, trip_strategy
 
 COLUMNS = ["person", "day", "trip", "tail", "head", "seconds", "period"]
 NAMED = dict(person="person", day="day", trip="trip", edge=("tail", "head"), seconds="seconds", period="period")

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 import hushpath
-from hushpath.cells.tables import Layout
-from hushpath.decompose.build import separator_hierarchy
+from hushpath.index.tables import Layout
+from hushpath.separators.build import separator_hierarchy
 
 from .networks import road_like
 

@@ -15,7 +15,7 @@ import duckdb
 import numpy as np
 
 import hushpath
-from hushpath.blocks.routes import distance_rows
+from hushpath.measurement.samples import distance_rows
 
 SOURCES, PAIRS = 64, 300
 COVERED = 0.9

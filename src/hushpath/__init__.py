@@ -1,30 +1,28 @@
 """hushpath: publish all distances of a network without publishing anyone's data.
 
-The data flows one way, through the rooms of this house in this order:
+The data flows one way, through these packages in this order:
 
-    data       what an owner has: a public graph, private weights or trips
-    files      arrays in a file, keys and signatures
-    noise      the one door to randomness
-    privacy    what a release costs, proved from public facts
-    kernels    compiled loops without options; slow twins are in the tests
-    cells      a hierarchy of cells, its tables and the index over it
-    decompose  how a network falls into cells, and into lines
-    blocks     the kinds of measurement, one file each
-    strategy   what to measure, with how much noise: one file per mechanism
-    measure    the one private step
-    estimate   from noisy numbers to the weights that are searched: one file per estimator
-    decode     answers from measurements, one file per decoder: reads, answers, bound, prediction
-    publish    plan, release, file; every question one may ask
-    output     tables of distances in files, in folders and over HTTP
-    export     releases in the files of other programs, one file per format
-    page       one file to open and explore a release
-    report     pages to look at, all of one style
-    serve      answers over HTTP, for programs and maps
-    demo       the story on a built-in city
-    lab        every mechanism side by side
-    cli        one file per verb
+    network      public topology and private weights
+    io           file formats: network readers, the release container, signatures
+    trips        people's trips: the private table, read row by row
+    noise        exact discrete noise; the only source of randomness
+    privacy      protected units, certificates, composition and the ledger
+    kernels      compiled loops
+    separators   separators, and the hierarchy of cells they make
+    index        a customisable separator hierarchy with hub labels
+    measurement  what can be measured, exact arithmetic, and the private step
+    mechanism    what to measure, with how much noise: one file per mechanism
+    estimator    from noisy numbers to edge weights
+    decoder      from measurements to distances and intervals
+    published    the release: statement, file, and every query
+    planning     what error to expect, from public facts
+    releasing    release, series, specification file, evaluation
+    output       distance tables, exports, the page and reports
+    serve        answers over HTTP
+    demo, lab    a built-in city; every mechanism side by side
+    cli          the command line
 
-Errors, arrays, compiled code and progress bars lie beside them; docs/ARCHITECTURE.md draws the house.
+Everything documented is ``hushpath.X``.
 """
 
 from __future__ import annotations
@@ -37,51 +35,49 @@ from ._version import __version__
 from .compiled import settle
 
 if TYPE_CHECKING:
-    from .cells.partition import Partition
-    from .data.network import Network
-    from .data.readers import read_network, read_topology
-    from .data.topology import Topology
-    from .data.trips import Trips, read_trips
-    from .decompose.dissection import partition
     from .errors import HushpathError, HushpathWarning
-    from .export import export
+    from .index.partition import Partition, partition
+    from .io.readers import read_network, read_topology
+    from .network.network import Network
+    from .network.topology import Topology
     from .noise import Noise
+    from .output.formats import export
     from .output.matrix import write_matrix
-    from .page.write import write_explorer
+    from .output.page.write import write_explorer
+    from .planning.plan import plan, plan_trips
     from .privacy.accounting import Budget
     from .privacy.ledger import Ledger
     from .privacy.units import TripUnit, WeightUnit
-    from .publish.evaluate import evaluate
-    from .publish.oracle import Release, load
-    from .publish.plan import plan, plan_trips
-    from .publish.quantity import Quantity
-    from .publish.release import mechanisms, release, release_trips
-    from .publish.series import Schedule, SeriesRun, series
-    from .publish.spec import ReleaseSpec, read_spec
+    from .published.quantity import Quantity
+    from .published.release import Release, load
+    from .releasing.evaluate import evaluate
+    from .releasing.release import mechanisms, release, release_trips
+    from .releasing.series import Schedule, SeriesRun, series
+    from .releasing.spec import ReleaseSpec, read_spec
+    from .trips.trips import Trips, read_trips
 
 # Imported on first use: `hushpath --help` must not pay for numerical libraries.
 _MODULES = {
-    "cells.partition": ("Partition",),
-    "data.network": ("Network",),
-    "data.readers": ("read_network", "read_topology"),
-    "data.topology": ("Topology",),
-    "data.trips": ("Trips", "read_trips"),
-    "decompose.dissection": ("partition",),
+    "index.partition": ("Partition", "partition"),
+    "network.network": ("Network",),
+    "io.readers": ("read_network", "read_topology"),
+    "network.topology": ("Topology",),
+    "trips.trips": ("Trips", "read_trips"),
     "errors": ("HushpathError", "HushpathWarning"),
-    "export": ("export",),
+    "output.formats": ("export",),
     "noise": ("Noise",),
     "output.matrix": ("write_matrix",),
-    "page.write": ("write_explorer",),
+    "output.page.write": ("write_explorer",),
     "privacy.accounting": ("Budget",),
     "privacy.ledger": ("Ledger",),
     "privacy.units": ("TripUnit", "WeightUnit"),
-    "publish.evaluate": ("evaluate",),
-    "publish.oracle": ("Release", "load"),
-    "publish.plan": ("plan", "plan_trips"),
-    "publish.quantity": ("Quantity",),
-    "publish.release": ("mechanisms", "release", "release_trips"),
-    "publish.series": ("Schedule", "SeriesRun", "series"),
-    "publish.spec": ("ReleaseSpec", "read_spec"),
+    "releasing.evaluate": ("evaluate",),
+    "published.release": ("Release", "load"),
+    "planning.plan": ("plan", "plan_trips"),
+    "published.quantity": ("Quantity",),
+    "releasing.release": ("mechanisms", "release", "release_trips"),
+    "releasing.series": ("Schedule", "SeriesRun", "series"),
+    "releasing.spec": ("ReleaseSpec", "read_spec"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 

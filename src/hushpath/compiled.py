@@ -27,7 +27,7 @@ from typing import Any
 
 SETTING = "NUMBA_CACHE_DIR"
 OTHERS_WRITE, OTHERS_ENTER = 0o022, 0o011
-ROOMS = ("kernels", "noise", "decompose", "decompose/separators")  # with kernels inside
+PACKAGES = ("kernels", "noise", "separators")  # with kernels inside
 
 _making = RLock()
 _refused: list[str] = []  # why folders are not used; told when the first kernel is compiled
@@ -103,7 +103,7 @@ def settle(package: Path) -> None:
     given = os.environ.get(SETTING)
     if given and _usable(Path(given)):
         return
-    if not _refused and all(_writable(package / room / "__pycache__") for room in ROOMS):
+    if not _refused and all(_writable(package / name / "__pycache__") for name in PACKAGES):
         return
     if not _refused and _usable(users_cache() / "numba"):
         return

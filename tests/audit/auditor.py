@@ -30,7 +30,7 @@ from scipy.special import log_ndtr, ndtri
 from scipy.stats import beta
 
 from hushpath.noise import Law
-from hushpath.strategy.strategy import Strategy
+from hushpath.measurement.strategy import Strategy
 
 CONFIDENCE = 0.05  # of every figure that is printed
 MOST_BOUNDS = 250  # how many bounds one report may hold

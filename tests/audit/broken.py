@@ -15,13 +15,13 @@ from cases import BUSH, corridor, path
 from subject import UNIT, Case, Pipeline, answered, exact_vector, planned
 
 from hushpath import Network
-from hushpath.blocks import CliqueBlock
-from hushpath.data.weights import PrivateWeights
-from hushpath.measure.door import Measurements, measure
-from hushpath.measure.numbers import hierarchy_numbers
+from hushpath.measurement.blocks import CliqueBlock
+from hushpath.network.private_weights import PrivateWeights
+from hushpath.measurement.private_step import Measurements, measure
+from hushpath.measurement.exact import hierarchy_numbers
 from hushpath.noise import Law, Sampler, make_sampler
 from hushpath.privacy.sensitivity import hub_cut
-from hushpath.strategy.strategy import Strategy
+from hushpath.measurement.strategy import Strategy
 
 Draw = Callable[[Strategy, Sampler, Law, np.ndarray], np.ndarray]
 
@@ -137,7 +137,7 @@ def private_public_edges(strategy: Strategy, weights: PrivateWeights, sampler: S
     def tampered(block, lattice, steps):
         return hierarchy_numbers(block, replace(lattice, high=steps), steps)
 
-    with mock.patch("hushpath.measure.numbers.hierarchy_numbers", tampered):
+    with mock.patch("hushpath.measurement.exact.hierarchy_numbers", tampered):
         return measure(strategy, weights, sampler)
 
 
@@ -158,8 +158,8 @@ def halved_cut(case: Case, net: Network) -> Strategy:
         return np.maximum(hub_cut(*shapes, directed=directed) // 2, 1)
 
     with (
-        mock.patch("hushpath.blocks.pairs.hub_cut", wrong),
-        mock.patch("hushpath.blocks.hierarchy.hub_cut", wrong),
+        mock.patch("hushpath.measurement.pairs.hub_cut", wrong),
+        mock.patch("hushpath.measurement.hierarchy.hub_cut", wrong),
     ):
         return planned(case, net)
 

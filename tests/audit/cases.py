@@ -14,11 +14,11 @@ from subject import UNIT, Case, Pipeline
 
 import hushpath
 from hushpath import Network
-from hushpath.data.weights import PrivateWeights
-from hushpath.measure.door import Measurements
+from hushpath.network.private_weights import PrivateWeights
+from hushpath.measurement.private_step import Measurements
 from hushpath.noise import Sampler
-from hushpath.strategy.registry import MECHANISMS
-from hushpath.strategy.strategy import Strategy
+from hushpath.mechanism.registry import MECHANISMS
+from hushpath.measurement.strategy import Strategy
 
 
 def path(n: int) -> tuple[tuple[int, int], ...]:

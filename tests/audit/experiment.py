@@ -27,7 +27,7 @@ from auditor import Claim, Finding, likelihood_ratio, linear, low_bits, one_numb
 from subject import Case, Pipeline, exact_vector, published
 
 from hushpath.noise import Law, Sampler, make_sampler
-from hushpath.strategy.strategy import Strategy
+from hushpath.measurement.strategy import Strategy
 
 FEW = 6  # releases that the noise check looks at
 CHECKS = "structure", "replay", "noise", "vector", "distances"

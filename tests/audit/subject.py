@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from hushpath import HushpathWarning, Network
-from hushpath.data.weights import PrivateWeights
-from hushpath.measure.door import Measurements, measure
-from hushpath.measure.numbers import exact_numbers
+from hushpath.network.private_weights import PrivateWeights
+from hushpath.measurement.private_step import Measurements, measure
+from hushpath.measurement.exact import exact_numbers
 from hushpath.noise import Sampler
-from hushpath.publish.oracle import Release
-from hushpath.publish.plan import plan
-from hushpath.strategy.strategy import Strategy
+from hushpath.published.release import Release
+from hushpath.planning.plan import plan
+from hushpath.measurement.strategy import Strategy
 
 UNIT = 1.0
 MOVE = UNIT * (1 - 2.0**-9)  # an odd number of 512ths: noise on a coarser lattice than the data would show

@@ -11,7 +11,7 @@ from cases import BUSH, NAMED, NEAR, OTHERS, path, whole_release
 from experiment import Experiment
 from subject import Case
 
-from hushpath.strategy.registry import MECHANISMS
+from hushpath.mechanism.registry import MECHANISMS
 
 
 def label(case):

@@ -8,9 +8,9 @@ from importlib.resources import files
 import pytest
 from tools import NO_CHECKER, checker
 
-from hushpath.page.write import program
+from hushpath.output.page.write import program
 
-JS = files("hushpath.page") / "js"
+JS = files("hushpath.output.page") / "js"
 STRICT = {
     "checkJs": True, "allowJs": True, "noEmit": True, "strict": True, "target": "es2023", "module": "es2022",
     "moduleResolution": "bundler", "lib": ["es2023", "dom", "dom.iterable"], "types": [], "noUnusedLocals": True,

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from named_graphs import ALL, SMALL, build, delaunay_ends, exact_distances, grid_ends, named, random_network
 
 import hushpath
-from hushpath.cells.index import Index
-from hushpath.decode.edges import EdgeDecoder
+from hushpath.index.index import Index
+from hushpath.decoder.edges import EdgeDecoder
 
 
 def noisy_lengths(rel):
@@ -168,7 +168,7 @@ def test_many_rows_build_tables_by_themselves(monkeypatch):
     assert np.array_equal(rows[:20], some)
     for name, value in (("MAX_BYTES", 4), ("ADDITIONS_PER_ARC", 1), ("MOST_ARCS_PER_NODE", 1)):
         with monkeypatch.context() as patch:
-            patch.setattr(f"hushpath.decode.edges.{name}", value)
+            patch.setattr(f"hushpath.decoder.edges.{name}", value)
             # too large, too slow or too dense: Dijkstra, without a word
             without = EdgeDecoder(rel.measurements, rel.decoder.estimator)
             assert without.index_for(1600) is None

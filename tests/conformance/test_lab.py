@@ -10,9 +10,9 @@ import pytest
 import hushpath.lab.trial
 from hushpath.cli import run
 from hushpath.errors import CannotError
-from hushpath.estimate.base import WeightEstimator
-from hushpath.estimate.registry import ESTIMATORS
-from hushpath.estimate.weights import bounds, shrink, sums_prior
+from hushpath.estimator.base import WeightEstimator
+from hushpath.estimator.registry import ESTIMATORS
+from hushpath.estimator.weights import bounds, shrink, sums_prior
 from hushpath.lab.cases import NO_ESTIMATOR, Scope, make_cases
 from hushpath.lab.runner import run_cases
 from hushpath.lab.study import Study, run_study

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import hushpath
-from hushpath.blocks import HierarchyBlock
-from hushpath.decode.lifted import MOST_SHARE, Trial, losses
-from hushpath.decode.registry import default_decoder
+from hushpath.measurement.blocks import HierarchyBlock
+from hushpath.decoder.lifted import MOST_SHARE, Trial, losses
+from hushpath.decoder.registry import default_decoder
 from hushpath.lab.networks import make_ground
 from hushpath.lab.weights import weigh
-from hushpath.measure.numbers import exact_numbers
-from hushpath.publish.evaluate import evaluate
-from hushpath.publish.oracle import Release
+from hushpath.measurement.exact import exact_numbers
+from hushpath.releasing.evaluate import evaluate
+from hushpath.published.release import Release
 
 
 def grid_ends(side):
@@ -116,15 +116,15 @@ def test_leaves_without_edges_and_networks_in_pieces():
 
 def test_large_releases_are_read_plainly(monkeypatch):
     _, rel = made("grid", 400, 100.0)
-    monkeypatch.setattr("hushpath.decode.lifted.MAX_NUMBERS", 100)
+    monkeypatch.setattr("hushpath.decoder.lifted.MAX_NUMBERS", 100)
     assert default_decoder(rel.measurements.strategy).name == "hierarchy"
 
 
 def test_hard_ones_are_not_simulated(monkeypatch):
     """Where the tables of a stand-in take too long (covers of the large separators of an expander), none is made."""
     _, rel = made("grid", 400, 100.0)
-    monkeypatch.setattr("hushpath.decode.lifted.MAX_WORK", 1e3)
-    monkeypatch.setattr("hushpath.decode.lifted.exact_values", None)
+    monkeypatch.setattr("hushpath.decoder.lifted.MAX_WORK", 1e3)
+    monkeypatch.setattr("hushpath.decoder.lifted.exact_values", None)
     assert Release(rel.measurements).decoder.share == 0.0
 
 

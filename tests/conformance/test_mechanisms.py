@@ -5,8 +5,8 @@ import pytest
 from named_graphs import ALL, SMALL, exact_distances, fitted, named
 
 import hushpath
-from hushpath.decode.predict import error_bound
-from hushpath.strategy.registry import MECHANISMS
+from hushpath.planning.predict import error_bound
+from hushpath.mechanism.registry import MECHANISMS
 
 EXACT = [name for name in MECHANISMS if MECHANISMS[name].lossless]
 INEXACT = [name for name in MECHANISMS if not MECHANISMS[name].lossless]

@@ -10,8 +10,8 @@ import hushpath
 from hushpath import HushpathError
 from hushpath.errors import BudgetError, CannotError, OptionError
 from hushpath.noise import Law
-from hushpath.publish.plan import plan
-from hushpath.strategy.registry import MECHANISMS
+from hushpath.planning.plan import plan
+from hushpath.mechanism.registry import MECHANISMS
 
 CONSTANTS = {name: (None, "paper") if "constants" in m.options else (None,) for name, m in MECHANISMS.items()}
 EPSILONS = [5e-324, 1e-300, 1e-9, 1.0, 917.0, 1e300, math.inf]

@@ -15,10 +15,10 @@ from named_graphs import SMALL, build, delaunay_ends, exact_distances, grid_ends
 
 import hushpath
 from hushpath import paper
-from hushpath.decode.predict import error_bound
-from hushpath.measure import Measurements
-from hushpath.publish.oracle import Release
-from hushpath.publish.plan import plan
+from hushpath.planning.predict import error_bound
+from hushpath.measurement.private_step import Measurements
+from hushpath.published.release import Release
+from hushpath.planning.plan import plan
 
 W, GRANULARITY = 6.0, 0.25  # coarse steps and few of them: many ties
 FAMILIES = {"separator": ["auto", "tree", "treewidth", "grid", "planar", "general"],

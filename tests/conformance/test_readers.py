@@ -15,8 +15,8 @@ import pytest
 from edge_files import DIRECTED, FILES, UNSPACED, WITHOUT_WEIGHTS, WRITERS, graph_of, written
 from scipy import sparse
 
-from hushpath.data.network import Network
-from hushpath.data.readers import READERS, read_network, read_topology
+from hushpath.network.network import Network
+from hushpath.io.readers import READERS, read_network, read_topology
 from hushpath.errors import NetworkError, OptionError
 
 # A loop (dropped), a weight of 17 digits, a zero, a huge and a tiny one; the last node is isolated.

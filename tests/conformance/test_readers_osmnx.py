@@ -12,7 +12,7 @@ import networkx as nx
 import pytest
 
 from hushpath import read_network, read_topology
-from hushpath.data.readers import geopackage
+from hushpath.io.readers import geopackage
 from hushpath.errors import HushpathError, HushpathWarning, NetworkError
 
 LABELS = (101, 102, 2**40, 2**40 + 1)

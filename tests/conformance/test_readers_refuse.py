@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hushpath.data.readers import READERS, read_network, read_topology
+from hushpath.io.readers import READERS, read_network, read_topology
 from hushpath.errors import CannotError, NetworkError, OptionError
 
 

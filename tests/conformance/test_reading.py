@@ -9,19 +9,19 @@ import pytest
 from named_graphs import SMALL, exact_distances, fitted, named
 
 import hushpath
-from hushpath.blocks import TripBlock
-from hushpath.blocks.samples import few_hops, sampled_hops
-from hushpath.data.topology import Topology
-from hushpath.data.trips import Trips
-from hushpath.decode.core import Decoder
-from hushpath.decode.registry import DECODERS, decoders_for, default_decoder
+from hushpath.measurement.blocks import TripBlock
+from hushpath.measurement.samples import few_hops, sampled_hops
+from hushpath.network.topology import Topology
+from hushpath.trips.trips import Trips
+from hushpath.decoder.base import Decoder
+from hushpath.decoder.registry import DECODERS, decoders_for, default_decoder
 from hushpath.errors import CannotError, OptionError
-from hushpath.estimate.base import NoisyEdges, WeightEstimator
-from hushpath.estimate.registry import ESTIMATORS
-from hushpath.measure import Measurements
+from hushpath.estimator.base import NoisyEdges, WeightEstimator
+from hushpath.estimator.registry import ESTIMATORS
+from hushpath.measurement.private_step import Measurements
 from hushpath.noise import Law, stds
-from hushpath.publish.oracle import Release
-from hushpath.strategy.registry import MECHANISMS
+from hushpath.published.release import Release
+from hushpath.mechanism.registry import MECHANISMS
 
 NETWORKS = [name for name in SMALL if named(name).topology.num_nodes <= 40]
 OTHER_WAYS = {

@@ -10,11 +10,11 @@ from named_graphs import build, delaunay_ends, exact_distances, grid_ends, named
 
 import hushpath
 from hushpath import HushpathError
-from hushpath.blocks.anchors import AnchorBlock
-from hushpath.decode.predict import error_bound
-from hushpath.measure.numbers import exact_numbers
+from hushpath.measurement.anchors import AnchorBlock
+from hushpath.planning.predict import error_bound
+from hushpath.measurement.exact import exact_numbers
 from hushpath.noise import Law
-from hushpath.publish.plan import plan
+from hushpath.planning.plan import plan
 
 W = 20.0
 GAMMA = 0.1
@@ -78,7 +78,7 @@ def test_hubs_without_noise_never_fall_short(mechanism, options, limit, monkeypa
     With its own limits ``hubs`` is exact on small networks, and ``hubs-bounded`` within its detour.
     """
     if limit is not None:
-        monkeypatch.setattr("hushpath.decode.hubs.hop_limit", lambda n, hubs: limit)
+        monkeypatch.setattr("hushpath.decoder.hubs.hop_limit", lambda n, hubs: limit)
 
     @settings(max_examples=40, deadline=None, derandomize=True)
     @given(st.integers(0, 2**32 - 1))
@@ -135,7 +135,7 @@ def test_published_hubs_cost_no_neighbour_more_than_the_certificate(mechanism, l
 
 def test_a_hop_limit_is_a_limit():
     """Negative control of the kernel: paths of more arcs are not found, paths of as many are."""
-    from hushpath.kernels.walks import UNREACHED, Lengths, Room, extend
+    from hushpath.kernels.walks import Lengths, Room, UNREACHED, extend
 
     arcs = path(6).topology.arcs
     arcs, room = Lengths(arcs.start, arcs.heads, np.ones(10, np.int64)), Room(*np.empty((5, 6), np.int64))

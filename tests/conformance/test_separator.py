@@ -8,9 +8,9 @@ from named_graphs import build, exact_distances, named
 
 import hushpath
 from hushpath import HushpathError
-from hushpath.blocks.hierarchy import HierarchyBlock
-from hushpath.decode.edges import edge_bound
-from hushpath.decode.predict import error_bound
+from hushpath.measurement.hierarchy import HierarchyBlock
+from hushpath.decoder.edges import edge_bound
+from hushpath.planning.predict import error_bound
 
 
 def true_distances(net, rel):

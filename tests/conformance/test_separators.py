@@ -7,8 +7,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import Delaunay
 
-from hushpath.decompose.families import FAMILIES
-from hushpath.decompose.graph import LEFT, RIGHT, SEPARATOR, Graph, Split, separates
+from hushpath.separators.families import FAMILIES
+from hushpath.separators.graph import Graph, LEFT, RIGHT, SEPARATOR, Split, separates
 
 
 def shuffled(network, seed=3):

@@ -74,32 +74,32 @@ def test_the_order_checker_can_fail(tmp_path):
 
 
 def test_weights_are_opened_in_one_private_and_one_owner_only_place():
-    assert users_of("on_lattice") == {"measure/door.py"}
-    assert users_of("reveal") == {"publish/evaluate.py"}
-    assert users_of("private_rows") == {"measure/trips.py"}
+    assert users_of("on_lattice") == {"measurement/private_step.py"}
+    assert users_of("reveal") == {"releasing/evaluate.py"}
+    assert users_of("private_rows") == {"measurement/trip_totals.py"}
     assert users_of("_PrivateWeights__values") == set()
 
 
 def test_exact_numbers_are_computed_in_the_private_step_and_of_stand_ins_only():
     importers = {name for name, text in sources().items() if "exact_numbers" in text}
-    assert importers == {"measure/numbers.py", "measure/door.py", "decode/simulate.py"}
+    assert importers == {"measurement/exact.py", "measurement/private_step.py", "decoder/simulate.py"}
 
 
 def test_noise_is_drawn_in_measure_only():
-    assert users_of("draw") <= {"measure/door.py"}
+    assert users_of("draw") <= {"measurement/private_step.py"}
     makers = {name for name, text in sources().items() if "make_sampler" in text}
-    assert makers <= {"noise/__init__.py", "noise/samplers.py", "publish/release.py"}
+    assert makers <= {"noise/__init__.py", "noise/samplers.py", "releasing/release.py"}
 
 
 def test_plans_simulate_with_noise_that_protects_nobody_on_weights_that_they_made_themselves():
     """Nothing but a release measures private data; simulations have exact arithmetic, but no way to private weights."""
     uses = re.compile(r"import .*\bmeasure\b|\bmeasure\(")
     measurers = {name for name, text in sources().items() if uses.search(_code(text))}
-    assert measurers == {"measure/__init__.py", "measure/door.py", "publish/release.py"}
+    assert measurers == {"measurement/private_step.py", "measurement/private_step.py", "releasing/release.py"}
     users = {name for name, text in sources().items() if "simulated_noise" in _code(text)}
-    assert users == {"noise/__init__.py", "noise/simulated.py", "estimate/base.py", "decode/simulate.py"}
+    assert users == {"noise/__init__.py", "noise/simulated.py", "estimator/base.py", "decoder/simulate.py"}
     private = re.compile(r"\bNetwork\b|PrivateWeights|\bTrips\b|readers|reveal|on_lattice|private_rows")
-    for name in ("decode/simulate.py", "decode/surrogates.py", "decode/predict.py", "decode/lifted.py"):
+    for name in ("decoder/simulate.py", "planning/surrogates.py", "planning/predict.py", "decoder/lifted.py"):
         assert not private.search(_code(sources()[name])), name
 
 
@@ -131,7 +131,7 @@ def _without_docstrings(tree):
 
 
 def test_the_audited_core_stays_short():
-    text = (PACKAGE / "measure/door.py").read_text()
+    text = (PACKAGE / "measurement/private_step.py").read_text()
     assert len(text.splitlines()) < 120
 
 
@@ -161,7 +161,7 @@ def test_public_names():
 @pytest.mark.parametrize("first", ["release", "plan", "evaluate", "load"])
 def test_names_are_functions_whatever_is_imported_first(first):
     code = (
-        f"import hushpath; hushpath.{first}; from hushpath.publish import evaluate, oracle, plan, release; "
+        f"import hushpath; hushpath.{first}; from hushpath.published import evaluate, oracle, plan, release; "
         "assert all(callable(getattr(hushpath, n)) for n in ('plan', 'release', 'evaluate', 'load'))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

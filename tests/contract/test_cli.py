@@ -13,8 +13,8 @@ from named_graphs import grid_ends
 
 import hushpath
 from hushpath.cli import run
-from hushpath.estimate import registry as estimators
-from hushpath.publish.quantity import told
+from hushpath.estimator import registry as estimators
+from hushpath.published.quantity import told
 
 
 @pytest.fixture
@@ -260,12 +260,12 @@ def test_no_error_repeats_a_weight(folder, capsys):
 
 
 def test_a_bug_shows_no_data(folder, capsys, monkeypatch):
-    import hushpath.data.readers
+import hushpath.io.readers
 
     def broken(*args, **options):
         raise RuntimeError("secret 31337")
 
-    monkeypatch.setattr(hushpath.data.readers, "read_network", broken)
+    monkeypatch.setattr(hushpath.io.readers, "read_network", broken)
     code, out, err = call(capsys, *RELEASE)
     assert code == 1
     assert err == "hushpath: internal error (RuntimeError); set HUSHPATH_DEBUG=1 to see where\n"
@@ -324,16 +324,16 @@ def test_a_partition_is_written_once_and_used_again(folder, capsys):
 def test_warnings_are_lines_and_json(folder, capsys, monkeypatch):
     import warnings
 
-    import hushpath.data.readers
+import hushpath.io.readers
 
-    read = hushpath.data.readers.read_network
+    read = hushpath.io.readers.read_network
 
     def warning(*args, **options):
         for text in ("most rows\nhave their reverse", "3 loops were dropped", "3 loops were dropped"):
             warnings.warn(text, hushpath.HushpathWarning, stacklevel=2)
         return read(*args, **options)
 
-    monkeypatch.setattr(hushpath.data.readers, "read_network", warning)
+    monkeypatch.setattr(hushpath.io.readers, "read_network", warning)
     lines = "hushpath: warning: most rows have their reverse\nhushpath: warning: 3 loops were dropped\n"
     code, out, err = call(capsys, *RELEASE)
     assert (code, err) == (0, lines)

@@ -10,8 +10,8 @@ import pytest
 
 from hushpath.cli import run
 from hushpath.demo.story import PEOPLE, SIZE, run_demo
-from hushpath.estimate import registry as estimators
-from hushpath.strategy.registry import MECHANISMS
+from hushpath.estimator import registry as estimators
+from hushpath.mechanism.registry import MECHANISMS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -7,7 +7,7 @@ from exported import SQUARE, of_trips, released
 
 from hushpath.cli import run
 from hushpath.cli.export import TO
-from hushpath.export import FORMATS
+from hushpath.output.formats import FORMATS
 
 FILES = {
     "lengths.csv": "source,target,length\n" + "".join(f"{a},{b},900\n" for a, b in SQUARE),

@@ -19,13 +19,13 @@ ROOT = Path(__file__).parents[2]
 TOYS = dict(re.findall(r"```python (\S+\.py)\n(.*?)```", (ROOT / "docs" / "EXTENDING.md").read_text(), re.S))
 CONFORMANCE = {
     "strategy/uneven.py": (
-        ("strategy/registry.py", {'    "input",\n': '    "uneven",\n'}),
+        ("mechanism/registry.py", {'    "input",\n': '    "uneven",\n'}),
         ["uneven"],
         ["conformance/test_mechanisms.py", "conformance/test_options.py", "properties/test_neighbour_replay.py",
          "properties/test_nothing_public_depends_on_weights.py", "audit/test_sound.py", "unit/test_statement.py"],
     ),
     "decode/by_hops.py": (
-        ("decode/registry.py", {
+        ("decoder/registry.py", {
             "from .anchors import AnchorDecoder\n": "from .by_hops import HopDecoder\n",
             "    CoverDecoder,\n": "    HopDecoder,\n",
         }),
@@ -33,7 +33,7 @@ CONFORMANCE = {
         ["conformance/test_reading.py"],
     ),
     "estimate/weights/towards_mean.py": (
-        ("estimate/registry.py", {
+        ("estimator/registry.py", {
             "from .weights.sums_prior import SUMS_PRIOR\n": "from .weights.towards_mean import TOWARDS_MEAN\n",
             "    CLIP,\n": "    TOWARDS_MEAN,\n",
         }),

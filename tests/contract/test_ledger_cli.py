@@ -10,7 +10,7 @@ from named_graphs import grid_ends
 import hushpath
 from hushpath.cli import run
 from hushpath.privacy.ledger import Ledger
-from hushpath.privacy.spending import Spending
+from hushpath.privacy.composition import Spending
 
 INIT = ["ledger", "init", "a.ledger", "--dataset", "taxi", "--protects", "person-day", "--epsilon", "3"]
 WEEK = date(2024, 3, 1), date(2024, 3, 7)

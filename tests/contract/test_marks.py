@@ -13,7 +13,7 @@ from named_graphs import grid_ends
 import hushpath
 from hushpath.cli import run
 from hushpath.cli.app import app
-from hushpath.export import FORMATS as EXPORTED
+from hushpath.output.formats import FORMATS as EXPORTED
 from hushpath.output.matrix import FORMATS
 
 MARK = "NOT PRIVATE"

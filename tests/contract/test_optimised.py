@@ -10,7 +10,7 @@ import pytest
 import hushpath
 
 PACKAGE = Path(hushpath.__file__).parent
-CRITICAL = ["data/lattice.py", "data/weights.py", "privacy", "noise", "measure", "strategy", "kernels", "decompose"]
+CRITICAL = ["network/lattice.py", "network/private_weights.py", "privacy", "noise", "measure", "strategy", "kernels", "decompose"]
 
 
 def asserts_in(text):
@@ -85,12 +85,12 @@ PRELUDE = """
 from dataclasses import replace
 import numpy as np
 from hushpath import Network
-from hushpath.decompose.build import build_hierarchy
-from hushpath.decompose.graph import LEFT, RIGHT, Split
+from hushpath.separators.build import build_hierarchy
+from hushpath.separators.graph import LEFT, RIGHT, Split
 from hushpath.errors import BudgetError, OptionError
-from hushpath.measure.door import measure
+from hushpath.measurement.private_step import measure
 from hushpath.noise import make_sampler
-from hushpath.publish.plan import plan
+from hushpath.planning.plan import plan
 
 def refused(action, error):
     try:

@@ -25,7 +25,7 @@ NO_USE = {"docs", "dev", "fuzz", "all"}  # extras for those who work on hushpath
 EXTRAS = set(PROJECT["optional-dependencies"]) - NO_USE
 ROAD = """
 import hushpath, numpy as np
-from hushpath.data.network import Network
+from hushpath.network.network import Network
 road = Network.build(["a", "b", "c"], np.array([0, 1]), np.array([1, 2]), np.array([3.0, 4.0]), upper=9.0,
                      coordinates=[(0.0, 0.0), (1.0, 0.0), (2.0, 1.0)])
 rel = hushpath.release(road, epsilon=9.0, unit=0.1, max_weight=9.0, mechanism="input", estimator="clip")
@@ -179,8 +179,8 @@ def test_a_minimal_install_runs_the_commands(tmp_path):
         ("networkx", "rel.to_networkx()"),
         ("geo", "rel.to_geopandas(crs='EPSG:4326')"),
         ("opendp", "hushpath.release(road, epsilon=1.0, unit=1.0, max_weight=9.0, sampler='opendp')"),
-        ("pictures", "__import__('hushpath.report.canvas', fromlist='x').blank(3, 3)"),
-        ("pictures", "__import__('hushpath.publish.isochrones', fromlist='x').isochrones(rel, 'a', [5.0])"),
+        ("pictures", "__import__('hushpath.output.report.canvas', fromlist='x').blank(3, 3)"),
+        ("pictures", "__import__('hushpath.output.isochrones', fromlist='x').isochrones(rel, 'a', [5.0])"),
     ],
 )
 def test_what_needs_an_extra_says_which_in_one_line(extra, wanted, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from named_graphs import grid_ends
 
 from hushpath.cli import run
-from hushpath.estimate import registry as estimators
+from hushpath.estimator import registry as estimators
 
 TERMS = ["--unit", "1", "--max-weight", "30"]
 

@@ -12,7 +12,7 @@ from named_graphs import grid_ends
 import hushpath
 from hushpath.cli import run
 from hushpath.privacy.ledger import Ledger
-from hushpath.publish import steps
+from hushpath.releasing import steps
 
 SERIES = [
     "series", "roads.csv", "--trips", "trips", "--from", "2024-01-31", "--every", "month", "--count", "3",
@@ -72,7 +72,7 @@ def test_planned_run_and_run_again(folder, capsys):
 
 
 def test_stopped_between_releases_nothing_is_lost(folder, capsys, monkeypatch):
-    module = importlib.import_module("hushpath.publish.release")
+    module = importlib.import_module("hushpath.releasing.release")
     measure = module.measure
 
     def asked_to_stop(*args):

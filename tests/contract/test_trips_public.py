@@ -90,7 +90,7 @@ SLOW = """
 
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background may ignore them
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    from hushpath.data import trip_files
+    from hushpath.network import trip_files
     from hushpath.cli import main
     read, begun = trip_files._lines, sys.argv.pop()
 
@@ -133,7 +133,7 @@ def test_a_signal_while_trips_are_read_is_an_interrupt_and_leaves_nothing_behind
 
 
 def test_spilled_rows_are_for_their_owner_only(tmp_path, monkeypatch):
-    from hushpath.data.trip_files import connection
+    from hushpath.trips.tables import connection
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with connection() as engine:

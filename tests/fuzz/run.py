@@ -32,9 +32,9 @@ from forging import put_together, taken_apart
 from seeds import NEW, write_seed
 
 import hushpath
-from hushpath.cells import index_registry, storage
-from hushpath.decode import edges
-from hushpath.publish import file as fileformat
+from hushpath.index import storage, storage as index_registry
+from hushpath.decoder import edges
+from hushpath.published import file as fileformat
 
 CORPUS = Path(__file__).parent / "corpus"
 CAMPAIGNS = ("structured", "structured index", "raw", "raw index")

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from named_graphs import build, delaunay_ends, grid_ends
 
 import hushpath
-from hushpath.data.topology import Topology
+from hushpath.network.topology import Topology
 
 CORPUS = Path(__file__).parent / "corpus"
 TERMS = {"epsilon": 1.0, "unit": 1.0, "max_weight": 20.0, "seed": 5}  # seeded: the same bytes every time

@@ -15,7 +15,7 @@ from exercise import Finding, answers, attempt
 from forging import forged
 
 import hushpath
-from hushpath.cells import index_registry, storage
+from hushpath.index import storage, storage as index_registry
 
 HERE = Path(__file__).parent
 

@@ -84,16 +84,16 @@ TRIPS, TRIP_ROWS, TRIP_FILES, TRIP_VALUES = (
 ASKED, BOOKS, LEDGER, LEDGER_FILE = (
     f"privacy/{name}.py" for name in ("spending", "composition", "ledger", "ledger_file")
 )
-CHARGING = "publish/charging.py"
+CHARGING = "releasing/charging.py"
 STEPS, SCHEDULE, SERIES_CODE = (f"publish/{name}.py" for name in ("steps", "schedule", "series"))
-SIGNING, KEYS = "files/signing.py", "files/keys.py"
-CELLS, NUMBERS, GRAPHS, TABLES = "measure/cells.py", "measure/numbers.py", "cells/tables.py", "kernels/tables.py"
+SIGNING, KEYS = "io/signing.py", "io/signing.py"
+CELLS, NUMBERS, GRAPHS, TABLES = "measurement/exact.py", "measurement/exact.py", "index/tables.py", "kernels/tables.py"
 LATTICE, HIDDEN, TOPOLOGY, PROXY = (f"data/{name}.py" for name in ("lattice", "weights", "topology", "proxy"))
-CORE, STEP, BUILD = "strategy/core.py", "measure/door.py", "decompose/build.py"
-WORDS, SHAPES, VECTOR = "noise/keystream.py", "noise/exact.py", "noise/vector.py"
+CORE, STEP, BUILD = "mechanism/base.py", "measurement/private_step.py", "separators/build.py"
+WORDS, SHAPES, VECTOR = "noise/vector.py", "noise/exact.py", "noise/vector.py"
 OPENDP, LAW, AXIOMS = "noise/opendp_sampler.py", "noise/laws.py", "kernels/axioms.py"
-FILE, STORAGE, CONTAINER = "publish/file.py", "cells/storage.py", "files/container.py"
-PROMISE, QUANTITY, STATEMENT = "publish/promise.py", "publish/quantity.py", "publish/statement.py"
+FILE, STORAGE, CONTAINER = "published/file.py", "index/storage.py", "io/container.py"
+PROMISE, QUANTITY, STATEMENT = "published/promise.py", "published/quantity.py", "published/statement.py"
 
 MUTANTS = [
     # --- the promise in words
@@ -422,11 +422,11 @@ MUTANTS = [
            "a proxy taken for a bound", PROXIES),
     Mutant(PROXY, "        if name == weight or name in ends:", "        if name in ends:",
            "the private weight as a proxy", PROXIES),
-    Mutant("data/network.py", "columns={name: values(name) for name in columns}",
+    Mutant("network/network.py", "columns={name: values(name) for name in columns}",
            "columns={name: values(name) for name in names}", "attributes that are not named are kept", PROXIES),
-    Mutant("data/columns.py", "columns={name: edges[name] for name in columns}", "columns=edges",
+    Mutant("network/table.py", "columns={name: edges[name] for name in columns}", "columns=edges",
            "the private weight is kept as a public column", PROXIES),
-    Mutant("publish/release.py", "    if network.weight_name and plan.topology.proxy_name == network.weight_name:",
+    Mutant("releasing/release.py", "    if network.weight_name and plan.topology.proxy_name == network.weight_name:",
            "    if False:", "a plan's proxy is the private weight", PROXIES),
     # --- simulations of plans
     Mutant("noise/simulated.py", "private = False", "private = True", "simulated noise that claims to protect", PLANS),
@@ -581,21 +581,21 @@ MUTANTS = [
     Mutant(BOOKS, "_span(touched(protects, charge.days))", "_span(charge.days)", "a trip over midnight is paid once",
            PAID),
     # --- private rows given as the public network
-    Mutant("data/topology.py", "if num_parallel(*ends):", "if num_parallel(*ends) < 0:", "rides become public edges",
+    Mutant("network/topology.py", "if num_parallel(*ends):", "if num_parallel(*ends) < 0:", "rides become public edges",
            PUBLIC_ROWS),
-    Mutant("data/topology.py", "parallel_edges=parallel_edges)\n        bounds", "parallel_edges=None)\n        bounds",
+    Mutant("network/topology.py", "parallel_edges=parallel_edges)\n        bounds", "parallel_edges=None)\n        bounds",
            "a table may repeat some rides", PUBLIC_ROWS),
-    Mutant("data/columns.py", "parallel_edges=parallel_edges or (None if table.names_edges else False)",
+    Mutant("network/table.py", "parallel_edges=parallel_edges or (None if table.names_edges else False)",
            "parallel_edges=parallel_edges or None", "a table may repeat some rides", PUBLIC_ROWS),
-    Mutant("data/network.py", "parallel_edges=parallel_edges or None,", "parallel_edges=True,",
+    Mutant("network/network.py", "parallel_edges=parallel_edges or None,", "parallel_edges=True,",
            "rides as a multigraph become public edges", PUBLIC_ROWS),
-    Mutant("data/public_rows.py", "MOST_PER_PAIR = 2 ", "MOST_PER_PAIR = 100 ", "a format may name every ride",
+    Mutant("network/public_rows.py", "MOST_PER_PAIR = 2 ", "MOST_PER_PAIR = 100 ", "a format may name every ride",
            PUBLIC_ROWS),
-    Mutant("data/public_rows.py", "ends = given if directed else", "ends = given if True else",
+    Mutant("network/public_rows.py", "ends = given if directed else", "ends = given if True else",
            "undirected rides in two directions", PUBLIC_ROWS),
-    Mutant("data/columns.py", "    check_columns(have, what, needed)\n", "", "rides that do not repeat become edges",
+    Mutant("network/table.py", "    check_columns(have, what, needed)\n", "", "rides that do not repeat become edges",
            PUBLIC_ROWS),
-    Mutant("data/columns.py", "if labels[: len(first)] != named[: len(first)]:", "if False:",
+    Mutant("network/table.py", "if labels[: len(first)] != named[: len(first)]:", "if False:",
            "a node table with a row per visit", PUBLIC_ROWS),
     Mutant(PROXY, "names = [name for name in (*bounds, proxy", "names = [name for name in (proxy",
            "weights are published as bounds", PUBLIC_ROWS),
@@ -651,22 +651,22 @@ MUTANTS = [
            "two runs at once charge twice", SERIES),
     Mutant(SCHEDULE, "    if retry:\n        mean", "    if False:\n        mean", "no room is kept for a second retry",
            SERIES),
-    Mutant("publish/release.py", "    if keep is not None:\n        keep(made)\n", "", "noted before it is on the disk",
+    Mutant("releasing/release.py", "    if keep is not None:\n        keep(made)\n", "", "noted before it is on the disk",
            SERIES),
     # --- signatures
     Mutant(SIGNING, "    if not renamed and name != Path(path).name:", "    if False:", "any name verifies", SIGNED),
     Mutant(SIGNING, "bytes.fromhex(digest) + name.encode(\"utf-8\", \"surrogateescape\")", "bytes.fromhex(digest)",
            "the name is not signed", SIGNED),
-    Mutant("publish/oracle.py", "            if wanted is not None and wanted != stated:", "            if False:",
+    Mutant("published/release.py", "            if wanted is not None and wanted != stated:", "            if False:",
            "another period verifies", SIGNED),
-    Mutant("publish/oracle.py", "renamed=date is not None", "renamed=dataset is not None", "a data set frees the name",
+    Mutant("published/release.py", "renamed=date is not None", "renamed=dataset is not None", "a data set frees the name",
            SIGNED),
     Mutant(KEYS, "    if status.st_mode & 0o077:", "    if status.st_mode & 0o007:",
            "a key that the group can read", SIGNED),
     Mutant(KEYS, "    if status.st_uid != os.geteuid():", "    if False:", "a key of another user", SIGNED),
     Mutant(KEYS, "_create(private, secret, 0o600)", "_create(private, secret, 0o644)",
            "a new key that all can read", SIGNED),
-    Mutant("data/lattice.py", "+ math.isqrt(4 * max(len(self.low), 1)) + 1", "", "rounding is free in L2 norm", L2),
+    Mutant("network/lattice.py", "+ math.isqrt(4 * max(len(self.low), 1)) + 1", "", "rounding is free in L2 norm", L2),
     # --- what a file may claim
     Mutant("publish/trip_terms.py", " or span[0] > span[1]", "", "days that end before they begin", HOSTILE_TRIPS),
     Mutant(FILE, 'header["sampler"] in SECRET_SAMPLERS and not strategy.budget.unlimited', "True",
@@ -683,10 +683,10 @@ MUTANTS = [
     # --- what others on the machine can read or plant
     Mutant(CONTAINER, "        if not owner_only:  # as mkstemp made it", "        if True:",
            "a report with the truth for everybody", OWNER_ONLY),
-    Mutant("report/release.py", "owner_only=comparison is not None", "owner_only=False",
+    Mutant("output/report/release.py", "owner_only=comparison is not None", "owner_only=False",
            "the truth in an ordinary file", OWNER_ONLY),
     Mutant("lab/runner.py", "os.fchmod(handle, 0o600)", "pass", "results in a file that was open before", OWNER_ONLY),
-    Mutant("publish/evaluate.py", '"publishable": False, "marking"', '"marking"',
+    Mutant("releasing/evaluate.py", '"publishable": False, "marking"', '"marking"',
            "an evaluation that does not say so first", OWNER_ONLY),
     Mutant("cli/report.py", '"publishable": public and rel.statement.private', '"publishable": rel.statement.private',
            "a report with the truth called publishable", OWNER_ONLY),
@@ -711,11 +711,11 @@ MUTANTS = [
            CACHES),
     Mutant("compiled.py", "        _uncached = True\n", "        pass\n",
            "code in a folder that others can exchange", CACHES),
-    Mutant("cells/index_registry.py", "is_file() or not usable():", "is_file():",
+    Mutant("index/storage.py", "is_file() or not usable():", "is_file():",
            "records that others can write", CACHES),
-    Mutant("cells/index_registry.py", "        if not usable():\n            return False\n", "",
+    Mutant("index/storage.py", "        if not usable():\n            return False\n", "",
            "a record where others can write", CACHES),
-    Mutant("decompose/dissection.py", ">= KEPT_FROM and index_registry.usable()", ">= KEPT_FROM",
+    Mutant("index/partition.py", ">= KEPT_FROM and index_registry.usable()", ">= KEPT_FROM",
            "a cut that others made", CACHES),
     # --- what strangers send, and what they are called
     Mutant("output/csv_text.py", "self._writer.writerow(map(csv_cell, row))", "self._writer.writerow(row)",

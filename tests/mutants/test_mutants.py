@@ -26,8 +26,8 @@ def test_the_table_covers_what_privacy_rests_on():
             if re.search(r"^ *def ", file.read_text(encoding="utf-8"), re.M) and name not in UNTOUCHED:
                 assert count[name] >= 2 or name == "noise/laws.py", name
     blocks = (f"blocks/{name}.py" for name in ("pairs", "hierarchy", "anchors", "lines", "trips"))
-    of_trips = ("data/trips.py", "data/trip_rows.py", "data/trip_files.py", "strategy/trips.py")
-    for name in ("data/lattice.py", "data/weights.py", *of_trips, *blocks):
+    of_trips = ("trips/trips.py", "trips/rows.py", "trips/tables.py", "measurement/trip_strategy.py")
+    for name in ("network/lattice.py", "network/private_weights.py", *of_trips, *blocks):
         assert count[name] >= 2, name
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from hushpath import Network, read_network
-from hushpath.data.weights import PrivateWeights
+from hushpath.network.private_weights import PrivateWeights
 from hushpath.errors import HushpathError
 
 SECRET = "7.77.7-secret"

@@ -12,8 +12,8 @@ from edge_files import written
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from hushpath.data.network import Network
-from hushpath.data.readers import READERS, read_network, read_topology
+from hushpath.network.network import Network
+from hushpath.io.readers import READERS, read_network, read_topology
 from hushpath.errors import HushpathError, HushpathWarning
 
 SUFFIXES = [suffix + packed for reader in READERS.values() for suffix in reader.suffixes for packed in ("", ".gz")]

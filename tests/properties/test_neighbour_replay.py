@@ -19,10 +19,10 @@ from named_graphs import fitted, named, random_network
 from replay_moves import Meter, Push, hierarchy_of, inner_edges, pushes
 from replay_networks import MOST, UNIT, all_cases
 
-from hushpath.decompose.families import FAMILIES
+from hushpath.separators.families import FAMILIES
 from hushpath.noise import Law
-from hushpath.publish.plan import plan
-from hushpath.strategy.registry import MECHANISMS
+from hushpath.planning.plan import plan
+from hushpath.mechanism.registry import MECHANISMS
 
 CASES = all_cases()
 

@@ -14,12 +14,12 @@ import pytest
 from named_graphs import build, fitted, grid_ends
 
 import hushpath
-from hushpath.data.weights import PrivateWeights
-from hushpath.measure.door import measure
+from hushpath.network.private_weights import PrivateWeights
+from hushpath.measurement.private_step import measure
 from hushpath.noise import make_sampler
-from hushpath.publish.cautions import of_release
-from hushpath.publish.plan import plan
-from hushpath.strategy.registry import MECHANISMS
+from hushpath.published.cautions import of_release
+from hushpath.planning.plan import plan
+from hushpath.mechanism.registry import MECHANISMS
 
 PACKAGE = str(Path(hushpath.__file__).parent)
 ENDS = grid_ends(5, 5)

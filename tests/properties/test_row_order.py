@@ -15,10 +15,10 @@ from scipy.stats import spearmanr
 
 import hushpath
 from hushpath import Network
-from hushpath.data.readers import READERS
-from hushpath.estimate import registry as estimators
-from hushpath.publish.evaluate import compare
-from hushpath.strategy.registry import MECHANISMS
+from hushpath.io.readers import READERS
+from hushpath.estimator import registry as estimators
+from hushpath.releasing.evaluate import compare
+from hushpath.mechanism.registry import MECHANISMS
 
 COLUMNS = ["source", "target", "weight", "low", "high"]
 QUICK = {"mechanism": "input", "estimator": "clip"}

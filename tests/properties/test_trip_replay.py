@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 import trip_tables as t
 
-from hushpath.measure import trips as private
-from hushpath.strategy.trips import SHARE
+from hushpath.measurement import trip_totals as private
+from hushpath.measurement.trip_strategy import SHARE
 
 KINDS = ["any", "one edge", "thousands", "twice", "bounds", "odd"]
 COPIES = 60
@@ -100,8 +100,8 @@ def broken(*edits):
     for old, new in zip(edits[::2], edits[1::2], strict=True):
         assert source.count(old) == 1, f"{old!r} does not stand once in the private step"
         source = source.replace(old, new)
-    module = types.ModuleType("hushpath.measure.broken_trips")
-    module.__package__ = "hushpath.measure"
+    module = types.ModuleType("hushpath.measurement.private_step.broken_trips")
+    module.__package__ = "hushpath.measurement.private_step"
     exec(compile(source, private.__file__, "exec"), module.__dict__)
     return module.trip_totals
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hushpath.estimate import registry as estimators
+from hushpath.estimator import registry as estimators
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from noisy_grid import grid
 
 import hushpath
 from hushpath import compiled
-from hushpath.cells import index_registry
+from hushpath.index import storage as index_registry
 from hushpath.compiled import cache_problem
-from hushpath.decompose import dissection
+from hushpath.index import partition as dissection
 
 DIGEST = "a" * 64
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="no owners and modes")

@@ -16,14 +16,14 @@ from named_graphs import named
 import hushpath
 from hushpath import HushpathError
 from hushpath.errors import BudgetError, OptionError
-from hushpath.measure.door import measure
+from hushpath.measurement.private_step import measure
 from hushpath.noise import Law
 from hushpath.privacy import certificate
 from hushpath.privacy.accounting import Budget, zcdp_epsilon, zcdp_rho
 from hushpath.privacy.certificate import Exposure, calibrate, certify
 from hushpath.privacy.gaussian import SPLIT, gaussian_delta, gaussian_mu
-from hushpath.publish.plan import plan
-from hushpath.strategy.terms import Terms
+from hushpath.planning.plan import plan
+from hushpath.measurement.terms import Terms
 
 
 def random_exposure(rng):

@@ -9,7 +9,7 @@ from named_graphs import grid_ends
 
 import hushpath
 from hushpath.cli import run
-from hushpath.data.topology import Topology
+from hushpath.network.topology import Topology
 from hushpath.errors import OptionError
 from hushpath.privacy.ledger import Ledger
 

@@ -22,7 +22,7 @@ from hushpath.privacy.accounting import Budget, zcdp_epsilon, zcdp_rho
 from hushpath.privacy.certificate import Certificate, Exposure, calibrate, certify
 from hushpath.privacy.composition import Book, books, cost, pieces, room
 from hushpath.privacy.gaussian import gaussian_epsilon, gaussian_mu
-from hushpath.privacy.spending import Days, Protects, Spending, checked_days, days_text
+from hushpath.privacy.composition import Days, Protects, Spending, checked_days, days_text
 
 DELTA = 1e-6
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import Delaunay
 
-from hushpath.decompose.cover import k_cover
-from hushpath.decompose.graph import LEFT, RIGHT, SEPARATOR, Graph, separates
-from hushpath.decompose.separators import contraction
-from hushpath.decompose.separators.contraction import Contraction
+from hushpath.separators.cover import k_cover
+from hushpath.separators.graph import Graph, LEFT, RIGHT, SEPARATOR, separates
+from hushpath.separators import contraction
+from hushpath.separators.contraction import Contraction
 from hushpath.errors import OptionError
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hushpath.decompose.cover import cover_forest, k_cover
-from hushpath.decompose.graph import Graph
+from hushpath.separators.cover import cover_forest, k_cover
+from hushpath.separators.graph import Graph
 from hushpath.errors import OptionError
 
 

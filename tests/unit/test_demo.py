@@ -9,18 +9,18 @@ from html import escape
 import networkx as nx
 import numpy as np
 import pytest
-from hushpath.publish.trip_terms import declared
+from hushpath.published.trip_terms import declared
 
 import hushpath
 from hushpath.demo.city import MAX_WEIGHT, SIZE, make_city
 from hushpath.demo.story import run_demo
 from hushpath.demo.streets import ARTERIAL, KINDS, LANDMARKS, SIDE, lay_out
-from hushpath.measure.door import Measurements
-from hushpath.measure.trips import trip_totals
+from hushpath.measurement.private_step import Measurements
+from hushpath.measurement.trip_totals import trip_totals
 from hushpath.noise import simulation
-from hushpath.publish.evaluate import compare
-from hushpath.publish.statement import NOT_PRIVATE
-from hushpath.strategy.trips import trip_strategy
+from hushpath.releasing.evaluate import compare
+from hushpath.published.statement import NOT_PRIVATE
+from hushpath.measurement.trip_strategy import trip_strategy
 
 PEOPLE = 900
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from kernels_reference import climb_reference, pair_reference, preorder_reference, slots_reference
 from named_graphs import build, exact_distances, grid_ends, named, random_network
 
-from hushpath.cells.hierarchy import Hierarchy, Lists
-from hushpath.cells.index import Index
-from hushpath.cells.tables import Layout, as_tables, build_labels, cell_graphs, fill_tables, outer_room
-from hushpath.decompose.build import separator_hierarchy
-from hushpath.decompose.dissection import partition
+from hushpath.separators.hierarchy import Hierarchy, Lists
+from hushpath.index.index import Index
+from hushpath.index.tables import Layout, as_tables, build_labels, cell_graphs, fill_tables, outer_room
+from hushpath.separators.build import separator_hierarchy
+from hushpath.index.partition import partition
 from hushpath.errors import CannotError, FileFormatError
 from hushpath.kernels.labels import end_column, meeting, merged, upward_query
 from hushpath.kernels.layout import preorder

@@ -10,11 +10,11 @@ from named_graphs import build, grid_ends
 
 import hushpath
 from hushpath import HushpathWarning, write_matrix
-from hushpath.cells import index_registry
-from hushpath.cells.storage import FORMAT, VERSION, index_path
+from hushpath.index import storage as index_registry
+from hushpath.index.storage import FORMAT, VERSION, index_path
 from hushpath.cli import run
-from hushpath.files.container import Container, read
-from hushpath.publish.quantity import told
+from hushpath.io.container import Container, read
+from hushpath.published.quantity import told
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from exported import BERLIN, SQUARE, of_trips, released
 
 import hushpath
 from hushpath.errors import CannotError, OptionError
-from hushpath.export import export
+from hushpath.output.formats import export
 
 PLANE = {node: (x * 1000, y * 1000) for node, (x, y) in BERLIN.items()}
 
@@ -103,7 +103,7 @@ def test_isochrones_are_marked_and_say_how_they_were_drawn(tmp_path, monkeypatch
         features = [{"type": "Feature", "properties": {"step": step}, "geometry": shape} for step in steps]
         return {"type": "FeatureCollection", "reach": 7.5, "features": features}
 
-    monkeypatch.setattr("hushpath.export.maps.isochrones", draw)
+    monkeypatch.setattr("hushpath.output.formats.maps.isochrones", draw)
     rel = released(epsilon=float("inf"))
     written = export(rel, tmp_path / "i.geojson", "geojson", isochrone=10, steps=[80, 200])
     export(rel, tmp_path / "i.geojson", "geojson", isochrone=10, steps=[80, 200], confidence=0.8)

@@ -10,8 +10,8 @@ import pytest
 from exported import BERLIN, SQUARE, of_trips, released
 
 from hushpath.errors import CannotError, InputError, OptionError
-from hushpath.export import export, omx
-from hushpath.publish.quantity import Quantity
+from hushpath.output.formats import export, omx
+from hushpath.published.quantity import Quantity
 
 
 def test_every_node_is_a_zone_unless_told(tmp_path):
@@ -55,7 +55,7 @@ def test_ids_too_large_for_a_lookup_are_nodes(tmp_path):
 
 def test_periods_and_intervals_are_layers(tmp_path, monkeypatch):
     rel = of_trips()
-    monkeypatch.setattr("hushpath.publish.oracle.CHUNK_NUMBERS", 3 * 16)  # several blocks of rows
+    monkeypatch.setattr("hushpath.published.release.CHUNK_NUMBERS", 3 * 16)  # several blocks of rows
     export(rel, tmp_path / "s.omx", "omx", zones=[3, 0, 12, 5, 9], interval=True, confidence=0.8)
     with openmatrix.open_file(str(tmp_path / "s.omx")) as file:
         ends = ("", "_low", "_high")

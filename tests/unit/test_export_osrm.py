@@ -7,9 +7,9 @@ import pytest
 from exported import BERLIN, SQUARE, of_trips, released
 
 from hushpath.errors import CannotError, InputError, OptionError
-from hushpath.export import export
-from hushpath.export.core import ExportOptions
-from hushpath.export.speeds import speeds_of
+from hushpath.output.formats import export
+from hushpath.output.formats.core import ExportOptions
+from hushpath.output.formats.speeds import speeds_of
 from hushpath.geodesy import great_circle
 
 LENGTHS = [(a, b, 500.0 + a) for a, b in SQUARE]

@@ -4,8 +4,8 @@ import pytest
 from exported import SQUARE, of_trips, released
 
 from hushpath.errors import CannotError, InputError, OptionError
-from hushpath.export import export
-from hushpath.export.speeds import graph_id, tile_file
+from hushpath.output.formats import export
+from hushpath.output.formats.speeds import graph_id, tile_file
 
 IDS = [
     (a, b, f"{level}/{47701 + i}/{130 + i}") for i, ((a, b), level) in enumerate(zip(SQUARE, (0, 1, 2, 1), strict=True))

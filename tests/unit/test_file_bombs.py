@@ -12,16 +12,16 @@ import pytest
 from forging import forged
 
 import hushpath
-from hushpath.blocks import CliqueBlock, ClusterBlock, EdgeBlock
-from hushpath.blocks.hierarchy import HierarchyBlock
-from hushpath.cells.hierarchy import Hierarchy, Lists
-from hushpath.data.topology import Topology
+from hushpath.measurement.blocks import CliqueBlock, ClusterBlock, EdgeBlock
+from hushpath.measurement.hierarchy import HierarchyBlock
+from hushpath.separators.hierarchy import Hierarchy, Lists
+from hushpath.network.topology import Topology
 from hushpath.errors import FileFormatError
-from hushpath.measure.door import Measurements
+from hushpath.measurement.private_step import Measurements
 from hushpath.noise import Law
-from hushpath.publish.oracle import Release
-from hushpath.strategy.strategy import Strategy
-from hushpath.strategy.terms import Terms
+from hushpath.published.release import Release
+from hushpath.measurement.strategy import Strategy
+from hushpath.measurement.terms import Terms
 
 MOST_MEGABYTES = 900  # Python, numba and scipy take some 250 of them
 ASK = """

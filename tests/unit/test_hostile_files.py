@@ -12,7 +12,7 @@ from named_graphs import build, delaunay_ends, grid_ends, named
 from safetensors.numpy import save_file
 
 import hushpath
-from hushpath.cells.hierarchy import Hierarchy, Lists
+from hushpath.separators.hierarchy import Hierarchy, Lists
 from hushpath.cli import run
 from hushpath.errors import FileFormatError
 

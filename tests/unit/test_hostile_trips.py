@@ -10,7 +10,7 @@ from forging import forged, made_once, put_together, taken_apart
 from named_graphs import build, grid_ends
 
 import hushpath
-from hushpath.data.topology import Topology
+from hushpath.network.topology import Topology
 from hushpath.errors import FileFormatError
 
 ENDS = grid_ends(4, 5)

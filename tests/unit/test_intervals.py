@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import hushpath
-from hushpath.decode.intervals import IntervalModel
-from hushpath.estimate.bootstrap import replicate
-from hushpath.estimate.fields import RANGES, ErrorFields
-from hushpath.estimate.weights.posterior import PosteriorModel, sample_posterior
-from hushpath.estimate.weights.regression import Observed
+from hushpath.decoder.intervals import IntervalModel
+from hushpath.estimator.bootstrap import replicate
+from hushpath.estimator.fields import ErrorFields, RANGES
+from hushpath.estimator.weights.posterior import PosteriorModel, sample_posterior
+from hushpath.estimator.weights.regression import Observed
 
 RATIO = 0.4
 

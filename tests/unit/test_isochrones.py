@@ -10,9 +10,9 @@ from noisy_grid import grid
 
 import hushpath
 from hushpath.errors import CannotError, InputError, OptionError
-from hushpath.publish.isochrones import isochrones
-from hushpath.publish.places import Places
-from hushpath.publish.raster import Grid, along, time_at
+from hushpath.output.isochrones import isochrones
+from hushpath.published.places import Places
+from hushpath.output.raster import Grid, along, time_at
 
 pytestmark = pytest.mark.usefixtures("quick")
 

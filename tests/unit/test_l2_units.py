@@ -9,19 +9,19 @@ import pytest
 from named_graphs import named
 
 import hushpath
-from hushpath.data.lattice import Lattice
-from hushpath.data.weights import PrivateWeights
+from hushpath.network.lattice import Lattice
+from hushpath.network.private_weights import PrivateWeights
 from hushpath.errors import OptionError
-from hushpath.measure.numbers import exact_numbers
+from hushpath.measurement.exact import exact_numbers
 from hushpath.noise import Law
 from hushpath.privacy.accounting import Budget
 from hushpath.privacy.certificate import Exposure, calibrate, certify
-from hushpath.strategy.terms import norms_of_edges
+from hushpath.measurement.terms import norms_of_edges
 
 EDGES, MOST = 24, 0.5
 ANY = Budget(1e9, 1e-6)
-from hushpath.strategy.terms import Terms
-from hushpath.strategy.trips import SHARE, TripLattice
+from hushpath.measurement.terms import Terms
+from hushpath.measurement.trip_strategy import SHARE, TripLattice
 
 
 def strategy(network, mechanism, law="gaussian", **options):

@@ -5,17 +5,17 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from hushpath.data.network import Network
+from hushpath.network.network import Network
 from hushpath.errors import NetworkError, OptionError
-from hushpath.estimate.base import WeightEstimator
-from hushpath.estimate.registry import ESTIMATORS
+from hushpath.estimator.base import WeightEstimator
+from hushpath.estimator.registry import ESTIMATORS
 from hushpath.lab.cases import FULL, NO_ESTIMATOR, QUICK, code_digest, estimators_for, make_cases, measurements
 from hushpath.lab.networks import CLASSES, load_own, make_ground, own_network
 from hushpath.lab.trial import _weighed
 from hushpath.lab.weights import KINDS, weigh
-from hushpath.publish.evaluate import evaluate
-from hushpath.publish.release import release
-from hushpath.strategy.registry import MECHANISMS
+from hushpath.releasing.evaluate import evaluate
+from hushpath.releasing.release import release
+from hushpath.mechanism.registry import MECHANISMS
 
 RATE_NOISES = {2**0.5 * unit for unit in FULL.rate_units}
 

@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from hushpath.data.network import Network
+from hushpath.network.network import Network
 from hushpath.lab import table1
 from hushpath.lab.pictures import apart
 from hushpath.lab.runner import Store
-from hushpath.lab.table1 import ALPHA, SEPARATOR, SHAPES, BoundArguments, fit, rates, theorem_shape
+from hushpath.lab.table1 import ALPHA, BoundArguments, SEPARATOR, SHAPES, fit, rates, theorem_shape
 from hushpath.lab.tables import (
     at_zero,
     coverage,
@@ -25,7 +25,7 @@ from hushpath.noise import Law
 from hushpath.privacy.accounting import Budget
 from hushpath.privacy.certificate import Exposure, calibrate
 from hushpath.privacy.sensitivity import hub_cut
-from hushpath.publish.plan import plan
+from hushpath.planning.plan import plan
 
 
 def row(**values):
@@ -158,7 +158,7 @@ def test_level_scales_are_those_calibrate_finds():
 
 @pytest.mark.parametrize("side", [16, 32])
 def test_the_grid_shape_is_that_of_a_real_strategy(side):
-    from hushpath.decode.predict import error_bound
+    from hushpath.planning.predict import error_bound
 
     at = np.arange(side * side).reshape(side, side)
     tails = np.concatenate([at[:, :-1].ravel(), at[:-1].ravel()])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hushpath.data.labels import MAX_LABEL_LENGTH, PlainLabels, canonical_integer, clean_labels, plain_labels
+from hushpath.network.labels import MAX_LABEL_LENGTH, PlainLabels, canonical_integer, clean_labels, plain_labels
 from hushpath.errors import NetworkError
 
 

@@ -9,17 +9,17 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 import hushpath
-from hushpath.blocks.anchors import is_forest
-from hushpath.blocks.lines import LineBlock, PathVariances
-from hushpath.blocks.pieces import line_nodes
-from hushpath.decode.predict import from_noise
-from hushpath.decompose.lines import Lines, bridges, lines_of, traffic
-from hushpath.estimate.base import NoisyEdges
-from hushpath.estimate.weights.bounds import within_bounds
+from hushpath.measurement.anchors import is_forest
+from hushpath.measurement.lines import LineBlock, PathVariances
+from hushpath.measurement.lines import line_nodes
+from hushpath.planning.predict import from_noise
+from hushpath.separators.lines import Lines, bridges, lines_of, traffic
+from hushpath.estimator.base import NoisyEdges
+from hushpath.estimator.weights.bounds import within_bounds
 from hushpath.noise import Law, stds
-from hushpath.strategy.core import Problem, build_strategy
-from hushpath.strategy.registry import MECHANISMS
-from hushpath.strategy.terms import Terms
+from hushpath.mechanism.base import Problem, build_strategy
+from hushpath.mechanism.registry import MECHANISMS
+from hushpath.measurement.terms import Terms
 
 RNG = np.random.default_rng(8)
 NETWORKS = [random_network(RNG, directed=False).topology for _ in range(60)]

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from named_graphs import build, grid_ends, named
 
-from hushpath.blocks.hierarchy import HierarchyBlock
+from hushpath.measurement.hierarchy import HierarchyBlock
 from hushpath.errors import BudgetError, HushpathError
-from hushpath.measure.door import measure
-from hushpath.measure.numbers import exact_numbers
+from hushpath.measurement.private_step import measure
+from hushpath.measurement.exact import exact_numbers
 from hushpath.noise import Law, make_sampler
-from hushpath.publish.plan import plan
+from hushpath.planning.plan import plan
 
 ENDS = grid_ends(6, 7)
 NET = build(42, ENDS, np.linspace(1, 9, len(ENDS)))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kernels_reference import closed_reference, panel_reference
 from numba import njit
 
-from hushpath.data.lattice import LARGEST_DISTANCE
+from hushpath.network.lattice import LARGEST_DISTANCE
 from hushpath.kernels.minplus import FAST, INFINITE, LANES, closed, copied, least_sum, panel
 
 

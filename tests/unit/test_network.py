@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from hushpath.data.columns import choose_columns
-from hushpath.data.network import Network
-from hushpath.data.numbers import numbers
+from hushpath.network.table import choose_columns
+from hushpath.network.network import Network
+from hushpath.network.columns import numbers
 from hushpath.errors import HushpathWarning, NetworkError, OptionError
 
 NOWHERE = [math.nan, math.nan]

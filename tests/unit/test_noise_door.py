@@ -15,8 +15,8 @@ import pytest
 
 import hushpath.noise
 from hushpath.errors import CannotError, OptionError
-from hushpath.noise import MAX_SCALE, OPENDP_LIMIT, Law, make_sampler, simulation
-from hushpath.noise.keystream import Keystream
+from hushpath.noise import Law, MAX_SCALE, OPENDP_LIMIT, make_sampler, simulation
+from hushpath.noise.vector import Keystream
 from hushpath.noise.vector import VectorSampler
 
 SOURCES = Path(hushpath.noise.__file__).parents[1]
@@ -233,7 +233,7 @@ def test_no_other_module_makes_randomness():
         for path in SOURCES.rglob("*.py")
         for found in _randomness(ast.parse(path.read_text(encoding="utf-8")))
     }
-    assert doors == {"noise/samplers.py: default_rng", "noise/keystream.py: urandom"}
+    assert doors == {"noise/samplers.py: default_rng", "noise/vector.py: urandom"}
 
 
 def test_the_search_for_doors_can_find_one():

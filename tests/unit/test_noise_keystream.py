@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from hushpath.noise import keystream
-from hushpath.noise.keystream import Keystream, seed_key
+from hushpath.noise import vector as keystream
+from hushpath.noise.vector import Keystream, seed_key
 
 
 def aes_of_zeros(key, words):

@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 
 import hushpath
 from hushpath.cli.app import app
-from hushpath.files.container import replacing
+from hushpath.io.container import replacing
 from hushpath.lab.runner import Store
-from hushpath.publish.evaluate import evaluate
-from hushpath.report.page import write_file
+from hushpath.releasing.evaluate import evaluate
+from hushpath.output.report.page import write_file
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="no modes")
 

@@ -10,10 +10,10 @@ import pytest
 
 import hushpath
 from hushpath.errors import CannotError, InputError, OptionError
-from hushpath.page import data
-from hushpath.page.data import pack
-from hushpath.page.layout import compute_layout, node_positions
-from hushpath.page.write import explorer, write_explorer
+from hushpath.output.page import data
+from hushpath.output.page.data import pack
+from hushpath.output.page.layout import compute_layout, node_positions
+from hushpath.output.page.write import explorer, write_explorer
 
 OPTIONS = dict(epsilon=1, unit=1, max_weight=9, anyway=True)
 

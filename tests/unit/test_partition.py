@@ -9,9 +9,9 @@ from named_graphs import ALL, build, delaunay_ends, exact_distances, grid_ends, 
 
 import hushpath
 from hushpath import Partition
-from hushpath.cells.index import Index
-from hushpath.cells.partition import FORMAT
-from hushpath.decompose import dissection
+from hushpath.index.index import Index
+from hushpath.index.partition import FORMAT
+from hushpath.index import partition as dissection
 from hushpath.errors import CannotError, FileFormatError
 from hushpath.kernels.partition import cells_of_tree, elimination_tree
 

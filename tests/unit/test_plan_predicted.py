@@ -9,10 +9,10 @@ from named_graphs import build, named
 from planned_grid import ENDS, PLACES, asked, lognormal_grid, stand_ins
 
 import hushpath
-from hushpath.decode import predict
-from hushpath.decode.registry import default_decoder
+from hushpath.planning import predict
+from hushpath.decoder.registry import default_decoder
 from hushpath.noise import Law, simulated_noise, simulation
-from hushpath.publish.plan import plan
+from hushpath.planning.plan import plan
 
 SLOW = pytest.mark.slow  # one noise shows it each time; `make test-slow` tries the others
 

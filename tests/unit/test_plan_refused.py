@@ -10,9 +10,9 @@ from planned_grid import asked, lognormal_grid
 
 import hushpath
 from hushpath.errors import CannotError, OptionError
-from hushpath.estimate.weights.posterior import PosteriorModel
-from hushpath.publish.plan import plan
-from hushpath.publish.planned import Plan
+from hushpath.estimator.weights.posterior import PosteriorModel
+from hushpath.planning.plan import plan
+from hushpath.planning.result import Plan
 
 TINY = {
     "no edges": build(3, np.empty((0, 2), np.int64), np.empty(0)),

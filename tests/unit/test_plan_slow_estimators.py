@@ -8,19 +8,19 @@ from named_graphs import build, named
 from planned_grid import ENDS, asked, lognormal_grid
 
 import hushpath
-from hushpath.decode import predict
-from hushpath.decode.predict import Outcome, PerHop, simulate_errors
-from hushpath.decode.surrogates import Kind, TypicalWeight, make_surrogates
-from hushpath.estimate import registry as estimators
-from hushpath.publish.plan import plan
-from hushpath.strategy.core import Problem
-from hushpath.strategy.terms import Terms
+from hushpath.planning import predict
+from hushpath.planning.predict import Outcome, PerHop, simulate_errors
+from hushpath.planning.surrogates import Kind, TypicalWeight, make_surrogates
+from hushpath.estimator import registry as estimators
+from hushpath.planning.plan import plan
+from hushpath.mechanism.base import Problem
+from hushpath.measurement.terms import Terms
 
 
 def test_what_a_slow_estimator_gains_is_extrapolated_from_a_part(monkeypatch):
     net = lognormal_grid()
     monkeypatch.setattr(predict, "WHOLE_EDGES", 100)
-    monkeypatch.setattr("hushpath.decode.surrogates.PART_NODES", 150)
+    monkeypatch.setattr("hushpath.planning.surrogates.PART_NODES", 150)
     problem = Problem.of(net.topology, Terms.declared(1.0, 1e-6, 1.5))
     strategy = plan(net.topology, epsilon=1.0, unit=1.5, mechanism="input", law="laplace").strategy
     clip = estimators.ESTIMATORS["clip"]
@@ -92,7 +92,7 @@ def test_what_quick_estimators_put_far_behind_is_tried_too_where_it_is_read_by_a
     assert plan(topology, **terms).choice.mechanism == "lines"
     truth = np.rint(5.0 / plan(topology, **terms).strategy.lattice.granularity).astype(np.int64)
     monkeypatch.setitem(estimators.ESTIMATORS, "shrink", lucky)
-    monkeypatch.setattr("hushpath.decode.surrogates.PLAIN", (Kind(False, 0.0, 1e-6), Kind(False, 0.0, 1e-6)))
+    monkeypatch.setattr("hushpath.planning.surrogates.PLAIN", (Kind(False, 0.0, 1e-6), Kind(False, 0.0, 1e-6)))
     assert plan(topology, **terms, anyway=True).choice.mechanism == "input"
 
 

@@ -8,7 +8,7 @@ from named_graphs import build
 from planned_grid import ENDS, PLACES, asked, lognormal_grid, stand_ins
 
 import hushpath
-from hushpath.publish.plan import plan
+from hushpath.planning.plan import plan
 
 NOT_FOR_PUBLISHING = pytest.mark.filterwarnings("ignore:the earlier release is NOT PRIVATE")
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from scipy.spatial import Delaunay
 
 from hushpath import extras
-from hushpath.decompose.graph import LEFT, RIGHT, SEPARATOR, Graph, Split, separates
-from hushpath.decompose.separators import planar
-from hushpath.decompose.separators.planar import Planar, cut_off_vertex, lipton_tarjan
-from hushpath.decompose.separators.sides import sides_around
+from hushpath.separators.graph import Graph, LEFT, RIGHT, SEPARATOR, Split, separates
+from hushpath.separators import planar
+from hushpath.separators.planar import Planar, cut_off_vertex, lipton_tarjan
+from hushpath.separators.sides import sides_around
 from hushpath.errors import CannotError, OptionError
 
 

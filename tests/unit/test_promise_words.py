@@ -14,9 +14,9 @@ from trip_tables import copies, strategy_for
 
 import hushpath
 from hushpath.cli import run
-from hushpath.page.data import page_data
+from hushpath.output.page.data import page_data
 from hushpath.privacy.accounting import zcdp_epsilon
-from hushpath.publish.promise import (
+from hushpath.published.promise import (
     LEVELS,
     belief_after,
     delta_words,
@@ -27,9 +27,9 @@ from hushpath.publish.promise import (
     promise_cautions,
     up,
 )
-from hushpath.publish.quantity import Quantity
-from hushpath.report.notebook import release_card
-from hushpath.report.release import write_report
+from hushpath.published.quantity import Quantity
+from hushpath.output.report.notebook import release_card
+from hushpath.output.report.release import write_report
 
 EPSILONS, LAWS = (0.1, 1.0, 5.0, 20.0), ("laplace", "gaussian")
 UNITS = ("person", "person-day", "trip", "declared")

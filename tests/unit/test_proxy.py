@@ -17,12 +17,12 @@ from scipy import sparse
 
 import hushpath
 from hushpath import Network
-from hushpath.data.readers import read_network, read_topology
-from hushpath.data.topology import Topology
+from hushpath.io.readers import read_network, read_topology
+from hushpath.network.topology import Topology
 from hushpath.errors import CannotError, InputError, NetworkError, OptionError
-from hushpath.measure.numbers import exact_numbers
-from hushpath.publish.evaluate import evaluate
-from hushpath.strategy.registry import MECHANISMS
+from hushpath.measurement.exact import exact_numbers
+from hushpath.releasing.evaluate import evaluate
+from hushpath.mechanism.registry import MECHANISMS
 
 CANARY = 7361942.0625  # in a column that nobody names; exact in binary
 NODES = pd.DataFrame({"node": list("abcd"), "x": 0.0, "y": 0.0})

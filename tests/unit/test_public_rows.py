@@ -14,7 +14,7 @@ from scipy import sparse
 import hushpath
 from hushpath import HushpathWarning, Network, Topology, read_network, read_topology
 from hushpath.cli import run
-from hushpath.data.public_rows import TRIP_COLUMNS
+from hushpath.network.public_rows import TRIP_COLUMNS
 from hushpath.errors import NetworkError, OptionError
 
 STATIONS = [f"station {i}" for i in range(30)]

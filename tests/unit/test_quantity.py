@@ -9,7 +9,7 @@ from forging import forged
 
 import hushpath
 from hushpath.errors import CannotError, FileFormatError, OptionError
-from hushpath.publish.quantity import Quantity, told
+from hushpath.published.quantity import Quantity, told
 
 
 def network(directed=False):

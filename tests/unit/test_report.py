@@ -9,16 +9,16 @@ from matplotlib import colormaps
 from matplotlib.image import imread
 
 import hushpath
-from hushpath.publish.evaluate import compare
-from hushpath.publish.isochrones import isochrones
-from hushpath.publish.plan import plan
-from hushpath.publish.statement import NOT_PRIVATE
-from hushpath.report.canvas import colour, mark
-from hushpath.report.isochrones import draw_isochrones, format_step
-from hushpath.report.page import records, write_file
-from hushpath.report.release import write_report
-from hushpath.report.texts import ReportTexts
-from hushpath.strategy.registry import MECHANISMS
+from hushpath.releasing.evaluate import compare
+from hushpath.output.isochrones import isochrones
+from hushpath.planning.plan import plan
+from hushpath.published.statement import NOT_PRIVATE
+from hushpath.output.report.canvas import colour, mark
+from hushpath.output.report.isochrones import draw_isochrones, format_step
+from hushpath.output.report.page import records, write_file
+from hushpath.output.report.release import write_report
+from hushpath.output.report.texts import ReportTexts
+from hushpath.mechanism.registry import MECHANISMS
 
 
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])

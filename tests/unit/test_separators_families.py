@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy.spatial import Delaunay
 
-from hushpath.decompose.families import FAMILIES, choose_family
-from hushpath.decompose.graph import Graph
+from hushpath.separators.families import FAMILIES, choose_family
+from hushpath.separators.graph import Graph
 from hushpath.errors import OptionError
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushpath.decompose.graph import SEPARATOR, Graph
-from hushpath.decompose.separators.grid import Grid, grid_coordinates
+from hushpath.separators.graph import Graph, SEPARATOR
+from hushpath.separators.grid import Grid, grid_coordinates
 from hushpath.errors import OptionError
 
 

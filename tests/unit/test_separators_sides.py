@@ -5,8 +5,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushpath.decompose.graph import LEFT, RIGHT, SEPARATOR, Graph
-from hushpath.decompose.separators.sides import pack_components, sides_around
+from hushpath.separators.graph import Graph, LEFT, RIGHT, SEPARATOR
+from hushpath.separators.sides import pack_components, sides_around
 
 
 def as_graph(network):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushpath.decompose.graph import Graph
-from hushpath.decompose.separators.tree import Centroid
+from hushpath.separators.graph import Graph
+from hushpath.separators.tree import Centroid
 from hushpath.errors import OptionError
 
 

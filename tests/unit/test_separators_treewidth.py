@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushpath.decompose.graph import SEPARATOR, Graph
-from hushpath.decompose.separators.sides import polish
-from hushpath.decompose.separators.treewidth import Bags, _join_close, eliminate
+from hushpath.separators.graph import Graph, SEPARATOR
+from hushpath.separators.sides import polish
+from hushpath.separators.treewidth import Bags, _join_close, eliminate
 from hushpath.errors import OptionError
 
 

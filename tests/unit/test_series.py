@@ -12,17 +12,17 @@ import pytest
 from named_graphs import grid_ends
 
 import hushpath
-from hushpath.data.topology import Topology
+from hushpath.network.topology import Topology
 from hushpath.errors import BudgetError, CannotError, HushpathWarning, OptionError
 from hushpath.noise import Law
 from hushpath.privacy.accounting import Budget
 from hushpath.privacy.composition import cost
 from hushpath.privacy.gaussian import gaussian_mu
 from hushpath.privacy.ledger import Ledger
-from hushpath.privacy.spending import Spending
-from hushpath.publish import schedule, steps
-from hushpath.publish.schedule import MOST, epsilons, rescaled, shares, spans
-from hushpath.publish.series import series
+from hushpath.privacy.composition import Spending
+from hushpath.releasing import schedule, steps
+from hushpath.releasing.schedule import MOST, epsilons, rescaled, shares, spans
+from hushpath.releasing.series import series
 
 FIRST = date(2026, 1, 1)
 TERMS = dict(low=0.5, high=6)
@@ -227,7 +227,7 @@ def stopping(after):
 
 def crash_in(monkeypatch, number):
     """The program dies while it measures the so-manieth release: paid for, and no file."""
-    module, calls = importlib.import_module("hushpath.publish.release"), [0]
+    module, calls = importlib.import_module("hushpath.releasing.release"), [0]
     measure = module.measure
 
     def dies(*args):

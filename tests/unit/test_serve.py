@@ -17,7 +17,7 @@ from served import Client, city, with_periods
 import hushpath
 from hushpath.errors import CannotError, OptionError
 from hushpath.output import encode
-from hushpath.publish.isochrones import isochrones
+from hushpath.output.isochrones import isochrones
 from hushpath.serve import Limits, catalog, make_app, missing, streams, tables
 from hushpath.serve.catalog import ServedRelease
 

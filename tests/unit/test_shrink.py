@@ -10,24 +10,24 @@ from scipy.stats import laplace, norm
 
 import hushpath
 from hushpath import Network
-from hushpath.blocks import routes as block_routes
-from hushpath.blocks.routes import routes, usage
+from hushpath.measurement import samples as block_routes
+from hushpath.measurement.samples import routes, usage
 from hushpath.errors import OptionError
-from hushpath.estimate.base import NoisyEdges
-from hushpath.estimate.route_errors import shared_error
-from hushpath.estimate.weights import facts, regression, shrink
-from hushpath.estimate.weights.bounds import clip_weights
-from hushpath.estimate.weights.facts import edge_facts
-from hushpath.estimate.weights.regression import (
+from hushpath.estimator.base import NoisyEdges
+from hushpath.estimator.route_errors import shared_error
+from hushpath.estimator.weights import facts, regression, shrink
+from hushpath.estimator.weights.bounds import clip_weights
+from hushpath.estimator.weights.facts import edge_facts
+from hushpath.estimator.weights.regression import (
     CELLS,
     COMPONENTS,
     EXACT,
     MASS,
     MEANS,
     OFFSET,
-    SDS,
     Observed,
     ResidualModel,
+    SDS,
 )
 
 
@@ -350,7 +350,7 @@ def test_a_file_carries_the_weights(plane, tmp_path, monkeypatch):
 
 
 def test_a_wrong_estimator_is_said_before_anything_is_measured(plane, monkeypatch):
-    monkeypatch.setattr("hushpath.publish.release.measure", lambda *_: pytest.fail("measured"))
+    monkeypatch.setattr("hushpath.releasing.release.measure", lambda *_: pytest.fail("measured"))
     with pytest.raises(OptionError):
         hushpath.release(plane, epsilon=1.0, unit=2.0, mechanism="input", estimator="magic")
     with pytest.raises(OptionError):

@@ -12,7 +12,7 @@ import pytest
 import hushpath
 from hushpath.cli import run
 from hushpath.errors import CannotError, FileFormatError, HushpathError, OptionError
-from hushpath.files import keys, signing
+from hushpath.io import signing, signing as keys
 
 NET = hushpath.Network.build(["a", "b", "c"], [0, 1], [1, 2], weights=[4.0, 6.0])
 
@@ -79,7 +79,7 @@ def test_every_changed_byte_is_noticed(folder):
 
 def test_the_verified_bytes_are_the_loaded_bytes(folder, monkeypatch):
     """A file that is exchanged between the two must not be loaded."""
-    from hushpath.publish import oracle
+    from hushpath.published import release as oracle
 
     def exchanged(path, *more, **options):
         hushpath.release(NET, epsilon=1.0, unit=1.0).save(path)

@@ -12,9 +12,9 @@ import hushpath
 from hushpath import HushpathWarning
 from hushpath.errors import OptionError
 from hushpath.privacy.accounting import zcdp_epsilon
-from hushpath.publish.cautions import typical_distance
-from hushpath.publish.plan import plan
-from hushpath.strategy.registry import MECHANISMS
+from hushpath.published.cautions import typical_distance
+from hushpath.planning.plan import plan
+from hushpath.mechanism.registry import MECHANISMS
 
 SIDE = 12
 ENDS = grid_ends(SIDE, SIDE)

@@ -5,10 +5,10 @@ import pytest
 
 import hushpath
 from hushpath import Network
-from hushpath.estimate.base import LeastSquaresEdges
-from hushpath.estimate.registry import ESTIMATORS
-from hushpath.estimate.weights.bounds import keep_sums
-from hushpath.estimate.weights.sums_prior import combine, estimate_with_prior
+from hushpath.estimator.base import LeastSquaresEdges
+from hushpath.estimator.registry import ESTIMATORS
+from hushpath.estimator.weights.bounds import keep_sums
+from hushpath.estimator.weights.sums_prior import combine, estimate_with_prior
 
 
 def released(weights, seed=1, places=None, **terms):

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from hushpath.data.topology import Topology
+from hushpath.network.topology import Topology
 from hushpath.errors import InputError, NetworkError
 
 

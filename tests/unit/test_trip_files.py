@@ -8,14 +8,14 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hushpath.publish.trip_terms import declared
+from hushpath.published.trip_terms import declared
 
 import hushpath
-from hushpath.data.topology import Topology
-from hushpath.data.trip_files import connection, register_arrays
+from hushpath.network.topology import Topology
+from hushpath.trips.tables import connection, register_arrays
 from hushpath.errors import NetworkError
-from hushpath.measure.trips import trip_totals
-from hushpath.strategy.trips import SHARE, trip_strategy
+from hushpath.measurement.trip_totals import trip_totals
+from hushpath.measurement.trip_strategy import SHARE, trip_strategy
 
 NODES = ["a", "b", "c"]
 HERE = dict(person="who", day="day", trip="trip", edge=("from", "to"), seconds="seconds")
@@ -69,7 +69,7 @@ HOSTILE_LINES = {
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("kind", HOSTILE_LINES)
 def test_a_line_of_a_csv_file_is_a_row_of_its_own(tmp_path, kind, first, monkeypatch):
-    monkeypatch.setattr("hushpath.data.trip_files.LONGEST_LINE", 2**20)
+    monkeypatch.setattr("hushpath.trips.tables.LONGEST_LINE", 2**20)
     lines = [line.encode() for line in plain_lines()]
     lines[5] = b'"p, with a separator",2026-10-01,5,a,b,9'
     strange = HOSTILE_LINES[kind]

@@ -10,8 +10,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from hushpath.data import trip_files
-from hushpath.data.trip_values import clock, day, items, key, moment, number
+from hushpath.trips import tables as trip_files
+from hushpath.trips.values import clock, day, items, key, moment, number
 
 
 def series(values, kind=None):

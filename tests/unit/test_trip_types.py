@@ -15,9 +15,9 @@ import pytest
 from trip_formats import SHARE, totals, units_moved
 
 import hushpath
-from hushpath.data import trip_files
-from hushpath.data.topology import Topology
-from hushpath.data.trip_values import canonical_key, day, key, moment
+from hushpath.trips import tables as trip_files
+from hushpath.network.topology import Topology
+from hushpath.trips.values import canonical_key, day, key, moment
 from hushpath.errors import HushpathError, NetworkError, OptionError
 
 WAYS = [1001, 1002, 1003]

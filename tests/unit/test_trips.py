@@ -8,16 +8,16 @@ from collections import defaultdict
 import numpy as np
 import pandas as pd
 import pytest
-from hushpath.publish.trip_terms import checked_days, declared
+from hushpath.published.trip_terms import checked_days, declared
 
 import hushpath
-from hushpath.data.periods import Periods
-from hushpath.data.topology import Topology
+from hushpath.trips.periods import Periods
+from hushpath.network.topology import Topology
 from hushpath.errors import CannotError, NetworkError, OptionError
-from hushpath.files import container
-from hushpath.measure.trips import PARTS, trip_totals
-from hushpath.publish.file import FORMAT, VERSION
-from hushpath.strategy.trips import SHARE, TripTerms, trip_strategy
+from hushpath.io import container
+from hushpath.measurement.trip_totals import PARTS, trip_totals
+from hushpath.published.file import FORMAT, VERSION
+from hushpath.measurement.trip_strategy import SHARE, TripTerms, trip_strategy
 
 NODES = ["a", "b", "c", "d", "e"]
 ENDS = np.array([[0, 1], [1, 2], [2, 3], [3, 4], [4, 0], [1, 0], [2, 1]])

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hushpath.data.lattice import LARGEST_DISTANCE, ROUNDING_SHARE, Lattice
-from hushpath.data.network import Network
-from hushpath.data.topology import Topology
-from hushpath.data.weights import PrivateWeights
+from hushpath.network.lattice import LARGEST_DISTANCE, Lattice, ROUNDING_SHARE
+from hushpath.network.network import Network
+from hushpath.network.topology import Topology
+from hushpath.network.private_weights import PrivateWeights
 from hushpath.errors import NetworkError, OptionError
 
 SECRET = 123.456

@@ -11,7 +11,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-PACKAGE = ("__init__.py", "py.typed", "cli/__init__.py", "measure/door.py", "page/*.html", "page/*.css", "page/js/*.js",
+PACKAGE = ("__init__.py", "py.typed", "cli/__init__.py", "measurement/private_step.py", "page/*.html", "page/*.css", "page/js/*.js",
            "report/*.html")  # fmt: skip
 SOURCE = (
     "pyproject.toml", "Makefile", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "SECURITY.md", "RELEASING.md",

@@ -12,7 +12,7 @@ import signal
 import sys
 from typing import Any, NoReturn
 
-from . import voice
+from . import messages as voice
 
 INTERRUPTED = 130
 STOPPED = "interrupted; no half-written file is left"

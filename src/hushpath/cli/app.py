@@ -26,7 +26,7 @@ from . import (
     report,
     series,
     serve,
-)  # fmt: skip
+)
 
 
 def _version(wanted: bool) -> None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .voice import print_json as print_json
+from .messages import print_json as print_json
 
 if TYPE_CHECKING:
-    from ..publish.oracle import Release
-    from ..publish.spec import ReleaseSpec
-    from ..publish.statement import Statement
+    from ..published.release import Release
+    from ..published.statement import Statement
+    from ..releasing.spec import ReleaseSpec
 
 IgnoreBaseline = Annotated[
     bool, typer.Option("--ignore-baseline", help="Continue even if public data alone are predicted to be as good.")

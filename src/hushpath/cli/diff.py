@@ -16,7 +16,7 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Say what changed between two specifications: in the promise first, then in everything else."""
-    from ..publish.spec_diff import compare_specs, read_any_spec
+    from ..releasing.spec_diff import compare_specs, read_any_spec
 
     c.check_inputs(before, after)
     changes = compare_specs(read_any_spec(before), read_any_spec(after))

@@ -26,8 +26,8 @@ def command(
 ) -> None:
     """Compare a release with the truth.  NOT PRIVATE: keep the output to yourself."""
     from ..progress import shown
-    from ..publish.evaluate import evaluate
-    from ..publish.oracle import load
+    from ..published.release import load
+    from ..releasing.evaluate import evaluate
 
     c.check_inputs(release)
     rel = c.in_period(load(release, decoder=decoder, estimator=estimator), period)

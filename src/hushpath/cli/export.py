@@ -45,12 +45,12 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Write a release for a routing engine, a travel model or a map; free, and as often as one likes."""
-    from ..export import export, find_format
-    from ..files.folders import check_new_folder
+    from ..io.folders import check_new_folder
+    from ..output.formats import export, find_format
     from ..progress import shown
-    from ..publish.asked import check_confidence
-    from ..publish.oracle import load
-    from ..publish.statement import NOT_PRIVATE
+    from ..published.queries import check_confidence
+    from ..published.release import load
+    from ..published.statement import NOT_PRIVATE
 
     form = find_format(to)
     files = {"lengths": lengths, "ids": ids, "zones": zones}

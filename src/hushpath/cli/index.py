@@ -10,8 +10,8 @@ import typer
 from . import common as c
 
 if TYPE_CHECKING:
-    from ..cells.partition import Partition
-    from ..data.topology import Topology
+    from ..index.partition import Partition
+    from ..network.topology import Topology
 
 
 def command(
@@ -34,8 +34,8 @@ def command(
 ) -> None:
     """Build the index of a release and write it beside it; `query` and `matrix` then use it."""
     from ..progress import shown
-    from ..publish.oracle import load
-    from ..publish.statement import NOT_PRIVATE
+    from ..published.release import load
+    from ..published.statement import NOT_PRIVATE
 
     c.check_inputs(release)
     # without the index that lies there: a damaged one can be replaced
@@ -72,8 +72,8 @@ def _check_partition(path: Path, index: Path) -> None:
 
 def _partition(path: Path, topology: Topology) -> Partition:
     """Read a partition, or make it and write it there."""
-    from ..cells.partition import Partition
-    from ..decompose import dissection
+    from ..index import partition as dissection
+    from ..index.partition import Partition
 
     if path.is_file():
         return Partition.load(path, topology)

@@ -19,7 +19,7 @@ def command(
 ) -> None:
     """Write a commented specification to review, from the names and types of columns only."""
     from ..errors import OptionError
-    from ..publish.spec_init import initial_spec
+    from ..releasing.spec_init import initial_spec
 
     c.check_inputs(network)
     c.check_output(out, network, trips)

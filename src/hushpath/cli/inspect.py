@@ -25,11 +25,10 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Say who is protected by a release, and what that is worth.  The certificate is proved again from the file."""
-    from ..decode.registry import decoders_for
-    from ..estimate.registry import estimators_for
-    from ..files.keys import fingerprint, public_key
-    from ..files.signing import signature_path
-    from ..publish.oracle import load
+    from ..decoder.registry import decoders_for
+    from ..estimator.registry import estimators_for
+    from ..io.signing import fingerprint, public_key, signature_path
+    from ..published.release import load
 
     c.check_inputs(release)
     rel = load(release, verify=verify, dataset=dataset, date=date)

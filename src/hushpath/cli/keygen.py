@@ -14,7 +14,7 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Make an Ed25519 key pair for `release --sign` and `inspect --verify`."""
-    from ..files.keys import fingerprint, make_keys, public_key
+    from ..io.signing import fingerprint, make_keys, public_key
 
     private, public = make_keys(name)
     mark = fingerprint(public_key(public))

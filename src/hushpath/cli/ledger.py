@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import common as c
-from .voice import one_line
+from .messages import one_line
 
 if TYPE_CHECKING:
     from ..days import DateRange
@@ -111,8 +111,8 @@ def _trouble(path: Path, charges: list[Charge]) -> str:
     from ..days import format_days
     from ..errors import HushpathError
     from ..privacy.units import Protects
-    from ..publish.charging import spending_of
-    from ..publish.oracle import load
+    from ..published.release import load
+    from ..releasing.charging import spending_of
 
     try:
         release = load(path)

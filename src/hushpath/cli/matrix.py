@@ -41,10 +41,10 @@ def command(
     """Write a distance matrix; it may be larger than memory.  A folder that was interrupted is continued."""
     from ..output.matrix import write_matrix
     from ..progress import shown
-    from ..publish.asked import check_confidence
-    from ..publish.oracle import load
-    from ..publish.statement import NOT_PRIVATE
-    from .asked import read_labels
+    from ..published.queries import check_confidence
+    from ..published.release import load
+    from ..published.statement import NOT_PRIVATE
+    from .input_files import read_labels
 
     folder = out.suffix == ""
     check_confidence(confidence)

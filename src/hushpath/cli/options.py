@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from ..publish.spec_help import HELP
+from ..releasing.spec_help import HELP
 
 if TYPE_CHECKING:
-    from ..publish.oracle import Release
-    from ..publish.spec import ReleaseSpec
+    from ..published.release import Release
+    from ..releasing.spec import ReleaseSpec
 
 Changes = dict[str, dict[str, Any]]
 
@@ -210,7 +210,7 @@ def _parameter(name: str, flag: str, one: Flag) -> inspect.Parameter:
 def spec_from(source: Path, changes: Changes, *, trips: Path | None = None) -> ReleaseSpec:
     """Return the specification in a file with changes, or one made of a network file and options alone."""
     from ..errors import OptionError
-    from ..publish.spec import make_spec, read_spec
+    from ..releasing.spec import make_spec, read_spec
 
     if source.suffix.lower() == ".toml":
         if trips is not None:

@@ -25,11 +25,11 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Write a page with a map to explore a release: one file that loads nothing and works anywhere."""
-    from ..page.write import write_explorer
+    from ..output.page.write import write_explorer
     from ..progress import shown
-    from ..publish.asked import check_confidence
-    from ..publish.oracle import load
-    from ..publish.statement import NOT_PRIVATE
+    from ..published.queries import check_confidence
+    from ..published.release import load
+    from ..published.statement import NOT_PRIVATE
 
     check_confidence(confidence)
     c.check_inputs(release)

@@ -11,7 +11,7 @@ from . import common as c
 from . import options as o
 
 if TYPE_CHECKING:
-    from ..publish.spec import ReleaseSpec
+    from ..releasing.spec import ReleaseSpec
 
 PICTURES = (".svg", ".png")
 
@@ -60,7 +60,7 @@ def command(
     if target_error is not None:
         more["target_error"] = target_error
     if previous is not None:
-        from ..publish.oracle import load
+        from ..published.release import load
 
         more["previous_release"] = load(previous)
     _plan(o.spec_from(source, changes), wanted if several else None, more, picture, json=json)
@@ -80,18 +80,18 @@ def trips_command(
 
 
 def _plan(spec: ReleaseSpec, epsilons: Any, more: dict[str, Any], picture: Path | None, *, json: bool) -> None:
+    from ..planning.result import Sweep
     from ..progress import shown
-    from ..publish.planned import Sweep
 
     c.check_inputs(*c.public_files(spec))
     if picture is not None:
-        from ..report.canvas import needs_matplotlib
+        from ..output.report.canvas import needs_matplotlib
 
         needs_matplotlib()
     with shown():
         made = spec.plan(epsilon=epsilons, **more)
     if picture is not None and isinstance(made, Sweep):
-        from ..report.pictures import write_sweep
+        from ..output.report.pictures import write_sweep
 
         write_sweep(picture, made)
     if json:

@@ -10,7 +10,7 @@ import typer
 from . import common as c
 
 if TYPE_CHECKING:
-    from ..publish.quantity import Quantity
+    from ..published.quantity import Quantity
 
 
 def command(
@@ -31,10 +31,10 @@ def command(
     """Ask a release for distances.  Free: asking costs no privacy."""
     from ..errors import OptionError
     from ..progress import shown
-    from ..publish.asked import check_confidence
-    from ..publish.oracle import load
-    from ..publish.statement import NOT_PRIVATE
-    from .asked import read_pairs
+    from ..published.queries import check_confidence
+    from ..published.release import load
+    from ..published.statement import NOT_PRIVATE
+    from .input_files import read_pairs
 
     if (pairs is None) == (source is None or target is None) or (pairs is not None and source is not None):
         raise OptionError("give two nodes, or --pairs FILE")
@@ -62,7 +62,7 @@ def command(
 
 def _told(answer: float, ends: tuple[float, float] | None, percent: float, quantity: Quantity) -> str:
     """One answer with the digits that noise leaves; ``--json`` and ``--pairs`` have all of them."""
-    from ..publish.quantity import told, told_range
+    from ..published.quantity import told, told_range
 
     if ends is None:
         return quantity.amount(told(answer))

@@ -11,7 +11,7 @@ from . import common as c
 from . import options as o
 
 if TYPE_CHECKING:
-    from ..publish.spec import ReleaseSpec
+    from ..releasing.spec import ReleaseSpec
 
 Out = Annotated[Path, typer.Option("-o", "--out", help="The release file to write, e.g. roads.hush.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="For tests: reproducible and NOT PRIVATE.")]
@@ -55,8 +55,7 @@ def _release(
     json: bool,
 ) -> None:  # fmt: skip
     from ..errors import OptionError
-    from ..files.keys import private_key
-    from ..files.signing import signature_path
+    from ..io.signing import private_key, signature_path
     from ..progress import shown
 
     inputs = [source, *c.spec_files(spec), sign]

@@ -24,13 +24,13 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Write a report of a release.  NOT PRIVATE (mode 0600) but for sections that say otherwise, unless --public."""
+    from ..output.report.canvas import needs_matplotlib
+    from ..output.report.release import write_report
+    from ..output.report.texts import ReportTexts
     from ..progress import shown
-    from ..publish.evaluate import Evaluation
-    from ..publish.oracle import load
-    from ..publish.statement import NOT_PRIVATE, OWNER_ONLY
-    from ..report.canvas import needs_matplotlib
-    from ..report.release import write_report
-    from ..report.texts import ReportTexts
+    from ..published.release import load
+    from ..published.statement import NOT_PRIVATE, OWNER_ONLY
+    from ..releasing.evaluate import Evaluation
 
     c.check_inputs(source, release)
     rel = load(release)

@@ -16,7 +16,7 @@ from . import common as c
 from . import options as o
 
 if TYPE_CHECKING:
-    from ..publish.steps import Series, Step
+    from ..releasing.steps import Series, Step
 
 WAIT = (
     "hushpath: stopping when the release that is being made is written; a second signal stops at once, and its charge "
@@ -39,7 +39,7 @@ def command(
 ) -> None:
     """Make the releases of a schedule within one total budget; run it again to continue."""
     from ..progress import shown
-    from ..publish.series import SeriesRun
+    from ..releasing.series import SeriesRun
 
     spec = o.spec_from(source, changes)
     c.check_inputs(source, *c.public_files(spec))

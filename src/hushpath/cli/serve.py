@@ -34,9 +34,10 @@ def command(
     """Serve releases over HTTP until interrupted.  Requests cost no privacy and are not logged."""
     from ..errors import OptionError
     from ..progress import shown
-    from ..publish.oracle import load
-    from ..publish.statement import NOT_PRIVATE
-    from ..serve import Limits, listen, make_app
+    from ..published.release import load
+    from ..published.statement import NOT_PRIVATE
+    from ..serve import listen, make_app
+    from ..serve.limits import Limits
 
     limits = Limits(
         cells=max_cells, nodes=max_nodes, body_bytes=max_body, heavy=max_heavy, stall_seconds=max_stall,

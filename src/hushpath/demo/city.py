@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ..arrays import Float, Int
-from ..data.network import Network
-from ..data.periods import quoted
-from ..data.topology import Topology
-from ..data.trip_files import connection, register_arrays
-from ..data.trips import Trips, read_trips
-from ..data.weights import PrivateWeights
 from ..extras import library
+from ..network.network import Network
+from ..network.private_weights import PrivateWeights
+from ..network.topology import Topology
+from ..trips.periods import quoted
+from ..trips.tables import connection, register_arrays
+from ..trips.trips import Trips, read_trips
 from .people import DAYS, PERIODS, Roads, Town, simulate_people
 from .streets import KINDS, Streets, lay_out
 

@@ -34,7 +34,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from ..arrays import Bool, Float, Int
-from ..estimate.fields import plane_waves
+from ..estimator.fields import plane_waves
 from ..noise import simulation
 from ..progress import steps
 from .streets import Streets

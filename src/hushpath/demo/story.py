@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from ..extras import absent, installed
-from ..page.write import write_explorer
-from ..publish.evaluate import Evaluation
-from ..publish.oracle import in_periods, load
-from ..publish.spec import read_spec
-from ..publish.statement import NOT_PRIVATE, OWNER_ONLY
-from ..publish.trip_plan import TripPlan
-from ..report.page import make_folder
-from ..report.release import query_pairs, write_report
-from ..report.texts import ReportTexts
+from ..output.page.write import write_explorer
+from ..output.report.page import make_folder
+from ..output.report.release import query_pairs, write_report
+from ..output.report.texts import ReportTexts
+from ..planning.trips import TripPlan
+from ..published.release import in_periods, load
+from ..published.statement import NOT_PRIVATE, OWNER_ONLY
+from ..releasing.evaluate import Evaluation
+from ..releasing.spec import read_spec
 from .city import FIRST_DAY, PEOPLE, SIZE, make_city
 from .people import DAYS
 

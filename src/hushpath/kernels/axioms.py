@@ -1,6 +1,6 @@
 """The axioms of a hierarchy of cells, proved cell by cell from the root; meanwhile every edge finds its home.
 
-``cells.hierarchy`` explains the axioms and checks what needs no walk (numbering, increasing lists, the root).
+``separators.hierarchy`` explains the axioms and checks what needs no walk (numbering, increasing lists, the root).
 """
 
 from __future__ import annotations

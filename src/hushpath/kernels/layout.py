@@ -23,7 +23,7 @@ from ..compiled import njit
 
 
 class Flat(NamedTuple):
-    """A layout (``cells.tables.Layout`` explains each array), with the starts of what is stored cell after cell."""
+    """A layout (``index.tables.Layout`` explains each array), with the starts of what is stored cell after cell."""
 
     cells: Int
     parent: Int

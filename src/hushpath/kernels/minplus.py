@@ -15,7 +15,7 @@ from ..compiled import njit
 
 LANES = 32
 NOTHING = 2**30 - 1  # for ``int32``; longer distances do not fit
-INFINITE = 2**62 - 1  # a distance (at most ``LARGEST_DISTANCE``, ``data.weights``) added to it does not overflow
+INFINITE = 2**62 - 1  # a distance (at most ``LARGEST_DISTANCE``) added to it does not overflow
 FAST = {"nnan", "nsz", "reassoc", "contract", "arcp"}
 
 

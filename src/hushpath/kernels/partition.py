@@ -1,4 +1,4 @@
-"""Contract a network to its core, and divide the core into cells: the public half of the index (``cells.partition``).
+"""Contract a network to its core, and divide the core into cells: the public half of the index (``index.partition``).
 
 *Contraction.*  A contracted tree with its core entries is a tree, whatever the network is (where a chain returns to the
 vertex it left, that vertex counts twice).  So all its distances follow from its edges one vertex at a time, parents

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Int
 from ..compiled import njit
-from ..data.topology import Arcs
+from ..network.topology import Arcs
 
 Made = TypeVar("Made")
 UNREACHED = np.iinfo(np.int64).max

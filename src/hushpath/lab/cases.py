@@ -21,10 +21,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..decode.registry import DECODERS
+from ..decoder.registry import DECODERS
 from ..errors import OptionError
-from ..estimate.registry import ESTIMATORS
-from ..strategy.registry import MECHANISMS, mechanism_named
+from ..estimator.registry import ESTIMATORS
+from ..mechanism.registry import MECHANISMS, mechanism_named
 from .networks import CLASSES, OwnNetwork
 from .weights import KINDS, OWN
 

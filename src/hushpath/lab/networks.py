@@ -18,14 +18,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Float, Int
-from ..data.network import Network
-from ..data.numbers import numbers
-from ..data.readers import read_network, read_table
-from ..data.readers.text import CSV, TSV
-from ..data.topology import Topology
-from ..data.weights import PrivateWeights
 from ..demo.streets import lay_out, triangulated
 from ..errors import NetworkError, OptionError
+from ..io.readers import read_network, read_table
+from ..io.readers.edge_lists import CSV, TSV
+from ..network.columns import numbers
+from ..network.network import Network
+from ..network.private_weights import PrivateWeights
+from ..network.topology import Topology
 from ..noise import simulation
 
 KTREE_WIDTH = 3

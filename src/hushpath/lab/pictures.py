@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..estimate.registry import ESTIMATORS
-from ..publish.statement import NOT_PRIVATE
-from ..report.canvas import (
+from ..estimator.registry import ESTIMATORS
+from ..output.report.canvas import (
     COLOURS,
     GREY,
     INK,
@@ -30,6 +29,7 @@ from ..report.canvas import (
     short_number,
     whole_decades,
 )
+from ..published.statement import NOT_PRIVATE
 from .cases import MAIN_WEIGHTS
 from .table1 import ENTRIES, SHAPES, rate_rows, shape_at, theorem_shape
 from .tables import (

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from ..estimate.registry import ESTIMATORS
-from ..publish.statement import NOT_PRIVATE
-from ..report.page import (
+from ..estimator.registry import ESTIMATORS
+from ..mechanism.registry import MECHANISMS
+from ..output.report.page import (
     address,
     bullets,
     facts,
@@ -25,7 +25,7 @@ from ..report.page import (
     write_file,
     write_page,
 )
-from ..strategy.registry import MECHANISMS
+from ..published.statement import NOT_PRIVATE
 from .cases import DELTA, MAIN_WEIGHTS
 from .networks import CLASSES
 from .pictures import (

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CannotError, OptionError
-from ..publish.statement import NOT_PRIVATE
-from ..report.canvas import needs_matplotlib
-from ..report.page import make_folder, write_file
+from ..output.report.canvas import needs_matplotlib
+from ..output.report.page import make_folder, write_file
+from ..published.statement import NOT_PRIVATE
 from .cases import FULL, QUICK, Scope, make_cases, measurements
 from .networks import own_network
 from .report import Findings, find, write_pictures, write_report, write_tables

@@ -21,8 +21,8 @@ and the detours of covers.  Assumed shapes (a cell at level l has n_l = n / 2^l 
 
 k is the best on a fine scale.  Rivals: a connected graph has a k-cover of n / (k + 1) + 1 nodes (a grid: n / k^2 + 1);
 hubs are 2 sqrt(n) ln n random nodes, every stretch of sqrt(n) hops contains one, half the budget goes to edges.  Chen
-et al.: hubs, crowded places and clusters as in ``strategy.hubs_bounded``, with the recursion carried through (the
-mechanism stops after one level) and the budget split equally over its levels.
+et al.: hubs, crowded places and clusters as in ``mechanism.comparison.hubs_bounded``, with the recursion carried
+through (the mechanism stops after one level) and the budget split equally over its levels.
 
 **Measured rates** use a unit so small that noise is small against distances and nothing is clipped.  For every class,
 mechanism and unit the theorem's shape is fitted to the largest errors; p is that of the measured strategy.  Beside it

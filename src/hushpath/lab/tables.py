@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from ..estimate.registry import ESTIMATORS
+from ..estimator.registry import ESTIMATORS
+from ..mechanism.registry import MECHANISMS
 from ..output.csv_text import csv_writer
-from ..publish.statement import NOT_PRIVATE
-from ..strategy.registry import MECHANISMS
+from ..published.statement import NOT_PRIVATE
 from .cases import MAIN_WEIGHTS
 from .weights import OWN
 

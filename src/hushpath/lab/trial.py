@@ -18,20 +18,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Float, Int
-from ..data.network import Network
-from ..data.topology import Topology
-from ..data.weights import PrivateWeights
-from ..decode.predict import error_bound
 from ..errors import CannotError, OptionError
-from ..estimate.registry import ESTIMATORS
+from ..estimator.registry import ESTIMATORS
 from ..kernels.paths import distances_from
+from ..network.network import Network
+from ..network.private_weights import PrivateWeights
+from ..network.topology import Topology
 from ..noise import simulation
-from ..publish.candidates import Candidate
-from ..publish.evaluate import Comparison, Evaluation, compare
-from ..publish.oracle import Release
-from ..publish.plan import plan
-from ..publish.release import release
-from ..publish.statement import NOT_PRIVATE
+from ..planning.candidates import Candidate
+from ..planning.plan import plan
+from ..planning.predict import error_bound
+from ..published.release import Release
+from ..published.statement import NOT_PRIVATE
+from ..releasing.evaluate import Comparison, Evaluation, compare
+from ..releasing.release import release
 from .cases import DELTA, NO_ESTIMATOR, Case
 from .networks import load_own, make_ground
 from .weights import weigh

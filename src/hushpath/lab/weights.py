@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from ..arrays import Float
 from ..errors import OptionError
-from ..estimate.fields import plane_waves
+from ..estimator.fields import plane_waves
 from ..noise import simulation
 from .networks import Ground
 

@@ -119,8 +119,10 @@ def make_sampler(choice: Choice = "auto", *, seed: int | None = None, size: int)
         from .opendp_sampler import OpendpSampler
 
         return OpendpSampler()
-    from .keystream import Keystream
-    from .vector import VectorSampler  # brings numba, 0.45 s: only those who use it pay
+    from .vector import (
+        Keystream,
+        VectorSampler,  # brings numba, 0.45 s: only those who use it pay
+    )
 
     return VectorSampler(Keystream(seed=seed))
 

@@ -1,25 +1,67 @@
-"""The vector sampler: millions of exact values a second, from a keystream of its own.
+"""The words all vector noise is made of: AES-256 in counter mode, keyed once from the operating system.
 
-This file keeps the words in order; the laws and their proofs are in ``exact.py``.  What could
-go wrong here is not the shape of the noise but using it twice: values made from the same words are the same,
-and the difference of two releases would then show the data bare.  So words are read under a lock, those left
-over serve the next call, a forked copy refuses to work, and a sampler can be neither copied nor pickled.  One sampler
-may serve several releases: each gets fresh words.
+The stream is the encryption of zeros, read as little-endian 64-bit words, so the same key
+gives the same words on every machine.  Each key is used for one stream only, which is why the counter may
+start at zero.  To whoever lacks the key the words are as good as uniform (AES being a pseudorandom
+permutation; 2**40 words are far from its birthday bound), so the privacy that rests on them is
+computational, as it is for every sampler not fed by physical noise.
+
+A seeded stream is reproducible and hence protects nobody: it says so itself (``secret`` is False), and
+whoever holds it has no way of claiming otherwise.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
 from typing import NoReturn
 
 import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from ..errors import CannotError
 from .exact import fill
-from .keystream import Keystream
 from .laws import Law, checked_scales
+
+# Domain separation: a seed never yields the key that somebody derives from the same number elsewhere.
+SEED_LABEL = "hushpath noise, seeded, not private: "
+
+
+class Keystream:
+    """An endless stream of 64-bit words; no word is ever handed out twice.
+
+    Guarantees:
+        * word i is bytes 8i .. 8i+7 of AES-256-CTR over zeros, counter from 0, little-endian;
+        * the words do not depend on the sizes in which they are read;
+        * ``secret`` is True only for a key drawn here from the operating system;
+        * it is not copied, deep-copied or pickled (``__reduce__`` serves all three).
+    """
+
+    def __init__(self, *, seed: int | None = None) -> None:
+        """Open a stream under a fresh secret key, or under the public key that ``seed`` names."""
+        self.secret = seed is None
+        self.process = os.getpid()  # a fork copies the key: its users must notice
+        key = os.urandom(32) if seed is None else seed_key(seed)
+        # Only the cipher keeps the key.
+        self._cipher = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+
+    def read(self, count: int) -> NDArray[np.uint64]:
+        """Return the next ``count`` words."""
+        if count < 0:
+            raise ValueError(f"count of words must be >= 0, got {count}")
+        encrypted = self._cipher.update(bytes(8 * count))
+        return np.frombuffer(encrypted, dtype="<u8").astype(np.uint64)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a keystream is not copied or pickled: it would hand out the same words twice")
+
+
+def seed_key(seed: int) -> bytes:
+    """Return the AES key named by a seed: SHA-256 of a label and the seed in decimal."""
+    return hashlib.sha256(f"{SEED_LABEL}{int(seed)}".encode()).digest()
+
 
 # Words fetched at a time: 128 kB stay in cache, and AES needs 20 µs for them.  Results do not depend on it.
 CHUNK = 1 << 14

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Literal, TextIO, TypeVar
 
-from ..data.labels import Label
+from ..network.labels import Label
 
 FORMULA = re.compile(r"'*\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r\n]")  # how formulas begin, also in full width
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")

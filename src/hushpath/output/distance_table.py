@@ -23,12 +23,12 @@ from typing import Any, Literal
 import numpy as np
 
 from ..arrays import Int
-from ..data.labels import Label
 from ..errors import OptionError
+from ..network.labels import Label
 from ..progress import steps
-from ..publish.edges import about
-from ..publish.oracle import Release
-from ..publish.statement import NOT_PRIVATE
+from ..published.edges import about
+from ..published.release import Release
+from ..published.statement import NOT_PRIVATE
 
 Layout = Literal["wide", "long", "lists"]
 BLOCK_CELLS = 2**22  # distances computed at a time: 32 MB

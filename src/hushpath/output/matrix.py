@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ..data.labels import Label
 from ..errors import CannotError, OptionError
-from ..files.container import replacing
-from ..publish.oracle import Release, in_periods
-from ..publish.statement import NOT_PRIVATE
+from ..io.container import replacing
+from ..network.labels import Label
+from ..published.release import Release, in_periods
+from ..published.statement import NOT_PRIVATE
 from .distance_table import DistanceTable
 from .encode import encode
 from .folder import WrittenMatrix, write_folder

@@ -27,7 +27,7 @@ from .._version import __version__
 from ..days import DateRange, check_dates, format_days
 from ..errors import BudgetError, CannotError, OptionError
 from .accounting import Budget
-from .composition import Cost, Dated, Room, cost, pieces, room, touched
+from .composition import Cost, Dated, Room, Spending, cost, pieces, room, touched
 from .ledger_file import (
     LONGEST,
     Charge,
@@ -38,8 +38,7 @@ from .ledger_file import (
     read_datasets,
     transaction,
     write_tables,
-)  # fmt: skip
-from .spending import Spending
+)
 from .units import Protects
 
 

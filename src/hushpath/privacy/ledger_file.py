@@ -27,7 +27,7 @@ from ..days import DateRange, check_dates
 from ..errors import CannotError, FileFormatError, HushpathError, OptionError
 from ..noise import Law
 from .accounting import Budget
-from .spending import Spending
+from .composition import Spending
 from .units import Protects
 
 APPLICATION, VERSION = 0x68757368, 1  # "hush"; the books of ``composition`` belong to the version

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..cells.index import MAX_BYTES
 from ..extras import absent
-from .limits import Limits as Limits
+from ..index.index import MAX_BYTES
+from .limits import Limits
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-    from ..publish.oracle import Release
+    from ..published.release import Release
 
 EXTRA = {"starlette", "uvicorn", "httptools", "uvloop", "pydantic"}
 

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from .._version import __version__
 from ..errors import HushpathError
 from ..output.distance_table import DistanceTable
-from ..publish.isochrones import isochrones
+from ..output.isochrones import isochrones
 from . import osrm
 from .catalog import ReleaseCatalog, ServedRelease
 from .limits import HttpError, Limits, WorkerPool, too_large

@@ -14,13 +14,13 @@ from urllib.parse import quote
 import numpy as np
 
 from ..arrays import Float, Int
-from ..cells.index import MAX_BYTES
-from ..data.topology import Topology
 from ..errors import CannotError, InputError, OptionError
 from ..geodesy import great_circle, unit_vectors
-from ..publish.oracle import Release
-from ..publish.places import places_of
-from ..publish.statement import NOT_PRIVATE
+from ..index.index import MAX_BYTES
+from ..network.topology import Topology
+from ..published.places import places_of
+from ..published.release import Release
+from ..published.statement import NOT_PRIVATE
 from .limits import HttpError, busy
 from .responses import json_bytes
 

@@ -13,9 +13,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.json_schema import SkipJsonSchema, models_json_schema
 
 from .._version import __version__
-from ..data.labels import MAX_LABEL_LENGTH
 from ..errors import InputError, OptionError
-from ..publish.asked import check_confidence
+from ..network.labels import MAX_LABEL_LENGTH
+from ..published.queries import check_confidence
 from .tables import MEDIA
 
 MOST_FIELDS = 50

@@ -1,0 +1,105 @@
+"""All decoders, in order of preference: the first that reads a release is its default."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..errors import CannotError, OptionError
+from ..estimator.base import NOTHING_SAVED, Estimator, SavedEstimate
+from ..estimator.registry import find_estimator
+from ..extras import plugins
+from ..measurement.private_step import Measurements
+from ..measurement.strategy import Strategy
+from .anchors import AnchorDecoder
+from .base import Decoder
+from .cover import CoverDecoder
+from .edges import EdgeDecoder
+from .hierarchy import HierarchyDecoder
+from .hubs import BoundedHubDecoder, HubDecoder
+from .lifted import LiftedDecoder
+from .literal import LiteralDecoder
+from .table import TableDecoder
+from .trips import TripDecoder
+
+_ALL: tuple[type[Decoder], ...] = (
+    LiftedDecoder,
+    HierarchyDecoder,
+    LiteralDecoder,
+    AnchorDecoder,
+    BoundedHubDecoder,
+    HubDecoder,
+    EdgeDecoder,
+    TripDecoder,
+    TableDecoder,
+    CoverDecoder,
+    *plugins("hushpath.decoders", type),
+)
+DECODERS = {decoder.name: decoder for decoder in _ALL}
+
+
+def decoders_for(strategy: Strategy) -> list[type[Decoder]]:
+    """Return every decoder that can answer from what a strategy measures, the default first."""
+    return [decoder for decoder in DECODERS.values() if decoder.reads(strategy)]
+
+
+def default_decoder(strategy: Strategy) -> type[Decoder]:
+    """Return the default decoder of a strategy: by public facts alone."""
+    for decoder in DECODERS.values():
+        if decoder.reads(strategy):
+            return decoder
+    raise CannotError(f"no decoder can read the measurements of mechanism {strategy.mechanism!r}")
+
+
+class DecoderChoice(NamedTuple):
+    """Which decoder answers and, if it searches paths, which estimator gives the weights."""
+
+    decoder: type[Decoder]
+    estimator: Estimator
+
+    def __str__(self) -> str:
+        return f"{self.decoder.name}, {self.estimator.name}" if self.decoder.searches else self.decoder.name
+
+
+def choose_decoder(
+    strategy: Strategy, decoder: str = "auto", estimator: str = "auto", saved: SavedEstimate = NOTHING_SAVED
+) -> DecoderChoice:
+    """Choose decoder and estimator.
+
+    Parameters
+    ----------
+    strategy : Strategy
+    decoder, estimator : str
+        Names, or "auto" for the defaults.
+    saved : SavedEstimate
+        What the file of the release says; its estimator is the default.
+
+    Raises
+    ------
+    OptionError
+        If a name is unknown or does not apply to the strategy.
+    """
+    chosen = default_decoder(strategy)
+    if decoder != "auto":
+        if not isinstance(decoder, str) or decoder not in DECODERS:
+            raise OptionError(f"unknown decoder {str(decoder)[:40]!r}; choose from: {', '.join(DECODERS)}, auto")
+        chosen = DECODERS[decoder]
+        if not chosen.reads(strategy):
+            able = ", ".join(one.name for one in decoders_for(strategy))
+            raise OptionError(
+                f"decoder {decoder!r} cannot read a release by mechanism {strategy.mechanism!r}; choose from: {able}"
+            )
+    if estimator != "auto" and not chosen.searches:
+        raise OptionError(f"`estimator` does not apply: decoder {chosen.name!r} does not search edge weights")
+    name = saved.estimator if estimator == "auto" and saved.estimator else estimator
+    return DecoderChoice(chosen, find_estimator(name, strategy))
+
+
+def make_decoder(
+    measurements: Measurements, decoder: str = "auto", estimator: str = "auto", saved: SavedEstimate = NOTHING_SAVED
+) -> Decoder:
+    """Make the decoder that answers from measurements; parameters as in `choose_decoder`."""
+    chosen = choose_decoder(measurements.strategy, decoder, estimator, saved)
+    made = chosen.decoder(measurements, chosen.estimator)
+    if made.searches and saved.weights is not None and made.estimator.name == saved.estimator:
+        made.use_saved_weights(saved.weights)
+    return made

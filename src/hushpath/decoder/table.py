@@ -1,0 +1,104 @@
+"""Distances that were measured themselves: look them up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..arrays import Bool, Float, Int
+from ..estimator.base import Estimator
+from ..kernels.paths import UNREACHED, distances_from
+from ..measurement.blocks import CliqueBlock
+from ..measurement.private_step import Measurements
+from ..measurement.strategy import Strategy
+from ..mechanism.registry import MECHANISMS
+from ..network.topology import Topology
+from ..noise import quantile
+from .base import ROWS_AT_ONCE, Bound, Hops, PairDecoder, Prediction, Reach, largest_limits, number_noise
+
+
+class TableDecoder(PairDecoder):
+    """A look-up per pair of nodes."""
+
+    name = "table"
+    summary = "every distance was measured; look it up"
+    blocks = (CliqueBlock,)
+
+    def __init__(self, measurements: Measurements, estimator: Estimator) -> None:
+        super().__init__(measurements, estimator)
+        block, strategy = self.strategy.block(CliqueBlock), self.strategy
+        self.values = measurements.of(CliqueBlock)
+        n = self.topology.num_nodes
+        self.size, self.offset, self.inside, self.scale = (np.zeros(n, np.int64) for _ in range(4))
+        offset, scales = 0, strategy.scales[strategy.groups_of(CliqueBlock)]
+        for group, numbers, scale in zip(block.groups, block.group_sizes, scales, strict=True):
+            self.size[group], self.offset[group], self.inside[group] = len(group), offset, np.arange(len(group))
+            self.scale[group] = scale
+            offset += int(numbers)
+
+    @classmethod
+    def reads(cls, strategy: Strategy) -> bool:
+        """Every node must have been measured; a cover is read as one, even if it holds every node."""
+        everybody = super().reads(strategy) and MECHANISMS[strategy.mechanism].lossless
+        return everybody and len(strategy.block(CliqueBlock).vertices) == strategy.topology.num_nodes
+
+    @staticmethod
+    def bound(strategy: Strategy, gamma: float) -> Bound:
+        """One number per answer."""
+        (limit,) = largest_limits(strategy, gamma, CliqueBlock)
+        return Bound(limit + strategy.lattice.granularity * strategy.topology.num_nodes)
+
+    @staticmethod
+    def predict(strategy: Strategy, hops: Hops) -> Prediction:  # noqa: ARG004 - the same for every pair
+        """The noise of one number."""
+        noise = number_noise(strategy)[strategy.groups_of(CliqueBlock)]
+        return Prediction(np.repeat(noise, np.minimum(strategy.block(CliqueBlock).group_sizes, 1000)))
+
+    def pairs(self, sources: Int, targets: Int) -> Float:
+        """Return the measured number of each pair, never below zero."""
+        return np.maximum(self._measured(sources, targets), 0.0)
+
+    def _measured(self, sources: Int, targets: Int) -> Float:
+        answer = np.full(len(sources), np.inf)
+        answer[sources == targets] = 0.0
+        if self.topology.directed:
+            joined = np.zeros(len(sources), bool)
+            distinct, which = np.unique(sources, return_inverse=True)
+            for part, connected in reached(self.topology, distinct):
+                mine = np.flatnonzero((which >= part.start) & (which < part.stop))
+                joined[mine] = connected[which[mine] - part.start, targets[mine]]
+            asked = np.flatnonzero(joined & (sources != targets))
+            s, t = sources[asked], targets[asked]
+            i, j, p = self.inside[s], self.inside[t], self.size[s]
+            at = self.offset[s] + i * (p - 1) + j - (j > i)
+        else:
+            same = self.topology.components[sources] == self.topology.components[targets]
+            asked = np.flatnonzero(same & (sources != targets))
+            s, t = sources[asked], targets[asked]
+            i, j = np.minimum(self.inside[s], self.inside[t]), np.maximum(self.inside[s], self.inside[t])
+            p = self.size[s]
+            at = self.offset[s] + i * p - i * (i + 1) // 2 + j - i - 1
+        answer[asked] = self.lattice.floats(self.values[at])
+        return answer
+
+    def centre(self, sources: Int, targets: Int, answers: Float) -> Float:  # noqa: ARG002
+        """The numbers before they were clipped at zero."""
+        return self._measured(sources, targets)
+
+    def reach(self, sources: Int, targets: Int, confidence: float) -> Reach:  # noqa: ARG002
+        """The quantile of one noise: exact, but for the clipping at zero."""
+        scales, which = np.unique(self.scale[sources], return_inverse=True)
+        quantiles = [quantile(self.strategy.law, int(scale), (1 + confidence) / 2) for scale in scales]
+        reach = np.array(quantiles)[which] * self.lattice.granularity
+        return Reach(reach, reach)
+
+
+def reached(topology: Topology, sources: Int) -> Iterator[tuple[slice, Bool]]:
+    """Which nodes a path leads to from each source, a few full rows at a time: a public fact."""
+    ones, rows = np.ones(len(topology.arcs.heads), np.int64), max(1, ROWS_AT_ONCE // topology.num_nodes)
+    for first in range(0, len(sources), rows):
+        part = slice(first, min(first + rows, len(sources)))
+        hops = np.empty((part.stop - first, topology.num_nodes), np.int64)
+        distances_from(topology.arcs, ones, sources[part], hops)
+        yield part, hops != UNREACHED

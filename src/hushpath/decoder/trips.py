@@ -1,0 +1,118 @@
+"""Travel times from totals of trips: shortest paths over the estimated times of one period.
+
+All periods are estimated together, once, because they tell about each other; answers are for one period (``at``).
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from ..arrays import Int
+from ..errors import CannotError, OptionError
+from ..estimator.trips.totals import EdgeTimes, TripEstimator, TripTotals
+from ..estimator.weights.posterior import SAMPLES, PosteriorSamples
+from ..measurement.blocks import Block, TripBlock
+from ..measurement.private_step import Measurements
+from ..measurement.strategy import Strategy
+from ..measurement.trip_strategy import SHARE, TripStrategy, free_flow_of
+from .base import Bound, Hops, Prediction
+from .edges import EdgeDecoder
+from .intervals import IntervalModel, sampled_sources
+
+WIDTH_FACTOR = 0.95  # curves count a part of the error of answers twice; chosen on simulated cities (docs/TRIPS.md)
+SEED = 900  # of samples for intervals: the same release has the same intervals everywhere
+
+
+def totals_of(measurements: Measurements) -> TripTotals:
+    """The noisy totals in units of the norm of one protected unit, with the public facts they are read with."""
+    strategy = measurements.strategy
+    assert isinstance(strategy, TripStrategy)
+    terms, numbers = strategy.terms, measurements.values / SHARE
+    above, below = numbers.reshape(2, len(terms.periods), strategy.topology.num_edges)
+    return TripTotals(
+        topology=strategy.topology, free_flow=free_flow_of(strategy.topology), low=terms.low, high=terms.high,
+        edge_factor=terms.edge_weights.astype(np.float64), above=above, below=below, noise=strategy.noise,
+        law=strategy.law,
+    )  # fmt: skip
+
+
+class TripDecoder(EdgeDecoder):
+    """Shortest paths over the times of one period."""
+
+    name = "trips"
+    summary = "shortest paths over edge times estimated from totals of trips"
+    blocks: ClassVar[tuple[type[Block], ...]] = (TripBlock,)
+    _period: int | None = None
+    _whole: TripDecoder | None = None
+    path_errors = None
+
+    @staticmethod
+    def bound(strategy: Strategy, gamma: float) -> Bound:  # noqa: ARG004
+        """Nothing is proved: how often an edge was passed is private, and noise on few passes is as large as any time.
+
+        What is certain is that every time lies within its public bounds.
+        """
+        return Bound(float("inf"))
+
+    @staticmethod
+    def predict(strategy: Strategy, hops: Hops) -> Prediction:  # noqa: ARG004
+        """Not known without a declared typical release of trips (``planning.trips``)."""
+        raise CannotError("the error of a release of trips is predicted by `plan` for a declared number of units")
+
+    def at(self, period: int) -> TripDecoder:
+        """Return a decoder of one period, which shares the estimates."""
+        whole = self._whole or self
+        other = copy(whole)
+        for name in ("lengths", "interval_model", "index"):
+            vars(other).pop(name, None)
+        other._period, other._whole, other.weights = period, whole, whole.all_weights[period]
+        other._tried = False
+        return other
+
+    @cached_property
+    def times(self) -> EdgeTimes:
+        """Times of all periods, estimated together, once."""
+        if self._whole is not None:
+            return self._whole.times
+        assert isinstance(self.estimator, TripEstimator)
+        return self.estimator.estimate(totals_of(self.measurements))
+
+    @cached_property
+    def all_weights(self) -> Int:
+        """The time of every edge in every period, in lattice steps within its bounds."""
+        lattice = self.lattice
+        steps = np.rint(self.times.seconds / lattice.granularity)
+        return np.asarray(np.clip(steps, lattice.low, lattice.high).astype(np.int64))
+
+    @cached_property
+    def weights(self) -> Int:
+        """The times of the period that is asked about."""
+        names = self.strategy.terms.periods.names
+        if len(names) > 1:
+            raise OptionError(f"this release has several periods; choose one of {', '.join(names)} (--period)")
+        return np.asarray(self.all_weights[0])
+
+    @property
+    def saved_weights(self) -> Int:
+        """The times of all periods, one after the other."""
+        return np.ravel(self.all_weights)
+
+    def use_saved_weights(self, weights: Int) -> None:
+        """Use the times of all periods from a file."""
+        self.all_weights = weights.reshape(-1, self.topology.num_edges)
+
+    @cached_property
+    def interval_model(self) -> IntervalModel:
+        """The distribution of true travel times; the measured coverage of intervals is in docs/TRIPS.md."""
+        sources, period = sampled_sources(self.topology.num_nodes), self._period or 0
+        released = np.empty((len(sources), self.topology.num_nodes))
+        self.rows(sources, released)
+        unit = max(float(np.median(self.times.standard_error[period])), self.lattice.granularity)
+        samples = PosteriorSamples(self.times.sample(period, SAMPLES, SEED) / unit, (), 0.0)
+        found = IntervalModel.fit(self.topology, samples, sources, released / unit, unit)
+        return replace(found, below=WIDTH_FACTOR, above=WIDTH_FACTOR)

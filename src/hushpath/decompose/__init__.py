@@ -1,1 +1,0 @@
-"""How a network falls apart: separators, and the hierarchy of cells they make."""

@@ -1,0 +1,98 @@
+"""Errors that estimated weights share along routes.
+
+Independent errors average out along a route; shared errors add up.  Noise is independent between edges, so the products
+of residuals (noisy less estimated weights) on two different edges of a route average to the error that both share.  The
+routes must be chosen without the noise of the edges whose residuals are multiplied.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Float
+from ..kernels.paths import UNREACHED
+from ..kernels.routes import add_usage, pair_products
+from ..measurement.samples import STEP, routes
+from ..network.topology import Topology
+from ..noise import simulation
+
+FOLDS = 5
+SIGN_FLIPS = 16
+SIGNIFICANCE = 3.0  # standard deviations: products of few busy edges have long tails
+
+
+def shared_variance(topology: Topology, expected: Float, mean: Float, residuals: Float) -> Float:
+    """Estimate the variance that errors share along routes, relative to the squared length of the routes.
+
+    Routes are chosen by cross-fitting: the residuals of one fold of edges are multiplied along routes that were found
+    with the noisy weights of that fold hidden.
+
+    Parameters
+    ----------
+    topology : Topology
+    expected : (m,) array of float
+        The expected weight of each edge, from everything but its own noisy weight.
+    mean : (m,) array of float
+        The estimated weight of each edge.
+    residuals : (k, m) array of float
+        Rows of errors, or of residuals.
+
+    Returns
+    -------
+    (k,) array of float
+        One relative variance per row.  Chance can make it negative.
+    """
+    fold = simulation(22).integers(0, FOLDS, topology.num_edges)
+    products, squares = np.zeros(len(residuals)), 0.0
+    for k in range(FOLDS):
+        hidden = fold == k
+        found, length = _route_sums(topology, np.where(hidden, expected, mean), np.where(hidden, residuals, 0.0))
+        products, squares = products + found, squares + length
+    # Two edges are hidden together in one fold of FOLDS ** 2; squares count every path once per fold.
+    return np.asarray(products * FOLDS / max(squares / FOLDS, 1e-300), np.float64)
+
+
+def shared_error(topology: Topology, weights: Float, estimates: Float, residuals: Float, prior_sd: float) -> float:
+    """Estimate the error that weights share along routes, relative to the length of the routes.
+
+    The estimate is shrunk: flipping the signs of residuals at random shows what chance alone gives.  An error of the
+    size of ``prior_sd`` counts as far as it stands out from chance, a larger one where it is significant.
+
+    Parameters
+    ----------
+    topology : Topology
+    weights : (m,) array of float
+        Weights for choosing routes: those expected from public facts, so that no noise chooses a route.
+    estimates : (m,) array of float
+        The estimated weights.
+    residuals : (m,) array of float
+        Noisy less estimated weights.
+    prior_sd : float
+        The relative error to expect.
+    """
+    signs = simulation(6).choice([-1.0, 1.0], (SIGN_FLIPS, len(residuals)))
+    (products, *flipped), squares = _route_sums(topology, weights, np.vstack([residuals, residuals * signs]), estimates)
+    squares = max(squares, 1e-100)  # its square is positive too
+    seen, chance = max(products, 0.0) / squares, float(np.mean(np.square(flipped))) / squares**2
+    likely = prior_sd**4 + max(seen**2 - SIGNIFICANCE**2 * chance, 0.0)
+    return float(np.sqrt(seen * likely / max(likely + chance, 1e-300)))
+
+
+def _route_sums(topology: Topology, weights: Float, rows: Float, estimates: Float | None = None) -> tuple[Float, float]:
+    """Sum the products of pairs of edges of each route, for each row, and the squared lengths of routes.
+
+    Routes are shortest paths over ``weights`` from a fixed sample of nodes.  Their lengths are those of ``estimates``,
+    by default of ``weights``.
+    """
+    products, squares = np.zeros(len(rows)), 0.0
+    for found in routes(topology, weights):
+        tree = found.order, found.parent, found.edge
+        products += [pair_products(*tree, row) for row in rows]
+        if estimates is None:
+            far = found.distance[found.distance != UNREACHED] * STEP
+            squares += float(far @ far)
+        else:
+            count = np.zeros(len(estimates))
+            add_usage(*tree, count)
+            squares += pair_products(*tree, estimates) + float(count @ estimates**2)
+    return products, squares

@@ -1,0 +1,99 @@
+"""What a reader is, and how a file is opened: trouble becomes one line that quotes nothing.
+
+What parsers say is never passed on, because it may quote the data: not in our messages, and not as the context of our
+exceptions, so these are raised outside ``except``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import IO, Any, TypeVar
+from xml.parsers import expat
+
+from ...errors import NetworkError
+from ...network.table import Table
+
+T = TypeVar("T")
+FilePath = str | PathLike[str]
+# Bytes, what they are (for messages), needed and optional columns -> the needed ones, and the optional if all exist.
+Read = Callable[[IO[bytes], str, list[str], tuple[str, ...]], Table]
+# Bytes, the name of the weight, the interval of time (None: there is one) -> weights as they stand, by id of the edge.
+Join = Callable[[IO[bytes], str, float | None], dict[str, str | None]]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One format.  Labels without a type are text, stripped, and integers if *every* label of the network is one."""
+
+    name: str  # as an option
+    title: str  # in a sentence
+    suffixes: tuple[str, ...]  # each may have .gz after it
+    read: Read  # the first two needed columns of an edge list are the ends
+    typed: bool = False  # labels have the type and the spaces they stand with
+    whole: bool = False  # a file has its own nodes and its own direction, so it neither takes a node table nor is one
+    nodes: bool = True  # a file may be a node table
+    rates: tuple[str, ...] = ()  # columns that do not add up along a path, as speeds do not: never a weight
+    no_weights: str = ""  # why no column can be a weight
+    join: Join | None = None  # private weights may stand in a second file, by the id of the edge
+
+
+def check_path(path: FilePath) -> None:
+    """Refuse what is not the name of a file."""
+    if not isinstance(path, (str, PathLike)) or not isinstance(fspath(path), str):
+        raise NetworkError(f"a file is named by text or a Path, not by {type(path).__name__}")
+
+
+def shown(path: FilePath) -> str:
+    """A path on one line, whatever is in it."""
+    return repr(fspath(path)[-200:])
+
+
+def decoded(path: FilePath, decode: Callable[[Any], T]) -> T:
+    """What ``decode`` makes of the bytes of a file."""
+    reason = ""
+    try:
+        raw = Path(path).open("rb")  # noqa: SIM115 - closed below
+    except (OSError, ValueError) as error:  # ValueError: a NUL or a surrogate in the name
+        reason = getattr(error, "strerror", None) or "not a usable name"
+    if reason:
+        raise NetworkError(f"cannot read {shown(path)}: {reason}")
+    with raw:
+        try:
+            return decode(gzip.open(raw) if fspath(path).lower().endswith(".gz") else raw)
+        except UnicodeDecodeError:  # it holds the bytes it could not read
+            trouble = "is not UTF-8 text"
+        except (OSError, EOFError, zlib.error):
+            trouble = "cannot be read to its end; is it whole?"
+    raise NetworkError(f"{shown(path)} {trouble}")
+
+
+def parse(
+    raw: IO[bytes], what: str,
+    start: Callable[[str, dict[str, str]], None], end: Callable[[str], None],
+    characters: Callable[[str], None] | None = None,
+) -> None:  # fmt: skip
+    """Call back as elements start and end; their names come with a namespace and a space before them, if they have one.
+
+    What the parser says about a broken file is not passed on: it may quote it.
+    """
+
+    def doctype(*_: object) -> None:
+        raise NetworkError(f"{what} has a DOCTYPE, which is refused: entities can blow it up")
+
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.buffer_text = True
+    parser.StartDoctypeDeclHandler = doctype
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = characters
+    try:
+        parser.ParseFile(raw)
+        return
+    except (expat.ExpatError, LookupError, ValueError):  # the latter two: an unknown encoding is declared
+        line = parser.ErrorLineNumber
+    raise NetworkError(f"{what} is not well-formed XML near line {line}")

@@ -1,0 +1,88 @@
+"""Delimited text: CSV and TSV.
+
+UTF-8, with or without a byte order mark; the first line names columns; "NA" is a good label; empty lines are skipped.
+Not by pandas, which lets long rows pass when columns are chosen.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+from typing import IO
+
+from ...errors import HushpathError, NetworkError
+from ...network.table import Columns, Table, choose_public_columns
+from .base import Reader
+
+BLOCK = 2**8  # rows turned into columns at a time
+
+
+def text_rows(raw: IO[bytes], what: str, delimiter: str = ",", *, nul: bool = True) -> Iterator[list[str]]:
+    """The names of the columns, then every row that is not empty; ``nul`` says whether a NUL may stand in a field."""
+
+    def clean(line: str) -> str:
+        if "\0" in line:
+            raise csv.Error
+        return line
+
+    with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as lines:
+        reader = csv.reader(lines if nul else map(clean, lines), delimiter=delimiter, strict=True)
+        rows = filter(None, reader)
+        try:
+            yield [name.strip() for name in next(rows, [])]
+            yield from rows
+            return
+        except csv.Error:
+            line = reader.line_num
+    raise NetworkError(f"{what} is not well-formed near line {line}: a quote, a NUL or a very long field")
+
+
+def text_table(rows: Iterator[list[str]], what: str, needed: list[str], optional: tuple[str, ...] = ()) -> Table:
+    """The wanted columns of rows of text, the first of which names them; no text in them holds a NUL."""
+    header = next(rows)
+    if not header:
+        raise NetworkError(f"{what} is an empty file")
+    columns: Columns = {name: [] for name in choose_public_columns(header, what, needed, optional)}
+    count = 0
+    while block := list(islice(rows, BLOCK)):
+        if {*map(len, block)} != {len(header)}:
+            at = next(i for i, row in enumerate(block) if len(row) != len(header))
+            raise NetworkError(f"row {count + at + 1} of {what} has {len(block[at])} fields, its header {len(header)}")
+        fields = dict(zip(header, zip(*block, strict=True), strict=True))
+        for name, values in columns.items():
+            values += fields[name]
+        count += len(block)
+    return Table(columns)
+
+
+def _read_text(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...], *, delimiter: str) -> Table:
+    return text_table(text_rows(raw, what, delimiter, nul=False), what, needed, optional)
+
+
+def _delimited(name: str, suffixes: tuple[str, ...], delimiter: str) -> Reader:
+    return Reader(name, name.upper(), suffixes, partial(_read_text, delimiter=delimiter))
+
+
+CSV = _delimited("csv", (".csv",), ",")
+TSV = _delimited("tsv", (".tsv", ".txt"), "\t")
+
+
+def _read_parquet(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...]) -> Table:
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(raw)
+        wanted = choose_public_columns(file.schema_arrow.names, what, needed, optional)
+        columns = file.read(columns=wanted)
+        return Table({name: columns[name].to_pylist() for name in wanted})
+    except HushpathError:
+        raise
+    except Exception:  # noqa: S110 - a damaged file can make the decoder raise anything
+        pass
+    raise NetworkError(f"{what} is not a readable Parquet file")
+
+
+PARQUET = Reader("parquet", "Parquet", (".parquet",), _read_parquet, typed=True)

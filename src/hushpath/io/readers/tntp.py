@@ -1,0 +1,103 @@
+"""TNTP, the text format of the Transportation Networks repository: ``NAME_net.tntp``, and ``NAME_node.tntp`` as nodes.
+
+| in the file | treatment |
+|---|---|
+| ``<NUMBER OF LINKS>`` | required, and must be the number of rows: a file that was cut is not taken for a whole one |
+| ``<FIRST THRU NODE>`` | a warning if it is above 1: hushpath knows no node that paths may not pass |
+| other metadata | not needed |
+| last ``~`` line before the rows | names of columns, in small letters: "Free Flow Time (min)" is ``free_flow_time`` |
+| no such line | the ten columns of the format |
+| rows | fields between blanks, the first two are the ends, ``;`` at the end (a node file may leave it out) |
+
+Links go one way, so the network is directed; links beside each other are kept, each with its own weight.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import IO
+
+from ...errors import NetworkError, warn
+from ...network.table import Table
+from .base import Reader
+from .edge_lists import text_table
+
+LONGEST = 2**16  # characters of a line
+LINKS = ["init_node", "term_node", "capacity", "length", "free_flow_time", "b", "power", "speed", "toll", "link_type"]
+PLACES = ["node", "x", "y"]
+RATES = ("capacity", "b", "power", "speed", "speed_limit", "link_type", "type")
+METADATA = re.compile(r"<([A-Za-z ]+)>\s*([0-9]{0,18})")
+
+
+def _read(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...]) -> Table:
+    rows = _rows(raw, what, needed)
+    return replace(text_table(rows, what, needed, optional), directed=True, names_edges=True)
+
+
+def _rows(raw: IO[bytes], what: str, needed: list[str]) -> Iterator[list[str]]:
+    """The names of the columns, the ends as the caller calls them, then every row."""
+    places = needed == ["node"]
+    metadata: dict[str, int] = {}
+    comment, count = "", 0
+    for line in _lines(raw, what):
+        fields = line.removesuffix(";").split()
+        bare = places and not comment and fields[:1] and fields[0].lower() == "node"  # node files may do without "~"
+        if line.startswith("~") or (bare and not count):
+            comment = comment if count else line
+        elif found := METADATA.match(line):
+            metadata[" ".join(found[1].upper().split())] = int(found[2] or 0)
+        else:
+            if not count:
+                names = _header(comment, len(fields), what, PLACES if places else LINKS)
+                yield names if places else [*needed[:2], *names[2:]]
+            count += 1
+            if not line.endswith(";") and not places:
+                raise NetworkError(f"row {count} of {what} does not end with a semicolon; is it whole?")
+            yield fields
+    if not count:
+        yield [] if places else [*needed[:2], *LINKS[2:]]
+    if not places:
+        _check(metadata, count, what)
+
+
+def _check(metadata: dict[str, int], count: int, what: str) -> None:
+    """Whether all links are there, and paths may go everywhere."""
+    links, first = metadata.get("NUMBER OF LINKS"), metadata.get("FIRST THRU NODE", 1)
+    if links is None:
+        raise NetworkError(f"{what} is not TNTP: it does not say <NUMBER OF LINKS>")
+    if links != count:
+        raise NetworkError(f"{what} says that it has {links} links, but {count} rows follow; is it whole?")
+    if first > 1:
+        warn(f"zones: in this file paths do not pass nodes below {first}; here they may, which can make them shorter")
+
+
+def _lines(raw: IO[bytes], what: str) -> Iterator[str]:
+    """Lines that are not empty, none of them endless."""
+    with io.TextIOWrapper(raw, encoding="utf-8-sig") as lines:
+        at = 0
+        while line := lines.readline(LONGEST):
+            at += 1
+            if len(line) == LONGEST or "\0" in line:
+                raise NetworkError(f"{what} is not well-formed near line {at}: a NUL or a very long line")
+            if line := line.strip():
+                yield line
+
+
+def _header(comment: str, count: int, what: str, standard: list[str]) -> list[str]:
+    """Names of so many columns, from a comment if it has as many; units in brackets are no part of a name.
+
+    A comment with numbers in it is a link that somebody left out, not a list of names.
+    """
+    plain = re.sub(r"\([^()]*\)", "", comment.strip("~; \t").lower())
+    for names in ([name for name in plain.split("\t") if name.strip()], plain.split()):
+        if len(names) == count and all(name.strip()[0].isalpha() for name in names):
+            return ["_".join(name.split()) for name in names]
+    if count == len(standard):
+        return standard
+    raise NetworkError(f"row 1 of {what} has {count} fields, but no line before it names as many columns")
+
+
+TNTP = Reader("tntp", "TNTP", (".tntp",), _read, rates=RATES)

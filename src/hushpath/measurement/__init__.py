@@ -1,0 +1,1 @@
+"""What can be measured, exact arithmetic, and the private step where noise is added."""

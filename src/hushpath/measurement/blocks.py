@@ -1,0 +1,32 @@
+"""The kinds of measurement: one file each, public facts only.  A closed set: each is reviewed code with a proof.
+
+| block | one group per | numbers in a group |
+|---|---|---|
+| ``EdgeBlock`` | edge | its weight |
+| ``CliqueBlock`` | component | distances in the whole network between its chosen vertices |
+| ``ClusterBlock`` | cluster of a partition of the nodes | distances inside the cluster between its chosen vertices |
+| ``AnchorBlock`` | node of a forest | its distance from an ancestor |
+| ``LineBlock`` | line and level, edge | sums of consecutive edges of the line; the weight |
+| ``HierarchyBlock`` | cell of a hierarchy, leaf edge | distances inside the cell between hubs |
+| ``TripBlock`` | all | two totals of people's trips per edge and period |
+"""
+
+from __future__ import annotations
+
+from .anchors import AnchorBlock
+from .block import Block
+from .edges import EdgeBlock
+from .hierarchy import HierarchyBlock
+from .lines import LineBlock
+from .pairs import CliqueBlock, ClusterBlock, PairBlock
+from .trips import TripBlock
+
+BLOCKS: dict[str, type[Block]] = {
+    block.kind: block
+    for block in (EdgeBlock, CliqueBlock, ClusterBlock, AnchorBlock, HierarchyBlock, LineBlock, TripBlock)
+}
+
+__all__ = [
+    "BLOCKS", "AnchorBlock", "Block", "CliqueBlock", "ClusterBlock", "EdgeBlock", "HierarchyBlock", "LineBlock",
+    "PairBlock", "TripBlock",
+]  # fmt: skip

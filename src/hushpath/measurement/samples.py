@@ -1,0 +1,149 @@
+"""A public sample of pairs with their hop counts: what predictions and tuning are made of.
+
+Reads no weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays import Float, Int, frozen
+from ..kernels.paths import WORTH_A_THREAD, distances_from, each_in_threads, in_threads
+from ..kernels.routes import add_usage, tree_from
+from ..kernels.search import FREE, components, count_hops
+from ..network.topology import Arcs, Topology
+from ..noise import simulation
+
+SAMPLED_NUMBERS = 2**22
+FEW = 3
+
+
+class HopCounts(NamedTuple):
+    """The different hop counts of a sample of connected pairs, and how many pairs have each."""
+
+    hops: Float
+    pairs: Int
+
+    @property
+    def share(self) -> Float:
+        """The share of the pairs that have each hop count."""
+        return np.asarray(self.pairs / max(1, int(self.pairs.sum())), np.float64)
+
+    @property
+    def mean(self) -> float:
+        """The mean number of hops."""
+        return float(self.hops @ self.share)
+
+
+@lru_cache(maxsize=2)  # a plan asks several times for the same network
+def sampled_hops(topology: Topology) -> HopCounts:
+    """Hop counts from evenly spaced nodes to all nodes they reach."""
+    n = topology.num_nodes
+    count = max(1, min(n, 256, SAMPLED_NUMBERS // n))
+    return _counted(topology, np.unique(np.linspace(0, n - 1, count).astype(np.int64)))
+
+
+@lru_cache(maxsize=2)
+def few_hops(topology: Topology) -> HopCounts:
+    """Hop counts from the ends of ``FEW`` edges to all nodes they reach: quick enough for every load of a file."""
+    if topology.num_edges == 0:
+        return HopCounts(np.empty(0), np.empty(0, np.int64))
+    return _counted(topology, topology.tails[np.linspace(0, topology.num_edges - 1, FEW).astype(np.int64)])
+
+
+def _counted(topology: Topology, sources: Int) -> HopCounts:
+    """From each source to every other node it reaches."""
+    arcs, found = topology.arcs, []
+
+    def run(part: slice) -> None:
+        found.append(count_hops(arcs.start, arcs.heads, sources[part]))
+
+    in_threads(run, len(sources), worth_it=len(sources) * len(arcs.heads) >= WORTH_A_THREAD)
+    pairs = np.sum(found, axis=0)
+    hops = 1 + np.flatnonzero(pairs[1:])
+    return HopCounts(hops.astype(np.float64), pairs[hops])
+
+
+STEP = 2.0**-20  # lengths of routes are whole numbers of this part of the unit
+LONGEST = 2**61
+MANY_NODES = 20_000  # beyond, fewer sources are sampled
+SEARCHED = 2**21  # nodes, over all searches: beyond that of ``MOST_SOURCES``, fewer still
+MOST_SOURCES, FEWEST_SOURCES = 16, 2
+
+
+class Routes(NamedTuple):
+    """Shortest paths from one source: reached nodes by distance; of each node parent, edge to it and distance."""
+
+    order: Int
+    parent: Int
+    edge: Int
+    distance: Int
+
+
+def sources_of(topology: Topology) -> Int:
+    """Where sampled routes begin."""
+    n = topology.num_nodes
+    count = 32 if n <= MANY_NODES else max(FEWEST_SOURCES, min(MOST_SOURCES, SEARCHED // n))
+    return simulation(5).choice(n, min(n, count), replace=False)
+
+
+@lru_cache(maxsize=2)
+def side_by_side(topology: Topology) -> tuple[Arcs, Int]:
+    """The arcs with nodes numbered as a search meets them, and the new number of each node.
+
+    Neighbours then lie side by side in memory, whatever they are called, which makes searches of a large network
+    several times as fast.
+    """
+    arcs, n = topology.arcs, topology.num_nodes
+    if n <= MANY_NODES:
+        return arcs, np.arange(n)
+    order, _ = components(arcs.start, arcs.heads, np.full(n, FREE, np.int64))
+    number = np.empty(n, np.int64)
+    number[order] = np.arange(n)
+    degree = np.diff(arcs.start)[order]
+    start = np.concatenate([[0], np.cumsum(degree)])
+    moved = np.repeat(arcs.start[order] - start[:-1], degree) + np.arange(len(arcs.heads))
+    return Arcs(*(frozen(part, np.int64) for part in (start, number[arcs.heads[moved]], arcs.edges[moved]))), number
+
+
+def routes(topology: Topology, weights: Float) -> Iterator[Routes]:
+    """Shortest paths from each sampled source, some at a time; nodes are numbered as ``side_by_side`` does."""
+    (arcs, number), n = side_by_side(topology), topology.num_nodes
+    lengths = np.clip(np.rint(weights / STEP), 1, LONGEST // n).astype(np.int64)[arcs.edges]
+    sources = number[sources_of(topology)]
+
+    def grown(source: int) -> Routes:
+        distance, order, parent, edge = np.empty((4, n), np.int64)
+        reached = tree_from(arcs.start, arcs.heads, arcs.edges, lengths, source, distance, order, parent, edge)
+        return Routes(order[:reached], parent, edge, distance)
+
+    yield from each_in_threads(grown, sources, len(arcs.heads))
+
+
+def usage(topology: Topology, weights: Float) -> Float:
+    """The share of pairs (from a sampled source to any node) whose shortest path uses each edge."""
+    count = np.zeros(topology.num_edges)
+    for found in routes(topology, weights):
+        add_usage(found.order, found.parent, found.edge, count)
+    return count / (len(sources_of(topology)) * topology.num_nodes)
+
+
+def distances(topology: Topology, weights: Float) -> Float:
+    """From every sampled source to every node it reaches, but itself."""
+    arcs, number = side_by_side(topology)
+    sources = number[sources_of(topology)]
+    out = np.empty((len(sources), topology.num_nodes))
+    distances_from(arcs, np.maximum(weights, 0.0)[arcs.edges], sources, out)
+    out[np.arange(len(sources)), sources] = np.inf
+    return out[np.isfinite(out)]
+
+
+def distance_rows(topology: Topology, weights: Float, sources: Int) -> Float:
+    """Return the distances from each source to every node; negative weights count as 0."""
+    out = np.empty((len(sources), topology.num_nodes))
+    distances_from(topology.arcs, np.maximum(weights, 0.0)[topology.arcs.edges], sources, out)
+    return out

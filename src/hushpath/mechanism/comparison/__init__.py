@@ -1,0 +1,1 @@
+"""Mechanisms of the literature that serve comparison; ``auto`` does not choose them."""

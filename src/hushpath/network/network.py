@@ -1,0 +1,228 @@
+"""A network as its owner has it: a public topology and private weights, from the tools people use.
+
+The constructors differ only in how they find labels, edge ends and weights; everything is
+checked in ``Topology.build`` and ``PrivateWeights``.  File readers live in ``readers``.
+
+Which edges exist is public, so it must not depend on a weight.  Every edge is a row, an edge or a stored entry of its
+own, a zero is a weight like any other, and a missing weight is an error, never "no edge".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arrays import Float
+from ..errors import NetworkError
+from ..extras import imported
+from .columns import number, numbers, proxy_array, proxy_numbers, public_names
+from .private_weights import PrivateWeights
+from .public_rows import check_columns
+from .table import Bound, Columns, Table, choose_public_columns, table_topology
+from .topology import Topology, warn_of_rows
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
+
+KEEP_ZEROS = ("coo", "csr", "csc")  # formats that store exactly what was put in
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A public topology and one private weight per edge."""
+
+    topology: Topology
+    weights: PrivateWeights
+    weight_name: str = ""  # what the private column is called: no public column may be called so
+
+    def __repr__(self) -> str:
+        return f"Network({self.topology!r}, weights hidden)"
+
+    @classmethod
+    def build(
+        cls, labels: Iterable[Any], tails: ArrayLike, heads: ArrayLike, weights: ArrayLike, *, directed: bool = False,
+        lower: ArrayLike = 0.0, upper: ArrayLike = np.inf, coordinates: ArrayLike | None = None,
+        proxy: ArrayLike | None = None, proxy_name: str = "proxy", columns: Mapping[str, Iterable[Any]] | None = None,
+        parallel_edges: bool | None = False, weight_name: str = "",
+    ) -> Network:  # fmt: skip
+        """Build from node positions and one weight per edge (the common end of the constructors below).
+
+        Positions count the labels as they are given; the topology then has its own, canonical order.  ``proxy`` is a
+        public number per edge, in the order given (``Topology.with_proxy`` says what that means), and so are values of
+        other public ``columns``, by name.  Every edge is published; ``parallel_edges=True`` keeps edges that share both
+        ends, which are an error otherwise.
+        """
+        topology, kept = Topology.build(
+            labels, tails, heads, directed=directed, lower=lower, upper=upper, coordinates=coordinates, proxy=proxy,
+            proxy_name=proxy_name, columns=columns, parallel_edges=parallel_edges,
+        )  # fmt: skip
+        warn_of_rows(topology, tails, heads)
+        return cls(topology, PrivateWeights(weights, num_rows=np.asarray(tails).size, keep=kept), weight_name)
+
+    @classmethod
+    def from_table(
+        cls, table: Table, source: str, target: str, weight: str, *, lower: Bound, upper: Bound, proxy: str | None,
+        columns: Sequence[str], parallel_edges: bool,
+    ) -> Network:  # fmt: skip
+        """Build from columns (the common end of ``from_pandas`` and of all files)."""
+        topology, kept = table_topology(
+            table, source, target, lower=lower, upper=upper, proxy=proxy, columns=columns, parallel_edges=parallel_edges
+        )
+        values = numbers(table.columns[weight], f"column {weight!r}")
+        return cls(topology, PrivateWeights(values, num_rows=len(values), keep=kept), weight)
+
+    def with_proxy(self, proxy: ArrayLike | None, *, name: str = "proxy") -> Network:
+        """The same network with a public proxy declared: one number per edge of ``topology``.
+
+        As ``Topology.with_proxy``, which says what may be one: it MUST BE PUBLIC.
+        """
+        return replace(self, topology=self.topology.with_proxy(proxy, name=name))
+
+    @classmethod
+    def from_networkx(
+        cls, graph: networkx.Graph, weight: str = "weight", *, lower: Bound = 0.0, upper: Bound = np.inf,
+        proxy: str | None = None, columns: Sequence[str] = (), parallel_edges: bool = False,
+    ) -> Network:  # fmt: skip
+        """Build from a networkx graph; directed and multigraphs are understood.
+
+        ``lower`` and ``upper`` are public bounds: a number, or the name of an edge attribute.  ``proxy`` and
+        ``columns`` name public edge attributes, as in ``read_network``; no other attribute is kept.  Node
+        attributes ``x`` and ``y`` (or a pair ``pos``) become coordinates.
+        Beware of graphs made from a matrix: networkx takes a zero there for "no edge".
+        Every edge is published.  A multigraph with more than two edges per pair of ends on average looks like people's
+        trips and is an error, unless ``parallel_edges=True``.
+        """
+        nx = imported("networkx")
+        if nx is None or not isinstance(graph, nx.Graph):
+            raise NetworkError(f"from_networkx takes a networkx graph, not {type(graph).__name__}")
+        public = public_names(weight, (), proxy, columns, lower, upper)
+        labels = list(graph.nodes)
+        position = {label: i for i, label in enumerate(labels)}
+        edges = list(graph.edges(data=True))
+        names = sorted(name for name in set[Any]().union(*(each for _, _, each in edges)) if isinstance(name, str))
+        check_columns(names, "the graph", [weight, *public])
+        if unknown := next((name for name in public if name not in names and edges), None):
+            raise NetworkError(f"no edge of the graph has the attribute {unknown[:60]!r}")
+        ends = [(position[u], position[v]) for u, v, _ in edges]
+        tails, heads = np.array(ends, np.int64).reshape(-1, 2).T
+
+        def values(name: str) -> list[Any]:
+            return [attributes.get(name) for _, _, attributes in edges]
+
+        def column(name: str, *, infinite: bool = False) -> Float:
+            return numbers(values(name), f"edge attribute {name!r}", "edge", infinite=infinite)
+
+        known = None if proxy is None else proxy_numbers(values(proxy), f"edge attribute {proxy!r:.60}", "edge")
+
+        return cls.build(
+            labels, tails, heads, column(weight),
+            directed=bool(graph.is_directed()),
+            lower=column(lower) if isinstance(lower, str) else lower,
+            upper=column(upper, infinite=True) if isinstance(upper, str) else upper,
+            coordinates=_networkx_coordinates(graph),
+            proxy=known, proxy_name=proxy or "", columns={name: values(name) for name in columns},
+            parallel_edges=parallel_edges or None, weight_name=weight,
+        )  # fmt: skip
+
+    @classmethod
+    def from_scipy(
+        cls, matrix: Any, *, labels: Iterable[Any] | None = None, directed: bool = False,
+        lower: float = 0.0, upper: float = np.inf, proxy: ArrayLike | None = None, parallel_edges: bool = False,
+    ) -> Network:  # fmt: skip
+        """Build from a square sparse matrix.  Every stored entry is an edge, explicit zeros included.
+
+        The pattern is public, so store every edge, whatever its weight: scipy forgets zeros when a matrix is made
+        from a dense one, by arithmetic or by ``eliminate_zeros``, and in the formats refused here.
+
+        Undirected: the matrix must be triangular, or symmetric in its *pattern*; then the entries above the
+        diagonal are the weights.  (Weights that differ across the diagonal are not reported: that would tell
+        about weights.  Give a triangular matrix, or ``directed=True``.)
+
+        ``proxy`` is a public number per stored entry, in the order of ``matrix.data``.  An entry that is stored twice
+        is an error, unless ``parallel_edges=True``: every edge is published, and entries may be people's trips.
+        """
+        from scipy.sparse import coo_array, issparse
+
+        if not issparse(matrix):
+            raise NetworkError("give a sparse matrix: a dense one cannot tell a zero weight from no edge")
+        if (
+            form := matrix.format
+        ) not in KEEP_ZEROS:  # dia and bsr are padded with zeros, lil and dok drop an assigned one
+            raise NetworkError(f"a {form} matrix cannot tell a zero weight from no edge; build it as coo or csr")
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise NetworkError(f"the matrix must be square, not {' x '.join(map(str, matrix.shape))}")
+        n = matrix.shape[0]
+        names = list(range(n)) if labels is None else list(labels)
+        if len(names) != n:
+            raise NetworkError(f"the matrix has {n} rows, but {len(names)} labels were given")
+        table = coo_array(matrix)
+        rows, columns = (np.asarray(c, np.int64) for c in table.coords)
+        values = numbers(np.asarray(table.data), "the matrix", "stored entry")
+        known = None if proxy is None else proxy_array(proxy, len(values))
+        above, below = rows < columns, rows > columns
+        if not directed and above.any() and below.any():
+            pair = np.minimum(rows, columns) * n + np.maximum(rows, columns)
+            if not np.array_equal(np.unique(pair[above]), np.unique(pair[below])):
+                raise NetworkError(
+                    "the pattern of the matrix is neither triangular nor symmetric; is it directed=True?"
+                )
+            rows, columns, values = rows[~below], columns[~below], values[~below]
+            known = None if known is None else known[~below]
+        return cls.build(
+            names, rows, columns, values, directed=directed, lower=lower, upper=upper, proxy=known,
+            parallel_edges=parallel_edges,
+        )  # fmt: skip
+
+    @classmethod
+    def from_pandas(
+        cls, edges: pandas.DataFrame, *,
+        source: str = "source", target: str = "target", weight: str = "weight", directed: bool = False,
+        lower: Bound = 0.0, upper: Bound = np.inf, nodes: pandas.DataFrame | None = None, proxy: str | None = None,
+        columns: Sequence[str] = (), parallel_edges: bool = False,
+    ) -> Network:  # fmt: skip
+        """Build from an edge table.
+
+        ``nodes`` (columns ``node`` and optionally ``x``, ``y``) adds isolated nodes and places.
+        ``lower`` and ``upper`` are public bounds: a number, or the name of a column.  ``proxy`` and ``columns`` name
+        public columns, as in ``read_network``; no other column is read.  A mix of integer and
+        text labels becomes text first, so 17 and "17" are one node, as they are in a file.  Every row is published, so
+        two rows with the same ends are an error (rows may be people's trips), unless ``parallel_edges=True``.
+        """
+        public = public_names(weight, (source, target), proxy, columns, lower, upper)
+        found = _frame_columns(edges, "the edge list", [source, target, weight, *public])
+        places = None if nodes is None else _frame_columns(nodes, "the node table", ["node"], ("x", "y"))
+        return cls.from_table(
+            Table(found, places, directed), source, target, weight, lower=lower, upper=upper, proxy=proxy,
+            columns=columns, parallel_edges=parallel_edges,
+        )  # fmt: skip
+
+
+def _frame_columns(frame: pandas.DataFrame, what: str, needed: Sequence[str], optional: Sequence[str] = ()) -> Columns:
+    """The wanted columns of a data frame as plain lists, with ``None`` for what pandas calls missing."""
+    pd = imported("pandas")
+    if pd is None or not isinstance(frame, pd.DataFrame):
+        raise NetworkError(f"{what} must be a pandas DataFrame, not {type(frame).__name__}")
+    out = {}
+    for name in choose_public_columns(list(frame.columns), what, needed, optional):
+        out[name] = frame[name].tolist()
+        for row in np.flatnonzero(frame[name].isna().to_numpy()):
+            out[name][row] = None
+    return out
+
+
+def _networkx_coordinates(graph: networkx.Graph) -> list[tuple[float, float]] | None:
+    """Positions from node attributes ``x``/``y`` or ``pos``; unknown where a node has none, or no numbers."""
+    places: list[tuple[float, float]] = []
+    for _, attributes in graph.nodes(data=True):
+        place = attributes.get("pos")
+        if "x" in attributes and "y" in attributes:
+            place = attributes["x"], attributes["y"]
+        there = isinstance(place, (tuple, list, np.ndarray)) and len(place) == 2
+        x, y = (number(place[0]), number(place[1])) if there else (np.nan, np.nan)
+        places.append((x, y) if np.isfinite([x, y]).all() else (np.nan, np.nan))
+    return places if np.isfinite(places).any() else None

@@ -1,0 +1,150 @@
+"""Skims as an Open Matrix file (OMX, which is HDF5): zones by zones, a matrix per period and interval end.
+
+Matrices are named after the quantity: ``travel_time_am``, ``travel_time_am_low``, ``travel_time_am_high``.  Names of
+what is NOT PRIVATE begin with ``NOT_PRIVATE_``, so that a model which reads ``travel_time_am`` stops.  The lookup
+``zone`` holds the zone numbers, ``node`` the node of each zone.  Unreachable pairs are infinite.  The attributes of the
+file hold the statement.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import zlib
+from collections.abc import Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...arrays import Int
+from ...errors import CannotError, OptionError
+from ...extras import library
+from ...io.container import replacing
+from ...progress import steps
+from ...published.edges import about, field_name
+from ...published.release import Release
+from .core import ExportOptions, ExportResult, Format, read_zones
+
+MOST_NODES = 5_000  # largest network whose nodes are the zones by default
+LONGEST = 60_000  # bytes of an attribute; HDF5 allows little more
+LAYERS = ("", "_low", "_high")
+
+
+def _write(releases: Sequence[Release], path: Path, options: ExportOptions) -> ExportResult:
+    openmatrix = library("openmatrix", "omx", "writing OMX")
+    topology = releases[0].topology
+    if options.zones is None and topology.num_nodes > MOST_NODES:
+        raise OptionError(f"{topology.num_nodes} nodes are too many for zones (at most {MOST_NODES}); pass --zones")
+    zones, at = read_zones(options.zones, topology)
+    names = _names(releases, options.interval)
+    need = len(zones) ** 2 * 8 * len(names) * len(names[0])
+    free = shutil.disk_usage(path.absolute().parent).free
+    if need > free:
+        raise CannotError(f"the matrices need up to {need / 1e9:.3g} GB of disk space, {free / 1e9:.3g} GB are free")
+    with replacing(path) as temporary:
+        _probe(temporary, need)
+        with openmatrix.open_file(str(temporary), "w") as file:
+            _describe(file, releases[0])
+            filled = zip(releases, names, strict=True)
+            sums = [one for release, layers in filled for one in _fill(file, release, layers, at, options)]
+            file.create_mapping("zone", zones)
+            labels = [topology.labels[i] for i in at.tolist()]
+            texts = [label.encode() if isinstance(label, str) else label for label in labels]
+            file.create_array(file.root.lookup, "node", obj=np.array(texts))
+        if sums != list(_read_back(str(temporary), releases, names, at)):
+            raise CannotError(f"cannot write {path}: the file is incomplete; check the free disk space")
+    matrices = [name for layers in names for name in layers]
+    return ExportResult(f"{len(matrices)} matrices of {len(zones)} x {len(zones)} zones: {', '.join(matrices)}",
+                   {"zones": len(zones), "matrices": matrices})  # fmt: skip
+
+
+def _describe(file: Any, release: Release) -> None:
+    """Write the quantity and the statement as attributes of the file."""
+    for key, text in about(release.statement).items():
+        if len(text.encode()) <= LONGEST:
+            file.root._v_attrs[f"hushpath_{key}"] = text
+        else:
+            file.create_array(file.root, f"hushpath_{key}", obj=text.encode())
+
+
+def _fill(file: Any, release: Release, layers: list[str], at: Int, options: ExportOptions) -> Iterator[int]:
+    """Write the matrices of one period in blocks of rows; yield a checksum per block."""
+    import tables
+
+    facts = about(release.statement, release.period)
+    facts.pop("statement")
+    for name in layers:
+        made = file.create_matrix(name, atom=tables.Float64Atom(), shape=(len(at), len(at)), attrs=facts)
+        if name != layers[0]:
+            made.attrs["confidence"] = options.interval_confidence
+    for part, blocks in _blocks(release, at, options):
+        for name, block in zip(layers, blocks, strict=True):
+            file[name][part] = block
+            yield zlib.crc32(np.ascontiguousarray(block).data)
+
+
+def _names(releases: Sequence[Release], interval: bool) -> list[list[str]]:
+    """Return unique matrix names per period, in characters that every reader accepts."""
+    statement = releases[0].statement
+    names: list[list[str]] = []
+    first = ("NOT_PRIVATE_" if statement.marking else "") + field_name(statement.quantity, "distance")
+    for number, release in enumerate(releases):
+        period = "" if release.period is None else re.sub(r"\W+", "_", release.period, flags=re.ASCII)
+        plain = f"{first}_{period}" if period else first
+        spellings = (plain if turn == 0 else f"{plain}_{number + turn}" for turn in count())
+        taken = {one for layers in names for one in layers}
+        all_layers = ([f"{name}{layer}" for layer in LAYERS[: 3 if interval else 1]] for name in spellings)
+        names.append(next(layers for layers in all_layers if not taken & set(layers)))
+    return names
+
+
+def _parts(release: Release, count: int) -> list[slice]:
+    """Return the blocks of rows, the same for writing and for reading back."""
+    return release.chunks(count)
+
+
+def _blocks(release: Release, at: Int, options: ExportOptions) -> Iterator[tuple[slice, Any]]:
+    release.prepared(len(at))
+    for part in steps(_parts(release, len(at)), "writing"):
+        if options.interval:
+            confidence = options.interval_confidence
+            yield part, release.matrix(at[part], at, positions=True, interval=True, confidence=confidence)
+        else:
+            yield part, [release.matrix(at[part], at, positions=True)]
+
+
+def _read_back(path: str, releases: Sequence[Release], names: list[list[str]], at: Int) -> Iterator[int]:
+    """Yield the checksums of what was written: HDF5 reports no error if the disk fills up while a file is closed."""
+    import openmatrix
+    import tables
+
+    try:
+        with openmatrix.open_file(path, "r") as file:
+            for release, layers in zip(releases, names, strict=True):
+                for part in _parts(release, len(at)):
+                    for name in layers:
+                        yield zlib.crc32(np.ascontiguousarray(file[name][part]).data)
+            if len(file.map_entries("zone")) != len(file.map_entries("node")):
+                yield -1
+    except (tables.HDF5ExtError, tables.NodeError, OSError, LookupError):
+        yield -1
+
+
+def _probe(path: Path, need: int) -> None:
+    """Reserve the space, so that the system reports an error if there is not enough."""
+    if hasattr(os, "posix_fallocate") and need:
+        with open(path, "rb+") as file:
+            os.posix_fallocate(file.fileno(), 0, need)
+            file.truncate(0)
+
+
+OMX = Format(
+    "omx",
+    "skims of zones by zones (Open Matrix, HDF5)",
+    _write,
+    takes=frozenset({"zones", "interval", "confidence"}),
+    every_period=True,
+)

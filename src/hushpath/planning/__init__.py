@@ -1,0 +1,1 @@
+"""What error to expect, from public facts only."""

@@ -1,0 +1,342 @@
+"""Which mechanism, and what error to expect: from public facts only.
+
+A plan builds the calibrated strategy of every mechanism that fits, under every noise law it may use, and predicts the
+error of each over pairs of nodes drawn evenly, decoded as by default.  It reads no weights, so a plan may be
+made, printed and published before the data exist.
+
+How errors are predicted: ``planning.predict``.  What is proved about them: ``Decoder.bound``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, TypedDict, overload
+
+import numpy as np
+
+from .._validate import is_real, shorten
+from ..arrays import Float
+from ..errors import CannotError, OptionError, warn
+from ..measurement.strategy import check_law
+from ..measurement.terms import WeightTerms
+from ..measurement.trip_strategy import make_trip_terms, trip_strategy
+from ..mechanism.base import Problem
+from ..network.topology import Topology, warn_of_bounds
+from ..noise import Law, Noise
+from ..privacy.accounting import Budget
+from ..privacy.units import TripUnit, WeightUnit
+from ..published.release import Release
+from ..published.statement import NOT_PRIVATE
+from ..trips.periods import Periods
+from .candidates import Candidate, named_candidates, ranked
+from .predict import Trials
+from .result import Plan, PublicBaseline, Sweep
+from .surrogates import TypicalWeight, make_surrogates, sample_released_weights
+from .target import LARGEST, parsed, smallest_epsilon
+from .trips import TripPlan, forecast
+
+MOST_EPSILONS = 50
+MOST_ROUNDS = 4  # of a search for epsilon with few stand-in weights
+NEAR = 0.94  # of a target error is near enough
+
+
+class MechanismOptions(TypedDict, total=False):
+    """Options of the mechanisms; each takes some of them (``hushpath.mechanisms``)."""
+
+    family: str
+    constants: str
+    levels: str
+    leaves: str
+    depth: int | None
+    leaf_size: int | None
+    hops: int | None
+    hubs: int | None
+    hub_seed: int
+    branch: int | None
+    width: int
+
+
+@dataclass(frozen=True, eq=False)
+class PlanRequest:
+    """Everything that a plan is made for; ``terms`` hold any epsilon."""
+
+    topology: Topology
+    terms: WeightTerms
+    mechanism: str
+    law: Law | None
+    typical: TypicalWeight | None
+    options: Mapping[str, Any]
+    drawn: tuple[Float, ...] = ()  # weights drawn from what an earlier release says of them
+
+    def with_previous(self, previous: Any) -> PlanRequest:
+        """Return the same request for weights like those of an earlier release."""
+        if not isinstance(previous, Release):
+            found = type(previous).__name__
+            raise OptionError(f"`previous_release` must be a Release, such as load returns, got {found}")
+        if self.typical is not None:
+            raise OptionError("pass `previous_release` or `typical_weight`, not both: each says how large weights are")
+        if not previous.topology.is_same(self.topology, bounds=False):
+            raise OptionError("`previous_release` has another topology than this network")
+        drawn = sample_released_weights(previous.measurements)
+        if not previous.statement.private:
+            warn(f"the previous release is {NOT_PRIVATE}, and so is every choice of this plan")
+        middle = float(np.median(drawn))
+        return replace(self, typical=TypicalWeight(middle, middle) if middle > 0 else None, drawn=drawn)
+
+    @cached_property
+    def trials(self) -> Trials:
+        """Stand-in weights, none of which depends on epsilon."""
+        return Trials(make_surrogates(self.topology, self.terms.lattice(self.topology), self.typical, self.drawn))
+
+    @cached_property
+    def baseline(self) -> PublicBaseline | None:
+        """What public data alone would give."""
+        surrogates = self.trials.surrogates
+        if not surrogates:
+            return None
+        errors = [np.abs(one.baseline[one.pairs] - one.true[one.pairs]).mean() for one in surrogates]
+        distances = [one.true[one.pairs].mean() for one in surrogates]
+        source = f"the typical weight {self.typical.middle:.4g} on every edge" if self.typical is not None else ""
+        if self.topology.proxy_name:
+            source = f"the public column {self.topology.proxy_name}" + (source and ", scaled to the typical weight")
+        return PublicBaseline(source, float(np.mean(errors)), float(np.mean(distances)))
+
+    def with_epsilon(self, epsilon: float) -> Plan:
+        """Return the plan for this epsilon."""
+        terms = replace(self.terms, budget=replace(self.terms.budget, epsilon=epsilon))
+        return self._tried(terms, self._candidates(terms, self.mechanism))
+
+    def error(self, mechanism: str, trials: Trials, epsilon: float) -> float:
+        """Return the predicted mean error of one mechanism; infinite where it cannot run."""
+        terms = replace(self.terms, budget=replace(self.terms.budget, epsilon=epsilon))
+        try:
+            return ranked(self._candidates(terms, mechanism), trials)[0].mean_error
+        except CannotError:
+            return math.inf
+
+    def choose(self, *, ignore_baseline: bool = False) -> Plan:
+        """Return the plan for the declared epsilon, or refuse; nothing is simulated where there is no choice."""
+        found = self._candidates(self.terms, self.mechanism)
+        if ignore_baseline and sum(candidate.strategy is not None for candidate in found) == 1:
+            return Plan(self.terms, ranked(found, Trials()))
+        return checked(self._tried(self.terms, found), ignore_baseline=ignore_baseline)
+
+    def _tried(self, terms: WeightTerms, found: Sequence[Candidate]) -> Plan:
+        if terms.budget.unlimited:
+            return Plan(terms, ranked(found, Trials()))
+        return Plan(terms, ranked(found, self.trials), self.baseline)
+
+    def _candidates(self, terms: WeightTerms, mechanism: str) -> list[Candidate]:
+        if self.law is not None:
+            check_law(self.law, terms.budget)
+        return named_candidates(mechanism, Problem.of(self.topology, terms), self.law, self.options)
+
+
+@overload
+def plan(topology: Topology, *, epsilon: Sequence[float], **more: Any) -> Sweep: ...
+@overload
+def plan(topology: Topology, *, epsilon: float | None = None, **more: Any) -> Plan: ...
+def plan(
+    topology: Topology, *, epsilon: float | Sequence[float] | None = None, delta: float = 1e-6,
+    unit: float | WeightUnit | None = None, max_weight: float | None = None, mechanism: str = "auto",
+    noise: str | Noise = "auto", typical_weight: float | Sequence[float] | None = None,
+    previous_release: Release | None = None, target_error: float | str | None = None, ignore_baseline: bool = False,
+    **mechanism_options: Any,
+) -> Plan | Sweep:  # fmt: skip
+    """Build every candidate strategy, predict its error and put the best first.  Reads no weights.
+
+    Parameters
+    ----------
+    topology
+        The public network, for example ``net.topology``; its proxy, if it has one, is used.
+    epsilon
+        The privacy budget.  A list gives a ``Sweep``: the best candidate at each epsilon.
+    delta
+        The probability of a larger loss; 0 for pure differential privacy.
+    unit
+        How far one protected unit can change the weights: a number (L1) or a ``WeightUnit``.
+    max_weight
+        A public bound on every weight; larger weights are clipped to it.
+    mechanism
+        A name from ``hushpath.mechanisms()``, or "auto" for the smallest predicted error.
+    noise
+        "auto", "laplace" or "gaussian", or a ``Noise``.
+    typical_weight
+        About the median weight, ``25``; or two weights that half of all lie between, ``(15, 40)``.  A public guess,
+        NEVER computed from the private data; with it (or a proxy) errors are simulated.
+    previous_release
+        An earlier release of the same network with edges measured: weights are expected to be like those.
+    target_error
+        The mean error to reach, ``2`` or ``"5%"`` of the mean distance: epsilon is solved for.
+    ignore_baseline
+        Plan even if public data alone are predicted to be as good as the release.
+    **mechanism_options
+        Options of the named mechanism.
+
+    Returns
+    -------
+    Plan or Sweep
+        The candidates with their predicted errors; pass a plan on to ``release(net, plan=plan)``.
+
+    Raises
+    ------
+    CannotError
+        If no mechanism fits, or if public data alone are predicted to be as good (see ``ignore_baseline``).
+
+    Examples
+    --------
+    >>> import hushpath
+    >>> net = hushpath.Network.build(range(4), [0, 1, 2], [1, 2, 3], [5.0, 7.0, 6.0])
+    >>> hushpath.plan(net.topology, epsilon=1.0, unit=1.0, mechanism="input").choice.mechanism
+    'input'
+    """
+    several = isinstance(epsilon, (list, tuple, np.ndarray))
+    if target_error is not None and epsilon is not None:
+        raise OptionError("`target_error` is solved for epsilon: pass one of the two")
+    wanted = None if target_error is None else parsed(target_error)
+    first: Any = 1.0 if wanted is not None else _listed(epsilon)[0] if several else epsilon
+    terms = WeightTerms(Budget(first, delta), WeightUnit.of(unit), max_weight)
+    request = make_request(topology, terms, mechanism, noise, typical_weight, mechanism_options)
+    if previous_release is not None:
+        request = request.with_previous(previous_release)
+    if several:
+        return Sweep(tuple(request.with_epsilon(one) for one in _listed(epsilon)))
+    made = request.with_epsilon(terms.budget.epsilon) if wanted is None else _solved(request, *wanted)
+    return checked(made, ignore_baseline=ignore_baseline)
+
+
+def plan_trips(
+    topology: Topology, *, epsilon: float | None = None, delta: float = 1e-6,
+    protects: str | TripUnit | None = None, low: Any = None, high: Any = None,
+    expected_units: float | None = None, edges_per_unit: float | None = None, periods: Any = None,
+    noise: str | Noise = "auto", edge_weighting: str = "inverse-traffic", ignore_baseline: bool = False,
+) -> TripPlan:  # fmt: skip
+    """Forecast the error of a release of trips, before any trip is read.
+
+    Parameters
+    ----------
+    topology
+        The public network with free-flow times as its proxy (``read_topology(..., proxy="free_flow")``).
+    epsilon, delta
+        The privacy budget.
+    protects
+        "person", "person-day" or "trip", or a ``TripUnit``.
+    low, high
+        Public bounds of one pass over an edge: multiples of the free-flow time, or names of public columns.
+    expected_units
+        About how many protected units the release will have: public, NEVER counted in the data.
+    edges_per_unit
+        About how many edges one of them passes, counted per period: public.
+    periods
+        The public periods, as for ``read_trips``.
+    noise
+        "auto", "laplace" or "gaussian", or a ``Noise``.
+    edge_weighting
+        "inverse-traffic" or "even", as for ``release_trips``.
+    ignore_baseline
+        Plan even if public free-flow times alone are predicted to be as good.
+
+    Returns
+    -------
+    TripPlan
+        Mean errors under three kinds of simulated travel times.
+    """
+    budget, unit = Budget(epsilon, delta), TripUnit.of(protects)  # type: ignore[arg-type]
+    terms = make_trip_terms(
+        _check_topology(topology, "plan_trips"), budget, unit, low=low, high=high, periods=Periods.declared(periods),
+        edge_weighting=edge_weighting,
+    )  # fmt: skip
+    strategy = trip_strategy(topology, terms, Noise.of(noise).law)
+    return forecast(strategy, expected_units, edges_per_unit, ignore_baseline=ignore_baseline)
+
+
+def make_request(
+    topology: Topology, terms: WeightTerms, mechanism: str, noise: str | Noise, typical_weight: Any,
+    options: Mapping[str, Any],
+) -> PlanRequest:  # fmt: skip
+    """Return a request for a plan, once its parts are known to fit."""
+    _check_topology(topology, "plan")
+    terms.lattice(topology)
+    warn_of_bounds(topology, terms.max_weight)
+    return PlanRequest(topology, terms, mechanism, Noise.of(noise).fixed, checked_typical(typical_weight), options)
+
+
+def _check_topology(topology: Any, function: str) -> Topology:
+    if not isinstance(topology, Topology):
+        raise OptionError(f"{function} takes a topology, such as net.topology, not {type(topology).__name__}")
+    return topology
+
+
+def checked(made: Plan, *, ignore_baseline: bool) -> Plan:
+    """Return a plan; refuse one that public data alone match, unless ``ignore_baseline``."""
+    if not (made.worth_it or ignore_baseline):
+        assert made.baseline is not None
+        raise CannotError(
+            f"{made.baseline.compared(made.choice.mean_error)} (mean error {made.choice.mean_error:.4g}); "
+            "use a larger epsilon or a smaller unit, or pass ignore_baseline=True (--ignore-baseline)"
+        )
+    return made
+
+
+def _solved(request: PlanRequest, target: float, relative: bool) -> Plan:
+    """Return the plan with the smallest epsilon that is predicted to reach a mean error."""
+    if relative:
+        if request.baseline is None or request.baseline.distance <= 0:
+            raise OptionError("a relative `target_error` needs `typical_weight` or a proxy: how long are distances?")
+        target *= request.baseline.distance
+    made = request.with_epsilon(1.0)
+    for _ in range(MOST_ROUNDS):  # another mechanism may be the best at the epsilon that was found for one
+        best, epsilon = made.choice.mechanism, made.terms.budget.epsilon
+        made = request.with_epsilon(smallest_epsilon(_near(request, made), target, epsilon))
+        if made.choice.mechanism == best and NEAR * target <= made.choice.mean_error <= target:
+            break
+    else:
+        error_at = partial(request.error, made.choice.mechanism, request.trials)
+        made = request.with_epsilon(smallest_epsilon(error_at, target, made.terms.budget.epsilon))
+    return replace(made, target_error=target)
+
+
+def _near(request: PlanRequest, made: Plan) -> Callable[[float], float]:
+    """The error of a plan's choice at other epsilons: the closer to the plan's own, the better.
+
+    One kind of stand-in weights tells how the error changes with epsilon; all of them told how large it is.
+    """
+    every, choice = request.trials, made.choice
+    if not choice.expected.simulated or choice.mean_error <= 0:
+        return partial(request.error, choice.mechanism, every)
+    which, error = every.middle(made.strategy)
+
+    def error_at(epsilon: float) -> float:
+        if epsilon >= LARGEST:  # whether a target can be reached at all is decided by all of them
+            return request.error(choice.mechanism, every, epsilon)
+        return request.error(choice.mechanism, every.only(which), epsilon) * choice.mean_error / error
+
+    return error_at
+
+
+def _listed(epsilon: Any) -> list[float]:
+    """Return several epsilons: numbers, each once, the smallest first."""
+    try:
+        numbers = sorted({float(one) for one in epsilon})
+    except (TypeError, ValueError):
+        raise OptionError("several epsilons must be a list of numbers, such as [0.5, 1, 2]") from None
+    if not 1 <= len(numbers) <= MOST_EPSILONS:
+        raise OptionError(f"a sweep takes 1 to {MOST_EPSILONS} epsilons, got {len(numbers)}")
+    return numbers
+
+
+def checked_typical(weight: Any) -> TypicalWeight | None:
+    """Return a typical weight: a positive number, or two, the smaller first; None if none is declared."""
+    if weight is None:
+        return None
+    pair = isinstance(weight, (list, tuple, np.ndarray)) and len(weight) == 2
+    low, high = ends = tuple(weight) if pair else (weight, weight)
+    if not all(map(is_real, ends)) or not 0 < low <= high < math.inf or (pair and low == high):
+        raise OptionError(
+            "`typical_weight` must be a positive finite number, or two that half of the weights lie between, the "
+            f"smaller first, got {shorten(weight)}"
+        )
+    return TypicalWeight(float(low), float(high))

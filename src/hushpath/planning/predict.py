@@ -1,0 +1,254 @@
+"""What error to expect from a strategy, read with its default decoder and estimator: from public facts only.
+
+There are two ways.  *From noise alone*: decoders predict standard deviation and bias for a sample of pairs
+(``Decoder.predict``); the mean absolute error is sqrt(2 / pi) standard deviations, as for normal errors.  *By
+simulation*, if it is known how large weights are: releases of stand-in weights (``surrogates``) are simulated
+(``simulate``) and read as a release would be.  The prediction is the mean over the stand-ins, with their range.  The
+same stand-ins and seeds serve every candidate and every budget, which makes comparisons fair.
+
+The mean error of one release varies by chance (on networks of some hundred edges by a quarter or more), so quick
+estimators read several draws of the noise.  Costly ones read the first of these only, and change the mean over all by
+the ratio of the two: chance affects both alike.  Beyond `WHOLE_EDGES` edges that takes too long, and the ratio is found
+on a part of the network: there the bias per hop and the variance per hop are fitted, and extrapolated to the hop counts
+of the whole.  Where sums along lines were measured, parts say nothing, and the quick estimator stands for both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import Float
+from ..decoder.base import Bound, Decoder
+from ..decoder.registry import choose_decoder, default_decoder
+from ..decoder.simulate import draw_noise, exact_values, simulate_release, to_steps
+from ..estimator.base import NoisyEdges, WeightEstimator, measures_single_edges
+from ..estimator.registry import quick_estimator
+from ..measurement.samples import distance_rows, few_hops, sampled_hops
+from ..measurement.strategy import Strategy
+from ..noise import simulation
+from .surrogates import MAX_DRAWS, MAX_VISITED, Surrogate
+
+MEAN_OF_STD = math.sqrt(2 / math.pi)
+SMALL_NETWORK, FEW_SURROGATES = 3000, 2  # edges; beyond, costly estimators are tried on fewer stand-ins
+WHOLE_EDGES = 15_000
+NOISE_SEED, MAX_SURROGATES = 1000, 8  # one seed of noise for each stand-in and draw
+FEW_DRAWS = 4  # where reading takes longer than a search over edges
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Expected errors over pairs of connected nodes, in units of weight.
+
+    Attributes
+    ----------
+    mean, p95 : float
+        Mean and 95th percentile of the absolute error.
+    bias : float or None
+        The mean of the signed error; None if it was not simulated.
+    least, most : float
+        The smallest and the largest mean error over the kinds of stand-in weights.
+    """
+
+    mean: float
+    p95: float
+    bias: float | None = None
+    least: float = 0.0
+    most: float = math.inf
+
+    @property
+    def simulated(self) -> bool:
+        """Whether it was simulated, not only computed from the noise."""
+        return self.bias is not None
+
+
+class Outcome(NamedTuple):
+    """Mean and 95th percentile of absolute errors, and the mean of signed errors, in units of weight."""
+
+    mean: float
+    p95: float
+    bias: float
+
+    @classmethod
+    def of(cls, errors: Float) -> Outcome:
+        """Summarise signed errors."""
+        size = np.abs(errors)
+        return cls(float(size.mean()), float(np.quantile(size, 0.95)), float(errors.mean()))
+
+    @classmethod
+    def mean_of(cls, outcomes: Sequence[Outcome]) -> Outcome:
+        """Average over several releases."""
+        return cls(*np.mean(outcomes, axis=0).tolist())
+
+    def changed(self, before: Outcome, after: Outcome) -> Outcome:
+        """Change these mean errors as those of a single release change: by the ratio of sizes."""
+        if before.mean <= 0 or before.p95 <= 0:
+            return after
+        mean, bias = self.mean * after.mean / before.mean, self.bias + (after.bias - before.bias)
+        return Outcome(mean, self.p95 * after.p95 / before.p95, min(max(bias, -mean), mean))
+
+
+class PerHop(NamedTuple):
+    """How errors grow with the number of hops: bias and variance in proportion."""
+
+    bias: float
+    variance: float
+
+    @classmethod
+    def fit(cls, hops: Float, errors: Float) -> PerHop:
+        """Fit to signed errors; the bias is that of the farther half, because short routes show little of it."""
+        far = hops >= np.median(hops)
+        bias = float(errors[far].sum() / hops[far].sum())
+        return cls(bias, float(((errors - bias * hops) ** 2).sum() / hops.sum()))
+
+    def mean_error(self, hops: Float, share: Float) -> float:
+        """Return the mean of ``|N(bias h, variance h)|`` over hop counts h with these shares."""
+        from scipy.special import erf
+
+        middle, sd = self.bias * hops, np.sqrt(self.variance * hops) + 1e-300
+        ratio = np.clip(middle / sd, -1e100, 1e100)
+        size = sd * np.sqrt(2 / np.pi) * np.exp(-np.minimum(ratio**2 / 2, 700.0)) + middle * erf(ratio / np.sqrt(2))
+        return float(size @ share)
+
+
+def uses_costly_estimator(strategy: Strategy, estimator: str = "auto") -> bool:
+    """Return whether a strategy is read with a costly estimator."""
+    decoder, chosen = choose_decoder(strategy, estimator=estimator)
+    return decoder.searches and chosen.costly
+
+
+def simulate_errors(strategy: Strategy, surrogate: Surrogate, estimator: str = "auto") -> Outcome:
+    """Simulate releases of stand-in weights, and return their errors.
+
+    Parameters
+    ----------
+    strategy : Strategy
+    surrogate : Surrogate
+    estimator : str
+        The estimator to read them with; by default that of the strategy.
+    """
+    decoder, chosen = choose_decoder(strategy, estimator=estimator)
+    costly = decoder.searches and chosen.costly
+    quick = quick_estimator(strategy) if costly else chosen
+    most = MAX_DRAWS if measures_single_edges(strategy) else FEW_DRAWS
+    draws = max(1, min(most, MAX_VISITED // max(strategy.num_values, surrogate.true.size)))
+    exact = exact_values(strategy, to_steps(strategy.lattice, surrogate.weights))
+    first, *others = (
+        decoder(simulate_release(strategy, exact, draw_noise(strategy, simulation(seed))), quick)
+        for seed in range(NOISE_SEED + surrogate.seed, NOISE_SEED + MAX_SURROGATES * draws, MAX_SURROGATES)
+    )
+    once = _outcome(first, surrogate)
+    found = Outcome.mean_of([once, *(_outcome(one, surrogate) for one in others)])
+    if not costly:
+        return found
+    if len(surrogate.weights) <= WHOLE_EDGES:
+        return found.changed(once, _outcome(decoder(first.measurements, chosen), surrogate))
+    if not first.noisy.independent or not isinstance(chosen, WeightEstimator):
+        return found
+    return _extrapolate(found, surrogate, first.noisy, chosen)
+
+
+def _outcome(decoder: Decoder, surrogate: Surrogate) -> Outcome:
+    rows = np.empty_like(surrogate.true)
+    decoder.rows(surrogate.sources, rows)
+    return Outcome.of(rows[surrogate.pairs] - surrogate.true[surrogate.pairs])
+
+
+def _extrapolate(clipped: Outcome, surrogate: Surrogate, noisy: NoisyEdges, estimator: WeightEstimator) -> Outcome:
+    """The errors of an estimator from those of ``clip``, by their ratio on a part of the network."""
+    part, count = surrogate.part, len(surrogate.weights)
+    if len(noisy.edges) < count or not part.pairs.any():
+        return clipped
+    inside = noisy.restricted(part.topology, part.edges)
+    sample = sampled_hops(surrogate.topology)
+    hops, share = sample.hops, sample.share
+    found = []
+    for weights in (np.clip(inside.values, *inside.bounds), estimator.weights(inside)):
+        rows = distance_rows(part.topology, inside.lattice.floats(weights), part.sources)
+        found.append(PerHop.fit(part.hops[part.pairs], rows[part.pairs] - part.true[part.pairs]))
+    plain, better = found
+    ratio = better.mean_error(hops, share) / max(plain.mean_error(hops, share), 1e-300)
+    bias = better.bias * float(hops @ share)
+    mean = clipped.mean * ratio
+    return Outcome(mean, clipped.p95 * ratio, float(np.clip(bias, -mean, mean)))
+
+
+def from_noise(strategy: Strategy) -> tuple[Expected, float]:
+    """Predict from the noise alone, and return a mean error without the bias of minima over noisy paths as well."""
+    if len(strategy.scales) == 0:
+        return Expected(0.0, 0.0), 0.0
+    expected, step = default_decoder(strategy).predict(strategy, sampled_hops), strategy.lattice.granularity
+    if len(expected.spread) == 0:
+        return Expected(0.0, 0.0), 0.0
+    # The error of a random pair is a mixture of normals: mean absolute value and 95 % point by their usual factors.
+    spread, bias = expected.spread, np.asarray(expected.moved + expected.minima)
+    mean = expected.mean(np.hypot(MEAN_OF_STD * spread, bias)) * step
+    p95 = math.sqrt(expected.mean((1.96 * spread) ** 2 + bias**2)) * step
+    return Expected(mean, p95), expected.mean(np.hypot(MEAN_OF_STD * spread, expected.moved)) * step
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """Stand-in weights, and the errors of candidates on them: nothing is simulated twice.
+
+    For the strategies of one plan, which differ by mechanism, noise distribution and budget only.
+    """
+
+    surrogates: tuple[Surrogate, ...] = ()
+    cache: dict[Any, Outcome] = field(default_factory=dict)
+
+    def only(self, which: int) -> Trials:
+        """Return the same with one kind of stand-in weights."""
+        return Trials(self.surrogates[which : which + 1], self.cache)
+
+    def expected(self, strategy: Strategy, estimator: str = "auto") -> Expected:
+        """Return the mean over stand-ins of simulated errors.
+
+        On larger networks costly estimators are tried on the first `FEW_SURROGATES`; on the others they are taken to
+        change errors by the same ratio.
+        """
+        many = strategy.topology.num_edges > SMALL_NETWORK and uses_costly_estimator(strategy, estimator)
+        few = FEW_SURROGATES if many else None
+        outcomes = [self._outcome(strategy, one, estimator) for one in self.surrogates[:few]]
+        if len(outcomes) < len(self.surrogates):
+            quick = [self._outcome(strategy, one, quick_estimator(strategy).name) for one in self.surrogates]
+            before, after = Outcome.mean_of(quick[:few]), Outcome.mean_of(outcomes)
+            outcomes += [one.changed(before, after) for one in quick[few:]]
+        found = np.array(outcomes)
+        mean, p95, bias = found.mean(axis=0).tolist()
+        return Expected(mean, p95, bias, float(found[:, 0].min()), float(found[:, 0].max()))
+
+    def _outcome(self, strategy: Strategy, surrogate: Surrogate, estimator: str) -> Outcome:
+        # Mechanisms that measure single edges with the same noise are the same.
+        what = hash(strategy.scales.tobytes()) if measures_single_edges(strategy) else strategy.mechanism
+        key = what, strategy.law, strategy.budget, surrogate.seed, estimator
+        if key not in self.cache:
+            self.cache[key] = simulate_errors(strategy, surrogate, estimator)
+        return self.cache[key]
+
+    def middle(self, strategy: Strategy) -> tuple[int, float]:
+        """Return the stand-in whose error is nearest to the mean of all, and its error."""
+        errors = np.array([self.only(which).expected(strategy).mean for which in range(len(self.surrogates))])
+        nearest = int(np.argmin(np.abs(errors - errors.mean())))
+        return nearest, float(errors[nearest])
+
+
+def expected_error(strategy: Strategy) -> float:
+    """Predict the mean error from few pairs: fast enough for every load of a file.
+
+    The bias of minima is left out; a prediction from noise alone counts it in full, though little of it shows.
+    """
+    if len(strategy.scales) == 0:
+        return 0.0
+    expected = default_decoder(strategy).predict(strategy, few_hops)
+    error = np.hypot(MEAN_OF_STD * expected.spread, expected.moved)
+    return expected.mean(error) * strategy.lattice.granularity if len(error) else 0.0
+
+
+def error_bound(strategy: Strategy, gamma: float) -> Bound:
+    """Return the proved bound of the default decoder, for all pairs at once, with probability ``1 - gamma``."""
+    return default_decoder(strategy).bound(strategy, gamma)

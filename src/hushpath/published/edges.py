@@ -1,0 +1,125 @@
+"""The edges of a release with their released weights, as a networkx graph or a geopandas table.
+
+What is NOT PRIVATE is marked in the attributes of the graph and in the name of every weight, or in a first column of
+the table: conversions drop attributes, but keep names and columns.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from keyword import iskeyword
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arrays import Float
+from ..extras import library
+from ..network.labels import Label
+from ..network.topology import Topology
+from .places import DEGREES, Places, places_of
+from .quantity import Quantity
+from .statement import NOT_PRIVATE, Statement
+
+if TYPE_CHECKING:
+    import geopandas
+    import networkx
+
+TAKEN = {"source", "target", "period", "geometry", "key", "id", "units", "date", "coordinates", "marking"}
+
+
+def field_name(quantity: Quantity, otherwise: str) -> str:
+    """Return a name for a column or attribute of these numbers, in characters that every format accepts.
+
+    >>> field_name(Quantity("Travel time"), "weight"), field_name(Quantity(), "weight")
+    ('travel_time', 'weight')
+    """
+    name = re.sub(r"\W+", "_", quantity.name.lower(), flags=re.ASCII).strip("_")
+    return otherwise if not name.isidentifier() or iskeyword(name) or name in TAKEN else name
+
+
+def about(statement: Statement, period: str | None = None) -> dict[str, str]:
+    """Return the description that every export of a release carries, as texts; a NOT PRIVATE marking comes first."""
+    facts = {
+        "marking": statement.marking, **statement.quantity.as_dict(), "period": period or "",
+        "statement": json.dumps(statement.as_dict()),
+    }  # fmt: skip
+    named = {"name": "quantity"}
+    return {named.get(key, key): text for key, text in facts.items() if text}
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedEdges:
+    """A public network and the released weight of each of its edges, in one period."""
+
+    topology: Topology
+    weights: Float
+    statement: Statement
+    period: str | None = None
+
+    @property
+    def field(self) -> str:
+        """The name of the weight."""
+        return field_name(self.statement.quantity, "weight")
+
+    @cached_property
+    def ends(self) -> list[tuple[Label, Label]]:
+        """The labels of both ends of each edge."""
+        labels, tails, heads = self.topology.labels, self.topology.tails.tolist(), self.topology.heads.tolist()
+        return [(labels[tail], labels[head]) for tail, head in zip(tails, heads, strict=True)]
+
+    @property
+    def parallel(self) -> bool:
+        """Whether two edges connect the same nodes in the same direction."""
+        return len(set(self.ends)) < self.topology.num_edges
+
+    def to_networkx(self) -> networkx.Graph[Any]:
+        """Return a graph, directed or with parallel edges if the network is."""
+        nx = library("networkx", "networkx", "a networkx graph")
+        kinds = {(False, False): nx.Graph, (True, False): nx.DiGraph, (False, True): nx.MultiGraph,
+                 (True, True): nx.MultiDiGraph}  # fmt: skip
+        graph = kinds[self.topology.directed, self.parallel](**about(self.statement, self.period))
+        graph.add_nodes_from(self.topology.labels)
+        if self.topology.coordinates is not None:
+            for label, (x, y) in zip(self.topology.labels, self.topology.coordinates.tolist(), strict=True):
+                if x == x:  # not NaN
+                    graph.add_node(label, x=x, y=y)
+        name = f"{self.field} {NOT_PRIVATE}" if self.statement.marking else self.field
+        weights = ({name: weight} for weight in self.weights.tolist())
+        graph.add_edges_from((*pair, weight) for pair, weight in zip(self.ends, weights, strict=True))
+        return graph
+
+    def lines(self, places: Places) -> list[list[list[float]] | None]:
+        """Return the two points of each edge, rounded to less than a centimetre; None where one is unknown."""
+        if not self.topology.num_edges:
+            return []
+        digits = 7 if places.degrees else 9
+        points = np.round(places.xy, digits)
+        both = np.stack([points[self.topology.tails], points[self.topology.heads]], axis=1)
+        unknown = np.asarray(np.isnan(both).any(axis=(1, 2))).tolist()
+        return [None if missing else line for missing, line in zip(unknown, both.tolist(), strict=True)]
+
+    def to_geopandas(self, crs: str | None = None) -> geopandas.GeoDataFrame:
+        """Return a row per edge: ``source``, ``target``, the weight, the period, and a line between its ends."""
+        gpd = geopandas_library()
+        from shapely import LineString
+
+        places = places_of(self.topology, crs)
+        marks = {NOT_PRIVATE: NOT_PRIVATE} if self.statement.marking else {}
+        columns: dict[str, Any] = {key: [text] * self.topology.num_edges for key, text in marks.items()}
+        columns["source"] = [source for source, _ in self.ends]
+        columns["target"] = [target for _, target in self.ends]
+        columns[self.field] = self.weights
+        if self.period is not None:
+            columns["period"] = [self.period] * self.topology.num_edges
+        shapes = [None if line is None else LineString(line) for line in self.lines(places)]
+        table = gpd.GeoDataFrame(columns, geometry=shapes, crs=DEGREES[0] if places.degrees else None)
+        table.attrs.update(about(self.statement, self.period), coordinates=places.description)
+        return table
+
+
+def geopandas_library() -> Any:
+    """Return geopandas; raise an error that says what to install if it is missing."""
+    return library("geopandas", "geo", "a geopandas table")

@@ -1,0 +1,428 @@
+"""A release: noisy measurements with their statement, and every question one may ask of them.
+
+All answers are public.  Labels come in, numbers go out; whoever asks millions of questions may name
+nodes by position (``positions=True``), because finding labels would take longer than answering.
+
+How measurements are read is no part of the release: ``read`` gives the same release with another decoder or
+estimator, and costs nothing.
+
+Releases of edge weights and of separator shortcuts can have an index (docs/ENGINE.md): ``build_index`` makes it,
+``save(path, index=True)`` or ``save_index`` writes it beside the release, ``load`` finds it there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+
+from ..arrays import Float, Int
+from ..decoder.base import Decoder
+from ..decoder.registry import DecoderChoice, choose_decoder, make_decoder
+from ..errors import CannotError, FileFormatError, OptionError, warn
+from ..estimator.base import NOTHING_SAVED, SavedEstimate
+from ..extras import library
+from ..index import Index
+from ..index.index import MAX_BYTES
+from ..index.partition import Partition
+from ..index.storage import index_path, load_index, save_index
+from ..io.signing import verified_digest, write_signed
+from ..measurement.private_step import Measurements
+from ..network.labels import Label
+from ..network.topology import Topology
+from ..progress import steps
+from .edges import ReleasedEdges
+from .file import fingerprint, read_release, write_release
+from .queries import check_confidence, nodes_asked, pairs_asked
+from .statement import NOT_PRIVATE, Statement
+
+if TYPE_CHECKING:
+    import geopandas
+    import networkx
+    import pandas
+
+CHUNK_NUMBERS = 2**22  # 32 MB of answers at a time
+
+
+class Ranges(NamedTuple):
+    """Matrices of distances and of the ends of their intervals."""
+
+    distance: Any
+    low: Any
+    high: Any
+
+
+class Route(NamedTuple):
+    """One shortest path: its nodes by label, its edges by number, and its distance."""
+
+    nodes: tuple[Label, ...]
+    edges: Int
+    distance: float
+
+
+class Release:
+    """Everything that was published: ask it for any distance, for ever."""
+
+    def __init__(
+        self, measurements: Measurements, statement: Statement | None = None, saved: SavedEstimate = NOTHING_SAVED,
+        fingerprint: str | None = None, *, decoder: str = "auto", estimator: str = "auto",
+    ) -> None:  # fmt: skip
+        self.measurements, self._given = measurements, saved
+        self.period: str | None = None  # the one that is asked about, in a release that has several
+        self._file: Path | None = None
+        self._at: dict[str, Release] = {}
+        self._asked = decoder, estimator
+        self.statement = replace(statement or Statement.of(measurements), read_as=str(self.decoder_choice))
+        if fingerprint is not None:  # of the file it was read from, whose digest was checked
+            self.fingerprint = fingerprint
+
+    @property
+    def topology(self) -> Topology:
+        """The public network."""
+        return self.measurements.strategy.topology
+
+    def with_decoder(self, decoder: str = "auto", estimator: str = "auto") -> Release:
+        """The same release, read in another way: free, and as often as one likes.
+
+        ``decoder`` is one of those that ``hushpath inspect`` lists; ``estimator`` says how edge weights are estimated
+        where the decoder searches paths over them.  "auto" is the default: chosen from public facts alone.
+        """
+        known = vars(self).get("fingerprint")  # if it was worked out: reading alone needs none
+        other = Release(self.measurements, self.statement, self._given, known, decoder=decoder, estimator=estimator)
+        _ = other.decoder  # says now what cannot be read so
+        return other if self.period is None else other.for_period(self.period)
+
+    @property
+    def periods(self) -> tuple[str, ...]:
+        """The periods of the release; none, if it is of one time only."""
+        return self.measurements.strategy.terms.periods.names
+
+    def for_period(self, period: str) -> Release:
+        """The same release in one of its periods: every question is then about that one.  Free."""
+        if not self.periods:
+            raise OptionError("this release has no periods")
+        number = self.measurements.strategy.terms.periods.position(period)
+        if period not in self._at:
+            other = copy(self)
+            other.period, other.decoder = period, self.decoder.at(number)
+            if self._file is not None:
+                other._map_index(index_path(self._file, number))
+            self._at[period] = other
+        return self._at[period]
+
+    @property
+    def file(self) -> Path | None:
+        """The file it was loaded from, if its index was looked for there too."""
+        return self._file
+
+    @property
+    def decoder_choice(self) -> DecoderChoice:
+        """The decoder and the estimator that answer."""
+        return choose_decoder(self.measurements.strategy, *self._asked, self._given)
+
+    @cached_property
+    def decoder(self) -> Decoder:
+        """How the measurements are read."""
+        return make_decoder(self.measurements, *self._asked, self._given)
+
+    @property
+    def saved_estimate(self) -> SavedEstimate:
+        """The estimator, and its weights if they are costly, as a file of this release stores them."""
+        if not self.decoder_choice.decoder.searches:
+            return NOTHING_SAVED
+        estimator = self.decoder_choice.estimator
+        return SavedEstimate(estimator.name, self.decoder.saved_weights if estimator.costly else None)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of everything in the release: two releases with the same fingerprint give the same answers."""
+        return fingerprint(self.measurements, self.statement, self.saved_estimate)
+
+    def __repr__(self) -> str:
+        mark = "" if self.statement.private else f"{NOT_PRIVATE}, "
+        when = "" if self.period is None else f", period {self.period}"
+        epsilon = f"epsilon={self.statement.epsilon:.6g}"
+        return f"Release({mark}{self.statement.mechanism}, {self.topology!r}, {epsilon}{when})"
+
+    def distance(self, source: Label, target: Label) -> float:
+        """Return one distance: 0 from a node to itself, ``inf`` if unreachable (a public fact)."""
+        first, last = self.topology.index(source), self.topology.index(target)
+        return float(self.decoder.pairs(np.array([first]), np.array([last]))[0])
+
+    def distances(self, pairs: Any, *, positions: bool = False) -> Float:
+        """Return the distance of each pair of labels (a list of pairs, or an array of two columns).
+
+        With ``positions`` the pairs are positions in ``topology.labels``: an array of integers with two columns.
+        """
+        return self.decoder.pairs(*pairs_asked(self.topology, pairs, positions))
+
+    def intervals(self, pairs: Any, confidence: float = 0.9, *, positions: bool = False) -> Float:
+        """Return a row (low, high) for each pair, as ``interval`` would; pairs as in ``distances``.
+
+        Each range is meant to hold the true distance of its pair with the given probability (docs/PITFALLS.md).  Over
+        edge weights the first call prepares for all later ones, which may take minutes on a large network.
+        """
+        check_confidence(confidence)
+        return self.decoder.intervals(*pairs_asked(self.topology, pairs, positions), confidence)
+
+    def matrix(
+        self, sources: Any = None, targets: Any = None, *, out: Any = None, dtype: Any = np.float64,
+        positions: bool = False, interval: bool = False, confidence: float = 0.9,
+    ) -> Any:  # fmt: skip
+        """Return distances from each source (row) to each target (column), in the order asked for.
+
+        ``None`` means all nodes in canonical order: that of ``topology.labels``, sorted, not that of any input file.
+
+        Memory beyond the output is bounded.  ``out`` may be a writable array (a ``numpy`` memory map, say) of
+        ``float64`` or ``float32``; without it ``dtype`` chooses.  With ``positions`` nodes are given by position
+        in ``topology.labels``.
+
+        With ``interval`` three matrices are returned, ``distance, low, high`` (a named tuple), the last two as from
+        ``intervals``; ``out`` then has three layers, in that order.
+        """
+        if interval:
+            return self._ranges(sources, targets, out, dtype, positions, confidence)
+        rows, columns = nodes_asked(self.topology, sources, positions), nodes_asked(self.topology, targets, positions)
+        shape = len(rows), len(columns)
+        answer = np.empty(shape, dtype) if out is None else out
+        if answer.shape != shape:
+            raise OptionError(f"out has shape {answer.shape}, but {shape[0]} x {shape[1]} distances were asked for")
+        if answer.dtype not in (np.float64, np.float32):
+            raise OptionError(f"distances are float64 or float32, not {answer.dtype}")
+        index = self.prepared(len(rows))
+        whole = None if targets is None else columns
+        if index is not None and answer.flags.c_contiguous:
+            index.matrix(rows, whole, np.asarray(answer))
+            return answer
+        straight = targets is None and answer.dtype == np.float64 and answer.flags.c_contiguous
+        for part in steps(self.chunks(len(rows)), "distances"):
+            if straight:
+                self.decoder.rows(rows[part], answer[part])
+            else:
+                answer[part] = self.rows(rows[part])[:, columns]
+        return answer
+
+    def _ranges(self, sources: Any, targets: Any, out: Any, dtype: Any, positions: bool, confidence: float) -> Ranges:
+        check_confidence(confidence)
+        rows, columns = nodes_asked(self.topology, sources, positions), nodes_asked(self.topology, targets, positions)
+        shape = 3, len(rows), len(columns)
+        answer = np.empty(shape, dtype) if out is None else out
+        if answer.shape != shape:
+            raise OptionError(f"out has shape {answer.shape}, but {shape} numbers were asked for")
+        self.matrix(rows, None if targets is None else columns, out=answer[0], positions=True)
+        for part in steps(self.chunks(len(rows)), "intervals"):
+            ends = np.repeat(rows[part], len(columns)), np.tile(columns, len(rows[part]))
+            exact = answer[0, part].ravel().astype(np.float64)
+            low_high = self.decoder.intervals(*ends, confidence, exact)
+            answer[1:, part] = low_high.T.reshape(2, -1, len(columns))
+        return Ranges(*answer)
+
+    @property
+    def index(self) -> Index | None:
+        """The index, if there is one."""
+        return self.decoder.index
+
+    def build_index(
+        self, *, max_bytes: int = MAX_BYTES, labels: bool = True, partition: Partition | None = None
+    ) -> Index:
+        """Build the index (docs/ENGINE.md): every later answer comes from it, the same to the last bit, but faster.
+
+        Without ``labels`` it is much smaller and single pairs take longer.  ``partition`` is one of the network
+        made before (``hushpath.partition``, ``Partition.load``); without it one is looked for, or made.
+
+        Raises:
+            CannotError: if it would take more than ``max_bytes``, or if the release answers by other means.
+        """
+        return self.decoder.build_index(max_bytes, labels=labels, partition=partition)
+
+    def save_index(self, path: str | os.PathLike[str], *, labels: bool = True) -> None:
+        """Write the index, building it if it is not there (atomically; see docs/ENGINE.md).
+
+        Without ``labels`` none are made for it: matrices need tables only.
+        """
+        save_index(path, self.build_index(labels=labels), self._index_of, self.statement.marking)
+
+    @property
+    def _index_of(self) -> str:
+        """What an index belongs to: the release, its decoder and estimator, and the period if there are several."""
+        mine = self.decoder_choice.decoder.name, self.decoder_choice.estimator.name
+        when = () if self.period is None else (f"period {self.periods.index(self.period)}",)
+        return " ".join([self.fingerprint, *mine, *when])
+
+    def load_index(self, path: str | os.PathLike[str]) -> None:
+        """Map an index file; refuses one that was not made here for this release, or has changed since."""
+        if not self.decoder.indexed:
+            raise CannotError(f"a release read by decoder {self.decoder.name!r} has no index")
+        granularity = self.measurements.strategy.lattice.granularity
+        self.decoder.index = load_index(path, self._index_of, self.topology.num_nodes, granularity)
+
+    def prepared(self, rows: int) -> Index | None:
+        """Get ready for this many rows: the index if there is one or if so many rows are worth its tables."""
+        return self.decoder.index_for(rows)
+
+    def frame(self, sources: Sequence[Label] | None = None, targets: Sequence[Label] | None = None) -> pandas.DataFrame:
+        """Return ``matrix`` as a labelled table; ``None`` means all nodes in canonical order.
+
+        What is NOT PRIVATE says so in ``attrs["marking"]`` and in the names of both axes, so that it is seen in what
+        pandas prints and written by ``to_csv`` and ``to_parquet``.
+        """
+        pd = library("pandas", "pandas", "a labelled table")
+        labels, marking = self.topology.labels, self.statement.marking
+        mark = f" {NOT_PRIVATE}" if marking else ""
+        table = pd.DataFrame(
+            self.matrix(sources, targets),
+            index=pd.Index(labels if sources is None else list(sources), name=f"source{mark}"),
+            columns=pd.Index(labels if targets is None else list(targets), name=f"target{mark}"),
+        )
+        if marking:
+            table.attrs["marking"] = marking
+        return cast("pandas.DataFrame", table)
+
+    def interval(self, source: Label, target: Label, confidence: float = 0.9) -> tuple[float, float]:
+        """Return a range meant to hold the true distance with the given probability (see docs/PITFALLS.md)."""
+        check_confidence(confidence)
+        low, high = self.intervals([(source, target)], confidence)[0].tolist()
+        return low, high
+
+    def route(self, source: Label, target: Label) -> Route:
+        """Return a shortest path over released edge weights; among equally short ones, one with fewest edges.
+
+        Raises:
+            CannotError: if there is no path (a public fact), or if the release is not read from edge weights.
+        """
+        first, last = self.topology.index(source), self.topology.index(target)
+        edges = self.decoder.route(first, last)
+        if first != last and not len(edges):
+            raise CannotError(f"no path leads from {source!r} to {target!r}")
+        nodes = [first]
+        for tail, head in zip(self.topology.tails[edges].tolist(), self.topology.heads[edges].tolist(), strict=True):
+            nodes.append(head if nodes[-1] == tail else tail)
+        labels = tuple(self.topology.labels[node] for node in nodes)
+        return Route(labels, edges, float(self.edge_weights[edges].sum()))
+
+    @property
+    def edge_weights(self) -> Float:
+        """The released weight of every edge, in the order of the topology: what routes are searched over."""
+        if not self.decoder.routes:
+            raise CannotError(f"a release read by decoder {self.decoder.name!r} tells distances, not edge weights")
+        return self.decoder.lattice.floats(self.decoder.weights)
+
+    def explore(self, origin: Label | None = None, *, height: int = 640) -> Any:
+        """Show the page to explore the release in a notebook, perhaps from one node; `hushpath page` writes a file."""
+        from ..output.report.notebook import framed
+
+        return framed(self, origin, height)
+
+    def _repr_html_(self) -> str:
+        from ..output.report.notebook import release_card
+
+        return release_card(self)
+
+    @property
+    def edges(self) -> ReleasedEdges:
+        """The public network together with the released weight of every edge."""
+        return ReleasedEdges(self.topology, self.edge_weights, self.statement, self.period)
+
+    def to_networkx(self) -> networkx.Graph[Any]:
+        """Return the network as a graph of networkx, with released weights.
+
+        Weights are an edge attribute named after the quantity ("travel time": ``travel_time``), or ``weight``; nodes
+        have ``x`` and ``y`` where they are known; ``graph.graph`` holds the statement.  Parallel edges make it a
+        multigraph.  What is NOT PRIVATE says so in the name of the attribute and in ``graph.graph["marking"]``.
+        """
+        return self.edges.to_networkx()
+
+    def to_geopandas(self, crs: str | None = None) -> geopandas.GeoDataFrame:
+        """Return a row per edge with its released weight and a line between its ends, in degrees where possible.
+
+        ``crs`` says what the coordinates are (``EPSG:25832``, ``planar``); docs/EXPORT.md tells what is done without.
+        What is NOT PRIVATE has a first column that says so in every row.
+        """
+        return self.edges.to_geopandas(crs)
+
+    def save(
+        self, path: str | os.PathLike[str], *, index: bool = False, sign: str | os.PathLike[str] | None = None
+    ) -> None:
+        """Write the release file (atomically; see docs/FORMAT.md), with ``index`` also its index beside it.
+
+        ``sign`` names a private Ed25519 key (PEM): then ``roads.hush.sig`` is written with ``roads.hush``, or neither.
+        """
+        content = self.measurements, self.statement, self.saved_estimate
+        if sign is None:
+            self.fingerprint = write_release(Path(path), *content)
+        else:
+            written: list[str] = []
+            write_signed(path, sign, lambda at: written.append(write_release(at, *content)))
+            self.fingerprint = written[-1]
+        if index:
+            self.save_index(self.index_file(path))
+
+    def index_file(self, path: str | os.PathLike[str]) -> Path:
+        """Where the index of this release, or of the period that is asked about, lies beside its file."""
+        return index_path(path, None if self.period is None else self.periods.index(self.period))
+
+    def _map_index(self, beside: Path) -> None:
+        """Map an index that lies beside the file, or warn why not."""
+        if beside.is_file() and beside != self._file and self.decoder.indexed:
+            try:
+                self.load_index(beside)
+            except FileFormatError as error:
+                warn(str(error))
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], *, verify: str | os.PathLike[str] | None = None, index: bool = True,
+        decoder: str = "auto", estimator: str = "auto", dataset: str | None = None, date: str | None = None,
+    ) -> Release:  # fmt: skip
+        """Read a release file, checking its digest and proving its certificate again.
+
+        An index of this release lying beside it (``roads.hushx``) is mapped if it was made here.  One of another
+        release, from elsewhere or damaged is left alone with a warning, and any without ``index``.
+        ``verify`` names a public Ed25519 key (PEM): the file must be signed with its private half, under the name it
+        has.  ``dataset`` and ``date`` are the name of the data and the reporting period that the signed file must
+        state, to the letter; with ``date`` the file may have another name than it was signed under.
+        ``decoder`` and ``estimator`` as in ``read``.
+        """
+        if verify is None and (dataset is not None or date is not None):
+            raise OptionError("dataset and date are checked in a signed file: pass verify, the publisher's public key")
+        signed = None if verify is None else verified_digest(path, verify, renamed=date is not None)
+        found = read_release(Path(path), sha256=signed)
+        release = cls(*found, decoder=decoder, estimator=estimator)
+        said = release.statement
+        for what, wanted, stated in (("data set", dataset, said.quantity.dataset), ("date", date, said.quantity.date)):
+            if wanted is not None and wanted != stated:
+                raise FileFormatError(f"{path} is signed for the {what} {stated!r}, not {str(wanted)[:100]!r}")
+        if (decoder, estimator) != ("auto", "auto"):
+            _ = release.decoder  # says now what cannot be read so
+        if index:
+            release._file = Path(path)
+            if not release.periods:
+                release._map_index(index_path(path))
+        return release
+
+    def rows(self, sources: Int) -> Float:
+        """Full rows by node *position*: the building block of everything larger."""
+        out = np.empty((len(sources), self.topology.num_nodes))
+        self.decoder.rows(sources, out)
+        return out
+
+    def chunks(self, count: int) -> list[slice]:
+        """Slices of ``range(count)`` whose full rows fit in a bounded buffer."""
+        rows = max(1, CHUNK_NUMBERS // max(self.topology.num_nodes, 1))
+        return [slice(at, min(at + rows, count)) for at in range(0, count, rows)]
+
+
+def in_periods(release: Release) -> dict[str, Release]:
+    """The release in each of its periods; under no name, if it has none."""
+    if release.period is not None or not release.periods:
+        return {release.period or "": release}
+    return {period: release.for_period(period) for period in release.periods}
+
+
+load = Release.load

@@ -1,0 +1,204 @@
+"""How far a release is from the truth: for the data owner only.  Everything computed here is NOT PRIVATE.
+
+The only module besides ``measure`` that opens the weights, or the trips.  Its results are marked and must stay with the
+owner.  The truth of a release of trips is the mean time of the passes over each edge, weighted as they were measured;
+an edge that nobody passed has none, and counts as it was released.
+
+Where a public proxy is declared, the release is compared with the baseline from public data: distances over the proxy
+as it is, and over the proxy times one number, the ratio of the released mean edge weight to the mean proxy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Float, Int
+from ..decoder.trips import totals_of
+from ..errors import InputError
+from ..estimator.base import NoisyEdges
+from ..kernels.paths import UNREACHED, distances_from
+from ..measurement.trip_strategy import TripStrategy
+from ..measurement.trip_totals import trip_totals
+from ..network.network import Network
+from ..network.topology import Topology
+from ..noise import simulation
+from ..progress import steps
+from ..published.release import Release
+from ..published.statement import NOT_PRIVATE, OWNER_ONLY
+from ..trips.trips import Trips
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """True and released distances of the same pairs, side by side.  NOT PRIVATE."""
+
+    true: Float
+    released: Float
+    hops: Int
+    proxy: Float | None = None  # distances over the public proxy alone
+    proxy_scale: float = 1.0  # what turns them into distances of the released size
+    passed: float | None = None  # the share of edges that trips say anything about; the others count as released
+
+    @classmethod
+    def joined(cls, parts: Sequence[Comparison]) -> Comparison:
+        """Several periods as one; the proxy is scaled in each by its own number."""
+        true, released = (np.concatenate([getattr(part, name) for part in parts]) for name in ("true", "released"))
+        hops = np.concatenate([part.hops for part in parts])
+        shares = [part.passed for part in parts if part.passed is not None]
+        passed = float(np.mean(shares)) if shares else None
+        proxies = [part.proxy * part.proxy_scale for part in parts if part.proxy is not None]
+        if len(proxies) < len(parts):
+            return cls(true, released, hops, passed=passed)
+        scale = float(np.mean([part.proxy_scale for part in parts])) or 1.0
+        return cls(true, released, hops, np.concatenate(proxies) / scale, scale, passed)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Error of a release over pairs of connected nodes.  NOT PRIVATE: for the data owner only."""
+
+    pairs: int
+    mean_distance: float
+    mean_error: float
+    p95_error: float
+    max_error: float
+    bias: float
+    relative_error: float
+    proxy_error: float | None = None  # mean |error| of the public proxy alone, used as it is
+    proxy_scaled_error: float | None = None  # the same, times the ratio of the released mean weight to its own
+    passed: float | None = None  # the share of edges that trips say anything about; the others count as released
+
+    @classmethod
+    def of(cls, comparison: Comparison) -> Evaluation:
+        """Summarise a comparison."""
+        difference = comparison.released - comparison.true
+        error = np.abs(difference)
+        mean = float(comparison.true.mean()) if len(error) else 0.0
+        alone = scaled = None
+        if comparison.proxy is not None and len(error):
+            alone = float(np.abs(comparison.proxy - comparison.true).mean())
+            scaled = float(np.abs(comparison.proxy * comparison.proxy_scale - comparison.true).mean())
+        return cls(
+            pairs=len(error),
+            mean_distance=mean,
+            mean_error=float(error.mean()) if len(error) else 0.0,
+            p95_error=float(np.quantile(error, 0.95)) if len(error) else 0.0,
+            max_error=float(error.max(initial=0.0)),
+            bias=float(difference.mean()) if len(error) else 0.0,
+            relative_error=float(error.mean() / mean) if len(error) and mean > 0 else 0.0,
+            proxy_error=alone,
+            proxy_scaled_error=scaled,
+            passed=comparison.passed,
+        )
+
+    @property
+    def baseline_summary(self) -> str:
+        """The error of the public column beside that of the release; empty without a proxy."""
+        if self.proxy_error is None or self.proxy_scaled_error is None:
+            return ""
+        errors = (("as it is", self.proxy_error), ("scaled", self.proxy_scaled_error))
+        as_good = [name for name, error in errors if error <= self.mean_error]
+        verdict = f"NOT better than the column {' or '.join(as_good)}" if as_good else "better than both"
+        return (
+            f"mean error {self.proxy_error:.4g} with the public column as it is, {self.proxy_scaled_error:.4g} with "
+            f"it scaled to the released mean weight, {self.mean_error:.4g} with the release, which is {verdict}"
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, marked."""
+        return {"publishable": False, "marking": OWNER_ONLY, **asdict(self)}
+
+    def __str__(self) -> str:
+        return "\n".join([
+            f"{NOT_PRIVATE}: computed from the true weights, for the data owner only. Do not publish.",
+            f"pairs compared      {self.pairs}",
+            f"mean true distance  {self.mean_distance:.6g}",
+            f"mean |error|        {self.mean_error:.6g}  ({100 * self.relative_error:.3g} % of the mean distance)",
+            f"95 % of errors <=   {self.p95_error:.6g}",
+            f"largest error       {self.max_error:.6g}",
+            f"bias                {self.bias:+.6g}",
+            *([f"edges passed        {100 * self.passed:.3g} %  (others have no truth: they count as released)"]
+              if self.passed is not None else []),
+            *([f"baseline from public data: {self.baseline_summary}."] if self.baseline_summary else []),
+        ])  # fmt: skip
+
+
+def compare(network: Network | Trips, release: Release, *, sources: int = 64) -> Comparison:
+    """Compare from a sample of sources (all, if there are no more) to every node they reach."""
+    topology = network.topology
+    if release.measurements.strategy.terms.unit.measures_edges == isinstance(network, Trips):
+        raise InputError("a release of trips is compared with trips, and one of weights with weights")
+    if not topology.is_same(release.topology, bounds=False):
+        raise InputError("the release was made from another topology than this network")
+    n = topology.num_nodes
+    chosen = np.arange(n) if n <= sources else np.sort(simulation(0).choice(n, sources, replace=False))
+    truth, passed = _truth(network, release)
+    lengths = truth[topology.arcs.edges]
+    ones = np.ones(len(topology.arcs.heads), np.int64)
+    proxy = _proxy(release.topology if release.topology.proxy is not None else topology)
+    parts: list[tuple[Float, Float, Int, Float]] = []
+    for part in steps(release.chunks(len(chosen)), "comparing"):
+        rows = chosen[part]
+        true, hops = np.empty((len(rows), n)), np.empty((len(rows), n), np.int64)
+        distances_from(topology.arcs, lengths, rows, true)
+        distances_from(topology.arcs, ones, rows, hops)
+        keep = (hops > 0) & (hops != UNREACHED)
+        known = np.zeros((len(rows), n))
+        if proxy is not None:
+            distances_from(topology.arcs, proxy[topology.arcs.edges], rows, known)
+        parts.append((true[keep], release.rows(rows)[keep], hops[keep], known[keep]))
+    true, released, hops, known = (np.concatenate(column) for column in zip(*parts, strict=True))
+    if proxy is None:
+        return Comparison(true, released, hops, passed=passed)
+    return Comparison(true, released, hops, known, _scale(release, proxy, released, known), passed)
+
+
+def _truth(owned: Network | Trips, release: Release) -> tuple[Float, float | None]:
+    """The true weight of every edge: as it is, or what the trips say without noise, and of how many they say it."""
+    if isinstance(owned, Network):
+        return np.maximum(owned.weights.reveal(), 0.0), None
+    strategy = release.measurements.strategy
+    assert isinstance(strategy, TripStrategy)
+    if strategy.terms.periods != owned.periods:
+        raise InputError("the release was made with other periods than these trips are read with")
+    if release.period is None and len(release.periods) > 1:
+        raise InputError(f"the release has several periods: compare one of {', '.join(release.periods)} (at, --period)")
+    exact = trip_totals(strategy, owned, "")
+    totals = totals_of(replace(release.measurements, values=exact))
+    number = 0 if release.period is None else release.periods.index(release.period)
+    above, count = totals.above[number], totals.above[number] + totals.below[number]
+    released = release.measurements.strategy.lattice.floats(release.decoder.weights)
+    part = np.divide(above, count, out=np.zeros_like(count), where=count > 0)
+    if len(count) and not (count > 0).any():
+        raise InputError(
+            "no row of these trips fits, so there is nothing to compare with: look at the names of nodes, at the days "
+            "and periods, and at which column is which"
+        )
+    times = np.where(count > 0, totals.low + part * (totals.high - totals.low), released)
+    return times, float((count > 0).mean()) if len(count) else None
+
+
+def _proxy(topology: Topology) -> Float | None:
+    """The public proxy, at its mean where it is unknown."""
+    if topology.proxy is None:
+        return None
+    return np.where(np.isnan(topology.proxy), np.nanmean(topology.proxy), topology.proxy)
+
+
+def _scale(release: Release, proxy: Float, released: Float, known: Float) -> float:
+    """The released mean edge weight over the mean proxy; of distances, where no edges were measured."""
+    if not release.measurements.strategy.terms.unit.measures_edges:
+        released, known = release.measurements.strategy.lattice.floats(release.decoder.weights), proxy
+    elif len((edges := NoisyEdges.from_measurements(release.measurements)).edges):
+        released, known = edges.lattice.floats(edges.values), proxy[edges.edges]
+    total = float(known.sum())
+    return max(float(released.sum()) / total, 0.0) if total > 0 else 1.0
+
+
+def evaluate(network: Network | Trips, release: Release, *, sources: int = 64) -> Evaluation:
+    """Return the true error of a release.  NOT PRIVATE: for the data owner only."""
+    return Evaluation.of(compare(network, release, sources=sources))

@@ -1,0 +1,239 @@
+"""From private data to a release in one call: plan, certify, charge, measure, state.
+
+``release`` is for edge weights, ``release_trips`` for people's trips.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Unpack
+
+from .._validate import shorten
+from ..decoder.registry import choose_decoder
+from ..errors import OptionError, warn
+from ..measurement.private_step import Measurements, measure, measure_trips
+from ..measurement.strategy import Strategy
+from ..measurement.terms import WeightTerms
+from ..measurement.trip_strategy import TripStrategy, make_trip_terms, trip_strategy
+from ..mechanism.registry import MECHANISMS
+from ..network.network import Network
+from ..noise import Noise, Sampler, make_sampler
+from ..planning.plan import MechanismOptions, make_request
+from ..planning.result import Plan
+from ..privacy.accounting import Budget
+from ..privacy.ledger import Ledger
+from ..privacy.units import TripUnit, WeightUnit
+from ..published.quantity import UNNAMED, Quantity
+from ..published.release import Release
+from ..published.statement import Statement
+from ..trips.trips import Trips
+from .charging import Charging
+
+LedgerPath = str | os.PathLike[str] | Ledger
+
+
+def release(
+    network: Network, *, epsilon: float | None = None, delta: float | None = None,
+    unit: float | WeightUnit | None = None, max_weight: float | None = None, mechanism: str = "auto",
+    noise: str | Noise = "auto", seed: int | None = None, ledger: LedgerPath | None = None, plan: Plan | None = None,
+    quantity: Quantity = UNNAMED, **mechanism_options: Unpack[MechanismOptions],
+) -> Release:  # fmt: skip
+    """Measure the edge weights of a network once, with differential privacy, and return what may be published.
+
+    Parameters
+    ----------
+    network
+        Public topology and private weights, such as ``read_network`` returns.
+    epsilon, delta
+        The privacy budget; delta is 1e-6 if not given.  ``delta=0`` asks for pure differential privacy;
+        ``epsilon=inf`` adds no noise: NOT PRIVATE.
+    unit
+        How far one protected unit can change the weights: a number (the sum of absolute changes over all edges) or a
+        ``WeightUnit``.  Required; no default exists.
+    max_weight
+        A public bound on every weight; larger weights are clipped to it, silently.
+    mechanism
+        A name from ``hushpath.mechanisms()``, or "auto" for the smallest predicted error.
+    noise
+        "auto", "laplace" or "gaussian", or a ``Noise`` that also names the sampler.
+    seed
+        Makes a release reproducible, for tests: NOT PRIVATE.
+    ledger
+        A ledger file or a ``Ledger``: the release is charged there, on the disk, before noise is drawn; if it does
+        not fit the budget, nothing is measured.
+    plan
+        What ``hushpath.plan`` returned for this network: its choice is measured.  A plan holds the budget, the unit
+        and the mechanism, so none of these may be passed with it.
+    quantity
+        What the numbers are and who publishes them, as everything made from the release says.
+    **mechanism_options
+        Options of the named mechanism.
+
+    Returns
+    -------
+    Release
+        The noisy measurements with their statement; ask it for any distance.  What deserves a second look
+        (``statement.cautions``) is also emitted as ``HushpathWarning``.
+
+    Raises
+    ------
+    OptionError
+        If an argument is missing, invalid or contradicts another.
+    CannotError
+        If no mechanism fits, or if public data alone are predicted to be as good; pass
+        ``plan=hushpath.plan(..., ignore_baseline=True)`` to release all the same.
+    BudgetError
+        If the ledger has too little budget left.
+
+    Examples
+    --------
+    >>> import hushpath
+    >>> net = hushpath.Network.build(range(4), [0, 1, 2], [1, 2, 3], [5.0, 7.0, 6.0])
+    >>> rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input")
+    >>> rel.distance(0, 0)
+    0.0
+    """
+    _check_type(network, Network, "release takes a Network, such as read_network returns; use release_trips for trips")
+    if isinstance(epsilon, (list, tuple)):
+        raise OptionError("a release has one epsilon; hushpath.plan compares several")
+    choice = Noise.of(noise)
+    if plan is None:
+        terms = WeightTerms(Budget(epsilon, 1e-6 if delta is None else delta), WeightUnit.of(unit), max_weight)  # type: ignore[arg-type]
+        plan = make_request(network.topology, terms, mechanism, choice, None, mechanism_options).choose()
+    elif not isinstance(plan, Plan):
+        raise OptionError(f"`plan` must be what hushpath.plan returns, got {type(plan).__name__}")
+    elif (epsilon, delta, unit, max_weight, mechanism, choice.law, mechanism_options) != (
+        None, None, None, None, "auto", "auto", {},
+    ):  # fmt: skip
+        raise OptionError("a plan holds the budget, the unit and the mechanism: pass it without them")
+    elif not plan.topology.is_same(network.topology):
+        raise OptionError("the plan was made for another topology than this network's")
+    if network.weight_name and plan.topology.proxy_name == network.weight_name:  # a plan cannot know what is private
+        raise OptionError(f"{shorten(network.weight_name)} is the private weight, so it cannot be a public proxy")
+
+    def measured(sampler: Sampler) -> Measurements:
+        return measure(plan.strategy, network.weights, sampler)
+
+    return publish(plan.strategy, measured, choice, seed=seed, ledger=ledger, quantity=quantity)
+
+
+def release_trips(
+    trips: Trips, *, epsilon: float | None = None, delta: float = 1e-6, protects: str | TripUnit | None = None,
+    low: Any = None, high: Any = None, days: Any = None, noise: str | Noise = "auto", seed: int | None = None,
+    ledger: LedgerPath | None = None, quantity: Quantity = UNNAMED, edge_weighting: str = "inverse-traffic",
+) -> Release:  # fmt: skip
+    """Measure people's trips once, with differential privacy, and return what may be published.
+
+    Parameters
+    ----------
+    trips
+        The trips of people on a public network, such as ``read_trips`` returns.
+    epsilon, delta
+        The privacy budget.  ``delta=0`` asks for pure differential privacy; ``epsilon=inf`` adds no noise:
+        NOT PRIVATE.
+    protects
+        What one protected unit is: "person", "person-day" or "trip", or a ``TripUnit``.  Required.
+    low, high
+        Public bounds of one pass over an edge; times beyond are clipped, silently.  A number is a multiple of the
+        public free-flow time (the network's proxy), a text the name of a public column of the network.
+    days
+        The first and the last day that count, ``("2026-10-01", "2026-10-31")``; rows of other days are left out.
+    noise
+        "auto", "laplace" or "gaussian", or a ``Noise`` that also names the sampler.
+    seed
+        Makes a release reproducible, for tests: NOT PRIVATE.
+    ledger
+        A ledger file or a ``Ledger``: the release is charged there before noise is drawn.
+    quantity
+        What the numbers are and who publishes them; travel times in seconds if not named otherwise.
+    edge_weighting
+        "inverse-traffic": edges that public routes use little count more; "even": all edges count the same.
+
+    Returns
+    -------
+    Release
+        The noisy totals with their statement; ask it for any travel time, ``rel.for_period("am")`` in one period.
+    """
+    _check_type(trips, Trips, "release_trips takes Trips, such as read_trips returns; use release for weights")
+    choice = Noise.of(noise)
+    strategy = strategy_for(
+        trips, Budget(epsilon, delta), TripUnit.of(protects, days), low=low, high=high, noise=choice.law,  # type: ignore[arg-type]
+        edge_weighting=edge_weighting,
+    )  # fmt: skip
+
+    def measured(sampler: Sampler) -> Measurements:
+        return measure_trips(strategy, trips, sampler)
+
+    return publish(strategy, measured, choice, seed=seed, ledger=ledger, quantity=quantity.of_trips())
+
+
+def _check_type(value: Any, kind: type, rule: str) -> None:
+    if not isinstance(value, kind):
+        raise OptionError(f"{rule}; got {type(value).__name__}")
+
+
+def strategy_for(
+    trips: Trips, budget: Budget, unit: TripUnit, *, low: Any, high: Any, noise: str, edge_weighting: str
+) -> TripStrategy:
+    """Return the strategy that measures trips; refuse a unit that their table cannot tell apart."""
+    trips.check_unit(unit.protects, unit.days)
+    terms = make_trip_terms(
+        trips.topology, budget, unit, low=low, high=high, periods=trips.periods, edge_weighting=edge_weighting
+    )  # fmt: skip
+    return trip_strategy(trips.topology, terms, noise)
+
+
+def publish(
+    strategy: Strategy, measured: Callable[[Sampler], Measurements], noise: Noise, *, quantity: Quantity,
+    seed: int | None = None, ledger: LedgerPath | None = None, file: str = "",
+    keep: Callable[[Release], None] | None = None, specification: str = "",
+) -> Release:  # fmt: skip
+    """Charge, measure and state a release, once everything public is known to be right.
+
+    Parameters
+    ----------
+    strategy
+        What will be measured, with its certificate.
+    measured
+        The private step: called once, with the sampler, after the ledger was charged.
+    noise, seed
+        Which sampler draws the noise.
+    quantity
+        What the numbers are; its data set is the one that the ledger charges.
+    ledger, file
+        Where to charge the release, and under which file name.
+    keep
+        Called with the release before the ledger notes it as made, for example to write it to the disk.
+    specification
+        The specification that the release was made by, as published.
+    """
+    choose_decoder(strategy)  # says now, before the charge, what could not be decoded
+    if ledger is not None and seed is not None:
+        raise OptionError("a release with a seed is NOT PRIVATE and cannot be charged to a ledger: pass one of the two")
+    charging = Charging.of(ledger, quantity.dataset, file, strategy)
+    sampler = make_sampler(noise.sampler, seed=seed, size=strategy.num_values)
+    number = None if charging is None else charging.charge()
+    numbers = measured(sampler)
+    if charging is not None and charging.dataset:
+        quantity = replace(quantity, dataset=charging.dataset)
+    made = Release(numbers, replace(Statement.of(numbers), quantity=quantity, specification=specification))
+    if keep is not None:
+        keep(made)
+    if charging is not None and number is not None:
+        charging.ledger.released(number, made.fingerprint)
+    for caution in made.statement.cautions:
+        warn(caution)
+    return made
+
+
+def mechanisms() -> dict[str, str]:
+    """Return the names of the mechanisms with one line each.
+
+    >>> import hushpath
+    >>> hushpath.mechanisms()["input"]
+    'noise on every edge weight, answers by shortest paths over the noisy weights (Sealfon 2016)'
+    """
+    listed = {name: mechanism.summary for name, mechanism in MECHANISMS.items()}
+    return {**listed, "auto": "the mechanism and noise law with the smallest predicted error, from public facts"}

@@ -1,0 +1,1 @@
+"""Trips of people: the private table, read row by row into canonical values."""
