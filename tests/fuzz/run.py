@@ -32,7 +32,8 @@ from forging import put_together, taken_apart
 from seeds import NEW, write_seed
 
 import hushpath
-from hushpath.index import storage, storage as index_registry
+from hushpath.index import registry as index_registry
+from hushpath.index import storage
 from hushpath.decoder import edges
 from hushpath.published import file as fileformat
 

@@ -15,7 +15,8 @@ from exercise import Finding, answers, attempt
 from forging import forged
 
 import hushpath
-from hushpath.index import storage, storage as index_registry
+from hushpath.index import registry as index_registry
+from hushpath.index import storage
 
 HERE = Path(__file__).parent
 

@@ -11,7 +11,7 @@ from noisy_grid import grid
 
 import hushpath
 from hushpath import compiled
-from hushpath.index import storage as index_registry
+from hushpath.index import registry as index_registry
 from hushpath.compiled import cache_problem
 from hushpath.index import partition as dissection
 

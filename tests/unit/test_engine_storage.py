@@ -10,7 +10,7 @@ from named_graphs import build, grid_ends
 
 import hushpath
 from hushpath import HushpathWarning, write_matrix
-from hushpath.index import storage as index_registry
+from hushpath.index import registry as index_registry
 from hushpath.index.storage import FORMAT, VERSION, index_path
 from hushpath.cli import run
 from hushpath.io.container import Container, read

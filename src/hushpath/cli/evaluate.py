@@ -15,7 +15,7 @@ Sources = Annotated[int, typer.Option("--sources", min=1, help="Compare from thi
 
 @o.spec_options([*o.READ, *o.PRIVATE_WEIGHTS])
 def command(
-    source: Annotated[Path, typer.Argument(metavar="SPEC|NETWORK", help=c.SPEC_OR_NETWORK)],
+    given: Annotated[Path, typer.Argument(metavar="SPEC|NETWORK", help=c.SPEC_OR_NETWORK)],
     release: Annotated[Path, typer.Argument(help="The release file.")],
     changes: o.Changes,
     sources: Sources = 64,
@@ -31,7 +31,7 @@ def command(
 
     c.check_inputs(release)
     rel = c.in_period(load(release, decoder=decoder, estimator=estimator), period)
-    spec = o.spec_of_release(source, changes, rel)
+    spec = o.spec_of_release(given, changes, rel)
     c.check_inputs(*c.public_files(spec))
     with shown():
         result = evaluate(spec.read(), rel, sources=sources)

@@ -18,7 +18,7 @@ PICTURES = (".svg", ".png")
 
 @o.spec_options([*(flag for flag in o.WEIGHT_PROMISE if flag != "--epsilon"), *o.READ, "--weight", "--typical-weight"])
 def command(
-    source: Annotated[Path, typer.Argument(metavar="SPEC|NETWORK", help=c.SPEC_OR_NETWORK)],
+    given: Annotated[Path, typer.Argument(metavar="SPEC|NETWORK", help=c.SPEC_OR_NETWORK)],
     changes: o.Changes,
     epsilon: Annotated[
         str | None, typer.Option("--epsilon", help="Privacy budget; several to compare: 0.5,1,2. inf: NOT PRIVATE.")
@@ -42,20 +42,20 @@ def command(
     several = isinstance(wanted, list)
     if wanted is not None and target_error is not None:
         raise OptionError("--target-error is solved for epsilon: pass one of the two")
-    if source.suffix.lower() != ".toml" and wanted is None and target_error is None:
+    if given.suffix.lower() != ".toml" and wanted is None and target_error is None:
         raise typer.BadParameter("Missing option '--epsilon' (or '--target-error').")
     changes.setdefault("budget", {})
     if wanted is not None:
         changes["budget"]["epsilon"] = wanted[0] if isinstance(wanted, list) else wanted
     elif target_error is not None:
         changes["budget"].setdefault("epsilon", 1.0)
-    c.check_inputs(source, previous)
+    c.check_inputs(given, previous)
     if picture is not None:
         if not several:
             raise OptionError("--picture draws error against epsilon: pass several, such as --epsilon 0.5,1,2")
         if picture.suffix.lower() not in PICTURES:
             raise OptionError(f"--picture must end in {' or '.join(PICTURES)}, got {picture.name[:60]!r}")
-        c.check_output(picture, source, previous)
+        c.check_output(picture, given, previous)
     more: dict[str, Any] = {"ignore_baseline": ignore_baseline}
     if target_error is not None:
         more["target_error"] = target_error
@@ -63,19 +63,19 @@ def command(
         from ..published.release import load
 
         more["previous_release"] = load(previous)
-    _plan(o.spec_from(source, changes), wanted if several else None, more, picture, json=json)
+    _plan(o.spec_from(given, changes), wanted if several else None, more, picture, json=json)
 
 
 @o.spec_options([*o.TRIP_PROMISE, *o.READ, "--expected-units", "--edges-per-unit"])
 def trips_command(
-    source: Annotated[Path, typer.Argument(metavar="NETWORK", help=c.NETWORK)],
+    given: Annotated[Path, typer.Argument(metavar="NETWORK", help=c.NETWORK)],
     changes: o.Changes,
     ignore_baseline: c.IgnoreBaseline = False,
     json: c.Json = False,
 ) -> None:
     """Forecast the error of a release of trips.  Reads no private data."""
-    c.check_inputs(source)
-    spec = o.spec_from(source, changes, trips=Path("trips"))
+    c.check_inputs(given)
+    spec = o.spec_from(given, changes, trips=Path("trips"))
     _plan(spec, None, {"ignore_baseline": ignore_baseline}, None, json=json)
 
 

@@ -21,7 +21,7 @@ Force = Annotated[bool, typer.Option("--force", help="Replace an existing releas
 
 @o.spec_options([*o.WEIGHT_PROMISE, *o.READ, *o.PRIVATE_WEIGHTS, "--typical-weight", *o.PUBLISH])
 def command(
-    source: Annotated[Path, typer.Argument(metavar="SPEC|NETWORK", help=c.SPEC_OR_NETWORK)],
+    given: Annotated[Path, typer.Argument(metavar="SPEC|NETWORK", help=c.SPEC_OR_NETWORK)],
     out: Out,
     changes: o.Changes,
     ignore_baseline: c.IgnoreBaseline = False,
@@ -31,12 +31,12 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Release all distances of a network from a specification, or from its edge weights, with differential privacy."""
-    _release(o.spec_from(source, changes), source, out, sign, seed, force=force, ignore=ignore_baseline, json=json)
+    _release(o.spec_from(given, changes), given, out, sign, seed, force=force, ignore=ignore_baseline, json=json)
 
 
 @o.spec_options([*o.TRIP_PROMISE, "--days", *o.READ, *o.PRIVATE_TRIPS, *o.PUBLISH])
 def trips_command(
-    source: Annotated[Path, typer.Argument(metavar="NETWORK", help=c.NETWORK)],
+    given: Annotated[Path, typer.Argument(metavar="NETWORK", help=c.NETWORK)],
     trips: Annotated[Path, typer.Argument(help="PRIVATE table: .parquet, .csv, .jsonl, or a folder of parts.")],
     out: Out,
     changes: o.Changes,
@@ -46,19 +46,19 @@ def trips_command(
     json: c.Json = False,
 ) -> None:
     """Release the travel times of a network from people's trips, with differential privacy."""
-    spec = o.spec_from(source, changes, trips=trips)
-    _release(spec, source, out, sign, seed, force=force, ignore=False, json=json)
+    spec = o.spec_from(given, changes, trips=trips)
+    _release(spec, given, out, sign, seed, force=force, ignore=False, json=json)
 
 
 def _release(
-    spec: ReleaseSpec, source: Path, out: Path, sign: Path | None, seed: int | None, *, force: bool, ignore: bool,
+    spec: ReleaseSpec, given: Path, out: Path, sign: Path | None, seed: int | None, *, force: bool, ignore: bool,
     json: bool,
 ) -> None:  # fmt: skip
     from ..errors import OptionError
     from ..io.signing import private_key, signature_path
     from ..progress import shown
 
-    inputs = [source, *c.spec_files(spec), sign]
+    inputs = [given, *c.spec_files(spec), sign]
     c.check_inputs(*c.public_files(spec))
     c.check_output(out, *inputs)
     if sign is not None:

@@ -14,7 +14,7 @@ from .evaluate import Sources
 
 @o.spec_options([*o.READ, *o.PRIVATE_WEIGHTS])
 def command(
-    source: Annotated[Path, typer.Argument(metavar="SPEC|NETWORK", help=c.SPEC_OR_NETWORK)],
+    given: Annotated[Path, typer.Argument(metavar="SPEC|NETWORK", help=c.SPEC_OR_NETWORK)],
     release: Annotated[Path, typer.Argument(help="The release file.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="The page to write, e.g. report.html.")],
     changes: o.Changes,
@@ -32,10 +32,10 @@ def command(
     from ..published.statement import NOT_PRIVATE, OWNER_ONLY
     from ..releasing.evaluate import Evaluation
 
-    c.check_inputs(source, release)
+    c.check_inputs(given, release)
     rel = load(release)
-    spec = None if public else o.spec_of_release(source, changes, rel)
-    c.check_output(out, source, release, *(c.spec_files(spec) if spec else []))
+    spec = None if public else o.spec_of_release(given, changes, rel)
+    c.check_output(out, given, release, *(c.spec_files(spec) if spec else []))
     if spec is not None:
         needs_matplotlib()
     with shown():

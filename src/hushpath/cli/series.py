@@ -26,7 +26,7 @@ WAIT = (
 
 @o.spec_options(["--epsilon", "--delta", "--dataset", "--ledger"])
 def command(
-    source: Annotated[Path, typer.Argument(metavar="SPEC", help="A specification with [trips] and [schedule].")],
+    given: Annotated[Path, typer.Argument(metavar="SPEC", help="A specification with [trips] and [schedule].")],
     out: Annotated[Path, typer.Option("-o", "--out", help="The folder for the release files.")],
     changes: o.Changes,
     plan: Annotated[bool, typer.Option("--plan", help="Show days and epsilons; write nothing.")] = False,
@@ -41,8 +41,8 @@ def command(
     from ..progress import shown
     from ..releasing.series import SeriesRun
 
-    spec = o.spec_from(source, changes)
-    c.check_inputs(source, *c.public_files(spec))
+    spec = o.spec_from(given, changes)
+    c.check_inputs(given, *c.public_files(spec))
 
     @contextmanager
     def around(step: Step) -> Iterator[None]:

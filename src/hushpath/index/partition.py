@@ -37,7 +37,7 @@ from ..kernels.paths import in_threads
 from ..network.topology import Topology, Wiring
 from ..progress import steps
 from ..separators.hierarchy import Lists
-from . import storage as index_registry
+from . import registry as index_registry
 from .tables import Layout, partition_graphs
 
 FORMAT = "hushpath-partition"

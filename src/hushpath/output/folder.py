@@ -35,7 +35,7 @@ import numpy as np
 
 from .._version import __version__
 from ..errors import CannotError, OptionError, warn
-from ..index import storage
+from ..index import registry, storage
 from ..io import container
 from ..io.container import replacing
 from ..progress import counting
@@ -294,7 +294,7 @@ def _save_indexes(whole: list[PartedTable], file: Path) -> tuple[str, ...]:
         except CannotError as error:
             warn(f"{error}; each worker builds an index of its own")
             continue
-        if storage.recall(digest) is not None:
+        if registry.recall(digest) is not None:
             digests.append(digest)
     return tuple(digests)
 
@@ -313,8 +313,8 @@ def _write_in_worker(task: tuple[int, int], job: Job) -> None:
 def _open_job(job: Job) -> list[PartedTable]:
     """In a worker: load the release, once in a process, and check that the question is the one the client asked."""
     for digest in job.indexes:  # where the client's cache folder is not visible: the client made them
-        if storage.recall(digest) is None:
-            storage.remember(digest, [])
+        if registry.recall(digest) is None:
+            registry.remember(digest, [])
     release = Release.load(job.file, decoder=job.decoder, estimator=job.estimator)
     nodes = np.array(job.sources), None if job.targets is None else np.array(job.targets)
     found = [release.for_period(period) for period in job.periods] or [release]

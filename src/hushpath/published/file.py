@@ -10,6 +10,7 @@ What no file can prove: that the noise was really drawn, from a secret source, a
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +41,7 @@ from .statement import Statement
 
 FORMAT = "hushpath-release"
 VERSION = 1
+LARGEST_SPECIFICATION = 2**16  # characters
 Tensors = dict[str, NDArray[Any]]
 
 
@@ -113,6 +115,7 @@ def _pack(measurements: Measurements, statement: Statement, saved: SavedEstimate
         "sampler": measurements.sampler,
         "estimator": saved.estimator,
         "quantity": statement.quantity.as_dict(),
+        "specification": statement.specification,
     }
     return header, tensors
 
@@ -120,7 +123,7 @@ def _pack(measurements: Measurements, statement: Statement, saved: SavedEstimate
 HEADER_TYPES: dict[str, type] = {
     "statement": dict, "directed": bool, "dropped_loops": int, "proxy": str, "mechanism": str, "law": str,
     "blocks": list, "options": dict, "details": dict, "kind": str, "terms": dict, "sampler": str, "estimator": str,
-    "quantity": dict,
+    "quantity": dict, "specification": str,
 }  # fmt: skip
 
 
@@ -136,7 +139,11 @@ def _unpack(header: Mapping[str, Any], tensors: Tensors) -> tuple[Measurements, 
     measurements = Measurements(strategy, frozen(values, np.int64), header["sampler"], private)
     claimed = header["statement"]
     quantity = Quantity.from_dict(header["quantity"])
-    proved = replace(Statement.of(measurements), version=_word(claimed.get("version")), quantity=quantity)
+    _check_specification(header["specification"], strategy)
+    proved = replace(
+        Statement.of(measurements), version=_word(claimed.get("version")), quantity=quantity,
+        specification=header["specification"],
+    )  # fmt: skip
     if not _alike(proved.certified, claimed):
         raise FileFormatError("its statement promises something else than its strategy proves")
     return measurements, proved, _saved_estimate(header["estimator"], tensors.get("estimate.weights"), strategy)
@@ -294,6 +301,27 @@ def _blocks(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -> 
         arrays = {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
         blocks.append(BLOCKS[kind].from_arrays(arrays, topology))
     return tuple(blocks)
+
+
+def _check_specification(text: str, strategy: Strategy) -> None:
+    """Refuse an embedded specification that promises another budget or unit than the certificate proves."""
+    if not text:
+        return
+    if len(text) > LARGEST_SPECIFICATION or not all(line.isprintable() for line in text.split("\n")):
+        raise FileFormatError("its specification is too long, or not plain text")
+    try:
+        tables = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        raise FileFormatError("its specification is not valid TOML") from None
+    declared, unit = strategy.terms.unit, tables.get("unit")
+    if ("trips" in tables) == declared.measures_edges or not isinstance(unit, dict):
+        raise FileFormatError("its specification is of another kind of release")
+    try:
+        same = type(declared)(**unit).as_dict() == declared.as_dict() and Budget(**tables["budget"]) == strategy.budget
+    except (TypeError, KeyError):
+        same = False
+    if not same:
+        raise FileFormatError("its specification promises something else than its strategy proves")
 
 
 def _check_arrays(header: Mapping[str, Any], tensors: Tensors, strategy: Strategy) -> None:
