@@ -429,8 +429,9 @@ MUTANTS = [
     Mutant("releasing/release.py", "    if network.weight_name and plan.topology.proxy_name == network.weight_name:",
            "    if False:", "a plan's proxy is the private weight", PROXIES),
     # --- simulations of plans
-    Mutant("noise/simulated.py", "private = False", "private = True", "simulated noise that claims to protect", PLANS),
-    Mutant("noise/simulated.py", "rng = simulation(self._seed)", "rng = simulation(int(scales.max(initial=0)))",
+    Mutant("decode/simulate.py", "private=False", "private=True", "simulated noise that claims to protect", PLANS),
+    Mutant("noise/simulated.py", "law is Law.LAPLACE", "law is not Law.LAPLACE", "plans with the other noise", PLANS),
+    Mutant("noise/simulated.py", "plain * scales", "plain * np.sqrt(scales)",
            "simulated errors of different budgets that cannot be compared", PLANS),
     # --- exact numbers
     Mutant(CELLS, "public=lattice.high", "public=steps", "public edges carry private weights",

@@ -11,7 +11,7 @@ from planned_grid import ENDS, PLACES, asked, lognormal_grid, stand_ins
 import hushpath
 from hushpath.planning import predict
 from hushpath.decoder.registry import default_decoder
-from hushpath.noise import Law, simulated_noise, simulation
+from hushpath.noise import Law, simulated_noise, simulation, std
 from hushpath.planning.plan import plan
 
 SLOW = pytest.mark.slow  # one noise shows it each time; `make test-slow` tries the others
@@ -130,6 +130,8 @@ def test_simulations_are_marked_not_private(monkeypatch):
     for scale in (1, 7, 2**40):  # in proportion, so that budgets can be compared
         one, ten = (simulated_noise(simulation(3), Law.LAPLACE, np.full(50, times * scale)) for times in (1, 10))
         assert ten == pytest.approx(10 * one)
+    for law in Law:
+        assert simulated_noise(simulation(4), law, np.full(20_000, 50)).std() == pytest.approx(std(law, 50), rel=0.03)
 
 
 @pytest.mark.parametrize(("rows", "tried"), [(3, True), (80, False)])
