@@ -103,7 +103,7 @@ def one(task):
         "seed": seed, "anyway": True,
     }  # fmt: skip
     error = lambda release: hushpath.evaluate(net, release, sources=SOURCES).mean_error  # noqa: E731
-    plain = hushpath.release(net, mechanism="input", estimator="clip", **terms)
+    plain = hushpath.release(net, mechanism="input", **terms).with_decoder(estimator="clip")
     base = error(plain)
     chosen = hushpath.release(net, **terms)
     found = {
@@ -111,7 +111,7 @@ def one(task):
         "mechanism": chosen.statement.mechanism, "estimator": chosen.decoder.estimator.name,
     }  # fmt: skip
     if chosen.statement.mechanism != "input":
-        found["input"] = error(plain.read(estimator="auto"))
+        found["input"] = error(plain.with_decoder(estimator="auto"))
     return found
 
 

@@ -38,11 +38,11 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 import hushpath
+from hushpath.estimator.weights.shrink import shrink_once
+from hushpath.kernels.paths import distances_from
 from hushpath.measurement.samples import distances
 from hushpath.network.topology import Arcs
 from hushpath.separators.graph import Graph
-from hushpath.estimator.weights.shrink import shrink_once
-from hushpath.kernels.paths import distances_from
 
 CELLS = (1, 4, 16, 64, 256, 1024)
 SMALLEST = 50  # nodes of a cell, on average
@@ -134,9 +134,19 @@ def one(name, ratio, seed, share):
     lengths, n = [], topology.num_nodes
     for epsilon in (1.0, 1.0 - share):
         made = hushpath.release(
-            net, mechanism="input", law="laplace", estimator="shrink", epsilon=epsilon, delta=0.0, unit=scale,
-            max_weight=float(weights.max()), seed=seed, anyway=True,
-        )  # fmt: skip
+            net,
+            plan=hushpath.plan(
+                net.topology,
+                mechanism="input",
+                epsilon=epsilon,
+                delta=0.0,
+                unit=scale,
+                max_weight=float(weights.max()),
+                noise="laplace",
+                ignore_baseline=True,
+            ),
+            seed=seed,
+        ).with_decoder(estimator="shrink")
         lengths.append(made.decoder.lattice.floats(made.decoder.weights))
     sources = np.sort(np.random.default_rng(0).choice(n, min(n, accuracy.SOURCES), replace=False))
     rows = np.empty((3, len(sources), n))

@@ -80,7 +80,7 @@ def pairs_of(count, rng, many=PAIRS):
 
 def strategy(count, law):
     topology = accuracy.built(np.c_[np.arange(count), np.arange(1, count + 1)], np.ones(count)).topology
-    return hushpath.plan(topology, epsilon=1.0, delta=DELTA, unit=1.0, mechanism="lines", law=law).strategy
+    return hushpath.plan(topology, epsilon=1.0, delta=DELTA, unit=1.0, mechanism="lines", noise=law).strategy
 
 
 def predicted(count):
@@ -102,9 +102,19 @@ def read(count, kind, ratio, repeats):
     for seed in range(1, repeats + 1):
         for law in ("laplace", "gaussian"):
             made = hushpath.release(
-                net, mechanism="lines", law=law, estimator="sums-prior", epsilon=1.0, delta=DELTA, unit=unit,
-                max_weight=float(weights.max()), seed=seed, anyway=True,
-            )  # fmt: skip
+                net,
+                plan=hushpath.plan(
+                    net.topology,
+                    mechanism="lines",
+                    epsilon=1.0,
+                    delta=DELTA,
+                    unit=unit,
+                    max_weight=float(weights.max()),
+                    noise=law,
+                    ignore_baseline=True,
+                ),
+                seed=seed,
+            ).with_decoder(estimator="sums-prior")
             found[law] += hushpath.evaluate(net, made, sources=accuracy.SOURCES).mean_error / repeats
         noise = np.random.default_rng(seed).normal(0, scale, count)
         leaning = factor.leaning(factor.times(weights) + noise, scale, weights.mean(), weights.var()) - weights

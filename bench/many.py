@@ -39,8 +39,11 @@ def released(nodes, path):
     )
     net = hushpath.Network.build(range(nodes), ends[:, 0], ends[:, 1], rng.uniform(1, 20, len(ends)))
     rel = hushpath.release(
-        net, epsilon=1.0, unit=1.0, max_weight=20.0, mechanism="input", estimator="clip", anyway=True
-    )
+        net,
+        plan=hushpath.plan(
+            net.topology, epsilon=1.0, unit=1.0, max_weight=20.0, mechanism="input", ignore_baseline=True
+        ),
+    ).with_decoder(estimator="clip")
     rel.save(path, index=True)
 
 

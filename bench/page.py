@@ -62,7 +62,9 @@ def main():
     from playwright.sync_api import sync_playwright
 
     name, net = network()
-    made = hushpath.release(net, epsilon=1, unit=20, mechanism="input", estimator="clip", anyway=True)
+    made = hushpath.release(
+        net, plan=hushpath.plan(net.topology, epsilon=1, unit=20, mechanism="input", ignore_baseline=True)
+    ).with_decoder(estimator="clip")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as started, shown():
         file = Path(folder) / "page.html"
         began = time.perf_counter()

@@ -30,11 +30,11 @@ import pandas as pd
 from scipy.spatial import Delaunay
 
 import hushpath
-from hushpath.network.topology import Topology
+from hushpath.estimator.registry import ESTIMATORS
 from hushpath.network.private_weights import PrivateWeights
+from hushpath.network.topology import Topology
 from hushpath.planning.predict import Trials
 from hushpath.planning.surrogates import TypicalWeight, make_surrogates, sample_released_weights
-from hushpath.estimator.registry import ESTIMATORS
 
 RATIOS = (0.1, 0.3, 1.0)
 SOURCES = 32
@@ -100,9 +100,9 @@ def realised(net, plan, estimator, repeats):
     for seed in range(max(repeats, plenty) if corrected or estimator == "clip" else repeats):
         made = hushpath.release(net, plan=plan, seed=seed)
         if corrected:
-            plain.append(hushpath.evaluate(net, made.read(estimator="clip"), sources=SOURCES).mean_error)
+            plain.append(hushpath.evaluate(net, made.with_decoder(estimator="clip"), sources=SOURCES).mean_error)
         if seed < repeats or not corrected:
-            read = made.read(estimator=estimator) if estimator else made
+            read = made.with_decoder(estimator=estimator) if estimator else made
             found.append(hushpath.evaluate(net, read, sources=SOURCES).mean_error)
     return float(np.mean(found) * (np.mean(plain) / np.mean(plain[:repeats]) if corrected else 1.0))
 
@@ -125,7 +125,7 @@ def one_cell(net, weights, ratio, estimators, declared, repeats):
     """Predicted and realised mean error of ``input`` for each estimator and declaration."""
     middle = float(np.median(weights))
     terms = dict(epsilon=1.0, unit=ratio * middle, max_weight=float(weights.max()))
-    plan = hushpath.plan(net.topology, mechanism="input", law="laplace", **terms, anyway=True)
+    plan = hushpath.plan(net.topology, mechanism="input", noise="laplace", ignore_baseline=True, **terms)
     for estimator in estimators:
         true = realised(net, plan, estimator, repeats)
         for way in declared:
@@ -144,7 +144,7 @@ def auto_is_right(net, weights, ratio, repeats):
     errors = {}
     for candidate in plan.candidates:
         if candidate.strategy is not None and candidate.expected.simulated:
-            alone = hushpath.plan(net.topology, mechanism=candidate.mechanism, law=str(candidate.law), **terms)
+            alone = hushpath.plan(net.topology, mechanism=candidate.mechanism, noise=str(candidate.law), **terms)
             errors[candidate.mechanism, str(candidate.law)] = realised(net, alone, None, repeats)
     chosen = plan.choice.mechanism, str(plan.choice.law)
     best = min(errors, key=errors.__getitem__)

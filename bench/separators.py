@@ -19,10 +19,10 @@ import numpy as np
 from scipy.spatial import Delaunay
 
 from hushpath import Network
-from hushpath.separators.build import separator_hierarchy
 from hushpath.measurement.private_step import measure
 from hushpath.noise import make_sampler
 from hushpath.planning.plan import plan
+from hushpath.separators.build import separator_hierarchy
 
 
 def network(n, ends, seed=0):

@@ -14,10 +14,10 @@ import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from hushpath.measurement.samples import usage
-from hushpath.network.topology import Topology
 from hushpath.demo.people import DAYS, Roads, simulate_people
 from hushpath.demo.streets import lay_out, triangulated
+from hushpath.measurement.samples import usage
+from hushpath.network.topology import Topology
 
 PERSON_DAYS = 150_000
 STAY_AT_HOME = 0.107  # share of person-days without a trip

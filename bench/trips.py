@@ -31,13 +31,12 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from hushpath.demo.trips import LARGEST_DELAY, LEAST_PLANNED, STRETCH
 from trip_cities import CITIES, HELD_OUT, HIGH, LOW, case, totals
 
 import hushpath
-from hushpath.measurement.samples import distance_rows
 from hushpath.estimator.trips.times import estimate_times
 from hushpath.estimator.trips.totals import TripTotals
+from hushpath.measurement.samples import distance_rows
 from hushpath.noise import Law
 from hushpath.privacy.gaussian import gaussian_mu
 
@@ -75,9 +74,17 @@ def weights_route(found, rng, seed, sources):
             coordinates=found.roads.places, proxy=found.roads.free_flow,
         )  # fmt: skip
         released = hushpath.release(
-            net, epsilon=EPSILON, unit=STRETCH * LARGEST_DELAY / LEAST_PLANNED, mechanism="input", estimator="shrink",
-            max_weight=float(found.roads.free_flow.max() + LARGEST_DELAY), seed=1000 * seed + q, anyway=True,
-        )  # fmt: skip
+            net,
+            plan=hushpath.plan(
+                net.topology,
+                epsilon=EPSILON,
+                unit=STRETCH * LARGEST_DELAY / LEAST_PLANNED,
+                mechanism="input",
+                max_weight=float(found.roads.free_flow.max() + LARGEST_DELAY),
+                ignore_baseline=True,
+            ),
+            seed=1000 * seed + q,
+        ).with_decoder(estimator="shrink")
         rows.append(released.matrix(sources, positions=True))
     return np.stack(rows)
 

@@ -11,8 +11,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.collections import LineCollection
 
-from hushpath.separators.build import separator_hierarchy
 from hushpath.demo.city import make_city
+from hushpath.separators.build import separator_hierarchy
 
 SHOWN = 6  # deeper levels are small and many
 

@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 
 
 def main():
-    rel = hushpath.load(HERE.parent / "demo-out" / "city.hush").at("am")
+    rel = hushpath.load(HERE.parent / "demo-out" / "city.hush").for_period("am")
     with Image.open(io.BytesIO(draw_isochrones(rel, isochrones(rel, "market", (300, 600, 900))))) as drawn:
         small = drawn.convert("RGB")
         small.thumbnail((1000, 800))

@@ -87,7 +87,17 @@ def coverage(net: hushpath.Network, ratio: float, repeats: int, mechanism: str) 
             topology.num_nodes, min(SOURCES, topology.num_nodes), replace=False
         )
         release = hushpath.release(
-            net, epsilon=1 / ratio, delta=0.0, unit=unit, law="laplace", mechanism=mechanism, seed=seed, anyway=True
+            net,
+            plan=hushpath.plan(
+                net.topology,
+                epsilon=1 / ratio,
+                delta=0.0,
+                unit=unit,
+                mechanism=mechanism,
+                noise="laplace",
+                ignore_baseline=True,
+            ),
+            seed=seed,
         )
         true = np.empty((len(sources), topology.num_nodes))
         distances_from(topology.arcs, weights[topology.arcs.edges], sources, true)

@@ -35,7 +35,7 @@ for candidate in plan.candidates:
         print(f"{name:<18}{candidate.reason}")
     if candidate.strategy is None or name in rows:  # the better law is enough
         continue
-    rel = hushpath.release(net, mechanism=name, law=law, **TERMS)
+    rel = hushpath.release(net, mechanism=name, noise=law, **TERMS)
     rows[name] = candidate.mean_error, hushpath.evaluate(net, rel).mean_error, candidate.bound
     print(f"{name:<18}{law:<10}" + "".join(f"{error:>10.1f}" for error in rows[name]))
     assert rel.statement.epsilon <= 1

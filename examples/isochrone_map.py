@@ -24,7 +24,9 @@ net = hushpath.read_network("weights.csv", weight="seconds", nodes="places.csv",
 
 # Yours to declare: one trip moves all seconds together by at most 3, and no street takes more than 62.
 terms = dict(epsilon=1.0, unit=3.0, max_weight=62, mechanism="input")
-rel = hushpath.release(net, **terms, quantity="travel time", measured_in="seconds", date="2026-03")
+rel = hushpath.release(
+    net, quantity=hushpath.Quantity(name="travel time", unit_of_measure="seconds", date="2026-03"), **terms
+)
 
 # Free from here on, and as often as one likes: everything is made of the release.
 steps = [120, 180, 240]

@@ -34,7 +34,9 @@ plan = hushpath.plan(net.topology, **terms)  # reads no weight: what error to ex
 print(plan)
 
 # The one private step: do it once.
-rel = hushpath.release(net, plan=plan, quantity="travel time", measured_in="seconds", date="2026-03")
+rel = hushpath.release(
+    net, plan=plan, quantity=hushpath.Quantity(name="travel time", unit_of_measure="seconds", date="2026-03")
+)
 rel.save("metro.hush")
 ends = [station for line in lines for station in (line[0], line[-1])]
 shape = hushpath.write_matrix(rel, "matrix.csv", targets=ends).shape

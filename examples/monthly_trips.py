@@ -38,7 +38,7 @@ ledger = Ledger.create("town.ledger", dataset="town", protects="person-day", eps
 # What everybody did on one day is protected.  Each day is in one month, so both months may spend the whole budget.
 terms = dict(epsilon=2.0, delta=1e-6, protects="person-day", low=0.5, high=6, ledger="town.ledger")
 for first, last in (("2026-09-01", "2026-09-30"), ("2026-10-01", "2026-10-31")):
-    rel = hushpath.release(trips, days=(first, last), file=f"{first}.hush", **terms)
+    rel = hushpath.release_trips(trips, days=(first, last), **terms)
     rel.save(f"{first}.hush")
     print(f"released {first} to {last}: across town about {rel.distance('0-0', '7-7'):.0f} seconds")
 
@@ -46,7 +46,7 @@ assert rel.statement.trips["protects"] == "person-day"
 assert len(ledger.charges()) == 2
 assert ledger.spent().epsilon <= 2
 try:
-    hushpath.release(trips, days=("2026-10-05", "2026-10-05"), **terms)  # these days have been paid for already
+    hushpath.release_trips(trips, days=("2026-10-05", "2026-10-05"), **terms)  # these days have been paid for already
 except hushpath.HushpathError as refused:
     print(refused)
 else:

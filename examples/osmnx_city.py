@@ -42,8 +42,8 @@ with warnings.catch_warnings(record=True) as said:  # parallel edges are kept, e
     net = hushpath.read_network("streets.graphml", weight="seconds", proxy="travel_time")
 
 # Yours to declare: one driver moves at most 60 means, each by at most 0.1 seconds; no street takes more than 120.
-plan = hushpath.plan(net.topology, epsilon=1.0, delta=1e-6, unit_edges=(60, 0.1), max_weight=120)
-rel = hushpath.release(net, plan=plan, quantity="travel time", measured_in="seconds")
+plan = hushpath.plan(net.topology, epsilon=1.0, delta=1e-6, max_weight=120, unit=hushpath.WeightUnit(edges=(60, 0.1)))
+rel = hushpath.release(net, plan=plan, quantity=hushpath.Quantity(name="travel time", unit_of_measure="seconds"))
 rel.save("city.hush")
 
 # Back in osmnx: places and released seconds.  Nothing in this graph is private.

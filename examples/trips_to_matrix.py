@@ -26,14 +26,16 @@ print(trips)
 # Yours to declare: what one person did on one day is protected, and a pass over a street counts as no less than half
 # and no more than six times the time of the empty street.  A plan reads no trip: `units` and `cells` are guesses.
 terms = dict(epsilon=1.0, delta=1e-6, protects="person-day", low=0.5, high=6)
-print(hushpath.plan(streets, **terms, units=15_000, cells=50, periods=["am", "pm"]))
+print(hushpath.plan(streets, periods=["am", "pm"], expected_units=15_000, edges_per_unit=50, **terms))
 
-rel = hushpath.release(trips, **terms, date="October 2026")  # the one private step: do it once
+rel = hushpath.release_trips(
+    trips, quantity=hushpath.Quantity(date="October 2026"), **terms
+)  # the one private step: do it once
 rel.save("city.hush")
 write_explorer(rel, "city.html", title="Travel times of a city", origin="market")  # open it in a browser
 zones = ["market", "station", "university", "hospital", "harbour", "airport", "stadium"]
 for period in rel.periods:
-    hushpath.write_matrix(rel.at(period), f"matrix-{period}.csv", zones, zones, long=True, interval=True)
+    hushpath.write_matrix(rel.for_period(period), f"matrix-{period}.csv", zones, zones, long=True, interval=True)
 matrix = pd.read_csv("matrix-am.csv")
 print(rel.statement, f"released, in the morning, in seconds:\n{matrix[matrix.source == 'market'].round()}", sep="\n\n")
 
@@ -42,7 +44,11 @@ assert ((matrix.low <= matrix.distance) & (matrix.distance <= matrix.high)).all(
 assert rel.statement.trips["protects"] == "person-day"
 assert rel.statement.private
 assert rel.statement.epsilon <= 1
-assert hushpath.load("city.hush").at("am").distance("market", "airport") == rel.at("am").distance("market", "airport")
+assert hushpath.load("city.hush").for_period("am").distance("market", "airport") == rel.for_period("am").distance(
+    "market", "airport"
+)
 assert "default-src 'none'" in Path("city.html").read_text(encoding="utf-8")  # the page may load nothing
-result = hushpath.evaluate(trips, rel.at("am"))  # for the owner's eyes only: closer to the truth than what is public
+result = hushpath.evaluate(
+    trips, rel.for_period("am")
+)  # for the owner's eyes only: closer to the truth than what is public
 assert result.mean_error < result.proxy_scaled_error

@@ -12,8 +12,8 @@ from xml.sax.saxutils import quoteattr
 import networkx as nx
 import pytest
 
-from hushpath.io.readers import READERS, read_network
 from hushpath.errors import NetworkError
+from hushpath.io.readers import READERS, read_network
 
 WITHOUT_WEIGHTS = {"osrm"}  # readers of the public half only
 DIRECTED = {"sumo", "tntp"}  # formats whose every network is directed

@@ -17,7 +17,12 @@ def released(ends=SQUARE, places=BERLIN, directed=False, epsilon=5.0, **declared
     edges = pd.DataFrame(ends, columns=["source", "target"]).assign(weight=60.0 + np.arange(len(ends)))
     nodes = None if places is None else pd.DataFrame([[n, *xy] for n, xy in places.items()], columns=["node", "x", "y"])
     net = hushpath.Network.from_pandas(edges, directed=directed, nodes=nodes, parallel_edges=True)
-    return hushpath.release(net, epsilon=epsilon, unit=1, mechanism="input", anyway=True, **(declared or DECLARED))
+    return hushpath.release(
+        net,
+        plan=hushpath.plan(
+            net.topology, epsilon=epsilon, unit=1, mechanism="input", **declared or DECLARED, ignore_baseline=True
+        ),
+    )
 
 
 def of_trips(epsilon=3.0, periods=("am", "pm"), **more):
@@ -36,4 +41,4 @@ def of_trips(epsilon=3.0, periods=("am", "pm"), **more):
         table, topology, person="person", day="day", edge=("from", "to"), seconds="seconds", period="period",
         periods=list(periods),
     )  # fmt: skip
-    return hushpath.release(trips, epsilon=epsilon, delta=1e-6, protects="person-day", low=0.5, high=6, **more)
+    return hushpath.release_trips(trips, epsilon=epsilon, delta=1e-6, protects="person-day", low=0.5, high=6, **more)

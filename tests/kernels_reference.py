@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hushpath.network.topology import Arcs
 from hushpath.kernels.layout import Flat, Tables
 from hushpath.kernels.paths import UNREACHED
 from hushpath.kernels.search import FREE
+from hushpath.network.topology import Arcs
 
 
 def distances_from_reference(arcs: Arcs, lengths: NDArray[Any], source: int) -> NDArray[Any]:

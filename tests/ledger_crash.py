@@ -25,8 +25,8 @@ import pandas as pd
 
 import hushpath
 from hushpath.errors import BudgetError
-from hushpath.privacy.ledger import Ledger
 from hushpath.privacy.composition import Spending
+from hushpath.privacy.ledger import Ledger
 
 # Imported before workers are forked: each is to be killed in the middle of a release, not of an import.
 _READY = hushpath.release, hushpath.read_trips, hushpath.Topology, duckdb, opendp
@@ -103,9 +103,9 @@ def _release_for_ever(path: Path, out: Path) -> None:
         table = {"who": ["x", "y"] * 3, "from": list("abcabc"), "to": list("bcabca"), "took": [9.0, 12, 8, 10, 11, 7]}
         trips = hushpath.read_trips(pd.DataFrame(table), topology, person="who", edge=("from", "to"), seconds="took")
         while True:
-            made = hushpath.release(
-                trips, epsilon=0.01, delta=0.0, protects="person", low=0.5, high=6, ledger=path, estimator="ratio"
-            )
+            made = hushpath.release_trips(
+                trips, epsilon=0.01, delta=0.0, protects="person", low=0.5, high=6, ledger=path
+            ).with_decoder(estimator="ratio")
             made.save(out / f"{made.fingerprint}.hush")
     except BudgetError:
         code = 0

@@ -22,6 +22,6 @@ def grid(side, weights=None, directed=False, **public):
 
 def noisy_edges(net, scale=2.0, law="laplace", seed=1):
     made = hushpath.release(
-        net, epsilon=1.0, unit=scale, max_weight=100.0, mechanism="input", law=law, seed=seed, estimator="clip"
-    )
+        net, epsilon=1.0, unit=scale, max_weight=100.0, mechanism="input", seed=seed, noise=law
+    ).with_decoder(estimator="clip")
     return NoisyEdges.from_measurements(made.measurements)

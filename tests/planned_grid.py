@@ -3,8 +3,8 @@
 import numpy as np
 from named_graphs import build, grid_ends
 
-from hushpath.planning.surrogates import TypicalWeight, make_surrogates
 from hushpath.measurement.terms import Terms
+from hushpath.planning.surrogates import TypicalWeight, make_surrogates
 
 ENDS = grid_ends(20, 20)
 PLACES = np.stack(np.divmod(np.arange(400), 20), axis=1).astype(float)

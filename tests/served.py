@@ -58,4 +58,4 @@ def with_periods():
     table = pd.DataFrame(rows, columns=["person", "from", "to", "seconds", "period"])
     trips = hushpath.read_trips(table, topology, person="person", edge=("from", "to"), seconds="seconds",
                                 period="period", periods=["am", "pm"])  # fmt: skip
-    return hushpath.release(trips, epsilon=5.0, delta=1e-6, protects="person", low=0.5, high=6, seed=1, anyway=True)
+    return hushpath.release_trips(trips, epsilon=5.0, delta=1e-6, protects="person", low=0.5, high=6, seed=1)

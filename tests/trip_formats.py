@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from hushpath.published.trip_terms import declared
 
-from hushpath.measurement.trip_totals import trip_totals
 from hushpath.measurement.trip_strategy import SHARE, trip_strategy
+from hushpath.measurement.trip_totals import trip_totals
 
 COLUMNS = ["person", "day", "trip", "tail", "head", "seconds", "period"]
 NAMED = dict(person="person", day="day", trip="trip", edge=("tail", "head"), seconds="seconds", period="period")

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from named_graphs import grid_ends
 
+from hushpath.measurement.trip_strategy import TripTerms, trip_strategy
 from hushpath.network.topology import Topology
 from hushpath.trips.trips import read_trips
-from hushpath.measurement.trip_strategy import TripTerms, trip_strategy
 
 SIDE = 4
 ENDS = grid_ends(SIDE, SIDE)

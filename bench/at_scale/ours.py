@@ -26,7 +26,7 @@ def network(generated, seed=1):
 
 def released(net, estimator="clip"):
     """An `input` release, read in the quickest way unless told otherwise."""
-    return hushpath.release(net, **TERMS, mechanism="input", estimator=estimator, seed=1)
+    return hushpath.release(net, mechanism="input", seed=1, **TERMS).with_decoder(estimator=estimator)
 
 
 def planned(topology):

@@ -88,7 +88,7 @@ def planned(owned, epsilon):
     """What a plan says of one epsilon, from public facts alone; releases of weights are made by it."""
     if epsilon not in owned.plans:
         case = owned.case
-        plan = hushpath.plan(owned.topology, epsilon=epsilon, anyway=True, **case.terms, **case.told)
+        plan = hushpath.plan(owned.topology, epsilon=epsilon, ignore_baseline=True, **case.terms, **case.told)
         owned.plans[epsilon] = plan
     return owned.plans[epsilon]
 
@@ -105,7 +105,7 @@ def solved(owned, target):
     """The epsilon that a plan finds for a target error; a plan for trips is not solved for one."""
     case = owned.case
     try:
-        plan = hushpath.plan(owned.topology, target_error=target, anyway=True, **case.terms, **case.told)
+        plan = hushpath.plan(owned.topology, target_error=target, ignore_baseline=True, **case.terms, **case.told)
         return dict(case=case.name, target=target, epsilon=plan.terms.epsilon, mechanism=plan.choice.mechanism)
     except hushpath.HushpathError as refused:
         return dict(case=case.name, target=target, epsilon=None, refused=str(refused))

@@ -29,8 +29,8 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtri
 from scipy.stats import beta
 
-from hushpath.noise import Law
 from hushpath.measurement.strategy import Strategy
+from hushpath.noise import Law
 
 CONFIDENCE = 0.05  # of every figure that is printed
 MOST_BOUNDS = 250  # how many bounds one report may hold

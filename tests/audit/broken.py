@@ -16,12 +16,12 @@ from subject import UNIT, Case, Pipeline, answered, exact_vector, planned
 
 from hushpath import Network
 from hushpath.measurement.blocks import CliqueBlock
-from hushpath.network.private_weights import PrivateWeights
-from hushpath.measurement.private_step import Measurements, measure
 from hushpath.measurement.exact import hierarchy_numbers
+from hushpath.measurement.private_step import Measurements, measure
+from hushpath.measurement.strategy import Strategy
+from hushpath.network.private_weights import PrivateWeights
 from hushpath.noise import Law, Sampler, make_sampler
 from hushpath.privacy.sensitivity import hub_cut
-from hushpath.measurement.strategy import Strategy
 
 Draw = Callable[[Strategy, Sampler, Law, np.ndarray], np.ndarray]
 

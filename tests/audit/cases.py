@@ -14,11 +14,11 @@ from subject import UNIT, Case, Pipeline
 
 import hushpath
 from hushpath import Network
-from hushpath.network.private_weights import PrivateWeights
 from hushpath.measurement.private_step import Measurements
-from hushpath.noise import Sampler
-from hushpath.mechanism.registry import MECHANISMS
 from hushpath.measurement.strategy import Strategy
+from hushpath.mechanism.registry import MECHANISMS
+from hushpath.network.private_weights import PrivateWeights
+from hushpath.noise import Sampler
 
 
 def path(n: int) -> tuple[tuple[int, int], ...]:
@@ -104,8 +104,14 @@ def whole_release(case: Case) -> Pipeline:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", hushpath.HushpathWarning)
             return hushpath.release(
-                Network(strategy.topology, weights), epsilon=case.epsilon, delta=case.delta, unit=UNIT,
-                max_weight=case.max_weight, mechanism=case.mechanism, law=case.law, sampler="vector", **case.options,
-            ).measurements  # fmt: skip
+                Network(strategy.topology, weights),
+                epsilon=case.epsilon,
+                delta=case.delta,
+                unit=UNIT,
+                max_weight=case.max_weight,
+                mechanism=case.mechanism,
+                noise=hushpath.Noise(case.law, sampler="vector"),
+                **case.options,
+            ).measurements
 
     return Pipeline(measure=measure)

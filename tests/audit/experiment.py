@@ -26,8 +26,8 @@ import numpy as np
 from auditor import Claim, Finding, likelihood_ratio, linear, low_bits, one_number, strongest
 from subject import Case, Pipeline, exact_vector, published
 
-from hushpath.noise import Law, Sampler, make_sampler
 from hushpath.measurement.strategy import Strategy
+from hushpath.noise import Law, Sampler, make_sampler
 
 FEW = 6  # releases that the noise check looks at
 CHECKS = "structure", "replay", "noise", "vector", "distances"

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from hushpath import HushpathWarning, Network
-from hushpath.network.private_weights import PrivateWeights
-from hushpath.measurement.private_step import Measurements, measure
 from hushpath.measurement.exact import exact_numbers
-from hushpath.noise import Sampler
-from hushpath.published.release import Release
-from hushpath.planning.plan import plan
+from hushpath.measurement.private_step import Measurements, measure
 from hushpath.measurement.strategy import Strategy
+from hushpath.network.private_weights import PrivateWeights
+from hushpath.noise import Sampler
+from hushpath.planning.plan import plan
+from hushpath.published.release import Release
 
 UNIT = 1.0
 MOVE = UNIT * (1 - 2.0**-9)  # an odd number of 512ths: noise on a coarser lattice than the data would show
@@ -71,15 +71,23 @@ def planned(case: Case, net: Network, *, unit: float = UNIT) -> Strategy:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HushpathWarning)  # these networks are small and odd: an audit has no user
         return plan(
-            net.topology, epsilon=case.epsilon, delta=case.delta, unit=unit, max_weight=case.max_weight,
-            mechanism=case.mechanism, law=case.law, **case.options,
-        ).strategy  # fmt: skip
+            net.topology,
+            epsilon=case.epsilon,
+            delta=case.delta,
+            unit=unit,
+            max_weight=case.max_weight,
+            mechanism=case.mechanism,
+            noise=case.law,
+            **case.options,
+        ).strategy
 
 
 def answered(measurements: Measurements, weights: PrivateWeights, pairs: np.ndarray) -> np.ndarray:
     """Distances as anyone reads them from the release: each weight by itself, so that copies stay independent."""
     release = Release(measurements)
-    return (release.read(estimator="clip") if release.decoder.searches else release).distances(pairs, positions=True)
+    return (release.with_decoder(estimator="clip") if release.decoder.searches else release).distances(
+        pairs, positions=True
+    )
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,9 @@ def visit(browser):
 @pytest.fixture(scope="session")
 def released():
     options = dict(epsilon=1.0, unit=1.0, mechanism="input", max_weight=9, anyway=True, estimator="clip")
-    return hushpath.release(grid(), **options, quantity="travel time", measured_in="minutes", date="2026-03")
+    return hushpath.release(
+        grid(), quantity=hushpath.Quantity(name="travel time", unit_of_measure="minutes", date="2026-03"), **options
+    )
 
 
 @pytest.fixture(scope="session")
@@ -72,4 +74,4 @@ def trips_release():
         passes, topology, person="person", day="date", edge=("from", "to"), seconds="seconds", period="period",
         periods=["am", "pm"],
     )  # fmt: skip
-    return hushpath.release(trips, epsilon=4, protects="person-day", low=0.5, high=6.0)
+    return hushpath.release_trips(trips, epsilon=4, protects="person-day", low=0.5, high=6.0)

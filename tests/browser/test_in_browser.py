@@ -36,7 +36,7 @@ def compared(page, release, count=1000, period=None):
     rng, labels = np.random.default_rng(7), release.topology.labels
     pairs = [(str(labels[i]), str(labels[j])) for i, j in rng.integers(0, len(labels), (count, 2))]
     found = page.evaluate(ASK, [[*pair, *([period] if period else [])] for pair in pairs])
-    asked = release if period is None else release.at(period)
+    asked = release if period is None else release.for_period(period)
     # JSON has no infinity: playwright hands it over as itself
     return found, asked.distances(pairs), asked.intervals(pairs)
 
@@ -60,7 +60,10 @@ KINDS = ["all-pairs", "cover", "hubs", "hubs-bounded", "separator", "separator-c
 def test_every_mechanism_has_a_page(visit, tmp_path, mechanism):
     net = hushpath.Network.build(range(30), *np.array([(i, i + 1) for i in range(29)] + [(0, 29), (5, 20)]).T,
                                  np.arange(31.0) % 5 + 1)  # fmt: skip
-    made = hushpath.release(net, epsilon=1, unit=1, mechanism=mechanism, max_weight=6, anyway=True)
+    made = hushpath.release(
+        net,
+        plan=hushpath.plan(net.topology, epsilon=1, unit=1, mechanism=mechanism, max_weight=6, ignore_baseline=True),
+    )
     write_explorer(made, tmp_path / "x.html")
     found, distances, intervals = compared(visit(tmp_path / "x.html"), made, 200)
     assert [one["distance"] for one in found] == distances.tolist()
@@ -70,8 +73,11 @@ def test_every_mechanism_has_a_page(visit, tmp_path, mechanism):
 
 def test_a_directed_network(visit, tmp_path):
     made = hushpath.release(
-        grid(directed=True), epsilon=1, unit=1, mechanism="input", max_weight=9, anyway=True, estimator="clip"
-    )
+        grid(directed=True),
+        plan=hushpath.plan(
+            grid(directed=True).topology, epsilon=1, unit=1, mechanism="input", max_weight=9, ignore_baseline=True
+        ),
+    ).with_decoder(estimator="clip")
     write_explorer(made, tmp_path / "x.html")
     found, distances, _ = compared(visit(tmp_path / "x.html"), made)
     assert [one["distance"] for one in found] == distances.tolist()
@@ -79,7 +85,9 @@ def test_a_directed_network(visit, tmp_path):
 
 def test_a_forest(visit, tmp_path):
     net = hushpath.Network.build(range(40), np.arange(1, 40), (np.arange(1, 40) - 1) // 2, np.arange(39) % 4 + 1.0)
-    made = hushpath.release(net, epsilon=1, unit=1, mechanism="input", max_weight=9, anyway=True, estimator="clip")
+    made = hushpath.release(
+        net, plan=hushpath.plan(net.topology, epsilon=1, unit=1, mechanism="input", max_weight=9, ignore_baseline=True)
+    ).with_decoder(estimator="clip")
     write_explorer(made, tmp_path / "x.html")
     found, distances, intervals = compared(visit(tmp_path / "x.html"), made, 300)
     assert [one["distance"] for one in found] == distances.tolist()
@@ -195,7 +203,9 @@ def test_the_page_shows_the_promise_of_the_statement(visit, file, released, trip
 @pytest.mark.filterwarnings("ignore::hushpath.HushpathWarning")
 def test_a_weak_promise_is_as_harsh_on_the_page(visit, tmp_path):
     """At epsilon 20 the page says that this is practically no protection, on a phone without scrolling sideways."""
-    made = hushpath.release(grid(), epsilon=20.0, delta=0, unit=1.0, mechanism="input", max_weight=9, estimator="clip")
+    made = hushpath.release(grid(), epsilon=20.0, delta=0, unit=1.0, mechanism="input", max_weight=9).with_decoder(
+        estimator="clip"
+    )
     write_explorer(made, tmp_path / "x.html")
     page = visit(tmp_path / "x.html", viewport={"width": 380, "height": 760})
     assert "practically none" in page.locator("#protection").inner_text()
@@ -289,7 +299,9 @@ def test_names_of_strangers_are_text(visit, tmp_path):
     evil = ['</script><img src=x onerror="alert(1)">', "<b>bold</b>", "${alert(1)}", "\u202eabc", "a&b"]
     net = hushpath.Network.build(evil, [0, 1, 2, 3], [1, 2, 3, 4], [1.0] * 4)
     write_explorer(
-        hushpath.release(net, epsilon=1, unit=1, mechanism="input", estimator="clip", anyway=True),
+        hushpath.release(
+            net, plan=hushpath.plan(net.topology, epsilon=1, unit=1, mechanism="input", ignore_baseline=True)
+        ).with_decoder(estimator="clip"),
         tmp_path / "x.html",
         title="<b>&</b>",
     )
@@ -315,7 +327,10 @@ def test_the_page_forbids_requests(visit, file):
 def test_a_network_without_places_gets_a_layout(visit, tmp_path):
     net = hushpath.Network.build(range(25), np.arange(24), np.arange(1, 25), np.ones(24))
     write_explorer(
-        hushpath.release(net, epsilon=1, unit=1, mechanism="input", estimator="clip", anyway=True), tmp_path / "x.html"
+        hushpath.release(
+            net, plan=hushpath.plan(net.topology, epsilon=1, unit=1, mechanism="input", ignore_baseline=True)
+        ).with_decoder(estimator="clip"),
+        tmp_path / "x.html",
     )
     page = visit(tmp_path / "x.html", "#from=0")
     ready(page)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from named_graphs import ALL, SMALL, build, delaunay_ends, exact_distances, grid_ends, named, random_network
 
 import hushpath
-from hushpath.index.index import Index
 from hushpath.decoder.edges import EdgeDecoder
+from hushpath.index.index import Index
 
 
 def noisy_lengths(rel):
@@ -40,7 +40,9 @@ def every_way(rel, rng, expected):
 @pytest.mark.parametrize("name", ALL)
 def test_input_releases_answer_as_scipy_does(name):
     net = named(name)
-    rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", estimator="clip", seed=1, max_weight=20.0)
+    rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=1, max_weight=20.0).with_decoder(
+        estimator="clip"
+    )
     expected = exact_distances(net.topology, noisy_lengths(rel))
     index = rel.build_index()
     assert rel.index is index
@@ -59,7 +61,7 @@ def test_input_releases_answer_as_scipy_does(name):
 )
 def test_separator_releases_answer_as_the_paper_does(name, mechanism):
     rel = hushpath.release(named(name), epsilon=1.0, unit=1.0, mechanism=mechanism, seed=1, max_weight=20.0)
-    rel = rel.read(decoder="hierarchy")
+    rel = rel.with_decoder(decoder="hierarchy")
     n, expected = rel.topology.num_nodes, rel.matrix(positions=True)
     some = np.unique(np.random.default_rng(2).integers(0, n, 60 if n < 200 else 12))
     assert np.array_equal(expected[np.ix_(some, some)], paper_twin.answers(rel.measurements, some, some))
@@ -73,7 +75,7 @@ def test_separator_releases_answer_as_the_paper_does(name, mechanism):
 def test_random_networks_by_dijkstra_and_by_index(seed, directed):
     rng = np.random.default_rng(seed)
     net = random_network(rng, most_nodes=60, directed=directed)
-    rel = hushpath.release(net, epsilon=1.0, mechanism="input", seed=seed, unit=0.5, estimator="clip")
+    rel = hushpath.release(net, epsilon=1.0, mechanism="input", seed=seed, unit=0.5).with_decoder(estimator="clip")
     without = rel.matrix(positions=True)
     assert rel.index is None
     rel.build_index()
@@ -117,7 +119,7 @@ def test_a_network_without_separators_is_one_large_leaf():
     ends = np.stack(np.triu_indices(n, 1), 1)
     for directed in (False, True):
         net = build(n, ends, rng.uniform(0, 9, len(ends)), directed=directed)
-        rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=2, estimator="clip")
+        rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=2).with_decoder(estimator="clip")
         without = rel.matrix()
         rel.build_index()
         assert np.array_equal(rel.matrix(), without)
@@ -159,7 +161,7 @@ def test_the_file_gives_the_same_answers(name, tmp_path):
 
 def test_many_rows_build_tables_by_themselves(monkeypatch):
     net = named("planar")
-    rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=1, estimator="clip")
+    rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=1).with_decoder(estimator="clip")
     some = rel.matrix(range(20))
     assert rel.index is None
     rows = rel.matrix(range(1600))

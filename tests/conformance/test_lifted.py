@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import hushpath
-from hushpath.measurement.blocks import HierarchyBlock
 from hushpath.decoder.lifted import MOST_SHARE, Trial, losses
 from hushpath.decoder.registry import default_decoder
 from hushpath.lab.networks import make_ground
 from hushpath.lab.weights import weigh
+from hushpath.measurement.blocks import HierarchyBlock
 from hushpath.measurement.exact import exact_numbers
-from hushpath.releasing.evaluate import evaluate
 from hushpath.published.release import Release
+from hushpath.releasing.evaluate import evaluate
 
 
 def grid_ends(side):
@@ -40,7 +40,7 @@ def test_most_of_the_bias_goes_where_minima_lose_much(name, epsilon, most):
     for seed in (1, 2):
         net, rel = made(name, 900, epsilon, seed=seed)
         assert rel.decoder.name == "lifted"
-        before.append(evaluate(net, rel.read(decoder="hierarchy")))
+        before.append(evaluate(net, rel.with_decoder(decoder="hierarchy")))
         after.append(evaluate(net, rel))
     assert all(one.bias < -0.6 * one.mean_error for one in before)  # nearly all of the error is bias
     assert np.mean([one.mean_error for one in after]) < most * np.mean([one.mean_error for one in before])
@@ -52,7 +52,7 @@ def test_most_of_the_bias_goes_where_minima_lose_much(name, epsilon, most):
 def test_where_minima_lose_little_or_noise_drowns_everything_shortcuts_are_read_as_they_are(name, epsilon):
     _, rel = made(name, 400, epsilon)
     assert rel.decoder.share == 0.0
-    assert np.array_equal(rel.matrix(), rel.read(decoder="hierarchy").matrix())
+    assert np.array_equal(rel.matrix(), rel.with_decoder(decoder="hierarchy").matrix())
 
 
 def test_on_trees_nothing_is_lost_and_nothing_is_lengthened():
@@ -71,7 +71,7 @@ def test_the_share_is_the_same_every_time_and_depends_on_what_was_released_only(
     assert Release(longer).decoder.share == share
     block = rel.measurements.strategy.block(HierarchyBlock)
     cells = int(block.group_sizes[: block.hierarchy.num_cells].sum())
-    lifted, plain = rel.decoder.groups.items, rel.read(decoder="hierarchy").decoder.groups.items
+    lifted, plain = rel.decoder.groups.items, rel.with_decoder(decoder="hierarchy").decoder.groups.items
     most = np.repeat(MOST_SHARE * losses(rel.measurements.strategy), block.group_sizes)[:cells]
     assert (lifted >= plain).all()
     assert (lifted - plain <= most + 1).all()
@@ -110,7 +110,7 @@ def test_leaves_without_edges_and_networks_in_pieces():
     net = hushpath.Network.build(range(290), *ends.T, weights)  # two grids and two lonely nodes
     rel = hushpath.release(net, epsilon=30.0, unit=1.0, max_weight=4.0, mechanism="separator", seed=1)
     assert rel.decoder.share > 0
-    assert np.array_equal(np.isinf(rel.matrix()), np.isinf(rel.read(decoder="hierarchy").matrix()))
+    assert np.array_equal(np.isinf(rel.matrix()), np.isinf(rel.with_decoder(decoder="hierarchy").matrix()))
     assert np.isinf(rel.matrix()).any()
 
 

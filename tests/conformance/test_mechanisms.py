@@ -5,8 +5,8 @@ import pytest
 from named_graphs import ALL, SMALL, exact_distances, fitted, named
 
 import hushpath
-from hushpath.planning.predict import error_bound
 from hushpath.mechanism.registry import MECHANISMS
+from hushpath.planning.predict import error_bound
 
 EXACT = [name for name in MECHANISMS if MECHANISMS[name].lossless]
 INEXACT = [name for name in MECHANISMS if not MECHANISMS[name].lossless]
@@ -117,11 +117,11 @@ def test_every_way_to_ask_gives_the_same_answer(name, mechanism):
 def test_pure_and_approximate_budgets_are_met(mechanism):
     net = fitted(named("grid"), mechanism)
     for delta, law in [(0.0, "laplace"), (1e-6, "gaussian"), (1e-6, "auto")]:
-        rel = hushpath.release(net, epsilon=0.7, unit=1.0, delta=delta, law=law, mechanism=mechanism, max_weight=20.0)
+        rel = hushpath.release(net, epsilon=0.7, unit=1.0, delta=delta, mechanism=mechanism, max_weight=20.0, noise=law)
         assert 0.69 < rel.statement.epsilon <= 0.7
         assert rel.statement.delta == (1e-6 if rel.statement.law == "gaussian" else 0.0)
     with pytest.raises(hushpath.HushpathError, match="delta above 0"):
-        hushpath.release(net, epsilon=1.0, unit=1.0, delta=0, law="gaussian", mechanism=mechanism, max_weight=20.0)
+        hushpath.release(net, epsilon=1.0, unit=1.0, delta=0, mechanism=mechanism, max_weight=20.0, noise="gaussian")
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)

@@ -9,9 +9,9 @@ from named_graphs import build, fitted, named
 import hushpath
 from hushpath import HushpathError
 from hushpath.errors import BudgetError, CannotError, OptionError
+from hushpath.mechanism.registry import MECHANISMS
 from hushpath.noise import Law
 from hushpath.planning.plan import plan
-from hushpath.mechanism.registry import MECHANISMS
 
 CONSTANTS = {name: (None, "paper") if "constants" in m.options else (None,) for name, m in MECHANISMS.items()}
 EPSILONS = [5e-324, 1e-300, 1e-9, 1.0, 917.0, 1e300, math.inf]
@@ -62,15 +62,23 @@ def test_printed_constants_take_the_law_they_are_printed_for(mechanism, law):
     assert hushpath.release(net, **ask).statement.law == law
     other = "laplace" if law == "gaussian" else "gaussian"
     with pytest.raises(OptionError, match=f"is printed for {law} noise, not {other}"):
-        hushpath.release(net, law=other, **ask)
+        hushpath.release(net, noise=other, **ask)
 
 
 def test_one_law_that_fails_does_not_take_the_other_with_it():
     topology = named("grid").topology
     with pytest.raises(CannotError, match="does not fit in 64 bits"):
-        plan(topology, epsilon=1e-9, unit=1.0, mechanism="input", law="laplace", granularity=2.0**-30)
+        plan(
+            topology,
+            epsilon=1e-9,
+            unit=hushpath.WeightUnit(l1=1.0, lattice_step=2.0**-30),
+            mechanism="input",
+            noise="laplace",
+        )
     for mechanism in ("input", "auto"):
-        made = plan(topology, epsilon=1e-9, unit=1.0, mechanism=mechanism, granularity=2.0**-30)
+        made = plan(
+            topology, epsilon=1e-9, unit=hushpath.WeightUnit(l1=1.0, lattice_step=2.0**-30), mechanism=mechanism
+        )
         assert made.strategy.law is Law.GAUSSIAN
 
 

@@ -15,10 +15,10 @@ from named_graphs import SMALL, build, delaunay_ends, exact_distances, grid_ends
 
 import hushpath
 from hushpath import paper
-from hushpath.planning.predict import error_bound
 from hushpath.measurement.private_step import Measurements
-from hushpath.published.release import Release
 from hushpath.planning.plan import plan
+from hushpath.planning.predict import error_bound
+from hushpath.published.release import Release
 
 W, GRANULARITY = 6.0, 0.25  # coarse steps and few of them: many ties
 FAMILIES = {"separator": ["auto", "tree", "treewidth", "grid", "planar", "general"],
@@ -152,7 +152,7 @@ def test_leaves_that_are_searched_are_answered_as_the_paper_does():
     net = build(290, [(i, i + 1) for i in range(289)], np.ones(289))
     rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="separator", depth=1, seed=2)
     some = np.arange(0, 290, 7)
-    rel = rel.read(decoder="hierarchy")
+    rel = rel.with_decoder(decoder="hierarchy")
     expected = paper_twin.answers(rel.measurements, some, some)
     assert np.array_equal(rel.matrix(some, some, positions=True), expected)
     assert [rel.distance(s, 7) for s in some.tolist()] == expected[:, 1].tolist()

@@ -15,9 +15,9 @@ import pytest
 from edge_files import DIRECTED, FILES, UNSPACED, WITHOUT_WEIGHTS, WRITERS, graph_of, written
 from scipy import sparse
 
-from hushpath.network.network import Network
-from hushpath.io.readers import READERS, read_network, read_topology
 from hushpath.errors import NetworkError, OptionError
+from hushpath.io.readers import READERS, read_network, read_topology
+from hushpath.network.network import Network
 
 # A loop (dropped), a weight of 17 digits, a zero, a huge and a tiny one; the last node is isolated.
 EDGES = [(0, 1, 0.1 + 0.2), (1, 2, 0.0), (0, 2, 1e300), (3, 3, 5.0), (2, 3, 5e-324), (4, 0, 7.0)]

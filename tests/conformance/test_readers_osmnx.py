@@ -12,8 +12,8 @@ import networkx as nx
 import pytest
 
 from hushpath import read_network, read_topology
-from hushpath.io.readers import geopackage
 from hushpath.errors import HushpathError, HushpathWarning, NetworkError
+from hushpath.io.readers import geopackage
 
 LABELS = (101, 102, 2**40, 2**40 + 1)
 SECRET = "98765"

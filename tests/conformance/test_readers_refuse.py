@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hushpath.io.readers import READERS, read_network, read_topology
 from hushpath.errors import CannotError, NetworkError, OptionError
+from hushpath.io.readers import READERS, read_network, read_topology
 
 
 def csv(folder, content, name="edges.csv"):

@@ -9,19 +9,19 @@ import pytest
 from named_graphs import SMALL, exact_distances, fitted, named
 
 import hushpath
-from hushpath.measurement.blocks import TripBlock
-from hushpath.measurement.samples import few_hops, sampled_hops
-from hushpath.network.topology import Topology
-from hushpath.trips.trips import Trips
 from hushpath.decoder.base import Decoder
 from hushpath.decoder.registry import DECODERS, decoders_for, default_decoder
 from hushpath.errors import CannotError, OptionError
 from hushpath.estimator.base import NoisyEdges, WeightEstimator
 from hushpath.estimator.registry import ESTIMATORS
+from hushpath.measurement.blocks import TripBlock
 from hushpath.measurement.private_step import Measurements
+from hushpath.measurement.samples import few_hops, sampled_hops
+from hushpath.mechanism.registry import MECHANISMS
+from hushpath.network.topology import Topology
 from hushpath.noise import Law, stds
 from hushpath.published.release import Release
-from hushpath.mechanism.registry import MECHANISMS
+from hushpath.trips.trips import Trips
 
 NETWORKS = [name for name in SMALL if named(name).topology.num_nodes <= 40]
 OTHER_WAYS = {
@@ -79,7 +79,7 @@ def trip_releases():
                 owned = travelled(name, directed, periods)
                 told = dict(protects="person", low=0.5, high=6, seed=7)
                 rel = hushpath.release(owned.trips, epsilon=epsilon, delta=delta, **told)
-                made += [(owned, rel.at(period)) for period in rel.periods] or [(owned, rel)]
+                made += [(owned, rel.for_period(period)) for period in rel.periods] or [(owned, rel)]
     return made
 
 
@@ -90,7 +90,7 @@ def readings(decoder):
         (net, rel) for net, rel in [*releases(), *trip_releases()] if DECODERS[decoder].reads(rel.measurements.strategy)
     ]
     assert found, f"no release here is read by decoder {decoder!r}: add a network or a mechanism that measures for it"
-    return [(net, rel, rel.read(decoder=decoder)) for net, rel in found]
+    return [(net, rel, rel.with_decoder(decoder=decoder)) for net, rel in found]
 
 
 @pytest.mark.parametrize("decoder", DECODERS)
@@ -164,7 +164,7 @@ def test_intervals_surround_the_answer(decoder):
             ]:  # where there is something to be unsure of
                 with pytest.raises(CannotError, match="estimator='clip'"):  # no bound is known
                     read.interval(labels[topology.tails[edge]], labels[topology.heads[edge]])
-            read = rel.read(decoder=decoder, estimator="clip")
+            read = rel.with_decoder(decoder=decoder, estimator="clip")
         for a, b in ((labels[0], labels[-1]), (labels[0], labels[min(1, len(labels) - 1)])):
             low, high = read.interval(a, b)
             assert 0 <= low <= read.distance(a, b) <= high or np.isinf(low)
@@ -177,7 +177,7 @@ def test_the_index_answers_as_the_decoder_does(decoder, tmp_path):
         before = read.matrix()
         read.save_index(tmp_path / f"{i}.hushx")
         assert np.array_equal(read.matrix(), before)
-        again = rel.read(decoder=decoder)
+        again = rel.with_decoder(decoder=decoder)
         again.load_index(tmp_path / f"{i}.hushx")
         assert np.array_equal(again.matrix(), before)
         if DECODERS[decoder] is not default_decoder(rel.measurements.strategy) and rel.decoder.indexed:
@@ -202,7 +202,7 @@ def test_decoders_and_estimators_that_do_not_apply_are_refused():
             rel.read(**asked)
     table = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="all-pairs")
     with pytest.raises(OptionError):
-        table.read(estimator="clip")
+        table.with_decoder(estimator="clip")
 
 
 def test_every_reading_keeps_its_bound_where_hubs_are_not_random():
@@ -215,7 +215,7 @@ def test_every_reading_keeps_its_bound_where_hubs_are_not_random():
         rel = hushpath.release(net, epsilon=np.inf, unit=1.0, mechanism=mechanism, **few)
         for decoder in decoders_for(rel.measurements.strategy):
             bound = decoder.bound(rel.measurements.strategy, 0.05)
-            error = rel.read(decoder=decoder.name).matrix()[:n, :n] - true
+            error = rel.with_decoder(decoder=decoder.name).matrix()[:n, :n] - true
             assert error.max() <= bound.noise + bound.detour, decoder.name
             assert error.min() >= -bound.noise - bound.below, decoder.name
 
@@ -229,7 +229,7 @@ def test_an_index_of_one_estimator_is_not_served_for_another(monkeypatch, tmp_pa
     longest = WeightEstimator(name="longest", summary="", estimate=lambda noisy: noisy.bounds[1])
     monkeypatch.setitem(ESTIMATORS, "longest", longest)
     rel = hushpath.release(named("grid"), epsilon=1.0, unit=1.0, mechanism="input", max_weight=20.0, seed=1)
-    other = rel.read(estimator="longest")
+    other = rel.with_decoder(estimator="longest")
     for mine, theirs in ((rel, other), (other, rel)):
         mine.save_index(tmp_path / "x.hushx")
         with pytest.raises(hushpath.HushpathError, match="another way to read it"):
@@ -305,11 +305,11 @@ def test_intervals_know_how_far_an_estimator_may_be_off(estimator):
     true, inside = exact_distances(net.topology, net.weights.reveal())[0], []
     for seed in range(12):
         rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", max_weight=20.0, seed=seed)
-        read, targets = rel.read(estimator=estimator), [5, 20, 33]
+        read, targets = rel.with_decoder(estimator=estimator), [5, 20, 33]
         low, high = read.intervals([(0, target) for target in targets], 0.9).T
         inside.extend((low <= true[targets]) & (true[targets] <= high))
     assert np.mean(inside) > 0.6  # 36 draws of a chance of about 0.9; below 0.6 by chance once in a million
-    hubs = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="hubs", seed=1).read(estimator=estimator)
+    hubs = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="hubs", seed=1).with_decoder(estimator=estimator)
     if ESTIMATORS[estimator].proved:
         hubs.interval(0, 5)
     else:
@@ -323,7 +323,7 @@ def test_wild_noise_breaks_no_estimator(estimator):
     for extreme in (-(2**62), 0, 2**62):
         values = np.full_like(rel.measurements.values, extreme)
         wild = Release(Measurements(rel.measurements.strategy, values, "vector-seeded", False))
-        answers = wild.read(estimator=estimator).matrix()
+        answers = wild.with_decoder(estimator=estimator).matrix()
         assert (answers >= 0).all()
         assert np.isfinite(answers).all()
 
@@ -355,7 +355,7 @@ def test_noisy_edges_know_their_noise():
 def read_times(estimator):
     """Every release of trips, read once for all tests."""
     usual = {id(rel): read for _, rel, read in readings("trips") if read.decoder_choice.estimator.name == estimator}
-    return [(owned, rel, usual.get(id(rel)) or rel.read(estimator=estimator)) for owned, rel in trip_releases()]
+    return [(owned, rel, usual.get(id(rel)) or rel.with_decoder(estimator=estimator)) for owned, rel in trip_releases()]
 
 
 @pytest.mark.parametrize("estimator", OF_TRIPS)
@@ -369,7 +369,7 @@ def test_estimated_times_are_whole_steps_within_public_bounds(estimator):
         assert (read.lattice.low <= times).all()
         assert (times <= read.lattice.high).all()
         if seen % 3 == 0:
-            assert np.array_equal(times, rel.read(estimator=estimator).decoder.all_weights)  # nothing is drawn
+            assert np.array_equal(times, rel.with_decoder(estimator=estimator).decoder.all_weights)  # nothing is drawn
         assert np.array_equal(read.saved_weights.reshape(times.shape), times)
         seen += 1
     assert seen
@@ -395,7 +395,7 @@ def test_wild_noise_breaks_no_estimator_of_trips(estimator):
         for extreme in (-(2**62), 0, 2**62):
             values = np.full_like(rel.measurements.values, extreme)
             wild = Release(Measurements(rel.measurements.strategy, values, "vector-seeded", False))
-            read = wild.read(estimator=estimator)
+            read = wild.with_decoder(estimator=estimator)
             answers = (read.at(rel.period) if rel.period else read).matrix()
             assert (answers >= 0).all()
             apart = np.isinf(exact_distances(owned.topology, np.ones(owned.topology.num_edges)))
@@ -408,8 +408,8 @@ def test_estimators_read_either_weights_or_trips(estimator):
     of_trips = estimator in OF_TRIPS
     weights = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=1)
     with pytest.raises(hushpath.HushpathError):
-        (weights if of_trips else rel).read(estimator=estimator)
-    assert (rel if of_trips else weights).read(estimator=estimator).decoder_choice.estimator.name == estimator
+        (weights if of_trips else rel).with_decoder(estimator=estimator)
+    assert (rel if of_trips else weights).with_decoder(estimator=estimator).decoder_choice.estimator.name == estimator
     assert owned.topology is rel.topology
 
 

@@ -11,10 +11,10 @@ from named_graphs import build, delaunay_ends, exact_distances, grid_ends, named
 import hushpath
 from hushpath import HushpathError
 from hushpath.measurement.anchors import AnchorBlock
-from hushpath.planning.predict import error_bound
 from hushpath.measurement.exact import exact_numbers
 from hushpath.noise import Law
 from hushpath.planning.plan import plan
+from hushpath.planning.predict import error_bound
 
 W = 20.0
 GAMMA = 0.1
@@ -50,7 +50,7 @@ def test_the_realised_maximum_stays_below_the_bound(options, law):
     for net in nets:
         expected = exact_distances(net.topology, net.weights.reveal())
         for seed in range(20):
-            rel = hushpath.release(net, epsilon=1.0, unit=1.0, law=law, seed=seed, max_weight=W, **options)
+            rel = hushpath.release(net, epsilon=1.0, unit=1.0, seed=seed, max_weight=W, noise=law, **options)
             bound = error_bound(rel.measurements.strategy, GAMMA)
             error = rel.matrix() - expected
             failures += bool(error.min() < -bound.noise - bound.below or error.max() > bound.noise + bound.detour)
@@ -61,7 +61,7 @@ def test_the_realised_maximum_stays_below_the_bound(options, law):
 def test_the_bound_can_fail(options):
     """Negative control: a fiftieth of the bound is exceeded."""
     net = path(60, np.full(59, 5.0))
-    rel = hushpath.release(net, epsilon=1.0, unit=1.0, law="laplace", seed=1, max_weight=W, **options)
+    rel = hushpath.release(net, epsilon=1.0, unit=1.0, seed=1, max_weight=W, noise="laplace", **options)
     error = np.abs(rel.matrix() - exact_distances(net.topology, net.weights.reveal())).max()
     assert error > error_bound(rel.measurements.strategy, GAMMA).total / 50
 
@@ -110,9 +110,15 @@ def test_published_hubs_cost_no_neighbour_more_than_the_certificate(mechanism, l
         net = path(40, rng.uniform(0, W, 39)) if seed < 5 else random_network(rng, most_nodes=30, directed=False)
         topology, weights = net.topology, net.weights.reveal()
         strategy = plan(
-            topology, epsilon=1.0, unit=1.0, max_weight=W, mechanism=mechanism, law=str(law),
-            constants="paper", hub_seed=seed,
-        ).strategy  # fmt: skip
+            topology,
+            epsilon=1.0,
+            unit=1.0,
+            max_weight=W,
+            mechanism=mechanism,
+            constants="paper",
+            hub_seed=seed,
+            noise=str(law),
+        ).strategy
         clustered += mechanism == "hubs-bounded" and len(strategy.blocks[2].vertices) > 1
 
         def numbers(weights, net=net, strategy=strategy):
@@ -135,7 +141,7 @@ def test_published_hubs_cost_no_neighbour_more_than_the_certificate(mechanism, l
 
 def test_a_hop_limit_is_a_limit():
     """Negative control of the kernel: paths of more arcs are not found, paths of as many are."""
-    from hushpath.kernels.walks import Lengths, Room, UNREACHED, extend
+    from hushpath.kernels.walks import UNREACHED, Lengths, Room, extend
 
     arcs = path(6).topology.arcs
     arcs, room = Lengths(arcs.start, arcs.heads, np.ones(10, np.int64)), Room(*np.empty((5, 6), np.int64))
@@ -160,7 +166,7 @@ def test_hubs_are_public_and_repeat():
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 def test_published_numbers_of_hubs(law):
     net = named("grid")
-    strategy = plan(net.topology, epsilon=1.0, unit=1.0, mechanism="hubs", constants="paper", law=law).strategy
+    strategy = plan(net.topology, epsilon=1.0, unit=1.0, mechanism="hubs", constants="paper", noise=law).strategy
     n = net.topology.num_nodes
     wanted = math.ceil(n ** (1 / 3 if law == "laplace" else 1 / 2) * math.log(n))
     assert len(strategy.blocks[1].vertices) == wanted == strategy.details["hubs"]
@@ -198,7 +204,7 @@ def test_range_queries_are_distances_on_a_path():
     for mechanism in ("tree", "separator"):
         rel = hushpath.release(net, epsilon=np.inf, unit=1.0, mechanism=mechanism)
         assert rel.distance(17, 800) == counts[17:800].sum()
-    strategy = plan(net.topology, epsilon=1.0, unit=1.0, mechanism="tree", law="laplace").strategy
+    strategy = plan(net.topology, epsilon=1.0, unit=1.0, mechanism="tree", noise="laplace").strategy
     assert strategy.details["numbers_per_edge"] <= math.log2(n)
     block = strategy.blocks[0]
     noise = np.ones(len(block.nodes))
@@ -241,7 +247,7 @@ def test_tree_intervals_cover():
     expected = exact_distances(net.topology, net.weights.reveal())
     rng, held = np.random.default_rng(5), 0
     for seed in range(40):
-        rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="tree", law="gaussian", seed=seed)
+        rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="tree", seed=seed, noise="gaussian")
         for _ in range(10):
             s, t = rng.choice(60, 2, replace=False).tolist()
             low, high = rel.interval(s, t, confidence=0.9)
@@ -257,13 +263,13 @@ def test_paper_constants_of_trees_and_treewidth_stay_within_the_budget():
         assert 0 < rel.statement.epsilon <= 0.9
         assert ours.statement.noise[1] <= rel.statement.noise[1]
         with pytest.raises(HushpathError, match="laplace"):
-            hushpath.release(net, epsilon=0.9, unit=1.0, mechanism=mechanism, constants="paper", law="gaussian")
+            hushpath.release(net, epsilon=0.9, unit=1.0, mechanism=mechanism, constants="paper", noise="gaussian")
 
 
 def test_treewidth_is_pure_unless_asked_otherwise():
     net = named("cycle")
     assert hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="treewidth").statement.delta == 0
-    assert hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="treewidth", law="gaussian").statement.delta == 1e-6
+    assert hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="treewidth", noise="gaussian").statement.delta == 1e-6
 
 
 @pytest.mark.parametrize(
@@ -302,4 +308,4 @@ def test_large_networks_are_declined_at_once():
     for mechanism in ("cover", "hubs", "hubs-bounded", "treewidth"):
         with pytest.raises(HushpathError, match="cannot run on this network: it has 250000 nodes"):
             plan(topology, epsilon=1.0, unit=1.0, max_weight=W, mechanism=mechanism)
-    assert plan(topology, epsilon=1.0, unit=1.0, mechanism="tree", law="laplace").strategy.num_values == n - 1
+    assert plan(topology, epsilon=1.0, unit=1.0, mechanism="tree", noise="laplace").strategy.num_values == n - 1

@@ -8,8 +8,8 @@ from named_graphs import build, exact_distances, named
 
 import hushpath
 from hushpath import HushpathError
-from hushpath.measurement.hierarchy import HierarchyBlock
 from hushpath.decoder.edges import edge_bound
+from hushpath.measurement.hierarchy import HierarchyBlock
 from hushpath.planning.predict import error_bound
 
 
@@ -69,7 +69,7 @@ def test_the_realised_maximum_stays_below_the_bound(options, law):
     for name in ("grid", "path"):
         net = named(name)
         for seed in range(20):
-            rel = hushpath.release(net, epsilon=1.0, unit=1.0, law=law, seed=seed, **options)
+            rel = hushpath.release(net, epsilon=1.0, unit=1.0, seed=seed, noise=law, **options)
             strategy, mechanism = rel.measurements.strategy, options["mechanism"]
             if mechanism == "input":
                 bound = edge_bound(strategy, gamma, hops=net.topology.num_nodes - 1)
@@ -83,7 +83,7 @@ def test_the_realised_maximum_stays_below_the_bound(options, law):
 def test_the_bound_can_fail():
     """Negative control: a tenth of the bound is exceeded."""
     net = named("path")
-    rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="all-pairs", law="laplace", seed=0)
+    rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="all-pairs", seed=0, noise="laplace")
     error = np.abs(rel.matrix() - exact_distances(net.topology, net.weights.reveal())).max()
     assert error > error_bound(rel.measurements.strategy, 0.1).total / 10
 
@@ -91,22 +91,29 @@ def test_the_bound_can_fail():
 def test_paper_constants_are_certified_far_below_the_budget():
     net = named("grid")
     rel = hushpath.release(
-        net, epsilon=0.9, unit=1.0, delta=1e-6, mechanism="separator", law="gaussian", constants="paper",
-        levels="adjacent", leaves="all-pairs",
-    )  # fmt: skip
+        net,
+        epsilon=0.9,
+        unit=1.0,
+        delta=1e-6,
+        mechanism="separator",
+        constants="paper",
+        levels="adjacent",
+        leaves="all-pairs",
+        noise="gaussian",
+    )
     assert 0 < rel.statement.epsilon < 0.2
-    ours = hushpath.release(net, epsilon=0.9, unit=1.0, delta=1e-6, mechanism="separator", law="gaussian")
+    ours = hushpath.release(net, epsilon=0.9, unit=1.0, delta=1e-6, mechanism="separator", noise="gaussian")
     assert ours.statement.noise[1] < rel.statement.noise[1] / 5
     with pytest.raises(HushpathError, match="gaussian"):
-        hushpath.release(net, epsilon=0.9, unit=1.0, mechanism="separator", law="laplace", constants="paper")
+        hushpath.release(net, epsilon=0.9, unit=1.0, mechanism="separator", constants="paper", noise="laplace")
 
 
 def test_depth_zero_is_input_perturbation():
     net = named("grid")
-    a = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="separator", depth=0, law="laplace", seed=4)
-    b = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", law="laplace", seed=4)
+    a = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="separator", depth=0, seed=4, noise="laplace")
+    b = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=4, noise="laplace")
     assert np.array_equal(a.measurements.values, b.measurements.values)
-    assert np.array_equal(a.matrix(), b.read(estimator="clip").matrix())
+    assert np.array_equal(a.matrix(), b.with_decoder(estimator="clip").matrix())
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import Delaunay
 
 from hushpath.separators.families import FAMILIES
-from hushpath.separators.graph import Graph, LEFT, RIGHT, SEPARATOR, Split, separates
+from hushpath.separators.graph import LEFT, RIGHT, SEPARATOR, Graph, Split, separates
 
 
 def shuffled(network, seed=3):

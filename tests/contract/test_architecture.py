@@ -95,7 +95,7 @@ def test_plans_simulate_with_noise_that_protects_nobody_on_weights_that_they_mad
     """Nothing but a release measures private data; simulations have exact arithmetic, but no way to private weights."""
     uses = re.compile(r"import .*\bmeasure\b|\bmeasure\(")
     measurers = {name for name, text in sources().items() if uses.search(_code(text))}
-    assert measurers == {"measurement/private_step.py", "measurement/private_step.py", "releasing/release.py"}
+    assert measurers == {"measurement/private_step.py", "releasing/release.py"}
     users = {name for name, text in sources().items() if "simulated_noise" in _code(text)}
     assert users == {"noise/__init__.py", "noise/simulated.py", "estimator/base.py", "decoder/simulate.py"}
     private = re.compile(r"\bNetwork\b|PrivateWeights|\bTrips\b|readers|reveal|on_lattice|private_rows")

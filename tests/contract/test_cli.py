@@ -260,7 +260,7 @@ def test_no_error_repeats_a_weight(folder, capsys):
 
 
 def test_a_bug_shows_no_data(folder, capsys, monkeypatch):
-import hushpath.io.readers
+    import hushpath.io.readers
 
     def broken(*args, **options):
         raise RuntimeError("secret 31337")
@@ -324,7 +324,7 @@ def test_a_partition_is_written_once_and_used_again(folder, capsys):
 def test_warnings_are_lines_and_json(folder, capsys, monkeypatch):
     import warnings
 
-import hushpath.io.readers
+    import hushpath.io.readers
 
     read = hushpath.io.readers.read_network
 

@@ -35,8 +35,8 @@ def test_a_point_query_on_a_saved_index_brings_no_heavy_one(name, private, tmp_p
     monkeypatch.setenv("HUSHPATH_CACHE", str(tmp_path / "cache"))
     network = named(name)
     rel = hushpath.release(
-        network, epsilon=1.0, unit=1.0, mechanism="input", max_weight=9.0, estimator="clip", seed=None if private else 1
-    )
+        network, epsilon=1.0, unit=1.0, mechanism="input", max_weight=9.0, seed=None if private else 1
+    ).with_decoder(estimator="clip")
     rel.save(tmp_path / "roads.hush", index=True)
     ends = network.topology.labels[0], network.topology.labels[-1]
     asked = ["query", str(tmp_path / "roads.hush"), *map(str, ends), "--json"]
@@ -54,9 +54,13 @@ def test_answers_in_plain_python_are_those_of_compiled_code(granularity, tmp_pat
     ends = np.concatenate([grid_ends(4, 4), grid_ends(4, 4)[:, ::-1], [(16, 0), (17, 16), (5, 18), (18, 19), (19, 10)]])
     network = build(20, ends, rng.uniform(1, 9, len(ends)), directed=True)
     rel = hushpath.release(
-        network, epsilon=1.0, unit=60.0, mechanism="input", max_weight=9e6, estimator="clip", seed=1,
-        granularity=granularity,
-    )  # fmt: skip
+        network,
+        epsilon=1.0,
+        unit=hushpath.WeightUnit(l1=60.0, lattice_step=granularity),
+        mechanism="input",
+        max_weight=9e6,
+        seed=1,
+    ).with_decoder(estimator="clip")
     rel.save(tmp_path / "roads.hush", index=True)
     assert rel.index.tables.side_out.dtype == ("float64" if granularity < 2.0**-9 else "int32")
     program = f"""

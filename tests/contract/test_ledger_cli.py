@@ -9,8 +9,8 @@ from named_graphs import grid_ends
 
 import hushpath
 from hushpath.cli import run
-from hushpath.privacy.ledger import Ledger
 from hushpath.privacy.composition import Spending
+from hushpath.privacy.ledger import Ledger
 
 INIT = ["ledger", "init", "a.ledger", "--dataset", "taxi", "--protects", "person-day", "--epsilon", "3"]
 WEEK = date(2024, 3, 1), date(2024, 3, 7)
@@ -34,7 +34,7 @@ def released(name, *, epsilon=1.0, law="gaussian", **more):
     """A release as it will be paid for: first the charge, then the noise."""
     net = hushpath.read_network("roads.csv")
     ledger = Ledger.open("a.ledger")
-    plan = hushpath.plan(net.topology, epsilon=epsilon, unit=1.0, mechanism="input", law=law, delta=1e-6)
+    plan = hushpath.plan(net.topology, epsilon=epsilon, unit=1.0, mechanism="input", delta=1e-6, noise=law)
     number = ledger.charge(Spending.of(plan.strategy.certificate, "person-day"), days=WEEK, file=name)
     made = hushpath.release(net, plan=plan, **more)
     made.save(name)

@@ -226,7 +226,7 @@ def test_everything_printed_of_trips(travelled, capsys, command, as_json):
 @pytest.mark.parametrize("period", ["am", "pm"])
 def test_files_and_tables_of_every_period(travelled, period):
     folder, private, _ = travelled
-    rel = hushpath.load("t.hush").at(period)
+    rel = hushpath.load("t.hush").for_period(period)
     texts = [repr(rel), str(rel.statement), str(rel.frame(["n0", "n1"])), json.dumps(rel.statement.as_dict())]
     rel.save(f"{period}.hush", index=True)
     names = [f"{period}.hush", rel.index_file(f"{period}.hush").name]

@@ -10,7 +10,16 @@ import pytest
 import hushpath
 
 PACKAGE = Path(hushpath.__file__).parent
-CRITICAL = ["network/lattice.py", "network/private_weights.py", "privacy", "noise", "measure", "strategy", "kernels", "decompose"]
+CRITICAL = [
+    "network/lattice.py",
+    "network/private_weights.py",
+    "privacy",
+    "noise",
+    "measure",
+    "strategy",
+    "kernels",
+    "decompose",
+]
 
 
 def asserts_in(text):

@@ -35,7 +35,13 @@ def test_no_proof_is_stale():
 
 def test_every_private_promise_has_a_proof():
     package = ROOT / "src" / "hushpath"
-    core = ("measurement/private_step.py", "network/lattice.py", "network/private_weights.py", "measurement/exact.py", "measurement/exact.py")
+    core = (
+        "measurement/private_step.py",
+        "network/lattice.py",
+        "network/private_weights.py",
+        "measurement/exact.py",
+        "measurement/exact.py",
+    )
     every = [*(package / "privacy").rglob("*.py"), *(package / name for name in core)]
     paths = [path for path in every if has_code(path.read_text(encoding="utf-8"))]
     needed = {path.relative_to(ROOT).as_posix() for path in paths}

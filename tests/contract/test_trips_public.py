@@ -56,7 +56,7 @@ def told(form, rows, raw, folder):
             topology = hushpath.read_topology(folder / "net.csv", proxy="free", directed=True)
             trips = hushpath.read_trips(given, topology, periods=["1", "2"], **f.NAMED)
             terms = dict(protects="person-day", low=0.5, high=6, epsilon=1.0, estimator="ratio")
-            hushpath.release(trips, ledger=folder / "ledger", **terms).save(folder / "out.hush")
+            hushpath.release_trips(trips, ledger=folder / "ledger", **terms).save(folder / "out.hush")
             code = 0
         else:
             options = [*TERMS.split(), "--ledger", f"{folder}/ledger", "-o", f"{folder}/out.hush"]

@@ -32,9 +32,9 @@ from forging import put_together, taken_apart
 from seeds import NEW, write_seed
 
 import hushpath
+from hushpath.decoder import edges
 from hushpath.index import registry as index_registry
 from hushpath.index import storage
-from hushpath.decoder import edges
 from hushpath.published import file as fileformat
 
 CORPUS = Path(__file__).parent / "corpus"

@@ -94,10 +94,12 @@ def write_seed(folder, name):
     """Write one seed."""
     if name in TRIPS:
         trips, told = TRIPS[name]
-        hushpath.release(trips, **{**TRIP_TERMS, **told}).save(folder / f"{name}.hush")
+        hushpath.release_trips(trips, **{**TRIP_TERMS, **told}).save(folder / f"{name}.hush")
         return
     net, mechanism, options = (RELEASES | NEW)[name]
-    rel = hushpath.release(net, mechanism=mechanism, anyway=True, **TERMS, **options)
+    rel = hushpath.release(
+        net, plan=hushpath.plan(net.topology, mechanism=mechanism, **TERMS, **options, ignore_baseline=True)
+    )
     rel.save(folder / f"{name}.hush", index=name in INDEXED)
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from replay_networks import MOST, UNIT
 
+from hushpath.measurement.exact import exact_numbers
 from hushpath.measurement.hierarchy import HierarchyBlock
 from hushpath.network.private_weights import PrivateWeights
-from hushpath.measurement.exact import exact_numbers
 from hushpath.noise import Law
 
 HAIR = 2.0**-32

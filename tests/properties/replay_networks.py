@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from named_graphs import delaunay_ends, grid_ends
 
-from hushpath.network.topology import Topology
-from hushpath.noise import Law
+from hushpath.measurement.terms import Terms
 from hushpath.mechanism.base import Problem, build_strategy
 from hushpath.mechanism.registry import MECHANISMS
-from hushpath.measurement.terms import Terms
+from hushpath.network.topology import Topology
+from hushpath.noise import Law
 
 UNIT = 1.0
 MOST = 64.0  # the declared largest weight

@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 from hushpath import Network, read_network
-from hushpath.network.private_weights import PrivateWeights
 from hushpath.errors import HushpathError
+from hushpath.network.private_weights import PrivateWeights
 
 SECRET = "7.77.7-secret"
 HEAD = f"source,target,weight\na,b,{SECRET}\n"

@@ -12,9 +12,9 @@ from edge_files import written
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from hushpath.network.network import Network
-from hushpath.io.readers import READERS, read_network, read_topology
 from hushpath.errors import HushpathError, HushpathWarning
+from hushpath.io.readers import READERS, read_network, read_topology
+from hushpath.network.network import Network
 
 SUFFIXES = [suffix + packed for reader in READERS.values() for suffix in reader.suffixes for packed in ("", ".gz")]
 many = settings(max_examples=250, deadline=None, derandomize=True)

@@ -19,10 +19,11 @@ from named_graphs import fitted, named, random_network
 from replay_moves import Meter, Push, hierarchy_of, inner_edges, pushes
 from replay_networks import MOST, UNIT, all_cases
 
-from hushpath.separators.families import FAMILIES
+import hushpath
+from hushpath.mechanism.registry import MECHANISMS
 from hushpath.noise import Law
 from hushpath.planning.plan import plan
-from hushpath.mechanism.registry import MECHANISMS
+from hushpath.separators.families import FAMILIES
 
 CASES = all_cases()
 
@@ -165,8 +166,13 @@ def test_small_random_networks(mechanism, law):
         topology = fitted(net, mechanism).topology
         granularity = None if rng.random() < 0.5 else float(2.0 ** rng.integers(-6, 1))
         strategy = plan(
-            topology, epsilon=1.0, unit=UNIT, max_weight=MOST, mechanism=mechanism, law=law, granularity=granularity
-        ).strategy  # fmt: skip
+            topology,
+            epsilon=1.0,
+            unit=hushpath.WeightUnit(l1=UNIT, lattice_step=granularity),
+            max_weight=MOST,
+            mechanism=mechanism,
+            noise=law,
+        ).strategy
         meter, spent = Meter(strategy), strategy.certificate.spent
         weights = rng.integers(0, 6, topology.num_edges) * rng.choice([1.0, 0.25, 0.375])
         for edge in range(topology.num_edges):
@@ -196,7 +202,7 @@ def worst_single_edge(strategy):
 def test_the_certificate_is_attained_within_a_factor_of_two_somewhere(mechanism, law):
     # On a path each edge is a bridge, so every pair across it moves: the cut lemma is tight there.
     topology = named("path").topology
-    strategy = plan(topology, epsilon=1.0, unit=UNIT, max_weight=50.0, mechanism=mechanism, law=law).strategy
+    strategy = plan(topology, epsilon=1.0, unit=UNIT, max_weight=50.0, mechanism=mechanism, noise=law).strategy
     spent = strategy.certificate.spent
     assert spent / 2 <= worst_single_edge(strategy) <= spent * (1 + 1e-12)
 

@@ -14,12 +14,12 @@ import pytest
 from named_graphs import build, fitted, grid_ends
 
 import hushpath
-from hushpath.network.private_weights import PrivateWeights
 from hushpath.measurement.private_step import measure
-from hushpath.noise import make_sampler
-from hushpath.published.cautions import of_release
-from hushpath.planning.plan import plan
 from hushpath.mechanism.registry import MECHANISMS
+from hushpath.network.private_weights import PrivateWeights
+from hushpath.noise import make_sampler
+from hushpath.planning.plan import plan
+from hushpath.published.cautions import of_release
 
 PACKAGE = str(Path(hushpath.__file__).parent)
 ENDS = grid_ends(5, 5)
@@ -56,7 +56,7 @@ def lines_executed(function):
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 def test_the_same_lines_run_and_the_same_shapes_come_out(mechanism, law):
     topology = fitted(build(25, ENDS, WEIGHTS["zeros"]), mechanism).topology
-    strategy = plan(topology, epsilon=1.0, unit=1.0, mechanism=mechanism, law=law, max_weight=100.0).strategy
+    strategy = plan(topology, epsilon=1.0, unit=1.0, mechanism=mechanism, max_weight=100.0, noise=law).strategy
     m = topology.num_edges
     first, *others = (
         lines_executed(

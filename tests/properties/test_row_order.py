@@ -15,10 +15,10 @@ from scipy.stats import spearmanr
 
 import hushpath
 from hushpath import Network
-from hushpath.io.readers import READERS
 from hushpath.estimator import registry as estimators
-from hushpath.releasing.evaluate import compare
+from hushpath.io.readers import READERS
 from hushpath.mechanism.registry import MECHANISMS
+from hushpath.releasing.evaluate import compare
 
 COLUMNS = ["source", "target", "weight", "low", "high"]
 QUICK = {"mechanism": "input", "estimator": "clip"}

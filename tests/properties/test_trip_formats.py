@@ -13,11 +13,11 @@ import pytest
 import trip_formats as f
 from named_graphs import grid_ends
 
-from hushpath.trips.periods import Periods
-from hushpath.network.topology import Topology
-from hushpath.trips.trips import read_trips
-from hushpath.measurement.trip_totals import trip_totals
 from hushpath.measurement.trip_strategy import TripTerms, trip_strategy
+from hushpath.measurement.trip_totals import trip_totals
+from hushpath.network.topology import Topology
+from hushpath.trips.periods import Periods
+from hushpath.trips.trips import read_trips
 
 ENDS = np.concatenate([grid_ends(3, 3), grid_ends(3, 3)[:, ::-1]])
 NODES, PERIODS = 9, ["1", "2"]

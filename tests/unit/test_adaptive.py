@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 
 from hushpath.privacy.accounting import Budget, zcdp_epsilon, zcdp_rho
-from hushpath.privacy.composition import books, cost, room
+from hushpath.privacy.composition import Spending, books, cost, room
 from hushpath.privacy.gaussian import gaussian_delta, gaussian_epsilon
-from hushpath.privacy.composition import Spending
 
 CASES = [(1.0, 1e-6), (3.0, 1e-6), (10.0, 1e-6), (3.0, 0.05)]
 STEPS = 80

@@ -11,9 +11,9 @@ from noisy_grid import grid
 
 import hushpath
 from hushpath import compiled
-from hushpath.index import registry as index_registry
 from hushpath.compiled import cache_problem
 from hushpath.index import partition as dissection
+from hushpath.index import registry as index_registry
 
 DIGEST = "a" * 64
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="no owners and modes")
@@ -95,6 +95,7 @@ def test_a_sticky_folder_above_is_no_danger(cache):
 
 # --- records of indexes
 
+
 @pytest.fixture
 def records(tmp_path, monkeypatch):
     monkeypatch.setenv("HUSHPATH_CACHE", str(tmp_path / "records"))
@@ -170,6 +171,7 @@ def test_a_cut_that_others_could_have_made_is_not_used(tmp_path, records, monkey
 
 
 # --- compiled kernels
+
 
 @pytest.fixture
 def fresh(tmp_path, monkeypatch):

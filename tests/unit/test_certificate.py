@@ -17,13 +17,13 @@ import hushpath
 from hushpath import HushpathError
 from hushpath.errors import BudgetError, OptionError
 from hushpath.measurement.private_step import measure
+from hushpath.measurement.terms import Terms
 from hushpath.noise import Law
+from hushpath.planning.plan import plan
 from hushpath.privacy import certificate
 from hushpath.privacy.accounting import Budget, zcdp_epsilon, zcdp_rho
 from hushpath.privacy.certificate import Exposure, calibrate, certify
 from hushpath.privacy.gaussian import SPLIT, gaussian_delta, gaussian_mu
-from hushpath.planning.plan import plan
-from hushpath.measurement.terms import Terms
 
 
 def random_exposure(rng):
@@ -196,13 +196,13 @@ def test_no_edges_cost_nothing_and_no_noise_costs_everything():
 
 def test_noise_beyond_64_bits_is_refused():
     with pytest.raises(HushpathError, match="64 bits"):
-        plan(named("path").topology, epsilon=1e-12, unit=1.0, law="laplace")
+        plan(named("path").topology, epsilon=1e-12, unit=1.0, noise="laplace")
 
 
 @pytest.mark.parametrize("law", list(Law))
 def test_what_the_certificate_says_of_itself(law):
     """Laplace noise is pure; Gaussian noise has the delta of the budget, and an epsilon converted for it."""
-    strategy = plan(named("grid").topology, epsilon=1.0, delta=1e-5, unit=1.0, mechanism="input", law=law).strategy
+    strategy = plan(named("grid").topology, epsilon=1.0, delta=1e-5, unit=1.0, mechanism="input", noise=law).strategy
     certificate = strategy.certificate
     if law is Law.LAPLACE:
         assert (certificate.epsilon, certificate.delta) == (certificate.spent, 0.0)
@@ -218,7 +218,7 @@ def test_the_worst_edge_is_the_worst_and_the_unit_is_the_lattices():
     exposure = two_groups()
     certificate = certify(exposure, np.array([10, 20]), Law.LAPLACE, 4, Budget(2.0))
     assert certificate.worst_edge == 1
-    strategy = plan(named("grid").topology, epsilon=1.0, unit=1.0, mechanism="input", law="laplace").strategy
+    strategy = plan(named("grid").topology, epsilon=1.0, unit=1.0, mechanism="input", noise="laplace").strategy
     steps = Fraction(strategy.lattice.unit_steps)
     assert strategy.certificate.spent >= steps / int(strategy.scales.min())
 
@@ -302,7 +302,7 @@ def test_one_group_without_noise_costs_infinity_even_if_no_edge_is_known_to_move
 
 
 def test_a_block_that_hides_its_numbers_from_the_certificate_is_refused():
-    strategy = plan(named("grid").topology, epsilon=1.0, unit=1.0, mechanism="input", law="laplace").strategy
+    strategy = plan(named("grid").topology, epsilon=1.0, unit=1.0, mechanism="input", noise="laplace").strategy
     exposure = strategy.exposure
 
     class Hiding(type(strategy.blocks[0])):
@@ -317,7 +317,7 @@ def test_a_block_that_hides_its_numbers_from_the_certificate_is_refused():
 def test_a_block_of_another_network_is_refused():
     """Its exposure would speak of other edges than those whose weights are measured."""
     one = named("grid").topology
-    strategy = plan(one, epsilon=1.0, unit=1.0, mechanism="input", law="laplace").strategy
+    strategy = plan(one, epsilon=1.0, unit=1.0, mechanism="input", noise="laplace").strategy
     with pytest.raises(BudgetError, match="another network"):
         _ = replace(strategy, blocks=(type(strategy.blocks[0])(replace(one)),)).certificate
 

@@ -9,8 +9,8 @@ from named_graphs import grid_ends
 
 import hushpath
 from hushpath.cli import run
-from hushpath.network.topology import Topology
 from hushpath.errors import OptionError
+from hushpath.network.topology import Topology
 from hushpath.privacy.ledger import Ledger
 
 pytestmark = pytest.mark.filterwarnings("ignore:this is mostly noise")
@@ -30,7 +30,7 @@ def released(tmp_path, protects, days=WEEK, **more):
     trips = hushpath.read_trips(
         table, topology, person="user", trip="trip", day="date", edge=("from", "to"), seconds="seconds"
     )
-    return hushpath.release(trips, protects=protects, days=days, ledger=tmp_path / "a.ledger", **TERMS, **more)
+    return hushpath.release_trips(trips, protects=protects, days=days, ledger=tmp_path / "a.ledger", **TERMS, **more)
 
 
 def ledger_of(tmp_path, protects, epsilon=3.0):

@@ -20,9 +20,19 @@ from hushpath.noise import Law
 from hushpath.privacy import composition
 from hushpath.privacy.accounting import Budget, zcdp_epsilon, zcdp_rho
 from hushpath.privacy.certificate import Certificate, Exposure, calibrate, certify
-from hushpath.privacy.composition import Book, books, cost, pieces, room
+from hushpath.privacy.composition import (
+    Book,
+    Days,
+    Protects,
+    Spending,
+    books,
+    checked_days,
+    cost,
+    days_text,
+    pieces,
+    room,
+)
 from hushpath.privacy.gaussian import gaussian_epsilon, gaussian_mu
-from hushpath.privacy.composition import Days, Protects, Spending, checked_days, days_text
 
 DELTA = 1e-6
 

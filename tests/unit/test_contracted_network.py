@@ -8,10 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from named_graphs import build, exact_distances, grid_ends
 
-from hushpath.index.index import Index
-from hushpath.index.index import fit_in_32_bits
-from hushpath.index.partition import MOST, contract
-from hushpath.index.partition import partition
+from hushpath.index.index import Index, fit_in_32_bits
+from hushpath.index.partition import MOST, contract, partition
 from hushpath.kernels.minplus import NOTHING
 
 

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import Delaunay
 
-from hushpath.separators.cover import k_cover
-from hushpath.separators.graph import Graph, LEFT, RIGHT, SEPARATOR, separates
+from hushpath.errors import OptionError
 from hushpath.separators import contraction
 from hushpath.separators.contraction import Contraction
-from hushpath.errors import OptionError
+from hushpath.separators.cover import k_cover
+from hushpath.separators.graph import LEFT, RIGHT, SEPARATOR, Graph, separates
 
 
 def as_graph(network):

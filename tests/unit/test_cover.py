@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hushpath.errors import OptionError
 from hushpath.separators.cover import cover_forest, k_cover
 from hushpath.separators.graph import Graph
-from hushpath.errors import OptionError
 
 
 def as_graph(network):

@@ -57,7 +57,9 @@ LABELS = [*(text for text in EVIL if text != "-5 low"), "-5", "a"]  # "-5" has a
 @pytest.fixture(scope="module")
 def made():
     net = hushpath.Network.build(LABELS, range(len(LABELS) - 1), range(1, len(LABELS)), [1.0] * (len(LABELS) - 1))
-    return hushpath.release(net, epsilon=5.0, unit=1.0, max_weight=5.0, mechanism="input", estimator="clip")
+    return hushpath.release(net, epsilon=5.0, unit=1.0, max_weight=5.0, mechanism="input").with_decoder(
+        estimator="clip"
+    )
 
 
 def check(text, labels=LABELS):

@@ -16,11 +16,11 @@ from hushpath.demo.city import MAX_WEIGHT, SIZE, make_city
 from hushpath.demo.story import run_demo
 from hushpath.demo.streets import ARTERIAL, KINDS, LANDMARKS, SIDE, lay_out
 from hushpath.measurement.private_step import Measurements
+from hushpath.measurement.trip_strategy import trip_strategy
 from hushpath.measurement.trip_totals import trip_totals
 from hushpath.noise import simulation
-from hushpath.releasing.evaluate import compare
 from hushpath.published.statement import NOT_PRIVATE
-from hushpath.measurement.trip_strategy import trip_strategy
+from hushpath.releasing.evaluate import compare
 
 PEOPLE = 900
 
@@ -97,7 +97,7 @@ def test_the_story_runs_end_to_end(demo):
     }  # fmt: skip
     published = hushpath.load(out / "city.hush")
     for period in ("am", "pm"):
-        assert published.at(period).distance("market", "airport") == numbers["answers"][period][0]["distance"]
+        assert published.for_period(period).distance("market", "airport") == numbers["answers"][period][0]["distance"]
     assert numbers["evaluation"]["mean_error"] < numbers["evaluation"]["proxy_scaled_error"]
 
 
@@ -171,7 +171,7 @@ def test_the_written_files_are_those_released(demo, city):
     strategy = hushpath.load(out / "city.hush").measurements.strategy
     found = [trip_totals(strategy, one, "") for one in (trips, city.trips())]
     assert np.array_equal(*found)
-    compare(trips, hushpath.load(out / "city.hush").at("am"))  # raises if the topologies differ
+    compare(trips, hushpath.load(out / "city.hush").for_period("am"))  # raises if the topologies differ
 
 
 def test_the_edge_list_of_weights_is_there_for_those_who_own_weights(demo, city):

@@ -19,8 +19,9 @@ from hushpath.output.encode import encode
 @pytest.fixture(scope="module")
 def rel():
     ends = grid_ends(4, 5)
-    return hushpath.release(build(20, ends, np.full(len(ends), 5.0)), epsilon=1.0, unit=1.0, mechanism="input",
-                            max_weight=9.0, estimator="clip")  # fmt: skip
+    return hushpath.release(
+        build(20, ends, np.full(len(ends), 5.0)), epsilon=1.0, unit=1.0, mechanism="input", max_weight=9.0
+    ).with_decoder(estimator="clip")
 
 
 @pytest.mark.parametrize("cells", [1, 20, 70, 10**6])

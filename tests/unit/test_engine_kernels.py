@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from kernels_reference import climb_reference, pair_reference, preorder_reference, slots_reference
 from named_graphs import build, exact_distances, grid_ends, named, random_network
 
-from hushpath.separators.hierarchy import Hierarchy, Lists
-from hushpath.index.index import Index
-from hushpath.index.tables import Layout, as_tables, build_labels, cell_graphs, fill_tables, outer_room
-from hushpath.separators.build import separator_hierarchy
-from hushpath.index.partition import partition
 from hushpath.errors import CannotError, FileFormatError
+from hushpath.index.index import Index
+from hushpath.index.partition import partition
+from hushpath.index.tables import Layout, as_tables, build_labels, cell_graphs, fill_tables, outer_room
 from hushpath.kernels.labels import end_column, meeting, merged, upward_query
 from hushpath.kernels.layout import preorder
+from hushpath.separators.build import separator_hierarchy
+from hushpath.separators.hierarchy import Hierarchy, Lists
 
 
 def made(net, leaf_size=3, seed=0, from_edges=True):

@@ -10,9 +10,9 @@ from named_graphs import build, grid_ends
 
 import hushpath
 from hushpath import HushpathWarning, write_matrix
+from hushpath.cli import run
 from hushpath.index import registry as index_registry
 from hushpath.index.storage import FORMAT, VERSION, index_path
-from hushpath.cli import run
 from hushpath.io.container import Container, read
 from hushpath.published.quantity import told
 
@@ -214,7 +214,9 @@ def test_nobody_gets_a_home_made(rel, tmp_path, monkeypatch):
 
 def test_a_carriage_return_in_a_label_begins_no_row(tmp_path):
     net = hushpath.Network.build(["a\rb", "c", "d"], [0, 1], [1, 2], [1.0, 2.0])
-    rel = hushpath.release(net, epsilon=1, unit=1, mechanism="input", estimator="clip", anyway=True)
+    rel = hushpath.release(
+        net, plan=hushpath.plan(net.topology, epsilon=1, unit=1, mechanism="input", ignore_baseline=True)
+    ).with_decoder(estimator="clip")
     for long in (False, True):
         write_matrix(rel, tmp_path / "m.csv", long=long)
         with open(tmp_path / "m.csv", newline="", encoding="utf-8") as file:

@@ -135,7 +135,7 @@ def test_periods_are_asked_for():
     rel = of_trips()
     with pytest.raises(OptionError, match="period"):
         rel.to_networkx()
-    graph, table = rel.at("pm").to_networkx(), rel.at("pm").to_geopandas()
+    graph, table = rel.for_period("pm").to_networkx(), rel.for_period("pm").to_geopandas()
     assert (graph.graph["period"], table.attrs["period"], set(table["period"])) == ("pm", "pm", {"pm"})
 
 
@@ -144,7 +144,14 @@ def test_a_release_of_distances_has_no_edges():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         rel = hushpath.release(
-            hushpath.Network.from_pandas(edges), epsilon=1, unit=1, mechanism="all-pairs", anyway=True
+            hushpath.Network.from_pandas(edges),
+            plan=hushpath.plan(
+                hushpath.Network.from_pandas(edges).topology,
+                epsilon=1,
+                unit=1,
+                mechanism="all-pairs",
+                ignore_baseline=True,
+            ),
         )
     with pytest.raises(CannotError, match="distances, not edge weights"):
         rel.to_networkx()

@@ -35,7 +35,7 @@ def test_geojson_of_edges(tmp_path):
 
 
 def test_geoparquet_of_edges(tmp_path):
-    rel = of_trips().at("pm")
+    rel = of_trips().for_period("pm")
     export(rel, tmp_path / "e.parquet", "geoparquet")
     table = gpd.read_parquet(tmp_path / "e.parquet")
     assert list(table.columns) == ["source", "target", "travel_time", "period", "geometry"]

@@ -61,12 +61,12 @@ def test_periods_and_intervals_are_layers(tmp_path, monkeypatch):
         ends = ("", "_low", "_high")
         assert sorted(file.list_matrices()) == sorted(f"travel_time_{p}{e}" for p in ("am", "pm") for e in ends)
         for period in rel.periods:
-            wanted = rel.at(period).matrix([3, 0, 12, 5, 9], [3, 0, 12, 5, 9], interval=True, confidence=0.8)
+            wanted = rel.for_period(period).matrix([3, 0, 12, 5, 9], [3, 0, 12, 5, 9], interval=True, confidence=0.8)
             for end, matrix in zip(ends, wanted, strict=True):
                 assert np.array_equal(file[f"travel_time_{period}{end}"][:], matrix)
             assert file[f"travel_time_{period}_low"].attrs["confidence"] == 0.8
             assert file[f"travel_time_{period}"].attrs["period"] == period
-    export(rel.at("pm"), tmp_path / "pm.omx", "omx")
+    export(rel.for_period("pm"), tmp_path / "pm.omx", "omx")
     with openmatrix.open_file(str(tmp_path / "pm.omx")) as file:
         assert file.list_matrices() == ["travel_time_pm"]
 

@@ -7,10 +7,10 @@ import pytest
 from exported import BERLIN, SQUARE, of_trips, released
 
 from hushpath.errors import CannotError, InputError, OptionError
+from hushpath.geodesy import great_circle
 from hushpath.output.formats import export
 from hushpath.output.formats.core import ExportOptions
 from hushpath.output.formats.speeds import speeds_of
-from hushpath.geodesy import great_circle
 
 LENGTHS = [(a, b, 500.0 + a) for a, b in SQUARE]
 
@@ -54,7 +54,7 @@ def test_one_period_at_a_time(tmp_path):
     with pytest.raises(OptionError, match="osrm holds one period: add --period, one of am, pm"):
         export(rel, tmp_path / "s.csv", "osrm")
     for period in rel.periods:
-        export(rel.at(period), tmp_path / f"{period}.csv", "osrm")
+        export(rel.for_period(period), tmp_path / f"{period}.csv", "osrm")
     am, pm = (lines(tmp_path / f"{period}.csv") for period in rel.periods)
     assert len(am) == len(pm) == rel.topology.num_edges
     assert sum(am.values()) > 1.3 * sum(pm.values())

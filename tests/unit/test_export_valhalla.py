@@ -41,13 +41,13 @@ def test_day_and_night_of_two_periods(tmp_path):
     ids = [(0, 1, "1/2/3"), (1, 0, "1/2/4")]
     with pytest.raises(OptionError, match="add --period"):
         export(rel, tmp_path / "x", "valhalla", ids=ids)
-    export(rel.at("pm"), tmp_path / "day", "valhalla", ids=ids)
-    export(rel.at("pm"), tmp_path / "both", "valhalla", ids=ids, night="am")
+    export(rel.for_period("pm"), tmp_path / "day", "valhalla", ids=ids)
+    export(rel.for_period("pm"), tmp_path / "both", "valhalla", ids=ids, night="am")
     day, both = rows(tmp_path / "day")["1/2/3"], rows(tmp_path / "both")["1/2/3"]
     assert day[0] == 0  # as it was
     assert 0 < both[1] == day[1] < both[0]
     with pytest.raises(OptionError):
-        export(rel.at("pm"), tmp_path / "x", "valhalla", ids=ids, night="noon")
+        export(rel.for_period("pm"), tmp_path / "x", "valhalla", ids=ids, night="noon")
     with pytest.raises(OptionError, match="no periods"):
         export(released(), tmp_path / "x", "valhalla", ids=IDS, night="am")
 

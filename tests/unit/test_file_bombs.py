@@ -12,16 +12,16 @@ import pytest
 from forging import forged
 
 import hushpath
+from hushpath.errors import FileFormatError
 from hushpath.measurement.blocks import CliqueBlock, ClusterBlock, EdgeBlock
 from hushpath.measurement.hierarchy import HierarchyBlock
-from hushpath.separators.hierarchy import Hierarchy, Lists
-from hushpath.network.topology import Topology
-from hushpath.errors import FileFormatError
 from hushpath.measurement.private_step import Measurements
-from hushpath.noise import Law
-from hushpath.published.release import Release
 from hushpath.measurement.strategy import Strategy
 from hushpath.measurement.terms import Terms
+from hushpath.network.topology import Topology
+from hushpath.noise import Law
+from hushpath.published.release import Release
+from hushpath.separators.hierarchy import Hierarchy, Lists
 
 MOST_MEGABYTES = 900  # Python, numba and scipy take some 250 of them
 ASK = """

@@ -12,9 +12,9 @@ from named_graphs import build, delaunay_ends, grid_ends, named
 from safetensors.numpy import save_file
 
 import hushpath
-from hushpath.separators.hierarchy import Hierarchy, Lists
 from hushpath.cli import run
 from hushpath.errors import FileFormatError
+from hushpath.separators.hierarchy import Hierarchy, Lists
 
 GRID = {"epsilon": 10.0, "unit": 1.0, "max_weight": 50.0}
 
@@ -365,7 +365,7 @@ def test_a_claimed_epsilon_is_the_proved_one(tmp_path, law, claim):
     """Neither more privacy than is proved nor less: one release has one statement."""
 
     def write(path):
-        hushpath.release(grid(), mechanism="input", law=law, epsilon=1.0, unit=1.0).save(path)
+        hushpath.release(grid(), mechanism="input", epsilon=1.0, unit=1.0, noise=law).save(path)
 
     path = made_once((__name__, law), tmp_path / "x.hush", write)
     proved = hushpath.load(path).statement.epsilon

@@ -10,8 +10,8 @@ from forging import forged, made_once, put_together, taken_apart
 from named_graphs import build, grid_ends
 
 import hushpath
-from hushpath.network.topology import Topology
 from hushpath.errors import FileFormatError
+from hushpath.network.topology import Topology
 
 ENDS = grid_ends(4, 5)
 NAMES, SECONDS = ["am", "pm"], 5.0
@@ -287,7 +287,7 @@ def test_a_unit_in_l2_changes_the_certificate_and_the_statement_says_so(tmp_path
     """The owner declares it, so it may be any; but what is proved from it is worked out here."""
     net = build(20, ENDS, np.ones(len(ENDS)))
     terms = dict(epsilon=1.0, unit=10.0, max_weight=20, mechanism="input", law="gaussian")
-    hushpath.release(net, **terms, unit_l2=2.0).save(tmp_path / "x.hush")
+    hushpath.release(net, unit=hushpath.WeightUnit(l2=2.0), **terms).save(tmp_path / "x.hush")
 
     def one(header, arrays):
         header["unit_l2"] = value
@@ -300,7 +300,7 @@ def test_a_unit_in_l2_changes_the_certificate_and_the_statement_says_so(tmp_path
         (tmp_path / "x.hush").write_bytes(source)
         refused(forged(tmp_path / "x.hush", change))
     if type(value) is float and 0 < value < 1e300:  # smaller: less is promised to fewer, and it says so
-        made = hushpath.release(net, **terms, unit_l2=value)
+        made = hushpath.release(net, unit=hushpath.WeightUnit(l2=value), **terms)
         made.save(tmp_path / "y.hush")
         assert hushpath.load(tmp_path / "y.hush").statement.unit_l2 == value
 
@@ -310,7 +310,7 @@ def test_a_unit_in_l2_above_that_in_l1_costs_no_more():
     terms = dict(epsilon=1.0, unit=10.0, max_weight=20, mechanism="input", law="gaussian", seed=1)
     plain = hushpath.release(net, **terms)
     for more in (10.0, 11.0, 1e300):
-        made = hushpath.release(net, **terms, unit_l2=more)
+        made = hushpath.release(net, unit=hushpath.WeightUnit(l2=more), **terms)
         assert (made.measurements.strategy.scales <= plain.measurements.strategy.scales).all()
 
 
@@ -319,8 +319,8 @@ def test_any_numbers_are_read(plain, extreme):
     """Noise may be anything; numbers prove nothing and break nothing."""
     loaded = hushpath.load(forged(plain, lambda header, arrays: arrays["values"].fill(extreme)))
     for period in NAMES:
-        answers = loaded.at(period).matrix()
+        answers = loaded.for_period(period).matrix()
         assert np.isfinite(answers[np.triu_indices(20)]).any()
         assert not np.isnan(answers).any()
-        low, high = loaded.at(period).interval(0, 19)
+        low, high = loaded.for_period(period).interval(0, 19)
         assert 0 <= low <= high

@@ -9,7 +9,7 @@ import pytest
 import hushpath
 from hushpath.decoder.intervals import IntervalModel
 from hushpath.estimator.bootstrap import replicate
-from hushpath.estimator.fields import ErrorFields, RANGES
+from hushpath.estimator.fields import RANGES, ErrorFields
 from hushpath.estimator.weights.posterior import PosteriorModel, sample_posterior
 from hushpath.estimator.weights.regression import Observed
 
@@ -66,7 +66,7 @@ def test_the_same_release_gives_the_same_intervals(rel, tmp_path):
     rel.save(tmp_path / "a.hush")
     again = hushpath.load(tmp_path / "a.hush")
     assert again.interval(0, 63) == rel.interval(0, 63)
-    other = rel.read(estimator="shrink")
+    other = rel.with_decoder(estimator="shrink")
     assert np.abs(np.subtract(other.interval(0, 63), rel.interval(0, 63))).max() < 60  # another answer, as wide a range
 
 
@@ -195,7 +195,7 @@ def test_intervals_on_a_tree_know_what_the_prior_gains():
     net = line(weights, coordinates=np.c_[np.concatenate([[0], np.cumsum(weights)]), np.zeros(201)])
     rel = hushpath.release(net, epsilon=1 / (5 * RATIO), delta=0.0, unit=1.0, mechanism="lines", seed=1)
     pairs = np.random.default_rng(6).choice(201, (100, 2))
-    both = (rel.read(estimator=one) for one in ("sums-prior", "sums"))
+    both = (rel.with_decoder(estimator=one) for one in ("sums-prior", "sums"))
     prior, sums = (np.diff(one.intervals(pairs, positions=True)).mean() for one in both)
     assert prior < 0.8 * sums
     assert np.mean(held(net, range(4), mechanism="lines")) > 0.82

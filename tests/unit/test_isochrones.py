@@ -11,8 +11,8 @@ from noisy_grid import grid
 import hushpath
 from hushpath.errors import CannotError, InputError, OptionError
 from hushpath.output.isochrones import isochrones
-from hushpath.published.places import Places
 from hushpath.output.raster import Grid, along, time_at
+from hushpath.published.places import Places
 
 pytestmark = pytest.mark.usefixtures("quick")
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from kernels_reference import breadth_first_reference, distances_from_reference
 from named_graphs import SMALL, named, random_network
 
-from hushpath.measurement.samples import few_hops, sampled_hops
 from hushpath.kernels.paths import distances_from, in_threads
 from hushpath.kernels.search import (
     CLOSED,
@@ -24,6 +23,7 @@ from hushpath.kernels.search import (
     hops_from,
     nearest_chosen,
 )
+from hushpath.measurement.samples import few_hops, sampled_hops
 
 
 def both(topology, lengths):

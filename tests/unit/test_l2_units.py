@@ -9,14 +9,14 @@ import pytest
 from named_graphs import named
 
 import hushpath
-from hushpath.network.lattice import Lattice
-from hushpath.network.private_weights import PrivateWeights
 from hushpath.errors import OptionError
 from hushpath.measurement.exact import exact_numbers
+from hushpath.measurement.terms import norms_of_edges
+from hushpath.network.lattice import Lattice
+from hushpath.network.private_weights import PrivateWeights
 from hushpath.noise import Law
 from hushpath.privacy.accounting import Budget
 from hushpath.privacy.certificate import Exposure, calibrate, certify
-from hushpath.measurement.terms import norms_of_edges
 
 EDGES, MOST = 24, 0.5
 ANY = Budget(1e9, 1e-6)
@@ -95,8 +95,20 @@ def test_edges_need_noise_in_proportion_to_the_l2_norm_and_laplace_to_the_l1_nor
 
 
 def test_the_planner_takes_the_better_law():
-    few = hushpath.plan(named("grid").topology, epsilon=1.0, unit_edges=(2, 1.0), max_weight=20.0, mechanism="input")
-    many = hushpath.plan(named("grid").topology, epsilon=1.0, unit_edges=(30, 1.0), max_weight=20.0, mechanism="input")
+    few = hushpath.plan(
+        named("grid").topology,
+        epsilon=1.0,
+        max_weight=20.0,
+        mechanism="input",
+        unit=hushpath.WeightUnit(edges=(2, 1.0)),
+    )
+    many = hushpath.plan(
+        named("grid").topology,
+        epsilon=1.0,
+        max_weight=20.0,
+        mechanism="input",
+        unit=hushpath.WeightUnit(edges=(30, 1.0)),
+    )
     assert (few.choice.law, many.choice.law) == (Law.LAPLACE, Law.GAUSSIAN)
 
 
@@ -162,8 +174,10 @@ def test_unit_edges_is_two_numbers(wrong):
 def test_it_is_said_once_and_kept_in_the_file(tmp_path):
     net = named("grid")
     with pytest.raises(OptionError, match="give it alone"):
-        hushpath.release(net, epsilon=1.0, unit=1.0, unit_edges=(2, 1.0))
-    made = hushpath.release(net, epsilon=1.0, unit=12.0, unit_l2=2.5, max_weight=20, mechanism="input", law="gaussian")
+        hushpath.release(net, epsilon=1.0, unit=hushpath.WeightUnit(l1=1.0, edges=(2, 1.0)))
+    made = hushpath.release(
+        net, epsilon=1.0, unit=hushpath.WeightUnit(l1=12.0, l2=2.5), max_weight=20, mechanism="input", noise="gaussian"
+    )
     assert "whose squares add up to at most the square of 2.5" in str(made.statement)
     made.save(tmp_path / "a.hush")
     again = hushpath.load(tmp_path / "a.hush")

@@ -5,7 +5,6 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from hushpath.network.network import Network
 from hushpath.errors import NetworkError, OptionError
 from hushpath.estimator.base import WeightEstimator
 from hushpath.estimator.registry import ESTIMATORS
@@ -13,9 +12,10 @@ from hushpath.lab.cases import FULL, NO_ESTIMATOR, QUICK, code_digest, estimator
 from hushpath.lab.networks import CLASSES, load_own, make_ground, own_network
 from hushpath.lab.trial import _weighed
 from hushpath.lab.weights import KINDS, weigh
+from hushpath.mechanism.registry import MECHANISMS
+from hushpath.network.network import Network
 from hushpath.releasing.evaluate import evaluate
 from hushpath.releasing.release import release
-from hushpath.mechanism.registry import MECHANISMS
 
 RATE_NOISES = {2**0.5 * unit for unit in FULL.rate_units}
 

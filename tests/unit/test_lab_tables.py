@@ -6,11 +6,10 @@ import math
 import numpy as np
 import pytest
 
-from hushpath.network.network import Network
 from hushpath.lab import table1
 from hushpath.lab.pictures import apart
 from hushpath.lab.runner import Store
-from hushpath.lab.table1 import ALPHA, BoundArguments, SEPARATOR, SHAPES, fit, rates, theorem_shape
+from hushpath.lab.table1 import ALPHA, SEPARATOR, SHAPES, BoundArguments, fit, rates, theorem_shape
 from hushpath.lab.tables import (
     at_zero,
     coverage,
@@ -21,11 +20,12 @@ from hushpath.lab.tables import (
     winners,
     with_default_estimator,
 )
+from hushpath.network.network import Network
 from hushpath.noise import Law
+from hushpath.planning.plan import plan
 from hushpath.privacy.accounting import Budget
 from hushpath.privacy.certificate import Exposure, calibrate
 from hushpath.privacy.sensitivity import hub_cut
-from hushpath.planning.plan import plan
 
 
 def row(**values):
@@ -164,7 +164,7 @@ def test_the_grid_shape_is_that_of_a_real_strategy(side):
     tails = np.concatenate([at[:, :-1].ravel(), at[:-1].ravel()])
     heads = np.concatenate([at[:, 1:].ravel(), at[1:].ravel()])
     net = Network.build(range(side * side), tails, heads, np.ones(len(tails)))
-    real = plan(net.topology, epsilon=1.0, unit=1.0, max_weight=2.0, mechanism="separator", law="gaussian").strategy
+    real = plan(net.topology, epsilon=1.0, unit=1.0, max_weight=2.0, mechanism="separator", noise="gaussian").strategy
     ratio = error_bound(real, table1.GAMMA).total / table1.separator_bound(
         BoundArguments(side * side, 2.0, 1.0, 1e-6), grid=True
     )

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from hushpath.network.labels import MAX_LABEL_LENGTH, PlainLabels, canonical_integer, clean_labels, plain_labels
 from hushpath.errors import NetworkError
+from hushpath.network.labels import MAX_LABEL_LENGTH, PlainLabels, canonical_integer, clean_labels, plain_labels
 
 
 @pytest.mark.parametrize(

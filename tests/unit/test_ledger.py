@@ -19,12 +19,12 @@ from trip_formats import totals, units_moved
 
 import hushpath
 from hushpath import __version__
-from hushpath.network.topology import Topology
 from hushpath.errors import BudgetError, CannotError, FileFormatError, OptionError
+from hushpath.network.topology import Topology
 from hushpath.privacy import ledger_file
+from hushpath.privacy.composition import Spending
 from hushpath.privacy.gaussian import gaussian_mu
 from hushpath.privacy.ledger import Ledger
-from hushpath.privacy.composition import Spending
 
 CRASH = Path(__file__).parents[1] / "ledger_crash.py"
 MARK, OTHER = "ab" * 32, "cd" * 32

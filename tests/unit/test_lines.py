@@ -9,17 +9,16 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 import hushpath
-from hushpath.measurement.anchors import is_forest
-from hushpath.measurement.lines import LineBlock, PathVariances
-from hushpath.measurement.lines import line_nodes
-from hushpath.planning.predict import from_noise
-from hushpath.separators.lines import Lines, bridges, lines_of, traffic
 from hushpath.estimator.base import NoisyEdges
 from hushpath.estimator.weights.bounds import within_bounds
-from hushpath.noise import Law, stds
+from hushpath.measurement.anchors import is_forest
+from hushpath.measurement.lines import LineBlock, PathVariances, line_nodes
+from hushpath.measurement.terms import Terms
 from hushpath.mechanism.base import Problem, build_strategy
 from hushpath.mechanism.registry import MECHANISMS
-from hushpath.measurement.terms import Terms
+from hushpath.noise import Law, stds
+from hushpath.planning.predict import from_noise
+from hushpath.separators.lines import Lines, bridges, lines_of, traffic
 
 RNG = np.random.default_rng(8)
 NETWORKS = [random_network(RNG, directed=False).topology for _ in range(60)]
@@ -154,7 +153,13 @@ def test_sums_of_the_largest_weights_do_not_overflow():
 def test_least_squares_are_rounded_along_lines():
     net = build(60, [(i, i + 1) for i in range(59)], np.full(59, 3.0))
     rel = hushpath.release(
-        net, epsilon=1.0, unit=1.0, max_weight=9.0, mechanism="lines", branch=4, seed=2, granularity=1.0
+        net,
+        epsilon=1.0,
+        unit=hushpath.WeightUnit(l1=1.0, lattice_step=1.0),
+        max_weight=9.0,
+        mechanism="lines",
+        branch=4,
+        seed=2,
     )
     noisy, strategy = NoisyEdges.from_measurements(rel.measurements), rel.measurements.strategy
     block = strategy.block(LineBlock)
@@ -184,8 +189,8 @@ def test_the_predicted_error_is_the_realised_one(law):
     true = np.abs(np.subtract.outer(*2 * [np.concatenate([[0], np.cumsum(net.weights.reveal())])]))
     for seed in range(30):
         rel = hushpath.release(
-            net, epsilon=1.0, unit=1.0, max_weight=200.0, mechanism="lines", law=law, seed=seed, estimator="sums"
-        )
+            net, epsilon=1.0, unit=1.0, max_weight=200.0, mechanism="lines", seed=seed, noise=law
+        ).with_decoder(estimator="sums")
         sources = np.arange(0, n, 40)
         errors.append(np.abs(rel.matrix(sources.tolist()) - true[sources]).mean())
     # 30 means of strongly dependent errors: their spread is about a third of the mean, so this is three of its errors.
@@ -199,8 +204,8 @@ def test_intervals_of_a_tree_hold_the_truth_as_often_as_they_say():
     for mechanism in ("input", "lines"):
         for seed in range(40):
             rel = hushpath.release(
-                net, epsilon=1.0, unit=1.0, max_weight=10.0, mechanism=mechanism, seed=seed, estimator="sums"
-            )
+                net, epsilon=1.0, unit=1.0, max_weight=10.0, mechanism=mechanism, seed=seed
+            ).with_decoder(estimator="sums")
             for s, t in ((0, n - 1), (20, 150), (5, 100), (60, 61)):
                 low, high = rel.interval(s, t, 0.9)
                 inside.append(low <= true[s, t] <= high)
@@ -288,9 +293,9 @@ def test_where_clipping_could_be_chance_a_tree_is_clipped():
         for weights, clipped in ((rng.uniform(0, 10, 1022), True), (rng.exponential(1.0, 1022), False)):
             net = build(1023, ends, weights)
             rel = hushpath.release(net, epsilon=0.2, unit=1.0, max_weight=10.0, mechanism="input", seed=seed)
-            answers = (rel.read(estimator=name).matrix([0, 500]) for name in ("sums", "clip"))
+            answers = (rel.with_decoder(estimator=name).matrix([0, 500]) for name in ("sums", "clip"))
             same += np.mean(np.isclose(*answers)) > 0.9 if clipped else 0
-            assert clipped or not np.array_equal(*(rel.read(estimator=e).matrix([0]) for e in ("sums", "clip")))
+            assert clipped or not np.array_equal(*(rel.with_decoder(estimator=e).matrix([0]) for e in ("sums", "clip")))
     assert same >= 3  # each of five may go wrong with a chance of about 0.05
 
 
@@ -299,7 +304,9 @@ def test_sums_beat_clipping_where_noise_is_as_large_as_weights():
     net = build(n, [(i, i + 1) for i in range(n - 1)], np.random.default_rng(3).exponential(1.0, n - 1))
     true = np.abs(np.subtract.outer(*2 * [np.concatenate([[0], np.cumsum(net.weights.reveal())])]))
     for seed in range(4):
-        rel = hushpath.release(net, epsilon=1.0, unit=1.0, max_weight=20.0, mechanism="input", law="laplace", seed=seed)
+        rel = hushpath.release(
+            net, epsilon=1.0, unit=1.0, max_weight=20.0, mechanism="input", seed=seed, noise="laplace"
+        )
         for estimator, found in errors.items():
-            found.append(np.abs(rel.read(estimator=estimator).matrix() - true).mean())
+            found.append(np.abs(rel.with_decoder(estimator=estimator).matrix() - true).mean())
     assert np.mean(errors["sums"]) < 0.4 * np.mean(errors["clip"])

@@ -30,13 +30,14 @@ def small_parts(monkeypatch):
 @pytest.fixture(scope="module")
 def rel():
     ends = grid_ends(4, 5)
-    return hushpath.release(build(20, ends, np.full(len(ends), 5.0)), epsilon=1.0, unit=1.0, mechanism="input",
-                            max_weight=9.0, estimator="clip")  # fmt: skip
+    return hushpath.release(
+        build(20, ends, np.full(len(ends), 5.0)), epsilon=1.0, unit=1.0, mechanism="input", max_weight=9.0
+    ).with_decoder(estimator="clip")
 
 
 @pytest.fixture(scope="module")
 def other(rel):
-    return rel.read(estimator="shrink")
+    return rel.with_decoder(estimator="shrink")
 
 
 def contents(folder):
@@ -175,7 +176,7 @@ def test_names_of_periods_stay_inside_the_folder(tmp_path, monkeypatch):
     table = pq.read_table(out / "rows", partitioning="hive")
     assert set(table["period"].to_pylist()) == set(rel.periods)
     one = tmp_path / "one"
-    write_matrix(rel.at("7/8 a=b"), one)  # one period of it: the same files
+    write_matrix(rel.for_period("7/8 a=b"), one)  # one period of it: the same files
     assert contents(one).items() - contents(out).items() == {
         ("targets.parquet", (one / "targets.parquet").read_bytes())
     }

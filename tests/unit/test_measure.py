@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from named_graphs import build, grid_ends, named
 
-from hushpath.measurement.hierarchy import HierarchyBlock
 from hushpath.errors import BudgetError, HushpathError
-from hushpath.measurement.private_step import measure
 from hushpath.measurement.exact import exact_numbers
+from hushpath.measurement.hierarchy import HierarchyBlock
+from hushpath.measurement.private_step import measure
 from hushpath.noise import Law, make_sampler
 from hushpath.planning.plan import plan
 
@@ -21,8 +21,8 @@ def strategy_of(mechanism="hubs", law="laplace", **options):
     """Groups of several sizes and scales."""
     options = {"hubs": 6, **options} if mechanism == "hubs" else options
     return plan(
-        NET.topology, epsilon=1.0, unit=1.0, max_weight=20.0, mechanism=mechanism, law=law, **options
-    ).strategy  # fmt: skip
+        NET.topology, epsilon=1.0, unit=1.0, max_weight=20.0, mechanism=mechanism, noise=law, **options
+    ).strategy
 
 
 def exact_of(strategy):
@@ -74,7 +74,7 @@ def test_the_noise_is_there_fresh_and_differs_from_number_to_number(choice):
     [(True, 1.0, True), (False, 1.0, False), (True, np.inf, False), (False, np.inf, False)],
 )
 def test_private_means_secret_noise_that_is_there(secret, epsilon, private):
-    strategy = plan(NET.topology, epsilon=epsilon, unit=1.0, mechanism="input", law="laplace").strategy
+    strategy = plan(NET.topology, epsilon=epsilon, unit=1.0, mechanism="input", noise="laplace").strategy
     assert measure(strategy, NET.weights, Recorder(secret)).private is private
 
 

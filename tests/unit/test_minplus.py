@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from kernels_reference import closed_reference, panel_reference
 from numba import njit
 
-from hushpath.network.lattice import LARGEST_DISTANCE
 from hushpath.kernels.minplus import FAST, INFINITE, LANES, closed, copied, least_sum, panel
+from hushpath.network.lattice import LARGEST_DISTANCE
 
 
 def some(rng, *shape):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from noisy_grid import grid, noisy_edges
 
-from hushpath.measurement.samples import distances
 from hushpath.estimator.weights import shrink
 from hushpath.estimator.weights.regression import Observed
+from hushpath.measurement.samples import distances
 from hushpath.noise import Law
 
 

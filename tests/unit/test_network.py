@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from hushpath.network.table import choose_columns
-from hushpath.network.network import Network
-from hushpath.network.columns import numbers
 from hushpath.errors import HushpathWarning, NetworkError, OptionError
+from hushpath.network.columns import numbers
+from hushpath.network.network import Network
+from hushpath.network.table import choose_columns
 
 NOWHERE = [math.nan, math.nan]
 

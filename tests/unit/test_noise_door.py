@@ -15,9 +15,8 @@ import pytest
 
 import hushpath.noise
 from hushpath.errors import CannotError, OptionError
-from hushpath.noise import Law, MAX_SCALE, OPENDP_LIMIT, make_sampler, simulation
-from hushpath.noise.vector import Keystream
-from hushpath.noise.vector import VectorSampler
+from hushpath.noise import MAX_SCALE, OPENDP_LIMIT, Law, make_sampler, simulation
+from hushpath.noise.vector import Keystream, VectorSampler
 
 SOURCES = Path(hushpath.noise.__file__).parents[1]
 WIDE = np.full(50, 2**40)  # two independent draws agree with chance below 1e-600

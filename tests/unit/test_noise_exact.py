@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from noise_reference import draw_reference
 
-from hushpath.noise import Law, MAX_SCALE, exact, pmf
-from hushpath.noise.vector import Keystream
-from hushpath.noise.vector import VectorSampler
+from hushpath.noise import MAX_SCALE, Law, exact, pmf
+from hushpath.noise.vector import Keystream, VectorSampler
 
 SCALES = [0, 1, 2, 3, 7, 1000, 2**30, 2**31 - 1, 2**45, MAX_SCALE - 1, MAX_SCALE]
 MIXED = np.resize(np.array(SCALES), 3000)

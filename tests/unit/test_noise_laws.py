@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hushpath.errors import OptionError
-from hushpath.noise import Law, MAX_SCALE, pmf, quantile, std
+from hushpath.noise import MAX_SCALE, Law, pmf, quantile, std
 
 SMALL = [1, 2, 3, 7, 50, 1000]
 

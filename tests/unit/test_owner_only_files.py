@@ -13,8 +13,8 @@ import hushpath
 from hushpath.cli.app import app
 from hushpath.io.container import replacing
 from hushpath.lab.runner import Store
-from hushpath.releasing.evaluate import evaluate
 from hushpath.output.report.page import write_file
+from hushpath.releasing.evaluate import evaluate
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="no modes")
 

@@ -144,7 +144,13 @@ def test_degrees_of_longitude_are_shorter():
 
 
 def test_cards_in_a_notebook():
-    made = hushpath.release(ring(), mechanism="input", epsilon=float("inf"), unit=1, quantity="load", measured_in="MW")
+    made = hushpath.release(
+        ring(),
+        mechanism="input",
+        epsilon=float("inf"),
+        unit=1,
+        quantity=hushpath.Quantity(name="load", unit_of_measure="MW"),
+    )
     card = made._repr_html_()
     assert "NOT PRIVATE" in card
     assert "load in MW" in card
@@ -158,7 +164,9 @@ def test_cards_in_a_notebook():
 
 def test_intervals_of_huge_numbers_hold_their_distance():
     net = hushpath.Network.build(range(6), np.arange(5), np.arange(1, 6), [1e38] * 5)
-    made = hushpath.release(net, epsilon=1, unit=1e38, mechanism="all-pairs", anyway=True)
+    made = hushpath.release(
+        net, plan=hushpath.plan(net.topology, epsilon=1, unit=1e38, mechanism="all-pairs", ignore_baseline=True)
+    )
     header, arrays = payload(explorer(made))
     low, high = (arrays[name].astype(float) * header["granularity"] for name in ("low.0", "high.0"))
     assert (low <= made.matrix().ravel()).all()

@@ -9,10 +9,10 @@ from named_graphs import ALL, build, delaunay_ends, exact_distances, grid_ends, 
 
 import hushpath
 from hushpath import Partition
+from hushpath.errors import CannotError, FileFormatError
+from hushpath.index import partition as dissection
 from hushpath.index.index import Index
 from hushpath.index.partition import FORMAT
-from hushpath.index import partition as dissection
-from hushpath.errors import CannotError, FileFormatError
 from hushpath.kernels.partition import cells_of_tree, elimination_tree
 
 
@@ -82,7 +82,9 @@ def test_a_partition_of_another_network_is_refused(net, tmp_path):
     rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=1)
     with pytest.raises(CannotError):
         rel.build_index(partition=hushpath.partition(other))
-    measured = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="separator", seed=1).read(decoder="hierarchy")
+    measured = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="separator", seed=1).with_decoder(
+        decoder="hierarchy"
+    )
     with pytest.raises(CannotError):
         measured.build_index(partition=hushpath.partition(net.topology))
 

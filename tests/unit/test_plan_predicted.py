@@ -9,9 +9,9 @@ from named_graphs import build, named
 from planned_grid import ENDS, PLACES, asked, lognormal_grid, stand_ins
 
 import hushpath
-from hushpath.planning import predict
 from hushpath.decoder.registry import default_decoder
 from hushpath.noise import Law, simulated_noise, simulation, std
+from hushpath.planning import predict
 from hushpath.planning.plan import plan
 
 SLOW = pytest.mark.slow  # one noise shows it each time; `make test-slow` tries the others
@@ -48,7 +48,7 @@ def test_who_tells_how_far_weights_lie_apart_is_told_the_error_of_such_weights(u
 def test_the_luck_of_one_draw_of_noise_is_averaged_out():
     """On small networks one release is often off the mean of all by a third."""
     net = named("grid")
-    made = plan(net.topology, epsilon=1.0, unit=2.0, typical_weight=10.0, mechanism="input", law="laplace")
+    made = plan(net.topology, epsilon=1.0, unit=2.0, typical_weight=10.0, mechanism="input", noise="laplace")
     trials = predict.Trials(stand_ins(net.topology, 10.0))
     for which, scene in enumerate(trials.surrogates):
         stand_in = build(net.topology.num_nodes, np.stack([net.topology.tails, net.topology.heads], 1), scene.weights)
@@ -64,7 +64,7 @@ def test_simulation_sees_the_bias_that_noise_alone_does_not_tell():
     """Many nearly equal routes, read by ``clip``: the setting of docs/PITFALLS.md."""
     net = build(400, ENDS, np.random.default_rng(0).uniform(5, 10, len(ENDS)))
     blind, tried = (
-        plan(net.topology, epsilon=1.0, unit=1.7, mechanism="input", law="laplace", **scale)
+        plan(net.topology, epsilon=1.0, unit=1.7, mechanism="input", noise="laplace", **scale)
         for scale in ({}, {"typical_weight": 7.5})
     )
     true = hushpath.evaluate(net, hushpath.release(net, plan=blind, seed=0)).mean_error
@@ -107,7 +107,7 @@ def test_no_candidate_that_was_left_out_would_have_won():
     for candidate in possible:
         assert candidate.mean_error >= made.choice.mean_error
         if not candidate.expected.simulated:
-            alone = plan(topology, mechanism=candidate.mechanism, law=str(candidate.law), **terms)
+            alone = plan(topology, mechanism=candidate.mechanism, noise=str(candidate.law), **terms)
             assert alone.choice.expected.simulated
             assert alone.choice.mean_error >= made.choice.mean_error
 

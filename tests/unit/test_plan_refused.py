@@ -77,11 +77,16 @@ def test_a_release_no_better_than_public_facts_is_refused_unless_one_insists():
         with pytest.raises(CannotError, match=r"typical weight 5 on every edge .* no better .*anyway=True") as caught:
             ask(whom, **drowned)
         assert "\n" not in str(caught.value)
-    made = plan(net.topology, **drowned, anyway=True)
+    made = plan(net.topology, ignore_baseline=True, **drowned)
     assert not made.worth_it
     assert made.choice.mean_error >= made.known.error
     assert "no better" in str(made)
-    assert hushpath.release(net, **drowned, anyway=True, seed=1).statement.numbers > 0
+    assert (
+        hushpath.release(
+            net, plan=hushpath.plan(net.topology, **drowned, ignore_baseline=True), seed=1
+        ).statement.numbers
+        > 0
+    )
     assert "no better than public facts" in str(plan(net.topology, **asked(epsilon=[0.01, 2])))
 
 
@@ -104,11 +109,11 @@ def test_what_is_no_earlier_release_of_the_network_is_refused():
         (hushpath.release(net, epsilon=math.inf, unit=1.0, mechanism="input"), {}, "no noise"),
     ):
         with pytest.raises(OptionError, match=words):
-            plan(net.topology, like=wrong, **terms, **more)
+            plan(net.topology, previous_release=wrong, **terms, **more)
     for whom, mechanism in ((small, "all-pairs"), (TINY["two"], "input")):
         earlier = hushpath.release(whom, **terms, max_weight=20.0, mechanism=mechanism, seed=1)
         with pytest.raises(CannotError):
-            plan(whom.topology, like=earlier, **terms)
+            plan(whom.topology, previous_release=earlier, **terms)
 
 
 @pytest.mark.usefixtures("quick")
@@ -123,14 +128,14 @@ def test_an_earlier_release_like_no_weights_is_refused(wild, monkeypatch):
     earlier = hushpath.release(net, **terms, mechanism="input", seed=1)
     monkeypatch.setattr(PosteriorModel, "sample", wild_draws)
     with pytest.raises(CannotError):
-        plan(net.topology, like=earlier, **terms)
+        plan(net.topology, previous_release=earlier, **terms)
 
 
 @pytest.mark.usefixtures("quick")
 def test_a_plan_holds_the_typical_weight():
     net = lognormal_grid()
     with pytest.raises(OptionError, match="give it alone"):
-        hushpath.release(net, plan=plan(net.topology, **asked()), typical_weight=5.0)
+        hushpath.release(net, plan=hushpath.plan(net.topology, plan=plan(net.topology, **asked()), typical_weight=5.0))
 
 
 @pytest.mark.usefixtures("quick")
@@ -139,7 +144,7 @@ def test_a_plan_holds_the_typical_weight():
 @pytest.mark.parametrize("typical", [None, 1e-3, 10.0])
 def test_auto_chooses_something_that_measures(name, epsilon, typical):
     topology = TINY[name].topology
-    made = plan(topology, epsilon=epsilon, unit=1.0, max_weight=20.0, typical_weight=typical, anyway=True)
+    made = plan(topology, epsilon=epsilon, unit=1.0, max_weight=20.0, typical_weight=typical, ignore_baseline=True)
     assert isinstance(made, Plan)
     assert (made.choice.numbers > 0) == (topology.num_edges > 0)
     assert all(c.numbers > 0 for c in made.candidates if c.strategy is not None) or topology.num_edges == 0

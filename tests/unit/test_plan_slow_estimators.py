@@ -8,13 +8,13 @@ from named_graphs import build, named
 from planned_grid import ENDS, asked, lognormal_grid
 
 import hushpath
+from hushpath.estimator import registry as estimators
+from hushpath.measurement.terms import Terms
+from hushpath.mechanism.base import Problem
 from hushpath.planning import predict
+from hushpath.planning.plan import plan
 from hushpath.planning.predict import Outcome, PerHop, simulate_errors
 from hushpath.planning.surrogates import Kind, TypicalWeight, make_surrogates
-from hushpath.estimator import registry as estimators
-from hushpath.planning.plan import plan
-from hushpath.mechanism.base import Problem
-from hushpath.measurement.terms import Terms
 
 
 def test_what_a_slow_estimator_gains_is_extrapolated_from_a_part(monkeypatch):
@@ -22,7 +22,7 @@ def test_what_a_slow_estimator_gains_is_extrapolated_from_a_part(monkeypatch):
     monkeypatch.setattr(predict, "WHOLE_EDGES", 100)
     monkeypatch.setattr("hushpath.planning.surrogates.PART_NODES", 150)
     problem = Problem.of(net.topology, Terms.declared(1.0, 1e-6, 1.5))
-    strategy = plan(net.topology, epsilon=1.0, unit=1.5, mechanism="input", law="laplace").strategy
+    strategy = plan(net.topology, epsilon=1.0, unit=1.5, mechanism="input", noise="laplace").strategy
     clip = estimators.ESTIMATORS["clip"]
 
     def alike(noisy):
@@ -64,10 +64,10 @@ def test_on_larger_networks_slow_estimators_are_tried_on_two_kinds_and_the_other
     clip, tried = estimators.ESTIMATORS["clip"], []
     slow = replace(clip, name="slow", costly=True, estimate=lambda noisy: tried.append(1) or clip.estimate(noisy) // 2)
     monkeypatch.setattr(estimators, "ESTIMATORS", {"slow": slow, "clip": clip})
-    every = plan(topology, **asked(mechanism="input", law="laplace"), anyway=True)
+    every = plan(topology, ignore_baseline=True, **asked(mechanism="input", law="laplace"))
     assert len(tried) == 4
     monkeypatch.setattr(predict, "SMALL_NETWORK", 100)
-    few = plan(topology, **asked(mechanism="input", law="laplace"), anyway=True)
+    few = plan(topology, ignore_baseline=True, **asked(mechanism="input", law="laplace"))
     assert len(tried) == 4 + 2
     assert few.choice.mean_error == pytest.approx(every.choice.mean_error, rel=0.2)
     assert few.choice.p95_error == pytest.approx(every.choice.p95_error, rel=0.2)
@@ -93,7 +93,7 @@ def test_what_quick_estimators_put_far_behind_is_tried_too_where_it_is_read_by_a
     truth = np.rint(5.0 / plan(topology, **terms).strategy.lattice.granularity).astype(np.int64)
     monkeypatch.setitem(estimators.ESTIMATORS, "shrink", lucky)
     monkeypatch.setattr("hushpath.planning.surrogates.PLAIN", (Kind(False, 0.0, 1e-6), Kind(False, 0.0, 1e-6)))
-    assert plan(topology, **terms, anyway=True).choice.mechanism == "input"
+    assert plan(topology, ignore_baseline=True, **terms).choice.mechanism == "input"
 
 
 def test_errors_per_hop_are_fitted_and_their_mean_is_that_of_normals():
@@ -126,8 +126,10 @@ def test_nothing_is_simulated_twice_and_nothing_where_there_is_nothing_to_decide
         ({"law": "laplace", "anyway": True}, False), ({"delta": 0.0, "anyway": True}, False),
     ):  # fmt: skip
         seen.clear()
-        hushpath.release(net, **alone, **more, estimator="clip")
+        hushpath.release(net, **alone, **more).with_decoder(estimator="clip")
         assert bool(seen) == simulates
     seen.clear()
-    assert plan(net.topology, epsilon=1.0, mechanism="input", law="laplace", **terms, anyway=True).known  # it is shown
+    assert plan(
+        net.topology, epsilon=1.0, mechanism="input", noise="laplace", ignore_baseline=True, **terms
+    ).known  # it is shown
     assert seen

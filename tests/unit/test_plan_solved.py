@@ -7,10 +7,10 @@ import pytest
 from planned_grid import asked, lognormal_grid
 
 from hushpath.errors import CannotError
+from hushpath.output.report.pictures import draw_sweep
 from hushpath.planning import target
 from hushpath.planning.plan import plan
 from hushpath.planning.result import Sweep
-from hushpath.output.report.pictures import draw_sweep
 
 
 @pytest.mark.parametrize(

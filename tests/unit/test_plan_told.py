@@ -98,10 +98,10 @@ def test_an_earlier_release_tells_how_weights_lie(unit):
     rng = np.random.default_rng(5)
     weights = np.where(PLACES[ENDS[:, 0], 0] < 10, 0.3, 20.0) * np.exp(0.2 * rng.normal(size=len(ENDS)))
     net = build(400, ENDS, weights)
-    earlier = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", law="laplace", seed=9)
+    earlier = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=9, noise="laplace")
     asked_so = dict(epsilon=1.0, unit=unit, mechanism="input", law="laplace")
-    guessed = plan(net.topology, typical_weight=float(np.median(weights)), anyway=True, **asked_so)
-    made = plan(net.topology, like=earlier, **asked_so)
+    guessed = plan(net.topology, typical_weight=float(np.median(weights)), ignore_baseline=True, **asked_so)
+    made = plan(net.topology, previous_release=earlier, **asked_so)
     found = [hushpath.evaluate(net, hushpath.release(net, plan=made, seed=seed)) for seed in range(12)]
     true = np.mean([one.mean_error for one in found])
     off_by = [abs(math.log(one.choice.mean_error / true)) for one in (guessed, made)]
@@ -115,7 +115,7 @@ def test_an_earlier_release_tells_how_weights_lie(unit):
 @pytest.mark.usefixtures("quick")
 def test_a_plan_like_an_earlier_release_solves_sweeps_and_changes_nothing_published():
     net = lognormal_grid()
-    earlier = hushpath.release(net, epsilon=1.0, unit=1.5, mechanism="input", law="laplace", seed=9)
+    earlier = hushpath.release(net, epsilon=1.0, unit=1.5, mechanism="input", seed=9, noise="laplace")
     terms = dict(unit=1.5, like=earlier)
     solved = plan(net.topology, target_error="6%", **terms)
     assert solved.choice.mean_error <= 0.06 * solved.known.distance
@@ -130,5 +130,5 @@ def test_an_earlier_release_that_is_not_private_is_said_to_be_so():
     net = lognormal_grid()
     asked_so = dict(epsilon=1.0, unit=1.5, mechanism="input", law="laplace")
     with pytest.warns(hushpath.HushpathWarning, match="NOT PRIVATE, and so is whatever is chosen"):
-        plan(net.topology, like=hushpath.release(net, seed=9, **asked_so), **asked_so)
-    plan(net.topology, like=hushpath.release(net, **asked_so), **asked_so)
+        plan(net.topology, previous_release=hushpath.release(net, seed=9, **asked_so), **asked_so)
+    plan(net.topology, previous_release=hushpath.release(net, **asked_so), **asked_so)

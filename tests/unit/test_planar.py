@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from scipy.spatial import Delaunay
 
 from hushpath import extras
-from hushpath.separators.graph import Graph, LEFT, RIGHT, SEPARATOR, Split, separates
+from hushpath.errors import CannotError, OptionError
 from hushpath.separators import planar
+from hushpath.separators.graph import LEFT, RIGHT, SEPARATOR, Graph, Split, separates
 from hushpath.separators.planar import Planar, cut_off_vertex, lipton_tarjan
 from hushpath.separators.sides import sides_around
-from hushpath.errors import CannotError, OptionError
 
 
 def delaunay(n, seed=0):

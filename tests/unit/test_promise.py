@@ -51,7 +51,9 @@ def test_questions_of_the_wrong_kind_get_one_line():
 
 def test_a_plan_stands_for_everything_but_sampler_and_seed():
     net, other = named("grid"), named("path")
-    plan = hushpath.plan(net.topology, epsilon=1.0, delta=1e-5, unit=1.0, law="gaussian", population=7)
+    plan = hushpath.plan(
+        net.topology, epsilon=1.0, delta=1e-5, unit=hushpath.WeightUnit(l1=1.0, population=7), noise="gaussian"
+    )
     rel = hushpath.release(net, plan=plan)
     assert rel.measurements.strategy.scales is plan.strategy.scales
     assert (rel.statement.budget_delta, rel.statement.population) == (1e-5, 7)

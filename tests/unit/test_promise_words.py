@@ -15,6 +15,8 @@ from trip_tables import copies, strategy_for
 import hushpath
 from hushpath.cli import run
 from hushpath.output.page.data import page_data
+from hushpath.output.report.notebook import release_card
+from hushpath.output.report.release import write_report
 from hushpath.privacy.accounting import zcdp_epsilon
 from hushpath.published.promise import (
     LEVELS,
@@ -28,8 +30,6 @@ from hushpath.published.promise import (
     up,
 )
 from hushpath.published.quantity import Quantity
-from hushpath.output.report.notebook import release_card
-from hushpath.output.report.release import write_report
 
 EPSILONS, LAWS = (0.1, 1.0, 5.0, 20.0), ("laplace", "gaussian")
 UNITS = ("person", "person-day", "trip", "declared")
@@ -56,11 +56,16 @@ def made():
             asked |= dict(population=50_000, publisher='City of <Hush> & "Path"', date="2026-10")
         if unit == "declared":
             found[epsilon, law, unit] = hushpath.release(
-                net, unit=2.0, mechanism="input", estimator="clip", anyway=True, max_weight=20.0, **asked
-            )
+                net,
+                plan=hushpath.plan(
+                    net.topology, unit=2.0, mechanism="input", max_weight=20.0, **asked, ignore_baseline=True
+                ),
+            ).with_decoder(estimator="clip")
         else:
             days = "2026-10-01..2026-10-05" if i % 4 == 1 else None
-            found[epsilon, law, unit] = hushpath.release(trips, protects=unit, low=0.5, high=6.0, days=days, **asked)
+            found[epsilon, law, unit] = hushpath.release_trips(
+                trips, protects=unit, low=0.5, high=6.0, days=days, **asked
+            )
     return found
 
 

@@ -14,8 +14,8 @@ from scipy import sparse
 import hushpath
 from hushpath import HushpathWarning, Network, Topology, read_network, read_topology
 from hushpath.cli import run
-from hushpath.network.public_rows import TRIP_COLUMNS
 from hushpath.errors import NetworkError, OptionError
+from hushpath.network.public_rows import TRIP_COLUMNS
 
 STATIONS = [f"station {i}" for i in range(30)]
 BUDGET = ["--epsilon", "1", "--unit", "1", "-o", "out.hush"]
@@ -337,6 +337,6 @@ def test_edge_ids_are_different_ones_of_the_network_and_are_not_published(tmp_pa
     with pytest.raises(OptionError):
         hushpath.read_trips(trips, topology, **columns, edge_ids=trips["id"])
     given = hushpath.read_trips(trips, topology, **columns, edge_ids=["k98765", "k2", "k3", "k4"])
-    made = hushpath.release(given, epsilon=5.0, protects="person", low=0.5, high=6)
+    made = hushpath.release_trips(given, epsilon=5.0, protects="person", low=0.5, high=6)
     made.save(tmp_path / "r.hush")
     assert b"k98765" not in (tmp_path / "r.hush").read_bytes()

@@ -111,7 +111,10 @@ def test_a_route_is_as_long_as_its_distance(directed):
 
 
 def test_releases_of_distances_alone_have_no_routes():
-    made = hushpath.release(network(), epsilon=1, unit=1, mechanism="all-pairs", anyway=True)
+    made = hushpath.release(
+        network(),
+        plan=hushpath.plan(network().topology, epsilon=1, unit=1, mechanism="all-pairs", ignore_baseline=True),
+    )
     with pytest.raises(CannotError, match="tells distances, not the paths"):
         made.route(0, 1)
     with pytest.raises(CannotError, match="not edge weights"):

@@ -9,23 +9,23 @@ from matplotlib import colormaps
 from matplotlib.image import imread
 
 import hushpath
-from hushpath.releasing.evaluate import compare
+from hushpath.mechanism.registry import MECHANISMS
 from hushpath.output.isochrones import isochrones
-from hushpath.planning.plan import plan
-from hushpath.published.statement import NOT_PRIVATE
 from hushpath.output.report.canvas import colour, mark
 from hushpath.output.report.isochrones import draw_isochrones, format_step
 from hushpath.output.report.page import records, write_file
 from hushpath.output.report.release import write_report
 from hushpath.output.report.texts import ReportTexts
-from hushpath.mechanism.registry import MECHANISMS
+from hushpath.planning.plan import plan
+from hushpath.published.statement import NOT_PRIVATE
+from hushpath.releasing.evaluate import compare
 
 
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 def test_a_report_of_any_release(tmp_path, law):
     net = hushpath.Network.build(["<a>", "b", "c", "d"], [0, 1, 0], [1, 2, 2], [1.0, 2.0, 3.0])  # d is isolated
-    made = hushpath.release(net, epsilon=1.0, unit=1.0, law=law, seed=3)
-    planned = plan(net.topology, epsilon=1.0, unit=1.0, law=law)
+    made = hushpath.release(net, epsilon=1.0, unit=1.0, seed=3, noise=law)
+    planned = plan(net.topology, epsilon=1.0, unit=1.0, noise=law)
     file = tmp_path / "any.html"
     write_report(
         file,
@@ -51,7 +51,11 @@ def test_a_report_of_any_release(tmp_path, law):
 def test_a_report_speaks_the_words_of_its_file(tmp_path):
     """What the numbers are comes from the release, and so do some pairs to show."""
     net = hushpath.Network.build([1, 2, 3, 4], [0, 2], [1, 3], [1.0, 2.0])
-    made = hushpath.release(net, epsilon=1.0, unit=1.0, quantity="latency", measured_in="ms", anyway=True)
+    made = hushpath.release(
+        net,
+        plan=hushpath.plan(net.topology, epsilon=1.0, unit=1.0, ignore_baseline=True),
+        quantity=hushpath.Quantity(name="latency", unit_of_measure="ms"),
+    )
     write_report(tmp_path / "x.html", net.topology, made, None, compare(net, made), texts=ReportTexts.of(made))
     page = (tmp_path / "x.html").read_text(encoding="utf-8")
     assert "released latency" in page
@@ -96,4 +100,12 @@ def test_a_picture_of_isochrones_has_every_step_and_says_what_is_not_private():
 @pytest.mark.parametrize(("units", "words"), [("seconds", "5 min"), ("km", "300 km"), ("", "300")])
 def test_a_step_is_told_in_the_units_of_the_release(units, words):
     net = hushpath.Network.build(range(2), [0], [1], [60.0])
-    assert format_step(hushpath.release(net, epsilon=5.0, unit=1.0, max_weight=100, measured_in=units), 300.0) == words
+    assert (
+        format_step(
+            hushpath.release(
+                net, epsilon=5.0, unit=1.0, max_weight=100, quantity=hushpath.Quantity(unit_of_measure=units)
+            ),
+            300.0,
+        )
+        == words
+    )

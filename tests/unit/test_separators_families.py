@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from scipy.spatial import Delaunay
 
+from hushpath.errors import OptionError
 from hushpath.separators.families import FAMILIES, choose_family
 from hushpath.separators.graph import Graph
-from hushpath.errors import OptionError
 
 
 def as_graph(network):

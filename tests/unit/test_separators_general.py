@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import Delaunay
 
-from hushpath.separators.graph import Graph, SEPARATOR, Split, separates
 from hushpath.separators.general import General, _cut, _signed_hops
+from hushpath.separators.graph import SEPARATOR, Graph, Split, separates
 
 
 def as_graph(network):

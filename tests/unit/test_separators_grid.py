@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushpath.separators.graph import Graph, SEPARATOR
-from hushpath.separators.grid import Grid, grid_coordinates
 from hushpath.errors import OptionError
+from hushpath.separators.graph import SEPARATOR, Graph
+from hushpath.separators.grid import Grid, grid_coordinates
 
 
 def as_graph(network, seed=None):

@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushpath.separators.graph import Graph, LEFT, RIGHT, SEPARATOR
+from hushpath.separators.graph import LEFT, RIGHT, SEPARATOR, Graph
 from hushpath.separators.sides import pack_components, sides_around
 
 

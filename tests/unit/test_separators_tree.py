@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hushpath.errors import OptionError
 from hushpath.separators.graph import Graph
 from hushpath.separators.tree import Centroid
-from hushpath.errors import OptionError
 
 
 def as_graph(network):

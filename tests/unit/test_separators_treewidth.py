@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushpath.separators.graph import Graph, SEPARATOR
+from hushpath.errors import OptionError
+from hushpath.separators.graph import SEPARATOR, Graph
 from hushpath.separators.sides import polish
 from hushpath.separators.treewidth import Bags, _join_close, eliminate
-from hushpath.errors import OptionError
 
 
 def as_graph(network):

@@ -12,14 +12,13 @@ import pytest
 from named_graphs import grid_ends
 
 import hushpath
-from hushpath.network.topology import Topology
 from hushpath.errors import BudgetError, CannotError, HushpathWarning, OptionError
+from hushpath.network.topology import Topology
 from hushpath.noise import Law
 from hushpath.privacy.accounting import Budget
-from hushpath.privacy.composition import cost
+from hushpath.privacy.composition import Spending, cost
 from hushpath.privacy.gaussian import gaussian_mu
 from hushpath.privacy.ledger import Ledger
-from hushpath.privacy.composition import Spending
 from hushpath.releasing import schedule, steps
 from hushpath.releasing.schedule import MOST, epsilons, rescaled, shares, spans
 from hushpath.releasing.series import series
@@ -410,7 +409,9 @@ def test_days_that_are_not_over_are_kept_for_later(go, monkeypatch):
 def test_a_file_that_no_charge_is_of_is_left_alone(go, trips):
     go.folder.mkdir()
     stranger = go.folder / "city-2026-02-01.hush"
-    hushpath.release(trips, epsilon=1.0, protects="person", days=spans(FIRST, "month", 2)[1], **TERMS).save(stranger)
+    hushpath.release_trips(trips, epsilon=1.0, protects="person", days=spans(FIRST, "month", 2)[1], **TERMS).save(
+        stranger
+    )
     content = stranger.read_bytes()
     with pytest.raises(OptionError, match="no charge of 2026-02-01 to 2026-02-28 is of this file"):
         go()

@@ -189,9 +189,9 @@ def test_periods():
     a, b = rel.topology.labels[0], rel.topology.labels[9]
     for period in ("am", "pm"):
         answer = client.get("/distance", source=a, target=b, period=period).json()
-        assert (answer["distance"], answer["period"]) == (rel.at(period).distance(a, b), period)
+        assert (answer["distance"], answer["period"]) == (rel.for_period(period).distance(a, b), period)
         text = client.post("/matrix", sources=[a], targets=[b], period=period).text
-        assert text.splitlines()[1].endswith(str(rel.at(period).distance(a, b)))
+        assert text.splitlines()[1].endswith(str(rel.for_period(period).distance(a, b)))
     for asked in ({}, {"period": "night"}):
         refused = client.get("/distance", source=a, target=b, **asked)
         assert refused.status_code == 400
@@ -293,8 +293,13 @@ def test_networks_without_places_and_numbers_that_are_no_times():
     assert "did not say what the numbers are" in refused["message"]
     metres = Client({"r": city(3, quantity="length", measured_in="metres")})
     assert "numbers are length in metres" in metres.get("/route/v1/driving/1,1;2,2").json()["message"]
-    timed = hushpath.release(build(2, [(0, 1)], [1.0], coordinates=[[4e5, 5e6], [4e5, 6e6]]), epsilon=1.0, unit=1.0,
-                             max_weight=9.0, measured_in="min")  # fmt: skip
+    timed = hushpath.release(
+        build(2, [(0, 1)], [1.0], coordinates=[[4e5, 5e6], [4e5, 6e6]]),
+        epsilon=1.0,
+        unit=1.0,
+        max_weight=9.0,
+        quantity=hushpath.Quantity(unit_of_measure="min"),
+    )
     assert "not longitudes" in Client({"r": timed}).get("/table/v1/driving/1,1;2,2").json()["message"]
 
 

@@ -18,7 +18,7 @@ from hushpath.output.distance_table import DistanceTable
 from hushpath.serve import Limits, app, catalog
 from hushpath.serve.limits import HttpError, WorkerPool
 from hushpath.serve.schema import MatrixBody, read_body
-from hushpath.serve.server import BodyLimit, ErrorMiddleware, SMALL_BODY
+from hushpath.serve.server import SMALL_BODY, BodyLimit, ErrorMiddleware
 from hushpath.serve.streams import CutOff, Parts, Stream
 
 LIMITS = Limits(cells=500, interval_cells=100, nodes=20, body_bytes=2000, steps=3, waypoints=4, table_cells=9)

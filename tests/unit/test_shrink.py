@@ -10,8 +10,6 @@ from scipy.stats import laplace, norm
 
 import hushpath
 from hushpath import Network
-from hushpath.measurement import samples as block_routes
-from hushpath.measurement.samples import routes, usage
 from hushpath.errors import OptionError
 from hushpath.estimator.base import NoisyEdges
 from hushpath.estimator.route_errors import shared_error
@@ -25,10 +23,12 @@ from hushpath.estimator.weights.regression import (
     MASS,
     MEANS,
     OFFSET,
+    SDS,
     Observed,
     ResidualModel,
-    SDS,
 )
+from hushpath.measurement import samples as block_routes
+from hushpath.measurement.samples import routes, usage
 
 
 @pytest.fixture(scope="module")
@@ -228,7 +228,8 @@ def test_half_the_error_where_neighbours_are_alike(plane):
         made = hushpath.release(plane, epsilon=1.0, delta=0, unit=4.0, max_weight=60.0, mechanism="input", seed=seed)
         assert made.decoder.estimator.name == "shrink"
         errors.append(
-            hushpath.evaluate(plane, made).mean_error / hushpath.evaluate(plane, made.read(estimator="clip")).mean_error
+            hushpath.evaluate(plane, made).mean_error
+            / hushpath.evaluate(plane, made.with_decoder(estimator="clip")).mean_error
         )
     assert np.mean(errors) < 0.5
 
@@ -334,7 +335,9 @@ def test_most_weights_lie_around_what_is_expected_or_it_must_move():
 def test_a_file_carries_the_weights(plane, tmp_path, monkeypatch):
     made = hushpath.release(plane, epsilon=1.0, unit=2.0, max_weight=60.0, mechanism="input", seed=1)
     made.save(tmp_path / "x.hush")
-    quick = hushpath.release(plane, epsilon=1.0, unit=2.0, max_weight=60.0, mechanism="input", seed=1, estimator="clip")
+    quick = hushpath.release(plane, epsilon=1.0, unit=2.0, max_weight=60.0, mechanism="input", seed=1).with_decoder(
+        estimator="clip"
+    )
     quick.save(tmp_path / "quick.hush")
 
     def never(*_):
@@ -352,9 +355,9 @@ def test_a_file_carries_the_weights(plane, tmp_path, monkeypatch):
 def test_a_wrong_estimator_is_said_before_anything_is_measured(plane, monkeypatch):
     monkeypatch.setattr("hushpath.releasing.release.measure", lambda *_: pytest.fail("measured"))
     with pytest.raises(OptionError):
-        hushpath.release(plane, epsilon=1.0, unit=2.0, mechanism="input", estimator="magic")
+        hushpath.release(plane, epsilon=1.0, unit=2.0, mechanism="input").with_decoder(estimator="magic")
     with pytest.raises(OptionError):
-        hushpath.release(plane, epsilon=1.0, unit=2.0, mechanism="all-pairs", estimator="clip")
+        hushpath.release(plane, epsilon=1.0, unit=2.0, mechanism="all-pairs").with_decoder(estimator="clip")
 
 
 # Large networks -------------------------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ import pytest
 import hushpath
 from hushpath.cli import run
 from hushpath.errors import CannotError, FileFormatError, HushpathError, OptionError
-from hushpath.io import signing, signing as keys
+from hushpath.io import signing
+from hushpath.io import signing as keys
 
 NET = hushpath.Network.build(["a", "b", "c"], [0, 1], [1, 2], weights=[4.0, 6.0])
 
@@ -326,7 +327,7 @@ def test_no_untyped_error_from_random_signature_files(folder):
 def months(folder, names=("2026-03", "2026-04")):
     """One data set, a signed file a month."""
     for month in names:
-        made = hushpath.release(NET, epsilon=1.0, unit=1.0, dataset="city", date=month)
+        made = hushpath.release(NET, epsilon=1.0, unit=1.0, quantity=hushpath.Quantity(date=month, dataset="city"))
         made.save(folder / f"city-{month}.hush", sign=folder / "me.key")
 
 
@@ -374,7 +375,7 @@ def test_the_ledger_names_the_data(folder):
     assert hushpath.release(NET, epsilon=1.0, unit=1.0).statement.dataset == ""
     for wrong in (" city", "a\nb", "x" * 201, 7):
         with pytest.raises(OptionError):
-            hushpath.release(NET, epsilon=1.0, unit=1.0, dataset=wrong)
+            hushpath.release(NET, epsilon=1.0, unit=1.0, quantity=hushpath.Quantity(dataset=wrong))
 
 
 def test_on_the_command_line_too(folder, capsys):

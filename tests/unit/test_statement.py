@@ -11,10 +11,10 @@ from named_graphs import build, delaunay_ends, fitted, grid_ends
 import hushpath
 from hushpath import HushpathWarning
 from hushpath.errors import OptionError
+from hushpath.mechanism.registry import MECHANISMS
+from hushpath.planning.plan import plan
 from hushpath.privacy.accounting import zcdp_epsilon
 from hushpath.published.cautions import typical_distance
-from hushpath.planning.plan import plan
-from hushpath.mechanism.registry import MECHANISMS
 
 SIDE = 12
 ENDS = grid_ends(SIDE, SIDE)
@@ -78,7 +78,7 @@ def test_a_weak_promise_is_said_everywhere(ask, says, tmp_path):
 @pytest.mark.parametrize("population", [0, -1, 1.5, True, "many"])
 def test_population_is_a_whole_number(population):
     with pytest.raises(OptionError, match="population must be a whole number"):
-        plan(town().topology, epsilon=1.0, unit=1.0, population=population)
+        plan(town().topology, epsilon=1.0, unit=hushpath.WeightUnit(l1=1.0, population=population))
 
 
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
@@ -93,7 +93,7 @@ def test_mostly_noise_is_said_where_it_is_and_only_there(mechanism, law, directe
         rel = silently(net, epsilon=1.0, mechanism=mechanism, law=law, max_weight=2 * weight)
         said = [text for text in rel.statement.cautions if text.startswith("this is mostly noise")]
         assert len(said) == loud, (weight, rel.statement.cautions)
-        planned = plan(net.topology, epsilon=1.0, unit=1.0, mechanism=mechanism, law=law, max_weight=2 * weight)
+        planned = plan(net.topology, epsilon=1.0, unit=1.0, mechanism=mechanism, max_weight=2 * weight, noise=law)
         assert any("expect mostly noise" in text for text in planned.cautions) == loud
 
 

@@ -38,7 +38,7 @@ def mean_error(weights, estimator, repeats=6, **more):
     found = []
     for seed in range(repeats):
         net, rel = released(weights, seed, **more)
-        found.append(hushpath.evaluate(net, rel.read(estimator=estimator), sources=20).mean_error)
+        found.append(hushpath.evaluate(net, rel.with_decoder(estimator=estimator), sources=20).mean_error)
     return np.mean(found)
 
 

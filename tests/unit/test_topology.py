@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from hushpath.network.topology import Topology
 from hushpath.errors import InputError, NetworkError
+from hushpath.network.topology import Topology
 
 
 def path(labels=("a", "b", "c"), **options):

@@ -11,11 +11,11 @@ import pytest
 from hushpath.published.trip_terms import declared
 
 import hushpath
+from hushpath.errors import NetworkError
+from hushpath.measurement.trip_strategy import SHARE, trip_strategy
+from hushpath.measurement.trip_totals import trip_totals
 from hushpath.network.topology import Topology
 from hushpath.trips.tables import connection, register_arrays
-from hushpath.errors import NetworkError
-from hushpath.measurement.trip_totals import trip_totals
-from hushpath.measurement.trip_strategy import SHARE, trip_strategy
 
 NODES = ["a", "b", "c"]
 HERE = dict(person="who", day="day", trip="trip", edge=("from", "to"), seconds="seconds")
@@ -299,7 +299,7 @@ def test_no_error_quotes_a_value(tmp_path, caplog):
     data = whole.read_bytes()
     whole.write_bytes(data[:40] + bytes(len(data) - 200) + data[-160:])
     with pytest.raises(hushpath.HushpathError) as caught:
-        hushpath.release(trips, epsilon=1.0, protects="person-day", low=0.5, high=6)
+        hushpath.release_trips(trips, epsilon=1.0, protects="person-day", low=0.5, high=6)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
     assert str(caught.value) == "the trips could not be read to their end (damaged?)"
@@ -321,7 +321,7 @@ def test_totals_are_of_the_periods_that_were_declared():
     one, other = (
         hushpath.read_trips(rows, network(), **HERE, period="when", periods=p) for p in (["am", "pm"], ["pm", "am"])
     )
-    made = hushpath.release(one, epsilon=1.0, protects="person", low=0.5, high=6, seed=1)
+    made = hushpath.release_trips(one, epsilon=1.0, protects="person", low=0.5, high=6, seed=1)
     with pytest.raises(hushpath.HushpathError, match="other periods"):
         trip_totals(made.measurements.strategy, other, "coin")
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import dijkstra
 
-from hushpath.measurement.samples import distance_rows
-from hushpath.network.topology import Topology
 from hushpath.estimator.fields import OPPOSED, PeriodFields, Smoothness, line_graph
 from hushpath.estimator.trips.congestion import Columns, Seen, sample, solve
 from hushpath.estimator.trips.times import estimate_times
 from hushpath.estimator.trips.totals import TripTotals
+from hushpath.measurement.samples import distance_rows
+from hushpath.network.topology import Topology
 from hushpath.noise import Law
 
 LOW, HIGH = 0.5, 6.0

@@ -15,10 +15,10 @@ import pytest
 from trip_formats import SHARE, totals, units_moved
 
 import hushpath
-from hushpath.trips import tables as trip_files
-from hushpath.network.topology import Topology
-from hushpath.trips.values import canonical_key, day, key, moment
 from hushpath.errors import HushpathError, NetworkError, OptionError
+from hushpath.network.topology import Topology
+from hushpath.trips import tables as trip_files
+from hushpath.trips.values import canonical_key, day, key, moment
 
 WAYS = [1001, 1002, 1003]
 COLUMNS = dict(person="who", day="day", edge="way_id", seconds="seconds")

@@ -11,13 +11,13 @@ import pytest
 from hushpath.published.trip_terms import checked_days, declared
 
 import hushpath
-from hushpath.trips.periods import Periods
-from hushpath.network.topology import Topology
 from hushpath.errors import CannotError, NetworkError, OptionError
 from hushpath.io import container
-from hushpath.measurement.trip_totals import PARTS, trip_totals
-from hushpath.published.file import FORMAT, VERSION
 from hushpath.measurement.trip_strategy import SHARE, TripTerms, trip_strategy
+from hushpath.measurement.trip_totals import PARTS, trip_totals
+from hushpath.network.topology import Topology
+from hushpath.published.file import FORMAT, VERSION
+from hushpath.trips.periods import Periods
 
 NODES = ["a", "b", "c", "d", "e"]
 ENDS = np.array([[0, 1], [1, 2], [2, 3], [3, 4], [4, 0], [1, 0], [2, 1]])
@@ -275,7 +275,7 @@ def test_nothing_public_depends_on_the_trips(tmp_path, recwarn):
     for i, rows in enumerate(tables):
         trips = hushpath.read_trips(rows.astype({"who": str}), topology, **HERE)
         said.add((repr(trips), str(trips)))
-        made = hushpath.release(trips, **TOLD, seed=3)
+        made = hushpath.release_trips(trips, seed=3, **TOLD)
         made.save(tmp_path / f"{i}.hush")
         files.append(everything_public(tmp_path / f"{i}.hush"))
         said.add(str(made.statement))
@@ -364,10 +364,10 @@ def test_what_cannot_be_read_is_said(named, words):
 def test_what_is_promised_is_said_in_full(told, words):
     trips = hushpath.read_trips(table(), network(), **HERE)
     if words is None:
-        assert hushpath.release(trips, **{**TOLD, **told}).statement.law == "laplace"
+        assert hushpath.release_trips(trips, **{**TOLD, **told}).statement.law == "laplace"
         return
     with pytest.raises(OptionError, match=words):
-        hushpath.release(trips, **{**TOLD, **told})
+        hushpath.release_trips(trips, **{**TOLD, **told})
 
 
 def test_units_that_the_table_cannot_tell_are_refused():
@@ -375,9 +375,9 @@ def test_units_that_the_table_cannot_tell_are_refused():
     assert trips.keys("trip") == ("trip",)
     for protects in ("person", "person-day"):
         with pytest.raises(OptionError, match="needs to know the person"):
-            hushpath.release(trips, **{**TOLD, "protects": protects})
+            hushpath.release_trips(trips, **{**TOLD, "protects": protects})
     with pytest.raises(OptionError, match="day="):
-        hushpath.release(trips, **{**TOLD, "protects": "trip", "days": "2026-10-01"})
+        hushpath.release_trips(trips, **{**TOLD, "protects": "trip", "days": "2026-10-01"})
 
 
 def test_a_free_flow_time_is_needed_for_every_edge():
@@ -455,7 +455,7 @@ def test_terms_of_another_network_or_other_periods_are_refused():
         trip_totals(made, hushpath.read_trips(rows, other, **HERE), "")
     with pytest.raises(OptionError, match="other periods"):
         trip_totals(made, hushpath.read_trips(rows, network(), **HERE, period="when", periods="hours"), "")
-    weights = hushpath.plan(network(), epsilon=1.0, unit=1.0, anyway=True).strategy
+    weights = hushpath.plan(network(), epsilon=1.0, unit=1.0, ignore_baseline=True).strategy
     with pytest.raises(OptionError, match="other data"):
         trip_totals(weights, trips, "")
 
@@ -463,7 +463,10 @@ def test_terms_of_another_network_or_other_periods_are_refused():
 def test_noise_is_in_proportion_to_the_norm_of_a_unit():
     trips = hushpath.read_trips(table(), network(), **HERE)
     noise = {
-        kind: hushpath.release(trips, **TOLD, neighbours=kind).statement.noise[0] for kind in ("add-remove", "replace")
+        kind: hushpath.release_trips(trips, protects=hushpath.TripUnit(None, neighbours=kind), **TOLD).statement.noise[
+            0
+        ]
+        for kind in ("add-remove", "replace")
     }
     assert noise["add-remove"] == pytest.approx(4.2247, rel=1e-3)
     assert noise["replace"] == pytest.approx(math.sqrt(2) * noise["add-remove"], rel=1e-3)

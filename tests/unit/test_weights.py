@@ -11,11 +11,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hushpath.network.lattice import LARGEST_DISTANCE, Lattice, ROUNDING_SHARE
-from hushpath.network.network import Network
-from hushpath.network.topology import Topology
-from hushpath.network.private_weights import PrivateWeights
 from hushpath.errors import NetworkError, OptionError
+from hushpath.network.lattice import LARGEST_DISTANCE, ROUNDING_SHARE, Lattice
+from hushpath.network.network import Network
+from hushpath.network.private_weights import PrivateWeights
+from hushpath.network.topology import Topology
 
 SECRET = 123.456
 

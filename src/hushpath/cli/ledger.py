@@ -140,7 +140,6 @@ def _page(ledger: Ledger, one: Dataset, days: DateRange | None) -> str:
     """One data set for people."""
     from ..days import format_days
 
-
     spent, left = ledger.spent(one.name, days), ledger.remaining(one.name, days)
     when = f", {format_days(days)}" if days else ", on the day that cost most" if one.protects.has_a_day else ""
     noisy = f", or {left.gaussian_epsilon:.6g} with Gaussian noise asked for at delta {left.delta:g}"

@@ -204,9 +204,7 @@ class Town:
     truth: Float
 
 
-def simulate_people(
-    roads: Roads, people: int, seed: int, days: int = DAYS, periods: tuple[str, ...] = PERIODS
-) -> Town:
+def simulate_people(roads: Roads, people: int, seed: int, days: int = DAYS, periods: tuple[str, ...] = PERIODS) -> Town:
     """Simulate the drives of several days.
 
     Parameters

@@ -1,5 +1,4 @@
-"""Every table and picture of a run, and the report: one self-contained page that holds the numbers of its pictures.
-"""
+"""Every table and picture of a run, and the report: one self-contained page that holds the numbers of its pictures."""
 
 from __future__ import annotations
 

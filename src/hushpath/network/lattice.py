@@ -99,4 +99,3 @@ class Lattice:
     def floats(self, steps: Int) -> Float:
         """Return lattice numbers in the units of the weights."""
         return np.asarray(steps * self.granularity, np.float64)
-

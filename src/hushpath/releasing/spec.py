@@ -407,9 +407,7 @@ def _placed(spec: ReleaseSpec, folder: Path) -> ReleaseSpec:
         if not is_dataclass(section):
             return section
         paths = {
-            one.name: folder / value
-            for one in fields(section)
-            if isinstance(value := getattr(section, one.name), Path)
+            one.name: folder / value for one in fields(section) if isinstance(value := getattr(section, one.name), Path)
         }
         return replace(section, **paths) if paths else section  # type: ignore[type-var]
 

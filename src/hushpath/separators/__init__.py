@@ -1,9 +1,1 @@
 """How a network falls apart: separators, and the hierarchy of cells they make."""
-
-
-
-
-
-
-
-
