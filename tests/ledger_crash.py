@@ -105,7 +105,7 @@ def _release_for_ever(path: Path, out: Path) -> None:
         while True:
             made = hushpath.release_trips(
                 trips, epsilon=0.01, delta=0.0, protects="person", low=0.5, high=6, ledger=path
-            ).with_decoder(estimator="ratio")
+            )  # fmt: skip
             made.save(out / f"{made.fingerprint}.hush")
     except BudgetError:
         code = 0

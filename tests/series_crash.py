@@ -50,11 +50,10 @@ def forked(work: Any) -> None:
 
 def killed_at(point: str, number: int) -> None:
     """Have this process killed at a point of the so-manieth release."""
-    release = importlib.import_module("hushpath.releasing.release")
     series = importlib.import_module("hushpath.releasing.series")
     owner, name = {
-        "charged": (Ledger, "charge"), "measured": (release, "measure"), "saved": (hushpath.Release, "save"),
-        "noted": (Ledger, "released"), "named": (series, "_give_name"),
+        "charged": (Ledger, "charge"), "measured": (series, "measure_trips"), "saved": (hushpath.Release, "save"),
+        "noted": (Ledger, "released"), "named": (series, "_name_file"),
     }[point]  # fmt: skip
     before, left = getattr(owner, name), [number]
 
@@ -83,14 +82,16 @@ def run(folder: Path, plan: dict[str, Any]) -> dict[str, Any]:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
+            plan = dict(plan)
+            when = {name: plan.pop(name) for name in ("split", "retry") if name in plan}
             found = hushpath.series(
-                trips, first=FIRST, every="month", count=COUNT, low=0.5, high=6, ledger=folder / "a.ledger",
-                folder=folder / "out", dataset="city", early=True, estimator="ratio", **plan,
+                trips, hushpath.Schedule(FIRST, "month", COUNT, **when), low=0.5, high=6, ledger=folder / "a.ledger",
+                folder=folder / "out", run=hushpath.SeriesRun("city", early=True), **plan,
             )  # fmt: skip
         except hushpath.HushpathError as error:
             return {"error": f"{type(error).__name__}: {error}"}
     texts = [str(one.message) for one in said if "mostly noise" not in str(one.message)]
-    return {"states": [step.state for step in found.steps], "said": texts}
+    return {"states": [step.state for step in found.releases], "said": texts}
 
 
 def look(folder: Path) -> dict[str, Any]:

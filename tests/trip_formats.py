@@ -17,10 +17,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from hushpath.published.trip_terms import declared
 
-from hushpath.measurement.trip_strategy import SHARE, trip_strategy
+from hushpath import Budget, TripUnit
+from hushpath.measurement.trip_strategy import SHARE
 from hushpath.measurement.trip_totals import trip_totals
+from hushpath.releasing.release import strategy_for
 
 COLUMNS = ["person", "day", "trip", "tail", "head", "seconds", "period"]
 NAMED = dict(person="person", day="day", trip="trip", edge=("tail", "head"), seconds="seconds", period="period")
@@ -161,11 +162,10 @@ ODD = [
 
 def totals(trips, protects="person-day", days=None, max_edges=None):
     """The exact totals of a table, which only the private step ever sees; with ``max_edges`` those of Laplace noise."""
-    topology, terms = declared(
-        trips, epsilon=1.0, delta=None if max_edges is None else 0.0, protects=protects, low=0.5, high=6,
-        neighbours="add-remove", days=days, max_edges=max_edges, population=None, emphasis="even",
-    )  # fmt: skip
-    return trip_totals(trip_strategy(topology, terms), trips, "coin")
+    budget = Budget(1.0, 1e-6 if max_edges is None else 0.0)
+    unit = TripUnit(protects, days=days, max_edges=max_edges)
+    strategy = strategy_for(trips, budget, unit, low=0.5, high=6, noise="auto", edge_weighting="even")
+    return trip_totals(strategy, trips, "coin")
 
 
 def units_moved(first, second):

@@ -52,7 +52,8 @@ if TYPE_CHECKING:
     from .published.release import Release, load
     from .releasing.evaluate import evaluate
     from .releasing.release import mechanisms, release, release_trips
-    from .releasing.series import Schedule, SeriesRun, series
+    from .releasing.schedule import Schedule
+    from .releasing.series import SeriesRun, series
     from .releasing.spec import ReleaseSpec, read_spec
     from .trips.trips import Trips, read_trips
 
@@ -76,7 +77,8 @@ _MODULES = {
     "planning.plan": ("plan", "plan_trips"),
     "published.quantity": ("Quantity",),
     "releasing.release": ("mechanisms", "release", "release_trips"),
-    "releasing.series": ("Schedule", "SeriesRun", "series"),
+    "releasing.schedule": ("Schedule",),
+    "releasing.series": ("SeriesRun", "series"),
     "releasing.spec": ("ReleaseSpec", "read_spec"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}

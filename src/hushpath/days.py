@@ -36,12 +36,12 @@ def parse_day(value: Any) -> Day:
 
 
 def parse_date(value: Any, name: str) -> date:
-    """Return a date, from a date or its text."""
+    """Return a date, from a date or its text; a time of day is refused."""
     try:
         found = parse_day(value)
     except (TypeError, ValueError):
         found = 0
-    if not isinstance(found, date):
+    if not isinstance(found, date) or isinstance(value, datetime):
         raise OptionError(f"`{name}` must be a date such as 2026-01-01, got {shorten(value)}")
     return found
 
@@ -92,11 +92,11 @@ def as_dates(days: Days | None) -> DateRange | None:
     return days if days is not None and isinstance(days[0], date) else None
 
 
-def check_dates(days: Any) -> DateRange | None:
+def check_dates(days: Any, name: str = "days") -> DateRange | None:
     """Return days as given, if they are two dates in order, or None."""
-    found = parse_days(days)
+    found = parse_days(days, name)
     if found is not None and (as_dates(found) is None or not isinstance(days, tuple) or found != days):
-        raise OptionError(f"`days` must be the first and the last date, or None, got {shorten(days)}")
+        raise OptionError(f"`{name}` must be the first and the last date, or None, got {shorten(days)}")
     return as_dates(found)
 
 

@@ -1,10 +1,10 @@
 """``hushpath series``: planned, run, stopped in the middle without loss, and run again."""
 
-import importlib
 import json
 import os
 import signal
 from datetime import date
+from pathlib import Path
 
 import pytest
 from named_graphs import grid_ends
@@ -12,15 +12,35 @@ from named_graphs import grid_ends
 import hushpath
 from hushpath.cli import run
 from hushpath.privacy.ledger import Ledger
-from hushpath.releasing import steps
+from hushpath.releasing import series as module
 
-SERIES = [
-    "series", "roads.csv", "--trips", "trips", "--from", "2024-01-31", "--every", "month", "--count", "3",
-    "--epsilon", "3", "-o", "out", "--ledger", "city.ledger", "--low", "0.5", "--high", "6", "--proxy", "free_flow",
-    "--person", "user", "--day", "date", "--edge", "from,to", "--seconds", "seconds", "--period", "when",
-    "--periods", "am,pm",
-]  # fmt: skip
-PERSON = [*SERIES, "--protects", "person"]
+SPEC = """
+[network]
+file = "roads.csv"
+proxy = "free_flow"
+[trips]
+file = "trips"
+person = "user"
+day = "date"
+edge = ["from", "to"]
+seconds = "seconds"
+period = "when"
+periods = ["am", "pm"]
+low = 0.5
+high = 6
+[unit]
+protects = "person"
+[budget]
+epsilon = 3
+[ledger]
+file = "city.ledger"
+[schedule]
+first = 2024-01-31
+every = "month"
+count = 3
+"""
+SERIES = ["series", "release.toml", "-o", "out"]
+HERE = ["release.toml", "roads.csv", "trips"]
 FILES = [f"trips-2024-{day}.hush" for day in ("01-31", "02-29", "03-31")]
 pytestmark = pytest.mark.filterwarnings("ignore:this is mostly noise")
 
@@ -38,7 +58,17 @@ def folder(tmp_path, monkeypatch):
         for person in range(5) for month in range(1, 6) for one, other in ends[person : person + 4]
     ]  # fmt: skip
     (tmp_path / "trips" / "part.csv").write_text("user,date,from,to,seconds,when\n" + "".join(rows))
+    (tmp_path / "release.toml").write_text(SPEC)
     return tmp_path
+
+
+def spec_with(*changes):
+    """Change lines of the specification."""
+    text = SPEC
+    for old, new in changes:
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    Path("release.toml").write_text(text)
 
 
 def call(capsys, *arguments):
@@ -52,84 +82,90 @@ def made():
 
 
 def test_planned_run_and_run_again(folder, capsys):
-    code, out, _ = call(capsys, *PERSON, "--plan")
+    code, out, _ = call(capsys, *SERIES, "--plan")
     assert code == 0
     assert "3 releases of trips: epsilon 3, delta 1e-06 in total for each person." in out
     assert "2   2024-02-29 to 2024-03-30  1.4" in out
     assert out.count("to make") == 3
-    assert sorted(os.listdir()) == ["roads.csv", "trips"]
-    code, out, _ = call(capsys, *PERSON)
+    assert sorted(os.listdir()) == HERE
+    code, out, _ = call(capsys, *SERIES)
     assert code == 0
     assert out.count("charged and written") == 3
     assert made() == FILES
     assert hushpath.load("out/trips-2024-02-29.hush").periods == ("am", "pm")
-    code, out, err = call(capsys, *PERSON, "--json")
+    code, out, err = call(capsys, *SERIES, "--json")
     document = json.loads(out)
-    assert (code, document["dataset"], document["trouble"], document["warnings"]) == (0, "trips", None, [])
+    assert (code, document["dataset"], document["problem"], document["warnings"]) == (0, "trips", None, [])
     assert 2.8 < document["together"] <= 3
     assert [(one["state"], one["charges"]) for one in document["releases"]] == [("made", [n]) for n in (1, 2, 3)]
     assert call(capsys, "ledger", "check", "city.ledger", *(f"out/{name}" for name in FILES))[0] == 0
 
 
 def test_stopped_between_releases_nothing_is_lost(folder, capsys, monkeypatch):
-    module = importlib.import_module("hushpath.releasing.release")
-    measure = module.measure
+    measure = module.measure_trips
 
     def asked_to_stop(*args):
         os.kill(os.getpid(), signal.SIGINT)  # somebody presses Ctrl-C when the release is paid for
         return measure(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "measure", asked_to_stop)
+        patch.setattr(module, "measure_trips", asked_to_stop)
         before = signal.getsignal(signal.SIGINT)
-        code, out, err = call(capsys, *PERSON)
+        code, out, err = call(capsys, *SERIES)
         assert signal.getsignal(signal.SIGINT) is before
     assert code == 130
-    assert "stopping when the release under way is written" in err
+    assert "stopping" in err
     assert made() == FILES[:1]
     assert [one.state for one in Ledger.open("city.ledger").charges()] == ["released"]
-    code, out, _ = call(capsys, *PERSON)
+    code, out, _ = call(capsys, *SERIES)
     assert (code, made()) == (0, FILES)
     assert len(Ledger.open("city.ledger").charges()) == 3
 
 
 def test_lost_is_said_and_can_be_left_out(folder, capsys):
-    assert call(capsys, *PERSON)[0] == 0
+    assert call(capsys, *SERIES)[0] == 0
     os.unlink(f"out/{FILES[1]}")
-    code, out, err = call(capsys, *PERSON)
+    code, out, err = call(capsys, *SERIES)
     assert (code, out) == (1, "")
     assert f"{FILES[1]} (charge 2" in err
-    assert "--skip-lost" in err
-    code, out, _ = call(capsys, *PERSON, "--plan")
+    assert "--skip-missing" in err
+    code, out, _ = call(capsys, *SERIES, "--plan")
     assert "NOT POSSIBLE as planned" in out
-    code, out, _ = call(capsys, *PERSON, "--skip-lost", "--json")
+    code, out, _ = call(capsys, *SERIES, "--skip-missing", "--json")
     assert code == 0
     assert [one["state"] for one in json.loads(out)["releases"]] == ["made", "missing", "made"]
 
 
 def test_person_days_spend_all_each_time_and_what_is_not_over_waits(folder, capsys, monkeypatch):
-    monkeypatch.setattr(steps, "_today", lambda: date(2024, 4, 1))
-    days = [*SERIES, "--protects", "person-day", "--split", "front", "--dataset", "city"]
+    monkeypatch.setattr(module, "_today", lambda: date(2024, 4, 1))
+    days = [*SERIES, "--dataset", "city"]
+    changes = ("= \"person\"", "= \"person-day\""), ("count = 3", "count = 3\nsplit = \"front\"")
+    spec_with(*changes)
     code, out, _ = call(capsys, *days)
     assert code == 0
     assert "Each day is in one release, so each release may spend all of it." in out
     assert "To come: the days are not over." in out
     assert made() == ["city-2024-01-31.hush", "city-2024-02-29.hush"]
     assert min(one.asked.epsilon for one in Ledger.open("city.ledger").charges("city")) > 2.5
-    assert call(capsys, *days, "--early", "--no-retry")[0] == 0
+    spec_with(changes[0], ("count = 3", "count = 3\nsplit = \"front\"\nretry = false"))
+    assert call(capsys, *days, "--early")[0] == 0
     assert max(one.asked.epsilon for one in Ledger.open("city.ledger").charges("city")) > 2.99
     assert len(made()) == 3
 
 
 @pytest.mark.parametrize(
-    ("wrong", "words"),
-    [(["--every", "year"], "every must be"), (["--count", "0"], "count"), (["--split", "back"], "split must be"),
-     (["--epsilon", "0"], "greater than 0"), (["--from", "soon"], "a date such as"), (["--day", "nosuch"], "no column"),
-     (["--ledger", "trips"], "is a folder"), (["-o", "roads.csv"], "is no folder"), (["--sign", "absent"], "No such")],
+    ("wrong", "named"),
+    [(["--epsilon", "0"], "epsilon"), (["--ledger", "trips"], "trips"), (["-o", "roads.csv"], "roads.csv"),
+     (["--sign", "absent"], "absent"), (("\"month\"", "\"year\""), "every"), (("count = 3", "count = 0"), "count"),
+     (("count = 3", "count = 3\nsplit = \"back\""), "split"), (("2024-01-31", "\"soon\""), "first"),
+     (("\"date\"", "\"nosuch\""), "'nosuch'"), (("[schedule]\nfirst = 2024-01-31\nevery = \"month\"\ncount = 3", ""), "schedule")],
+    ids=str,
 )  # fmt: skip
-def test_mistakes(folder, capsys, wrong, words):
-    code, _, err = call(capsys, *PERSON, *wrong)
+def test_mistakes(folder, capsys, wrong, named):
+    if isinstance(wrong, tuple):
+        spec_with(wrong)
+    code, _, err = call(capsys, *SERIES, *(wrong if isinstance(wrong, list) else ()))
     assert code == 2
-    assert words in err
+    assert named in err
     assert err.count("\n") == 1
-    assert sorted(os.listdir()) == ["roads.csv", "trips"]
+    assert sorted(os.listdir()) == HERE

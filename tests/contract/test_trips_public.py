@@ -25,8 +25,10 @@ from hushpath.privacy.ledger import Ledger
 ENDS = [(1, 2), (2, 3), (3, 1)]
 DAYS = [datetime.date(2026, 10, 1 + i) for i in range(3)]
 ROWS = [[i % 9, DAYS[i % 3], i % 2, *ENDS[i % 3], 5.0 + i % 20, "1"] for i in range(60)]
-COLUMNS = "--person person --day day --trip trip --edge tail,head --seconds seconds --period period --periods 1,2"
-TERMS = f"{COLUMNS} --protects person-day --low 0.5 --high 6 --proxy free --epsilon 1 --estimator ratio --directed"
+COLUMNS = (
+    "--person person --day day --trip trip --edge tail,head --seconds seconds --period-column period --periods 1,2"
+)
+TERMS = f"{COLUMNS} --protects person-day --low 0.5 --high 6 --proxy free --epsilon 1 --directed"
 RAW = {  # lines that no writer of tables makes
     "csv": [b'"', b",,,,,,,,,", b"\xff\xfe", b"x" * 200_000, b"\0" * 50, b"1,2,3", b'7,"2026-10-01,1,1,2,7,1', b"\r\r"],
     "json": [b"{", b"[]", b"[" * 50_000, b'{"of_Bob": true}', b"\xff", b'{"day": ' + b"9" * 5000 + b"}", b"null", b"7"],
@@ -55,12 +57,12 @@ def told(form, rows, raw, folder):
         if form in ("frame", "arrow"):
             topology = hushpath.read_topology(folder / "net.csv", proxy="free", directed=True)
             trips = hushpath.read_trips(given, topology, periods=["1", "2"], **f.NAMED)
-            terms = dict(protects="person-day", low=0.5, high=6, epsilon=1.0, estimator="ratio")
+            terms = dict(protects="person-day", low=0.5, high=6, epsilon=1.0)
             hushpath.release_trips(trips, ledger=folder / "ledger", **terms).save(folder / "out.hush")
             code = 0
         else:
             options = [*TERMS.split(), "--ledger", f"{folder}/ledger", "-o", f"{folder}/out.hush"]
-            code = run(["release", f"{folder}/net.csv", "--trips", str(given), *options])
+            code = run(["release-trips", f"{folder}/net.csv", str(given), *options])
     with contextlib.closing(sqlite3.connect(folder / "ledger")) as ledger:
         charges = ledger.execute("SELECT protects, epsilon, delta FROM charge").fetchall()
     size = (folder / "out.hush").stat().st_size
@@ -90,7 +92,7 @@ SLOW = """
 
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background may ignore them
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    from hushpath.network import trip_files
+    from hushpath.trips import tables as trip_files
     from hushpath.cli import main
     read, begun = trip_files._lines, sys.argv.pop()
 
@@ -111,8 +113,8 @@ def test_a_signal_while_trips_are_read_is_an_interrupt_and_leaves_nothing_behind
     (tmp_path / "net.csv").write_text("source,target,free\n1,2,4\n2,3,8\n3,1,9\n")
     f.as_csv(ROWS, tmp_path)
     (tmp_path / "tmp").mkdir()
-    options = ["net.csv", "--trips", "t.csv", *TERMS.split(), "--json", "-o", "out.hush", "begun"]
-    command = [sys.executable, "-c", textwrap.dedent(SLOW), "release", *options]
+    options = ["net.csv", "t.csv", *TERMS.split(), "--json", "-o", "out.hush", "begun"]
+    command = [sys.executable, "-c", textwrap.dedent(SLOW), "release-trips", *options]
     pipes = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     place = {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
     with subprocess.Popen(command, cwd=tmp_path, env=place, **pipes) as running:

@@ -13,6 +13,7 @@ import pytest
 import trip_formats as f
 from named_graphs import grid_ends
 
+from hushpath import Budget, TripUnit
 from hushpath.measurement.trip_strategy import TripTerms, trip_strategy
 from hushpath.measurement.trip_totals import trip_totals
 from hushpath.network.topology import Topology
@@ -34,9 +35,10 @@ def network(count):
 
 
 def strategy_of(topology, protects):
+    weights = np.random.default_rng(5).integers(1000, 30_000, topology.num_edges)
     terms = TripTerms(
-        epsilon=1.0, delta=1e-6, unit=1.0, protects=protects, low=0.5 * topology.proxy, high=6 * topology.proxy,
-        emphasis=np.random.default_rng(5).integers(1000, 30_000, topology.num_edges), periods=Periods.declared(PERIODS),
+        Budget(1.0, 1e-6), TripUnit(protects), 0.5 * topology.proxy, 6 * topology.proxy, weights,
+        Periods.declared(PERIODS),
     )  # fmt: skip
     return trip_strategy(topology, terms, "gaussian")
 
@@ -94,7 +96,7 @@ def test_no_unit_moves_the_totals_of_others_in_any_format(form, protects, tmp_pa
         second = totals(form, after, tmp_path / f"{batch}-after", topology, strategy)
         owner = topology.tails // NODES
         moved = np.sqrt(sum(np.bincount(owner, row, AT_ONCE) for row in (first - second).astype(float) ** 2))
-        bound = strategy.lattice.l2_steps * (np.sqrt(2) if turn == "replace" else 1)
+        bound = strategy.terms.l2_steps(strategy.lattice) * (np.sqrt(2) if turn == "replace" else 1)
         assert (moved <= bound).all(), f"{form}: a unit moves {moved.max() / bound:.4f} of what is certified"
         assert first.any()
         most = max(most, (moved / bound).max())

@@ -41,6 +41,12 @@ def moves(protects, law, seed, count=COPIES, totals=private.trip_totals, change=
     return (per_copy if law == "laplace" else np.sqrt(per_copy)), strategy, seen
 
 
+def bound(strategy):
+    """What the certificate uses, in the norm of the law."""
+    terms = strategy.terms
+    return (terms.l2_steps if strategy.law == "gaussian" else terms.unit_steps)(strategy.lattice)
+
+
 def owner(topology):
     """The copy that each edge belongs to."""
     return np.array([int(str(topology.labels[tail]).split(":")[0]) for tail in topology.tails])
@@ -60,7 +66,7 @@ def test_no_neighbour_moves_the_totals_by_more_than_the_certificate_uses(protect
         for seed in range(2):
             change = None if neighbours == "replace" else ("add", "remove")[seed]
             moved, strategy, _ = moves(protects, law, seed, change=change, neighbours=neighbours, **more)
-            allowed = strategy.lattice.l2_steps if law == "gaussian" else strategy.lattice.unit_steps
+            allowed = bound(strategy)
             assert (moved <= allowed).all(), f"a unit moves {moved.max() / SHARE:.4f}, certified for {allowed / SHARE}"
             pairs += len(moved)
             if neighbours == "add-remove":
@@ -74,7 +80,7 @@ def test_no_neighbour_moves_the_totals_by_more_than_the_certificate_uses(protect
 def test_thousands_of_neighbours(protects, law, more):
     for seed in range(10, 30):
         moved, strategy, seen = moves(protects, law, seed, neighbours="replace", **more)
-        assert (moved <= (strategy.lattice.l2_steps if law == "gaussian" else strategy.lattice.unit_steps)).all()
+        assert (moved <= bound(strategy)).all()
         assert len(seen) == 3 * len(KINDS) if seed == 10 and COPIES >= 54 else True
 
 
@@ -85,8 +91,8 @@ FAULTS = {
         "CAST({SHARE} * {_weight(terms)} AS BIGINT) // norm AS share", "{SHARE} AS share",
         "CAST(sum(above) AS BIGINT) AS above", "CAST(least(sum(above), {40 * SHARE}) AS BIGINT) AS above",
     ),
-    "per trip instead of per person-day": ("trips.keys(terms.protects)", 'trips.keys("trip")'),
-    "each pass counts": ("GROUP BY {keys}, cell {_chosen(terms, keys, coin)}", "GROUP BY {keys}, cell, part"),
+    "per trip instead of per person-day": ("trips.keys(unit.protects)", 'trips.keys("trip")'),
+    "each pass counts": (", cell {_chosen(unit.max_edges, keys, secret)}", ", cell, part"),
     "an edge counts twice": ("sum(above) AS BIGINT", "2 * sum(above) AS BIGINT"),
     "long times are not clipped": ("greatest(0, least(1, (seconds", "greatest(0, least(100, (seconds"),
     "rounded up": ("CAST(share * part // {PARTS} AS BIGINT) AS above", "share * part // {PARTS} + 2000 AS above"),
@@ -100,8 +106,8 @@ def broken(*edits):
     for old, new in zip(edits[::2], edits[1::2], strict=True):
         assert source.count(old) == 1, f"{old!r} does not stand once in the private step"
         source = source.replace(old, new)
-    module = types.ModuleType("hushpath.measurement.private_step.broken_trips")
-    module.__package__ = "hushpath.measurement.private_step"
+    module = types.ModuleType("hushpath.measurement.broken_trips")
+    module.__package__ = "hushpath.measurement"
     exec(compile(source, private.__file__, "exec"), module.__dict__)
     return module.trip_totals
 
@@ -111,7 +117,7 @@ def test_planted_faults_are_noticed(fault):
     totals, worst = broken(*FAULTS[fault]), 0.0
     for change in ("add", "remove"):
         moved, strategy, _ = moves("person-day", "gaussian", 3, count=36, totals=totals, change=change)
-        worst = max(worst, moved.max() / strategy.lattice.l2_steps)
+        worst = max(worst, moved.max() / bound(strategy))
     assert worst > 1
 
 

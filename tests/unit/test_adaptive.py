@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from hushpath.privacy.accounting import Budget, zcdp_epsilon, zcdp_rho
-from hushpath.privacy.composition import Spending, books, cost, room
+from hushpath.privacy.composition import Spending, accountants, compose, remaining_budget
 from hushpath.privacy.gaussian import gaussian_delta, gaussian_epsilon
 
 CASES = [(1.0, 1e-6), (3.0, 1e-6), (10.0, 1e-6), (3.0, 0.05)]
@@ -62,12 +62,12 @@ def test_no_choice_along_the_way_exceeds_delta(epsilon, delta):
 
     def left(count):
         charges = [one] * count
-        return room(charges, budget, 0.0).epsilon if cost(charges, budget).epsilon <= epsilon else None
+        return remaining_budget(charges, budget, 0.0).epsilon if compose(charges, budget).epsilon <= epsilon else None
 
     pure = allowed(left)
     assert len(pure) > STEPS / 2
     assert reached(epsilon, step, pure) <= delta
-    assert len(books(budget, [one])) == 5  # delta is shared, so this adversary has all ways open
+    assert len(accountants(budget, [one])) == 5  # delta is shared, so this adversary has all ways open
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), CASES)

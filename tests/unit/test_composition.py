@@ -15,24 +15,22 @@ from dp_accounting.rdp import rdp_privacy_accountant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hushpath.days import DateRange, check_dates, format_days
 from hushpath.errors import CannotError, OptionError
 from hushpath.noise import Law
 from hushpath.privacy import composition
 from hushpath.privacy.accounting import Budget, zcdp_epsilon, zcdp_rho
 from hushpath.privacy.certificate import Certificate, Exposure, calibrate, certify
 from hushpath.privacy.composition import (
-    Book,
-    Days,
-    Protects,
+    Accountant,
     Spending,
-    books,
-    checked_days,
-    cost,
-    days_text,
-    pieces,
-    room,
-)
+    accountants,
+    compose,
+    days_with_same_releases,
+    remaining_budget,
+)  # fmt: skip
 from hushpath.privacy.gaussian import gaussian_epsilon, gaussian_mu
+from hushpath.privacy.units import Protects
 
 DELTA = 1e-6
 
@@ -50,11 +48,11 @@ def budget_of(epsilon, delta=DELTA):
 
 
 def smallest_budget(charges, delta=DELTA):
-    """The smallest epsilon, to a thousandth, whose books take all of these in this order."""
+    """The smallest epsilon, to a thousandth, whose accountants take all of these in this order."""
     low, high = 0.0, 64.0
     while high - low > 1e-3 * high:
         middle = (low + high) / 2
-        fits = cost(charges, budget_of(middle, delta)).epsilon <= middle
+        fits = compose(charges, budget_of(middle, delta)).epsilon <= middle
         low, high = (low, middle) if fits else (middle, high)
     return high
 
@@ -108,25 +106,25 @@ def test_adaptive_choices_cost_a_few_percent_of_what_fixed_ones_would(mix, deare
 
 def test_orders_are_within_a_percent_of_the_best():
     for epsilon in (0.1, 1.0, 3.0, 10.0):
-        everyday = books(budget_of(epsilon), [])[1]
+        everyday = accountants(budget_of(epsilon), [])[1]
         allowed = (epsilon - everyday.fee) / everyday.order
         assert 0.99 * zcdp_rho(epsilon, DELTA / 2) <= allowed <= zcdp_rho(epsilon, DELTA / 2) * (1 + 1e-9)
 
 
 def test_orders_do_not_depend_on_the_mathematical_library(monkeypatch):
-    """A ledger that moves to another machine keeps its books: else there would be more of them than delta has parts."""
+    """A ledger that moves to another machine keeps its accountants: more of them would need more of delta."""
     budgets = [(0.1, 1e-9), (1.0, 1e-6), (3.0, 1e-6), (10.0, 0.01)]
-    before, log = [composition._suited(*one).order for one in budgets], math.log
+    before, log = [composition._accountant_for(*one).order for one in budgets], math.log
     monkeypatch.setattr(math, "log", lambda number: 1.01 * log(number))
-    assert [composition._suited(*one).order for one in budgets] == before
+    assert [composition._accountant_for(*one).order for one in budgets] == before
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.floats(1e-6, 50), st.floats(0.01, 30), st.floats(1e-12, 0.5))
-def test_a_book_of_any_order_is_no_cheaper_than_the_conversion(rho, epsilon, delta):
-    for book in books(Budget(epsilon, delta), [])[1:]:
+def test_an_accountant_of_any_order_is_no_cheaper_than_the_conversion(rho, epsilon, delta):
+    for one in accountants(Budget(epsilon, delta), [])[1:]:
         asked = Spending(Protects.PERSON, Law.GAUSSIAN, rho, zcdp_epsilon(rho, 0.1), 0.1)
-        assert book.total([asked]) >= zcdp_epsilon(rho, book.delta) * (1 - 1e-9) - 1e-11
+        assert one.total([asked]) >= zcdp_epsilon(rho, one.delta) * (1 - 1e-9) - 1e-11
 
 
 # --- the parts of delta
@@ -136,40 +134,40 @@ def test_a_book_of_any_order_is_no_cheaper_than_the_conversion(rho, epsilon, del
 @given(st.floats(1e-3, 50), st.floats(1e-300, 0.5))
 def test_the_parts_of_delta_are_no_more_than_delta(epsilon, delta):
     for charges in ([], [pure(epsilon / 2)], [gaussian(1.0, 0.5)], [pure(2 * epsilon)]):
-        assert sum(Fraction(book.delta) for book in books(Budget(epsilon, delta), charges)) <= Fraction(delta)
+        assert sum(Fraction(one.delta) for one in accountants(Budget(epsilon, delta), charges)) <= Fraction(delta)
 
 
-def test_the_books_are_fixed_by_the_first_release():
+def test_the_accountants_are_fixed_by_the_first_release():
     """Later ones may depend on what was seen, so they change nothing."""
     later = [pure(0.1), gaussian(0.3), gaussian(0.05, 1e-9)]
     for first in (pure(0.2), gaussian(0.5), gaussian(1.0)):
-        whole = books(budget_of(1.0), [first])
-        assert all(books(budget_of(1.0), [first, *later[:count]]) == whole for count in range(4))
+        whole = accountants(budget_of(1.0), [first])
+        assert all(accountants(budget_of(1.0), [first, *later[:count]]) == whole for count in range(4))
 
 
 def test_a_budget_may_be_spent_at_one_blow():
-    assert cost([gaussian(1.0)], budget_of(1.0)).epsilon == 1.0
-    assert books(budget_of(1.0), [gaussian(1.0)]) == (Book(DELTA),)
-    assert cost([gaussian(1.0), gaussian(0.001, 1e-20)], budget_of(1.0)).epsilon > 1
-    assert cost([gaussian(1.0, 2 * DELTA)], budget_of(1.0)).epsilon > 1
-    assert cost([pure(1e-9), gaussian(1.0)], budget_of(1.0 + 1e-9)).epsilon > 1.01  # not the first: delta is shared
-    assert cost([gaussian(0.98), pure(0.02)], budget_of(1.0)).epsilon <= 1.0
-    assert cost([gaussian(0.98), gaussian(0.01, 1e-9)], budget_of(1.0)).epsilon == math.inf
+    assert compose([gaussian(1.0)], budget_of(1.0)).epsilon == 1.0
+    assert accountants(budget_of(1.0), [gaussian(1.0)]) == (Accountant(DELTA),)
+    assert compose([gaussian(1.0), gaussian(0.001, 1e-20)], budget_of(1.0)).epsilon > 1
+    assert compose([gaussian(1.0, 2 * DELTA)], budget_of(1.0)).epsilon > 1
+    assert compose([pure(1e-9), gaussian(1.0)], budget_of(1.0 + 1e-9)).epsilon > 1.01  # not the first: delta is shared
+    assert compose([gaussian(0.98), pure(0.02)], budget_of(1.0)).epsilon <= 1.0
+    assert compose([gaussian(0.98), gaussian(0.01, 1e-9)], budget_of(1.0)).epsilon == math.inf
 
 
 def test_certificates_have_their_part_of_delta_and_no_more():
     two = [gaussian(0.4, 1e-9)] * 2
-    assert Book(2e-9).total(two) == 2 * Fraction(0.4)
-    assert Book(math.nextafter(2e-9, 0)).total(two) == math.inf
-    assert cost(two, budget_of(30.0, 1.6e-8)).epsilon == 0.8
-    assert cost(two, budget_of(30.0, math.nextafter(1.6e-8, 0))).epsilon > 0.8
+    assert Accountant(2e-9).total(two) == 2 * Fraction(0.4)
+    assert Accountant(math.nextafter(2e-9, 0)).total(two) == math.inf
+    assert compose(two, budget_of(30.0, 1.6e-8)).epsilon == 0.8
+    assert compose(two, budget_of(30.0, math.nextafter(1.6e-8, 0))).epsilon > 0.8
 
 
 def test_a_pure_budget_takes_pure_releases_only():
-    assert cost([pure(0.25)] * 4, Budget(1.0)).epsilon == 1.0
-    assert cost([pure(0.25)] * 4, Budget(1.0)).delta == 0
-    assert cost([gaussian(0.01, 1e-300)], Budget(1.0)).epsilon == math.inf
-    assert room([pure(0.25)], Budget(1.0), 0.0).gaussian_epsilon == 0
+    assert compose([pure(0.25)] * 4, Budget(1.0)).epsilon == 1.0
+    assert compose([pure(0.25)] * 4, Budget(1.0)).delta == 0
+    assert compose([gaussian(0.01, 1e-300)], Budget(1.0)).epsilon == math.inf
+    assert remaining_budget([pure(0.25)], Budget(1.0), 0.0).gaussian_epsilon == 0
 
 
 # --- rounding
@@ -177,17 +175,17 @@ def test_a_pure_budget_takes_pure_releases_only():
 
 def test_sums_are_exact():
     tiny = 2.0**-60
-    assert cost([pure(1.0), *[pure(tiny)] * 3], Budget(2.0)).epsilon > 1.0
-    assert cost([pure(0.1)] * 10, Budget(1.0)).epsilon > 1.0  # the float next to 0.1 lies above it
+    assert compose([pure(1.0), *[pure(tiny)] * 3], Budget(2.0)).epsilon > 1.0
+    assert compose([pure(0.1)] * 10, Budget(1.0)).epsilon > 1.0  # the float next to 0.1 lies above it
     assert sum([0.1] * 10) < 1.0  # which floats do not see
-    assert cost([pure(0.125)] * 8, Budget(1.0)).epsilon == 1.0
-    many = cost([pure(math.nextafter(0.125, 1))] * 8, Budget(1.0)).epsilon
+    assert compose([pure(0.125)] * 8, Budget(1.0)).epsilon == 1.0
+    many = compose([pure(math.nextafter(0.125, 1))] * 8, Budget(1.0)).epsilon
     assert many == math.nextafter(1.0, 2)
 
 
 @pytest.mark.parametrize("delta", [1e-300, 1e-12, 1e-6, 0.3])
 def test_fees_are_rounded_up(delta):
-    """Against 60 digits, for every order that a book can have."""
+    """Against 60 digits, for every order that an accountant can have."""
     with localcontext() as context:
         context.prec = 60
         for alpha in composition._ORDERS:
@@ -200,17 +198,17 @@ def test_fees_are_rounded_up(delta):
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.floats(1e-9, 50), st.floats(1, 1e6))
 def test_prices_are_exact(spent, order):
-    book, alpha, exact = Book(DELTA, order), Fraction(order), Fraction(spent)
+    one, alpha, exact = Accountant(DELTA, order), Fraction(order), Fraction(spent)
     asked = Spending(Protects.PERSON, Law.GAUSSIAN, spent, zcdp_epsilon(spent, DELTA), DELTA)
-    assert book.price(asked) == alpha * exact
-    assert book.price(pure(spent)) == min(exact, alpha * exact**2 / 2)
-    assert Book(DELTA).price(asked) == Fraction(asked.epsilon)
+    assert one.price(asked) == alpha * exact
+    assert one.price(pure(spent)) == min(exact, alpha * exact**2 / 2)
+    assert Accountant(DELTA).price(asked) == Fraction(asked.epsilon)
 
 
 def test_deltas_add_up_exactly_and_sums_beyond_floats_are_infinite():
-    assert Book(1e-6).total([gaussian(0.1)]) < 1
-    assert Book(1e-6).total([gaussian(0.1), gaussian(0.1, 1e-30)]) == math.inf  # floats do not see the second delta
-    assert cost([pure(1e308)] * 20, Budget(1e300)).epsilon == math.inf
+    assert Accountant(1e-6).total([gaussian(0.1)]) < 1
+    assert Accountant(1e-6).total([gaussian(0.1), gaussian(0.1, 1e-30)]) == math.inf  # beyond floats
+    assert compose([pure(1e308)] * 20, Budget(1e300)).epsilon == math.inf
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
@@ -219,19 +217,19 @@ def test_deltas_add_up_exactly_and_sums_beyond_floats_are_infinite():
     st.floats(0.5, 4),
     st.sampled_from([0.0, DELTA]),
 )
-def test_room_is_what_one_more_release_can_spend(spent, epsilon, delta):
+def test_what_remains_is_what_one_more_release_can_spend(spent, epsilon, delta):
     budget = Budget(epsilon, delta)
     charges = []
     for is_pure, size in spent:
         one = pure(size) if is_pure or not delta else gaussian(size)
-        if cost([*charges, one], budget).epsilon <= epsilon:
+        if compose([*charges, one], budget).epsilon <= epsilon:
             charges.append(one)
-    left = room(charges, budget, delta)
+    left = remaining_budget(charges, budget, delta)
     assert left.epsilon >= 0
     for kind, most in ((pure, left.epsilon), (gaussian, left.gaussian_epsilon)):
         if most > 1e-6:
-            assert cost([*charges, kind(most)], budget).epsilon <= epsilon
-            assert cost([*charges, kind(most * 1.0001)], budget).epsilon > epsilon
+            assert compose([*charges, kind(most)], budget).epsilon <= epsilon
+            assert compose([*charges, kind(most * 1.0001)], budget).epsilon > epsilon
 
 
 # --- days
@@ -240,7 +238,7 @@ def test_room_is_what_one_more_release_can_spend(spent, epsilon, delta):
 @dataclass(frozen=True)
 class Dated:
     name: str
-    days: Days
+    days: DateRange | None
     asked: Spending = None
 
 
@@ -250,22 +248,22 @@ def day(number):
 
 def test_time_is_cut_where_coverage_changes():
     charges = [Dated("week", (day(1), day(7))), Dated("all", None), Dated("day", (day(3), day(3)))]
-    runs = pieces(charges, Protects.PERSON_DAY, None)
-    found = [(days_text(days), [one.name for one in those]) for days, those in runs]
+    runs = days_with_same_releases(charges, Protects.PERSON_DAY, None)
+    found = [(format_days(days), [one.name for one in those]) for days, those in runs]
     assert found == [
         ("until 2023-12-31", ["all"]), ("2024-01-01 to 2024-01-02", ["week", "all"]),
         ("2024-01-03", ["week", "all", "day"]), ("2024-01-04 to 2024-01-07", ["week", "all"]),
         ("from 2024-01-08", ["all"]),
     ]  # fmt: skip
-    found = [(days_text(days), [one.name for one in those])
-             for days, those in pieces(charges, Protects.PERSON_DAY, (day(7), day(9)))]  # fmt: skip
+    found = [(format_days(days), [one.name for one in those])
+             for days, those in days_with_same_releases(charges, Protects.PERSON_DAY, (day(7), day(9)))]  # fmt: skip
     assert found == [("2024-01-07", ["week", "all"]), ("2024-01-08 to 2024-01-09", ["all"])]
 
 
 @pytest.mark.parametrize("protects", [Protects.PERSON, Protects.DECLARED])
 def test_a_person_has_no_day(protects):
     charges = [Dated("a", (day(1), day(1))), Dated("b", (day(9), day(9)))]
-    assert list(pieces(charges, protects, (day(5), day(5)))) == [(None, charges)]
+    assert list(days_with_same_releases(charges, protects, (day(5), day(5)))) == [(None, charges)]
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
@@ -275,7 +273,7 @@ def test_every_day_meets_exactly_the_releases_that_cover_it(spans, asked):
     charges = [Dated(str(i), span and (day(min(span)), day(max(span)))) for i, span in enumerate(spans)]
     asked = day(min(asked)), day(max(asked))
     seen = {}
-    for (first, last), those in pieces(charges, Protects.PERSON_DAY, asked):
+    for (first, last), those in days_with_same_releases(charges, Protects.PERSON_DAY, asked):
         for ordinal in range(first.toordinal(), last.toordinal() + 1):
             assert ordinal not in seen
             seen[ordinal] = those
@@ -377,4 +375,4 @@ def test_every_certificate_can_be_charged(data, epsilon, delta):
 @pytest.mark.parametrize("days", [(day(2), day(1)), ("2024-01-01", "2024-01-02"), day(1), (day(1),), [day(1), day(2)]])
 def test_days_are_two_dates_in_order(days):
     with pytest.raises(OptionError, match="first and the last date"):
-        checked_days(days)
+        check_dates(days)

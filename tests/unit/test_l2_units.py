@@ -2,31 +2,30 @@
 
 import math
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from named_graphs import named
+from trip_tables import copies, strategy_for
 
 import hushpath
 from hushpath.errors import OptionError
 from hushpath.measurement.exact import exact_numbers
-from hushpath.measurement.terms import norms_of_edges
-from hushpath.network.lattice import Lattice
+from hushpath.measurement.terms import WeightTerms
+from hushpath.measurement.trip_strategy import SHARE
 from hushpath.network.private_weights import PrivateWeights
 from hushpath.noise import Law
 from hushpath.privacy.accounting import Budget
 from hushpath.privacy.certificate import Exposure, calibrate, certify
+from hushpath.privacy.units import WeightUnit, edge_norms
 
 EDGES, MOST = 24, 0.5
 ANY = Budget(1e9, 1e-6)
-from hushpath.measurement.terms import Terms
-from hushpath.measurement.trip_strategy import SHARE, TripLattice
 
 
 def strategy(network, mechanism, law="gaussian", **options):
-    asked = dict(epsilon=1.0, max_weight=20.0, law=law, mechanism=mechanism, unit_edges=(EDGES, MOST), **options)
-    return hushpath.plan(named(network).topology, **asked).strategy
+    asked = dict(epsilon=1.0, max_weight=20.0, noise=law, mechanism=mechanism, unit=WeightUnit(edges=(EDGES, MOST)))
+    return hushpath.plan(named(network).topology, **asked, **options).strategy
 
 
 def cost(made, first, second):
@@ -55,17 +54,19 @@ def neighbours(topology, rng):
 def test_steps_in_l2_norm_are_rounded_up(edges, unit):
     """unit/g + 2 sqrt(edges), in exact arithmetic (docs/proofs/lattice.md)."""
     topology = hushpath.Network.build(range(edges + 1), range(edges), range(1, edges + 1), np.ones(edges)).topology
-    lattice = Lattice.build(topology, unit=100.0, unit_l2=unit, granularity=0.5, max_weight=20.0)
-    roots = lattice.l2_steps - Fraction(unit) / Fraction(lattice.granularity)
+    terms = WeightTerms(ANY, WeightUnit(100.0, unit, lattice_step=0.5), 20.0)
+    lattice = terms.lattice(topology)
+    assert lattice.granularity == 0.5
+    roots = terms.l2_steps(lattice) - Fraction(unit) / Fraction(lattice.granularity)
     assert roots > 0
     assert roots**2 >= 4 * edges
 
 
 def test_a_replaced_unit_of_trips_is_rounded_up():
     """Two of norm SHARE, at right angles: their distance is no whole number."""
-    terms = SimpleNamespace(replaced=True)
-    assert TripLattice.l2_steps.fget(terms) ** 2 >= 2 * SHARE**2
-    assert TripLattice.l2_steps.fget(SimpleNamespace(replaced=False)) == SHARE
+    replaced, added = (strategy_for(copies(1), "person", neighbours=one) for one in ("replace", "add-remove"))
+    assert replaced.terms.l2_steps(replaced.lattice) ** 2 >= 2 * SHARE**2
+    assert added.terms.l2_steps(added.lattice) == SHARE
 
 
 @pytest.mark.parametrize("network", ["path", "grid", "cycle"])
@@ -95,20 +96,10 @@ def test_edges_need_noise_in_proportion_to_the_l2_norm_and_laplace_to_the_l1_nor
 
 
 def test_the_planner_takes_the_better_law():
-    few = hushpath.plan(
-        named("grid").topology,
-        epsilon=1.0,
-        max_weight=20.0,
-        mechanism="input",
-        unit=hushpath.WeightUnit(edges=(2, 1.0)),
-    )
-    many = hushpath.plan(
-        named("grid").topology,
-        epsilon=1.0,
-        max_weight=20.0,
-        mechanism="input",
-        unit=hushpath.WeightUnit(edges=(30, 1.0)),
-    )
+    asked = dict(epsilon=1.0, max_weight=20.0, mechanism="input")
+    few, many = (
+        hushpath.plan(named("grid").topology, unit=WeightUnit(edges=(k, 1.0)), **asked) for k in (2, 30)
+    )  # fmt: skip
     assert (few.choice.law, many.choice.law) == (Law.LAPLACE, Law.GAUSSIAN)
 
 
@@ -150,13 +141,13 @@ def test_a_unit_in_l2_is_a_whole_number_of_steps(steps):
         certify(exposure, np.array([10]), Law.GAUSSIAN, 5, ANY, steps)
 
 
-def test_norms_of_edges_are_never_below_the_truth():
+def test_edge_norms_are_never_below_the_truth():
     from fractions import Fraction
 
     rng = np.random.default_rng(0)
     for _ in range(300):
         k, c = int(rng.integers(1, 10**6)), float(rng.lognormal(0, 20))
-        l1, l2 = norms_of_edges((k, c))
+        l1, l2 = edge_norms((k, c))
         assert Fraction(l1) >= Fraction(c) * k
         assert Fraction(l2) ** 2 >= Fraction(c) ** 2 * k
         assert l1 == pytest.approx(c * k)
@@ -167,13 +158,13 @@ def test_norms_of_edges_are_never_below_the_truth():
     "wrong", [3, (0, 1), (2, 0), (2.5, 1), (2, math.inf), (True, 1), ("2", 1), (1, 2, 3), (2, math.nan)]
 )
 def test_unit_edges_is_two_numbers(wrong):
-    with pytest.raises(OptionError, match="at most k weights by at most c each"):
-        norms_of_edges(wrong)
+    with pytest.raises(OptionError, match="edges"):
+        edge_norms(wrong)
 
 
 def test_it_is_said_once_and_kept_in_the_file(tmp_path):
     net = named("grid")
-    with pytest.raises(OptionError, match="give it alone"):
+    with pytest.raises(OptionError, match="edges"):
         hushpath.release(net, epsilon=1.0, unit=hushpath.WeightUnit(l1=1.0, edges=(2, 1.0)))
     made = hushpath.release(
         net, epsilon=1.0, unit=hushpath.WeightUnit(l1=12.0, l2=2.5), max_weight=20, mechanism="input", noise="gaussian"
@@ -182,15 +173,17 @@ def test_it_is_said_once_and_kept_in_the_file(tmp_path):
     made.save(tmp_path / "a.hush")
     again = hushpath.load(tmp_path / "a.hush")
     assert again.statement == made.statement
-    assert again.measurements.strategy.lattice.l2_steps == made.measurements.strategy.lattice.l2_steps
+    steps = [one.measurements.strategy.terms.l2_steps(one.measurements.strategy.lattice) for one in (again, made)]
+    assert steps[0] == steps[1]
 
 
 def test_rounding_to_steps_is_paid_for_in_l2_norm():
     """A hundred weights that each cross a line by a hair: a step each, though the unit is a tenth of a step."""
     at = np.arange(100)
     nets = [hushpath.Network.build(range(101), at, at + 1, np.full(100, w), upper=20.0) for w in (0.995, 1.005)]
-    lattice = Terms.declared(1.0, 1e-6, 1.0 + 1e-9, granularity=1.0, unit_l2=0.1 + 1e-9).lattice(nets[0].topology)
+    terms = WeightTerms(Budget(1.0, 1e-6), WeightUnit(1.0 + 1e-9, 0.1 + 1e-9, lattice_step=1.0))
+    lattice = terms.lattice(nets[0].topology)
     one, other = (net.weights.on_lattice(lattice) for net in nets)
     moved = math.sqrt(float(((one - other) ** 2).sum()))
     assert moved == 10
-    assert moved <= lattice.l2_steps
+    assert moved <= terms.l2_steps(lattice)

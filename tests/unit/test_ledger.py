@@ -160,7 +160,7 @@ def test_data_sets_have_budgets_of_their_own(ledger):
     assert ledger.charge(pure(2.0), dataset="taxi") == 2
     assert [one.name for one in ledger.datasets()] == ["bikes", "taxi"]
     assert [len(ledger.charges(name)) for name in ("bikes", "taxi", None)] == [1, 1, 2]
-    for name, says in ((None, "say which"), ("cars", "no data set 'cars'")):
+    for name, says in ((None, "missing"), ("cars", "no data set 'cars'")):
         with pytest.raises(OptionError, match=f"{says}.*'bikes', 'taxi'"):
             ledger.charge(pure(0.1), dataset=name)
     with pytest.raises(OptionError, match="cannot be changed"):
@@ -219,7 +219,7 @@ def test_a_ledger_is_never_replaced(ledger, tmp_path):
             Ledger.create(path, dataset="d", protects="trip", epsilon=1.0)
     (tmp_path / "empty").touch()  # left by a process that was killed while it made one
     assert Ledger.create(tmp_path / "empty", dataset="d", protects="trip", epsilon=1.0).charges() == []
-    with pytest.raises(CannotError, match="no folder"):
+    with pytest.raises(CannotError, match="does not exist"):
         Ledger.create(tmp_path / "no" / "a", dataset="d", protects="trip", epsilon=1.0)
 
 
@@ -306,7 +306,7 @@ def test_the_same_file_for_two_charges_is_refused(ledger):
     ledger.charge(pure(0.5))
     ledger.charge(pure(0.5))
     raw(ledger, ("UPDATE charge SET fingerprint = ?", (MARK,)))
-    with pytest.raises(FileFormatError, match="charge 2 is of a file that another is of"):
+    with pytest.raises(FileFormatError, match="same file"):
         ledger.charges()
 
 
@@ -340,10 +340,10 @@ def test_files_of_other_programs_are_left_as_they_are(tmp_path):
 
 
 def test_what_is_no_file_is_said(tmp_path):
-    with pytest.raises(FileFormatError, match="there is no file"):
+    with pytest.raises(FileFormatError, match="does not exist"):
         Ledger.open(tmp_path / "none")
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(FileFormatError, match="no ordinary file"):
+    with pytest.raises(FileFormatError, match="not an ordinary file"):
         Ledger.open(tmp_path)
 
 

@@ -1,9 +1,7 @@
 """A series of releases: spans, splits that the ledger accepts to the last one, and runs that stop and go on."""
 
-import datetime
-import importlib
 from contextlib import contextmanager
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from functools import cache
 from itertools import pairwise
 
@@ -16,12 +14,13 @@ from hushpath.errors import BudgetError, CannotError, HushpathWarning, OptionErr
 from hushpath.network.topology import Topology
 from hushpath.noise import Law
 from hushpath.privacy.accounting import Budget
-from hushpath.privacy.composition import Spending, cost
+from hushpath.privacy.composition import Spending, compose
 from hushpath.privacy.gaussian import gaussian_mu
 from hushpath.privacy.ledger import Ledger
-from hushpath.releasing import schedule, steps
-from hushpath.releasing.schedule import MOST, epsilons, rescaled, shares, spans
-from hushpath.releasing.series import series
+from hushpath.releasing import schedule
+from hushpath.releasing import series as module
+from hushpath.releasing.schedule import MOST_RELEASES, Schedule, epsilons, rescaled, shares, spans
+from hushpath.releasing.series import SeriesRun, series
 
 FIRST = date(2026, 1, 1)
 TERMS = dict(low=0.5, high=6)
@@ -57,9 +56,9 @@ def test_a_short_month_does_not_move_the_months_after_it():
 
 @pytest.mark.parametrize(
     ("first", "every", "count"),
-    [("2026-13-01", "month", 1), ("soon", "day", 1), (datetime.datetime(2026, 1, 1, 5), "day", 1), (7, "day", 1),
+    [("2026-13-01", "month", 1), ("soon", "day", 1), (datetime(2026, 1, 1, 5), "day", 1), (7, "day", 1),
      (FIRST, "year", 1), (FIRST, "", 1), (FIRST, "day", 0), (FIRST, "day", True), (FIRST, "day", 1.5),
-     (FIRST, "day", MOST + 1), ("9999-12-01", "month", 1), ("9999-12-31", "day", 1)],
+     (FIRST, "day", MOST_RELEASES + 1), ("9999-12-01", "month", 1), ("9999-12-31", "day", 1)],
 )  # fmt: skip
 def test_spans_that_are_none_are_refused(first, every, count):
     with pytest.raises(OptionError):
@@ -96,12 +95,12 @@ def test_persons_never_spend_more_than_the_total_and_nearly_all_of_it(epsilon, d
             asked = [spending(one, delta, law) for one in found]
             assert len(found) == count
             for made in range(1, count + 1) if count < 8 else [count]:  # each charge is accepted, in order
-                assert cost(asked[:made], budget).epsilon <= epsilon, (law, count)
+                assert compose(asked[:made], budget).epsilon <= epsilon, (law, count)
             mean = sum(one.spent for one in asked) / count
             kept = schedule.spending(law, mean / 8.001, delta)  # room for one that is killed
-            assert 0.97 * epsilon < cost([*asked, kept], budget).epsilon <= epsilon, (law, count)
+            assert 0.97 * epsilon < compose([*asked, kept], budget).epsilon <= epsilon, (law, count)
             everything = epsilons(budget, count, split, "person", law, retry=False)
-            together = cost([spending(one, delta, law) for one in everything], budget).epsilon
+            together = compose([spending(one, delta, law) for one in everything], budget).epsilon
             assert 0.97 * epsilon < together <= epsilon, (law, count)
             assert all(more > less for more, less in zip(everything, found, strict=True))
 
@@ -122,7 +121,7 @@ def test_trips_over_midnight_share_the_total_of_two_releases(law):
     two, ten = (epsilons(budget, count, "even", "trip", law, retry=False) for count in (3, 10))
     assert ten == two[:1] * 10
     pair = [spending(ten[0], 1e-6, law)] * 2
-    assert 1.99 < cost(pair, budget).epsilon <= 2.0
+    assert 1.99 < compose(pair, budget).epsilon <= 2.0
     assert epsilons(budget, 1, "even", "trip", law, retry=False) == [2.0]
 
 
@@ -134,7 +133,7 @@ def test_units_of_one_day_spend_all_each_time_but_for_the_reserve(protects, law)
     first, *others = epsilons(budget, 5, "front", protects, law)
     assert others == [first] * 4
     one = spending(first, 1e-6, law)
-    assert 1.94 < cost([one, schedule.spending(law, one.spent / 8.001, 1e-6)], budget).epsilon <= 2
+    assert 1.94 < compose([one, schedule.spending(law, one.spent / 8.001, 1e-6)], budget).epsilon <= 2
 
 
 @pytest.mark.parametrize(("law", "delta"), [(Law.GAUSSIAN, 1e-6), (Law.LAPLACE, 0.0), (Law.LAPLACE, 1e-6)])
@@ -187,14 +186,17 @@ def trips():
 @pytest.fixture
 def go(trips, tmp_path, monkeypatch):
     """Run a series of four months in a folder of its own, on a day when all of them are over."""
-    monkeypatch.setattr(steps, "_today", lambda: date(2026, 6, 1))
+    monkeypatch.setattr(module, "_today", lambda: date(2026, 6, 1))
 
     def run(**more):
         asked = dict(
-            first=FIRST, every="month", count=4, epsilon=3.0, delta=1e-6, ledger=tmp_path / "a.ledger",
-            folder=tmp_path / "out", dataset="city", protects="person", **TERMS,
+            epsilon=3.0, delta=1e-6, ledger=tmp_path / "a.ledger", folder=tmp_path / "out", protects="person", **TERMS
         )  # fmt: skip
-        return series(trips, **{**asked, **more})
+        when = dict(first=FIRST, every="month", count=4)
+        when |= {name: more.pop(name) for name in ("every", "count", "split", "retry") if name in more}
+        once = dict(dataset="city")
+        once |= {name: more.pop(name) for name in SeriesRun.__dataclass_fields__ if name in more}
+        return series(trips, Schedule(**when), run=SeriesRun(**once), **{**asked, **more})
 
     run.folder, run.ledger = tmp_path / "out", tmp_path / "a.ledger"
     run.files = lambda: sorted(path.name for path in run.folder.glob("*"))
@@ -203,7 +205,7 @@ def go(trips, tmp_path, monkeypatch):
 
 
 def states(found):
-    return [step.state for step in found.steps]
+    return [step.state for step in found.releases]
 
 
 class Stopped(Exception):
@@ -226,8 +228,7 @@ def stopping(after):
 
 def crash_in(monkeypatch, number):
     """The program dies while it measures the so-manieth release: paid for, and no file."""
-    module, calls = importlib.import_module("hushpath.releasing.release"), [0]
-    measure = module.measure
+    calls, measure = [0], module.measure_trips
 
     def dies(*args):
         calls[0] += 1
@@ -235,7 +236,7 @@ def crash_in(monkeypatch, number):
             raise Stopped
         return measure(*args)
 
-    monkeypatch.setattr(module, "measure", dies)
+    monkeypatch.setattr(module, "measure_trips", dies)
 
 
 @pytest.mark.filterwarnings("ignore:this is mostly noise")
@@ -253,20 +254,20 @@ def test_a_series_is_charged_and_written(go, split, delta, protects):
     assert 2 < ledger.spent().epsilon <= 3
     charges = go.charges()
     assert [one.days for one in charges] == spans(FIRST, "month", 4)
-    for charge, step in zip(charges, found.steps, strict=True):
+    for charge, step in zip(charges, found.releases, strict=True):
         made = hushpath.load(step.file)
         assert (made.fingerprint, charge.file) == (charge.fingerprint, step.file.name)
         assert made.statement.private
         assert charge.asked.epsilon == made.statement.epsilon <= 3
     if protects == "trip":
         assert 1.3 < min(one.asked.epsilon for one in charges) <= 1.5
-        assert "midnight" in found.words
+        assert "midnight" in found.explanation
     elif protects == "person-day":
         assert min(one.asked.epsilon for one in charges) > 2.5
-        assert "may spend all of it" in found.words
+        assert "may spend all of it" in found.explanation
     elif split == "front":
         assert charges[0].asked.spent > 3 * charges[3].asked.spent
-        assert "add up" in found.words
+        assert "add up" in found.explanation
 
 
 def test_a_plan_writes_nothing_and_says_what_would_be_charged(go):
@@ -276,7 +277,7 @@ def test_a_plan_writes_nothing_and_says_what_would_be_charged(go):
     assert not go.ledger.exists()
     assert "2026-02-01 to 2026-02-28" in str(planned)
     made = go()
-    assert [step.paid[0].asked for step in made.steps] == [step.asked for step in planned.steps]
+    assert [step.charges[0].asked for step in made.releases] == [step.asked for step in planned.releases]
     assert planned.epsilon("to make") == made.epsilon() == Ledger.open(go.ledger).spent().epsilon
 
 
@@ -311,7 +312,7 @@ def test_what_a_crash_lost_stays_spent_and_is_made_again(go, monkeypatch, protec
     assert states(found) == ["made"] * 4
     assert len(go.files()) == 4
     assert len(go.charges()) == 5
-    assert [one.number for one in found.steps[number - 1].wasted] == [number]
+    assert [one.number for one in found.releases[number - 1].lost_charges] == [number]
     assert Ledger.open(go.ledger).spent().epsilon <= 3
     assert go(**terms) == found  # and nothing more happens
 
@@ -321,10 +322,10 @@ def test_what_a_crash_lost_can_be_left_out(go, monkeypatch):
         crash_in(patch, 2)
         with pytest.raises(Stopped):
             go()
-    found = go(skip_lost=True)
+    found = go(skip_missing=True)
     assert states(found) == ["made", "lost", "made", "made"]
     assert len(go.charges()) == 4
-    assert found.steps[2].paid[0].asked == found.steps[0].paid[0].asked  # nothing was taken from the others
+    assert found.releases[2].charges[0].asked == found.releases[0].charges[0].asked  # nothing was taken from the others
 
 
 def test_what_a_crash_lost_never_stops_a_series_that_has_no_room(go, monkeypatch):
@@ -347,7 +348,7 @@ def test_a_file_that_went_away_is_never_charged_again_by_itself(go):
         with pytest.raises(CannotError, match="charge 3") as caught:
             go(epsilon=total)
         assert not isinstance(caught.value, BudgetError)
-    assert states(go(epsilon=1.0, skip_lost=True)) == ["made", "made", "missing", "made"]
+    assert states(go(epsilon=1.0, skip_missing=True)) == ["made", "made", "missing", "made"]
     assert len(go.charges()) == 4
     (go.folder / "city-2026-03-01.hush").write_bytes(content)
     assert states(go(epsilon=1.0)) == ["made"] * 4
@@ -370,7 +371,7 @@ def test_one_process_at_a_time(go):
 def test_a_ledger_without_room_refuses_at_the_start(go):
     ledger = Ledger.create(go.ledger, dataset="city", protects="person", epsilon=3.0, delta=1e-6)
     ledger.charge(Spending("person", "laplace", 0.5, 0.5))
-    assert "does not fit as a whole" in go(only_plan=True).trouble
+    assert "does not fit as a whole" in go(only_plan=True).problem
     with pytest.raises(BudgetError, match=r"does not fit as a whole.*Nothing was charged"):
         go()
     assert len(go.charges()) == 1  # though the first releases would have fitted
@@ -398,10 +399,10 @@ def test_other_options_in_the_middle_cannot_exceed_the_new_total(go):
 
 
 def test_days_that_are_not_over_are_kept_for_later(go, monkeypatch):
-    monkeypatch.setattr(steps, "_today", lambda: date(2026, 3, 31))
+    monkeypatch.setattr(module, "_today", lambda: date(2026, 3, 31))
     assert states(go()) == ["made", "made", "to come", "to come"]
     assert len(go.charges()) == 2
-    monkeypatch.setattr(steps, "_today", lambda: date(2026, 4, 1))
+    monkeypatch.setattr(module, "_today", lambda: date(2026, 4, 1))
     assert states(go()) == ["made", "made", "made", "to come"]
     assert states(go(early=True)) == ["made"] * 4
 
@@ -413,7 +414,7 @@ def test_a_file_that_no_charge_is_of_is_left_alone(go, trips):
         stranger
     )
     content = stranger.read_bytes()
-    with pytest.raises(OptionError, match="no charge of 2026-02-01 to 2026-02-28 is of this file"):
+    with pytest.raises(OptionError, match="no charge of 2026-02-01 to 2026-02-28"):
         go()
     assert stranger.read_bytes() == content
     assert not go.ledger.exists()
@@ -449,10 +450,10 @@ def test_a_file_of_other_days_does_not_count(go):
 
 @pytest.mark.parametrize(
     ("wrong", "words"),
-    [(dict(epsilon=None), "epsilon is missing"), (dict(epsilon=float("inf")), "finite"), (dict(every="year"), "every"),
-     (dict(split="back"), "split"), (dict(protects=None), "protects"), (dict(low=None), "low is missing"),
-     (dict(estimator="magic"), "magic"), (dict(law="cauchy"), "law"), (dict(dataset=None), "no ledger"),
-     (dict(dataset=" "), "printable")],
+    [(dict(epsilon=None), "epsilon"), (dict(epsilon=float("inf")), "finite"), (dict(every="year"), "every"),
+     (dict(split="back"), "split"), (dict(protects=None), "protects"), (dict(low=None), "low"),
+     (dict(edge_weighting="magic"), "edge_weighting"), (dict(noise="cauchy"), "noise"), (dict(dataset=None), "dataset"),
+     (dict(dataset=" "), "dataset")],
 )  # fmt: skip
 def test_mistakes_are_said_before_anything_is_charged(go, wrong, words):
     with pytest.raises(OptionError, match=words):
@@ -462,17 +463,17 @@ def test_mistakes_are_said_before_anything_is_charged(go, wrong, words):
 
 def test_a_folder_that_cannot_be_is_refused(go, tmp_path):
     (tmp_path / "out").write_text("")
-    with pytest.raises(OptionError, match="no folder"):
+    with pytest.raises(OptionError, match="not a folder"):
         go()
-    with pytest.raises(CannotError, match="there is no folder"):
+    with pytest.raises(CannotError, match="does not exist"):
         go(folder=tmp_path / "no" / "such")
-    with pytest.raises(OptionError, match="takes trips"):
-        series(topology(), first=FIRST, every="day", count=1, epsilon=1, ledger="a", folder="b")
+    with pytest.raises(OptionError, match="takes Trips"):
+        series(topology(), Schedule(FIRST, "day", 1), epsilon=1, ledger="a", folder="b")
     assert not go.ledger.exists()
 
 
 def test_names_of_data_sets_make_file_names(go):
     found = go(dataset="../Köln taxis", count=1)
     assert go.files() == ["Köln-taxis-2026-01-01.hush"]
-    assert 2.5 < found.steps[0].epsilon < 3
-    assert hushpath.load(found.steps[0].file).statement.dataset == "../Köln taxis"
+    assert 2.5 < found.releases[0].epsilon < 3
+    assert hushpath.load(found.releases[0].file).statement.quantity.dataset == "../Köln taxis"

@@ -8,11 +8,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hushpath.published.trip_terms import declared
+from trip_formats import totals as totals_of
 
 import hushpath
 from hushpath.errors import NetworkError
-from hushpath.measurement.trip_strategy import SHARE, trip_strategy
+from hushpath.measurement.trip_strategy import SHARE
 from hushpath.measurement.trip_totals import trip_totals
 from hushpath.network.topology import Topology
 from hushpath.trips.tables import connection, register_arrays
@@ -29,13 +29,9 @@ def network(labels=NODES):
 
 def totals(given, labels=NODES, protects="person-day", **named):
     trips = hushpath.read_trips(given, network(labels), **(named or HERE))
-    topology, terms = declared(
-        trips, epsilon=1.0, delta=None, protects=protects, low=0.5, high=6, neighbours="add-remove",
-        days=None, max_edges=None, population=None, emphasis="even",
-    )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return trip_totals(trip_strategy(topology, terms), trips, "coin")
+        return totals_of(trips, protects)
 
 
 def plain_lines():

@@ -1,22 +1,24 @@
 """Tables of trips: every shape says the same, what does not belong is left out, and nothing public tells of it."""
 
-import datetime
 import json
 import math
 from collections import defaultdict
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
-from hushpath.published.trip_terms import checked_days, declared
 
 import hushpath
+from hushpath import Budget, TripUnit
+from hushpath.days import parse_days
 from hushpath.errors import CannotError, NetworkError, OptionError
 from hushpath.io import container
-from hushpath.measurement.trip_strategy import SHARE, TripTerms, trip_strategy
+from hushpath.measurement.trip_strategy import SHARE, TripTerms
 from hushpath.measurement.trip_totals import PARTS, trip_totals
 from hushpath.network.topology import Topology
 from hushpath.published.file import FORMAT, VERSION
+from hushpath.releasing.release import strategy_for
 from hushpath.trips.periods import Periods
 
 NODES = ["a", "b", "c", "d", "e"]
@@ -53,14 +55,15 @@ def table(seed=0, count=300):
     return pd.DataFrame(rows, columns=["who", "date", "trip", "from", "to", "seconds", "clock", "when"])
 
 
-def strategy_of(trips, law="auto", **told):
-    told = {**TOLD, "delta": None, "neighbours": "add-remove", "days": None, "max_edges": None} | told
-    topology, terms = declared(trips, population=None, emphasis="quiet", **told)
-    return trip_strategy(topology, terms, law)
+def strategy_of(trips, protects="person-day", delta=1e-6, **unit):
+    return strategy_for(
+        trips, Budget(1.0, delta), TripUnit(protects, **unit), low=0.5, high=6, noise="auto",
+        edge_weighting="inverse-traffic",
+    )  # fmt: skip
 
 
-def totals(trips, law="auto", **told):
-    return trip_totals(strategy_of(trips, law, **told), trips, "coin")
+def totals(trips, **told):
+    return trip_totals(strategy_of(trips, **told), trips, "coin")
 
 
 def by_hand(rows, topology, terms, keys):
@@ -82,9 +85,9 @@ def by_hand(rows, topology, terms, keys):
         units[unit][edge] = sum(parts) // len(parts)
     out = np.zeros((2, topology.num_edges), np.int64)
     for cells in units.values():
-        norm = math.ceil(math.sqrt(sum(int(terms.emphasis[edge]) ** 2 for edge in cells))) + 1
+        norm = math.ceil(math.sqrt(sum(int(terms.edge_weights[edge]) ** 2 for edge in cells))) + 1
         for edge, part in cells.items():
-            share = SHARE * int(terms.emphasis[edge]) // norm
+            share = SHARE * int(terms.edge_weights[edge]) // norm
             out[0, edge] += share * part // PARTS
             out[1, edge] += share - share * part // PARTS
     return out.ravel()
@@ -339,42 +342,50 @@ def test_what_cannot_be_read_is_said(named, words):
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("told", "named"),
     [
-        ({"protects": None}, "has no default"),
-        ({"protects": "people"}, "not 'people'"),
-        ({"epsilon": None}, "epsilon is missing"),
-        ({"low": None}, "low is missing"),
-        ({"high": None}, "high is missing"),
-        ({"low": 3, "high": 2}, "0 <= low < high"),
-        ({"low": "nothing"}, "without the public column"),
-        ({"neighbours": "any"}, "neighbours must be"),
-        ({"emphasis": "loud"}, "emphasis must be"),
-        ({"max_edges": 5}, None),
-        ({"max_edges": 5, "law": "gaussian"}, "max_edges is for Laplace"),
-        ({"max_edges": 0}, "max_edges must be"),
-        ({"unit": 3.0}, "takes no unit"),
-        ({"mechanism": "input"}, "takes no mechanism"),
-        ({"days": "2026-10-03..2026-10-01"}, "comes after the last"),
-        ({"days": "yesterday"}, "a first and a last day"),
-        ({"estimator": "shrink"}, "'shrink'"),
+        ({"protects": None}, "protects"),
+        ({"protects": "people"}, "protects"),
+        ({"epsilon": None}, "epsilon"),
+        ({"low": None}, "low"),
+        ({"high": None}, "high"),
+        ({"low": 3, "high": 2}, "low < high"),
+        ({"low": "nothing"}, "'nothing'"),
+        ({"edge_weighting": "loud"}, "edge_weighting"),
+        ({"protects": TripUnit("person-day", max_edges=5), "noise": "gaussian"}, "max_edges"),
+        ({"noise": "gauss"}, "noise"),
+        ({"days": "2026-10-03..2026-10-01"}, "days"),
+        ({"days": "yesterday"}, "days"),
+        ({"protects": TripUnit("trip", days="2026-10-01"), "days": "2026-10-02"}, "days"),
     ],
     ids=str,
 )
-def test_what_is_promised_is_said_in_full(told, words):
+def test_what_is_promised_is_said_in_full(told, named):
     trips = hushpath.read_trips(table(), network(), **HERE)
-    if words is None:
-        assert hushpath.release_trips(trips, **{**TOLD, **told}).statement.law == "laplace"
-        return
-    with pytest.raises(OptionError, match=words):
+    with pytest.raises(OptionError, match=named):
         hushpath.release_trips(trips, **{**TOLD, **told})
+
+
+def test_a_limit_of_edges_means_laplace_noise():
+    trips = hushpath.read_trips(table(), network(), **HERE)
+    made = hushpath.release_trips(trips, **{**TOLD, "protects": TripUnit("person-day", max_edges=5)})
+    assert made.statement.law == "laplace"
+
+
+def test_weights_and_trips_are_not_confused():
+    trips = hushpath.read_trips(table(), network(), **HERE)
+    with pytest.raises(OptionError, match="release_trips"):
+        hushpath.release(trips, epsilon=1.0, unit=1.0)
+    weights = hushpath.Network.build(range(3), [0, 1], [1, 2], [5.0, 7.0])
+    with pytest.raises(OptionError, match="release_trips"):
+        hushpath.release_trips(weights, **TOLD)
 
 
 def test_units_that_the_table_cannot_tell_are_refused():
     trips = hushpath.read_trips(table(), network(), edge=("from", "to"), seconds="seconds", trip="trip")
     assert trips.keys("trip") == ("trip",)
     for protects in ("person", "person-day"):
-        with pytest.raises(OptionError, match="needs to know the person"):
+        with pytest.raises(OptionError, match="person"):
             hushpath.release_trips(trips, **{**TOLD, "protects": protects})
     with pytest.raises(OptionError, match="day="):
         hushpath.release_trips(trips, **{**TOLD, "protects": "trip", "days": "2026-10-01"})
@@ -382,11 +393,11 @@ def test_units_that_the_table_cannot_tell_are_refused():
 
 def test_a_free_flow_time_is_needed_for_every_edge():
     bare = Topology.build(NODES, *ENDS.T, directed=True)[0]
-    with pytest.raises(OptionError, match="name its column when"):
-        hushpath.release(hushpath.read_trips(table(), bare, **HERE), **TOLD)
+    with pytest.raises(OptionError, match="proxy"):
+        hushpath.release_trips(hushpath.read_trips(table(), bare, **HERE), **TOLD)
     holes = bare.with_proxy([1.0, 2.0, np.nan, 1.0, 1.0, 1.0, 1.0])
     with pytest.raises(OptionError, match="no positive free-flow time for the edge from 'b' to 'c'"):
-        hushpath.release(hushpath.read_trips(table(), holes, **HERE), **TOLD)
+        hushpath.release_trips(hushpath.read_trips(table(), holes, **HERE), **TOLD)
 
 
 def test_damaged_files_are_refused_without_a_word_of_what_is_in_them(tmp_path):
@@ -432,18 +443,17 @@ def test_periods_are_declared_in_full(periods, words):
 
 
 def test_days_are_dates_or_numbers():
-    date = datetime.date(2026, 10, 1)
-    for kind in ("date", "any"):
-        assert checked_days(date, kind) == (date, date)
-    for kind in ("number", "any"):
-        assert checked_days((3, 5), kind) == (3, 5)
-        assert checked_days((20261001, 20261031), kind) == (20261001, 20261031)
-        for finer in ((498_000, 498_744), (29_700_000, 29_744_640), (20261001, 20261040), (3, 20261001)):
-            with pytest.raises(OptionError, match="finer than a day"):
-                checked_days(finer, kind)
-    for days, kind in (((3, 5), "date"), ("2026-10-01", "number"), ((3, date), "any")):
+    """Days must have the type of the day column, if it declares one; text declares none."""
+    whole = pa.table(table().assign(date=20261001))
+    dated = pa.table(table().assign(date=pd.to_datetime(table().date)))
+    for rows, wrong, right in ((whole, "2026-10-01", (20261001, 20261003)), (dated, (3, 5), "2026-10-01..2026-10-03")):
+        trips = hushpath.read_trips(rows, network(), **HERE)
         with pytest.raises(OptionError, match="days"):
-            checked_days(days, kind)
+            hushpath.release_trips(trips, **TOLD, days=wrong)
+        assert hushpath.release_trips(trips, **TOLD, days=right).statement.unit.days == parse_days(right)
+    text = hushpath.read_trips(table(), network(), **HERE)
+    for days in ((3, 5), "2026-10-01"):
+        assert hushpath.release_trips(text, **TOLD, days=days).statement.unit.days == parse_days(days)
 
 
 def test_terms_of_another_network_or_other_periods_are_refused():
@@ -451,23 +461,20 @@ def test_terms_of_another_network_or_other_periods_are_refused():
     trips = hushpath.read_trips(rows, network(), **HERE)
     made = strategy_of(trips)
     other = Topology.build(NODES, *ENDS[:5].T, directed=True, proxy=np.full(5, 9.0))[0]
-    with pytest.raises(OptionError, match="other data"):
+    with pytest.raises(OptionError, match="another network"):
         trip_totals(made, hushpath.read_trips(rows, other, **HERE), "")
     with pytest.raises(OptionError, match="other periods"):
         trip_totals(made, hushpath.read_trips(rows, network(), **HERE, period="when", periods="hours"), "")
-    weights = hushpath.plan(network(), epsilon=1.0, unit=1.0, ignore_baseline=True).strategy
-    with pytest.raises(OptionError, match="other data"):
-        trip_totals(weights, trips, "")
 
 
 def test_noise_is_in_proportion_to_the_norm_of_a_unit():
     trips = hushpath.read_trips(table(), network(), **HERE)
     noise = {
-        kind: hushpath.release_trips(trips, protects=hushpath.TripUnit(None, neighbours=kind), **TOLD).statement.noise[
-            0
-        ]
+        kind: hushpath.release_trips(
+            trips, **{**TOLD, "protects": TripUnit("person-day", neighbours=kind)}
+        ).statement.noise[0]
         for kind in ("add-remove", "replace")
-    }
+    }  # fmt: skip
     assert noise["add-remove"] == pytest.approx(4.2247, rel=1e-3)
     assert noise["replace"] == pytest.approx(math.sqrt(2) * noise["add-remove"], rel=1e-3)
     assert isinstance(strategy_of(trips).terms, TripTerms)
@@ -477,7 +484,7 @@ def test_an_owner_is_told_when_trips_do_not_fit():
     """What no error of a release may say, `evaluate` does: it is for the owner alone."""
     rows, topology = table(), network()
     some = rows[rows["from"] == "a"]
-    rel = hushpath.release(hushpath.read_trips(some, topology, **HERE), **TOLD, seed=1)
+    rel = hushpath.release_trips(hushpath.read_trips(some, topology, **HERE), **TOLD, seed=1)
     found = hushpath.evaluate(hushpath.read_trips(some, topology, **HERE), rel)
     assert found.passed == pytest.approx((topology.tails == topology.index("a")).mean())
     assert "edges passed" in str(found)

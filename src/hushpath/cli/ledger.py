@@ -57,12 +57,12 @@ def show(
     json: c.Json = False,
 ) -> None:
     """Show what may be spent, what was spent on the days that cost most, what remains, and every charge."""
-    from ..days import as_dates, parse_days
+    from ..days import check_dates, parse_days
     from ..errors import OptionError
     from ..privacy.ledger import Ledger
 
     c.check_inputs(file)
-    ledger, wanted = Ledger.open(file), as_dates(parse_days(days, "--days"))
+    ledger, wanted = Ledger.open(file), check_dates(parse_days(days, "--days"), "--days")
     found = [one for one in ledger.datasets() if dataset in (None, one.name)]
     if not found:
         raise OptionError(f"{file} has no data set {str(dataset)[:60]!r}")
@@ -112,7 +112,7 @@ def _trouble(path: Path, charges: list[Charge]) -> str:
     from ..errors import HushpathError
     from ..privacy.units import Protects
     from ..published.release import load
-    from ..releasing.charging import spending_of
+    from ..releasing.release import spending_of
 
     try:
         release = load(path)
@@ -141,7 +141,7 @@ def _page(ledger: Ledger, one: Dataset, days: DateRange | None) -> str:
     from ..days import format_days
 
     spent, left = ledger.spent(one.name, days), ledger.remaining(one.name, days)
-    when = f", {format_days(days)}" if days else ", on the day that cost most" if one.protects.has_a_day else ""
+    when = f", {format_days(days)}" if days else ", on the day that cost most" if one.protects.within_a_day else ""
     noisy = f", or {left.gaussian_epsilon:.6g} with Gaussian noise asked for at delta {left.delta:g}"
     noisy = noisy if one.budget.delta else ""
     rows = [("no", "days", "noise", "protects", "epsilon", "delta", "state", "file")]

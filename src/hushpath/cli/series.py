@@ -16,7 +16,7 @@ from . import common as c
 from . import options as o
 
 if TYPE_CHECKING:
-    from ..releasing.steps import Series, Step
+    from ..releasing.series import PlannedRelease, Series
 
 WAIT = (
     "hushpath: stopping when the release that is being made is written; a second signal stops at once, and its charge "
@@ -45,7 +45,7 @@ def command(
     c.check_inputs(given, *c.public_files(spec))
 
     @contextmanager
-    def around(step: Step) -> Iterator[None]:
+    def around(step: PlannedRelease) -> Iterator[None]:
         with _finishing():
             yield
             if not json:
@@ -99,12 +99,12 @@ def _name(trips: Path, ledger: Path) -> str | None:
 
 def _outlook(found: Series) -> list[str]:
     """What to do next."""
-    lines = [f"NOT POSSIBLE as planned: {found.trouble}."] if found.trouble else []
+    lines = [f"NOT POSSIBLE as planned: {found.problem}."] if found.problem else []
     if found.of("lost"):
         lines.append("Lost: a run was killed between charge and file; the charge stays spent.")
     for step in found.of("made"):
-        if step.wasted:
-            numbers = ", ".join(f"{one.number} (epsilon {one.asked.epsilon:.4g})" for one in step.wasted)
+        if step.lost_charges:
+            numbers = ", ".join(f"{one.number} (epsilon {one.asked.epsilon:.4g})" for one in step.lost_charges)
             lines.append(f"Charged more than once: {step.file.name}; charge {numbers} has no file.")
     if found.of("to come"):
         lines.append("To come: the days are not over. The budget is reserved; run this again then.")
@@ -115,11 +115,11 @@ def _document(found: Series) -> dict[str, Any]:
     """The series for machines."""
     steps = [
         {"days": [str(day) for day in step.days], "epsilon": step.epsilon, "state": step.state, "file": str(step.file),
-         "charges": [one.number for one in step.paid], "lost_charges": [one.number for one in step.wasted]}
-        for step in found.steps
+         "charges": [one.number for one in step.charges], "lost_charges": [one.number for one in step.lost_charges]}
+        for step in found.releases
     ]  # fmt: skip
     return {
-        "dataset": found.dataset, "protects": str(found.protects), "split": found.split, "words": found.words,
+        "dataset": found.dataset, "protects": str(found.protects), "split": found.split, "explanation": found.explanation,
         "budget": {"epsilon": found.budget.epsilon, "delta": found.budget.delta},
-        "together": c.finite(found.epsilon("to make", "to come")), "trouble": found.trouble or None, "releases": steps,
+        "together": c.finite(found.epsilon("to make", "to come")), "problem": found.problem or None, "releases": steps,
     }  # fmt: skip

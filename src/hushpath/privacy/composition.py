@@ -1,8 +1,11 @@
-"""What one release asks of a budget: whom it protects, and its certificate.
+"""What releases cost together, also if each was chosen after the earlier ones were seen (docs/proofs/ledger.md).
 
-A ledger is of one kind of unit and takes releases of that kind alone.  A release that hides a whole *person* does not
-hide each *person-day* at the same price: to take one day from a person is to replace the person's rows by others, which
-moves more than to leave the person out (docs/proofs/ledger.md, section 5).
+A ``Spending`` is what one release asks of a budget.  Several ``Accountant`` s share the delta of a budget, each fixed in
+advance; a release is accepted if one of them still balances.
+
+A ledger has one kind of unit and takes releases of that kind alone.  A release that hides a whole *person* does not
+hide each *person-day* at the same price: taking one day from a person replaces the person's rows by others, which
+moves more than leaving the person out (section 5).
 
 Guarantees (tests/unit/test_composition.py): a ``Spending`` holds finite numbers that are not negative; Laplace noise
 has no delta, and its epsilon is what it spends; Gaussian noise has a delta, and its rho and epsilon agree: neither can
@@ -76,13 +79,11 @@ class Spending:
 
     @classmethod
     def of(cls, certificate: Certificate, protects: str) -> Spending:
-        """What a release with this certificate spends."""
-        return cls(
-            Protects.of(protects), certificate.law, certificate.spent, certificate.epsilon, certificate.delta
-        )  # fmt: skip
+        """Return what a release with this certificate spends."""
+        return cls(Protects.of(protects), certificate.law, certificate.spent, certificate.epsilon, certificate.delta)
 
     def is_paid_by(self, charged: Spending) -> bool:
-        """Whether a charge covers this in every book: the same law and unit, and no number larger."""
+        """Return whether a charge covers this: the same law and unit, and no number larger."""
         same_promise = self.law is charged.law and self.protects is charged.protects
         return same_promise and all(
             getattr(self, name) <= getattr(charged, name) for name in ("spent", "epsilon", "delta")
@@ -120,28 +121,28 @@ _D = TypeVar("_D", bound=Dated)
 
 
 @dataclass(frozen=True)
-class Book:
-    """One way to add up releases; ``order`` is ``None`` if certificates are added."""
+class Accountant:
+    """One way to add up releases: certificates, or Rényi divergences of one order at a fee (docs/proofs/ledger.md)."""
 
     delta: float
     order: float | None = None
     fee: float = 0.0
 
     def price(self, asked: Spending) -> Fraction:
-        """What one release costs in this book, exactly."""
+        """Return what one release costs, exactly."""
         if self.order is None:
             return Fraction(asked.epsilon)
         alpha, spent = Fraction(self.order), Fraction(asked.spent)
         return alpha * spent if asked.law is Law.GAUSSIAN else min(spent, alpha * spent * spent / 2)
 
     def total(self, charges: Sequence[Spending]) -> Fraction | float:
-        """An epsilon for all of them at this book's delta; infinite if certificates need more delta."""
+        """Return an epsilon for all of them at this accountant's delta; infinite if certificates need more delta."""
         if self.order is None and _deltas(charges) > self.delta:
             return math.inf
         return max(Fraction(0), Fraction(self.fee) + sum((self.price(one) for one in charges), Fraction(0)))
 
-    def room(self, charges: Sequence[Spending], epsilon: float, delta: float) -> tuple[float, float]:
-        """The largest pure epsilon, and the largest of Gaussian noise certified at ``delta``, that fit beside these."""
+    def remaining(self, charges: Sequence[Spending], epsilon: float, delta: float) -> tuple[float, float]:
+        """Return the largest epsilon that fits beside these: pure, and of Gaussian noise certified at ``delta``."""
         total = self.total(charges)
         if total > epsilon:
             return 0.0, 0.0
@@ -155,14 +156,14 @@ class Book:
 
 @dataclass(frozen=True)
 class Cost:
-    """What releases cost together, rounded up; infinite if no book can say."""
+    """What releases cost together, rounded up; infinite if they fit no accountant's delta."""
 
     epsilon: float
     delta: float
 
 
 @dataclass(frozen=True)
-class Room:
+class RemainingBudget:
     """What one more release could spend, rounded down: pure, or Gaussian if certified at ``delta``."""
 
     epsilon: float
@@ -170,40 +171,40 @@ class Room:
     delta: float
 
 
-def books(budget: Budget, charges: Sequence[Spending]) -> tuple[Book, ...]:
-    """The books of a budget, which the first of its releases may change; later ones may not."""
+def accountants(budget: Budget, charges: Sequence[Spending]) -> tuple[Accountant, ...]:
+    """Return the accountants of a budget, which the first of its releases may change; later ones may not."""
     shared = _shared(budget.epsilon, budget.delta)
-    if not charges or any(book.total(charges[:1]) <= budget.epsilon for book in shared):
+    if not charges or any(one.total(charges[:1]) <= budget.epsilon for one in shared):
         return shared
-    return (Book(budget.delta),)
+    return (Accountant(budget.delta),)
 
 
-def cost(charges: Sequence[Spending], budget: Budget) -> Cost:
-    """What releases, in their order, cost together: no more than the budget exactly if one of its books balances."""
-    least = min(book.total(charges) for book in books(budget, charges))
+def compose(charges: Sequence[Spending], budget: Budget) -> Cost:
+    """Return what releases, in their order, cost together: within the budget exactly if one accountant says so."""
+    least = min(one.total(charges) for one in accountants(budget, charges))
     return Cost(_up(least), budget.delta if _deltas(charges) else 0.0)
 
 
-def room(charges: Sequence[Spending], budget: Budget, delta: float) -> Room:
-    """What one more release could spend beside these; a Gaussian one would be certified at ``delta``."""
-    ways = [book.room(charges, budget.epsilon, delta) for book in books(budget, charges)]
+def remaining_budget(charges: Sequence[Spending], budget: Budget, delta: float) -> RemainingBudget:
+    """Return what one more release could spend beside these; a Gaussian one would be certified at ``delta``."""
+    ways = [one.remaining(charges, budget.epsilon, delta) for one in accountants(budget, charges)]
     if not charges:  # it would be the first, and may take everything
-        ways.append(Book(budget.delta).room([], budget.epsilon, delta))
-    return Room(max(pure for pure, _ in ways), max(gaussian for _, gaussian in ways), delta)
+        ways.append(Accountant(budget.delta).remaining([], budget.epsilon, delta))
+    return RemainingBudget(max(pure for pure, _ in ways), max(gaussian for _, gaussian in ways), delta)
 
 
-def pieces(
+def days_with_same_releases(
     charges: Sequence[_D], protects: Protects, days: DateRange | None
 ) -> Iterator[tuple[DateRange | None, list[_D]]]:
-    """Cut days into runs that the same releases cover: each run and, in their order, those releases."""
-    if not protects.has_a_day:
+    """Yield runs of days that the same releases cover, each with those releases in their order."""
+    if not protects.within_a_day:
         yield None, list(charges)
         return
     first, last = _span(days)
     begins: dict[int, list[int]] = {first: []}
     ends: dict[int, list[int]] = {last + 1: []}
     for place, charge in enumerate(charges):
-        begin, end = _span(touched(protects, charge.days))
+        begin, end = _span(days_touched(protects, charge.days))
         if begin <= last and end >= first:
             begins.setdefault(max(begin, first), []).append(place)
             ends.setdefault(min(end, last) + 1, []).append(place)
@@ -215,7 +216,7 @@ def pieces(
         yield run, [charges[place] for place in sorted(running)]
 
 
-def touched(protects: Protects, days: DateRange | None) -> DateRange | None:
+def days_touched(protects: Protects, days: DateRange | None) -> DateRange | None:
     """Return the days whose units a release of these days may depend on.
 
     A trip is counted on the day it began, but a table that begins at midnight shows one that is under way as if it
@@ -227,38 +228,38 @@ def touched(protects: Protects, days: DateRange | None) -> DateRange | None:
 
 
 def _span(days: DateRange | None) -> tuple[int, int]:
-    """The first and the last day as numbers."""
+    """Return the first and the last day as numbers."""
     first, last = days or (date.min, date.max)
     return first.toordinal(), last.toordinal()
 
 
 @lru_cache(maxsize=64)
-def _shared(epsilon: float, delta: float) -> tuple[Book, ...]:
-    """The books of a budget, each with its part of delta; a pure budget has one."""
+def _shared(epsilon: float, delta: float) -> tuple[Accountant, ...]:
+    """Return the accountants of a budget, each with its part of delta; a pure budget has one."""
     if delta == 0:
-        return (Book(0.0),)
-    of_order = (_suited(epsilon / 2**halved, part * delta) for halved, part in enumerate(_BY_ORDER))
-    return (Book(_BY_CERTIFICATES * delta), *of_order)
+        return (Accountant(0.0),)
+    of_order = (_accountant_for(epsilon / 2**halved, part * delta) for halved, part in enumerate(_BY_ORDER))
+    return (Accountant(_BY_CERTIFICATES * delta), *of_order)
 
 
-def _suited(epsilon: float, delta: float) -> Book:
-    """The book in which Gaussian releases may spend the most rho within (epsilon, delta), the same on every machine."""
+def _accountant_for(epsilon: float, delta: float) -> Accountant:
+    """Return the accountant that allows Gaussian releases the most rho within (epsilon, delta)."""
     with localcontext(_DIGITS):
         spent, log_delta = Decimal(epsilon), Decimal(delta).ln()
         order = max(_logarithms(), key=lambda one: (spent + (one[1] + log_delta) / (one[3] - 1) - one[2]) / one[3])[0]
-    return Book(delta, order, _fee(order, delta))
+    return Accountant(delta, order, _fee(order, delta))
 
 
 @cache
 def _logarithms() -> list[tuple[float, Decimal, Decimal, Decimal]]:
-    """Every order alpha with log(alpha), log(1 - 1/alpha) and itself as a decimal."""
+    """Return every order alpha with log(alpha), log(1 - 1/alpha) and itself as a decimal."""
     with localcontext(_DIGITS):
         exact = [Decimal(alpha) for alpha in _ORDERS]
         return [(float(alpha), alpha.ln(), (1 - 1 / alpha).ln(), alpha) for alpha in exact]
 
 
 def _fee(alpha: float, delta: float) -> float:
-    """From a Rényi divergence of order alpha to (epsilon, delta): what is added, rounded up."""
+    """Return what a Rényi divergence of order alpha needs to become (epsilon, delta), rounded up."""
     terms = -math.log(alpha * delta) / (alpha - 1), math.log1p(-1 / alpha)
     return sum(terms) + _SLACK * (1 + sum(abs(term) for term in terms))
 
@@ -268,7 +269,7 @@ def _deltas(charges: Sequence[Spending]) -> Fraction:
 
 
 def _up(value: Fraction | float) -> float:
-    """The smallest float that is not below."""
+    """Return the smallest float that is not below."""
     try:
         near = float(value)
     except OverflowError:
@@ -277,6 +278,6 @@ def _up(value: Fraction | float) -> float:
 
 
 def _down(value: Fraction) -> float:
-    """The largest float that is not above."""
+    """Return the largest float that is not above."""
     near = float(value)
     return near if near <= value else math.nextafter(near, 0.0)

@@ -1,14 +1,13 @@
-"""The file of a ledger: SQLite, two tables, believed only after a look at every value (docs/LEDGER.md).
+"""The file of a ledger: SQLite with two tables, untrusted until every value is checked (docs/LEDGER.md).
 
-SQLite stores what it is given, whatever a column is declared as, and a file may hold triggers that undo a charge.  So a
-transaction begins by proving the file: its marks, its tables to the letter and nothing beside them, its pages, and the
-type and range of every value.  Whatever is wrong is one ``FileFormatError``.
+SQLite stores any value in any column, and a file may hold triggers that undo a charge.  So a transaction begins by
+checking the file: its marks, its tables to the letter and nothing beside them, its pages, and the type and range of
+every value.  Any fault is one ``FileFormatError``.
 
 A charge must outlive a crash that follows at once.  The journal is a file beside the ledger that is deleted to commit
 (``journal_mode=DELETE``), and ``synchronous=EXTRA`` has the folder flushed, too: with ``FULL`` the deletion may be lost
-with the power, and the charge would be rolled back after its noise was seen.  A write-ahead log would be quicker, but
-needs memory shared between processes, which network drives lack, and a copy of the ledger without its log would forget
-charges.  A release takes seconds; a charge may take milliseconds.
+with the power, and the charge would be rolled back after its noise was seen.  A write-ahead log would be faster, but
+needs shared memory, which network drives lack, and a copy of the ledger without its log would forget charges.
 
 Connections live as long as a transaction, so nothing is shared over a fork or between threads.
 """
@@ -23,6 +22,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from .._validate import shorten
 from ..days import DateRange, check_dates
 from ..errors import CannotError, FileFormatError, HushpathError, OptionError
 from ..noise import Law
@@ -30,9 +30,9 @@ from .accounting import Budget
 from .composition import Spending
 from .units import Protects
 
-APPLICATION, VERSION = 0x68757368, 1  # "hush"; the books of ``composition`` belong to the version
+APPLICATION, VERSION = 0x68757368, 1  # "hush"; the accountants of ``composition`` belong to the version
 PATIENCE = 180.0  # seconds to wait for other processes; sixteen at once on a busy machine took more than one minute
-LONGEST = 1000  # characters of a text
+LONGEST_TEXT = 1000  # characters of a text
 TABLES = (
     "CREATE TABLE dataset (name TEXT PRIMARY KEY NOT NULL, protects TEXT NOT NULL, epsilon REAL NOT NULL, "
     "delta REAL NOT NULL, made TEXT NOT NULL) WITHOUT ROWID",
@@ -40,9 +40,9 @@ TABLES = (
     "last TEXT, law TEXT NOT NULL, spent REAL NOT NULL, epsilon REAL NOT NULL, delta REAL NOT NULL, at TEXT NOT NULL, "
     "version TEXT NOT NULL, file TEXT NOT NULL, fingerprint TEXT)",
 )
-# SQLite's own names for trouble with the place and not with the content: permission, busy, locked, memory, read-only,
-# interrupted, input and output, full, cannot open.
-_PLACE = {3, 5, 6, 7, 8, 9, 10, 13, 14}
+# SQLite's codes of errors that are not about the content: permission, busy, locked, memory, read-only, interrupted,
+# input and output, full, cannot open.
+_NOT_CONTENT = {3, 5, 6, 7, 8, 9, 10, 13, 14}
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Charge:
-    """One charge; ``released`` once a release was made of it, and then the fingerprint of its file is known."""
+    """One charge; ``released`` once the fingerprint of its release file was noted."""
 
     number: int
     dataset: str
@@ -76,14 +76,14 @@ class Charge:
 
 @contextmanager
 def transaction(path: Path, *, write: bool, new: bool = False) -> Iterator[sqlite3.Connection]:
-    """A transaction on a proved file, durable when this context is left; nothing is kept if it raises.
+    """Open a transaction on a checked file, durable when this context is left; nothing is kept if it raises.
 
-    Who writes holds the file alone from the beginning (``BEGIN IMMEDIATE``), so what was read is true when it is used.
+    A writer holds the file alone from the beginning (``BEGIN IMMEDIATE``), so what was read stays true.
     """
     if "\0" in str(path):  # an address would end there
-        raise OptionError(f"no file can be named {str(path)[:40]!r}")
+        raise OptionError(f"a file name cannot hold a zero byte, got {shorten(path)}")
     if not new and not path.is_file():
-        raise FileFormatError(f"there is no file {path}" if not path.exists() else f"{path} is no ordinary file")
+        raise FileFormatError(f"{path} does not exist" if not path.exists() else f"{path} is not an ordinary file")
     try:
         address = f"{path.absolute().as_uri()}?mode={'rwc' if new else 'rw'}"
         with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)) as connection:
@@ -98,11 +98,11 @@ def transaction(path: Path, *, write: bool, new: bool = False) -> Iterator[sqlit
             connection.execute("PRAGMA synchronous = EXTRA")
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             if not new:
-                _prove(connection, path)
+                _check_content(connection, path)
             yield connection
             connection.execute("COMMIT")
-    except (sqlite3.Error, UnicodeError) as error:  # SQLite may quote bytes that are no text
-        raise _understood(error, path) from None
+    except (sqlite3.Error, UnicodeError) as error:  # SQLite may quote bytes that are not UTF-8
+        raise _as_our_error(error, path) from None
 
 
 def write_tables(connection: sqlite3.Connection, path: Path) -> None:
@@ -116,13 +116,13 @@ def write_tables(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def read_datasets(connection: sqlite3.Connection, path: Path) -> list[Dataset]:
-    """Every data set, by name."""
+    """Return every data set, by name."""
     rows = connection.execute("SELECT name, protects, epsilon, delta, made FROM dataset ORDER BY name")
     return [_dataset(row, path) for row in rows]
 
 
 def read_charges(connection: sqlite3.Connection, path: Path) -> list[Charge]:
-    """Every charge, by number."""
+    """Return every charge, by number."""
     rows = connection.execute(
         "SELECT number, dataset, protects, first, last, law, spent, epsilon, delta, at, version, file, fingerprint "
         "FROM charge ORDER BY number"
@@ -138,20 +138,20 @@ def _check_marks(connection: sqlite3.Connection, path: Path) -> None:
         raise FileFormatError(f"{path} has ledger version {marks[1]}; this hushpath knows {VERSION}")
 
 
-def _prove(connection: sqlite3.Connection, path: Path) -> None:
+def _check_content(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a file that is not a ledger to the last value."""
     found = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid").fetchall()
     if found != [(table,) for table in TABLES]:
         raise FileFormatError(f"{path} is damaged: its tables are not those of a ledger")
     if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-        raise FileFormatError(f"{path} is damaged: SQLite finds its pages at odds with each other")
+        raise FileFormatError(f"{path} is damaged: its pages contradict each other")
     kinds = {dataset.name: dataset.protects for dataset in read_datasets(connection, path)}
     seen: set[str | None] = set()
     for charge in read_charges(connection, path):
         if charge.dataset not in kinds or charge.asked.protects is not kinds[charge.dataset]:
-            raise FileFormatError(f"{path} is damaged: charge {charge.number} fits no data set")
+            raise FileFormatError(f"{path} is damaged: charge {charge.number} belongs to no data set of its unit")
         if charge.fingerprint is not None and charge.fingerprint in seen:
-            raise FileFormatError(f"{path} is damaged: charge {charge.number} is of a file that another is of")
+            raise FileFormatError(f"{path} is damaged: two charges, one of them {charge.number}, have the same file")
         seen.add(charge.fingerprint)
 
 
@@ -161,9 +161,9 @@ def _dataset(row: tuple[Any, ...], path: Path) -> Dataset:
         budget = Budget(epsilon, delta)
         if budget.unlimited:
             raise ValueError
-        return Dataset(checked_text("a data set", name), Protects.of(protects), budget, made)
+        return Dataset(check_name("dataset", name), Protects.of(protects), budget, made)
     except (ValueError, HushpathError):
-        raise FileFormatError(f"{path} is damaged: a data set has a value that none can have") from None
+        raise FileFormatError(f"{path} is damaged: a data set has an invalid value") from None
 
 
 def _charge(row: tuple[Any, ...], place: int, path: Path) -> Charge:
@@ -177,12 +177,12 @@ def _charge(row: tuple[Any, ...], place: int, path: Path) -> Charge:
         return Charge(number, dataset, asked, days, at, version, file, mark)
     except (ValueError, HushpathError):
         raise FileFormatError(
-            f"{path} is damaged: charge {place} is missing, or has values that none can have"
+            f"{path} is damaged: charge {place} is missing or has an invalid value"
         ) from None
 
 
 def _texts(row: tuple[Any, ...], *places: int) -> tuple[Any, ...]:
-    if not all(isinstance(row[place], str) and len(row[place]) <= LONGEST for place in places):
+    if not all(isinstance(row[place], str) and len(row[place]) <= LONGEST_TEXT for place in places):
         raise ValueError
     return row
 
@@ -194,23 +194,25 @@ def _day(text: Any) -> date:
     return day
 
 
-def checked_text(what: str, text: Any) -> str:
-    """A name that can be stored, printed and compared."""
+def check_name(name: str, text: Any) -> str:
+    """Return a text that can be stored, printed and compared."""
     if not isinstance(text, str) or not 0 < len(text) <= 200 or not text.isprintable() or text != text.strip():
-        raise OptionError(f"{what} has a name of up to 200 printable letters, no blanks around, got {str(text)[:40]!r}")
+        raise OptionError(
+            f"`{name}` must be 1 to 200 printable characters without spaces around, got {shorten(text)}"
+        )
     return text
 
 
 def is_fingerprint(mark: Any) -> bool:
-    """Whether this is what ``Release.fingerprint`` looks like."""
+    """Return whether this has the form of ``Release.fingerprint``."""
     return isinstance(mark, str) and len(mark) == 64 and set(mark) <= set("0123456789abcdef")
 
 
-def _understood(error: Exception, path: Path) -> HushpathError:
-    """SQLite's trouble in our words: of the place, or of the content."""
+def _as_our_error(error: Exception, path: Path) -> HushpathError:
+    """Return our error for one of SQLite's."""
     code = getattr(error, "sqlite_errorcode", None)
-    if code is not None and code & 0xFF in _PLACE:
+    if code is not None and code & 0xFF in _NOT_CONTENT:
         if code & 0xFF in (5, 6):
-            return CannotError(f"{path} is in use by another process for more than {PATIENCE:g} seconds")
+            return CannotError(f"{path} has been in use by another process for {PATIENCE:g} seconds")
         return CannotError(f"cannot use {path}: {error}")
     return FileFormatError(f"{path} is damaged or is not a hushpath ledger")

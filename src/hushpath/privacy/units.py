@@ -42,7 +42,7 @@ class Protects(StrEnum):
         return cls(one_of(name, "protects", cls))
 
     @property
-    def has_a_day(self) -> bool:
+    def within_a_day(self) -> bool:
         """Whether one unit lies within one day, so that releases of other days do not touch it."""
         return self in (Protects.PERSON_DAY, Protects.TRIP)
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from ..errors import OptionError
-from ..privacy.ledger_file import checked_text
+from ..privacy.ledger_file import check_name
 
 LONGEST = 60  # characters of each text
 SECONDS = {
@@ -58,7 +58,7 @@ class Quantity:
     def __post_init__(self) -> None:
         for what, text in asdict(self).items():
             if what == "dataset" and text:
-                checked_text("a data set", text)
+                check_name("dataset", text)
             elif not isinstance(text, str) or len(text) > LONGEST or not text.isprintable() or text != text.strip():
                 raise OptionError(f"`{what}` of a quantity must be one line of at most {LONGEST} characters")
 

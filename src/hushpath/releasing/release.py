@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from .._validate import shorten
+from ..days import DateRange, as_dates
 from ..decoder.registry import choose_decoder
 from ..errors import OptionError, warn
 from ..measurement.private_step import Measurements, measure, measure_trips
@@ -23,13 +24,13 @@ from ..noise import Noise, Sampler, make_sampler
 from ..planning.plan import MechanismOptions, make_request
 from ..planning.result import Plan
 from ..privacy.accounting import Budget
+from ..privacy.composition import Spending
 from ..privacy.ledger import Ledger
 from ..privacy.units import TripUnit, WeightUnit
 from ..published.quantity import UNNAMED, Quantity
 from ..published.release import Release
 from ..published.statement import Statement
 from ..trips.trips import Trips
-from .charging import Charging
 
 LedgerPath = str | os.PathLike[str] | Ledger
 
@@ -190,42 +191,39 @@ def publish(
     seed: int | None = None, ledger: LedgerPath | None = None, file: str = "",
     keep: Callable[[Release], None] | None = None, specification: str = "",
 ) -> Release:  # fmt: skip
-    """Charge, measure and state a release, once everything public is known to be right.
+    """Charge, measure and state a release, once everything public is checked.
 
-    Parameters
-    ----------
-    strategy
-        What will be measured, with its certificate.
-    measured
-        The private step: called once, with the sampler, after the ledger was charged.
-    noise, seed
-        Which sampler draws the noise.
-    quantity
-        What the numbers are; its data set is the one that the ledger charges.
-    ledger, file
-        Where to charge the release, and under which file name.
-    keep
-        Called with the release before the ledger notes it as made, for example to write it to the disk.
-    specification
-        The specification that the release was made by, as published.
+    ``measured`` is the private step, called once, after the charge.  ``keep`` gets the release before the ledger notes
+    it as made, for example to write it to the disk.
     """
-    choose_decoder(strategy)  # says now, before the charge, what could not be decoded
+    choose_decoder(strategy)  # refuse before the charge what could not be decoded
     if ledger is not None and seed is not None:
         raise OptionError("a release with a seed is NOT PRIVATE and cannot be charged to a ledger: pass one of the two")
-    charging = Charging.of(ledger, quantity.dataset, file, strategy)
+    if ledger is not None and strategy.budget.unlimited:
+        raise OptionError("a release without noise cannot be charged to a ledger: omit `ledger`")
+    opened = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger.open(ledger)
+    if opened is not None:
+        quantity = replace(quantity, dataset=opened.dataset(quantity.dataset or None).name)
     sampler = make_sampler(noise.sampler, seed=seed, size=strategy.num_values)
-    number = None if charging is None else charging.charge()
+    number = 0
+    if opened is not None:
+        asked, days = spending_of(strategy)
+        number = opened.charge(asked, dataset=quantity.dataset, days=days, file=file)
     numbers = measured(sampler)
-    if charging is not None and charging.dataset:
-        quantity = replace(quantity, dataset=charging.dataset)
     made = Release(numbers, replace(Statement.of(numbers), quantity=quantity, specification=specification))
     if keep is not None:
         keep(made)
-    if charging is not None and number is not None:
-        charging.ledger.released(number, made.fingerprint)
+    if opened is not None:
+        opened.released(number, made.fingerprint)
     for caution in made.statement.cautions:
         warn(caution)
     return made
+
+
+def spending_of(strategy: Strategy) -> tuple[Spending, DateRange | None]:
+    """Return what a release of this strategy spends, and the days it covers; day numbers count as all days."""
+    unit = strategy.terms.unit
+    return Spending.of(strategy.certificate, unit.protects), as_dates(unit.days)
 
 
 def mechanisms() -> dict[str, str]:

@@ -1,14 +1,14 @@
-"""A series of releases on paper: its spans of days, and what each may spend.  Public: reads neither data nor ledger.
+"""The schedule of a series: the days of each release, and what it may spend.  Public: reads neither data nor ledger.
 
 All releases of one person add up.  So a total is split: in rho for Gaussian noise, in epsilon for Laplace noise, since
 these are what the ledger adds (``privacy.composition``).  The split fixes proportions; the largest common factor that
 the ledger's own sum still accepts is found by bisection, and epsilons are rounded down from there.
 
-Units that lie within one day are in one release only, since spans do not overlap: each may spend all.
+Units within one day are in one release only, since spans do not overlap: each may spend all.
 
-A release that is killed after its charge stays paid for, and must be charged again.  So the plan keeps a reserve: an
-eighth of an average share (``RESERVE``), or, where each release may spend all, an eighth of that.  ``rescaled`` divides
-what is left, reserve included, between the releases that are still to be made and keeps an eighth back again.
+A release that is killed after its charge must be charged again.  So the plan keeps a reserve: an eighth of an average
+share (``RESERVE``), or, where each release may spend all, an eighth of that.  ``rescaled`` divides what is left,
+reserve included, between the releases that are still to be made and keeps an eighth back again.
 
 Guarantees (tests/unit/test_series.py): spans follow each other without gap or overlap; charges of these epsilons, one
 after the other, never exceed the total, and with the reserve they use more than 97 % of it.
@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from calendar import monthrange
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import ROUND_DOWN, Context, Decimal
 from itertools import pairwise
@@ -28,29 +29,54 @@ from ..days import DateRange, parse_date
 from ..errors import CannotError, OptionError
 from ..noise import Law
 from ..privacy.accounting import Budget, zcdp_epsilon
-from ..privacy.composition import Spending, cost
+from ..privacy.composition import Spending, compose
 from ..privacy.gaussian import gaussian_epsilon, gaussian_mu
 from ..privacy.units import Protects
 
 EVERY = ("day", "week", "month")
 SPLITS = ("even", "front")
-MOST = 1000  # releases of a series
-_SHORT = Context(prec=6, rounding=ROUND_DOWN)  # digits of an epsilon: enough to lose nothing, few enough to type
+MOST_RELEASES = 1000
+_SIX_DIGITS = Context(prec=6, rounding=ROUND_DOWN)
 RESERVE = 1 / 8  # of the share of one release
 SMALLEST = 1 / 100  # of its planned share: with less a release is not made
 _SLACK = 1e-9  # above what conversions between rho and epsilon are rounded by
 
 
-def spans(first: date | str, every: str, count: int) -> list[DateRange]:
-    """The first and the last day of every release.
+@dataclass(frozen=True)
+class Schedule:
+    """When the releases of a series are made, and how they share the budget.
 
-    A month begins on the day of the month that ``first`` is, or on the last one of a month that has no such day.
+    Parameters
+    ----------
+    first
+        The first day of the first release.
+    every
+        A release per "day", "week" or "month".
+    count
+        How many releases.
+    split
+        "even", or "front": the first release gets most (of twelve 32 %, the last 2.7 %).
+    retry
+        Keep an eighth of a release's share, so that a release that is killed can be charged and made again.
+    """
+
+    first: date | str
+    every: str
+    count: int
+    split: str = "even"
+    retry: bool = True
+
+
+def spans(first: date | str, every: str, count: int) -> list[DateRange]:
+    """Return the first and the last day of every release.
+
+    A month begins on the day of the month of ``first``, or on the last day of a month that has no such day.
 
     >>> [str(last) for _, last in spans("2024-01-31", "month", 3)]
     ['2024-02-28', '2024-03-30', '2024-04-29']
     """
     one_of(every, "every", EVERY)
-    integer(count, "count", 1, MOST)
+    integer(count, "count", 1, MOST_RELEASES)
     start = parse_date(first, "first")
     try:
         begins = [_later(start, every, number) for number in range(count + 1)]
@@ -60,28 +86,19 @@ def spans(first: date | str, every: str, count: int) -> list[DateRange]:
 
 
 def shares(count: int, split: str) -> list[float]:
-    """What part of the total each release gets; the parts add up to 1.
-
-    "front" is harmonic, 1, 1/2, 1/3, ...: it needs no ratio to be chosen, and nobody starves.  Of twelve releases the
-    first gets 32 % and the last 2.7 %; halving each time would leave the last 0.02 %.
-    """
+    """Return the part of the total that each release gets; "front" is harmonic: 1, 1/2, 1/3, ..."""
     one_of(split, "split", SPLITS)
     parts = [1.0 if split == "even" else 1 / number for number in range(1, count + 1)]
     total = math.fsum(parts)
     return [part / total for part in parts]
 
 
-def epsilons(
-    budget: Budget, count: int, split: str, protects: str, law: Law, *, retry: bool = True
-) -> list[float]:  # fmt: skip
-    """Return what each release is asked for, at the delta of the total, so that all together stay within it.
-
-    ``retry`` keeps the reserve for one that is killed.
-    """
+def epsilons(budget: Budget, count: int, split: str, protects: str, law: Law, *, retry: bool = True) -> list[float]:
+    """Return the epsilon of each release, at the delta of the total, so that all together stay within it."""
     parts = shares(count, split)
     if budget.unlimited:
         raise OptionError("the total of a series must be finite")
-    apart = Protects.of(protects).has_a_day
+    apart = Protects.of(protects).within_a_day
     if apart:  # a trip over midnight is in two releases at most
         parts = [0.5, 0.5] if Protects.of(protects) is Protects.TRIP and count > 1 else [1.0]
     if len(parts) == 1 and not retry:
@@ -89,17 +106,17 @@ def epsilons(
     reserve = [RESERVE / len(parts)] if retry else []
 
     def fits(total: float) -> bool:
-        # Orders add up rho, and several certificates at the whole delta fit no book: two releases are as good as all.
+        # Orders add up rho, and several certificates at the whole delta fit no accountant: two releases are as good as all.
         sizes = [total * parts[0], total * math.fsum([*parts[1:], *reserve])] if law is Law.GAUSSIAN else [
             _rounded_down(total * part) for part in [*parts, *reserve]
         ]  # fmt: skip
-        return cost([spending(law, size, budget.delta) for size in sizes], budget).epsilon <= budget.epsilon
+        return compose([spending(law, size, budget.delta) for size in sizes], budget).epsilon <= budget.epsilon
 
     # Many small pure releases cost less together than their sum, if there is a delta: hence the larger bound.
     pure = budget.epsilon * (len(parts) + 1 if budget.delta else 1)
     most = gaussian_mu(budget.epsilon, budget.delta) ** 2 / 2 if law is Law.GAUSSIAN else pure
     total = _largest(most, fits)
-    found = [asked_for(law, total * part, budget.delta) for part in parts]
+    found = [epsilon_of(law, total * part, budget.delta) for part in parts]
     if not min(found) > 0:
         raise CannotError(
             f"epsilon {budget.epsilon:g} with delta {budget.delta:g} leaves nothing for each of {count} releases: "
@@ -121,22 +138,22 @@ def rescaled(planned: Sequence[Spending], fits: Callable[[list[Spending]], bool]
     return factor if factor >= SMALLEST else 0.0
 
 
-def asked_for(law: Law, spent: float, delta: float) -> float:
-    """Return the epsilon to ask for if a release may spend so much epsilon, or rho, rounded down."""
+def epsilon_of(law: Law, spent: float, delta: float) -> float:
+    """Return the epsilon of a release that may spend so much epsilon, or rho, rounded down."""
     if law is Law.LAPLACE:
         return _rounded_down(spent)
     return _rounded_down(gaussian_epsilon(math.sqrt(2 * spent * (1 - _SLACK)), delta))
 
 
 def spending(law: Law, spent: float, delta: float) -> Spending:
-    """What a release spends, on paper: whom it protects is no part of the sum."""
+    """Return a spending for sums; whom it protects does not matter there."""
     if law is Law.LAPLACE:
         return Spending(Protects.PERSON, law, spent, spent)
     return Spending(Protects.PERSON, law, spent, zcdp_epsilon(spent, delta), delta)
 
 
 def _largest(most: float, fits: Callable[[float], bool]) -> float:
-    """The largest factor up to ``most`` that fits, rounded down; 0 if none does."""
+    """Return the largest factor up to ``most`` that fits, rounded down; 0 if none does."""
     low, high = 0.0, most
     if fits(most):
         return most
@@ -147,12 +164,12 @@ def _largest(most: float, fits: Callable[[float], bool]) -> float:
 
 
 def _rounded_down(epsilon: float) -> float:
-    """Six digits: the shortest text of a number reads back as that number, so a shorter one is not above it."""
-    return float(_SHORT.create_decimal(Decimal(repr(epsilon))))
+    """Return six digits: the shortest text of a float reads back as that float, so a shorter one is not above it."""
+    return float(_SIX_DIGITS.create_decimal(Decimal(repr(epsilon))))
 
 
 def _later(start: date, every: str, number: int) -> date:
-    """The day on which a release begins, counted from the first one: 31 January is followed by 31 March."""
+    """Return the day on which a release begins, counted from the first: 31 March follows two months after 31 January."""
     if every != "month":
         return start + timedelta(days=number * (7 if every == "week" else 1))
     year, month = divmod(start.year * 12 + start.month - 1 + number, 12)

@@ -4,22 +4,34 @@
     hushpath.series(trips, schedule, epsilon=3.0, protects="person", low=0.5, high=6, ledger="city.ledger",
                     folder="out", run=hushpath.SeriesRun(dataset="city"))
 
-Everything public comes first: spans, epsilons (``schedule``), the certificate of every release, and whether all of them
-fit (``steps``).  Then each release is charged, measured and written by itself.  The ledger and the folder say how far
-a series has come, so the same call goes on where the last one ended, also after ``kill -9``.
+Everything public comes first: days and epsilons (``schedule``), the certificate of every release, and whether all of
+them fit.  Then each release is charged, measured and written by itself.  Ledger and folder tell the state of a release,
+so the same call continues after an interruption, also after ``kill -9``:
+
+    made        the file exists, and a charge of these days is for it
+    lost        charged, but the run was killed before it wrote the file: the charge stays spent
+    missing     charged and written, but the file was moved or deleted since
+    unfinished  charged and written, but the run was killed before it named the file: naming it costs nothing
+    to come     its days are not over; its budget is reserved
+    to make     the rest
+
+A release is written under a hidden name, its fingerprint is noted in the ledger, and only then the file gets its name.
+So the ledger tells a killed run (no fingerprint) from a moved file.  A lost release is charged and made again within
+the total, with less for every release that is left; a missing one is never charged again by itself.
 
 Guarantees (tests/unit/test_series.py, tests/contract/test_series_killed.py): nothing is charged, and no ledger made,
-unless the whole series fits; what is made is not made again; a file that exists is never replaced; one process at a
-time works in a folder; a charge that a killed run lost never stops the series, and the total is never exceeded.
+unless everything still to be charged fits the total and the ledger's budget; a release that is made is not made again;
+an existing file is never replaced; one process at a time works in a folder; a lost charge never stops the series.
 """
 
 from __future__ import annotations
 
 import glob
+import math
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date
@@ -27,50 +39,93 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from ..errors import BudgetError, CannotError, OptionError, warn
+from ..days import DateRange, format_days
+from ..errors import BudgetError, CannotError, FileFormatError, OptionError, warn
 from ..io.folders import only_process
 from ..io.signing import private_key, write_signed
 from ..measurement.private_step import measure_trips
 from ..noise import Noise
 from ..privacy.accounting import Budget
+from ..privacy.composition import Dated, Spending, compose, days_with_same_releases
 from ..privacy.ledger import Ledger
 from ..privacy.ledger_file import Charge
-from ..privacy.units import TripUnit
+from ..privacy.units import Protects, TripUnit
 from ..published.quantity import Quantity
-from ..published.release import Release
+from ..published.release import Release, load
 from ..trips.trips import Trips
-from .charging import spending_of
-from .release import publish, strategy_for
-from .schedule import epsilons, spans
-from .steps import LOST, MISSING, TO_COME, UNFINISHED, Series, Step, divided, files, found, trouble
+from .release import publish, spending_of, strategy_for
+from .schedule import Schedule, epsilon_of, epsilons, rescaled, spans
 
 LOCK = ".series.lock"
+MADE, LOST, MISSING, UNFINISHED = "made", "lost", "missing", "unfinished"
+TO_COME, TO_MAKE = "to come", "to make"
 AnyPath = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
-class Schedule:
-    """When the releases of a series are made, and how they share the budget.
+class PlannedRelease:
+    """One release of a series: its days, its epsilon, what it spends, its file, its state and its charges so far."""
 
-    Parameters
-    ----------
-    first
-        The first day of the first release.
-    every
-        A release per "day", "week" or "month".
-    count
-        How many releases.
-    split
-        "even", or "front": the first release gets most (``schedule.shares``).
-    retry
-        Keep an eighth of a release's share, so that a release that is killed can be charged and made again.
-    """
+    days: DateRange
+    epsilon: float
+    asked: Spending
+    file: Path
+    state: str = TO_MAKE
+    charges: tuple[Charge, ...] = ()
 
-    first: date | str
-    every: str
-    count: int
-    split: str = "even"
-    retry: bool = True
+    @property
+    def draft(self) -> Path:
+        """The hidden name of the file until the ledger knows it."""
+        return self.file.with_name(f".{self.file.name}.unfinished")
+
+    @property
+    def lost_charges(self) -> list[Charge]:
+        """The charges without a file."""
+        return [charge for charge in self.charges if charge.fingerprint is None]
+
+
+@dataclass(frozen=True)
+class Series:
+    """All releases of a series, and the total they stay within."""
+
+    dataset: str
+    protects: Protects
+    budget: Budget
+    split: str
+    releases: tuple[PlannedRelease, ...]
+    problem: str = ""  # why the series cannot be made as planned
+
+    def of(self, *states: str) -> list[PlannedRelease]:
+        """Return the releases in these states."""
+        return [release for release in self.releases if release.state in states]
+
+    def epsilon(self, *states: str) -> float:
+        """Return what the charges so far and the releases in these states cost together, rounded up."""
+        return _highest_cost([*self.charges, *self.of(*states)], self.protects, self.budget)
+
+    @property
+    def charges(self) -> list[Charge]:
+        """Every charge of the series, in order."""
+        every = (charge for release in self.releases for charge in release.charges)
+        return sorted(every, key=lambda charge: charge.number)
+
+    @property
+    def explanation(self) -> str:
+        """How the releases share the total."""
+        if not self.protects.within_a_day:
+            return f"All releases of one {self.protects} add up, so the total is split between them: {self.split}."
+        if self.protects is Protects.TRIP:
+            return "A trip over midnight may be in two releases, so two that follow each other share the total."
+        return "Each day is in one release, so each release may spend all of it."
+
+    def __str__(self) -> str:
+        total = f"epsilon {self.budget.epsilon:g}, delta {self.budget.delta:g} in total for each {self.protects}"
+        rows = [("no", "days", "epsilon", "state", "file")]
+        for number, one in enumerate(self.releases, 1):
+            rows.append((str(number), format_days(one.days), f"{one.epsilon:.6g}", one.state, one.file.name))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        table = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([f"{len(self.releases)} releases of {self.dataset}: {total}.", self.explanation, *table])
 
 
 @dataclass(frozen=True)
@@ -99,7 +154,7 @@ class SeriesRun:
     early: bool = False
     skip_missing: bool = False
     only_plan: bool = False
-    around: Callable[[Step], AbstractContextManager[Any]] = nullcontext
+    around: Callable[[PlannedRelease], AbstractContextManager[Any]] = nullcontext
 
 
 def series(
@@ -133,107 +188,178 @@ def series(
     """
     if not isinstance(trips, Trips):
         raise OptionError(f"series takes Trips, such as read_trips returns, not {type(trips).__name__}")
-    when = spans(schedule.first, schedule.every, schedule.count)
-    known, name, charges = _ledger(ledger, run.dataset)
+    ranges = spans(schedule.first, schedule.every, schedule.count)
+    existing, name, charges = _open_ledger(ledger, run.dataset)
     budget, choice = Budget(epsilon, delta), Noise.of(noise)
     whole = strategy_for(
-        trips, budget, TripUnit.of(protects, when[0]), low=low, high=high, noise=choice.law,
+        trips, budget, TripUnit.of(protects, ranges[0]), low=low, high=high, noise=choice.law,
         edge_weighting=edge_weighting,
     )  # fmt: skip
-    protected, retry, skip = whole.terms.unit.protects, schedule.retry, run.skip_missing
+    protected, retry = whole.terms.unit.protects, schedule.retry
     each_epsilon = epsilons(budget, schedule.count, schedule.split, protected, whole.law, retry=retry)
     # The very certificates that will be charged: days are no part of them.
-    asked = cache(lambda one: spending_of(whole.with_epsilon(one, when[0]))[0])
+    spending_at = cache(lambda one: spending_of(whole.with_epsilon(one, ranges[0]))[0])
     planned = [
-        Step(days, one, asked(one), Path(folder) / f"{_plain(name)}-{days[0]}.hush")
-        for days, one in zip(when, each_epsilon, strict=True)
+        PlannedRelease(days, one, spending_at(one), Path(folder) / f"{_file_stem(name)}-{days[0]}.hush")
+        for days, one in zip(ranges, each_epsilon, strict=True)
     ]
 
-    def stand(charges: list[Charge]) -> tuple[Step, ...]:
-        return tuple(found(step, charges, early=run.early) for step in planned)
+    def with_states(charges: list[Charge]) -> tuple[PlannedRelease, ...]:
+        return tuple(_with_state(one, charges, early=run.early) for one in planned)
 
-    steps = stand(charges)
-    result = Series(name, protected, budget, schedule.split, steps)
-    now = divided(result, known, skip_missing=skip, retry=retry)
-    changed = {step.file: replace(step, epsilon=now[step.file], asked=asked(now[step.file]))
-               for step in steps if step.file in now}  # fmt: skip
-    result = replace(result, steps=tuple(changed.get(step.file, step) for step in steps))
-    to_charge = list(changed.values())
-    result = replace(result, trouble=trouble(result, known, to_charge, skip_missing=skip))
+    before = with_states(charges)
+    result = Series(name, protected, budget, schedule.split, before)
+    now = _divide_remaining(result, existing, skip_missing=run.skip_missing, retry=retry)
+    to_charge = {
+        one.file: replace(one, epsilon=now[one.file], asked=spending_at(now[one.file]))
+        for one in before if one.file in now
+    }  # fmt: skip
+    result = replace(result, releases=tuple(to_charge.get(one.file, one) for one in before))
+    problem = _problem(result, existing, list(to_charge.values()), skip_missing=run.skip_missing)
+    result = replace(result, problem=problem)
     if run.only_plan:
         return result
-    if result.trouble:
-        raise (CannotError if result.of(MISSING) else BudgetError)(f"{result.trouble}. Nothing was charged")
+    if problem:
+        raise (CannotError if result.of(MISSING) else BudgetError)(f"{problem}. Nothing was charged")
     if run.sign is not None:
         private_key(run.sign)  # a wrong key is an error before a ledger is made
     _make_folder(Path(folder))
     with only_process(Path(folder), LOCK):
-        if known is None:
-            known = Ledger.create(
-                ledger, dataset=name, protects=protected, epsilon=budget.epsilon, delta=budget.delta
-            )  # fmt: skip
-        if stand(known.charges(name)) != steps:
+        opened = existing or Ledger.create(
+            ledger, dataset=name, protects=protected, epsilon=budget.epsilon, delta=budget.delta
+        )  # fmt: skip
+        if with_states(opened.charges(name)) != before:
             raise CannotError(f"another run of this series was at work in {folder}; run it again")
-        if lost := ". ".join(_losses(result, steps, now, skip_missing=skip)):
-            warn(lost)
-        for step in result.steps:
-            _sweep(step)
-        for step in result.of(UNFINISHED):
-            _give_name(step, run.sign)
-        for step in (one for one in to_charge if one.state != TO_COME):
-            if os.path.lexists(step.file):
-                raise CannotError(f"{step.file} was written meanwhile: is the same series running twice?")
-            with run.around(step):
-                chosen = whole.with_epsilon(step.epsilon, step.days)
+        if losses := ". ".join(_describe_losses(result, before, now, skip_missing=run.skip_missing)):
+            warn(losses)
+        for one in result.releases:
+            _remove_partial_files(one)
+        for one in result.of(UNFINISHED):
+            _name_file(one, run.sign)
+        for one in (one for one in to_charge.values() if one.state != TO_COME):
+            if os.path.lexists(one.file):
+                raise CannotError(f"{one.file} was written meanwhile: is the same series running twice?")
+            with run.around(one):
+                chosen = whole.with_epsilon(one.epsilon, one.days)
                 publish(
                     chosen, lambda sampler, chosen=chosen: measure_trips(chosen, trips, sampler), choice,  # type: ignore[misc]
-                    quantity=Quantity(date=" to ".join(map(str, step.days)), dataset=name).of_trips(),
-                    ledger=known, file=step.file.name, keep=partial(Release.save, path=step.draft),
+                    quantity=Quantity(date=" to ".join(map(str, one.days)), dataset=name).of_trips(),
+                    ledger=opened, file=one.file.name, keep=partial(Release.save, path=one.draft),
                 )  # fmt: skip
-                _give_name(step, run.sign)
-        charges = known.charges(name)
-    return replace(result, steps=tuple(found(step, charges, early=run.early) for step in result.steps))
+                _name_file(one, run.sign)
+        charges = opened.charges(name)
+    return replace(result, releases=tuple(_with_state(one, charges, early=run.early) for one in result.releases))
 
 
-def _sweep(step: Step) -> None:
-    """Remove what killed runs left of files that they did not finish."""
-    if step.state != UNFINISHED:
-        step.draft.unlink(missing_ok=True)
-    for half in step.file.parent.glob(f".{glob.escape(step.file.name)}*.part"):
-        half.unlink(missing_ok=True)
-    for half in step.file.parent.glob(f".{glob.escape(step.draft.name)}*.part"):
-        half.unlink(missing_ok=True)
+def _with_state(planned: PlannedRelease, charges: Sequence[Charge], *, early: bool) -> PlannedRelease:
+    """Return a release with the state and the charges that ledger and folder tell."""
+    own = [one for one in charges if one.days == planned.days and one.file == planned.file.name]
+    if not os.path.lexists(planned.file):
+        state = TO_MAKE if early or planned.days[1] < _today() else TO_COME
+        if marks := {one.fingerprint for one in own if one.fingerprint}:
+            state = UNFINISHED if _fingerprint(planned.draft) in marks else MISSING
+        elif own:
+            state = LOST
+        return replace(planned, state=state, charges=tuple(own))
+    mark = load(planned.file, index=False).fingerprint
+    paid = next((one for one in charges if one.fingerprint == mark), None)
+    if paid is None or paid.days != planned.days:
+        raise OptionError(
+            f"{planned.file} exists, but the ledger has no charge of {format_days(planned.days)} for it; move it "
+            "elsewhere (hushpath ledger check says more)"
+        )
+    others = [one for one in own if one.number != paid.number]  # lost once, and made again
+    return replace(planned, state=MADE, epsilon=paid.asked.epsilon, asked=paid.asked, charges=(*others, paid))
 
 
-def _give_name(step: Step, sign: AnyPath | None) -> None:
-    """Turn the draft, which the ledger knows by now, into the file; a run that is killed here can be finished later."""
-    if sign is None:
-        os.replace(step.draft, step.file)
-        return
-    write_signed(step.file, sign, lambda path: shutil.copyfile(step.draft, path))
-    step.draft.unlink()
+def _divide_remaining(planned: Series, ledger: Ledger | None, *, skip_missing: bool, retry: bool) -> dict[Path, float]:
+    """Return the epsilon of each release still to be charged, by its file; less than planned after a loss.
+
+    Lost releases are among them if enough is left to make them again.
+    """
+    lost = [] if skip_missing else planned.of(LOST)
+    todo = planned.of(TO_MAKE, TO_COME)
+    found = {one.file: one.epsilon for one in [*todo, *lost]}
+    if not any(one.lost_charges for one in planned.releases):
+        return found
+    accounts: list[tuple[Budget, Protects, list[Charge]]] = [(planned.budget, planned.protects, planned.charges)]
+    if ledger is not None:
+        dataset = ledger.dataset(planned.dataset)
+        accounts.append((dataset.budget, dataset.protects, ledger.charges(planned.dataset)))
+
+    def factor(group: list[PlannedRelease]) -> float:
+        def fits(asked: list[Spending]) -> bool:
+            more = [replace(one, asked=new) for one, new in zip([*group, group[-1]], asked, strict=False)]
+            return all(
+                _highest_cost([*before, *more], protects, budget) <= budget.epsilon
+                for budget, protects, before in accounts
+            )
+
+        return rescaled([one.asked for one in group], fits, retry=retry)
+
+    every = sorted([*todo, *lost], key=lambda one: one.days)
+    apart = planned.protects is Protects.PERSON_DAY  # else releases share units
+    groups = [[one] for one in every if one.charges] if apart else [every] if every else []
+    for group in groups:
+        part = factor(group)
+        if not part:  # a lost release stays lost
+            for one in group:
+                if one.state == LOST:
+                    del found[one.file]
+            group = [one for one in group if one.state != LOST]
+            part = factor(group) if group else 1.0
+        for one in group if 0 < part < 1 else []:  # else as planned: ``_problem`` says if that does not fit
+            found[one.file] = epsilon_of(one.asked.law, part * one.asked.spent, one.asked.delta)
+    return found
 
 
-def _losses(
-    result: Series, before: tuple[Step, ...], now: dict[Path, float], *, skip_missing: bool
+def _problem(
+    planned: Series, ledger: Ledger | None, to_charge: Sequence[PlannedRelease], *, skip_missing: bool
+) -> str:  # fmt: skip
+    """Return why the series cannot go on: a file is missing, or the total or the ledger does not suffice."""
+    if planned.of(MISSING) and not skip_missing:
+        return (
+            f"written before, and missing now: {_list_files(planned.of(MISSING))}. Put it back, or go on without it "
+            "(skip_missing, --skip-missing)"
+        )
+    together = _highest_cost([*planned.charges, *to_charge], planned.protects, planned.budget)
+    if not together <= planned.budget.epsilon:
+        before = "with what was charged for it before, " if planned.charges else ""
+        return (
+            f"{before}the series would cost {_format_epsilon(together)}, and its total is {planned.budget.epsilon:g} "
+            f"for each {planned.protects}"
+        )
+    if ledger is not None and to_charge:
+        dataset = ledger.dataset(planned.dataset)
+        together = ledger.would_spend(to_charge, planned.dataset).epsilon
+        if not together <= dataset.budget.epsilon:
+            return (
+                f"the series does not fit as a whole: the budget of {planned.dataset!r} is epsilon "
+                f"{dataset.budget.epsilon:g}, delta {dataset.budget.delta:g} for each {dataset.protects}, spent are "
+                f"{ledger.spent(planned.dataset).epsilon:.6g}, and it would be {_format_epsilon(together)}"
+            )
+    return ""
+
+
+def _describe_losses(
+    result: Series, before: tuple[PlannedRelease, ...], now: dict[Path, float], *, skip_missing: bool
 ) -> Iterator[str]:  # fmt: skip
-    """What earlier runs lost, and what is done about it."""
-    if result.of(UNFINISHED):
-        yield f"An earlier run was killed before it named these files; it is done now: {files(result.of(UNFINISHED))}"
-    again = [step for step in result.of(LOST) if step.file in now]
-    if again:
-        most = max(step.epsilon for step in again)
+    """Say what earlier runs lost, and what is done about it."""
+    killed = "An earlier run was killed between charge and file"
+    if unfinished := result.of(UNFINISHED):
+        yield f"An earlier run was killed before it named these files; they are named now: {_list_files(unfinished)}"
+    if again := [one for one in result.of(LOST) if one.file in now]:
+        most = max(one.epsilon for one in again)
         yield (
-            f"An earlier run was killed between charge and file: {files(again)}. That charge stays spent; the "
-            f"release is charged once more, with epsilon {most:.4g}, and made"
+            f"{killed}: {_list_files(again)}. That charge stays spent; the release is charged once more, with epsilon "
+            f"{most:.4g}, and made"
         )
-    if not skip_missing and (gone := [step for step in result.of(LOST) if step.file not in now]):
+    if not skip_missing and (gone := [one for one in result.of(LOST) if one.file not in now]):
         yield (
-            f"An earlier run was killed between charge and file: {files(gone)}. Too little of the budget is left to "
-            "charge it again, so the series goes on without it"
+            f"{killed}: {_list_files(gone)}. Too little of the budget is left to charge it again, so the series goes "
+            "on without it"
         )
-    less = [(old, new) for old, new in zip(before, result.steps, strict=True) if new.epsilon < old.epsilon]
-    if less:
+    if less := [(old, new) for old, new in zip(before, result.releases, strict=True) if new.epsilon < old.epsilon]:
         old, new = less[0]
         yield (
             f"Because charges were lost, {len(less)} releases get less than planned: the first epsilon "
@@ -241,35 +367,76 @@ def _losses(
         )
 
 
-def _ledger(path: AnyPath, dataset: str | None) -> tuple[Ledger | None, str, list[Charge]]:
-    """The ledger if it is there, the name of the data set, and its charges."""
-    there = Path(path)
-    if there.exists() and not (there.is_file() and there.stat().st_size == 0):  # an empty file is none yet
-        known = Ledger.open(there)
-        names = [one.name for one in known.datasets()]
-        if dataset is None and len(names) == 1:
-            dataset = names[0]
-        charges = known.charges(dataset)  # says which there are if there is none of this name
-        if dataset is None or dataset not in names:
-            raise OptionError(f"{path}: say which data set; it has {', '.join(map(repr, names[:10]))}")
-        return known, dataset, charges
+def _list_files(releases: Sequence[PlannedRelease]) -> str:
+    some = ", ".join(
+        f"{one.file.name} ({', '.join(f'charge {c.number}, epsilon {c.asked.epsilon:.4g}' for c in one.charges)})"
+        for one in releases[:5]
+    )
+    return some + (f" and {len(releases) - 5} more" if len(releases) > 5 else "")
+
+
+def _highest_cost(every: Sequence[Dated], protects: Protects, budget: Budget) -> float:
+    """Return the epsilon of the day that costs most."""
+    runs = days_with_same_releases(every, protects, None)
+    return max(compose([one.asked for one in those], budget).epsilon for _, those in runs)
+
+
+def _format_epsilon(epsilon: float) -> str:
+    return "more than delta allows" if math.isinf(epsilon) else f"epsilon {epsilon:.6g}"
+
+
+def _remove_partial_files(release: PlannedRelease) -> None:
+    if release.state != UNFINISHED:
+        release.draft.unlink(missing_ok=True)
+    for path in (release.file, release.draft):
+        for part in path.parent.glob(f".{glob.escape(path.name)}*.part"):
+            part.unlink(missing_ok=True)
+
+
+def _name_file(release: PlannedRelease, sign: AnyPath | None) -> None:
+    """Turn the draft, whose fingerprint the ledger has, into the file; a run killed here can be finished later."""
+    if sign is None:
+        os.replace(release.draft, release.file)
+        return
+    write_signed(release.file, sign, lambda path: shutil.copyfile(release.draft, path))
+    release.draft.unlink()
+
+
+def _open_ledger(path: AnyPath, dataset: str | None) -> tuple[Ledger | None, str, list[Charge]]:
+    """Return the ledger if it exists, the name of the data set, and its charges."""
+    place = Path(path)
+    if place.exists() and not (place.is_file() and place.stat().st_size == 0):  # an empty file is no ledger yet
+        ledger = Ledger.open(place)
+        name = ledger.dataset(dataset).name
+        return ledger, name, ledger.charges(name)
     if dataset is None:
         raise OptionError(f"the ledger {path} does not exist: pass `dataset` to name the data in a new ledger")
     return None, dataset, []
 
 
 def _make_folder(folder: Path) -> None:
-    """Before anything is charged for a file that could not be written."""
+    """Make the folder before anything is charged for a file that could not be written."""
     if not folder.is_dir():
         if os.path.lexists(folder):
-            raise OptionError(f"{folder} is no folder; a series is written to one")
+            raise OptionError(f"{folder} is not a folder; a series is written to one")
         if not folder.absolute().parent.is_dir():
-            raise CannotError(f"cannot make {folder}: there is no folder {folder.parent}")
+            raise CannotError(f"cannot make {folder}: the folder {folder.parent} does not exist")
         folder.mkdir()
     if not os.access(folder, os.W_OK):
         raise CannotError(f"cannot write to {folder}: no permission")
 
 
-def _plain(name: str) -> str:
-    """A data set's name as part of a file name."""
+def _file_stem(name: str) -> str:
     return re.sub(r"[^\w.-]+", "-", name).lstrip(".-")[:100] or "series"
+
+
+def _fingerprint(path: Path) -> str | None:
+    """Return the fingerprint of a release file, None if it is none."""
+    try:
+        return load(path, index=False).fingerprint
+    except FileFormatError:
+        return None
+
+
+def _today() -> date:
+    return date.today()

@@ -45,8 +45,8 @@ from ..published.release import Release, in_periods
 from ..trips.trips import Trips, read_trips
 from .evaluate import Comparison, compare
 from .release import publish, strategy_for
-from .series import Schedule, SeriesRun, series
-from .steps import Series
+from .schedule import Schedule
+from .series import Series, SeriesRun, series
 
 LARGEST_SPEC = 2**16  # characters
 Section = TypeVar("Section")
