@@ -6,6 +6,7 @@ digits of a date such as 20261001.
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime
 from typing import Any, cast
 
@@ -32,7 +33,7 @@ def parse_day(value: Any) -> Day:
     if is_integer(value):
         return int(value)
     text = str(value).strip()
-    return int(text) if text.lstrip("-").isdigit() and len(text) < 19 else date.fromisoformat(text)
+    return int(text) if re.fullmatch("-?[0-9]{1,18}", text) else date.fromisoformat(text)
 
 
 def parse_date(value: Any, name: str) -> date:

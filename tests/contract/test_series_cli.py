@@ -158,7 +158,7 @@ def test_person_days_spend_all_each_time_and_what_is_not_over_waits(folder, caps
     [(["--epsilon", "0"], "epsilon"), (["--ledger", "trips"], "trips"), (["-o", "roads.csv"], "roads.csv"),
      (["--sign", "absent"], "absent"), (("\"month\"", "\"year\""), "every"), (("count = 3", "count = 0"), "count"),
      (("count = 3", "count = 3\nsplit = \"back\""), "split"), (("2024-01-31", "\"soon\""), "first"),
-     (("\"date\"", "\"nosuch\""), "'nosuch'"), (("[schedule]\nfirst = 2024-01-31\nevery = \"month\"\ncount = 3", ""), "schedule")],
+     (("\"date\"", "\"nosuch\""), "'nosuch'"), ((SPEC[SPEC.index("[schedule]") :], ""), "schedule")],
     ids=str,
 )  # fmt: skip
 def test_mistakes(folder, capsys, wrong, named):

@@ -15,7 +15,7 @@ from dp_accounting.rdp import rdp_privacy_accountant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hushpath.days import DateRange, check_dates, format_days
+from hushpath.days import DateRange, format_days
 from hushpath.errors import CannotError, OptionError
 from hushpath.noise import Law
 from hushpath.privacy import composition
@@ -370,9 +370,3 @@ def test_every_certificate_can_be_charged(data, epsilon, delta):
         assert (charged.spent, charged.epsilon, charged.delta) == (
             certificate.spent, certificate.epsilon, certificate.delta
         )  # fmt: skip
-
-
-@pytest.mark.parametrize("days", [(day(2), day(1)), ("2024-01-01", "2024-01-02"), day(1), (day(1),), [day(1), day(2)]])
-def test_days_are_two_dates_in_order(days):
-    with pytest.raises(OptionError, match="first and the last date"):
-        check_dates(days)

@@ -267,7 +267,7 @@ def test_a_trip_over_midnight_is_of_the_day_it_began_on():
 
 def everything_public(path):
     found = container.read(path, FORMAT, VERSION)
-    arrays = {name: array for name, array in found.arrays.items() if name not in ("values", "advice.weights")}
+    arrays = {name: array for name, array in found.arrays.items() if name not in ("values", "estimate.weights")}
     return found.header, {name: (array.dtype, array.tobytes()) for name, array in arrays.items()}, path.stat().st_size
 
 

@@ -119,7 +119,8 @@ def _document(found: Series) -> dict[str, Any]:
         for step in found.releases
     ]  # fmt: skip
     return {
-        "dataset": found.dataset, "protects": str(found.protects), "split": found.split, "explanation": found.explanation,
+        "dataset": found.dataset, "protects": str(found.protects), "split": found.split,
+        "explanation": found.explanation,
         "budget": {"epsilon": found.budget.epsilon, "delta": found.budget.delta},
         "together": c.finite(found.epsilon("to make", "to come")), "problem": found.problem or None, "releases": steps,
     }  # fmt: skip

@@ -1,8 +1,8 @@
 """Travel times from people's trips: noisy totals of every edge and period, whatever any one unit did.
 
 A unit (a person, a person-day, a trip) passes L edges in their periods.  It enters each with weight
-``g / sqrt(sum g^2)``, where ``g`` is a public weight of the edge, so its L2 norm is at most 1 whatever L is: nothing is
-thrown away and no limit has to be chosen (docs/TRIPS.md).  For pure privacy the weight is ``g / sum g``, of L1 norm 1.
+``g / sqrt(sum g^2)``, where ``g`` is a public weight of the edge, so its L2 norm is at most 1 whatever L is: no pass is
+dropped and no limit has to be chosen (docs/TRIPS.md).  For pure privacy the weight is ``g / sum g``, of L1 norm 1.
 
 Edges with little public traffic get more weight: counts differ by orders of magnitude, noise does not.
 """
@@ -42,27 +42,13 @@ EDGE_WEIGHTINGS = ("inverse-traffic", "even")
 
 @dataclass(frozen=True, eq=False)
 class TripTerms(Terms):
-    """What the owner of trips declares; all of it is published.
-
-    Attributes
-    ----------
-    budget
-        Epsilon and delta.
-    unit
-        Whose trips are protected.
-    low, high
-        Public bounds of the time of one pass over each edge; other times are clipped, silently.
-    edge_weights
-        The public weight of each edge among those that a unit passes, integers from 1 to 2**20.
-    periods
-        The public periods of the day.
-    """
+    """What the owner of trips declares; all of it is published."""
 
     budget: Budget
     unit: TripUnit
-    low: Float
+    low: Float  # public bounds of one pass over each edge; other times are clipped, silently
     high: Float
-    edge_weights: Int
+    edge_weights: Int  # the public weight of each edge among those that a unit passes, from 1 to 2**20
     periods: Periods = WHOLE_DAY
 
     def __post_init__(self) -> None:
@@ -92,17 +78,13 @@ class TripTerms(Terms):
         low = np.minimum(np.floor(self.low / granularity).astype(np.int64), high)
         return Lattice(granularity, frozen(low, np.int64), frozen(high, np.int64), topology.twins)
 
-    @property
-    def _replaced(self) -> bool:
-        return self.unit.neighbours == "replace"
-
     def unit_steps(self, lattice: Lattice) -> int:
         """L1 norm of what one unit adds or removes; twice that if one is replaced by another."""
-        return 2 * SHARE if self._replaced else SHARE
+        return 2 * SHARE if self.unit.neighbours == "replace" else SHARE
 
     def l2_steps(self, lattice: Lattice) -> int | None:
         """L2 norm of the same: two vectors without negative entries are at most sqrt(2) times their norm apart."""
-        return math.isqrt(2 * SHARE * SHARE) + 1 if self._replaced else SHARE
+        return math.isqrt(2 * SHARE * SHARE) + 1 if self.unit.neighbours == "replace" else SHARE
 
     def measured_step(self, lattice: Lattice) -> float:
         """In units of the norm of one protected unit."""
@@ -164,7 +146,7 @@ class TripStrategy(Strategy):
         return std(self.law, int(self.scales.max(initial=0))) / SHARE
 
     def with_epsilon(self, epsilon: float, days: Any) -> TripStrategy:
-        """The same strategy with another epsilon and other days."""
+        """Return the same strategy with another epsilon and other days."""
         unit = replace(self.terms.unit, days=days)
         terms = replace(self.terms, budget=Budget(epsilon, self.budget.delta), unit=unit)
         return trip_strategy(self.topology, terms, self.law)
@@ -180,7 +162,7 @@ def trip_strategy(topology: Topology, terms: TripTerms, noise: str = "auto") -> 
         raise OptionError("`max_edges` is for Laplace noise; Gaussian noise needs no limit")
     free_flow_of(topology)
     lattice, block = terms.lattice(topology), TripBlock(topology, len(terms.periods))
-    with np.errstate(over="ignore"):  # noise beyond every bound is refused in words, not by a warning of numpy's
+    with np.errstate(over="ignore"):  # too much noise is an error of ours, not a warning of numpy
         scales = calibrate(
             block.exposure, np.ones(1), law, terms.unit_steps(lattice), terms.budget, terms.l2_steps(lattice)
         )  # fmt: skip
@@ -197,21 +179,7 @@ def make_trip_terms(
     topology: Topology, budget: Budget, unit: TripUnit, *, low: Any, high: Any, periods: Periods,
     edge_weighting: str = "inverse-traffic",
 ) -> TripTerms:  # fmt: skip
-    """Return the terms that an owner declares.
-
-    Parameters
-    ----------
-    topology
-        The public network, with free-flow times as its proxy.
-    budget, unit
-        What is promised, and to whom.
-    low, high
-        Bounds of one pass: a multiple of the free-flow time, the name of a public column, or one number per edge.
-    periods
-        The public periods of the day.
-    edge_weighting
-        "inverse-traffic": edges that public routes use little count more; "even": all count the same.
-    """
+    """Return the terms from what an owner declares (``releasing.release.release_trips``)."""
     one_of(edge_weighting, "edge_weighting", EDGE_WEIGHTINGS)
     lowest, highest = bounds_of(topology, low, "low"), bounds_of(topology, high, "high")
     free_flow_of(topology)
@@ -222,14 +190,14 @@ def make_trip_terms(
 
 @lru_cache(maxsize=2)  # a plan, and every release of a series, asks for the same network
 def public_traffic(topology: Topology) -> Float:
-    """How much fastest routes over free-flow times use each edge, as a multiple of the mean."""
+    """Return how much fastest routes over free-flow times use each edge, as a multiple of the mean."""
     free_flow = free_flow_of(topology)
     used = usage(topology, free_flow / free_flow.mean())
     return used / max(float(used.mean()), 1e-300)
 
 
 def inverse_traffic(topology: Topology) -> Int:
-    """Weights of edges: the less fastest routes on empty streets use an edge, the more it counts."""
+    """Return weights of edges: the less fastest routes on empty streets use an edge, the more it counts."""
     if topology.num_edges == 0:
         return np.empty(0, np.int64)
     share = (public_traffic(topology) + 0.1) ** -0.25
@@ -237,7 +205,7 @@ def inverse_traffic(topology: Topology) -> Int:
 
 
 def bounds_of(topology: Topology, given: Any, name: str) -> Float:
-    """One bound per edge: a multiple of the public free-flow time, the name of a column, or an array."""
+    """Return one bound per edge, from a multiple of the public free-flow time, a column or an array."""
     if given is None:
         raise OptionError(
             f"`{name}` is missing: the public bound of one pass over an edge, as a multiple of the free-flow time "
@@ -256,7 +224,7 @@ def bounds_of(topology: Topology, given: Any, name: str) -> Float:
 
 
 def free_flow_of(topology: Topology) -> Float:
-    """The public free-flow time of every edge; it must be known everywhere, since bounds and prior rest on it."""
+    """Return the public free-flow time of every edge; bounds and prior rest on it."""
     if topology.proxy is None:
         raise OptionError(
             "trips need the public free-flow time of every edge: name its column when reading the network (proxy=)"

@@ -1,6 +1,6 @@
 """Exact totals of trips: what every unit adds, bounded *before* anything is added up.
 
-Private: called by ``measure`` only.  All arithmetic is on whole numbers, so the result depends on the rows alone, not
+Private: called by ``private_step`` only.  All arithmetic is on integers, so the result depends on the rows alone, not
 on their order, on threads or on rounding.  For one unit, whatever its rows are (docs/proofs/trips.md):
 
     passes    the time of each pass, clipped to its public bounds, as ``part`` in 0 .. PARTS

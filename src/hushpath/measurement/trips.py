@@ -42,11 +42,11 @@ class TripBlock(Block):
         return Exposure(len(one), np.ones(1, np.int64), 0 * one, 0 * one, np.array([len(one) > 0]))
 
     def typical(self, numbers: Int) -> float:
-        """Nothing is known of distances without bounds (``decoder.trips``)."""
+        """Unknown without the bounds (``decoder.trips``)."""
         return 0.0
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """How many periods."""
+        """The number of periods."""
         return {"periods": np.array([self.periods], np.int64)}
 
     @classmethod
@@ -54,5 +54,5 @@ class TripBlock(Block):
         """The inverse of ``arrays``."""
         (periods,) = integer_arrays(arrays, "periods")
         if len(periods) != 1 or not 1 <= periods[0] <= MOST_CELLS // max(1, topology.num_edges):
-            raise FileFormatError("its number of periods is not one")
+            raise FileFormatError("its number of periods is invalid")
         return cls(topology, int(periods[0]))

@@ -27,7 +27,15 @@ SMALLEST_DELTA = 1e-300  # the conversion is proved above this and below 1/2 (do
 
 @dataclass(frozen=True)
 class Budget:
-    """What the owner is willing to spend: ``(epsilon, delta)``; ``epsilon = inf`` means no noise, NOT PRIVATE."""
+    """The privacy budget.
+
+    Parameters
+    ----------
+    epsilon
+        Positive; ``inf`` adds no noise: NOT PRIVATE.
+    delta
+        0 for pure differential privacy, else from 1e-300 to 0.5.
+    """
 
     epsilon: float
     delta: float = 0.0
@@ -61,11 +69,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
         return math.inf
 
     def bound(alpha: float) -> float:
-        terms = (
-            alpha * rho,
-            -math.log(alpha * delta) / (alpha - 1),
-            math.log1p(-1 / alpha),
-        )
+        terms = (alpha * rho, -math.log(alpha * delta) / (alpha - 1), math.log1p(-1 / alpha))
         return sum(terms) + _SLACK * (1 + sum(abs(t) for t in terms))
 
     # The bound is unimodal in log(alpha - 1); golden section from a range that holds every minimum we meet.

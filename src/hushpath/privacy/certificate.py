@@ -23,8 +23,8 @@ holds as well; the smaller of the two is the cost.
 
 Guarantees (one test each, tests/unit/test_certificate.py): an ``Exposure`` cannot hold an edge, a group or a cut out of
 range; ``certify`` refuses scales that are not whole numbers of steps from 0 to 2**52, one per group, and a unit below
-one step; numbers without noise cost infinity.  The checks stand here, where the promise is made, so that neither a
-mechanism nor a file can go around them.
+one step; numbers without noise cost infinity.  The checks are here, where the promise is made, so that neither a
+mechanism nor a file can bypass them.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._validate import is_integer
 from ..arrays import Bool, Float, Int
 from ..errors import BudgetError, CannotError, OptionError
 from ..noise import MAX_SCALE, Law
@@ -59,9 +60,9 @@ class Exposure:
     single: Bool | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what would make the sum over groups mean nothing."""
+        """Refuse arrays that would make the sum over groups meaningless."""
         m = self.num_edges
-        if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or m < 0:
+        if not is_integer(m) or m < 0:
             raise OptionError(f"an exposure needs the number of edges, got {m!r:.40}")
         for name in ("cut", "edge", "group"):
             array = np.asarray(getattr(self, name))
@@ -103,20 +104,13 @@ class Exposure:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a strategy promises, for the statement.
-
-    Attributes:
-        law: the noise law.
-        spent: pure epsilon (Laplace) or rho of zCDP (Gaussian), rounded up; ``inf`` without noise.
-        epsilon, delta: approximate differential privacy, rounded up; delta is 0 for Laplace.
-        worst_edge: a public edge id where the cost is highest; where an audit should push.
-    """
+    """What a strategy promises, for the statement."""
 
     law: Law
-    spent: float
-    epsilon: float
-    delta: float
-    worst_edge: int
+    spent: float  # pure epsilon (Laplace) or rho of zCDP (Gaussian), rounded up; ``inf`` without noise
+    epsilon: float  # approximate differential privacy, rounded up
+    delta: float  # 0 for Laplace
+    worst_edge: int  # a public edge where the cost is highest
 
 
 def certify(
@@ -160,7 +154,7 @@ def calibrate(
     cost, _ = _worst_cost(exposure, relative, law, unit_steps, l2_steps)
 
     def certified(factor: float, added: float) -> Int:
-        """``relative`` times a factor (its square and ``added``), in whole steps, once the certificate holds."""
+        """Return ``relative`` times a factor (its square and ``added``), in whole steps, once the certificate holds."""
         while True:
             exact = relative * factor
             wanted = np.ceil(np.sqrt(exact * exact + added) if added else exact)
@@ -188,11 +182,11 @@ def calibrate(
 def _worst_cost(
     exposure: Exposure, scales: Float, law: Law, unit_steps: int, l2_steps: int | None
 ) -> tuple[float, int]:
-    """The cost of the worst edge, rounded up, and that edge."""
+    """Return the cost of the worst edge, rounded up, and that edge."""
     if scales.shape != exposure.cut.shape:
         raise OptionError(f"{len(exposure.cut)} groups need a noise scale each, got {scales.shape}")
     for steps in (unit_steps, unit_steps if l2_steps is None else l2_steps):
-        if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or not 1 <= steps < 2**63:
+        if not is_integer(steps) or not 1 <= steps < 2**63:
             raise OptionError(f"a protected unit is a whole number of lattice steps, at least 1, got {steps!r:.40}")
     if ((scales == 0) & (exposure.cut > 0)).any():  # numbers without noise, even if no edge were known to move them
         return math.inf, int(exposure.edge[0]) if len(exposure.edge) else -1
@@ -209,7 +203,7 @@ def _worst_cost(
 
 
 def _highest(exposure: Exposure, scales: Float, law: Law, steps: int, counted: Bool) -> tuple[float, int]:
-    """The cost of the edge where the groups that are counted cost most, rounded up, and that edge."""
+    """Return the highest cost of the counted groups at one edge, rounded up, and that edge."""
     with np.errstate(divide="ignore", invalid="ignore"):  # a group without numbers may have no noise
         ratio = float(steps) / scales
         share = exposure.cut * (ratio if law is Law.LAPLACE else ratio * ratio / 2)

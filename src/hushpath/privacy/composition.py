@@ -1,7 +1,7 @@
 """What releases cost together, also if each was chosen after the earlier ones were seen (docs/proofs/ledger.md).
 
-A ``Spending`` is what one release asks of a budget.  Several ``Accountant`` s share the delta of a budget, each fixed in
-advance; a release is accepted if one of them still balances.
+A ``Spending`` is what one release asks of a budget.  Several accountants share the delta of a budget, each fixed in
+advance; a release is accepted if it fits the sum of one of them.
 
 A ledger has one kind of unit and takes releases of that kind alone.  A release that hides a whole *person* does not
 hide each *person-day* at the same price: taking one day from a person replaces the person's rows by others, which
@@ -38,23 +38,16 @@ _ROUNDING = 1e-9  # above what another platform's logarithms may change in a cer
 
 @dataclass(frozen=True)
 class Spending:
-    """What one release spends.
-
-    Attributes:
-        protects: the kind of unit that the certificate is about.
-        law: the noise law.
-        spent: pure epsilon (Laplace) or rho of zCDP (Gaussian).
-        epsilon, delta: the certified differential privacy; delta is 0 for Laplace.
-    """
+    """What one release spends."""
 
     protects: Protects
     law: Law
-    spent: float
-    epsilon: float
-    delta: float = 0.0
+    spent: float  # pure epsilon (Laplace) or rho of zCDP (Gaussian)
+    epsilon: float  # certified, with delta
+    delta: float = 0.0  # 0 for Laplace
 
     def __post_init__(self) -> None:
-        """Refuse what no certificate says, above all a cost below zero: it would pay for others."""
+        """Refuse what no certificate states, above all a negative cost: it would pay for others."""
         object.__setattr__(self, "protects", Protects.of(self.protects))
         object.__setattr__(self, "law", Law(one_of(self.law, "law", Law)))
         for name in ("spent", "epsilon", "delta"):

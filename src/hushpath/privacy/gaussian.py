@@ -4,8 +4,8 @@ Neighbours whose numbers lie ``mu`` standard deviations apart are told apart by 
 
     delta(epsilon)  =  Phi(mu/2 - epsilon/mu)  -  e^epsilon Phi(-mu/2 - epsilon/mu)  =  phi(a) (M(a) - M(a + mu)),
 
-where ``a = epsilon/mu - mu/2`` and ``M = (1 - Phi)/phi`` is Mills' ratio.  This is the whole truth about continuous
-noise, so nothing is given away: 7 % less noise than by zCDP at epsilon 1, delta 1e-6.  Our noise is discrete.  A
+where ``a = epsilon/mu - mu/2`` and ``M = (1 - Phi)/phi`` is Mills' ratio.  This is exact for continuous noise: 7 % less
+noise than by zCDP at epsilon 1, delta 1e-6.  Our noise is discrete.  A
 discrete Gaussian of scale s is, but for a factor 1 + 1e-42, continuous noise of variance ``s^2 - SPLIT`` followed by
 randomised rounding, which looks at no data: ``continuous_scales`` are the scales that may be put into ``mu``
 (docs/proofs/gaussian.md).
@@ -30,7 +30,7 @@ from ..arrays import Float, Int
 from ..errors import OptionError
 
 SPLIT = 5.0  # the variance, in squared lattice steps, that randomised rounding takes: scales must exceed its root
-_DIGITS = Context(  # complete, so that nobody's own settings of decimal arithmetic are felt
+_DIGITS = Context(  # complete: settings of the calling program have no effect
     prec=80, rounding=ROUND_HALF_EVEN, Emin=-999_999, Emax=999_999, capitals=1, clamp=0, flags=[],
     traps=[InvalidOperation, DivisionByZero, Overflow],
 )  # fmt: skip
@@ -110,7 +110,7 @@ def is_possible(rho: float, epsilon: float, delta: float) -> bool:
 def gaussian_mu(epsilon: float, delta: float) -> float:
     """Return the largest mu, rounded down, whose ``gaussian_epsilon`` stays within epsilon; 0 if none does."""
     if not 0 < delta < 1:
-        raise OptionError("Gaussian noise needs delta above 0; use law='laplace' for pure privacy")
+        raise OptionError("Gaussian noise needs delta above 0; use noise='laplace' for pure privacy")
     allowed = Decimal.from_float(delta)
     with localcontext(_DIGITS):
         wanted, spent, least, most = allowed.ln(), Decimal(epsilon), Decimal(SMALLEST_MU), Decimal(LARGEST_MU)
@@ -131,12 +131,12 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
 
 
 def _deviations(log_delta: Decimal) -> Decimal:
-    """So many standard deviations leave less than delta outside, on one side."""
+    """Return how many standard deviations leave less than delta outside, on one side."""
     return (-2 * log_delta).sqrt()
 
 
 def _delta(epsilon: Decimal, mu: Decimal) -> tuple[Decimal, Decimal, Decimal]:
-    """Delta rounded up, and how fast it falls with epsilon and grows with mu (these are for searches)."""
+    """Return delta rounded up, and how fast it falls with epsilon and grows with mu (for searches)."""
     epsilon = epsilon - _SLACK
     a = epsilon / mu - mu / 2
     if a < -1:
@@ -149,7 +149,7 @@ def _delta(epsilon: Decimal, mu: Decimal) -> tuple[Decimal, Decimal, Decimal]:
 
 
 def _mills(x: Decimal) -> tuple[Decimal, Decimal]:
-    """A lower and an upper bound of Mills' ratio (1 - Phi(x))/phi(x), but for rounding in the 80th digit."""
+    """Return bounds of Mills' ratio (1 - Phi(x))/phi(x), up to rounding in the 80th digit."""
     if x > _SERIES_UP_TO:
         low, high = Decimal(0), 1 / x
         for k in range(_FRACTIONS, 0, -1):
@@ -157,7 +157,7 @@ def _mills(x: Decimal) -> tuple[Decimal, Decimal]:
         return low, high
     square, odd = x * x, 1
     term = total = x
-    while odd < 2 * square or abs(term) > Decimal("1e-72"):  # then what is left out is below the last term
+    while odd < 2 * square or abs(term) > Decimal("1e-72"):  # then the rest is below the last term
         odd += 2
         term = term * square / odd
         total += term

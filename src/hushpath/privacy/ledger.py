@@ -9,8 +9,8 @@ A charge is on the disk before ``charge`` returns, so noise is drawn only after 
 between, the charge stays, since the noise may have been seen.  Each process reads and writes while it holds the file
 alone, so two processes cannot both spend the same remainder.
 
-Guarantees (tests/unit/test_ledger.py): exactly the charges that fit are made; a refusal changes nothing; a charge can be
-neither removed nor changed, except that ``released`` adds a fingerprint, once.  Nothing here comes from private data.
+Guarantees (tests/unit/test_ledger.py): exactly the charges that fit are made; a refusal changes nothing; a charge can
+be neither removed nor changed, except that ``released`` adds a fingerprint, once.  Nothing comes from private data.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class Ledger:
                 raise OptionError(f"{self.path} has charges 1 to {len(every)}, not {shorten(number)}")
             other = next((one.number for one in every if one.fingerprint == fingerprint), number)
             if other != number or every[number - 1].fingerprint not in (None, fingerprint):
-                raise OptionError(f"charge {number} of {self.path} or this file is noted already: each charge has one file")
+                raise OptionError(f"charge {number} of {self.path} or this file is noted already")
             connection.execute("UPDATE charge SET fingerprint = ? WHERE number = ?", (fingerprint, number))
 
     def spent(self, dataset: str | None = None, days: DateRange | None = None) -> Cost:

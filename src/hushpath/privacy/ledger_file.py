@@ -176,9 +176,7 @@ def _charge(row: tuple[Any, ...], place: int, path: Path) -> Charge:
             raise ValueError
         return Charge(number, dataset, asked, days, at, version, file, mark)
     except (ValueError, HushpathError):
-        raise FileFormatError(
-            f"{path} is damaged: charge {place} is missing or has an invalid value"
-        ) from None
+        raise FileFormatError(f"{path} is damaged: charge {place} is missing or has an invalid value") from None
 
 
 def _texts(row: tuple[Any, ...], *places: int) -> tuple[Any, ...]:
@@ -197,9 +195,7 @@ def _day(text: Any) -> date:
 def check_name(name: str, text: Any) -> str:
     """Return a text that can be stored, printed and compared."""
     if not isinstance(text, str) or not 0 < len(text) <= 200 or not text.isprintable() or text != text.strip():
-        raise OptionError(
-            f"`{name}` must be 1 to 200 printable characters without spaces around, got {shorten(text)}"
-        )
+        raise OptionError(f"`{name}` must be 1 to 200 printable characters without spaces around, got {shorten(text)}")
     return text
 
 

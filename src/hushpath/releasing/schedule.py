@@ -106,7 +106,7 @@ def epsilons(budget: Budget, count: int, split: str, protects: str, law: Law, *,
     reserve = [RESERVE / len(parts)] if retry else []
 
     def fits(total: float) -> bool:
-        # Orders add up rho, and several certificates at the whole delta fit no accountant: two releases are as good as all.
+        # Orders add up rho, and several certificates at the whole delta fit no accountant: two stand for all.
         sizes = [total * parts[0], total * math.fsum([*parts[1:], *reserve])] if law is Law.GAUSSIAN else [
             _rounded_down(total * part) for part in [*parts, *reserve]
         ]  # fmt: skip
@@ -169,7 +169,7 @@ def _rounded_down(epsilon: float) -> float:
 
 
 def _later(start: date, every: str, number: int) -> date:
-    """Return the day on which a release begins, counted from the first: 31 March follows two months after 31 January."""
+    """Return the day on which a release begins, counted from the first: 31 January, 29 February, 31 March."""
     if every != "month":
         return start + timedelta(days=number * (7 if every == "week" else 1))
     year, month = divmod(start.year * 12 + start.month - 1 + number, 12)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from .._validate import shorten
 from ..errors import OptionError
 from .values import DAY, SECOND, canonical_key, key, moment
 
@@ -20,14 +21,14 @@ LONGEST_NAME = 40
 
 @dataclass(frozen=True)
 class Periods:
-    """Names in order and, where times are told by a clock, the hours of each; no name: the whole day is one period."""
+    """Names in order, and the hours of each if a clock tells them; without names the whole day is one period."""
 
     names: tuple[str, ...] = ()
     hours: tuple[tuple[float, float], ...] = ()
 
     @classmethod
     def declared(cls, periods: Any) -> Periods:
-        """From names, ``{"am": (7, 10), "night": (22, 5)}``, ``"hours"`` or nothing.
+        """Return periods from names, ``{"am": (7, 10), "night": (22, 5)}``, ``"hours"`` or None.
 
         >>> Periods.declared({"am": (7, 10), "pm": (16, 19)}).names
         ('am', 'pm')
@@ -37,7 +38,7 @@ class Periods:
         if isinstance(periods, str) and periods == "hours":
             return cls(tuple(f"{hour:02d}" for hour in range(24)), tuple((h, h + 1.0) for h in range(24)))
         if isinstance(periods, str) or not isinstance(periods, (Mapping, Sequence)):
-            raise OptionError("periods are a list of names, names with hours {'am': (7, 10)}, or 'hours'")
+            raise OptionError("`periods` must be a list of names, names with hours {'am': (7, 10)}, or 'hours'")
         names = checked_names(list(periods))
         if not isinstance(periods, Mapping):
             return cls(names)
@@ -45,22 +46,25 @@ class Periods:
 
     @classmethod
     def with_hours(cls, names: tuple[str, ...], hours: Sequence[Any]) -> Periods:
-        """Names with two hours each; refuses hours that are none, and a time that would be of two periods."""
+        """Return names with two hours each; periods must not overlap."""
         spans = tuple(_span(name, span) for name, span in zip(names, hours, strict=True))
-        _refuse_overlap(names, spans)
+        parts = sorted((a, b, name) for name, span in zip(names, spans, strict=True) for a, b in _parts(span))
+        for (_, end, one), (begin, _, other) in pairwise(parts):
+            if begin < end:
+                raise OptionError(f"periods {one!r} and {other!r} overlap")
         return cls(names, spans)
 
     def __len__(self) -> int:
         return max(1, len(self.names))
 
     def position(self, name: Any) -> int:
-        """The number of a period."""
+        """Return the number of a period."""
         if name not in self.names:
-            raise OptionError(f"there is no period {str(name)[:40]!r}; there are: {', '.join(self.names) or 'none'}")
+            raise OptionError(f"there is no period {shorten(name)}; the periods are: {', '.join(self.names) or 'none'}")
         return self.names.index(name)
 
     def sql(self, column: str, kind: str) -> str:
-        """Return SQL for the number of the period that a column tells, or NULL."""
+        """Return SQL for the number of the period in a column, or NULL."""
         if not self.hours:
             cases = " ".join(f"WHEN {quoted(canonical_key(name) or '')} THEN {i}" for i, name in enumerate(self.names))
             return f"CASE {key(column, kind)} {cases} END"
@@ -71,22 +75,22 @@ class Periods:
 
 
 def checked_names(names: Sequence[Any]) -> tuple[str, ...]:
-    """Short printable names, each once: they are published and end up on terminals."""
+    """Return short printable names, each once: they are published and end up on terminals."""
     for name in names:
         if not isinstance(name, str) or not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
-            raise OptionError(f"the name of a period is a printable text of 1 to {LONGEST_NAME} characters")
+            raise OptionError(f"the name of a period must be 1 to {LONGEST_NAME} printable characters")
         if name != name.strip():
-            raise OptionError(f"the name of a period has spaces around it: {name!r}")
+            raise OptionError(f"the name of a period must not have spaces around it, got {name!r}")
     keys = [canonical_key(name) for name in names]
     if None in keys or len(set(keys)) != len(keys):
-        raise OptionError("every period must have a name of its own; numbers such as 7 and 07 are the same name")
+        raise OptionError("every period needs its own name; numbers such as 7 and 07 are the same name")
     if not 1 <= len(names) <= MOST_PERIODS:
-        raise OptionError(f"there may be 1 to {MOST_PERIODS} periods, got {len(names)}")
+        raise OptionError(f"`periods` must be 1 to {MOST_PERIODS}, got {len(names)}")
     return tuple(names)
 
 
 def quoted(text: str) -> str:
-    """A text as SQL writes it."""
+    """Return a text as SQL writes it."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -108,11 +112,3 @@ def _parts(span: tuple[float, float]) -> list[tuple[float, float]]:
 def _within(clock: str, first: float, last: float) -> str:
     inside = " OR ".join(f"{clock} >= {a!r} AND {clock} < {b!r}" for a, b in _parts((first, last)))
     return f"({inside})"
-
-
-def _refuse_overlap(names: tuple[str, ...], spans: tuple[tuple[float, float], ...]) -> None:
-    """A time belongs to one period: a second would never see it."""
-    parts = sorted((a, b, name) for name, span in zip(names, spans, strict=True) for a, b in _parts(span))
-    for (_, end, one), (begin, _, other) in pairwise(parts):
-        if begin < end:
-            raise OptionError(f"periods {one!r} and {other!r} overlap")

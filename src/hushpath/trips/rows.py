@@ -6,12 +6,11 @@
 | visits | ``node``, ``time`` | a node entered at a time; the next one of the trip ends the pass |
 | sequences | ``nodes`` with ``times`` or ``durations`` (lists, or JSON text) | one trip |
 
-The query is put together from *declared* names only.  Every table is first brought to canonical values, each row by
-itself (``trip_values``); only then are tables put together.  Rows that name no public edge, and rows that lack who,
-when or how long, do not come out.
+The query is made of *declared* names only.  Every row is first brought to canonical values by itself
+(``trips.values``); only then are tables joined.  Rows without a public edge, a key or a duration are dropped.
 
-The day of a trip that is protected as a whole is the first day of all its rows, before any is left out.  Otherwise a
-row is of its own day, and no pass is made of rows of two days.
+The day of a trip that is protected as a whole is the first day of all its rows, before any is dropped.  Otherwise a
+row has its own day, and no pass is made of rows of two days.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ from .values import LARGEST_EXACT, canonical_key, clock, day, items, key, number
 
 
 @dataclass(frozen=True, eq=False)
-class Named:
-    """The columns that were named, by what they hold; ``edge`` is one column or two."""
+class TripColumns:
+    """The named columns, by what they hold; ``edge`` is one column or two."""
 
     person: str | None
     day: str | None
@@ -47,16 +46,16 @@ class Named:
 
     @property
     def all(self) -> list[str]:
-        """Every column that is needed."""
+        """Every named column, once."""
         single = (getattr(self, name) for name in self.__dataclass_fields__ if name != "edge")
         return list(dict.fromkeys([*self.edge, *(name for name in single if name is not None)]))
 
 
-def refuse_unfit_types(tables: Sequence[Table], named: Named, periods: Periods, names: Sequence[str | None]) -> None:
-    """Refuse declared types that cannot hold what a column is named for.  Of frames no type is declared.
+def check_types(tables: Sequence[Table], named: TripColumns, periods: Periods, names: Sequence[str | None]) -> None:
+    """Refuse declared types that cannot hold what a column is named for.  Frames declare no types.
 
-    Floats cannot hold every id: two persons may be one float.  Public names are known, so floats may hold those if all
-    of them are small enough.
+    Floats cannot hold every id: two persons may be one float.  Public names are known, so floats may hold them if all
+    are small enough.
     """
     numbers = {name for name in (named.seconds,) if name is not None}
     stamps = {named.period} if periods.hours else set()
@@ -80,16 +79,12 @@ def refuse_unfit_types(tables: Sequence[Table], named: Named, periods: Periods, 
 
 
 def rows_query(
-    tables: Sequence[Table], named: Named, periods: Periods, unit: tuple[str, ...], *, dates_as_numbers: bool
+    tables: Sequence[Table], named: TripColumns, periods: Periods, unit: tuple[str, ...], *, dates_as_numbers: bool
 ) -> str:
-    """Return a query for (person, day, trip, edge, period, seconds); it joins the public table ``public_edges``.
+    """Return a query for (person, day, trip, edge, period, seconds) over tables ``given0``, ``given1``, ...
 
-    Args:
-        tables: the rows, registered as ``given0``, ``given1``, ...
-        named: the columns.
-        periods: the public periods.
-        unit: the columns that protected units differ in: no row that comes out is made of rows of two units.
-        dates_as_numbers: whether days are numbers such as 20261001.
+    It joins the public table ``public_edges``.  ``unit`` are the columns that protected units differ in: no row of the
+    result is made of rows of two units.  With ``dates_as_numbers`` days are numbers such as 20261001.
     """
     rows = " UNION ALL ".join(
         _canonical(table, table.select(f"given{i}"), named, periods, dates_as_numbers=dates_as_numbers)
@@ -113,18 +108,18 @@ def rows_query(
     )
 
 
-def _canonical(table: Table, source: str, named: Named, periods: Periods, *, dates_as_numbers: bool) -> str:
-    """Return a query for one table with canonical values: who, when, and what its shape has."""
+def _canonical(table: Table, source: str, named: TripColumns, periods: Periods, *, dates_as_numbers: bool) -> str:
+    """Return a query for the canonical values of one table: person, day, trip, period, and the columns of its shape."""
 
     def of(rule: Any, column: str | None, **more: Any) -> str:
         assert column is not None
         return str(rule(name_of(column), table.kinds[column], **more))
 
-    told = {name: of(key, column) for name in ("person", "trip") if (column := getattr(named, name))}
+    keys = {name: of(key, column) for name in ("person", "trip") if (column := getattr(named, name))}
     if named.day is not None:
-        told["day"] = of(day, named.day, dates_as_numbers=dates_as_numbers)
-    told["period"] = of(periods.sql, named.period) if named.period is not None else "0"
-    own = ", ".join(f"{expression} AS {name}" for name, expression in told.items())
+        keys["day"] = of(day, named.day, dates_as_numbers=dates_as_numbers)
+    keys["period"] = of(periods.sql, named.period) if named.period is not None else "0"
+    own = ", ".join(f"{expression} AS {name}" for name, expression in keys.items())
     if named.node is not None:
         return f"SELECT {own}, {of(key, named.node)} AS tail, {of(clock, named.time)} AS entered FROM ({source})"
     if named.nodes is not None:
@@ -138,9 +133,8 @@ def _canonical(table: Table, source: str, named: Named, periods: Periods, *, dat
             times, of_times = items(name_of(named.times), table.kinds[named.times])
             took = f"{clock('until', of_times)} - {clock('since', of_times)}"
             times = f"unnest({times}[1:len({times}) - 1]) AS since, unnest({times}[2:]) AS until"
-        told_names = ", ".join(told)
         return (
-            f"SELECT {told_names}, {key('one', kind)} AS tail, {key('other', kind)} AS head, {took} AS took "
+            f"SELECT {', '.join(keys)}, {key('one', kind)} AS tail, {key('other', kind)} AS head, {took} AS took "
             f"FROM (SELECT {own}, {ends}, {times} FROM ({source}))"
         )
     names = ("id",) if len(named.edge) == 1 else ("tail", "head")
@@ -149,29 +143,29 @@ def _canonical(table: Table, source: str, named: Named, periods: Periods, *, dat
 
 
 def edge_table(topology: Topology, ids: list[Any] | None) -> dict[str, Any]:
-    """Return the public table that names edges by id, or by both ends; of parallel edges the quickest."""
+    """Return the public table of edges by id, or by both ends; of parallel edges the fastest."""
     edge = np.arange(topology.num_edges)
     if ids is not None:
         names = [canonical_key(one) for one in ids]
         if len(names) != topology.num_edges or None in names or len(set(names)) != len(names):
             raise OptionError(
-                f"edge ids must be {topology.num_edges} different ones, one per edge of the network: text or whole "
-                "numbers (7.5 and 1e3 are neither, 7 and 07 are the same)"
+                f"`edge_ids` must be {topology.num_edges} different texts or integers, one per edge of the network "
+                "(7.5 and 1e3 are neither, 7 and 07 are the same)"
             )
         return {"id": np.array(names, object), "edge": edge}
     names = [canonical_key(label) for label in topology.labels]
     if len(set(names)) != len(names) or None in names:
         same = next(label for i, label in enumerate(topology.labels) if names[i] is None or names.index(names[i]) < i)
         raise OptionError(
-            f"node {str(same)[:60]!r} cannot be named by trips: it is the same number as another label, or "
-            "a number that is not whole"
+            f"node {str(same)[:60]!r} cannot be named in trips: its label is the same number as another one, or not a "
+            "whole number"
         )
     labels = np.array(names, object)
     proxy = topology.proxy if topology.proxy is not None else np.zeros(topology.num_edges)
     tails, heads = topology.tails, topology.heads
     if not topology.directed:
         tails, heads, edge = np.append(tails, heads), np.append(heads, tails), np.tile(edge, 2)
-    order = np.lexsort((edge, proxy[edge], heads, tails))  # of parallel edges the quickest, by public times
+    order = np.lexsort((edge, proxy[edge], heads, tails))
     first = np.ones(len(order), np.bool_)
     first[1:] = (tails[order][1:] != tails[order][:-1]) | (heads[order][1:] != heads[order][:-1])
     kept = order[first]

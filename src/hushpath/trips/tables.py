@@ -1,15 +1,15 @@
-r"""Where trips are kept: files, folders of parts and data frames, as tables of plain columns that an engine can ask.
+r"""Files, folders of parts and data frames of trips, as tables of plain columns that DuckDB can query.
 
-What a table looks like is public: names of files and folders, the first line of a CSV file, the schema that Parquet and
-Arrow declare.  It is checked before anything is measured, and whatever does not fit is refused.  Rows are private and
-decide nothing: no separator, no quoting, no type is guessed from them, and none makes reading fail.
+The layout of a table is public: names of files and folders, the first line of a CSV file, the schema that Parquet and
+Arrow declare.  It is checked before anything is measured.  Rows are private and decide nothing: no separator, no
+quoting, no type is guessed from them, and none makes reading fail.
 
-| kept as | a row is | its columns are |
+| format | a row is | its columns are |
 |---|---|---|
 | ``.csv``, ``.tsv`` | a line, whatever the lines around it hold: values have no line breaks | text |
 | ``.jsonl``, ``.ndjson`` | a line; one that is not an object has no values | text |
 | ``.parquet``, Arrow tables | a row | of the declared types, part by part |
-| pandas data frames | a row; types of columns come from rows, so they decide nothing (``trip_values``) | numbers, moments or text |
+| pandas data frames | a row; types of columns come from rows, so they decide nothing (``trips.values``) | numbers, moments or text |
 
 A line that is longer than 16 MiB, or not UTF-8, has no values.
 """  # noqa: E501 (a table)
@@ -47,27 +47,19 @@ LONGEST_HEADER = 2**20
 LONGEST_LINE = 2**24
 ROWS_AT_ONCE = 2**16
 LINE = "\x01line"  # a name that no header has
-Folders = dict[str, str | None]  # what the folders around a file tell
-NOBODY = "__HIVE_DEFAULT_PARTITION__"  # how engines name a folder of missing values
+Folders = dict[str, str | None]  # values of columns from folders named column=value
+MISSING = "__HIVE_DEFAULT_PARTITION__"  # the folder of missing values
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows whose needed columns have the same kinds.
+    """Rows whose needed columns have the same kinds."""
 
-    Attributes:
-        kinds: the kind of each needed column (``trip_values``).
-        declared: whether the kinds come from a declared schema, not from rows.
-        columns: the columns that reach the engine, with their Arrow types.
-        batches: opens the rows; private.
-        select: SQL for the needed columns of a registered name.
-    """
-
-    kinds: dict[str, str]
-    declared: bool
-    columns: dict[str, Any]
-    batches: Callable[[], Iterator[Any]]
-    select: Callable[[str], str]
+    kinds: dict[str, str]  # of each needed column (``trips.values``)
+    declared: bool  # whether kinds come from a declared schema, not from rows
+    columns: dict[str, Any]  # that reach the engine, with their Arrow types
+    batches: Callable[[], Iterator[Any]]  # open the rows; private
+    select: Callable[[str], str]  # SQL for the needed columns of a registered name
 
     def register(self, engine: duckdb.DuckDBPyConnection, name: str) -> None:
         """Let the engine read the rows, once."""
@@ -87,15 +79,15 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
             "autoinstall_known_extensions": False, "autoload_known_extensions": False,
         }  # fmt: skip
         with duckdb.connect(":memory:", config=settings) as opened:
-            opened.execute("SET python_enable_replacements = false")  # no table is a variable that happens to exist
+            opened.execute("SET python_enable_replacements = false")  # no Python variable is a table
             yield opened
 
 
 def fetched(engine: duckdb.DuckDBPyConnection, query: str) -> dict[str, Any]:
-    """Return the columns that a query gives.
+    """Return the columns of a query's result.
 
-    What the engine says when it fails may quote a value, so only the kind of failure is told.  The query runs in a
-    thread of its own, so that a signal is noticed at once and is not taken for a failure.
+    The engine's error messages may quote a value, so only the kind of failure is reported.  The query runs in its own
+    thread, so that a signal is noticed at once and is not taken for a failure.
     """
     import duckdb
 
@@ -158,14 +150,14 @@ def _of_files(given: Any, needed: list[str]) -> list[Table]:
 
 
 def _is_part(folder: Path, file: Path) -> bool:
-    """Whether a file below a folder is one of its parts: not what hides, or what engines leave beside their parts."""
+    """Return whether a file below a folder is one of its parts: not hidden, and no marker of an engine."""
     return file.is_file() and not any(name.startswith((".", "_")) for name in file.relative_to(folder).parts)
 
 
 def _folders(path: Path, file: Path, needed: list[str]) -> Folders:
-    """Return the values of needed columns that folders called column=value tell, as text."""
+    """Return the values of needed columns from folders named column=value, as text."""
     found = (name.partition("=") for name in file.relative_to(path).parts[:-1] if "=" in name)
-    return {name: None if value == NOBODY else unquote(value) for name, _, value in found if name in needed}
+    return {name: None if value == MISSING else unquote(value) for name, _, value in found if name in needed}
 
 
 def _parquet_layout(file: Path, needed: list[str]) -> tuple[tuple[str, str], ...]:
@@ -229,7 +221,7 @@ def _typed(kinds: dict[str, str], batches: Callable[[], Iterator[Any]], *, decla
 
 
 def _batch(columns: dict[str, Any], folders: Folders, rows: int) -> Any:
-    """Return columns of a file beside what its folders tell of every row."""
+    """Return columns of a file with the values of its folders in every row."""
     import pyarrow as pa
 
     told = {name: pa.repeat(pa.scalar(value, pa.string()), rows) for name, value in folders.items()}

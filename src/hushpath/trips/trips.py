@@ -1,8 +1,8 @@
 """Trips of people along the edges of a public network: the private input that travel times are made of.
 
-``Trips`` is opaque: it prints nothing, cannot be iterated, compared or pickled, and says nothing of its rows, not even
-how many there are.  It holds where the rows are, not the rows: they are read inside the private step.  One method opens
-it, ``private_rows``, and a contract test lists who may call it (``measure``, and ``evaluate`` for the data owner).
+``Trips`` is opaque: it prints nothing, cannot be iterated, compared or pickled, and tells nothing of its rows, not even
+their number.  It holds where the rows are; they are read inside the private step.  One method opens it,
+``private_rows``, and a contract test lists its callers (``measure_trips``, and ``evaluate`` for the data owner).
 """
 
 from __future__ import annotations
@@ -16,52 +16,58 @@ from ..days import LARGEST_DAY_NUMBER, Days, as_dates
 from ..errors import OptionError
 from ..network.topology import Topology
 from .periods import Periods
-from .rows import Named, edge_table, refuse_unfit_types, rows_query
+from .rows import TripColumns, check_types, edge_table, rows_query
 from .tables import connection, register_arrays, tables_of
 
 if TYPE_CHECKING:
     import duckdb
 
-# What a protected unit may be, and the columns whose values it shares in all its rows.
+# The columns whose values are the same in all rows of a protected unit.
 UNITS = {"person": ("person",), "person-day": ("person", "day"), "trip": ("person", "trip")}
 SHAPES = "edge and seconds (a row per pass), node and time (a row per node), or nodes with times or durations (lists)"
 
 
 class Trips:
-    """Who went when along which edges, and how long it took.  Holds where that is; shows nothing.
+    """Who went when along which edges, and how long it took; made by ``read_trips``.  Shows nothing of its rows.
 
-    Attributes:
-        topology: the public network.
-        periods: the public periods of the day.
-        day_kind: "date" or "number" if the table declares what its days are, "any" if it does not, "" without days.
+    Attributes
+    ----------
+    topology
+        The public network.
+    periods
+        The public periods of the day.
+    day_kind
+        The declared type of the day column: "date", "number" or "any"; "" without a day column.
     """
 
     __slots__ = ("__edges", "__named", "__tables", "day_kind", "periods", "topology")
 
-    def __init__(self, given: Any, topology: Topology, named: Named, periods: Periods, ids: list[Any] | None) -> None:
+    def __init__(
+        self, given: Any, topology: Topology, named: TripColumns, periods: Periods, ids: list[Any] | None
+    ) -> None:
         self.topology, self.periods = topology, periods
         self.__named = named
         self.__edges = edge_table(topology, ids)
         self.__tables = tables_of(given, named.all)
         names = [*self.__edges.get("id", ()), *self.__edges.get("tail", ()), *periods.names]
-        refuse_unfit_types(self.__tables, named, periods, names)
+        check_types(self.__tables, named, periods, names)
         self.day_kind = ""
         if named.day is not None:
             kinds = {table.kinds[named.day] if table.declared else "text" for table in self.__tables}
             self.day_kind = "date" if kinds == {"moment"} else "number" if kinds <= {"whole", "number"} else "any"
 
     def keys(self, protects: Any) -> tuple[str, ...]:
-        """Return the columns that tell protected units apart; refuse a unit that the table cannot tell."""
+        """Return the columns that tell protected units apart; refuse a unit whose columns are not named."""
         needed = UNITS[one_of(protects, "protects", UNITS)]
-        if protects == "trip" and self.__named.trip is not None:  # without persons the number of a trip says enough
+        if protects == "trip" and self.__named.trip is not None:
             return tuple(key for key in needed if getattr(self.__named, key) is not None)
         for key in needed:
             if getattr(self.__named, key) is None:
-                raise OptionError(f"protects={str(protects)!r} needs the {key}: name its column in read_trips")
+                raise OptionError(f"protects={str(protects)!r} needs the {key} column: name it in read_trips")
         return needed
 
     def check_unit(self, protects: str, days: Days | None) -> None:
-        """Refuse a unit that the table cannot tell apart, and days of another type than the day column."""
+        """Refuse a unit whose columns are not named, and days of another type than the day column."""
         self.keys(protects)
         if days is None:
             return
@@ -73,16 +79,12 @@ class Trips:
 
     @contextmanager
     def private_rows(self, protects: str, days: Days | None = None) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
-        """Open an engine, and give the query for (person, day, trip, edge, period, seconds).  Private.
+        """Open an engine, and return the query for (person, day, trip, edge, period, seconds).  Private.
 
-        Args:
-            protects: the unit; no row that comes out is made of rows of two units.
-            days: the declared days; numbers of eight digits count as days only if these are such numbers.
+        No row of the result is made of rows of two units.  Numbers of eight digits are days only if ``days`` are such.
         """
-        dates_as_numbers = days is not None and isinstance(days[0], int) and days[0] > LARGEST_DAY_NUMBER
-        query = rows_query(
-            self.__tables, self.__named, self.periods, UNITS[protects], dates_as_numbers=dates_as_numbers
-        )  # fmt: skip
+        as_numbers = days is not None and isinstance(days[0], int) and days[0] > LARGEST_DAY_NUMBER
+        query = rows_query(self.__tables, self.__named, self.periods, UNITS[protects], dates_as_numbers=as_numbers)
         with connection() as engine:
             for i, table in enumerate(self.__tables):
                 table.register(engine, f"given{i}")
@@ -103,49 +105,75 @@ def read_trips(
     time: str | None = None, nodes: str | None = None, times: str | None = None, durations: str | None = None,
     period: str | None = None, periods: Any = None, edge_ids: Any = None,
 ) -> Trips:  # fmt: skip
-    """Name the columns of a table of trips.  Its rows are private and are read when they are measured, not here.
+    """Name the columns of a table of trips.  Its rows are private; they are read when they are measured, not here.
 
-    Args:
-        trips: a file (.parquet, .csv, .tsv, .jsonl), a folder of such parts, or a data frame.  In .csv a line is a row.
-            In a pandas frame ids of 16 digits and more are missing values; pass the file or an Arrow table instead.
-        topology: the public network, such as ``read_topology`` gives.
-        person, day, trip: columns that tell who went, on which day (a date, a timestamp or the number of a day, at most
-            100 000; other rows are left out), on which trip (numbers must not be used twice for one person).  What
-            ``release(protects=)`` names must be there.
-        edge, seconds: a row per pass over an edge: the columns of both ends, ``("from", "to")``, or the column of an
-            edge id; and how long it took.
-        node, time: instead of these, a row per node entered and when: seconds, or timestamps.  With
-            ``protects="person-day"`` a pass from one day to the next is left out: it would tell of two units.
-        nodes, times, durations: instead of these, a row per trip: lists (or JSON text) of nodes, with the time each was
-            entered or with the seconds from each to the next, as map matchers give them (OSRM: annotation.nodes,
-            annotation.duration).
-        period, periods: the column that tells the period, and the public periods: their names, ``["am", "pm"]``; or
-            hours, ``{"am": (7, 10), "pm": (16, 19)}`` or ``"hours"``, if the column is a timestamp.  Other rows are
-            left out.
-        edge_ids: the id of each edge of the network, in the order of its edges; or the name of a public column that it
-            was read with (``columns``).  By default the column called as ``edge`` is.
+    Rows that name no edge of the network, and rows that lack a value, are skipped silently; nothing counts them.
 
-    Rows that name no edge of the network, and rows that lack a value, are left out silently; nothing counts them.
+    Parameters
+    ----------
+    trips
+        A file (.parquet, .csv, .tsv, .jsonl), a folder of such parts, or a data frame.  In .csv a line is a row.  In a
+        pandas frame, ids of 16 digits and more count as missing; pass the file or an Arrow table instead.
+    topology
+        The public network, such as ``read_topology`` returns.
+    person, day, trip
+        The columns of the person, the day (a date, a timestamp or a day number of at most 100 000) and the trip
+        (unique for one person).  The unit that ``release_trips`` protects needs its columns.
+    edge, seconds
+        A row per pass over an edge: the columns of both ends, ``("from", "to")``, or the column of an edge id; and the
+        column of the duration.
+    node, time
+        Instead, a row per node: the node that was entered, and when (seconds or timestamps).  A pass from one day to
+        the next is skipped, since it would belong to two units.
+    nodes, times, durations
+        Instead, a row per trip: lists (or JSON text) of nodes, with the time each was entered or with the seconds from
+        each to the next, as map matchers return them (OSRM: annotation.nodes, annotation.duration).
+    period, periods
+        The column of the period, and the public periods: names, ``["am", "pm"]``; or, for a column of timestamps,
+        hours, ``{"am": (7, 10), "pm": (16, 19)}`` or ``"hours"``.  Rows of other periods are skipped.
+    edge_ids
+        The id of each edge of the network, in the order of its edges, or the name of a public column of the network;
+        the column named like ``edge`` if not given.
+
+    Returns
+    -------
+    Trips
+        The opaque private input of ``release_trips``, ``series`` and ``evaluate``.
+
+    Raises
+    ------
+    OptionError
+        If the columns do not make one of the shapes above, or ids and labels are not unique.
+    NetworkError
+        If the table is not found, lacks a column, or declares a type that cannot hold it.
+
+    Examples
+    --------
+    >>> import hushpath, pandas
+    >>> topology = hushpath.Topology.build("ab", [0], [1], proxy=[60.0], proxy_name="free_flow")[0]
+    >>> rows = pandas.DataFrame({"who": ["x"], "from": ["a"], "to": ["b"], "seconds": [75.0]})
+    >>> hushpath.read_trips(rows, topology, person="who", edge=("from", "to"), seconds="seconds")
+    Trips(hidden, Topology(2 nodes, 1 edges, undirected))
     """
     if not isinstance(topology, Topology):
-        raise OptionError(f"read_trips takes a topology, such as read_topology gives, not {type(topology).__name__}")
+        raise OptionError(f"read_trips takes a Topology, such as read_topology returns, not {type(topology).__name__}")
     ends = (edge,) if isinstance(edge, str) else () if edge is None else tuple(edge)
-    named = Named(person, day, trip, ends, seconds, node, time, nodes, times, durations, period)
+    named = TripColumns(person, day, trip, ends, seconds, node, time, nodes, times, durations, period)
     for name in named.all:
         if not isinstance(name, str) or not name:
-            raise OptionError("read_trips takes the names of columns, as text")
+            raise OptionError("names of columns must be text")
     shape = (bool(ends), seconds is not None, node is not None, time is not None, nodes is not None)
     lists = (times is not None) + (durations is not None)
     if (shape, lists) not in (
         ((True, True, False, False, False), 0), ((False, False, True, True, False), 0),
         ((False, False, False, False, True), 1),
     ) or len(ends) > 2:  # fmt: skip
-        raise OptionError(f"name the columns of one shape of table: {SHAPES}")
+        raise OptionError(f"name the columns of one table shape: {SHAPES}")
     if node is not None and trip is None:
-        raise OptionError("a row per node needs to know the trip: name its column")
+        raise OptionError("a row per node needs the `trip` column")
     declared = Periods.declared(periods)
     if bool(declared.names) != (period is not None):
-        raise OptionError("period names a column and periods the public periods it may tell: give both or neither")
+        raise OptionError("pass both `period`, a column, and `periods`, the public periods in it, or neither")
     ids = None
     if len(ends) == 1:
         named_by = ends[0] if edge_ids is None else edge_ids
