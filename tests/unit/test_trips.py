@@ -465,6 +465,9 @@ def test_terms_of_another_network_or_other_periods_are_refused():
         trip_totals(made, hushpath.read_trips(rows, other, **HERE), "")
     with pytest.raises(OptionError, match="other periods"):
         trip_totals(made, hushpath.read_trips(rows, network(), **HERE, period="when", periods="hours"), "")
+    weights = hushpath.plan(network(), epsilon=1.0, unit=1.0, ignore_baseline=True).strategy
+    with pytest.raises(OptionError, match="protects"):
+        trip_totals(weights, trips, "")
 
 
 def test_noise_is_in_proportion_to_the_norm_of_a_unit():
