@@ -9,9 +9,9 @@ lengths for public edges; another choice between parallel edges (public, and sti
 ``floor(unit / granularity)`` in ``unit_steps`` (an edge that moves by ``r`` steps crosses at most ``floor(r) + 1``
 lines, and there is one step for every edge); whatever ``calibrate`` returns (``build_strategy`` and ``measure`` certify
 it again, and raise); the other end of a bracket of Mills' ratio (far inside the slack); Newton's method in
-``gaussian`` (what it finds is evaluated); what ``remaining_budget`` says (``charge`` decides); printed scales rounded
-down (the certificate decides); types of folders' values (what is no number or date stays text); an error of ``plain``
-(the batch is halved, down to the row); how much ``_divide_remaining`` asks for (the ledger refuses what is too much).
+``gaussian`` (what it finds is evaluated); what ``room`` says (``charge`` decides); printed scales rounded down (the
+certificate decides); types of folders' values (what is no number or date stays text); an error of ``plain`` (the batch
+is halved, down to the row); how much ``divided`` asks for (the ledger refuses what is too much).
 """
 
 from __future__ import annotations
@@ -284,7 +284,7 @@ MUTANTS = [
            "any charge pays for any file", TOGETHER),
     Mutant(BOOKS, "_BY_CERTIFICATES, _BY_ORDER = 1 / 8, (1 / 2, 1 / 8, 1 / 8, 1 / 8)",
            "_BY_CERTIFICATES, _BY_ORDER = 1.0, (1.0, 1.0, 1.0, 1.0)", "every book has the whole delta", TOGETHER),
-    Mutant(BOOKS, "Accountant(_BY_CERTIFICATES * delta)", "Accountant(delta)", "delta spent twice", TOGETHER),
+    Mutant(BOOKS, "Book(_BY_CERTIFICATES * delta)", "Book(delta)", "delta spent twice", TOGETHER),
     Mutant(BOOKS, "book.total(charges[:1]) <= budget.epsilon for book in shared",
            "book.total(charges) <= budget.epsilon for book in shared", "books chosen after outcomes", TOGETHER),
     Mutant(BOOKS, "min(spent, alpha * spent * spent / 2)", "min(spent, spent * spent / 2)",
@@ -320,8 +320,8 @@ MUTANTS = [
            "a little too much is accepted", PAID),
     Mutant(LEDGER, "    if asked.protects is not dataset.protects:", "    if False:",
            "smaller units charged", PAID),
-    Mutant(LEDGER, "in days_with_same_releases(charges, dataset.protects, days_touched(dataset.protects, days)):",
-           "in list(days_with_same_releases(charges, dataset.protects, days_touched(dataset.protects, days)))[:1]:",
+    Mutant(LEDGER, "in pieces(charges, dataset.protects, touched(dataset.protects, days)):\n        before",
+           "in list(pieces(charges, dataset.protects, touched(dataset.protects, days)))[:1]:\n        before",
            "only the first days are looked at", PAID),
     Mutant(LEDGER, "return Cost(max(one.epsilon for one in costs)", "return Cost(min(one.epsilon for one in costs)",
            "the cheapest day is shown", PAID),
@@ -579,8 +579,8 @@ MUTANTS = [
            TRIP_REPLAY),
     Mutant("publish/trip_terms.py", "not _are_numbered(first, last)", "False", "hours are declared as days",
            TYPES_OF_TRIPS),
-    Mutant(BOOKS, "_span(days_touched(protects, charge.days))", "_span(charge.days)",
-           "a trip over midnight is paid once", PAID),
+    Mutant(BOOKS, "_span(touched(protects, charge.days))", "_span(charge.days)", "a trip over midnight is paid once",
+           PAID),
     # --- private rows given as the public network
     Mutant("network/topology.py", "if num_parallel(*ends):", "if num_parallel(*ends) < 0:", "rides become public edges",
            PUBLIC_ROWS),
