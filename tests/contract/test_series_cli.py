@@ -139,7 +139,7 @@ def test_lost_is_said_and_can_be_left_out(folder, capsys):
 def test_person_days_spend_all_each_time_and_what_is_not_over_waits(folder, capsys, monkeypatch):
     monkeypatch.setattr(module, "_today", lambda: date(2024, 4, 1))
     days = [*SERIES, "--dataset", "city"]
-    changes = ("= \"person\"", "= \"person-day\""), ("count = 3", "count = 3\nsplit = \"front\"")
+    changes = ('= "person"', '= "person-day"'), ("count = 3", 'count = 3\nsplit = "front"')
     spec_with(*changes)
     code, out, _ = call(capsys, *days)
     assert code == 0
@@ -147,7 +147,7 @@ def test_person_days_spend_all_each_time_and_what_is_not_over_waits(folder, caps
     assert "To come: the days are not over." in out
     assert made() == ["city-2024-01-31.hush", "city-2024-02-29.hush"]
     assert min(one.asked.epsilon for one in Ledger.open("city.ledger").charges("city")) > 2.5
-    spec_with(changes[0], ("count = 3", "count = 3\nsplit = \"front\"\nretry = false"))
+    spec_with(changes[0], ("count = 3", 'count = 3\nsplit = "front"\nretry = false'))
     assert call(capsys, *days, "--early")[0] == 0
     assert max(one.asked.epsilon for one in Ledger.open("city.ledger").charges("city")) > 2.99
     assert len(made()) == 3

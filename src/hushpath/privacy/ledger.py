@@ -52,7 +52,15 @@ from .units import Protects
 
 
 class Ledger:
-    """One ledger file.  Every method is one transaction; nothing is open in between."""
+    """One ledger file: data sets with their budgets, and the charges of releases.
+
+    Every method is one transaction; nothing is open in between.
+
+    Parameters
+    ----------
+    path
+        The file; use ``Ledger.create`` or ``Ledger.open``, which check it.
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
@@ -64,7 +72,19 @@ class Ledger:
     def create(
         cls, path: str | os.PathLike[str], *, dataset: str, protects: str, epsilon: float, delta: float = 0.0
     ) -> Ledger:
-        """Make a new file with one data set; an existing file is never replaced."""
+        """Make a new file with one data set; an existing file is never replaced.
+
+        Parameters
+        ----------
+        path
+            The file to make.
+        dataset
+            The name of the data.
+        protects
+            "person", "person-day", "trip", or "declared" for releases of weights.
+        epsilon, delta
+            What all releases together may spend; it cannot be changed later.
+        """
         row = _checked(dataset, protects, epsilon, delta)
         ledger = cls(path)
         if ledger.path.exists() and (not ledger.path.is_file() or ledger.path.stat().st_size):
@@ -111,10 +131,23 @@ class Ledger:
     def charge(
         self, asked: Spending, *, dataset: str | None = None, days: DateRange | None = None, file: str = ""
     ) -> int:
-        """Pay for a release that will be made, and return the number of the charge; or raise ``BudgetError``.
+        """Pay for a release that will be made, and return the number of the charge; draw noise only afterwards.
 
-        ``dataset`` may be omitted if the ledger has one.  ``days`` are those whose data the release may use; None for
-        all.  Draw noise after this has returned, never before.
+        Parameters
+        ----------
+        asked
+            What the release spends.
+        dataset
+            The data set; may be omitted if the ledger has one.
+        days
+            The days whose data the release may use; None for all.
+        file
+            The name of the release file, for people.
+
+        Raises
+        ------
+        BudgetError
+            If it does not fit the budget on every day; then nothing is charged.
         """
         if not isinstance(asked, Spending):
             raise OptionError(f"a charge needs a Spending, got {type(asked).__name__}; see Spending.of")
