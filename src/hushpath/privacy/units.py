@@ -1,14 +1,13 @@
 """Protected units: whose data two neighbouring inputs differ in, declared by the owner and published.
 
 A release of edge weights protects a ``WeightUnit``: any change of the weights within a declared norm.  A release of
-trips protects a ``TripUnit``: a person, a person's day or a trip.  Everything that differs between the two in a
-statement, a promise or a ledger is said here; the code that shows them does not ask which one it has.
+trips protects a ``TripUnit``: a person, a person's day or a trip.  Both have the same properties for statements,
+promises and ledgers, so the code that shows them does not ask which one it has.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -43,7 +42,7 @@ class Protects(StrEnum):
 
     @property
     def within_a_day(self) -> bool:
-        """Whether one unit lies within one day, so that releases of other days do not touch it."""
+        """Whether one unit lies within one day: releases of other days do not touch it."""
         return self in (Protects.PERSON_DAY, Protects.TRIP)
 
 
@@ -59,71 +58,8 @@ class Question(NamedTuple):
     versions: bool = False
 
 
-class Unit(ABC):
-    """What a protected unit says of itself."""
-
-    kind: ClassVar[str]  # in files
-    measures_edges: ClassVar[bool]  # whether noise and cost belong to single edges
-    clipped_noun: ClassVar[str]  # what is clipped to public bounds
-    protects: Protects  # in a ledger
-    days: Days | None  # that count
-    population: int | None
-
-    @property
-    @abstractmethod
-    def norm(self) -> float:
-        """How far one unit moves what is measured, in L1 norm."""
-
-    @property
-    @abstractmethod
-    def description(self) -> str:
-        """What neighbouring inputs may differ in."""
-
-    @property
-    @abstractmethod
-    def noun(self) -> str:
-        """One unit, in words."""
-
-    @property
-    @abstractmethod
-    def several(self) -> int:
-        """How many units of one person the promise also speaks of; 0 for none."""
-
-    @property
-    @abstractmethod
-    def several_noun(self) -> str:
-        """That many units, in words."""
-
-    @property
-    @abstractmethod
-    def several_reason(self) -> str:
-        """Why the promise speaks of several units: the beginning of a sentence."""
-
-    @property
-    @abstractmethod
-    def population_noun(self) -> str:
-        """What ``population`` counts."""
-
-    @property
-    @abstractmethod
-    def covered_days(self) -> str:
-        """The declared days, in words; empty if none were declared."""
-
-    @abstractmethod
-    def rounding(self, step: float) -> str:
-        """The steps that private numbers are rounded down to, in words."""
-
-    @abstractmethod
-    def questions(self) -> list[Question]:
-        """Questions whose answers are one, two or several neighbours apart."""
-
-    @abstractmethod
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON and for files."""
-
-
 @dataclass(frozen=True)
-class WeightUnit(Unit):
+class WeightUnit:
     """How far one protected unit can change the edge weights.
 
     Parameters
@@ -145,9 +81,9 @@ class WeightUnit(Unit):
     WeightUnit(l1=2.0, l2=1.0, edges=None, population=None, lattice_step=None)
     """
 
-    kind: ClassVar[str] = "weights"
-    measures_edges: ClassVar[bool] = True
-    clipped_noun: ClassVar[str] = "weight"
+    kind: ClassVar[str] = "weights"  # in files
+    measures_edges: ClassVar[bool] = True  # whether noise and cost belong to single edges
+    clipped_noun: ClassVar[str] = "weight"  # what is clipped to public bounds
     l1: float | None = None
     l2: float | None = None
     edges: tuple[int, float] | None = None
@@ -190,7 +126,7 @@ class WeightUnit(Unit):
 
     @property
     def description(self) -> str:
-        """A change of the weights within the declared norms."""
+        """What neighbouring inputs may differ in: a change within the declared norms."""
         also = "" if self.l2 is None else f", and whose squares add up to at most the square of {self.l2:g}"
         return f"any change of the edge weights that adds up to at most {self.norm:g} over all edges together{also}"
 
@@ -239,7 +175,7 @@ class WeightUnit(Unit):
 
 
 @dataclass(frozen=True)
-class TripUnit(Unit):
+class TripUnit:
     """Whose trips are protected.
 
     Parameters
@@ -314,7 +250,7 @@ class TripUnit(Unit):
 
     @property
     def description(self) -> str:
-        """Everything that a unit did, whatever it was."""
+        """What neighbouring inputs may differ in: everything that a unit did."""
         unit = {"person": "everything one person did", "person-day": "everything one person did on one day"}
         change = "replaced by anything else" if self.neighbours == "replace" else "left out or added"
         return f"{unit.get(self.protects, 'one trip')}, whatever the number of edges and periods, {change}"
@@ -377,6 +313,9 @@ class TripUnit(Unit):
             "days": None if self.days is None else [str(day) for day in self.days],
             "max_edges": self.max_edges, "population": self.population,
         }  # fmt: skip
+
+
+Unit = WeightUnit | TripUnit
 
 
 def edge_norms(declared: Any) -> tuple[float, float]:
