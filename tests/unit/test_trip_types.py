@@ -191,7 +191,7 @@ def test_seconds_may_be_durations():
 
 @pytest.mark.parametrize("names", [["10.1", "10.2", "10.3"], ["1e3", "2", "3"], ["inf", "a", "b"], ["x", "1.50", "y"]])
 def test_names_that_may_become_floats_are_refused(names):
-    with pytest.raises(OptionError, match="whole"):
+    with pytest.raises(OptionError, match="edge_ids"):
         read(people(), ids=names)
 
 

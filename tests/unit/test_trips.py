@@ -177,7 +177,7 @@ def test_edges_by_id(tmp_path):
     assert np.array_equal(totals(hushpath.read_trips(rows, topology, **by_id)), wanted)
     listed = [ids[topology.labels[a], topology.labels[b]] for a, b in zip(topology.tails, topology.heads, strict=True)]
     assert np.array_equal(totals(hushpath.read_trips(rows, topology, **by_id, edge_ids=listed)), wanted)
-    with pytest.raises(OptionError, match="different ones"):
+    with pytest.raises(OptionError, match="edge_ids"):
         hushpath.read_trips(rows, topology, **by_id, edge_ids=["x"] * 7)
     with pytest.raises(OptionError, match="without the public column 'streets'"):
         hushpath.read_trips(rows, topology, **{**HERE, "edge": "streets"})
@@ -325,14 +325,14 @@ def test_max_edges_keeps_an_even_choice_that_the_coin_decides():
 @pytest.mark.parametrize(
     ("named", "words"),
     [
-        ({}, "one shape of table"),
-        ({"edge": ("from", "to")}, "one shape of table"),
-        ({"edge": ("a", "b", "c"), "seconds": "seconds"}, "one shape of table"),
-        ({"node": "from", "time": "clock"}, "needs to know the trip"),
-        ({"nodes": "from", "times": "clock", "durations": "seconds"}, "one shape of table"),
-        ({"edge": ("from", "to"), "seconds": "second"}, "has no column 'second'"),
-        ({"edge": ("from", "to"), "seconds": "seconds", "period": "when"}, "give both or neither"),
-        ({"edge": ("from", "to"), "seconds": "seconds", "person": 3}, "names of columns"),
+        ({}, "shape"),
+        ({"edge": ("from", "to")}, "shape"),
+        ({"edge": ("a", "b", "c"), "seconds": "seconds"}, "shape"),
+        ({"node": "from", "time": "clock"}, "`trip`"),
+        ({"nodes": "from", "times": "clock", "durations": "seconds"}, "shape"),
+        ({"edge": ("from", "to"), "seconds": "second"}, "'second'"),
+        ({"edge": ("from", "to"), "seconds": "seconds", "period": "when"}, "`periods`"),
+        ({"edge": ("from", "to"), "seconds": "seconds", "person": 3}, "columns"),
     ],
     ids=str,
 )

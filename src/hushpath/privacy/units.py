@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 from .._validate import integer, is_integer, is_real, one_of, positive, shorten
 from ..days import Days, count_days, parse_day, parse_days
@@ -88,7 +88,7 @@ class WeightUnit:
     l2: float | None = None
     edges: tuple[int, float] | None = None
     population: int | None = None
-    lattice_step: float | None = None
+    lattice_step: float | None = field(default=None, compare=False)  # of the lattice, not of the promise
     protects: Protects = field(default=Protects.DECLARED, init=False, repr=False)  # only the owner knows what it is
     days: Days | None = field(default=None, init=False, repr=False)
 
@@ -121,8 +121,7 @@ class WeightUnit:
     @property
     def norm(self) -> float:
         """The declared L1 norm."""
-        assert self.l1 is not None
-        return self.l1
+        return cast("float", self.l1)  # set by __post_init__
 
     @property
     def description(self) -> str:

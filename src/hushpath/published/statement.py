@@ -36,7 +36,7 @@ class Statement:
         epsilon, delta: certified differential privacy, rounded up; never above the budget (``conversion`` says how).
         budget_epsilon, budget_delta: what the owner allowed.
         unit: the protected unit; this defines neighbours.
-        periods, hours: the public periods that answers are about, and their hours if a clock tells them.
+        periods: the public periods that answers are about.
         mechanism, law: what was measured, and under which noise.
         spent: the certificate in its own currency: epsilon (laplace) or rho of zCDP (gaussian), for those who compose.
         worst_edge: public id of an edge where the cost is highest.
@@ -73,12 +73,12 @@ class Statement:
     details: Mapping[str, Any]
     version: str
     periods: tuple[str, ...] = ()
-    hours: tuple[tuple[float, float], ...] = ()
     measured: Measurements | None = field(default=None, repr=False, compare=False)
     proxy: str = ""
     read_as: str = ""
     quantity: Quantity = UNNAMED
     specification: str = ""
+    hours: tuple[tuple[float, float], ...] = ()  # of the periods, if a clock tells them
 
     @classmethod
     def of(cls, measurements: Measurements) -> Statement:
@@ -111,7 +111,8 @@ class Statement:
             sampler=measurements.sampler,
             details=dict(strategy.details),
             version=__version__,
-            periods=strategy.terms.periods.names, hours=strategy.terms.periods.hours,
+            periods=strategy.terms.periods.names,
+            hours=strategy.terms.periods.hours,
             measured=measurements,
             proxy=strategy.topology.proxy_name,
         )
