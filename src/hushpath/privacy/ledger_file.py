@@ -1,4 +1,4 @@
-"""The file of a ledger: SQLite with two tables, untrusted until every value is checked (guide to the ledger).
+"""The file of a ledger: SQLite, two tables, believed only after a look at every value (guide to the ledger).
 
 SQLite stores any value in any column, and a file may hold triggers that undo a charge.  So a transaction begins by
 checking the file: its marks, its tables to the letter and nothing beside them, its pages, and the type and range of
