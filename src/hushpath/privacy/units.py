@@ -84,6 +84,12 @@ class WeightUnit:
     kind: ClassVar[str] = "weights"  # in files
     measures_edges: ClassVar[bool] = True  # whether noise and cost belong to single edges
     clipped_noun: ClassVar[str] = "weight"  # what is clipped to public bounds
+    noun: ClassVar[str] = "one protected unit"
+    several: ClassVar[int] = SEVERAL_UNITS  # units of one person that the promise also speaks of
+    several_noun: ClassVar[str] = f"{SEVERAL_UNITS} units"
+    several_reason: ClassVar[str] = f"Whoever can change the weights {SEVERAL_UNITS} times as much gets less:"
+    population_noun: ClassVar[str] = "units"
+    covered_days: ClassVar[str] = ""  # weights have no days
     l1: float | None = None
     l2: float | None = None
     edges: tuple[int, float] | None = None
@@ -128,36 +134,6 @@ class WeightUnit:
         """What neighbouring inputs may differ in: a change within the declared norms."""
         also = "" if self.l2 is None else f", and whose squares add up to at most the square of {self.l2:g}"
         return f"any change of the edge weights that adds up to at most {self.norm:g} over all edges together{also}"
-
-    @property
-    def noun(self) -> str:
-        """One unit, in words."""
-        return "one protected unit"
-
-    @property
-    def several(self) -> int:
-        """A person may be several units."""
-        return SEVERAL_UNITS
-
-    @property
-    def several_noun(self) -> str:
-        """That many units, in words."""
-        return f"{self.several} units"
-
-    @property
-    def several_reason(self) -> str:
-        """Why the promise speaks of several units."""
-        return f"Whoever can change the weights {self.several} times as much gets less:"
-
-    @property
-    def population_noun(self) -> str:
-        """What ``population`` counts."""
-        return "units"
-
-    @property
-    def covered_days(self) -> str:
-        """Weights have no days."""
-        return ""
 
     def rounding(self, step: float) -> str:
         """Steps of the lattice."""
