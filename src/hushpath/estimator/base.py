@@ -187,6 +187,8 @@ class Estimator:
 
     Attributes
     ----------
+    unit_kind : str
+        What it estimates from: releases of "weights" or of "trips".
     name, summary : str
         The name users pass as ``estimator=``, and one line of description.
     suits : callable
@@ -198,6 +200,7 @@ class Estimator:
         decoders that search paths rest on this.
     """
 
+    unit_kind: ClassVar[str] = "weights"
     name: str
     summary: str
     suits: Callable[[Strategy], bool] = lambda _: True

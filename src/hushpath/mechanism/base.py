@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .._validate import is_integer, shorten
 from ..arrays import Float, Int, frozen
 from ..errors import CannotError, OptionError
 from ..measurement.blocks import Block
@@ -87,6 +88,7 @@ class Mechanism:
         lossless: whether answers without noise are the distances; if not, its decoder's bound says how far off.
         unpromising: a public reason why "auto" does not try it here: it takes long and could hardly win; or ``None``.
         pure: whether it was published for pure privacy, so that ``law="auto"`` means Laplace.
+        comparison: whether it only serves comparison, so that "auto" never takes it.
         printed: the law that ``constants="paper"`` is printed for; ``None`` where it only chooses sizes and shares.
     """
 
@@ -104,6 +106,7 @@ class Mechanism:
     lossless: bool = True
     unpromising: Callable[[Topology], str | None] = lambda topology: None
     pure: bool = False
+    comparison: bool = False
     printed: Law | None = None
 
     def laws(self, budget: Budget, options: Mapping[str, Any]) -> list[Law]:
@@ -119,10 +122,10 @@ def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Ma
     """Design, calibrate and certify.  Raises before any weight is read."""
     for name, value in sorted(options.items()):
         if name not in mechanism.options:
-            takes = ", ".join(sorted({"law", *mechanism.options}))
-            raise OptionError(f"mechanism {mechanism.name!r} has no option {name!r}; it takes: {takes}")
+            takes = ", ".join(sorted(mechanism.options)) or "none"
+            raise OptionError(f"mechanism {mechanism.name!r} has no option {name!r}; options: {takes}")
         if wrong := mechanism.options[name](value):
-            raise OptionError(f"{name} {wrong}, got {str(value)[:40]!r}")
+            raise OptionError(f"{name} {wrong}, got {shorten(value)}")
     check_fits(mechanism, problem, law)
     if options.get("constants") == "paper" and mechanism.printed not in (law, None):
         raise OptionError(
@@ -183,8 +186,9 @@ def whole(least: int, below: int | None = None, *, optional: bool = True) -> Che
     wanted = f"of at least {least}" if below is None else f"from {least} to {below - 1}"
 
     def wrong(value: Any) -> str | None:
-        number = isinstance(value, int) and not isinstance(value, bool)
-        fits = value is None if not number else value >= least and (below is None or value < below)
-        return None if fits and (number or optional) else f"must be a whole number {wanted}"
+        if value is None and optional:
+            return None
+        fits = is_integer(value) and value >= least and (below is None or value < below)
+        return None if fits else f"must be an integer {wanted}"
 
     return wrong

@@ -7,8 +7,9 @@ behind the best one tried so far are not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,7 @@ GAMMA = 0.05  # the chance that proved bounds are given away
 FAR_BEHIND = 2.0  # times the best: noise alone is an estimate, and estimators may halve what it says
 CLOSE_BEHIND = 1.1  # times the best that is read alike: of these slow estimators are tried on no others
 MOST_NUMBERS = 4_000_000  # a strategy that measures more takes too long to try
-
-
+FOR_COMPARISON = "for comparison only; name it"
 IMPOSSIBLE = Expected(float("inf"), float("inf"))
 
 
@@ -90,8 +90,6 @@ def named_candidates(
     """Those of one mechanism, or of all with the reasons why some are out; from noise alone."""
     if mechanism != "auto":
         return _tried(mechanism_named(mechanism), problem, asked, options)
-    if options:
-        raise OptionError(f"option {sorted(options)[0]!r} needs a mechanism by name, not 'auto'; {known_options()}")
     return [
         candidate
         for name in steps(list(MECHANISMS), "planning")
@@ -99,10 +97,15 @@ def named_candidates(
     ]
 
 
-def known_options() -> str:
-    """Return the options of each mechanism, for error messages."""
-    listed = (f"{one.name}: {', '.join(sorted(one.options))}" for one in MECHANISMS.values() if one.options)
-    return f"options by mechanism: {'; '.join(listed)}"
+def check_option_names(mechanism: str, options: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Refuse options of mechanisms without a named mechanism, and names close to those of ``known`` parameters."""
+    for name in sorted(options):
+        takers = [one.name for one in MECHANISMS.values() if name in one.options]
+        if not takers and (near := get_close_matches(name, known, 1)):
+            raise OptionError(f"unknown option {name!r}; did you mean {near[0]!r}?")
+        if mechanism == "auto":
+            needs = f"needs a mechanism by name: {', '.join(takers)}" if takers else "is unknown"
+            raise OptionError(f"option {name!r} {needs}")
 
 
 def ranked(candidates: Sequence[Candidate], trials: Trials) -> tuple[Candidate, ...]:
@@ -158,6 +161,8 @@ def _tried(mechanism: Mechanism, problem: Problem, asked: Law | None, options: M
 
 def _possible(mechanism: Mechanism, problem: Problem, asked: Law | None) -> list[Candidate]:
     """Candidates of one mechanism, or one that says why there are none."""
+    if mechanism.comparison:
+        return [Candidate(mechanism.name, reason=FOR_COMPARISON)]
     if reason := mechanism.unpromising(problem.topology):
         return [Candidate(mechanism.name, reason=f"not tried by auto {reason}; name it")]
     try:

@@ -97,9 +97,9 @@ class TripPlan:
         }  # fmt: skip
 
     def _repr_html_(self) -> str:
-        from ..output.report.notebook import plan_card
+        from ..output.report.release import forecast_table
 
-        return plan_card(self)
+        return forecast_table(self)
 
     def __str__(self) -> str:
         terms = self.strategy.terms

@@ -20,8 +20,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...arrays import Bool, Float
-from ...measurement.blocks import TripBlock
-from ...measurement.strategy import Strategy
 from ...noise import simulation
 from .congestion import CongestionModel, fit, sample
 from .totals import TripEstimator, TripTotals
@@ -131,20 +129,14 @@ def estimate_ratios(totals: TripTotals) -> RatioTimes:
     return RatioTimes(totals.low + part * totals.width, standard_error, totals.low, totals.high)
 
 
-def _suits(strategy: Strategy) -> bool:
-    return strategy.has(TripBlock)
-
-
 TIMES = TripEstimator(
     name="times",
     summary="times from totals of trips, shrunk towards public free-flow times a congestion learnt from the release",
     estimate=estimate_times,
-    suits=_suits,
     costly=True,
 )
 RATIO = TripEstimator(
     name="ratio",
     summary="times from totals of trips, each edge by itself, clipped to its public bounds",
     estimate=estimate_ratios,
-    suits=_suits,
 )

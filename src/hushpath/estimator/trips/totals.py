@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -117,6 +117,7 @@ class TripEstimator(Estimator):
         From totals of trips to times of every period and edge.
     """
 
+    unit_kind: ClassVar[str] = "trips"
     estimate: Callable[[TripTotals], EdgeTimes]
 
 

@@ -36,4 +36,5 @@ MECHANISM = Mechanism(
     measures=(CliqueBlock,),
     most_nodes=MOST_NODES,
     misfit=misfit,
+    comparison=True,
 )

@@ -117,4 +117,5 @@ MECHANISM = Mechanism(
     most_nodes=MOST_NODES,
     misfit=misfit,
     lossless=False,
+    comparison=True,
 )

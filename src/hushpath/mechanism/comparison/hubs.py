@@ -138,4 +138,5 @@ MECHANISM = Mechanism(
     options=OPTIONS,
     most_nodes=MOST_NODES,
     misfit=misfit,
+    comparison=True,
 )

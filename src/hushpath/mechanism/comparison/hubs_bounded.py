@@ -169,4 +169,5 @@ MECHANISM = Mechanism(
     most_nodes=MOST_NODES,
     misfit=misfit,
     lossless=False,
+    comparison=True,
 )

@@ -65,12 +65,12 @@ def write_report(
         add("The map", _map_section(texts))
     if texts.pairs:
         add("Some answers", _answers_section(release, texts))
-    if isinstance(plan, TripPlan):
-        add("What was expected", forecast_table(plan), publishable=True)
+    predicted = plan if isinstance(plan, Plan) else None
+    if predicted is not None:
+        add("How the mechanism was chosen", candidate_table(predicted, texts), publishable=True)
     elif plan is not None:
-        add("How the mechanism was chosen", candidate_table(plan, texts), publishable=True)
+        add("What was expected", plan._repr_html_(), publishable=True)
     if comparison is not None:
-        predicted = plan if isinstance(plan, Plan) else None
         add("Error against the true data", accuracy_section(comparison, predicted, texts), publishable=False)
     if texts.commands:
         add("Next steps", _commands_section(texts), publishable=True)
