@@ -52,19 +52,13 @@ class Bound:
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """The error to expect for each of a public sample of pairs, in lattice steps.
+    """The error to expect for each of a public sample of pairs, in lattice steps."""
 
-    Attributes:
-        spread: standard deviation.
-        moved: what an answer is off for sure, apart from noise.
-        minima: how far minima over noisy paths may come out low; an upper limit, of which little shows in practice.
-        share: of the pairs that each number stands for; all the same, if none is given.
-    """
-
-    spread: Float
-    moved: Float | float = 0.0
+    spread: Float  # standard deviation
+    moved: Float | float = 0.0  # what an answer is off for sure, apart from noise
+    # how far minima over noisy paths may come out low; an upper limit, of which little shows in practice
     minima: Float | float = 0.0
-    share: Float | None = None
+    share: Float | None = None  # of the pairs that each number stands for; all the same, if none is given
 
     def mean(self, errors: Float) -> float:
         """Over all pairs of the sample."""

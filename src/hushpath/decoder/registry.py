@@ -63,21 +63,7 @@ class DecoderChoice(NamedTuple):
 def choose_decoder(
     strategy: Strategy, decoder: str = "auto", estimator: str = "auto", saved: SavedEstimate = NOTHING_SAVED
 ) -> DecoderChoice:
-    """Choose decoder and estimator.
-
-    Parameters
-    ----------
-    strategy : Strategy
-    decoder, estimator : str
-        Names, or "auto" for the defaults.
-    saved : SavedEstimate
-        What the file of the release says; its estimator is the default.
-
-    Raises
-    ------
-    OptionError
-        If a name is unknown or does not apply to the strategy.
-    """
+    """Choose decoder and estimator."""
     chosen = default_decoder(strategy)
     if decoder != "auto":
         if not isinstance(decoder, str) or decoder not in DECODERS:

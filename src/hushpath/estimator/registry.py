@@ -36,13 +36,7 @@ def quick_estimator(strategy: Strategy) -> Estimator:
 
 
 def find_estimator(name: str, strategy: Strategy) -> Estimator:
-    """Return the estimator of this name; for "auto", the first that suits the strategy.
-
-    Raises
-    ------
-    OptionError
-        If the name is unknown, or the estimator is of the other kind (trips or weights).
-    """
+    """Return the estimator of this name; for "auto", the first that suits the strategy."""
     if name == "auto":
         return next(one for one in estimators_for(strategy) if one.suits(strategy))
     if not isinstance(name, str) or name not in ESTIMATORS:

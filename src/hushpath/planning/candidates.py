@@ -34,27 +34,18 @@ IMPOSSIBLE = Expected(float("inf"), float("inf"))
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """One mechanism under one law, with its predicted error, or the public reason why it is out.
-
-    Attributes:
-        expected: predicted mean, 95 % point and bias of the error, and how sure the mean is.
-        bound: no answer is off by more, with probability ``1 - GAMMA``: proved.
-        noise_std: standard deviation of the noisiest number.
-        numbers: how many are measured.
-        read_as: decoder and, where paths are searched, estimator that a release is read with by default.
-        relative: the mean error as a share of the mean distance, where that can be guessed.
-    """
+    """One mechanism under one law, with its predicted error, or the public reason why it is out."""
 
     mechanism: str
     law: Law | None = None
-    expected: Expected = IMPOSSIBLE
-    bound: float = float("inf")
-    noise_std: float = float("inf")
-    numbers: int = 0
+    expected: Expected = IMPOSSIBLE  # predicted mean, 95 % point and bias of the error, and how sure the mean is
+    bound: float = float("inf")  # no answer is off by more, with probability ``1 - GAMMA``: proved
+    noise_std: float = float("inf")  # standard deviation of the noisiest number
+    numbers: int = 0  # how many are measured
     strategy: Strategy | None = None
     reason: str = ""
-    read_as: str = ""
-    relative: float | None = None
+    read_as: str = ""  # decoder and, where paths are searched, estimator that a release is read with by default
+    relative: float | None = None  # the mean error as a share of the mean distance, where that can be guessed
     hopeful: float = float("inf")  # the mean error if minima over noisy paths did no harm
 
     @property

@@ -42,22 +42,12 @@ FEW_DRAWS = 4  # where reading takes longer than a search over edges
 
 @dataclass(frozen=True)
 class Expected:
-    """Expected errors over pairs of connected nodes, in units of weight.
+    """Expected errors over pairs of connected nodes, in units of weight."""
 
-    Attributes
-    ----------
-    mean, p95 : float
-        Mean and 95th percentile of the absolute error.
-    bias : float or None
-        The mean of the signed error; None if it was not simulated.
-    least, most : float
-        The smallest and the largest mean error over the kinds of stand-in weights.
-    """
-
-    mean: float
+    mean: float  # mean, p95: mean and 95th percentile of the absolute error
     p95: float
-    bias: float | None = None
-    least: float = 0.0
+    bias: float | None = None  # the mean of the signed error; None if it was not simulated
+    least: float = 0.0  # least, most: the smallest and the largest mean error over the kinds of stand-in weights
     most: float = math.inf
 
     @property
@@ -122,15 +112,7 @@ def uses_costly_estimator(strategy: Strategy, estimator: str = "auto") -> bool:
 
 
 def simulate_errors(strategy: Strategy, surrogate: Surrogate, estimator: str = "auto") -> Outcome:
-    """Simulate releases of stand-in weights, and return their errors.
-
-    Parameters
-    ----------
-    strategy : Strategy
-    surrogate : Surrogate
-    estimator : str
-        The estimator to read them with; by default that of the strategy.
-    """
+    """Simulate releases of stand-in weights, and return their errors."""
     decoder, chosen = choose_decoder(strategy, estimator=estimator)
     costly = decoder.searches and chosen.costly
     quick = quick_estimator(strategy) if costly else chosen

@@ -53,17 +53,12 @@ class PublicBaseline(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The candidates, best first, and the choice.
-
-    Attributes:
-        baseline: what public data alone would give, if they say how large weights are.
-        target_error: the mean error that epsilon was chosen for, if it was.
-    """
+    """The candidates, best first, and the choice."""
 
     terms: WeightTerms
     candidates: tuple[Candidate, ...]
-    baseline: PublicBaseline | None = None
-    target_error: float | None = None
+    baseline: PublicBaseline | None = None  # what public data alone would give, if they say how large weights are
+    target_error: float | None = None  # the mean error that epsilon was chosen for, if it was
 
     @property
     def topology(self) -> Topology:

@@ -125,17 +125,7 @@ class TripPlan:
 def forecast(
     strategy: TripStrategy, expected_units: Any, edges_per_unit: Any, *, ignore_baseline: bool = False
 ) -> TripPlan:
-    """Forecast the error of a strategy for a declared amount of trips.
-
-    Parameters
-    ----------
-    strategy
-        What will be measured.
-    expected_units, edges_per_unit
-        About how many protected units there will be, and how many edges (in a period) one passes; declared.
-    ignore_baseline
-        Return the plan even if public free-flow times alone are as good; otherwise ``CannotError`` is raised.
-    """
+    """Forecast the error of a strategy for a declared amount of trips."""
     if expected_units is None or edges_per_unit is None:
         raise OptionError(MISSING)
     units = between(expected_units, "expected_units", 1, 1e12)

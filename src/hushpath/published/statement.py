@@ -28,55 +28,36 @@ NO_PROMISE = ("proxy", "read_as", "quantity", "specification")
 
 @dataclass(frozen=True)
 class Statement:
-    """What one release certifies, and how it was made.
+    """What one release certifies, and how it was made."""
 
-    Attributes:
-        private: whether anything is promised at all.
-        reasons: why it does not (no noise, known seed); empty if private.
-        epsilon, delta: certified differential privacy, rounded up; never above the budget (``conversion`` says how).
-        budget_epsilon, budget_delta: what the owner allowed.
-        unit: the protected unit; this defines neighbours.
-        periods: the public periods that answers are about.
-        mechanism, law: what was measured, and under which noise.
-        spent: the certificate in its own currency: epsilon (laplace) or rho of zCDP (gaussian), for those who compose.
-        worst_edge: public id of an edge where the cost is highest.
-        noise: standard deviation of the least and the most noisy number, in units of the weights.
-        granularity: length of one lattice step.
-        largest_weight: weights above this were clipped to it.
-        numbers: how many noisy numbers were measured.
-        sampler: which exact sampler drew the noise.
-        details: public facts a mechanism adds (sizes, levels, parameters chosen).
-        version: the hushpath that made it.
-        measured: what cautions are worked out from.
-        proxy: the public column that helps to read the release, if the owner declared one; no part of the promise.
-        read_as: the decoder, and the estimator of weights if it searches paths; free to choose, no part of the promise.
-        specification: the specification file that the release was made by, if it was; checked against the promise.
-        quantity: what the numbers are and who publishes them, as declared; nothing that is certified.
-    """
-
-    private: bool
-    reasons: tuple[str, ...]
+    private: bool  # whether anything is promised at all
+    reasons: tuple[str, ...]  # why it does not (no noise, known seed); empty if private
+    # epsilon, delta: certified differential privacy, rounded up; never above the budget (``conversion`` says how)
     epsilon: float
     delta: float
-    budget_epsilon: float
+    budget_epsilon: float  # budget_epsilon, budget_delta: what the owner allowed
     budget_delta: float
-    unit: Unit
-    mechanism: str
+    unit: Unit  # the protected unit; this defines neighbours
+    mechanism: str  # mechanism, law: what was measured, and under which noise
     law: str
+    # the certificate in its own currency: epsilon (laplace) or rho of zCDP (gaussian), for those who compose
     spent: float
-    worst_edge: int
-    noise: tuple[float, float]
-    granularity: float
-    largest_weight: float
-    numbers: int
-    sampler: str
-    details: Mapping[str, Any]
-    version: str
-    periods: tuple[str, ...] = ()
-    measured: Measurements | None = field(default=None, repr=False, compare=False)
+    worst_edge: int  # public id of an edge where the cost is highest
+    noise: tuple[float, float]  # standard deviation of the least and the most noisy number, in units of the weights
+    granularity: float  # length of one lattice step
+    largest_weight: float  # weights above this were clipped to it
+    numbers: int  # how many noisy numbers were measured
+    sampler: str  # which exact sampler drew the noise
+    details: Mapping[str, Any]  # public facts a mechanism adds (sizes, levels, parameters chosen)
+    version: str  # the hushpath that made it
+    periods: tuple[str, ...] = ()  # the public periods that answers are about
+    measured: Measurements | None = field(default=None, repr=False, compare=False)  # what cautions are worked out from
+    # the public column that helps to read the release, if the owner declared one; no part of the promise
     proxy: str = ""
+    # the decoder, and the estimator of weights if it searches paths; free to choose, no part of the promise
     read_as: str = ""
-    quantity: Quantity = UNNAMED
+    quantity: Quantity = UNNAMED  # what the numbers are and who publishes them, as declared; nothing that is certified
+    # the specification file that the release was made by, if it was; checked against the promise
     specification: str = ""
 
     @classmethod

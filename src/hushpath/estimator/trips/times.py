@@ -34,17 +34,10 @@ CACHE_SIZE = 5 * 10**7  # numbers of samples kept for other periods
 
 @dataclass(eq=False)
 class ModelTimes:
-    """Times estimated with a congestion model.
+    """Times estimated with a congestion model."""
 
-    Attributes
-    ----------
-    seconds : (P, m) array of float
-        Estimated times, within the public bounds.
-    standard_error : (P, m) array of float
-    """
-
-    seconds: Float
-    standard_error: Float
+    seconds: Float  # (P, m): estimated times, within the public bounds
+    standard_error: Float  # (P, m)
     _exact: Bool = field(repr=False)
     _model: CongestionModel | None = field(repr=False)
     _cache: dict[tuple[int, int], Float] = field(default_factory=dict, repr=False)
