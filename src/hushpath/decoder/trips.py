@@ -1,6 +1,6 @@
 """Travel times from totals of trips: shortest paths over the estimated times of one period.
 
-All periods are estimated together, once, because they tell about each other; answers are for one period (``at``).
+All periods are estimated together, once, because they inform each other; answers are for one period (``at``).
 """
 
 from __future__ import annotations

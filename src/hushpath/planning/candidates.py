@@ -1,8 +1,7 @@
-"""The candidates of a plan: every mechanism that fits, under every law it may use, with the error to expect.
+"""The candidates of a plan: every mechanism that fits, under every noise law it may use, with its predicted error.
 
-From public facts only.  The error of each is first worked out from its noise alone.  Where it is known how large
-weights are, candidates are then tried on stand-in weights, the most promising first; those that noise alone puts far
-behind the best one tried so far are not.
+From public facts only.  Errors are first predicted from noise alone.  If the size of weights is known, candidates are
+then simulated on stand-in weights, the most promising first, except those far behind the best so far.
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ class Candidate:
 def named_candidates(
     mechanism: str, problem: Problem, asked: Law | None, options: Mapping[str, Any]
 ) -> list[Candidate]:
-    """Those of one mechanism, or of all with the reasons why some are out; from noise alone."""
+    """Return the candidates of one mechanism, or of all with reasons why some are out; from noise alone."""
     if mechanism != "auto":
         return _tried(mechanism_named(mechanism), problem, asked, options)
     return [
@@ -100,7 +99,7 @@ def check_option_names(mechanism: str, options: Mapping[str, Any], known: Iterab
 
 
 def ranked(candidates: Sequence[Candidate], trials: Trials) -> tuple[Candidate, ...]:
-    """The possible ones by predicted mean error, then the others; raises if none is possible."""
+    """Sort the possible candidates by predicted mean error, then the others; raise if none is possible."""
     possible = sorted((c for c in candidates if c.strategy is not None), key=lambda c: c.hopeful)
     if not possible:
         raise CannotError(f"no mechanism fits; {candidates[0].mechanism}: {candidates[0].reason}")
@@ -122,7 +121,7 @@ def _tried_out(possible: Sequence[Candidate], trials: Trials) -> list[Candidate]
             estimator = quick_estimator(strategy).name if uses_costly_estimator(strategy) else "auto"
             expected = trials.expected(strategy, estimator)
             found[i], best = replace(candidate, expected=expected), min(best, expected.mean)
-    # Slow estimators gain more or less than one another, up to several times, so quick ones do not tell who wins.
+    # Slow estimators gain more or less than one another, up to several times, so quick ones do not decide.
     ahead = {c.read_as: min(d.mean_error for d in found if d.read_as == c.read_as) for c in found}
     for i, candidate in steps(list(enumerate(found)), "trying"):
         strategy = candidate.strategy
@@ -136,7 +135,7 @@ def _tried_out(possible: Sequence[Candidate], trials: Trials) -> list[Candidate]
 
 
 def _tried(mechanism: Mechanism, problem: Problem, asked: Law | None, options: Mapping[str, Any]) -> list[Candidate]:
-    """One mechanism under the law asked for, or under each law it may use; raises if none will do."""
+    """Return one mechanism under the given law, or under each law it may use; raise if none fits."""
     laws = [asked] if asked is not None else mechanism.laws(problem.budget, options)
     made: list[Candidate] = []
     refusal: HushpathError | None = None
@@ -151,7 +150,7 @@ def _tried(mechanism: Mechanism, problem: Problem, asked: Law | None, options: M
 
 
 def _possible(mechanism: Mechanism, problem: Problem, asked: Law | None) -> list[Candidate]:
-    """Candidates of one mechanism, or one that says why there are none."""
+    """Return the candidates of one mechanism, or one with the reason why it is out."""
     if mechanism.comparison:
         return [Candidate(mechanism.name, reason=FOR_COMPARISON)]
     if reason := mechanism.unpromising(problem.topology):

@@ -36,7 +36,7 @@ from .candidates import Candidate, check_option_names, named_candidates, ranked
 from .predict import Trials
 from .result import Plan, PublicBaseline, Sweep
 from .surrogates import TypicalWeight, make_surrogates, sample_released_weights
-from .target import LARGEST, parsed, smallest_epsilon
+from .target import LARGEST, parse_target, smallest_epsilon
 from .trips import TripPlan, forecast
 
 MOST_EPSILONS = 50
@@ -189,7 +189,7 @@ def plan(
     several = isinstance(epsilon, (list, tuple, np.ndarray))
     if target_error is not None and epsilon is not None:
         raise OptionError("`target_error` is solved for epsilon: pass one of the two")
-    wanted = None if target_error is None else parsed(target_error)
+    wanted = None if target_error is None else parse_target(target_error)
     first: Any = 1.0 if wanted is not None else _listed(epsilon)[0] if several else epsilon
     terms = WeightTerms(Budget(first, delta), WeightUnit.of(unit), max_weight)
     terms.lattice(_check_topology(topology, "plan"))
@@ -280,10 +280,7 @@ def _solved(request: PlanRequest, target: float, relative: bool) -> Plan:
 
 
 def _near(request: PlanRequest, made: Plan) -> Callable[[float], float]:
-    """The error of a plan's choice at other epsilons: the closer to the plan's own, the better.
-
-    One kind of stand-in weights tells how the error changes with epsilon; all of them told how large it is.
-    """
+    """Return the error of a plan's choice at other epsilons, from one kind of stand-in weights, scaled to all kinds."""
     every, choice = request.trials, made.choice
     if not choice.expected.simulated or choice.mean_error <= 0:
         return partial(request.error, choice.mechanism, every)

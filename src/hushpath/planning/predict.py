@@ -23,17 +23,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Float
-from ..decoder.base import Bound, Decoder
+from ..decoder.base import MEAN_OF_STD, Bound, Decoder
 from ..decoder.registry import choose_decoder, default_decoder
 from ..decoder.simulate import draw_noise, exact_values, simulate_release, to_steps
 from ..estimator.base import NoisyEdges, WeightEstimator, measures_single_edges
 from ..estimator.registry import quick_estimator
-from ..measurement.samples import distance_rows, few_hops, sampled_hops
+from ..measurement.samples import distance_rows, sampled_hops
 from ..measurement.strategy import Strategy
 from ..noise import simulation
 from .surrogates import MAX_DRAWS, MAX_VISITED, Surrogate
 
-MEAN_OF_STD = math.sqrt(2 / math.pi)
 SMALL_NETWORK, FEW_SURROGATES = 3000, 2  # edges; beyond, costly estimators are tried on fewer stand-ins
 WHOLE_EDGES = 15_000
 NOISE_SEED, MAX_SURROGATES = 1000, 8  # one seed of noise for each stand-in and draw
@@ -217,18 +216,6 @@ class Trials:
         errors = np.array([self.only(which).expected(strategy).mean for which in range(len(self.surrogates))])
         nearest = int(np.argmin(np.abs(errors - errors.mean())))
         return nearest, float(errors[nearest])
-
-
-def expected_error(strategy: Strategy) -> float:
-    """Predict the mean error from few pairs: fast enough for every load of a file.
-
-    The bias of minima is left out; a prediction from noise alone counts it in full, though little of it shows.
-    """
-    if len(strategy.scales) == 0:
-        return 0.0
-    expected = default_decoder(strategy).predict(strategy, few_hops)
-    error = np.hypot(MEAN_OF_STD * expected.spread, expected.moved)
-    return expected.mean(error) * strategy.lattice.granularity if len(error) else 0.0
 
 
 def error_bound(strategy: Strategy, gamma: float) -> Bound:

@@ -17,7 +17,7 @@ from ...network.topology import Topology
 from ...planning.result import Plan
 from ...planning.trips import TripPlan
 from ...published.promise import Promise, up
-from ...published.quantity import told_range
+from ...published.quantity import format_interval
 from ...published.release import Release, in_periods
 from ...published.statement import NOT_PRIVATE, Statement
 from ...releasing.evaluate import Comparison, Evaluation
@@ -165,7 +165,7 @@ class Answer(NamedTuple):
 
     def format(self, units: str = "") -> tuple[str, str]:
         """Return distance and interval as text, with as many digits as the noise leaves."""
-        number, low, high = told_range(self.distance, self.low, self.high)
+        number, low, high = format_interval(self.distance, self.low, self.high)
         suffix = f"\u00a0{units}" if units else ""
         return f"{number}{suffix}", f"{low} to {high}{suffix}"
 
