@@ -174,7 +174,7 @@ def edge_bound(strategy: Strategy, gamma: float, hops: int) -> Bound:
 
 
 def _sampled_variances(strategy: Strategy) -> Float:
-    """The variances of a public sample of pairs; outside forests, along paths with the fewest edges."""
+    """Return the variances of a public sample of pairs; outside forests, along paths with the fewest edges."""
     topology, block = strategy.topology, strategy.block(LineBlock)
     if is_forest(topology):
         pieces = sampled_in_forest(topology, block.lines, simulation(1))

@@ -24,8 +24,8 @@ from ..progress import steps
 from .predict import Expected, Trials, error_bound, from_noise, uses_costly_estimator
 
 GAMMA = 0.05  # the chance that proved bounds are given away
-FAR_BEHIND = 2.0  # times the best: noise alone is an estimate, and estimators may halve what it says
-CLOSE_BEHIND = 1.1  # times the best that is read alike: of these slow estimators are tried on no others
+FAR_BEHIND = 2.0  # times the best: estimators may halve an error predicted from noise alone
+CLOSE_BEHIND = 1.1  # times the best with the same decoder: costly estimators are tried on no others
 MOST_NUMBERS = 4_000_000  # a strategy that measures more takes too long to try
 FOR_COMPARISON = "for comparison only; name it"
 IMPOSSIBLE = Expected(float("inf"), float("inf"))

@@ -1,14 +1,14 @@
-"""What error to expect from a strategy, read with its default decoder and estimator: from public facts only.
+"""Predict the error of a strategy with its default decoder and estimator, from public facts only.
 
 There are two ways.  *From noise alone*: decoders predict standard deviation and bias for a sample of pairs
 (``Decoder.predict``); the mean absolute error is sqrt(2 / pi) standard deviations, as for normal errors.  *By
 simulation*, if it is known how large weights are: releases of stand-in weights (``surrogates``) are simulated
-(``simulate``) and read as a release would be.  The prediction is the mean over the stand-ins, with their range.  The
+(``simulate``) and decoded.  The prediction is the mean over the stand-ins, with their range.  The
 same stand-ins and seeds serve every candidate and every budget, which makes comparisons fair.
 
 The mean error of one release varies by chance (on networks of some hundred edges by a quarter or more), so quick
-estimators read several draws of the noise.  Costly ones read the first of these only, and change the mean over all by
-the ratio of the two: chance affects both alike.  Beyond `WHOLE_EDGES` edges that takes too long, and the ratio is found
+estimators see several draws of the noise.  Costly ones see the first only, and change the mean over all by the ratio of
+the two: chance affects both alike.  Beyond `WHOLE_EDGES` edges that takes too long, and the ratio is found
 on a part of the network: there the bias per hop and the variance per hop are fitted, and extrapolated to the hop counts
 of the whole.  Where sums along lines were measured, parts say nothing, and the quick estimator stands for both.
 """
@@ -105,7 +105,7 @@ class PerHop(NamedTuple):
 
 
 def uses_costly_estimator(strategy: Strategy, estimator: str = "auto") -> bool:
-    """Return whether a strategy is read with a costly estimator."""
+    """Return whether a strategy is decoded with a costly estimator."""
     decoder, chosen = choose_decoder(strategy, estimator=estimator)
     return decoder.searches and chosen.costly
 

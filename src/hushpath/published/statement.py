@@ -39,7 +39,7 @@ class Statement:
     unit: Unit  # the protected unit; this defines neighbours
     mechanism: str  # mechanism, law: what was measured, and under which noise
     law: str
-    # the certificate in its own currency: epsilon (laplace) or rho of zCDP (gaussian), for those who compose
+    # the certificate before conversion: epsilon (laplace) or rho of zCDP (gaussian), for composition
     spent: float
     worst_edge: int  # public id of an edge where the cost is highest
     noise: tuple[float, float]  # standard deviation of the least and the most noisy number, in units of the weights
@@ -47,16 +47,16 @@ class Statement:
     largest_weight: float  # weights above this were clipped to it
     numbers: int  # how many noisy numbers were measured
     sampler: str  # which exact sampler drew the noise
-    details: Mapping[str, Any]  # public facts a mechanism adds (sizes, levels, parameters chosen)
-    version: str  # the hushpath that made it
+    details: Mapping[str, Any]  # public facts of the mechanism (sizes, levels), for people only
+    version: str  # of hushpath
     periods: tuple[str, ...] = ()  # the public periods that answers are about
-    measured: Measurements | None = field(default=None, repr=False, compare=False)  # what cautions are worked out from
-    # the public column that helps to read the release, if the owner declared one; no part of the promise
+    measured: Measurements | None = field(default=None, repr=False, compare=False)  # for cautions
+    # the public column that helps to decode, if declared; no part of the promise
     proxy: str = ""
-    # the decoder, and the estimator of weights if it searches paths; free to choose, no part of the promise
+    # decoder and, if it searches paths, estimator; no part of the promise
     read_as: str = ""
-    quantity: Quantity = UNNAMED  # what the numbers are and who publishes them, as declared; nothing that is certified
-    # the specification file that the release was made by, if it was; checked against the promise
+    quantity: Quantity = UNNAMED  # what the numbers are and who publishes them, as declared; not certified
+    # the specification file, if there was one; checked against the promise
     specification: str = ""
 
     @classmethod
