@@ -146,7 +146,7 @@ def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Ma
             takes = ", ".join(sorted(mechanism.options)) or "none"
             raise OptionError(f"mechanism {mechanism.name!r} has no option {name!r}; options: {takes}")
         if wrong := mechanism.options[name](value):
-            raise OptionError(f"{name} {wrong}, got {shorten(value)}")
+            raise OptionError(f"`{name}` {wrong}, got {shorten(value)}")
     check_fits(mechanism, problem, law)
     if options.get("constants") == "paper" and mechanism.printed not in (law, None):
         raise OptionError(
