@@ -176,7 +176,7 @@ def check_fits(mechanism: Mechanism, problem: Problem, law: Law) -> None:
         raise OptionError(f"mechanism {mechanism.name!r} is for undirected networks: {mechanism.undirected_reason}")
     if mechanism.needs_max_weight and not problem.terms.bound_every_weight(topology):
         raise OptionError(
-            f"mechanism {mechanism.name!r} needs `max_weight`, a public bound on every weight (never read from data)"
+            f"mechanism {mechanism.name!r} needs max_weight, a public bound on every weight; it is never read from data"
         )
     check_law(law, problem.budget)
     reason = mechanism.unfit(topology)
