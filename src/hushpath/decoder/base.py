@@ -244,7 +244,7 @@ def noise_limits(strategy: Strategy, gamma: float) -> Float:
     2 e^(-z^2 / (2 s^2)) (discrete Gaussians are subgaussian with their own scale: Canonne, Kamath and Steinke 2020).
     """
     if not 0 < gamma < 1:
-        raise OptionError(f"`gamma` must be between 0 and 1, got {gamma}")
+        raise OptionError(f"gamma must be between 0 and 1, got {gamma}")
     tail = math.log(2 * max(strategy.num_values, 1) / gamma)
     factor = tail if strategy.law is Law.LAPLACE else math.sqrt(2 * tail)
     return np.asarray(strategy.scales * (factor * strategy.lattice.granularity), np.float64)

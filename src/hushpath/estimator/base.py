@@ -174,6 +174,8 @@ class Estimator:
     proved : bool
         Whether no weight is ever estimated farther from the truth than it was measured.  The proved error bounds of
         decoders that search paths rest on this.
+    keeps_sums : bool
+        Whether sums along lines of bridges stay as measured, as far as bounds allow.
     """
 
     unit_kind: ClassVar[str] = "weights"
@@ -182,6 +184,7 @@ class Estimator:
     suits: Callable[[Strategy], bool] = lambda _: True
     costly: bool = False
     proved: bool = False
+    keeps_sums: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,14 +195,11 @@ class WeightEstimator(Estimator):
     ----------
     estimate : callable
         From noisy edges to one weight per measured edge: whole lattice steps within the public bounds.
-    keeps_sums : bool
-        Whether sums along lines of bridges stay as measured, as far as bounds allow.
     path_errors : callable, optional
         The error of distances in a forest, if the estimator knows it.
     """
 
     estimate: Callable[[NoisyEdges], Int]
-    keeps_sums: bool = False
     path_errors: Callable[[NoisyEdges], PathErrors] | None = None
 
     def weights(self, noisy: NoisyEdges) -> Int:
