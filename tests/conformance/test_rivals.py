@@ -235,7 +235,7 @@ def test_the_predicted_error_of_a_tree_is_the_realised_one():
     """Linear answers: the variance is exact, so mean errors agree up to sampling and clipping at 0 (within 25 %)."""
     net = random_tree(400, reach=2)
     expected = exact_distances(net.topology, net.weights.reveal())
-    ask = dict(epsilon=1.0, unit=1.0, mechanism="tree", law="gaussian")
+    ask = dict(epsilon=1.0, unit=1.0, mechanism="tree", noise="gaussian")
     chosen = plan(net.topology, **ask)
     errors = [np.abs(hushpath.release(net, seed=s, **ask).matrix() - expected).mean() for s in range(12)]
     assert np.mean(errors) == pytest.approx(chosen.choice.mean_error, rel=0.25)
@@ -277,18 +277,18 @@ def test_treewidth_is_pure_unless_asked_otherwise():
     [
         ("cycle", dict(mechanism="tree"), "close a cycle"),
         ("parallel edges", dict(mechanism="tree"), "close a cycle"),
-        ("path", dict(mechanism="tree", constants="mine"), "constants must be one of"),
+        ("path", dict(mechanism="tree", constants="mine"), "`constants`"),
         ("grid", dict(mechanism="treewidth", width=3), "no tree decomposition of width 3"),
-        ("grid", dict(mechanism="treewidth", width=0), "width must be a whole number"),
-        ("grid", dict(mechanism="treewidth", constants=1), "constants must be one of"),
+        ("grid", dict(mechanism="treewidth", width=0), "`width`"),
+        ("grid", dict(mechanism="treewidth", constants=1), "`constants`"),
         ("grid", dict(mechanism="cover"), "needs max_weight"),
-        ("grid", dict(mechanism="cover", hops=-1, max_weight=W), "hops must be a whole number"),
-        ("grid", dict(mechanism="cover", hops=1.5, max_weight=W), "hops must be a whole number"),
-        ("grid", dict(mechanism="cover", constants="x", max_weight=W), "constants must be one of"),
-        ("grid", dict(mechanism="hubs", hubs=0), "hubs must be a whole number"),
-        ("grid", dict(mechanism="hubs", hub_seed=-1), "hub_seed must be a whole number"),
-        ("grid", dict(mechanism="hubs", hub_seed=None), "hub_seed must be a whole number"),
-        ("grid", dict(mechanism="hubs", constants="x"), "constants must be one of"),
+        ("grid", dict(mechanism="cover", hops=-1, max_weight=W), "`hops`"),
+        ("grid", dict(mechanism="cover", hops=1.5, max_weight=W), "`hops`"),
+        ("grid", dict(mechanism="cover", constants="x", max_weight=W), "`constants`"),
+        ("grid", dict(mechanism="hubs", hubs=0), "`hubs`"),
+        ("grid", dict(mechanism="hubs", hub_seed=-1), "`hub_seed`"),
+        ("grid", dict(mechanism="hubs", hub_seed=None), "`hub_seed`"),
+        ("grid", dict(mechanism="hubs", constants="x"), "`constants`"),
         ("grid", dict(mechanism="hubs-bounded"), "needs max_weight"),
         ("directed", dict(mechanism="cover", max_weight=W), "undirected"),
         ("directed", dict(mechanism="hubs-bounded", max_weight=W), "undirected"),

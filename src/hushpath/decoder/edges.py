@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..errors import CannotError
-from ..estimator.base import PathErrors, WeightEstimator
+from ..estimator.base import PathErrors
 from ..estimator.registry import find_estimator
 from ..estimator.weights.posterior import sample_posterior, try_fit
 from ..index import Index
@@ -50,8 +50,7 @@ class EdgeDecoder(RowDecoder):
 
         Where sums along lines are kept, all edges of each line that a path touches count (docs/proofs/lines.md).
         """
-        topology, chosen = strategy.topology, find_estimator("auto", strategy)
-        kept = isinstance(chosen, WeightEstimator) and chosen.keeps_sums
+        topology, kept = strategy.topology, find_estimator("auto", strategy).keeps_sums
         return edge_bound(strategy, gamma, hops=max(1, topology.num_edges if kept else topology.num_nodes - 1))
 
     @staticmethod
@@ -174,7 +173,7 @@ def edge_bound(strategy: Strategy, gamma: float, hops: int) -> Bound:
 
 
 def _sampled_variances(strategy: Strategy) -> Float:
-    """The variances of a public sample of pairs; outside forests, along paths with the fewest edges."""
+    """Return the variances of a public sample of pairs; outside forests, along paths with the fewest edges."""
     topology, block = strategy.topology, strategy.block(LineBlock)
     if is_forest(topology):
         pieces = sampled_in_forest(topology, block.lines, simulation(1))

@@ -38,7 +38,7 @@ class Strategy:
     blocks: tuple[Block, ...]
     scales: Int
     options: Mapping[str, Any] = field(default_factory=dict)
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)  # for people only: no algorithm reads them
 
     def __repr__(self) -> str:
         return f"Strategy({self.mechanism}, {self.law}, {self.num_values} numbers)"

@@ -1,14 +1,14 @@
-"""What error to expect from a strategy, read with its default decoder and estimator: from public facts only.
+"""Predict the error of a strategy with its default decoder and estimator, from public facts only.
 
 There are two ways.  *From noise alone*: decoders predict standard deviation and bias for a sample of pairs
 (``Decoder.predict``); the mean absolute error is sqrt(2 / pi) standard deviations, as for normal errors.  *By
 simulation*, if it is known how large weights are: releases of stand-in weights (``surrogates``) are simulated
-(``simulate``) and read as a release would be.  The prediction is the mean over the stand-ins, with their range.  The
+(``simulate``) and decoded.  The prediction is the mean over the stand-ins, with their range.  The
 same stand-ins and seeds serve every candidate and every budget, which makes comparisons fair.
 
 The mean error of one release varies by chance (on networks of some hundred edges by a quarter or more), so quick
-estimators read several draws of the noise.  Costly ones read the first of these only, and change the mean over all by
-the ratio of the two: chance affects both alike.  Beyond `WHOLE_EDGES` edges that takes too long, and the ratio is found
+estimators see several draws of the noise.  Costly ones see the first only, and change the mean over all by the ratio of
+the two: chance affects both alike.  Beyond `WHOLE_EDGES` edges that takes too long, and the ratio is found
 on a part of the network: there the bias per hop and the variance per hop are fitted, and extrapolated to the hop counts
 of the whole.  Where sums along lines were measured, parts say nothing, and the quick estimator stands for both.
 """
@@ -23,17 +23,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Float
-from ..decoder.base import Bound, Decoder
+from ..decoder.base import MEAN_OF_STD, Bound, Decoder
 from ..decoder.registry import choose_decoder, default_decoder
 from ..decoder.simulate import draw_noise, exact_values, simulate_release, to_steps
 from ..estimator.base import NoisyEdges, WeightEstimator, measures_single_edges
 from ..estimator.registry import quick_estimator
-from ..measurement.samples import distance_rows, few_hops, sampled_hops
+from ..measurement.samples import distance_rows, sampled_hops
 from ..measurement.strategy import Strategy
 from ..noise import simulation
 from .surrogates import MAX_DRAWS, MAX_VISITED, Surrogate
 
-MEAN_OF_STD = math.sqrt(2 / math.pi)
 SMALL_NETWORK, FEW_SURROGATES = 3000, 2  # edges; beyond, costly estimators are tried on fewer stand-ins
 WHOLE_EDGES = 15_000
 NOISE_SEED, MAX_SURROGATES = 1000, 8  # one seed of noise for each stand-in and draw
@@ -42,22 +41,12 @@ FEW_DRAWS = 4  # where reading takes longer than a search over edges
 
 @dataclass(frozen=True)
 class Expected:
-    """Expected errors over pairs of connected nodes, in units of weight.
+    """Expected errors over pairs of connected nodes, in units of weight."""
 
-    Attributes
-    ----------
-    mean, p95 : float
-        Mean and 95th percentile of the absolute error.
-    bias : float or None
-        The mean of the signed error; None if it was not simulated.
-    least, most : float
-        The smallest and the largest mean error over the kinds of stand-in weights.
-    """
-
-    mean: float
+    mean: float  # mean, p95: mean and 95th percentile of the absolute error
     p95: float
-    bias: float | None = None
-    least: float = 0.0
+    bias: float | None = None  # the mean of the signed error; None if it was not simulated
+    least: float = 0.0  # least, most: the smallest and the largest mean error over the kinds of stand-in weights
     most: float = math.inf
 
     @property
@@ -116,21 +105,13 @@ class PerHop(NamedTuple):
 
 
 def uses_costly_estimator(strategy: Strategy, estimator: str = "auto") -> bool:
-    """Return whether a strategy is read with a costly estimator."""
+    """Return whether a strategy is decoded with a costly estimator."""
     decoder, chosen = choose_decoder(strategy, estimator=estimator)
     return decoder.searches and chosen.costly
 
 
 def simulate_errors(strategy: Strategy, surrogate: Surrogate, estimator: str = "auto") -> Outcome:
-    """Simulate releases of stand-in weights, and return their errors.
-
-    Parameters
-    ----------
-    strategy : Strategy
-    surrogate : Surrogate
-    estimator : str
-        The estimator to read them with; by default that of the strategy.
-    """
+    """Simulate releases of stand-in weights, and return their errors."""
     decoder, chosen = choose_decoder(strategy, estimator=estimator)
     costly = decoder.searches and chosen.costly
     quick = quick_estimator(strategy) if costly else chosen
@@ -235,18 +216,6 @@ class Trials:
         errors = np.array([self.only(which).expected(strategy).mean for which in range(len(self.surrogates))])
         nearest = int(np.argmin(np.abs(errors - errors.mean())))
         return nearest, float(errors[nearest])
-
-
-def expected_error(strategy: Strategy) -> float:
-    """Predict the mean error from few pairs: fast enough for every load of a file.
-
-    The bias of minima is left out; a prediction from noise alone counts it in full, though little of it shows.
-    """
-    if len(strategy.scales) == 0:
-        return 0.0
-    expected = default_decoder(strategy).predict(strategy, few_hops)
-    error = np.hypot(MEAN_OF_STD * expected.spread, expected.moved)
-    return expected.mean(error) * strategy.lattice.granularity if len(error) else 0.0
 
 
 def error_bound(strategy: Strategy, gamma: float) -> Bound:
