@@ -42,7 +42,7 @@ def test_the_graph_says_what_it_is_and_goes_into_a_file():
     nx.write_graphml(graph, file)
     file.seek(0)
     assert nx.read_graphml(file).graph["quantity"] == "travel time"
-    plain = released(quantity="").to_networkx()
+    plain = released(quantity=hushpath.Quantity()).to_networkx()
     assert "quantity" not in plain.graph
     assert {*next(iter(plain.edges(data=True)))[2]} == {"weight"}
 
@@ -111,7 +111,7 @@ def test_other_systems_are_turned_into_degrees():
 
 @pytest.mark.parametrize("name", ["source", "self", "u_of_edge", "class", "2 ways", "°", "geometry", "Köln", "units"])
 def test_any_name_of_a_quantity_will_do(name):
-    rel = released(quantity=name)
+    rel = released(quantity=hushpath.Quantity(name))
     field = rel.edges.field
     assert field.isidentifier()
     assert [weight for *_, weight in rel.to_networkx().edges(data=field)] == rel.edge_weights.tolist()
