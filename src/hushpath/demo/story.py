@@ -73,22 +73,7 @@ edges_per_unit = {edges}
 def run_demo(
     out: Path, *, say: Callable[[str], object] = print, size: int = SIZE, people: int = PEOPLE
 ) -> dict[str, Any]:
-    """Run the demonstration.
-
-    Parameters
-    ----------
-    out : Path
-        Folder for all files; created if missing.
-    say : callable
-        Receives each line of the story.
-    size, people : int
-        Approximate number of intersections, and number of people.
-
-    Returns
-    -------
-    dict
-        All figures of the story, ready for JSON.
-    """
+    """Run the demonstration."""
     began = time.perf_counter()
     out = Path(out)
     make_folder(out)
