@@ -34,8 +34,8 @@ def test_the_graph_is_of_the_kind_of_the_network(directed, twice):
 
 def test_the_graph_says_what_it_is_and_goes_into_a_file():
     graph = released().to_networkx()
-    assert {key: graph.graph[key] for key in ("quantity", "units", "date")} == {
-        "quantity": "travel time", "units": "seconds", "date": "2026-03"
+    assert {key: graph.graph[key] for key in ("quantity", "unit_of_measure", "date")} == {
+        "quantity": "travel time", "unit_of_measure": "seconds", "date": "2026-03"
     }  # fmt: skip
     assert json.loads(graph.graph["statement"])["private"] is True
     file = io.BytesIO()
@@ -65,7 +65,7 @@ def test_a_table_of_lines():
     assert table.crs.to_epsg() == 4326
     assert np.array_equal(table["travel_time"], rel.edge_weights)
     assert list(table.geometry.iloc[0].coords) == [BERLIN[10], BERLIN[11]]
-    assert table.attrs["units"] == "seconds"
+    assert table.attrs["unit_of_measure"] == "seconds"
     metres = table.to_crs(25833).length.to_numpy()
     topology = rel.topology
     xy = places_of(topology).xy
