@@ -100,12 +100,13 @@ def one(task):
     weights = net.weights.reveal()
     terms = {
         "epsilon": 1.0, "delta": 0.0, "unit": ratio * float(np.median(weights)), "max_weight": float(weights.max()),
-        "seed": seed, "anyway": True,
+        "ignore_baseline": True,
     }  # fmt: skip
     error = lambda release: hushpath.evaluate(net, release, sources=SOURCES).mean_error  # noqa: E731
-    plain = hushpath.release(net, mechanism="input", **terms).with_decoder(estimator="clip")
+    make = lambda **more: hushpath.release(net, plan=hushpath.plan(net.topology, **terms, **more), seed=seed)  # noqa: E731
+    plain = make(mechanism="input").with_decoder(estimator="clip")
     base = error(plain)
-    chosen = hushpath.release(net, **terms)
+    chosen = make()
     found = {
         "name": name, "ratio": ratio, "seed": seed, "baseline": base, "error": error(chosen),
         "mechanism": chosen.statement.mechanism, "estimator": chosen.decoder.estimator.name,

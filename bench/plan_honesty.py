@@ -139,7 +139,8 @@ def one_cell(net, weights, ratio, estimators, declared, repeats):
 def auto_is_right(net, weights, ratio, repeats):
     """The realised error of what ``auto`` chose over that of the best candidate, among those not far behind."""
     middle = float(np.median(weights))
-    terms = dict(epsilon=1.0, unit=ratio * middle, max_weight=float(weights.max()), typical_weight=middle, anyway=True)
+    terms = dict(epsilon=1.0, unit=ratio * middle, max_weight=float(weights.max()), typical_weight=middle)
+    terms["ignore_baseline"] = True
     plan = hushpath.plan(net.topology, **terms)
     errors = {}
     for candidate in plan.candidates:

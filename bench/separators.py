@@ -94,7 +94,7 @@ def main():
     sizes = [12_500 // tenth, 25_000 // tenth, 50_000 // tenth, 100_000 // tenth]
     for size in sizes:
         net = delaunay(size)
-        options = dict(mechanism="separator", family="general", law="gaussian")
+        options = dict(mechanism="separator", family="general", noise="gaussian")
         strategy = plan(net.topology, epsilon=1.0, unit=1.0, **options).strategy
         start = time.perf_counter()
         measure(strategy, net.weights, make_sampler(size=strategy.num_values))

@@ -45,8 +45,9 @@ def make_release(folder, side):
     places = np.c_[13.0 + at.ravel() // side / 1000, 52.0 + at.ravel() % side / 1500]
     weights = np.random.default_rng(0).uniform(5, 60, len(tails))
     net = hushpath.Network.build(range(side * side), tails, heads, weights, coordinates=places)
-    about = {"quantity": "travel time", "measured_in": "seconds", "estimator": "clip", "mechanism": "input"}
-    hushpath.release(net, epsilon=1.0, unit=1.0, max_weight=100.0, **about).save(folder / "grid.hush", index=True)
+    quantity = hushpath.Quantity("travel time", "seconds")
+    rel = hushpath.release(net, epsilon=1.0, unit=1.0, max_weight=100.0, mechanism="input", quantity=quantity)
+    rel.with_decoder(estimator="clip").save(folder / "grid.hush", index=True)
     return folder / "grid.hush"
 
 

@@ -39,8 +39,10 @@ def city(side=6, **more):
     places = np.r_[np.c_[13.3, 52.5] + plain.coordinates * (0.01, 0.006), [[14.5, 53.0]]]
     weights = 20 + 10 * np.sin(np.arange(plain.num_edges))
     net = Network.build(range(side * side + 1), plain.tails, plain.heads, weights, coordinates=places)
-    asked = {"epsilon": 2.0, "unit": 1.0, "max_weight": 100.0, "mechanism": "input", "estimator": "clip"}
-    return hushpath.release(net, **asked | {"quantity": "travel time", "measured_in": "seconds"} | more)
+    asked = dict(epsilon=2.0, unit=1.0, max_weight=100.0, mechanism="input")
+    asked["quantity"] = hushpath.Quantity("travel time", "seconds")
+    rel = hushpath.release(net, **asked | more)
+    return rel.with_decoder(estimator="clip") if rel.decoder.searches else rel
 
 
 def with_periods():

@@ -88,7 +88,8 @@ def planned(owned, epsilon):
     """What a plan says of one epsilon, from public facts alone; releases of weights are made by it."""
     if epsilon not in owned.plans:
         case = owned.case
-        plan = hushpath.plan(owned.topology, epsilon=epsilon, ignore_baseline=True, **case.terms, **case.told)
+        forecast = hushpath.plan if case.weight else hushpath.plan_trips
+        plan = forecast(owned.topology, epsilon=epsilon, ignore_baseline=True, **case.terms, **case.told)
         owned.plans[epsilon] = plan
     return owned.plans[epsilon]
 
@@ -104,9 +105,11 @@ def one_plan(owned, epsilon):
 def solved(owned, target):
     """The epsilon that a plan finds for a target error; a plan for trips is not solved for one."""
     case = owned.case
+    if case.weight is None:
+        return dict(case=case.name, target=target, epsilon=None, refused="plan_trips takes no target_error")
     try:
         plan = hushpath.plan(owned.topology, target_error=target, ignore_baseline=True, **case.terms, **case.told)
-        return dict(case=case.name, target=target, epsilon=plan.terms.epsilon, mechanism=plan.choice.mechanism)
+        return dict(case=case.name, target=target, epsilon=plan.terms.budget.epsilon, mechanism=plan.choice.mechanism)
     except hushpath.HushpathError as refused:
         return dict(case=case.name, target=target, epsilon=None, refused=str(refused))
 
@@ -115,8 +118,11 @@ def released(owned, epsilon, repeat):
     """A release, saved and loaded again.  The seed makes it NOT PRIVATE: this is a study."""
     case, file = owned.case, owned.folder / "release.hush"
     seed = 1000 * repeat + round(100 * epsilon)
-    terms = dict(plan=planned(owned, epsilon)) if case.weight else dict(epsilon=epsilon, **case.terms)
-    hushpath.release(owned.data, seed=seed, **terms).save(file)
+    if case.weight:
+        rel = hushpath.release(owned.data, seed=seed, plan=planned(owned, epsilon))
+    else:
+        rel = hushpath.release_trips(owned.data, epsilon=epsilon, seed=seed, **case.terms)
+    rel.save(file)
     return hushpath.load(file)
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from hushpath import WeightUnit
+
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 MAPPED = 1.0  # the epsilon of the maps
 
@@ -49,20 +51,20 @@ class Case:
 
 PASSENGERS = dict(protects="person-day", low=0.5, high=4)
 DRIVERS = dict(protects="person-day", low=0.5, high=6)
-HOUSEHOLD = dict(unit_edges=(61, 0.0046), max_weight=60)
-LANDOWNER = dict(unit_edges=(20, 600), max_weight=250_000)
+HOUSEHOLD = dict(unit=WeightUnit(edges=(61, 0.0046)), max_weight=60)
+LANDOWNER = dict(unit=WeightUnit(edges=(20, 600)), max_weight=250_000)
 CAPITAL, MOUTH = (6.13, 49.61), (-95.97, 28.60)
 
 
 def _metro(size):
-    told = dict(units=size, cells=20)
+    told = dict(expected_units=size, edges_per_unit=20)
     name = f"metro, {size // 1000} 000 person-days"
     return Case("metro", name, PASSENGERS, told, 49, "timetable", size=size)
 
 
 CASES = (
     *map(_metro, (2_000, 20_000, 200_000)),
-    Case("roads", "roads, 150 000 person-days", DRIVERS, dict(units=150_000, cells=400), CAPITAL, "free_flow",
+    Case("roads", "roads, 150 000 person-days", DRIVERS, dict(expected_units=150_000, edges_per_unit=400), CAPITAL, "free_flow",
          size=150_000, repeats=1, ranges=(MAPPED,), plans=(0.3, 1.0, 3.0)),
     Case("water", "water", HOUSEHOLD, dict(typical_weight=(0.1, 3)), "R-1", weight="flow", shown=("L/s", 1.0)),
     Case("river", "river, nothing public but the map", LANDOWNER, dict(typical_weight=(1_600, 10_000)), MOUTH,

@@ -48,10 +48,11 @@ def visit(browser):
 
 @pytest.fixture(scope="session")
 def released():
-    options = dict(epsilon=1.0, unit=1.0, mechanism="input", max_weight=9, anyway=True, estimator="clip")
-    return hushpath.release(
-        grid(), quantity=hushpath.Quantity(name="travel time", unit_of_measure="minutes", date="2026-03"), **options
+    net, quantity = grid(), hushpath.Quantity("travel time", "minutes", "2026-03")
+    plan = hushpath.plan(
+        net.topology, epsilon=1.0, unit=1.0, mechanism="input", max_weight=9, ignore_baseline=True
     )
+    return hushpath.release(net, plan=plan, quantity=quantity).with_decoder(estimator="clip")
 
 
 @pytest.fixture(scope="session")

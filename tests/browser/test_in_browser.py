@@ -15,7 +15,7 @@ import hushpath
 from hushpath.output.page.write import write_explorer
 
 ASK = "async pairs => await Promise.all(pairs.map(one => hushpath.distance(...one)))"
-UNLIMITED = dict(epsilon=float("inf"), unit=1.0, anyway=True)
+UNLIMITED = dict(epsilon=float("inf"), unit=1.0)
 
 
 def ready(page):

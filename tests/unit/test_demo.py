@@ -9,14 +9,12 @@ from html import escape
 import networkx as nx
 import numpy as np
 import pytest
-from hushpath.published.trip_terms import declared
 
 import hushpath
 from hushpath.demo.city import MAX_WEIGHT, SIZE, make_city
 from hushpath.demo.story import run_demo
 from hushpath.demo.streets import ARTERIAL, KINDS, LANDMARKS, SIDE, lay_out
 from hushpath.measurement.private_step import Measurements
-from hushpath.measurement.trip_strategy import trip_strategy
 from hushpath.measurement.trip_totals import trip_totals
 from hushpath.noise import simulation
 from hushpath.published.statement import NOT_PRIVATE
@@ -87,13 +85,13 @@ def test_the_story_runs_end_to_end(demo):
     assert numbers["statement"]["private"] is True
     assert numbers["statement"]["epsilon"] <= 1.0
     assert numbers["statement"]["cautions"] == []  # no false alarm
-    assert numbers["statement"]["trips"]["protects"] == "person-day"
+    assert numbers["statement"]["unit"]["protects"] == "person-day"
     assert numbers["plan"]["worth_it"]
     assert numbers["evaluation"]["marking"].startswith(NOT_PRIVATE)
     assert [line[:2] for line in said if line[0] != " "] == [f"{i}." for i in range(1, 10)]
     assert {path.name for path in out.iterdir()} == {
         "city.hush", "streets.csv", "trips.parquet", "weights.csv", "city.nodes.csv", "city.html",
-        "report.html", "report-public.html",
+        "release.toml", "report.html", "report-public.html",
     }  # fmt: skip
     published = hushpath.load(out / "city.hush")
     for period in ("am", "pm"):
@@ -121,14 +119,11 @@ def test_the_release_is_compared_with_free_flow_times(demo, city):
 def test_what_is_public_depends_on_the_trips_by_the_released_numbers_alone(tmp_path, monkeypatch):
     """Other trips, another number of them, the same noisy numbers: every public artefact is the same, byte by byte."""
 
-    def release_of_fixed_numbers(owned, **told):
-        public = dict(neighbours="add-remove", max_edges=None, emphasis="quiet")
-        told.pop("publisher")
-        strategy = trip_strategy(*declared(owned, **told, **public))
+    def fixed_numbers(strategy, *_):
         numbers = simulation(7).integers(2**24, 2**28, strategy.num_values)
-        return hushpath.Release(Measurements(strategy, numbers, "vector", private=True))
+        return Measurements(strategy, numbers, "vector", private=True)
 
-    monkeypatch.setattr("hushpath.demo.story.release", release_of_fixed_numbers)
+    monkeypatch.setattr("hushpath.releasing.spec.measure_trips", fixed_numbers)
     seen = {}
     for people in (400, 135):
         said, out = [], tmp_path / str(people)
@@ -142,6 +137,7 @@ def test_what_is_public_depends_on_the_trips_by_the_released_numbers_alone(tmp_p
             (out / "city.html").read_bytes(),
             (out / "city.nodes.csv").read_bytes(),
             (out / "streets.csv").read_bytes(),
+            (out / "release.toml").read_bytes(),
             json.dumps(numbers, sort_keys=True),
             "\n".join(line for line in said if NOT_PRIVATE not in line).replace(str(out), "OUT"),
         )
@@ -224,8 +220,7 @@ def test_the_report_states_the_promise(demo):
     for words in ("everything one person did on one day", "2.72", "Also public"):
         assert words in page
     commands = re.sub(r"</?span>", "", page)
-    assert "hushpath release streets.csv --directed" in commands
-    assert "--protects person-day" in commands
+    assert "hushpath release release.toml -o mine.hush" in commands
 
 
 def test_no_true_time_is_in_a_report(demo, city):

@@ -34,15 +34,15 @@ def test_the_graph_is_of_the_kind_of_the_network(directed, twice):
 
 def test_the_graph_says_what_it_is_and_goes_into_a_file():
     graph = released().to_networkx()
-    assert {key: graph.graph[key] for key in ("quantity", "units", "date")} == {
-        "quantity": "travel time", "units": "seconds", "date": "2026-03"
+    assert {key: graph.graph[key] for key in ("quantity", "unit_of_measure", "date")} == {
+        "quantity": "travel time", "unit_of_measure": "seconds", "date": "2026-03"
     }  # fmt: skip
     assert json.loads(graph.graph["statement"])["private"] is True
     file = io.BytesIO()
     nx.write_graphml(graph, file)
     file.seek(0)
     assert nx.read_graphml(file).graph["quantity"] == "travel time"
-    plain = released(quantity="").to_networkx()
+    plain = released(quantity=hushpath.Quantity()).to_networkx()
     assert "quantity" not in plain.graph
     assert {*next(iter(plain.edges(data=True)))[2]} == {"weight"}
 
@@ -65,7 +65,7 @@ def test_a_table_of_lines():
     assert table.crs.to_epsg() == 4326
     assert np.array_equal(table["travel_time"], rel.edge_weights)
     assert list(table.geometry.iloc[0].coords) == [BERLIN[10], BERLIN[11]]
-    assert table.attrs["units"] == "seconds"
+    assert table.attrs["unit_of_measure"] == "seconds"
     metres = table.to_crs(25833).length.to_numpy()
     topology = rel.topology
     xy = places_of(topology).xy
@@ -111,7 +111,7 @@ def test_other_systems_are_turned_into_degrees():
 
 @pytest.mark.parametrize("name", ["source", "self", "u_of_edge", "class", "2 ways", "°", "geometry", "Köln", "units"])
 def test_any_name_of_a_quantity_will_do(name):
-    rel = released(quantity=name)
+    rel = released(quantity=hushpath.Quantity(name))
     field = rel.edges.field
     assert field.isidentifier()
     assert [weight for *_, weight in rel.to_networkx().edges(data=field)] == rel.edge_weights.tolist()

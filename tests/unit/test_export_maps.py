@@ -24,7 +24,7 @@ def test_geojson_of_edges(tmp_path):
     first = document["features"][0]
     assert first["geometry"] == {"type": "LineString", "coordinates": [list(BERLIN[10]), list(BERLIN[11])]}
     assert first["properties"] == {
-        "source": 10, "target": 11, "travel_time": rel.edge_weights[0], "units": "seconds", "date": "2026-03"
+        "source": 10, "target": 11, "travel_time": rel.edge_weights[0], "unit_of_measure": "seconds", "date": "2026-03"
     }  # fmt: skip
     assert document["hushpath"]["quantity"] == "travel time"
     assert document["hushpath"]["statement"]["private"] is True
@@ -44,7 +44,7 @@ def test_geoparquet_of_edges(tmp_path):
     assert set(table["period"]) == {"pm"}
     facts = pq.read_schema(tmp_path / "e.parquet").metadata
     assert json.loads(facts[b"hushpath.statement"])["private"] is True
-    assert facts[b"hushpath.units"] == b"seconds"
+    assert facts[b"hushpath.unit_of_measure"] == b"seconds"
     assert facts[b"hushpath.coordinates"] == b"longitude and latitude"
     with pytest.raises(OptionError, match="geoparquet holds one period"):
         export(of_trips(), tmp_path / "e.parquet", "geoparquet")

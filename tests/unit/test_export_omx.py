@@ -24,7 +24,7 @@ def test_every_node_is_a_zone_unless_told(tmp_path):
         assert np.array_equal(file["travel_time"][:], rel.matrix())
         assert file.mapping("zone") == {10: 0, 11: 1, 12: 2, 13: 3}
         attributes = file.root._v_attrs
-        assert (attributes["hushpath_quantity"], attributes["hushpath_units"]) == ("travel time", "seconds")
+        assert (attributes["hushpath_quantity"], attributes["hushpath_unit_of_measure"]) == ("travel time", "seconds")
         assert json.loads(attributes["hushpath_statement"])["private"] is True
         assert file["travel_time"].attrs["date"] == "2026-03"
     assert b"NOT PRIVATE" not in (tmp_path / "s.omx").read_bytes()
@@ -75,7 +75,7 @@ def test_a_long_statement_lies_beside_the_attributes(tmp_path, monkeypatch):
     monkeypatch.setattr(omx, "LONGEST", 100)
     export(released(), tmp_path / "s.omx", "omx")
     with openmatrix.open_file(str(tmp_path / "s.omx")) as file:
-        assert file.root._v_attrs["hushpath_units"] == "seconds"
+        assert file.root._v_attrs["hushpath_unit_of_measure"] == "seconds"
         assert json.loads(file.root.hushpath_statement.read())["private"] is True
         assert file.list_matrices() == ["travel_time"]
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from exported import BERLIN, SQUARE, of_trips, released
 
+import hushpath
 from hushpath.errors import CannotError, InputError, OptionError
 from hushpath.geodesy import great_circle
 from hushpath.output.formats import export
@@ -39,11 +40,11 @@ def test_every_edge_and_its_time(tmp_path, directed):
 
 
 def test_units_of_time_are_turned_into_seconds(tmp_path):
-    rel = released(measured_in="minutes")
+    rel = released(quantity=hushpath.Quantity(unit_of_measure="minutes"))
     export(rel, tmp_path / "s.csv", "osrm", lengths=[(a, b, 60_000.0) for a, b in SQUARE])
     found = lines(tmp_path / "s.csv")
     assert found[10, 11] == round(60 / (rel.distance(10, 11) / 60))
-    for nothing in (released(quantity="toll"), released(measured_in="metres")):
+    for nothing in (released(quantity=hushpath.Quantity("toll")), released(quantity=hushpath.Quantity(unit_of_measure="metres"))):
         with pytest.raises(CannotError, match="speeds need times"):
             export(nothing, tmp_path / "no.csv", "osrm")
     assert not (tmp_path / "no.csv").exists()

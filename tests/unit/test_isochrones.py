@@ -119,7 +119,7 @@ def test_a_long_detour_does_not_make_an_edge_quick():
 
 
 def test_within_uncertain_and_released_nest_and_carry_what_they_are():
-    rel = released(grid(8), seed=1, quantity="travel time", measured_in="seconds")
+    rel = released(grid(8), seed=1, quantity=hushpath.Quantity("travel time", "seconds"))
     drawn = isochrones(rel, 0, [60, 20], confidence=0.8)
     json.dumps(drawn, allow_nan=False)
     assert [(f["properties"]["step"], f["properties"]["kind"]) for f in drawn["features"]] == [

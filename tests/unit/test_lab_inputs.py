@@ -9,9 +9,8 @@ from hushpath.errors import NetworkError, OptionError
 from hushpath.estimator.base import WeightEstimator
 from hushpath.estimator.registry import ESTIMATORS
 from hushpath.lab.cases import FULL, NO_ESTIMATOR, QUICK, code_digest, estimators_for, make_cases, measurements
-from hushpath.lab.networks import CLASSES, load_own, make_ground, own_network
+from hushpath.lab.networks import CLASSES, KINDS, draw_weights, load_own, make_ground, own_network
 from hushpath.lab.trial import _weighed
-from hushpath.lab.weights import KINDS, weigh
 from hushpath.mechanism.registry import MECHANISMS
 from hushpath.network.network import Network
 from hushpath.releasing.evaluate import evaluate
@@ -44,11 +43,11 @@ def test_networks_are_connected_simple_and_repeatable(name):
 @pytest.mark.parametrize("name", ["grid", "delaunay", "tree"])
 def test_weights_have_median_one_and_keep_their_bound(kind, name):
     ground = make_ground(name, 300, 1)
-    drawn = weigh(ground, kind, 5)
-    assert np.median(drawn.values) == pytest.approx(1.0)
-    assert drawn.values.min() >= 0
-    assert drawn.values.max() <= drawn.bound
-    assert np.array_equal(drawn.values, weigh(ground, kind, 5).values)
+    drawn, bound = draw_weights(ground, kind, 5)
+    assert np.median(drawn) == pytest.approx(1.0)
+    assert drawn.min() >= 0
+    assert drawn.max() <= bound
+    assert np.array_equal(drawn, draw_weights(ground, kind, 5)[0])
 
 
 @pytest.mark.slow
@@ -56,9 +55,9 @@ def test_adversarial_weights_are_the_worst_for_input_perturbation():
     ground = make_ground("delaunay", 400, 1)
     relative = {}
     for kind in ("uniform", "lognormal", "correlated", "adversarial"):
-        drawn = weigh(ground, kind, 3)
-        net = Network.build(range(ground.num_nodes), *ground.ends.T, drawn.values)
-        made = release(net, epsilon=2.0, unit=1.0, max_weight=drawn.bound, mechanism="input", seed=1)
+        drawn, bound = draw_weights(ground, kind, 3)
+        net = Network.build(range(ground.num_nodes), *ground.ends.T, drawn)
+        made = release(net, epsilon=2.0, unit=1.0, max_weight=bound, mechanism="input", seed=1)
         relative[kind] = evaluate(net, made).relative_error
     assert max(relative, key=relative.get) == "adversarial"
 
@@ -118,7 +117,7 @@ def test_filters_keep_the_order_of_the_registry():
         lambda: make_cases(QUICK, seed=0, estimators=["oracle"]),
         lambda: make_ground("torus", 100, 0),
         lambda: make_ground("grid", 4, 0),
-        lambda: weigh(make_ground("grid", 100, 0), "heavy", 0),
+        lambda: draw_weights(make_ground("grid", 100, 0), "heavy", 0),
     ],
 )
 def test_mistakes_are_option_errors(call):
@@ -131,7 +130,7 @@ def test_lengths_of_a_case_are_in_the_order_of_its_edges(name):
     case = make_cases(QUICK, seed=1, classes=[name])[0]
     network, lengths, _ = _weighed(case, 0)
     ground = make_ground(case.network, case.size, case.seed_for("shape"))
-    drawn = weigh(ground, case.weights, case.seed_for("weights", case.weights, 0)).values
+    drawn, _ = draw_weights(ground, case.weights, case.seed_for("weights", case.weights, 0))
     by_ends = {frozenset(ends): w for ends, w in zip(ground.ends.tolist(), drawn.tolist(), strict=True)}
     topology = network.topology
     ends = zip(topology.tails.tolist(), topology.heads.tolist(), strict=True)

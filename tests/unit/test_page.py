@@ -15,11 +15,16 @@ from hushpath.output.page.data import pack
 from hushpath.output.page.layout import compute_layout, node_positions
 from hushpath.output.page.write import explorer, write_explorer
 
-OPTIONS = dict(epsilon=1, unit=1, max_weight=9, anyway=True)
+OPTIONS = dict(epsilon=1, unit=1, max_weight=9)
 
 
 def ring(n=20, **more):
     return hushpath.Network.build(range(n), np.arange(n), (np.arange(n) + 1) % n, np.arange(n) % 5 + 1.0, **more)
+
+
+def released(net, mechanism):
+    plan = hushpath.plan(net.topology, mechanism=mechanism, ignore_baseline=True, **OPTIONS)
+    return hushpath.release(net, plan=plan)
 
 
 def unpack(text):
@@ -59,7 +64,7 @@ def test_arrays_survive():
 
 
 def test_a_page_holds_the_release_and_nothing_else():
-    made = hushpath.release(ring(), mechanism="input", **OPTIONS)
+    made = released(ring(), "input")
     header, arrays = payload(explorer(made, title="A ring"))
     assert arrays["weights.0"].tolist() == made.decoder.weights.tolist()
     assert arrays["tails"].tolist() == made.topology.tails.tolist()
@@ -72,12 +77,12 @@ def test_a_page_holds_the_release_and_nothing_else():
 
 
 def test_the_same_release_makes_the_same_page():
-    made = hushpath.release(ring(), mechanism="input", **OPTIONS)
-    assert explorer(made) == explorer(made.read())
+    made = released(ring(), "input")
+    assert explorer(made) == explorer(made.with_decoder())
 
 
 def test_a_table_has_its_limit(monkeypatch):
-    made = hushpath.release(ring(), mechanism="all-pairs", **OPTIONS)
+    made = released(ring(), "all-pairs")
     assert "table.0" in payload(explorer(made))[1]
     monkeypatch.setattr(data, "MOST_IN_TABLE", 399)
     with pytest.raises(CannotError, match=r"399.*400"):
@@ -85,7 +90,7 @@ def test_a_table_has_its_limit(monkeypatch):
 
 
 def test_what_cannot_be_asked(tmp_path):
-    made = hushpath.release(ring(), mechanism="input", **OPTIONS)
+    made = released(ring(), "input")
     for title in ("", "x" * 121, "two\nlines", 7):
         with pytest.raises(OptionError, match="title"):
             explorer(made, title=title)
@@ -154,9 +159,9 @@ def test_cards_in_a_notebook():
     card = made._repr_html_()
     assert "NOT PRIVATE" in card
     assert "load in MW" in card
-    plan = hushpath.plan(ring().topology, **{**OPTIONS, "anyway": False})
+    plan = hushpath.plan(ring().topology, **OPTIONS)
     assert "input" in plan._repr_html_()
-    sweep = hushpath.plan(ring().topology, **{**OPTIONS, "epsilon": [1, 2], "anyway": False})
+    sweep = hushpath.plan(ring().topology, **{**OPTIONS, "epsilon": [1, 2]})
     assert sweep._repr_html_().count("epsilon = ") >= 2
     unlimited = hushpath.plan(ring().topology, epsilon=float("inf"), unit=1)
     assert "NOT PRIVATE" in unlimited._repr_html_()
@@ -175,8 +180,6 @@ def test_intervals_of_huge_numbers_hold_their_distance():
 
 
 def test_places_beyond_all_bounds_are_refused():
-    made = hushpath.release(
-        ring(4, coordinates=[[0, 0], [1e308, 0], [0, -1e308], [1, 1]]), mechanism="input", **OPTIONS
-    )
+    made = released(ring(4, coordinates=[[0, 0], [1e308, 0], [0, -1e308], [1, 1]]), "input")
     with pytest.raises(CannotError, match="coordinates"):
         explorer(made)

@@ -83,10 +83,12 @@ def test_every_mechanism_has_a_colour_and_a_mark_of_its_own():
 def test_a_picture_of_isochrones_has_every_step_and_says_what_is_not_private():
     places = [[14.0 + i / 100, 50.0 + i % 2 / 100] for i in range(6)]
     net = hushpath.Network.build(range(6), range(5), range(1, 6), [60.0] * 5, coordinates=places)
-    terms = dict(epsilon=5.0, unit=1.0, max_weight=100, mechanism="input", anyway=True, measured_in="seconds")
+    plan = hushpath.plan(
+        net.topology, epsilon=5.0, unit=1.0, max_weight=100, mechanism="input", ignore_baseline=True
+    )
     orange = {}
     for seed in (None, 3):
-        made = hushpath.release(net, **terms, seed=seed)
+        made = hushpath.release(net, plan=plan, quantity=hushpath.Quantity(unit_of_measure="seconds"), seed=seed)
         drawn = isochrones(made, 0, [60, 150], cells=60)
         pixels = imread(io.BytesIO(draw_isochrones(made, drawn)))
         assert np.array_equal(pixels, imread(io.BytesIO(draw_isochrones(made, drawn))))
@@ -100,12 +102,6 @@ def test_a_picture_of_isochrones_has_every_step_and_says_what_is_not_private():
 @pytest.mark.parametrize(("units", "words"), [("seconds", "5 min"), ("km", "300 km"), ("", "300")])
 def test_a_step_is_told_in_the_units_of_the_release(units, words):
     net = hushpath.Network.build(range(2), [0], [1], [60.0])
-    assert (
-        format_step(
-            hushpath.release(
-                net, epsilon=5.0, unit=1.0, max_weight=100, quantity=hushpath.Quantity(unit_of_measure=units)
-            ),
-            300.0,
-        )
-        == words
-    )
+    quantity = hushpath.Quantity(unit_of_measure=units)
+    rel = hushpath.release(net, epsilon=5.0, unit=1.0, max_weight=100, quantity=quantity)
+    assert format_step(rel, 300.0) == words

@@ -21,7 +21,7 @@ from hushpath.output.isochrones import isochrones
 from hushpath.serve import Limits, catalog, make_app, missing, streams, tables
 from hushpath.serve.catalog import ServedRelease
 
-QUANTITY = {"name": "travel time", "units": "seconds", "date": "", "publisher": ""}
+QUANTITY = hushpath.Quantity("travel time", "seconds").as_dict()
 
 
 @pytest.fixture(scope="module")
@@ -201,7 +201,7 @@ def test_periods():
 
 
 def test_releases_that_have_no_index_answer_too():
-    rel = city(3, mechanism="all-pairs", estimator="auto")
+    rel = city(3, mechanism="all-pairs")
     client = Client({"r": rel})
     assert client.get("/distance", source=0, target=8).json()["distance"] == rel.distance(0, 8)
     assert client.get("/releases").json()["releases"][0]["indexed"] is False
@@ -291,7 +291,7 @@ def test_networks_without_places_and_numbers_that_are_no_times():
     refused = client.get("/table/v1/driving/1,1;2,2").json()
     assert refused["code"] == "NotImplemented"
     assert "did not say what the numbers are" in refused["message"]
-    metres = Client({"r": city(3, quantity="length", measured_in="metres")})
+    metres = Client({"r": city(3, quantity=hushpath.Quantity("length", "metres"))})
     assert "numbers are length in metres" in metres.get("/route/v1/driving/1,1;2,2").json()["message"]
     timed = hushpath.release(
         build(2, [(0, 1)], [1.0], coordinates=[[4e5, 5e6], [4e5, 6e6]]),

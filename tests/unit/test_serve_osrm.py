@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from served import Client, city
 
+import hushpath
 from hushpath.geodesy import EARTH_RADIUS, great_circle
 from hushpath.serve import Limits
 from hushpath.serve.osrm import decode_polyline, encode_polyline, simplify
@@ -59,7 +60,7 @@ def test_metres_are_those_of_the_routes(made):
     only = client.get(f"/table/v1/driving/{A};{B}?annotations=distance").json()
     assert only["distances"][0][1] == both["distances"][0][1]
     assert "durations" not in only
-    without = Client({"r": city(3, mechanism="all-pairs", estimator="auto")})
+    without = Client({"r": city(3, mechanism="all-pairs")})
     assert without.get(f"/table/v1/driving/{A};{B}?annotations=distance").json()["code"] == "NotImplemented"
 
 
@@ -182,7 +183,7 @@ def test_overviews_steps_and_a_route_that_stays(made):
 
 
 def test_minutes_are_told_as_seconds():
-    rel = city(4, measured_in="minutes")
+    rel = city(4, quantity=hushpath.Quantity("travel time", "minutes"))
     table = Client({"r": rel}).get(f"/table/v1/driving/{A};13.33,52.518").json()
     assert table["durations"][0][1] == pytest.approx(60 * rel.distance(0, 15))
 

@@ -32,7 +32,8 @@ def command(
 
     A run that was stopped continues where it was; delete the folder to start afresh.
     """
-    from ..lab.study import FULL, QUICK, Study, run_study
+    from ..lab.cases import FULL, QUICK
+    from ..lab.study import Study, run_study
     from ..progress import shown
 
     c.check_inputs(*(network or []))

@@ -116,18 +116,7 @@ class City:
         return read_trips(given, self.topology, periods=list(self.town.periods), **COLUMNS)
 
     def write(self, folder: Path) -> dict[str, Path]:
-        """Write the public streets and nodes, the PRIVATE trips, and a network with PRIVATE weights.
-
-        Parameters
-        ----------
-        folder : Path
-            An existing folder.
-
-        Returns
-        -------
-        dict
-            The paths of ``network``, ``nodes``, ``trips`` and ``weights``.
-        """
+        """Write the public streets and nodes, the PRIVATE trips, and a network with PRIVATE weights."""
         names = dict(network="streets.csv", nodes="city.nodes.csv", trips="trips.parquet", weights="weights.csv")
         paths = {key: folder / name for key, name in names.items()}
         streets, roads, street = self.streets, self.town.roads, self._street
@@ -162,21 +151,6 @@ def _write_csv(path: Path, columns: dict[str, Iterable[Any]]) -> None:
 
 
 def make_city(size: int = SIZE, people: int = PEOPLE, seed: int = SEED) -> City:
-    """Generate a city and five private days of its people.
-
-    Parameters
-    ----------
-    size : int
-        Approximate number of intersections.
-    people : int
-        Number of people; private.
-    seed : int
-        The same seed gives the same city.
-
-    Returns
-    -------
-    City
-        Streets and trips.
-    """
+    """Generate a city and five private days of its people."""
     streets = lay_out(size, seed)
     return City(streets, simulate_people(Roads.of(streets), people, seed + 3, DAYS, PERIODS))

@@ -116,24 +116,7 @@ class TripEnds(NamedTuple):
 
 
 def find_routes(roads: Roads, seconds: Float, ends: TripEnds, rng: np.random.Generator) -> tuple[Int, Int]:
-    """Find the fastest route of every trip by perceived times.
-
-    Parameters
-    ----------
-    roads : Roads
-        The map.
-    seconds : ndarray
-        Mean seconds per period (rows) and arc (columns).
-    ends : TripEnds
-        The trips; a trip whose target is unreachable has no passes.
-    rng : numpy.random.Generator
-        Source of the perception errors.
-
-    Returns
-    -------
-    trip, arc : ndarray
-        The trip and the arc of every pass, trip after trip, in driving order.
-    """
+    """Find the fastest route of every trip by perceived times."""
     n, m = len(roads.places), len(roads.tails)
     key = roads.tails * n + roads.heads
     order = np.lexsort((roads.free_flow, key))  # of parallel arcs, keep the fastest
@@ -205,26 +188,7 @@ class Town:
 
 
 def simulate_people(roads: Roads, people: int, seed: int, days: int = DAYS, periods: tuple[str, ...] = PERIODS) -> Town:
-    """Simulate the drives of several days.
-
-    Parameters
-    ----------
-    roads : Roads
-        The map to drive on.
-    people : int
-        Number of people.
-    seed : int
-        The same seed gives the same drives.
-    days : int
-        Number of days.
-    periods : tuple of str
-        Names of the periods of a day; commutes use the first and the last.
-
-    Returns
-    -------
-    Town
-        Drives and true mean times.
-    """
+    """Simulate the drives of several days."""
     rng = simulation(seed)
     trips = _demand(roads, people, days, len(periods), rng)
     truth = _congestion(roads, trips, len(periods), rng)

@@ -73,22 +73,7 @@ edges_per_unit = {edges}
 def run_demo(
     out: Path, *, say: Callable[[str], object] = print, size: int = SIZE, people: int = PEOPLE
 ) -> dict[str, Any]:
-    """Run the demonstration.
-
-    Parameters
-    ----------
-    out : Path
-        Folder for all files; created if missing.
-    say : callable
-        Receives each line of the story.
-    size, people : int
-        Approximate number of intersections, and number of people.
-
-    Returns
-    -------
-    dict
-        All figures of the story, ready for JSON.
-    """
+    """Run the demonstration."""
     began = time.perf_counter()
     out = Path(out)
     make_folder(out)
@@ -135,7 +120,7 @@ def run_demo(
         f"7. The input files: {files['network']} (public) and {files['trips']} (PRIVATE). {files['weights']} (PRIVATE) "
         "has the same streets with mean times, for trying releases of a weighted network."
     )
-    texts = report_texts(expected)
+    texts = report_texts()
     report, public = out / "report.html", out / "report-public.html"
     write_report(public, topology, published, planned, title=TITLE, texts=texts)
     drawn = installed("matplotlib")
@@ -164,10 +149,8 @@ def run_demo(
     }  # fmt: skip
 
 
-def report_texts(expected: int) -> ReportTexts:
+def report_texts() -> ReportTexts:
     """Return the texts of the report for the demonstration city."""
-    columns = "--person person --day date --edge from,to --seconds seconds --period period --periods am,pm"
-    options = f"--protects person-day --low {LOW:g} --high {HIGH:g} --proxy free_flow"
     return ReportTexts(
         lead=(
             "Five days of trips in a generated city. hushpath released the travel times between all intersections, in "
@@ -191,20 +174,14 @@ def report_texts(expected: int) -> ReportTexts:
                 "hushpath query city.hush market airport --period am --interval",
             ),
             ("Read its privacy statement", "hushpath inspect city.hush"),
-            (
-                "Predict the error of such a release, before reading any trip",
-                f"hushpath plan streets.csv --directed --nodes city.nodes.csv --epsilon 1 {options} --units {expected} "
-                f"--cells {CELLS} --periods am,pm",
-            ),
+            ("Predict the error of such a release, before reading any trip", "hushpath plan release.toml"),
             (
                 "Make your own release (each release of the same days costs its epsilon again)",
-                f"hushpath release streets.csv --directed --nodes city.nodes.csv --trips trips.parquet -o mine.hush "
-                f"--epsilon 1 {options} {columns}",
+                "hushpath release release.toml -o mine.hush",
             ),
             (
                 f"Compare it with the truth ({NOT_PRIVATE}: for the data owner only)",
-                "hushpath evaluate streets.csv mine.hush --directed --trips trips.parquet --period am "
-                f"{columns.replace('--period ', '--period-column ')}",
+                "hushpath evaluate release.toml mine.hush --period am",
             ),
         ),
     )

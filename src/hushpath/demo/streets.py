@@ -46,20 +46,7 @@ class Streets:
 
 
 def lay_out(size: int, seed: int) -> Streets:
-    """Generate a connected street map.
-
-    Parameters
-    ----------
-    size : int
-        Approximate number of intersections.
-    seed : int
-        The same seed gives the same map.
-
-    Returns
-    -------
-    Streets
-        The map.
-    """
+    """Generate a connected street map."""
     rng = simulation(seed)
     radius = 1.08 * SPACING * math.sqrt(size / math.pi)
     main = _main_roads(radius, rng)

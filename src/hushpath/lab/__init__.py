@@ -1,7 +1,6 @@
 """The lab: every mechanism on generated networks, compared with the truth.  NOT PRIVATE throughout.
 
-networks    generated networks by class and size, and edge lists of the user
-weights     generated weights, all with median 1
+networks    generated networks and weights by class, size and kind, and edge lists of the user
 cases       what to measure: network x weights x noise x mechanism x estimator, each with an id
 trial       cases of one measurement: seeded releases, decoded by every estimator, compared with the truth
 runner      cases to results, by worker processes; finished cases are stored, an interrupted run continues

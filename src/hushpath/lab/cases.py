@@ -21,16 +21,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from .._validate import integer, one_of
 from ..decoder.registry import DECODERS
-from ..errors import OptionError
 from ..estimator.registry import ESTIMATORS
 from ..mechanism.registry import MECHANISMS, mechanism_named
-from .networks import CLASSES, OwnNetwork
-from .weights import KINDS, OWN
+from .networks import CLASSES, KINDS, OWN, OwnNetwork
 
 DELTA = 1e-6
 PRESENTATION = (
-    "cli/", "report/", "lab/pictures.py", "lab/report.py", "lab/table1.py", "lab/tables.py",
+    "cli/", "output/", "serve/", "lab/pictures.py", "lab/report.py", "lab/table1.py", "lab/tables.py",
 )  # fmt: skip
 MAIN_WEIGHTS = "uniform"
 LONG = ("path", "caterpillar", "ladder", "thin-grid")  # hops grow with n, so large sizes matter
@@ -41,42 +40,20 @@ NO_ESTIMATOR = "none"  # for mechanisms whose decoder searches no weights
 
 @dataclass(frozen=True)
 class Case:
-    """One combination to measure.
+    """One combination to measure."""
 
-    Attributes
-    ----------
-    network, size : str, int
-        A class of ``networks.CLASSES`` and its size, or the name of a file and its number of nodes.
-    weights, noise, mechanism : str, float, str
-        Kind of weights, noise in median weights, name of the mechanism.
-    estimator : str
-        Name of the estimator of edge weights, or ``NO_ESTIMATOR``.
-    repeats : int
-        Number of seeded releases, each with its own weights and noise.
-    most : int
-        Mechanisms that store more numbers than this are skipped.
-    seed : int
-        Seed of the whole run.
-    code : str
-        Digest of the source.
-    unit : float
-        The privacy unit in median weights: 1 except for rates.
-    file : OwnNetwork, optional
-        The edge list of the user.
-    """
-
-    network: str
-    size: int
+    network: str  # a class of ``networks.CLASSES``, or the name of a file
+    size: int  # approximate number of nodes
     weights: str
-    noise: float
+    noise: float  # in median weights
     mechanism: str
-    estimator: str
-    repeats: int
-    most: int
-    seed: int
-    code: str
-    unit: float = 1.0
-    file: OwnNetwork | None = None
+    estimator: str  # or NO_ESTIMATOR
+    repeats: int  # seeded releases, each with its own weights and noise
+    most: int  # mechanisms that store more numbers than this are skipped
+    seed: int  # of the whole run
+    code: str  # digest of the source
+    unit: float = 1.0  # the privacy unit in median weights: 1 except for rates
+    file: OwnNetwork | None = None  # the edge list of the user
 
     @property
     def epsilon(self) -> float:
@@ -130,16 +107,13 @@ def make_cases(
     estimators: Sequence[str] = (), own: Sequence[OwnNetwork] = (),
 ) -> list[Case]:  # fmt: skip
     """List the cases of a run in the order of the final table."""
-    if seed < 0:
-        raise OptionError(f"seed must be at least 0, got {seed}")
+    integer(seed, "seed", 0)
     names = [mechanism_named(name).name for name in mechanisms] or list(MECHANISMS)
     names = [name for name in MECHANISMS if name in names]  # the registry's order, each once
     for name in classes:
-        if name not in CLASSES:
-            raise OptionError(f"the network class must be one of {', '.join(CLASSES)}; got {name[:40]!r}")
+        one_of(name, "class", CLASSES)
     for name in estimators:
-        if name not in ESTIMATORS:
-            raise OptionError(f"the estimator must be one of {', '.join(ESTIMATORS)}; got {name[:40]!r}")
+        one_of(name, "estimator", ESTIMATORS)
     wanted = [name for name in CLASSES if not classes or name in classes]
     blank = Case("", 0, MAIN_WEIGHTS, 1.0, "", "", scope.repeats, scope.most, seed, code_digest())
     every = [*_generated(scope, wanted, blank), *_own(scope, own, blank), *_rates(scope, wanted, blank)]

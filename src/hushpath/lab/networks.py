@@ -1,8 +1,9 @@
-"""Networks to measure on: generated ones by class and size, and edge lists that the user names.
+"""Networks and weights to measure on: generated ones by class, size and kind, and edge lists that the user names.
 
 Each generated class varies one property of shape: the number of hops between nodes, the size of separators, the number
 of paths of nearly equal length.  Sizes are approximate where the shape requires it (a grid is square).  The same seed
-gives the same network.  Edge lists keep their own weights, scaled to median 1; results on them are NOT PRIVATE.
+gives the same network.  Weights of every kind have median 1, so that noise, counted in median weights, is comparable.
+Edge lists keep their own weights, scaled to median 1; results on them are NOT PRIVATE.
 """
 
 from __future__ import annotations
@@ -16,10 +17,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import dijkstra
 
+from .._validate import integer, one_of
 from ..arrays import Float, Int
 from ..demo.streets import lay_out, triangulated
 from ..errors import NetworkError, OptionError
+from ..estimator.fields import plane_waves
 from ..io.readers import read_network, read_table
 from ..io.readers.edge_lists import CSV, TSV
 from ..network.columns import numbers
@@ -46,10 +51,8 @@ class Ground(NamedTuple):
 
 def make_ground(name: str, size: int, seed: int) -> Ground:
     """Generate a connected network of about ``size`` nodes."""
-    if name not in CLASSES:
-        raise OptionError(f"the network class must be one of {', '.join(CLASSES)}; got {name[:40]!r}")
-    if size < 16:
-        raise OptionError(f"a generated network must have at least 16 nodes, got {size}")
+    one_of(name, "class", CLASSES)
+    integer(size, "size", 16)
     ends, places = CLASSES[name][1](size, simulation(seed))
     return Ground(np.asarray(ends, np.int64).reshape(-1, 2), np.asarray(places, np.float64))
 
@@ -177,6 +180,56 @@ CLASSES: dict[str, tuple[str, Callable[[int, np.random.Generator], Ground]]] = {
 }
 """Name, description and generator, in the order of the report: from long and thin to dense."""
 
+
+WAVES = 64
+SIDEWAYS = 0.02  # what a sideways edge costs, in median weights
+
+
+def draw_weights(ground: Ground, kind: str, seed: int) -> tuple[Float, float]:
+    """Draw one weight per edge, of median 1 (up to clipping), and return their public bound."""
+    one_of(kind, "weights", KINDS)
+    bound, draw = KINDS[kind][1:]
+    values = draw(ground, simulation(seed))
+    middle = float(np.median(values))
+    if middle <= 0:
+        raise OptionError(f"{kind} weights have no positive median on this network")
+    return np.clip(values / middle, 0.0, bound), bound
+
+
+def _correlated(ground: Ground, rng: np.random.Generator) -> Float:
+    """A smooth random field over the plane, as congestion is: neighbours are alike."""
+    middle = (ground.places[ground.ends[:, 0]] + ground.places[ground.ends[:, 1]]) / 2
+    extent = max(float(np.ptp(ground.places, axis=0).max()), 1e-9)
+    return np.exp(0.7 * plane_waves(middle, extent / 8, rng, WAVES, amplitudes=True))
+
+
+def _adversarial(ground: Ground, rng: np.random.Generator) -> Float:
+    """The worst weights for input perturbation: all paths that lead away from one end are almost equally long.
+
+    An edge that leads away from the far end costs 1, one that leads sideways next to nothing.  Where the network is
+    thick, a shortest path over noisy weights is the luckiest of exponentially many; on a tree the kind is harmless.
+    """
+    ends, n = ground.ends, ground.num_nodes
+    graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n)).tocsr()
+
+    def hops(origin: int) -> Float:
+        return np.asarray(dijkstra(graph, directed=False, unweighted=True, indices=origin), np.float64)
+
+    level = hops(int(hops(0).argmax()))
+    onward = level[ends[:, 0]] != level[ends[:, 1]]
+    jitter = rng.uniform(0.99, 1.01, len(ends))
+    return jitter if onward.mean() <= 0.5 else np.where(onward, jitter, SIDEWAYS)
+
+
+KINDS: dict[str, tuple[str, float, Callable[[Ground, np.random.Generator], Float]]] = {
+    "uniform": ("between 0 and 2, independent", 2.0, lambda ground, rng: rng.uniform(0.0, 2.0, len(ground.ends))),
+    "lognormal": ("skewed, independent", 8.0, lambda ground, rng: rng.lognormal(0.0, 0.6, len(ground.ends))),
+    "correlated": ("neighbours are alike, as in congestion", 8.0, _correlated),
+    "constant": ("all the same", 2.0, lambda ground, _: np.ones(len(ground.ends))),
+    "adversarial": ("very many paths of almost the same length", 2.0, _adversarial),
+}
+"""Name, one line for people, public bound, and generator."""
+OWN = "own"  # the weights in an edge list the user names
 
 TABLES = (*CSV.suffixes, *TSV.suffixes)
 MOST_NODES = 20_000  # larger networks take minutes per case

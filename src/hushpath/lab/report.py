@@ -10,52 +10,16 @@ from pathlib import Path
 
 from ..estimator.registry import ESTIMATORS
 from ..mechanism.registry import MECHANISMS
-from ..output.report.page import (
-    address,
-    bullets,
-    facts,
-    figure,
-    folded,
-    lists,
-    note,
-    records,
-    section,
-    short,
-    write_file,
-    write_page,
-)
+from ..output.report import page
+from ..output.report.page import address, bullets, figure, note, records, section, short, write_file
 from ..published.statement import NOT_PRIVATE
+from . import pictures as draw
+from . import tables as t
 from .cases import DELTA, MAIN_WEIGHTS
-from .networks import CLASSES
-from .pictures import (
-    error_against_hops,
-    error_against_n,
-    error_against_weights,
-    estimator_panels,
-    measured_rates,
-    phase_diagram,
-    table1_curves,
-)
+from .networks import CLASSES, KINDS
 from .table1 import curves, points, rates, slopes
-from .tables import (
-    AGAINST,
-    MAIN,
-    REFERENCE,
-    Row,
-    by_hops,
-    coverage,
-    csv_text,
-    estimators,
-    exponents,
-    final_table,
-    measured,
-    middle_noise,
-    names_of,
-    winners,
-    with_default_estimator,
-)
+from .tables import AGAINST, MAIN, REFERENCE, Row, csv_text, measured, names_of
 from .trial import CONFIDENCE, GAMMA
-from .weights import KINDS
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,29 +35,29 @@ class Findings:
 
 def find(results: list[Row]) -> Findings:
     """Compute every table and draw every picture of a run."""
-    everyday = with_default_estimator(results)
-    noise = middle_noise(everyday)
+    everyday = t.with_default_estimator(results)
+    noise = t.middle_noise(everyday)
     epsilon = next(row["epsilon"] for row in everyday if row["weights"] in MAIN and row["noise"] == noise)
     bound = KINDS[MAIN_WEIGHTS][1]
     tables: dict[str, list[Row]] = {
-        "results": final_table(results), "exponents": exponents(everyday), "winners": winners(everyday),
-        "hops": by_hops(everyday), "coverage": coverage(everyday), "estimators": estimators(results),
+        "results": t.final_table(results), "exponents": t.exponents(everyday), "winners": t.winners(everyday),
+        "hops": t.by_hops(everyday), "coverage": t.coverage(everyday), "estimators": t.estimators(results),
         "rates": rates(results), "rates-points": points(results), "table1": list(slopes(epsilon, bound, DELTA)),
         "table1-curves": list(curves(epsilon, bound, DELTA)),
     }  # fmt: skip
-    tables["weights"] = [row for row in final_table(everyday) if row["weights"] not in MAIN]
+    tables["weights"] = [row for row in t.final_table(everyday) if row["weights"] not in MAIN]
     pictures = {
-        "phases": phase_diagram(everyday), "hops": error_against_hops(everyday),
-        "table1": table1_curves(tables["table1-curves"], tables["table1"], everyday),
+        "phases": draw.phase_diagram(everyday), "hops": draw.error_against_hops(everyday),
+        "table1": draw.table1_curves(tables["table1-curves"], tables["table1"], everyday),
     }  # fmt: skip
     if measured(everyday, weights=MAIN_WEIGHTS, noise=noise):
-        pictures["error-n"] = error_against_n(everyday)
+        pictures["error-n"] = draw.error_against_n(everyday)
     if measured(tables["weights"]):
-        pictures["weights"] = error_against_weights(everyday)
+        pictures["weights"] = draw.error_against_weights(everyday)
     if tables["rates"]:
-        pictures["rates"] = measured_rates(results, tables["rates"])
+        pictures["rates"] = draw.measured_rates(results, tables["rates"])
     if len({row["estimator"] for row in tables["estimators"]}) > 1:
-        pictures["estimators"] = estimator_panels(tables["estimators"])
+        pictures["estimators"] = draw.estimator_panels(tables["estimators"])
     return Findings(results, noise, epsilon, tables, pictures)
 
 
@@ -199,12 +163,12 @@ def write_report(found: Findings, path: Path, command: str) -> None:
     parts.append(_estimators(found))
     parts += measured_table1(found) if "rates" in found.pictures else []
     parts += [predicted_table1(found), _accuracy(found), _glossary(found.results), _everything(found, command)]
-    write_page(path, title=TITLE, lead=LEAD, parts=parts, owner_only=True)
+    page.write_page(path, title=TITLE, lead=LEAD, parts=parts, owner_only=True)
 
 
 def _facts(rows: list[Row]) -> str:
     pairs = sum(row.get("pairs", 0) for row in rows)
-    return facts({
+    return page.facts({
         "cases": short(len(rows)), "networks": str(len(names_of(rows, "network"))),
         "mechanisms": str(len(names_of(rows, "mechanism"))),
         "largest network": short(max(row["nodes"] for row in rows)),
@@ -265,7 +229,7 @@ def _sizes(found: Findings) -> str:
     table = records({"network": "class", **{name: name for name in mechanisms}}, flat)
     return section(
         "Error against size", picture(found, "error-n", "exponents", text),
-        folded("Fitted exponents as a table", table),
+        page.folded("Fitted exponents as a table", table),
     )  # fmt: skip
 
 
@@ -339,7 +303,7 @@ def _glossary(rows: list[Row]) -> str:
     used = {name: one.summary for name, one in ESTIMATORS.items() if name in names_of(rows, "estimator")}
     classes = {name: kind[0] for name, kind in CLASSES.items()}
     listed = {"Mechanisms": known, "Estimators": used, "Generated networks": classes}
-    return section("Mechanisms and networks", lists({
+    return section("Mechanisms and networks", page.lists({
         heading: bullets(f"<strong>{name}</strong>: {escape(text)}" for name, text in named.items())
         for heading, named in listed.items()
     }))  # fmt: skip
@@ -364,4 +328,4 @@ def _skipped(rows: list[Row]) -> str:
         for (name, why), where in reasons.items()
     ]
     columns = {"mechanism": "mechanism", "reason": "reason", "cases": "cases", "where": "where"}
-    return folded("Skipped cases", records(columns, flat)) if flat else ""
+    return page.folded("Skipped cases", records(columns, flat)) if flat else ""

@@ -12,8 +12,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from ..errors import CannotError
@@ -44,8 +44,10 @@ class Store:
             if not line.endswith(b"\n"):
                 break
             whole += len(line)
-            if (row := _result(line)) is not None:
-                self.results[row["id"]] = row
+            with suppress(ValueError):
+                row = json.loads(line)
+                if isinstance(row, dict) and isinstance(row.get("id"), str):
+                    self.results[row["id"]] = row
         self._file.truncate(whole)
 
     def add(self, row: dict[str, Any]) -> None:
@@ -58,9 +60,7 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
 
@@ -72,34 +72,8 @@ def _owner_only(path: str, flags: int) -> int:
     return handle
 
 
-def _result(line: bytes) -> dict[str, Any] | None:
-    """Return the row of a line, or None if it is invalid."""
-    try:
-        row = json.loads(line)
-    except ValueError:
-        return None
-    return row if isinstance(row, dict) and isinstance(row.get("id"), str) else None
-
-
 def run_cases(cases: Sequence[Case], results: Path, *, jobs: int = 0, dask: str | None = None) -> list[dict[str, Any]]:
-    """Measure every case that is not stored yet.
-
-    Parameters
-    ----------
-    cases : sequence of Case
-        What to measure.
-    results : Path
-        The JSON lines file; created if missing.
-    jobs : int
-        Number of worker processes; 0 measures in this process.
-    dask : str, optional
-        The address of a Dask scheduler, or "local" for a cluster of ``jobs`` workers.
-
-    Returns
-    -------
-    list of dict
-        One row per case, in the order of ``cases``.
-    """
+    """Measure every case that is not stored yet."""
     with Store(results) as store:
         missing = [case for case in cases if case.id not in store.results]
         with counting(len(cases), "measuring") as advance:

@@ -12,7 +12,7 @@ from ..errors import CannotError, OptionError
 from ..output.report.canvas import needs_matplotlib
 from ..output.report.page import make_folder, write_file
 from ..published.statement import NOT_PRIVATE
-from .cases import FULL, QUICK, Scope, make_cases, measurements
+from .cases import FULL, Scope, make_cases, measurements
 from .networks import own_network
 from .report import Findings, find, write_pictures, write_report, write_tables
 from .runner import run_cases
@@ -20,43 +20,21 @@ from .runner import run_cases
 
 @dataclass(frozen=True)
 class Study:
-    """What to run and where to write it.
+    """What to run and where to write it."""
 
-    Attributes
-    ----------
-    out : Path
-        Folder for results.jsonl, the tables and report.html.
-    scope : Scope
-        Sizes, noises and repeats.
-    seed : int
-        The same seed gives the same table, apart from times.
-    mechanisms, classes, estimators : sequence of str
-        Restrict the run to these; all if empty.
-    networks, weight : sequence of Path, str
-        Edge lists of the user, and the column of their weights.
-    jobs : int
-        Number of worker processes; 0 measures in this process.
-    dask : str, optional
-        The address of a Dask scheduler, or "local" for a cluster of ``jobs`` workers on this machine.
-    json, plots : Path, optional
-        File for the final table; folder for pictures and their tables.
-    command : str
-        The command line that the report shows.
-    """
-
-    out: Path
+    out: Path  # folder for results.jsonl, the tables and report.html
     scope: Scope = FULL
-    seed: int = 0
-    mechanisms: Sequence[str] = ()
+    seed: int = 0  # the same seed gives the same table, apart from times
+    mechanisms: Sequence[str] = ()  # restrict the run to these; all if empty
     classes: Sequence[str] = ()
     estimators: Sequence[str] = ()
-    networks: Sequence[Path] = ()
-    weight: str = "weight"
-    jobs: int = 0
-    dask: str | None = None
-    json: Path | None = None
-    plots: Path | None = None
-    command: str = "hushpath lab"
+    networks: Sequence[Path] = ()  # edge lists of the user
+    weight: str = "weight"  # the column of their weights
+    jobs: int = 0  # worker processes; 0 measures in this process
+    dask: str | None = None  # address of a Dask scheduler, or "local" for a cluster of ``jobs`` workers
+    json: Path | None = None  # file for the final table
+    plots: Path | None = None  # folder for pictures and their tables
+    command: str = "hushpath lab"  # the command line that the report shows
 
 
 def run_study(study: Study, say: Callable[[str], object] = print) -> dict[str, Any]:
@@ -121,6 +99,3 @@ def highlights(found: Findings) -> list[str]:
         best = (f"{name} is best in {count} of {len(mine)}" for count, name in counts)
         lines.append(f"{network:<12} {', '.join(best)}")
     return lines
-
-
-__all__ = ["FULL", "QUICK", "Study", "run_study"]

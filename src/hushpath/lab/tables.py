@@ -22,7 +22,7 @@ from ..mechanism.registry import MECHANISMS
 from ..output.csv_text import csv_writer
 from ..published.statement import NOT_PRIVATE
 from .cases import MAIN_WEIGHTS
-from .weights import OWN
+from .networks import OWN
 
 Row = dict[str, Any]
 MAIN = (MAIN_WEIGHTS, OWN)

@@ -1,8 +1,8 @@
-"""Cases of the laboratory: seeded releases compared with the truth.  NOT PRIVATE: seeds are known, truth is used.
+"""Cases of the lab: seeded releases compared with the truth.  NOT PRIVATE: seeds are known, truth is used.
 
 A release is made once and read by every estimator that is asked for: reading is free.
 
-A mechanism that does not fit, or would store more numbers than a laboratory should, is skipped with its public
+A mechanism that does not fit, or would store more numbers than the lab allows, is skipped with its public
 reason.  Times are kept under ``times``, apart from everything that is the same on every run.
 """
 
@@ -33,13 +33,12 @@ from ..published.statement import NOT_PRIVATE
 from ..releasing.evaluate import Comparison, Evaluation, compare
 from ..releasing.release import release
 from .cases import DELTA, NO_ESTIMATOR, Case
-from .networks import load_own, make_ground
-from .weights import weigh
+from .networks import draw_weights, load_own, make_ground
 
 GAMMA = 0.05  # bounds hold with probability 95 %
 CONFIDENCE = 0.9
 SOURCES = 64  # compared with the truth, each to every node
-COVERED = 24  # pairs whose interval is checked, in the first release of a cell: preparing them takes longest of all
+COVERED = 24  # pairs whose interval is checked, in the first release of a case: preparing them takes longest
 ASKED = 256  # pairs timed
 
 
@@ -49,13 +48,6 @@ class Weighed(NamedTuple):
     network: Network
     lengths: Float
     bound: float
-
-
-class Released(NamedTuple):
-    """One seeded release, and how long it took."""
-
-    made: Release
-    seconds: float
 
 
 class Repeat(NamedTuple):
@@ -88,7 +80,7 @@ def measure_cases(cases: Sequence[Case]) -> list[dict[str, Any]]:
             released = _released(shared, repeat, str(choice.law))
             for case in cases:
                 try:
-                    repeats[case.id].append(_read(case, repeat, released))
+                    repeats[case.id].append(_read(case, repeat, *released))
                 except (OptionError, CannotError) as error:
                     without[case.id] = {"skipped": str(error)}
                 except Exception as error:
@@ -150,29 +142,30 @@ def _setting(case: Case, weighed: Weighed) -> dict[str, Any]:
 
 
 def _choice(case: Case, weighed: Weighed) -> Candidate:
-    """The better law of the mechanism, by the plan; refuses what is too large for a laboratory."""
+    """The better law of the mechanism, by the plan; refuses what is too large for the lab."""
     planned = plan(
         weighed.network.topology, epsilon=case.epsilon, unit=case.unit, delta=DELTA, max_weight=weighed.bound,
         mechanism=case.mechanism,
     ).choice  # fmt: skip
     if planned.numbers > case.most:
-        raise CannotError(f"{planned.numbers} numbers are more than the lab stores for one cell ({case.most})")
+        raise CannotError(f"{planned.numbers} numbers are more than the lab stores for one case ({case.most})")
     return planned
 
 
-def _released(case: Case, repeat: int, law: str) -> Released:
+def _released(case: Case, repeat: int, law: str) -> tuple[Release, float]:
+    """Make a seeded release; return it and the seconds that it took."""
     network, _, bound = _weighed(case, repeat)
     began = time.perf_counter()
     made = release(
         network, epsilon=case.epsilon, unit=case.unit, delta=DELTA, max_weight=bound, mechanism=case.mechanism,
         noise=law, seed=case.seed_for("noise", case.weights, case.noise, case.mechanism, repeat),
     )  # fmt: skip
-    return Released(made, time.perf_counter() - began)
+    return made, time.perf_counter() - began
 
 
-def _read(case: Case, repeat: int, released: Released) -> Repeat:
+def _read(case: Case, repeat: int, made: Release, seconds: float) -> Repeat:
     """Read a release as a case asks, and compare."""
-    made, (network, lengths, _) = released.made, _weighed(case, repeat)
+    network, lengths, _ = _weighed(case, repeat)
     default = case.estimator in (NO_ESTIMATOR, made.decoder.estimator.name)
     if not default:
         if not ESTIMATORS[case.estimator].suits(made.measurements.strategy):
@@ -187,7 +180,7 @@ def _read(case: Case, repeat: int, released: Released) -> Repeat:
     answered = (time.perf_counter() - began) / ASKED
     checked = default and repeat == 0 and case.unit == 1.0  # rates are about the largest error
     covered = _intervals(made, lengths, rng) if checked else np.empty(0, np.int64)
-    times = {"release_seconds": released.seconds, "query_seconds": answered}
+    times = {"release_seconds": seconds, "query_seconds": answered}
     return Repeat(comparison, covered, made.decoder.name, default, times)
 
 
@@ -229,12 +222,12 @@ def _weighed_as(case: Case, repeat: int) -> Weighed:
     if case.file is not None:
         return Weighed(*load_own(case.file))
     ground = make_ground(case.network, case.size, case.seed_for("shape"))
-    weights = weigh(ground, case.weights, case.seed_for("weights", case.weights, repeat))
+    values, bound = draw_weights(ground, case.weights, case.seed_for("weights", case.weights, repeat))
     topology, kept = Topology.build(
         range(ground.num_nodes), ground.ends[:, 0], ground.ends[:, 1], coordinates=ground.places
     )
-    lengths = weights.values[kept]
-    return Weighed(Network(topology, PrivateWeights(lengths, num_rows=len(lengths))), lengths, weights.bound)
+    lengths = values[kept]
+    return Weighed(Network(topology, PrivateWeights(lengths, num_rows=len(lengths))), lengths, bound)
 
 
 def _weighed(case: Case, repeat: int) -> Weighed:

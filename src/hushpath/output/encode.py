@@ -29,16 +29,7 @@ END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
 def encode(table: DistanceTable, form: str, cells: int = BLOCK_CELLS) -> Iterator[Any]:
-    """Return an iterator over the bytes of a table.
-
-    Args:
-        table: what to write.
-        form: ``csv``, ``parquet`` or ``arrow``.
-        cells: how many distances are computed at a time.
-
-    Raises:
-        OptionError: if the format cannot hold the columns of the table.
-    """
+    """Return an iterator over the bytes of a table."""
     if form != "arrow":
         table.check_columns(MAX_PARQUET_COLUMNS if form == "parquet" else None)
     return ENCODERS[form](table, cells)

@@ -165,14 +165,7 @@ def _write_parquet(path: Path, schema: Any, batches: Iterable[Any], **options: A
 def write_folder(
     tables: list[DistanceTable], folder: Path, *, workers: int = 0, dask: str | None = None
 ) -> WrittenMatrix:
-    """Write tables, one per period, as a folder of Parquet files, or continue a folder that was begun.
-
-    Args:
-        tables: the same question to every period.
-        folder: new, empty, or with parts of this matrix.
-        workers: processes of this machine that share the work, with ``dask="local"`` or without.
-        dask: address of a Dask scheduler, or "local" for a cluster on this machine.
-    """
+    """Write tables, one per period, as a folder of Parquet files, or continue a folder that was begun."""
     whole = [PartedTable(table) for table in tables]
     parts = [part for one in whole for part in one.parts]
     check_folder(folder, parts)

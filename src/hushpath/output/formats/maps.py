@@ -77,7 +77,7 @@ def _marked(release: Release, features: Iterable[dict[str, Any]], degrees: bool)
 def _edge_features(release: Release, options: ExportOptions) -> Iterator[dict[str, Any]]:
     """Yield a feature per edge; without a geometry where coordinates are missing."""
     found, quantity = release.edges, release.statement.quantity
-    more = {"units": quantity.unit_of_measure, "date": quantity.date, "period": release.period or ""}
+    more = {"unit_of_measure": quantity.unit_of_measure, "date": quantity.date, "period": release.period or ""}
     more = {key: text for key, text in more.items() if text}
     lines = found.lines(places_of(release.topology, options.crs))
     for (source, target), weight, line in zip(found.ends, found.weights.tolist(), lines, strict=True):

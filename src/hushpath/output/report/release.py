@@ -33,25 +33,7 @@ def write_report(
     comparison: Comparison | None = None, *, title: str = "A private release of distances",
     texts: ReportTexts | None = None,
 ) -> None:  # fmt: skip
-    """Write the report as one HTML file.
-
-    Parameters
-    ----------
-    path : path
-        The file to write.
-    topology : Topology
-        The public network.
-    release : Release
-        The release to describe.
-    plan : Plan or TripPlan, optional
-        What was expected before the release.
-    comparison : Comparison, optional
-        Released and true distances.  The file is then for the data owner only (mode 0600).
-    title : str
-        The title of the page.
-    texts : ReportTexts, optional
-        What the numbers mean, in the owner's words.
-    """
+    """Write the report as one HTML file."""
     texts = texts or ReportTexts()
     private = release.statement.private
     parts = [_banner(release.statement, comparison is not None), _facts(topology, release.statement, plan, texts)]
