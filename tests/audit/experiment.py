@@ -95,7 +95,7 @@ class Experiment:
         strategy, case, rng = self.single, self.case, np.random.default_rng(self.seed)
         topology, exposure, pure = strategy.topology, strategy.exposure, strategy.law is Law.LAPLACE
         scales = np.repeat(strategy.scales, strategy.group_sizes)
-        price = strategy.lattice.unit_steps / strategy.scales
+        price = strategy.terms.unit_steps(strategy.lattice) / strategy.scales
         price = exposure.cut * (price if pure else price**2 / 2)
         cost = np.bincount(exposure.edge, price[exposure.group], topology.num_edges)
         edges = zip(topology.tails.tolist(), topology.heads.tolist(), cost.tolist(), strict=True)

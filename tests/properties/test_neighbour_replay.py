@@ -85,7 +85,7 @@ def replay(index, case, statistics):
     for push in pushes(strategy, rng):
         assert np.abs(push.first - push.second).sum() <= UNIT
         steps = np.abs(meter.steps(push.first) - meter.steps(push.second))
-        assert steps.sum() <= strategy.lattice.unit_steps, f"{case}: {push.kind}: the lattice"
+        assert steps.sum() <= strategy.terms.unit_steps(strategy.lattice), f"{case}: {push.kind}: the lattice"
         moves = meter.moves(push)
         cost = meter.cost(moves)
         assert cost <= spent * (1 + 1e-12), f"{case}: {push.kind}: costs {cost}, spent {spent}"

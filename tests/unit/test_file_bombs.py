@@ -17,9 +17,11 @@ from hushpath.measurement.blocks import CliqueBlock, ClusterBlock, EdgeBlock
 from hushpath.measurement.hierarchy import HierarchyBlock
 from hushpath.measurement.private_step import Measurements
 from hushpath.measurement.strategy import Strategy
-from hushpath.measurement.terms import Terms
+from hushpath.measurement.terms import WeightTerms
 from hushpath.network.topology import Topology
 from hushpath.noise import Law
+from hushpath.privacy.accounting import Budget
+from hushpath.privacy.units import WeightUnit
 from hushpath.published.release import Release
 from hushpath.separators.hierarchy import Hierarchy, Lists
 
@@ -66,7 +68,7 @@ def packed(lists):
 
 def saved(path, topology, mechanism, blocks):
     """A release of nothing but zeros over these blocks."""
-    groups, terms = sum(len(block.group_sizes) for block in blocks), Terms(1e9, 0.0, 1.0, max_weight=10.0)
+    groups, terms = sum(len(block.group_sizes) for block in blocks), WeightTerms(Budget(1e9), WeightUnit(1.0), 10.0)
     strategy = Strategy(
         mechanism,
         topology,

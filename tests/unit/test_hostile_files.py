@@ -326,9 +326,7 @@ def deep(depth):
     ("details", {"a": {"b": 1}}), ("details", {"a": [[1]]}), ("details", {"a\n": 1}), ("options", {"a": "\x1b[2J"}),
     ("options", []), ("sampler", "opendp\nDifferentially private with epsilon = 0.01."), ("sampler", "trust me"),
     ("mechanism", ["input"]), ("mechanism", "telepathy"), ("law", "uniform"), ("law", None),
-    ("blocks", []), ("blocks", ["edges", "edges"]), ("blocks", [["edges"]]), ("unit", -1.0), ("unit", 1e300),
-    ("unit", True), ("granularity", 3.0), ("granularity", 1e-300), ("granularity", 2.0**900), ("max_weight", -1.0),
-    ("max_weight", "60"), ("directed", 1), ("directed", None), ("dropped_loops", -1), ("dropped_loops", 10**400),
+    ("blocks", []), ("blocks", ["edges", "edges"]), ("blocks", [["edges"]]), ("directed", 1), ("directed", None), ("dropped_loops", -1), ("dropped_loops", 10**400),
     ("statement", {}), ("statement", []), ("extra", 1),
 ])  # fmt: skip
 def test_headers(plain, field, value):
@@ -336,11 +334,35 @@ def test_headers(plain, field, value):
     refused(plain)
 
 
+@pytest.mark.parametrize(("field", "value"), [
+    ("l1", -1.0), ("l1", 1e300), ("l1", True), ("l1", None), ("l1", 0.5), ("l2", -1.0), ("l2", "1"), ("population", 0),
+    ("population", True), ("population", 1.5), ("extra", 1), ("unit", {}), ("unit", 1.0), ("lattice_step", 3.0),
+    ("lattice_step", 1e-300), ("lattice_step", 2.0**900), ("lattice_step", None), ("max_weight", -1.0),
+    ("max_weight", "60"), ("max_weight", 1.0),
+])  # fmt: skip
+def test_terms(plain, field, value):
+    """Terms are proved like everything else, also where the statement repeats them."""
+
+    def change(header, arrays):
+        terms = header["terms"]
+        (terms if field in terms else terms["unit"])[field] = value
+        header["statement"]["unit"] = {"kind": "weights", **terms["unit"]} if isinstance(terms["unit"], dict) else {}
+
+    forged(plain, change)
+    refused(plain)
+
+
+@pytest.mark.parametrize(("field", "value"), [("l1", 0.5), ("l2", 0.5), ("population", 9), ("kind", "trips")])
+def test_the_stated_unit_is_that_of_the_terms(plain, field, value):
+    forged(plain, lambda header, arrays: header["statement"]["unit"].update({field: value}))
+    refused(plain)
+
+
 @pytest.mark.parametrize(
     "field",
     [
         "private", "reasons", "epsilon", "delta", "budget_epsilon", "budget_delta", "spent", "worst_edge", "noise",
-        "numbers", "version", "population",
+        "numbers", "version", "unit",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("value", [None, "0", -1, True, [0.0, 0.0], {"a": 1}, 1e308, "inf", 10**400])

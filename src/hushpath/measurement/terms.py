@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -126,6 +126,5 @@ class WeightTerms(Terms):
         if set(header) != {"unit", "max_weight", "lattice_step"} or not isinstance(header["unit"], dict):
             raise FileFormatError("its terms have unknown or missing fields")
         most = header["max_weight"]
-        unit = WeightUnit.from_dict(header["unit"])
-        made = WeightUnit(l1=unit.l1, l2=unit.l2, population=unit.population, lattice_step=header["lattice_step"])
-        return cls(budget, made, None if most is None else positive(most, "max_weight"))
+        unit = replace(WeightUnit.from_dict(header["unit"]), lattice_step=positive(header["lattice_step"], "lattice_step"))
+        return cls(budget, unit, None if most is None else positive(most, "max_weight"))
