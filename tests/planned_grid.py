@@ -3,8 +3,10 @@
 import numpy as np
 from named_graphs import build, grid_ends
 
-from hushpath.measurement.terms import Terms
+from hushpath.measurement.terms import WeightTerms
 from hushpath.planning.surrogates import TypicalWeight, make_surrogates
+from hushpath.privacy.accounting import Budget
+from hushpath.privacy.units import WeightUnit
 
 ENDS = grid_ends(20, 20)
 PLACES = np.stack(np.divmod(np.arange(400), 20), axis=1).astype(float)
@@ -21,6 +23,8 @@ def asked(**more):
     return dict(epsilon=1.0, unit=1.5, typical_weight=5.0) | more
 
 
-def stand_ins(topology, typical=5.0, high=None, **terms):
+def stand_ins(topology, typical=5.0, high=None, max_weight=None):
     declared = typical and TypicalWeight(typical, high or typical)
-    return make_surrogates(topology, Terms.declared(1.0, 1e-6, 1.0, **terms).lattice(topology), declared)
+    return make_surrogates(
+        topology, WeightTerms(Budget(1.0, 1e-6), WeightUnit(1.0), max_weight).lattice(topology), declared
+    )

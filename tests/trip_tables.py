@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from named_graphs import grid_ends
 
+from hushpath import Budget, TripUnit
 from hushpath.measurement.trip_strategy import TripTerms, trip_strategy
 from hushpath.network.topology import Topology
 from hushpath.trips.trips import read_trips
@@ -35,10 +36,10 @@ def copies(count):
 def terms_for(topology, protects, law="gaussian", **more):
     rng = np.random.default_rng(5)
     periods = more.pop("periods")
-    emphasis = rng.integers(1000, 30_000, topology.num_edges)
+    weights = rng.integers(1000, 30_000, topology.num_edges)
+    budget = Budget(1.0, 1e-6 if law == "gaussian" else 0.0)
     return TripTerms(
-        epsilon=1.0, delta=1e-6 if law == "gaussian" else 0.0, unit=1.0, protects=protects, emphasis=emphasis,
-        low=0.5 * topology.proxy, high=6 * topology.proxy, periods=periods, **more,
+        budget, TripUnit(protects, **more), 0.5 * topology.proxy, 6 * topology.proxy, weights, periods
     )  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """Every mechanism, on every named network: exact without noise, the same after saving, certified always."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from named_graphs import ALL, SMALL, exact_distances, fitted, named
@@ -7,6 +9,7 @@ from named_graphs import ALL, SMALL, exact_distances, fitted, named
 import hushpath
 from hushpath.mechanism.registry import MECHANISMS
 from hushpath.planning.predict import error_bound
+from hushpath.published.release import Release
 
 EXACT = [name for name in MECHANISMS if MECHANISMS[name].lossless]
 INEXACT = [name for name in MECHANISMS if not MECHANISMS[name].lossless]
@@ -79,7 +82,7 @@ IN_TURN = [
 @pytest.mark.parametrize(("name", "law", "mechanism"), IN_TURN)
 def test_saving_changes_no_bit_of_any_answer(name, law, mechanism, tmp_path):
     net = named(name)
-    rel = release_or_skip(net, epsilon=1.0, mechanism=mechanism, law=law, max_weight=20.0)
+    rel = release_or_skip(net, epsilon=1.0, mechanism=mechanism, noise=law, max_weight=20.0)
     rel.save(tmp_path / "x.hush")
     again = hushpath.load(tmp_path / "x.hush")
     assert np.array_equal(again.matrix(), rel.matrix())
@@ -149,3 +152,26 @@ def test_intervals_hold_the_answer_and_respect_public_facts(mechanism):
     assert rel.interval(0, 4) == (np.inf, np.inf)
     with pytest.raises(hushpath.HushpathError, match="between 0 and 1"):
         rel.interval(0, 1, confidence=1.0)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_details_are_for_people_only(mechanism):
+    """No answer, interval or bound rests on them: a file could say anything there."""
+    net = fitted(named("grid"), mechanism)
+    rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism=mechanism, max_weight=20.0, seed=3)
+    strategy = replace(rel.measurements.strategy, details={"hubs": 10**9, "radius": -1, "shares": "none"})
+    forged = Release(replace(rel.measurements, strategy=strategy))
+    assert np.array_equal(forged.matrix(), rel.matrix())
+    assert forged.intervals([(0, 5)]).tolist() == rel.intervals([(0, 5)]).tolist()
+    assert error_bound(strategy, 0.05) == error_bound(rel.measurements.strategy, 0.05)
+
+
+def test_auto_leaves_mechanisms_for_comparison_alone(monkeypatch):
+    topology = named("grid").topology
+    for name, one in MECHANISMS.items():
+        if one.comparison:
+            monkeypatch.setitem(MECHANISMS, name, replace(one, design=lambda *_, **__: pytest.fail("was built")))
+    found = {one.mechanism: one for one in hushpath.plan(topology, epsilon=1.0, unit=1.0, max_weight=20.0).candidates}
+    assert set(found) == set(MECHANISMS)
+    for name, one in MECHANISMS.items():
+        assert (found[name].strategy is None) == one.comparison, found[name].reason

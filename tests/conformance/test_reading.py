@@ -78,7 +78,7 @@ def trip_releases():
             for epsilon, delta in ((1.0, 1e-6), (1.0, 0.0), (np.inf, 1e-6)):
                 owned = travelled(name, directed, periods)
                 told = dict(protects="person", low=0.5, high=6, seed=7)
-                rel = hushpath.release(owned.trips, epsilon=epsilon, delta=delta, **told)
+                rel = hushpath.release_trips(owned.trips, epsilon=epsilon, delta=delta, **told)
                 made += [(owned, rel.for_period(period)) for period in rel.periods] or [(owned, rel)]
     return made
 
@@ -189,7 +189,7 @@ def test_the_default_is_the_first_that_reads_and_every_release_has_one():
     by_name = {(id(rel), decoder): read for decoder in DECODERS for _, rel, read in readings(decoder)}
     for _, rel in [*releases(), *trip_releases()]:
         able = decoders_for(rel.measurements.strategy)
-        assert rel.decoder.name == able[0].name == rel.read().decoder.name
+        assert rel.decoder.name == able[0].name == rel.with_decoder().decoder.name
     for _, rel in [*releases(), *trip_releases()][::3]:  # which takes longer
         assert np.array_equal(by_name[id(rel), rel.decoder.name].matrix(), rel.matrix())
 
@@ -199,7 +199,7 @@ def test_decoders_and_estimators_that_do_not_apply_are_refused():
     rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input")
     for asked in (dict(decoder="anchors"), dict(decoder="nobody"), dict(estimator="nobody")):
         with pytest.raises(OptionError):
-            rel.read(**asked)
+            rel.with_decoder(**asked)
     table = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="all-pairs")
     with pytest.raises(OptionError):
         table.with_decoder(estimator="clip")
@@ -298,7 +298,7 @@ def test_a_proved_estimator_moves_no_weight_away_from_the_truth(estimator):
 
 @pytest.mark.parametrize(
     "estimator", [pytest.param(name, marks=[pytest.mark.slow] * (name in COSTLY)) for name in OF_WEIGHTS]
-)  # those that take long have tests of their intervals in tests/unit: test_intervals.py and test_lean.py
+)  # those that take long have tests of their intervals in tests/unit: test_intervals.py and test_sums_prior.py
 def test_intervals_know_how_far_an_estimator_may_be_off(estimator):
     """Simulated intervals hold the truth about as often as they say; proved ones are refused if nothing is proved."""
     net = named("zero weights")  # the smallest grid, as each release is rehearsed many times
@@ -396,7 +396,7 @@ def test_wild_noise_breaks_no_estimator_of_trips(estimator):
             values = np.full_like(rel.measurements.values, extreme)
             wild = Release(Measurements(rel.measurements.strategy, values, "vector-seeded", False))
             read = wild.with_decoder(estimator=estimator)
-            answers = (read.at(rel.period) if rel.period else read).matrix()
+            answers = (read.for_period(rel.period) if rel.period else read).matrix()
             assert (answers >= 0).all()
             apart = np.isinf(exact_distances(owned.topology, np.ones(owned.topology.num_edges)))
             assert np.array_equal(np.isinf(answers), apart)
@@ -417,7 +417,7 @@ def test_a_release_of_trips_is_the_same_after_saving(tmp_path):
     for owned, rel in trip_releases():
         rel.save(tmp_path / "x.hush")
         again = hushpath.load(tmp_path / "x.hush")
-        again = again if rel.period is None else again.at(rel.period)
+        again = again if rel.period is None else again.for_period(rel.period)
         assert np.array_equal(again.matrix(), rel.matrix())
         assert again.statement == rel.statement
         assert again.fingerprint == rel.fingerprint

@@ -235,7 +235,7 @@ def test_the_predicted_error_of_a_tree_is_the_realised_one():
     """Linear answers: the variance is exact, so mean errors agree up to sampling and clipping at 0 (within 25 %)."""
     net = random_tree(400, reach=2)
     expected = exact_distances(net.topology, net.weights.reveal())
-    ask = dict(epsilon=1.0, unit=1.0, mechanism="tree", law="gaussian")
+    ask = dict(epsilon=1.0, unit=1.0, mechanism="tree", noise="gaussian")
     chosen = plan(net.topology, **ask)
     errors = [np.abs(hushpath.release(net, seed=s, **ask).matrix() - expected).mean() for s in range(12)]
     assert np.mean(errors) == pytest.approx(chosen.choice.mean_error, rel=0.25)

@@ -14,7 +14,7 @@ from named_graphs import grid_ends
 import hushpath
 from hushpath.cli import run
 from hushpath.estimator import registry as estimators
-from hushpath.published.quantity import told
+from hushpath.published.quantity import format_value
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_the_whole_story(folder, capsys):
     assert code == 0
     assert 0 < answer < 200
     code, out, err = call(capsys, "query", "roads.hush", "n0", "n29")
-    assert out.strip() == told(answer)  # with the digits that mean something
+    assert out.strip() == format_value(answer)  # with the digits that mean something
     code, out, err = call(capsys, "query", "roads.hush", "n0", "n29", "--interval", "--json")
     low, high = json.loads(out)["answers"][0]["interval"]
     assert low <= answer <= high

@@ -85,7 +85,7 @@ def test_tiny_networks(edges):
     nx.set_edge_attributes(graph, 4.0, "weight")
     graph.add_node(99)
     for law, delta in (("laplace", 0.0), ("gaussian", 1e-6)):
-        rel = released(graph, law=law, delta=delta)
+        rel = released(graph, noise=law, delta=delta)
         low, high = rel.interval(0, edges)
         assert 0 <= low <= rel.distance(0, edges) <= high < np.inf
         assert low < high
@@ -112,7 +112,7 @@ def test_no_noise_no_width():
 
 @pytest.mark.parametrize("mechanism", ["all-pairs", "hubs", "separator", "cover", "treewidth"])
 def test_other_decoders_in_bulk(mechanism):
-    rel = released(grid(4), mechanism=mechanism, max_weight=20.0).read(
+    rel = released(grid(4), mechanism=mechanism, max_weight=20.0).with_decoder(
         **({"estimator": "clip"} if mechanism == "hubs" else {})
     )
     pairs = [(0, 15), (3, 12), (2, 2), (15, 0)]
@@ -137,7 +137,7 @@ def test_trees_in_bulk():
 def test_hostile_values_break_nothing(values, law):
     graph = nx.cycle_graph(4)
     nx.set_edge_attributes(graph, 4.0, "weight")
-    rel = released(graph, law=law, delta=0.0 if law == "laplace" else 1e-6)
+    rel = released(graph, noise=law, delta=0.0 if law == "laplace" else 1e-6)
     again = hushpath.Release(replace(rel.measurements, values=np.array(values, np.int64)), rel.statement)
     found = again.matrix(interval=True)
     assert (found.low <= found.distance).all()
@@ -212,8 +212,8 @@ def test_with_a_proxy_and_under_either_law(law, delta):
     net = hushpath.Network.from_networkx(grid(6))
     rng, weights = np.random.default_rng(8), net.weights.reveal()
     net = net.with_proxy(weights * np.exp(0.1 * rng.normal(size=len(weights))), name="typical")
-    asked = dict(epsilon=1.0, delta=delta, law=law, unit=1.0, mechanism="input", seed=1, anyway=True)
-    rel = hushpath.release(net, **asked)
+    asked = dict(epsilon=1.0, delta=delta, noise=law, unit=1.0, mechanism="input")
+    rel = hushpath.release(net, plan=hushpath.plan(net.topology, ignore_baseline=True, **asked), seed=1)
     found = rel.matrix(interval=True)
     other = ~np.eye(36, dtype=bool)
     assert (found.low >= 0).all()
@@ -221,7 +221,7 @@ def test_with_a_proxy_and_under_either_law(law, delta):
     assert (found.distance <= found.high).all()
     assert (found.low < found.high)[other].all()
     assert np.isfinite(found.high).all()
-    again = hushpath.release(net, **asked)
+    again = hushpath.release(net, plan=hushpath.plan(net.topology, ignore_baseline=True, **asked), seed=1)
     assert np.array_equal(again.matrix(interval=True).high, found.high)
 
 

@@ -13,11 +13,13 @@ from hushpath.estimator.base import NoisyEdges
 from hushpath.estimator.weights.bounds import within_bounds
 from hushpath.measurement.anchors import is_forest
 from hushpath.measurement.lines import LineBlock, PathVariances, line_nodes
-from hushpath.measurement.terms import Terms
+from hushpath.measurement.terms import WeightTerms
 from hushpath.mechanism.base import Problem, build_strategy
 from hushpath.mechanism.registry import MECHANISMS
 from hushpath.noise import Law, stds
 from hushpath.planning.predict import from_noise
+from hushpath.privacy.accounting import Budget
+from hushpath.privacy.units import WeightUnit
 from hushpath.separators.lines import Lines, bridges, lines_of, traffic
 
 RNG = np.random.default_rng(8)
@@ -70,7 +72,7 @@ def test_a_tree_falls_into_few_lines_and_a_path_into_one():
 
 def strategy_of(topology, law, branch=2):
     """Uneven scales, as a real choice of shares has them."""
-    problem = Problem.of(topology, Terms(1.0, 1e-6, 1.0, 50.0))
+    problem = Problem.of(topology, WeightTerms(Budget(1.0, 1e-6), WeightUnit(1.0), 50.0))
     return build_strategy(MECHANISMS["lines"], problem, law, {"branch": branch})
 
 
@@ -173,11 +175,12 @@ def test_the_choice_pays_on_a_path_and_leaves_a_star_alone():
     star = build(300, [(0, i) for i in range(1, 300)], np.ones(299)).topology
     grid = build(400, grid_ends(20, 20), np.ones(760)).topology
     for law in Law:
-        sums = build_strategy(MECHANISMS["lines"], Problem.of(path, Terms(1.0, 1e-6, 1.0)), law, {})
-        edges = build_strategy(MECHANISMS["input"], Problem.of(path, Terms(1.0, 1e-6, 1.0)), law, {})
+        terms = WeightTerms(Budget(1.0, 1e-6), WeightUnit(1.0))
+        sums = build_strategy(MECHANISMS["lines"], Problem.of(path, terms), law, {})
+        edges = build_strategy(MECHANISMS["input"], Problem.of(path, terms), law, {})
         assert from_noise(sums)[0].mean < 0.56 * from_noise(edges)[0].mean
         for other in (star, grid):
-            plain = build_strategy(MECHANISMS["lines"], Problem.of(other, Terms(1.0, 1e-6, 1.0)), law, {})
+            plain = build_strategy(MECHANISMS["lines"], Problem.of(other, terms), law, {})
             assert plain.details["lines_with_sums"] == 0
             assert plain.num_values == other.num_edges
 

@@ -20,14 +20,14 @@ SLOW = pytest.mark.slow  # one noise shows it each time; `make test-slow` tries 
 @pytest.mark.parametrize("unit", [pytest.param(0.5, marks=SLOW), 1.5, pytest.param(5.0, marks=SLOW)])
 def test_the_predicted_error_is_the_realised_one_where_weights_are_like_stand_ins(unit):
     net = lognormal_grid()
-    made = plan(net.topology, **asked(unit=unit, mechanism="input", law="laplace"))
+    made = plan(net.topology, **asked(unit=unit, mechanism="input", noise="laplace"))
     found = [hushpath.evaluate(net, hushpath.release(net, plan=made, seed=seed)) for seed in range(12)]  # bias is luck
     mean, bias = np.mean([one.mean_error for one in found]), np.mean([one.bias for one in found])
     assert mean / 1.5 < made.choice.mean_error < mean * 1.5
     assert made.choice.bias == pytest.approx(bias, abs=mean / 2)
     assert made.choice.expected.least < made.choice.mean_error < made.choice.expected.most
     assert made.choice.mean_error < made.choice.p95_error < made.choice.bound
-    assert made.choice.relative == pytest.approx(made.choice.mean_error / made.known.distance)
+    assert made.choice.relative == pytest.approx(made.choice.mean_error / made.baseline.distance)
 
 
 @pytest.mark.slow
@@ -36,7 +36,7 @@ def test_who_tells_how_far_weights_lie_apart_is_told_the_error_of_such_weights(u
     """A quarter below 1 and a quarter above 25: far from what a median alone makes one think."""
     weights = 5 * np.exp(2.4 * np.random.default_rng(3).normal(size=len(ENDS)))
     net = build(400, ENDS, weights, coordinates=PLACES)
-    asked_so = dict(epsilon=1.0, unit=unit, mechanism="input", law="laplace", max_weight=5000.0)
+    asked_so = dict(epsilon=1.0, unit=unit, mechanism="input", noise="laplace", max_weight=5000.0)
     middle, quarters = (plan(net.topology, typical_weight=typical, **asked_so) for typical in (5.0, (1.0, 25.0)))
     found = [hushpath.evaluate(net, hushpath.release(net, plan=quarters, seed=seed)) for seed in range(3)]
     true = np.mean([one.mean_error for one in found])
@@ -69,7 +69,7 @@ def test_simulation_sees_the_bias_that_noise_alone_does_not_tell():
     )
     true = hushpath.evaluate(net, hushpath.release(net, plan=blind, seed=0)).mean_error
     assert blind.choice.mean_error < true / 1.5
-    assert (blind.choice.bias, blind.choice.relative, blind.known) == (None, None, None)
+    assert (blind.choice.bias, blind.choice.relative, blind.baseline) == (None, None, None)
     assert true / 1.5 < tried.choice.mean_error < true * 1.5
     assert tried.choice.bias < -tried.choice.mean_error / 2
 
@@ -87,12 +87,12 @@ def test_every_candidate_says_how_it_is_read_and_the_far_ones_are_in_brackets():
     assert f"({far[-1].mean_error:.4g})" in text
     assert "In brackets" in text
     assert "times as close" in text
-    assert all(len(line) <= 160 for line in text.splitlines() if "everybody" not in line and "cannot" not in line)
+    assert all(len(line) <= 160 for line in text.splitlines() if "Baseline" not in line and "cannot" not in line)
     values = json.loads(json.dumps(made.as_dict(), allow_nan=False))
     first = values["candidates"][0]
     assert first["bias"] == made.choice.bias
     assert first["mean_error_between"] == [made.choice.expected.least, made.choice.expected.most]
-    assert values["known_already"]["error"] == made.known.error
+    assert values["baseline"]["error"] == made.baseline.error
     assert values["worth_it"] is True
 
 
@@ -100,7 +100,7 @@ def test_every_candidate_says_how_it_is_read_and_the_far_ones_are_in_brackets():
 def test_no_candidate_that_was_left_out_would_have_won():
     """What was not tried is tried by name, whatever noise alone says of it."""
     topology = named("grid").topology
-    terms = dict(epsilon=2.0, unit=2.0, max_weight=20.0, typical_weight=10.0, anyway=True)
+    terms = dict(epsilon=2.0, unit=2.0, max_weight=20.0, typical_weight=10.0, ignore_baseline=True)
     made = plan(topology, **terms)
     possible = [candidate for candidate in made.candidates if candidate.strategy is not None]
     assert {candidate.expected.simulated for candidate in possible} == {True, False}
@@ -115,7 +115,7 @@ def test_no_candidate_that_was_left_out_would_have_won():
 def test_without_a_scale_the_plan_says_so():
     text = str(plan(lognormal_grid().topology, epsilon=1.0, unit=1.0))
     assert "Nothing public says how large weights are" in text
-    assert "everybody" not in text
+    assert "Baseline" not in text
     assert "four kinds" not in text
 
 
@@ -124,7 +124,7 @@ def test_simulations_are_marked_not_private(monkeypatch):
     seen = []
     real = predict.simulate_release
     monkeypatch.setattr(predict, "simulate_release", lambda *given: seen.append(real(*given)) or seen[-1])
-    plan(topology, **asked(mechanism="input", law="laplace"))
+    plan(topology, **asked(mechanism="input", noise="laplace"))
     assert seen
     assert not any(one.private for one in seen)
     for scale in (1, 7, 2**40):  # in proportion, so that budgets can be compared

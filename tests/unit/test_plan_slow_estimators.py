@@ -9,19 +9,21 @@ from planned_grid import ENDS, asked, lognormal_grid
 
 import hushpath
 from hushpath.estimator import registry as estimators
-from hushpath.measurement.terms import Terms
+from hushpath.measurement.terms import WeightTerms
 from hushpath.mechanism.base import Problem
 from hushpath.planning import predict
 from hushpath.planning.plan import plan
 from hushpath.planning.predict import Outcome, PerHop, simulate_errors
 from hushpath.planning.surrogates import Kind, TypicalWeight, make_surrogates
+from hushpath.privacy.accounting import Budget
+from hushpath.privacy.units import WeightUnit
 
 
 def test_what_a_slow_estimator_gains_is_extrapolated_from_a_part(monkeypatch):
     net = lognormal_grid()
     monkeypatch.setattr(predict, "WHOLE_EDGES", 100)
     monkeypatch.setattr("hushpath.planning.surrogates.PART_NODES", 150)
-    problem = Problem.of(net.topology, Terms.declared(1.0, 1e-6, 1.5))
+    problem = Problem.of(net.topology, WeightTerms(Budget(1.0, 1e-6), WeightUnit(1.5)))
     strategy = plan(net.topology, epsilon=1.0, unit=1.5, mechanism="input", noise="laplace").strategy
     clip = estimators.ESTIMATORS["clip"]
 
@@ -64,10 +66,10 @@ def test_on_larger_networks_slow_estimators_are_tried_on_two_kinds_and_the_other
     clip, tried = estimators.ESTIMATORS["clip"], []
     slow = replace(clip, name="slow", costly=True, estimate=lambda noisy: tried.append(1) or clip.estimate(noisy) // 2)
     monkeypatch.setattr(estimators, "ESTIMATORS", {"slow": slow, "clip": clip})
-    every = plan(topology, ignore_baseline=True, **asked(mechanism="input", law="laplace"))
+    every = plan(topology, ignore_baseline=True, **asked(mechanism="input", noise="laplace"))
     assert len(tried) == 4
     monkeypatch.setattr(predict, "SMALL_NETWORK", 100)
-    few = plan(topology, ignore_baseline=True, **asked(mechanism="input", law="laplace"))
+    few = plan(topology, ignore_baseline=True, **asked(mechanism="input", noise="laplace"))
     assert len(tried) == 4 + 2
     assert few.choice.mean_error == pytest.approx(every.choice.mean_error, rel=0.2)
     assert few.choice.p95_error == pytest.approx(every.choice.p95_error, rel=0.2)
@@ -88,7 +90,7 @@ def test_what_quick_estimators_put_far_behind_is_tried_too_where_it_is_read_by_a
     length = 400
     topology = build(length + 1, [(i, i + 1) for i in range(length)], np.ones(length)).topology
     lucky = replace(estimators.ESTIMATORS["shrink"], estimate=lambda noisy: np.full(len(noisy.values), truth))
-    terms = dict(epsilon=1.0, unit=3.0, typical_weight=5.0, law="laplace")
+    terms = dict(epsilon=1.0, unit=3.0, typical_weight=5.0, noise="laplace")
     assert plan(topology, **terms).choice.mechanism == "lines"
     truth = np.rint(5.0 / plan(topology, **terms).strategy.lattice.granularity).astype(np.int64)
     monkeypatch.setitem(estimators.ESTIMATORS, "shrink", lucky)
@@ -120,16 +122,13 @@ def test_nothing_is_simulated_twice_and_nothing_where_there_is_nothing_to_decide
     terms = dict(unit=2.0, max_weight=20.0, typical_weight=10.0)
     plan(net.topology, **terms, target_error="30%")
     assert len(seen) == len(set(seen)) > 8
-    alone = dict(terms, epsilon=1.0, mechanism="input", seed=1)
-    for more, simulates in (
-        ({"law": "laplace"}, True), ({"anyway": True}, True),  # refused if useless; two laws to choose from
-        ({"law": "laplace", "anyway": True}, False), ({"delta": 0.0, "anyway": True}, False),
-    ):  # fmt: skip
-        seen.clear()
-        hushpath.release(net, **alone, **more).with_decoder(estimator="clip")
+    proxied = net.with_proxy(net.weights.reveal())
+    alone = dict(epsilon=1.0, unit=2.0, max_weight=20.0, mechanism="input", seed=1)
+    for given, noise, simulates in ((proxied, "laplace", True), (proxied, "auto", True), (net, "laplace", False)):
+        seen.clear()  # a proxy is a baseline, and a release that is no better is refused
+        hushpath.release(given, **alone, noise=noise).with_decoder(estimator="clip")
         assert bool(seen) == simulates
     seen.clear()
-    assert plan(
-        net.topology, epsilon=1.0, mechanism="input", noise="laplace", ignore_baseline=True, **terms
-    ).known  # it is shown
+    made = plan(net.topology, epsilon=1.0, mechanism="input", noise="laplace", ignore_baseline=True, **terms)
+    assert made.baseline is not None
     assert seen

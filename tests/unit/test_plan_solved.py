@@ -28,12 +28,12 @@ def test_a_target_error_is_solved_for_epsilon(wanted, more, estimator, request):
         request.getfixturevalue("quick")
     topology = lognormal_grid(rows=20 if estimator == "clip" else 6).topology
     made = plan(topology, **asked(epsilon=None, target_error=wanted, **more))
-    goal = 0.05 * made.known.distance if isinstance(wanted, str) and "%" in wanted else float(wanted)
+    goal = 0.05 * made.baseline.distance if isinstance(wanted, str) and "%" in wanted else float(wanted)
     assert made.target_error == pytest.approx(goal)
     assert 0.9 * goal < made.choice.mean_error <= goal
-    assert made.terms.epsilon == float(f"{made.terms.epsilon:.3g}")
+    assert made.terms.budget.epsilon == float(f"{made.terms.budget.epsilon:.3g}")
     assert f"predicted mean error of {goal:.4g}" in str(made)
-    less = plan(topology, **asked(epsilon=0.9 * made.terms.epsilon, **more))
+    less = plan(topology, **asked(epsilon=0.9 * made.terms.budget.epsilon, **more))
     assert less.choice.mean_error > goal * 0.97
 
 
@@ -59,14 +59,14 @@ def test_several_epsilons_make_a_sweep():
     topology = lognormal_grid().topology
     made = plan(topology, **asked(epsilon=[2, 0.5, 1, 2.0]))
     assert isinstance(made, Sweep)
-    assert [one.terms.epsilon for one in made.plans] == [0.5, 1.0, 2.0]
+    assert [one.terms.budget.epsilon for one in made.plans] == [0.5, 1.0, 2.0]
     errors = [one.choice.mean_error for one in made.plans]
     assert errors == sorted(errors, reverse=True)
     assert made.plans[1].choice.expected == plan(topology, **asked()).choice.expected
     rows = json.loads(json.dumps(made.as_dict(), allow_nan=False))["sweep"]
     assert [row["epsilon"] for row in rows] == [0.5, 1.0, 2.0]
     assert [row["mean_error"] for row in rows] == errors
-    assert "What everybody knows already" in str(made)
+    assert "Baseline from public data" in str(made)
     assert "Nothing public" in str(plan(topology, epsilon=(1, 2), unit=1.0))
 
 

@@ -10,7 +10,7 @@ from planned_grid import ENDS, PLACES, asked, lognormal_grid, stand_ins
 import hushpath
 from hushpath.planning.plan import plan
 
-NOT_FOR_PUBLISHING = pytest.mark.filterwarnings("ignore:the earlier release is NOT PRIVATE")
+NOT_FOR_PUBLISHING = pytest.mark.filterwarnings("ignore:the previous release is NOT PRIVATE")
 
 
 def test_stand_ins_are_as_large_as_declared_and_within_the_declared_bounds():
@@ -84,10 +84,10 @@ def test_what_is_declared_for_the_plan_changes_nothing_that_is_published(tmp_pat
 def test_a_proxy_is_known_too_and_named():
     topology = lognormal_grid().topology.with_proxy(np.full(len(ENDS), 4.0), name="free_flow")
     made = plan(topology, epsilon=2.0, unit=1.0)
-    assert made.known.source == "the public column free_flow"
+    assert made.baseline.source == "the public column free_flow"
     scaled = plan(topology, epsilon=2.0, unit=1.0, typical_weight=5.0)
-    assert scaled.known.source == "the public column free_flow, scaled to the typical weight"
-    assert "the public column free_flow would be off by" in str(made)
+    assert scaled.baseline.source == "the public column free_flow, scaled to the typical weight"
+    assert "Baseline from public data (the public column free_flow)" in str(made)
 
 
 @NOT_FOR_PUBLISHING
@@ -99,7 +99,7 @@ def test_an_earlier_release_tells_how_weights_lie(unit):
     weights = np.where(PLACES[ENDS[:, 0], 0] < 10, 0.3, 20.0) * np.exp(0.2 * rng.normal(size=len(ENDS)))
     net = build(400, ENDS, weights)
     earlier = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input", seed=9, noise="laplace")
-    asked_so = dict(epsilon=1.0, unit=unit, mechanism="input", law="laplace")
+    asked_so = dict(epsilon=1.0, unit=unit, mechanism="input", noise="laplace")
     guessed = plan(net.topology, typical_weight=float(np.median(weights)), ignore_baseline=True, **asked_so)
     made = plan(net.topology, previous_release=earlier, **asked_so)
     found = [hushpath.evaluate(net, hushpath.release(net, plan=made, seed=seed)) for seed in range(12)]
@@ -108,7 +108,7 @@ def test_an_earlier_release_tells_how_weights_lie(unit):
     assert off_by[1] < math.log(1.5)
     assert off_by[1] < off_by[0] / 2
     assert made.choice.expected.least <= made.choice.mean_error <= made.choice.expected.most
-    assert "on every edge" in made.known.source
+    assert "on every edge" in made.baseline.source
 
 
 @NOT_FOR_PUBLISHING
@@ -116,10 +116,10 @@ def test_an_earlier_release_tells_how_weights_lie(unit):
 def test_a_plan_like_an_earlier_release_solves_sweeps_and_changes_nothing_published():
     net = lognormal_grid()
     earlier = hushpath.release(net, epsilon=1.0, unit=1.5, mechanism="input", seed=9, noise="laplace")
-    terms = dict(unit=1.5, like=earlier)
+    terms = dict(unit=1.5, previous_release=earlier)
     solved = plan(net.topology, target_error="6%", **terms)
-    assert solved.choice.mean_error <= 0.06 * solved.known.distance
-    assert [one.terms.epsilon for one in plan(net.topology, epsilon=[1, 2], **terms).plans] == [1.0, 2.0]
+    assert solved.choice.mean_error <= 0.06 * solved.baseline.distance
+    assert [one.terms.budget.epsilon for one in plan(net.topology, epsilon=[1, 2], **terms).plans] == [1.0, 2.0]
     made, blind = plan(net.topology, epsilon=1.0, **terms), plan(net.topology, epsilon=1.0, unit=1.5)
     assert hushpath.release(net, plan=made, seed=1).fingerprint == hushpath.release(net, plan=blind, seed=1).fingerprint
     assert str(made) == str(plan(net.topology, epsilon=1.0, **terms))
@@ -128,7 +128,7 @@ def test_a_plan_like_an_earlier_release_solves_sweeps_and_changes_nothing_publis
 @pytest.mark.usefixtures("quick")
 def test_an_earlier_release_that_is_not_private_is_said_to_be_so():
     net = lognormal_grid()
-    asked_so = dict(epsilon=1.0, unit=1.5, mechanism="input", law="laplace")
-    with pytest.warns(hushpath.HushpathWarning, match="NOT PRIVATE, and so is whatever is chosen"):
+    asked_so = dict(epsilon=1.0, unit=1.5, mechanism="input", noise="laplace")
+    with pytest.warns(hushpath.HushpathWarning, match="previous release is NOT PRIVATE"):
         plan(net.topology, previous_release=hushpath.release(net, seed=9, **asked_so), **asked_so)
     plan(net.topology, previous_release=hushpath.release(net, **asked_so), **asked_so)

@@ -9,7 +9,7 @@ from forging import forged
 
 import hushpath
 from hushpath.errors import CannotError, FileFormatError, OptionError
-from hushpath.published.quantity import Quantity, told
+from hushpath.published.quantity import Quantity, format_value
 
 
 def network(directed=False):
@@ -22,19 +22,19 @@ def network(directed=False):
 
 
 def released(directed=False, **declared):
-    options = dict(epsilon=float("inf"), unit=1, mechanism="input", anyway=True)
-    return hushpath.release(network(directed), **options, **declared)
+    options = dict(epsilon=float("inf"), unit=1, mechanism="input")
+    return hushpath.release(network(directed), quantity=Quantity(**declared), **options)
 
 
 def test_a_file_carries_what_its_numbers_are(tmp_path):
-    declared = dict(quantity="travel time", measured_in="minutes", date="2026-03")
+    declared = dict(name="travel time", unit_of_measure="minutes", date="2026-03")
     made = released(**declared)
     made.save(tmp_path / "x.hush")
     again = hushpath.load(tmp_path / "x.hush")
     assert again.statement.quantity == Quantity("travel time", "minutes", "2026-03")
     assert "Numbers: travel time in minutes, 2026-03." in str(again.statement)
     assert again.statement.as_dict()["quantity"] == {
-        "name": "travel time", "units": "minutes", "date": "2026-03", "publisher": ""
+        "name": "travel time", "unit_of_measure": "minutes", "date": "2026-03", "publisher": "", "dataset": ""
     }  # fmt: skip
     assert again.fingerprint == made.fingerprint != released().fingerprint
     assert again.statement.quantity.seconds == 60.0
@@ -53,20 +53,19 @@ def test_a_file_carries_who_publishes_it(tmp_path):
 
 @pytest.mark.parametrize("wrong", ["x" * 61, "two\nlines", " blank", 7, "\x1b[31m"])
 def test_texts_are_short_lines(wrong):
-    for name in ("quantity", "measured_in", "date", "publisher"):
-        with pytest.raises(OptionError, match="short line"):
-            released(**{name: wrong})
+    for name in ("name", "unit_of_measure", "date", "publisher"):
+        with pytest.raises(OptionError, match=f"`{name}` of a quantity"):
+            Quantity(**{name: wrong})
 
 
-@pytest.mark.parametrize("found", [{}, {"name": "a", "units": "b"}, {"name": "", "units": "", "date": ""},
-                                   {"name": 1, "units": "", "date": "", "publisher": ""},
-                                   {"name": "\x1b[2J", "units": "", "date": "", "publisher": ""},
-                                   {"name": "", "units": "", "date": "", "publisher": "", "author": ""},
-                                   {"name": "", "units": "", "date": "", "publisher": None},
-                                   {"name": "", "units": "", "date": "", "publisher": "a\u202eb"},
-                                   {"name": "", "units": "", "date": "", "publisher": "x" * 61},
-                                   {"name": "", "units": "", "publisher": "City"},
-                                   {"name": "", "units": "", "date": "", "author": "City"}])  # fmt: skip
+EMPTY = Quantity().as_dict()
+
+
+@pytest.mark.parametrize("found", [{}, {"name": "a", "unit_of_measure": "b"}, EMPTY | {"name": 1},
+                                   EMPTY | {"name": "\x1b[2J"}, EMPTY | {"author": ""}, EMPTY | {"publisher": None},
+                                   EMPTY | {"publisher": "a\u202eb"}, EMPTY | {"publisher": "x" * 61},
+                                   EMPTY | {"dataset": "two\nlines"}, EMPTY | {"dataset": 7},
+                                   {key: "" for key in EMPTY if key != "date"}])  # fmt: skip
 def test_a_forged_quantity_is_refused(found, tmp_path):
     released().save(tmp_path / "x.hush")
     forged(tmp_path / "x.hush", lambda header, arrays: header.update(quantity=found))
@@ -75,18 +74,18 @@ def test_a_forged_quantity_is_refused(found, tmp_path):
 
 
 def test_trips_are_told_in_seconds():
-    assert Quantity.declared(None, None, None, trips=True) == Quantity("travel time", "seconds")
+    assert Quantity().of_trips() == Quantity("travel time", "seconds")
     with pytest.raises(OptionError, match="in seconds"):
-        Quantity.declared(None, "minutes", None, trips=True)
+        Quantity(unit_of_measure="minutes").of_trips()
 
 
 def test_digits_follow_the_noise():
     rng = np.random.default_rng(3)
     for value, off in zip(10.0 ** rng.uniform(-5, 8, 500), 10.0 ** rng.uniform(-4, 4, 500), strict=True):
-        shown = float(told(value, value - off, value + off))
+        shown = float(format_value(value, value - off, value + off))
         assert abs(shown - value) <= off / 8 + 1e-9 * value  # rounding adds little to what noise did
-    assert told(5.0, 5.0, 5.0) == "5.000000000"
-    assert told(5.0, 0.0, float("inf")) == "5"
+    assert format_value(5.0, 5.0, 5.0) == "5.000000000"
+    assert format_value(5.0, 0.0, float("inf")) == "5"
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -115,7 +114,7 @@ def test_releases_of_distances_alone_have_no_routes():
         network(),
         plan=hushpath.plan(network().topology, epsilon=1, unit=1, mechanism="all-pairs", ignore_baseline=True),
     )
-    with pytest.raises(CannotError, match="tells distances, not the paths"):
+    with pytest.raises(CannotError, match="not paths"):
         made.route(0, 1)
     with pytest.raises(CannotError, match="not edge weights"):
         _ = made.edge_weights

@@ -9,7 +9,7 @@ import pytest
 from named_graphs import build, delaunay_ends, fitted, grid_ends
 
 import hushpath
-from hushpath import HushpathWarning
+from hushpath import HushpathWarning, WeightUnit
 from hushpath.errors import OptionError
 from hushpath.mechanism.registry import MECHANISMS
 from hushpath.planning.plan import plan
@@ -31,20 +31,24 @@ def silently(net, **ask):
         return hushpath.release(net, **{"unit": 1.0, "mechanism": "input", **ask})
 
 
+def units(population):
+    return {"unit": WeightUnit(1.0, population=population)}
+
+
 PROMISES = [
     (dict(epsilon=1.0), None),
-    (dict(epsilon=10.0, law="laplace"), None),
-    (dict(epsilon=10.1, law="laplace"), "practically no protection: .* 99.996 %, its odds 2[45],000 times"),
-    (dict(epsilon=50.5, law="laplace"), "practically no protection"),
-    (dict(epsilon=917.0, law="laplace"), "may become 100 %, its odds more than 1e304"),
-    (dict(epsilon=1.0, delta=0.5, law="gaussian"), "delta = 0.5 is practically no protection"),
-    (dict(epsilon=1.0, delta=0.5, law="laplace"), None),  # spends no delta
-    (dict(epsilon=1.0, delta=1e-3, law="gaussian"), "delta = 0.001 is too large.*declare it as population"),
-    (dict(epsilon=1.0, delta=1e-4, law="gaussian"), None),
-    (dict(epsilon=1.0, delta=1e-3, law="gaussian", population=999), None),
-    (dict(epsilon=1.0, delta=1e-3, law="gaussian", population=1000), "; use a delta far below 1 / 1,000"),
-    (dict(epsilon=1.0, delta=1e-6, law="gaussian", population=2_000_000), "2 of 2,000,000 units"),
-    (dict(epsilon=1.0, delta=1e-6, law="laplace", population=2_000_000), None),
+    (dict(epsilon=10.0, noise="laplace"), None),
+    (dict(epsilon=10.1, noise="laplace"), "practically no protection: .* 99.996 %, its odds 2[45],000 times"),
+    (dict(epsilon=50.5, noise="laplace"), "practically no protection"),
+    (dict(epsilon=917.0, noise="laplace"), "may become 100 %, its odds more than 1e304"),
+    (dict(epsilon=1.0, delta=0.5, noise="gaussian"), "delta = 0.5 is practically no protection"),
+    (dict(epsilon=1.0, delta=0.5, noise="laplace"), None),  # spends no delta
+    (dict(epsilon=1.0, delta=1e-3, noise="gaussian"), "delta = 0.001 is too large.*declare it as population"),
+    (dict(epsilon=1.0, delta=1e-4, noise="gaussian"), None),
+    (dict(epsilon=1.0, delta=1e-3, noise="gaussian", **units(999)), None),
+    (dict(epsilon=1.0, delta=1e-3, noise="gaussian", **units(1000)), "; use a delta far below 1 / 1,000"),
+    (dict(epsilon=1.0, delta=1e-6, noise="gaussian", **units(2_000_000)), "2 of 2,000,000 units"),
+    (dict(epsilon=1.0, delta=1e-6, noise="laplace", **units(2_000_000)), None),
     (dict(epsilon=math.inf), None),  # NOT PRIVATE says it
 ]
 
@@ -52,7 +56,7 @@ PROMISES = [
 @pytest.mark.parametrize(("ask", "says"), PROMISES, ids=str)
 def test_a_weak_promise_is_said_everywhere(ask, says, tmp_path):
     net = town(weight=1e4)
-    ask = dict(unit=1.0, mechanism="input", **ask)
+    ask = dict(unit=WeightUnit(1.0), mechanism="input") | ask
     planned = plan(net.topology, **ask)
     if says is None:
         with warnings.catch_warnings():
@@ -72,13 +76,13 @@ def test_a_weak_promise_is_said_everywhere(ask, says, tmp_path):
     rel.save(tmp_path / "x.hush")
     loaded = hushpath.load(tmp_path / "x.hush")
     assert loaded.statement == rel.statement
-    assert loaded.statement.population == ask.get("population")
+    assert loaded.statement.unit == ask["unit"]
 
 
 @pytest.mark.parametrize("population", [0, -1, 1.5, True, "many"])
 def test_population_is_a_whole_number(population):
-    with pytest.raises(OptionError, match="population must be a whole number"):
-        plan(town().topology, epsilon=1.0, unit=hushpath.WeightUnit(l1=1.0, population=population))
+    with pytest.raises(OptionError, match="population"):
+        plan(town().topology, epsilon=1.0, unit=WeightUnit(l1=1.0, population=population))
 
 
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
@@ -90,7 +94,7 @@ def test_mostly_noise_is_said_where_it_is_and_only_there(mechanism, law, directe
         return
     for weight, loud in ((1e6, False), (1e-3, True)):
         net = fitted(town(weight, directed=directed), mechanism)
-        rel = silently(net, epsilon=1.0, mechanism=mechanism, law=law, max_weight=2 * weight)
+        rel = silently(net, epsilon=1.0, mechanism=mechanism, noise=law, max_weight=2 * weight)
         said = [text for text in rel.statement.cautions if text.startswith("this is mostly noise")]
         assert len(said) == loud, (weight, rel.statement.cautions)
         planned = plan(net.topology, epsilon=1.0, unit=1.0, mechanism=mechanism, max_weight=2 * weight, noise=law)
@@ -140,12 +144,12 @@ def test_the_city_is_told_when_its_unit_drowns_it(tmp_path):
     from hushpath.demo.city import MAX_WEIGHT, make_city
 
     city = make_city(400, 500)
-    ask = dict(epsilon=1.0, max_weight=MAX_WEIGHT, anyway=True)
-    planned = plan(city.network.topology, unit=192.0, **ask)
+    ask = dict(epsilon=1.0, max_weight=MAX_WEIGHT)
+    planned = plan(city.network.topology, unit=192.0, ignore_baseline=True, **ask)
     assert "expect mostly noise" in str(planned)
-    for asked in (dict(unit=192.0, **ask), *[{"plan": planned}] * 4):
+    for _ in range(5):
         with pytest.warns(HushpathWarning, match="this is mostly noise"):
-            rel = hushpath.release(city.network, **asked)
+            rel = hushpath.release(city.network, plan=planned)
         assert rel.statement.numbers > 0
         assert rel.statement.epsilon > 0.9
     with warnings.catch_warnings():
@@ -155,13 +159,15 @@ def test_the_city_is_told_when_its_unit_drowns_it(tmp_path):
 
 def test_the_statement_says_how_epsilon_was_proved():
     net = town()
-    exact = silently(net, epsilon=1.0, delta=1e-6, law="gaussian").statement
+    exact = silently(net, epsilon=1.0, delta=1e-6, noise="gaussian").statement
     assert exact.conversion == "the exact trade-off of Gaussian noise"
     said = f"rho (zCDP) = {exact.spent:.6g}, highest at edge {exact.worst_edge}; epsilon by {exact.conversion}; budget"
     assert said in str(exact)
     street = hushpath.Network.build(["a", "b"], [0], [1], [1.0])  # noise of two steps: too coarse for the trade-off
-    coarse = silently(street, epsilon=10.0, law="gaussian", granularity=1.0, max_weight=50.0).statement
+    coarse = silently(
+        street, epsilon=10.0, noise="gaussian", unit=WeightUnit(1.0, lattice_step=1.0), max_weight=50.0
+    ).statement
     assert coarse.conversion == "the conversion of rho"
     assert coarse.epsilon == pytest.approx(zcdp_epsilon(coarse.spent, coarse.delta))
-    assert silently(net, epsilon=1.0, law="laplace").statement.conversion == ""
+    assert silently(net, epsilon=1.0, noise="laplace").statement.conversion == ""
     assert silently(net, epsilon=math.inf).statement.conversion == ""

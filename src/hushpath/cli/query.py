@@ -62,11 +62,11 @@ def command(
 
 def _told(answer: float, ends: tuple[float, float] | None, percent: float, quantity: Quantity) -> str:
     """One answer with the digits that noise leaves; ``--json`` and ``--pairs`` have all of them."""
-    from ..published.quantity import told, told_range
+    from ..published.quantity import format_interval, format_value
 
     if ends is None:
-        return quantity.amount(told(answer))
-    number, low, high = told_range(answer, *ends)
+        return quantity.amount(format_value(answer))
+    number, low, high = format_interval(answer, *ends)
     return f"{quantity.amount(number)}   ({percent:g} % interval {low} to {quantity.amount(high)})"
 
 

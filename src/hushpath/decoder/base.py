@@ -1,8 +1,7 @@
-"""What a decoder is: one way to read a release.
+"""What a decoder is: from measurements to distances.
 
-Public post-processing: a decoder sees measurements only, so nothing it does can cost privacy, and one release can be
-read in several ways.  Each decoder is one class in one file that says what it reads, what it answers, what is proved
-about its error and what error to expect; ``registry`` lists them.
+Decoding is post-processing: it costs no privacy, and one release can be decoded in several ways.  ``registry`` lists
+the decoders.
 """
 
 from __future__ import annotations
@@ -31,6 +30,7 @@ from ..noise import Law, stds
 
 Hops = Callable[[Topology], HopCounts]
 ROWS_AT_ONCE = 2**22  # numbers in a buffer of full rows
+MEAN_OF_STD = math.sqrt(2 / math.pi)  # mean absolute value of a standard normal number
 
 
 @dataclass(frozen=True)
@@ -52,19 +52,13 @@ class Bound:
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """The error to expect for each of a public sample of pairs, in lattice steps.
+    """The error to expect for each of a public sample of pairs, in lattice steps."""
 
-    Attributes:
-        spread: standard deviation.
-        moved: what an answer is off for sure, apart from noise.
-        minima: how far minima over noisy paths may come out low; an upper limit, of which little shows in practice.
-        share: of the pairs that each number stands for; all the same, if none is given.
-    """
-
-    spread: Float
-    moved: Float | float = 0.0
+    spread: Float  # standard deviation
+    moved: Float | float = 0.0  # what an answer is off for sure, apart from noise
+    # how far minima over noisy paths may come out low; an upper limit, of which little shows in practice
     minima: Float | float = 0.0
-    share: Float | None = None
+    share: Float | None = None  # of the pairs that each number stands for; all the same, if none is given
 
     def mean(self, errors: Float) -> float:
         """Over all pairs of the sample."""
@@ -79,14 +73,20 @@ class Reach(NamedTuple):
 
 
 class Decoder(ABC):
-    """One way to read measurements; positions, not labels.
+    """One way to compute distances from measurements; nodes are positions, not labels.
 
-    Class attributes:
-        name, summary: for people, and for ``Release.read``.
-        blocks: the kinds of block it needs; a release may hold others, which it leaves alone.
-        searches: whether it searches paths over edge weights, so that an estimator has something to say.
-        indexed: whether it can have an index.
-        routes: whether every distance is that of a path over edge weights, so that paths and weights can be told.
+    Attributes
+    ----------
+    name, summary
+        For people, and for ``Release.with_decoder``.
+    blocks
+        The kinds of block that it needs; others are ignored.
+    searches
+        Whether it searches paths over edge weights, so that it needs an estimator.
+    indexed
+        Whether it can have an index.
+    routes
+        Whether every distance is that of a path over edge weights, so that it can return paths and weights.
     """
 
     name: ClassVar[str]
@@ -104,18 +104,18 @@ class Decoder(ABC):
 
     @classmethod
     def reads(cls, strategy: Strategy) -> bool:
-        """Whether it can answer from what this strategy measures."""
+        """Return whether it can answer from what a strategy measures."""
         return all(strategy.has(kind) for kind in cls.blocks)
 
     @staticmethod
     @abstractmethod
     def bound(strategy: Strategy, gamma: float) -> Bound:
-        """What is proved for all pairs at once, with probability ``1 - gamma``."""
+        """Return the error bound proved for all pairs at once, with probability ``1 - gamma``."""
 
     @staticmethod
     @abstractmethod
     def predict(strategy: Strategy, hops: Hops) -> Prediction:
-        """What to expect, from public facts; ``hops`` samples pairs of nodes."""
+        """Predict errors from public facts; ``hops`` samples pairs of nodes."""
 
     @abstractmethod
     def rows(self, sources: Int, out: Float) -> None:
@@ -126,10 +126,7 @@ class Decoder(ABC):
         """Return the distance of each pair."""
 
     def intervals(self, sources: Int, targets: Int, confidence: float, answers: Float | None = None) -> Float:
-        """Ranges meant to hold the true distances with the given probability each: a row (low, high) for each pair.
-
-        ``answers`` are what ``pairs`` says of these pairs, if that is known already.
-        """
+        """Return an interval (low, high) for each pair; ``answers`` are the distances of the pairs, if known."""
         answers = self.pairs(sources, targets) if answers is None else answers
         found = np.stack([answers, answers], axis=1)
         open_ = np.flatnonzero((sources != targets) & np.isfinite(answers))
@@ -138,20 +135,20 @@ class Decoder(ABC):
         return found
 
     def ranges(self, sources: Int, targets: Int, confidence: float, answers: Float) -> Float:
-        """Low and high of pairs of different nodes that a path joins."""
+        """Return the intervals of pairs of different, connected nodes."""
         centre, (below, above) = self.centre(sources, targets, answers), self.reach(sources, targets, confidence)
         return np.stack([np.maximum(centre - below, 0.0), np.maximum(centre + above, 0.0)], axis=1)
 
     def centre(self, sources: Int, targets: Int, answers: Float) -> Float:  # noqa: ARG002 - for those that clip
-        """The middle of each interval: the answer, before it was clipped at 0 where that is known."""
+        """Return the middle of each interval: the answer, before it was clipped at 0 where that is known."""
         return answers
 
     def reach(self, sources: Int, targets: Int, confidence: float) -> Reach:  # noqa: ARG002
-        """How far the truth may lie below and above: the proved bound, for all pairs at once, so wide for any one."""
+        """Return how far the truth may be below and above: the proved bound for all pairs, so wide for any one."""
         if self.searches and not self.estimator.proved:
             raise CannotError(
                 f"intervals of decoder {self.name!r} rest on a bound that is not proved for estimator "
-                f"{self.estimator.name!r}; read it with estimator='clip'"
+                f"{self.estimator.name!r}; use estimator='clip'"
             )
         bound = self.bound(self.strategy, 1 - confidence)
         return Reach(bound.noise + bound.detour, bound.noise + bound.below)  # an answer too high: a truth below it
@@ -159,20 +156,20 @@ class Decoder(ABC):
     def build_index(
         self, max_bytes: int = MAX_BYTES, *, labels: bool = True, partition: Partition | None = None
     ) -> Index:
-        """Build the index; from then on every answer comes from it."""
+        """Build the index, which then gives every answer."""
         del max_bytes, labels, partition
-        raise CannotError(f"a release by {self.strategy.mechanism!r} is looked up, not searched: no index is needed")
+        raise CannotError(f"mechanism {self.strategy.mechanism!r} needs no index: answers are looked up, not searched")
 
     def index_for(self, rows: int) -> Index | None:  # noqa: ARG002
-        """The index, if there is one or if this many rows are worth making it."""
+        """Return the index if it exists or if this many rows are worth building it; else None."""
         return None
 
     def route(self, source: int, target: int) -> Int:  # noqa: ARG002
-        """The edges of one shortest path, in order; none from a node to itself."""
-        raise CannotError(f"a release read by decoder {self.name!r} tells distances, not the paths they belong to")
+        """Return the edges of one shortest path, in order."""
+        raise CannotError(f"decoder {self.name!r} gives distances, not paths")
 
     def floats(self, steps: Int, apart: int) -> Float:
-        """Lattice steps as distances in units of weight; infinite where they say that no path joins a pair."""
+        """Convert lattice steps to units of weight; steps of at least ``apart`` mean unreachable."""
         answer = self.lattice.floats(steps)
         answer[steps >= apart] = np.inf
         return answer
@@ -183,8 +180,8 @@ class Decoder(ABC):
         return NoisyEdges.from_measurements(self.measurements)
 
     def at(self, period: int) -> Decoder:  # noqa: ARG002
-        """The same, asked about one period of a release that has some."""
-        raise CannotError(f"a release by {self.strategy.mechanism!r} has no periods")
+        """Return the decoder of one period."""
+        raise CannotError(f"a release by mechanism {self.strategy.mechanism!r} has no periods")
 
     @property
     def saved_weights(self) -> Int:
@@ -211,7 +208,7 @@ class RowDecoder(Decoder):
     """Answers pairs from full rows, one per distinct source; of undirected pairs the rarer end is the source."""
 
     def pairs(self, sources: Int, targets: Int) -> Float:
-        """One search per distinct source."""
+        """Search once per distinct source."""
         if not self.topology.directed and len(np.unique(targets)) < len(np.unique(sources)):
             sources, targets = targets, sources
         answer, n = np.empty(len(sources)), self.topology.num_nodes
@@ -226,7 +223,7 @@ class RowDecoder(Decoder):
         return answer
 
     def search(self, sources: Int, out: Float, target: int) -> None:  # noqa: ARG002
-        """Rows for ``pairs``; a search may stop at ``target``, if that is a node."""
+        """Fill rows for ``pairs``; a search may stop at ``target`` unless that is -1."""
         self.rows(sources, out)
 
 
@@ -247,24 +244,24 @@ def noise_limits(strategy: Strategy, gamma: float) -> Float:
     2 e^(-z^2 / (2 s^2)) (discrete Gaussians are subgaussian with their own scale: Canonne, Kamath and Steinke 2020).
     """
     if not 0 < gamma < 1:
-        raise OptionError(f"gamma must be between 0 and 1, got {gamma}")
+        raise OptionError(f"`gamma` must be between 0 and 1, got {gamma}")
     tail = math.log(2 * max(strategy.num_values, 1) / gamma)
     factor = tail if strategy.law is Law.LAPLACE else math.sqrt(2 * tail)
     return np.asarray(strategy.scales * (factor * strategy.lattice.granularity), np.float64)
 
 
 def largest_limits(strategy: Strategy, gamma: float, *kinds: type[Block]) -> list[float]:
-    """The largest limit of each of these blocks."""
+    """Return the largest limit of each of these blocks."""
     limits = noise_limits(strategy, gamma)
     return [float(limits[strategy.groups_of(kind)].max(initial=0.0)) for kind in kinds]
 
 
 def number_noise(strategy: Strategy) -> Float:
-    """The standard deviation of a number of each group, in lattice steps."""
+    """Return the standard deviation of a number of each group, in lattice steps."""
     return stds(strategy.law, strategy.scales)
 
 
 def largest_noise(strategy: Strategy, *kinds: type[Block]) -> list[float]:
-    """The largest standard deviation in each of these blocks."""
+    """Return the largest standard deviation in each of these blocks."""
     noise = number_noise(strategy)
     return [float(noise[strategy.groups_of(kind)].max(initial=0.0)) for kind in kinds]

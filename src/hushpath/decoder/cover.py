@@ -30,7 +30,7 @@ class CoverDecoder(PairDecoder):
 
     @classmethod
     def reads(cls, strategy: Strategy) -> bool:
-        """Near in both directions, by bounded weights, and someone near everybody."""
+        """Undirected networks with bounded weights, with a chosen node in every component."""
         topology = strategy.topology
         if not super().reads(strategy) or topology.directed or not strategy.terms.bound_every_weight(topology):
             return False

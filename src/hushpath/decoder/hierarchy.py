@@ -33,7 +33,7 @@ LABELS_UP_TO = 2**30  # bytes
 
 
 class Frame(NamedTuple):
-    """A layout, and where each shortcut stands in its tables."""
+    """A layout, and the position of each shortcut in its tables."""
 
     layout: Layout
     place: Int
@@ -126,7 +126,7 @@ class HierarchyDecoder(Decoder):
 
     @cached_property
     def _whole(self) -> Bool:
-        """Leaves (by cell) whose table is there in full; in larger ones distances are searched when asked for."""
+        """Leaves (by cell) with a full table; in larger ones distances are searched on demand."""
         size = self.hierarchy.vertices.sizes()
         return self.hierarchy.is_leaf & ((size <= DENSE) | (not self.block.leaf_edges))
 

@@ -114,7 +114,7 @@ class BoundedHubDecoder(HubDecoder):
 
     @staticmethod
     def bound(strategy: Strategy, gamma: float) -> Bound:
-        """Chen et al. 2023: nobody is more than r hops from a hub, so 4 r W is lost at most, for every hub set."""
+        """Chen et al. 2023: no node is more than r hops from a hub, so 4 r W is lost at most, for every hub set."""
         clique, clusters, n = strategy.block(CliqueBlock), strategy.block(ClusterBlock), strategy.topology.num_nodes
         edge, hub, local = largest_limits(strategy, gamma, EdgeBlock, CliqueBlock, ClusterBlock)
         crossings, stay, far = walk_limits(strategy.topology, clique.vertices, clusters)

@@ -53,46 +53,20 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class IntervalModel:
-    """The distribution of a true distance given the released one.
+    """The distribution of a true distance given the released one."""
 
-    Attributes
-    ----------
-    unit : float
-        The scale of the noise, in units of weight: shorter distances are not told apart.
-    middle : Curve
-        The logarithm of the posterior mean over the released distance, both with the unit added.
-    log_sd : Curve
-        The logarithm of the posterior standard deviation over the unit.
-    below, above : float
-        Calibration factors of the standard deviation to either side.
-    shared_sd : float
-        The standard deviation of a further error in proportion to the distance.
-    """
-
-    unit: float
-    middle: Curve
-    log_sd: Curve
-    below: float = 1.0
+    unit: float  # the scale of the noise, in units of weight: shorter distances are not told apart
+    middle: Curve  # the logarithm of the posterior mean over the released distance, both with the unit added
+    log_sd: Curve  # the logarithm of the posterior standard deviation over the unit
+    below: float = 1.0  # below, above: calibration factors of the standard deviation to either side
     above: float = 1.0
-    shared_sd: float = 0.0
+    shared_sd: float = 0.0  # the standard deviation of a further error in proportion to the distance
 
     @classmethod
     def fit(
         cls, topology: Topology, samples: PosteriorSamples, sources: Int, released: Float, unit: float
     ) -> IntervalModel:
-        """Fit curves to distances over posterior samples, and calibrate them by the bootstrap.
-
-        Parameters
-        ----------
-        topology : Topology
-        samples : PosteriorSamples
-        sources : (k,) array of int
-            Where the sampled rows begin.
-        released : (k, n) array of float
-            Released distances from the sources, in units of noise.
-        unit : float
-            The unit of noise, in units of weight.
-        """
+        """Fit curves to distances over posterior samples, and calibrate them by the bootstrap."""
         found = cls._fit_curves(topology, samples.weights, sources, released, unit)
         every = 1 if topology.num_nodes <= LARGE_NETWORK else max(1, len(sources) // BOOTSTRAP_SOURCES)
         errors = [

@@ -2,7 +2,7 @@
 
 An answer is a minimum over very many sums of noisy shortcuts, so it comes out low: the minimum of p normals is up to
 sqrt(2 ln p) standard deviations below their mean.  How much of that shows depends on how many paths are almost equally
-long, which the release itself tells.  Releases of stand-in weights, scaled so that their distances are as long as the
+long, which the release itself shows.  Releases of stand-in weights, scaled so that their distances are as long as the
 measured ones, are simulated and read.  Every shortcut is lengthened by one share of (its noise) sqrt(2 ln p): the share
 that does best on the stand-in it suits least.
 

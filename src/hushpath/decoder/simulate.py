@@ -40,16 +40,7 @@ def draw_noise(strategy: Strategy, rng: np.random.Generator) -> Float:
 
 
 def simulate_release(strategy: Strategy, exact: Int | Float, noise: Float) -> Measurements:
-    """Return the release that would have these exact values and this noise.
-
-    Parameters
-    ----------
-    strategy : Strategy
-    exact : array
-        The exact values of all numbers, in lattice steps.
-    noise : array of float
-        The noise of each (`draw_noise`).
-    """
+    """Return the release that would have these exact values and this noise."""
     whole = np.rint(np.clip(noise, -LARGEST_DISTANCE, LARGEST_DISTANCE)).astype(np.int64)
     values = frozen(np.rint(exact).astype(np.int64) + whole, np.int64)
     return Measurements(strategy, values, sampler="simulated", private=False)

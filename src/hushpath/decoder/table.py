@@ -40,8 +40,8 @@ class TableDecoder(PairDecoder):
     @classmethod
     def reads(cls, strategy: Strategy) -> bool:
         """Every node must have been measured; a cover is read as one, even if it holds every node."""
-        everybody = super().reads(strategy) and MECHANISMS[strategy.mechanism].lossless
-        return everybody and len(strategy.block(CliqueBlock).vertices) == strategy.topology.num_nodes
+        lossless = super().reads(strategy) and MECHANISMS[strategy.mechanism].lossless
+        return lossless and len(strategy.block(CliqueBlock).vertices) == strategy.topology.num_nodes
 
     @staticmethod
     def bound(strategy: Strategy, gamma: float) -> Bound:

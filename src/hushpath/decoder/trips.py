@@ -1,6 +1,6 @@
 """Travel times from totals of trips: shortest paths over the estimated times of one period.
 
-All periods are estimated together, once, because they tell about each other; answers are for one period (``at``).
+All periods are estimated together, once, because they inform each other; answers are for one period (``at``).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -30,8 +30,7 @@ SEED = 900  # of samples for intervals: the same release has the same intervals 
 
 def totals_of(measurements: Measurements) -> TripTotals:
     """The noisy totals in units of the norm of one protected unit, with the public facts they are read with."""
-    strategy = measurements.strategy
-    assert isinstance(strategy, TripStrategy)
+    strategy = cast("TripStrategy", measurements.strategy)
     terms, numbers = strategy.terms, measurements.values / SHARE
     above, below = numbers.reshape(2, len(terms.periods), strategy.topology.num_edges)
     return TripTotals(
@@ -47,6 +46,7 @@ class TripDecoder(EdgeDecoder):
     name = "trips"
     summary = "shortest paths over edge times estimated from totals of trips"
     blocks: ClassVar[tuple[type[Block], ...]] = (TripBlock,)
+    estimator: TripEstimator
     _period: int | None = None
     _whole: TripDecoder | None = None
     path_errors = None
@@ -79,7 +79,6 @@ class TripDecoder(EdgeDecoder):
         """Times of all periods, estimated together, once."""
         if self._whole is not None:
             return self._whole.times
-        assert isinstance(self.estimator, TripEstimator)
         return self.estimator.estimate(totals_of(self.measurements))
 
     @cached_property

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ..extras import absent, installed
 from ..output.page.write import write_explorer
@@ -104,8 +104,7 @@ def run_demo(
     specification = out / "release.toml"
     specification.write_text(_specification(files, expected, list(city.town.periods)), encoding="utf-8")
     spec = read_spec(specification)
-    planned = spec.plan(ignore_baseline=True)
-    assert isinstance(planned, TripPlan)
+    planned = cast("TripPlan", spec.plan(ignore_baseline=True))
     say(
         f"3. Plan, before any trip is read: for about {expected:,} person-days, expect a mean error of "
         f"{100 * planned.share:.2g} %. Free-flow times scaled by one number have {planned.gain:.2g} times that error."

@@ -94,15 +94,7 @@ class NoisyEdges:
         return simulated_noise(rng, self.law, self.scales)
 
     def restricted(self, topology: Topology, edges: Int) -> NoisyEdges:
-        """Restrict to a part of the network.
-
-        Parameters
-        ----------
-        topology : Topology
-            The part, as a network of its own.
-        edges : array of int
-            The edges of the whole network, in the order of the edges of the part.
-        """
+        """Restrict to a part of the network."""
         whole = self.lattice
         lattice = Lattice(whole.granularity, whole.low[edges], whole.high[edges], topology.twins)
         return NoisyEdges(topology, lattice, self.law, np.arange(len(edges)), self.values[edges], self.scales[edges])
@@ -114,17 +106,10 @@ class LeastSquaresEdges(NoisyEdges):
 
     The errors are averages: nearly normal, smaller than the noise of a single edge, and negatively correlated along a
     line.  ``scales`` are those at which noise of the law would have the same standard deviation.
-
-    Attributes
-    ----------
-    block : LineBlock
-        What was measured.
-    group_scales : array of int
-        The noise scale of every group of the block.
     """
 
-    block: LineBlock
-    group_scales: Int
+    block: LineBlock  # what was measured
+    group_scales: Int  # the noise scale of every group of the block
     independent: ClassVar[bool] = False
 
     @classmethod
@@ -152,21 +137,12 @@ class LeastSquaresEdges(NoisyEdges):
 
 @dataclass(frozen=True, eq=False)
 class PathErrors:
-    """The error of distances in a forest, where the path between two nodes is known.
+    """The error of distances in a forest, where the path between two nodes is known."""
 
-    Attributes
-    ----------
-    independent : PathVariances
-        Variances, along a path, of the errors that are independent between edges.
-    shared_sd : (k, m) array of float
-        Errors that all edges share, independent of each other: one row of standard deviations for each.
-    factor : float
-        Multiplies the standard deviation of both together.
-    """
-
-    independent: PathVariances
+    independent: PathVariances  # variances, along a path, of the errors that are independent between edges
+    # (k, m): errors that all edges share, independent of each other: one row of standard deviations for each
     shared_sd: Float
-    factor: float = 1.0
+    factor: float = 1.0  # multiplies the standard deviation of both together
 
     @cached_property
     def _totals(self) -> Float:
@@ -187,6 +163,8 @@ class Estimator:
 
     Attributes
     ----------
+    unit_kind : str
+        What it estimates from: releases of "weights" or of "trips".
     name, summary : str
         The name users pass as ``estimator=``, and one line of description.
     suits : callable
@@ -198,6 +176,7 @@ class Estimator:
         decoders that search paths rest on this.
     """
 
+    unit_kind: ClassVar[str] = "weights"
     name: str
     summary: str
     suits: Callable[[Strategy], bool] = lambda _: True

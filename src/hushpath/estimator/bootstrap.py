@@ -31,17 +31,7 @@ class Replicate(NamedTuple):
 
 
 def replicate(noisy: NoisyEdges, weights: Float, rng: np.random.Generator) -> Replicate:
-    """Take weights for the truth and measure them as a release was measured, with fresh noise.
-
-    Parameters
-    ----------
-    noisy : NoisyEdges
-        The release; its noise is drawn again.
-    weights : (k,) array of float
-        A draw from the model, one weight per measured edge, in lattice steps.  It is rounded and clipped to the
-        public bounds.
-    rng : numpy.random.Generator
-    """
+    """Take weights for the truth and measure them as a release was measured, with fresh noise."""
     truth = np.clip(np.rint(weights), *noisy.bounds)
     values = np.rint(truth + noisy.draw_noise(rng)).astype(np.int64)
     return Replicate(truth, replace(noisy, values=values))

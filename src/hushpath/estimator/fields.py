@@ -42,17 +42,7 @@ MAX_DEGREE = 64  # nodes with more edges connect none of them: a hub would make 
 
 
 def diffuse(averages: Sequence[csr_array], values: Float, steps: Sequence[int]) -> list[Float]:
-    """Average values over neighbours repeatedly.
-
-    Parameters
-    ----------
-    averages : sequence of sparse arrays
-        One step applies these matrices one after the other.
-    values : (m, k) or (m,) array of float
-        Columns to smooth.
-    steps : increasing sequence of int
-        The numbers of steps after which to return the result.
-    """
+    """Average values over neighbours repeatedly."""
     found, done = [], 0
     for count in steps:
         while done < count:
@@ -66,20 +56,7 @@ def diffuse(averages: Sequence[csr_array], values: Float, steps: Sequence[int]) 
 def plane_waves(
     points: Float, length_scale: float, rng: np.random.Generator, waves: int, *, amplitudes: bool = False
 ) -> Float:
-    """Draw a smooth random field over the plane: a sum of random cosine waves, with variance 1.
-
-    Parameters
-    ----------
-    points : (k, 2) array of float
-        Where to evaluate the field.
-    length_scale : float
-        The correlation of two points falls with their distance like a Gaussian of this width.
-    rng : numpy.random.Generator
-    waves : int
-        The number of waves.
-    amplitudes : bool
-        Whether waves have normal amplitudes instead of equal ones.
-    """
+    """Draw a smooth random field over the plane: a sum of random cosine waves, with variance 1."""
     frequency = rng.normal(size=(2, waves)) / length_scale
     rows = np.cos(points @ frequency + rng.uniform(0, 2 * np.pi, waves))
     total = rows @ rng.normal(size=waves) if amplitudes else rows.sum(axis=1)
@@ -87,12 +64,7 @@ def plane_waves(
 
 
 class EdgeDiffusion:
-    """Averaging between edges that share an end: from edges to nodes, and back to edges.
-
-    Parameters
-    ----------
-    topology : Topology
-    """
+    """Averaging between edges that share an end: from edges to nodes, and back to edges."""
 
     def __init__(self, topology: Topology) -> None:
         from scipy.sparse import csr_array, diags_array
@@ -125,10 +97,6 @@ class ErrorFields:
     A model that expects too little of one district is wrong about all its streets together, and routes add such errors
     up.  Noise is independent between edges, so the products of residuals on two edges average to the error they share.
     Shares of the error variance are fitted to such products.
-
-    Parameters
-    ----------
-    topology : Topology
     """
 
     def __init__(self, topology: Topology) -> None:
@@ -151,18 +119,7 @@ class ErrorFields:
         return np.array([np.mean(residuals * field[hidden]) for field in around])
 
     def shares(self, residuals: Float, sd: Float, correction: Float) -> Float:
-        """Estimate the share of the error variance that each range carries.
-
-        Parameters
-        ----------
-        residuals : (m,) array of float
-            Noisy less estimated weights.
-        sd : (m,) array of float
-            The typical error of each edge.
-        correction : (5,) array of float
-            By how much the products of true errors exceed those of residuals: the noise of an edge is also in the
-            estimates of its neighbours.
-        """
+        """Estimate the share of the error variance that each range carries."""
         from scipy.optimize import nnls
 
         rng, scaled = simulation(21), residuals / sd
@@ -192,23 +149,12 @@ class LineGraph:
     An arc resembles the arcs that follow it, most those straight ahead; its reverse arc; and, less, arcs with the same
     head or tail.  Undirected edges resemble those that share an end, most those straight ahead.  Weights are divided
     by the square roots of both degrees, so that edges at large crossings count no more than others.
-
-    Attributes
-    ----------
-    adjacency : sparse array
-        Normalised weights; no eigenvalue exceeds 1.
-    ends : pair of arrays of int
-        The two edges of each neighbouring pair.
-    root : array of float
-        The square root of the weight of each pair before normalisation, with the sign of the weight.
-    degree : (m,) array of float
-        The sum of the absolute weights at each edge.
     """
 
-    adjacency: csr_array
-    ends: tuple[Int, Int]
-    root: Float
-    degree: Float
+    adjacency: csr_array  # normalised weights; no eigenvalue exceeds 1
+    ends: tuple[Int, Int]  # the two edges of each neighbouring pair
+    root: Float  # the square root of the weight of each pair before normalisation, with the sign of the weight
+    degree: Float  # (m,): the sum of the absolute weights at each edge
 
     @property
     def isolated(self) -> Float:
@@ -241,14 +187,7 @@ class LineGraph:
 
 
 def line_graph(topology: Topology, reverse: float = REVERSE, same_end: float = SAME_END) -> LineGraph:
-    """Build the line graph of a network from its ends and, where known, its coordinates.
-
-    Parameters
-    ----------
-    topology : Topology
-    reverse, same_end : float
-        The weights of the reverse arc, and of arcs with the same head or tail; for directed networks.
-    """
+    """Build the line graph of a network from its ends and, where known, its coordinates."""
     from scipy.sparse import csr_array, diags_array
 
     m = topology.num_edges
@@ -319,13 +258,7 @@ class Smoothness(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PeriodFields:
-    """A Gaussian prior for one field per period: their mean, and how each period differs from the mean.
-
-    Attributes
-    ----------
-    mean_graph, difference_graph : LineGraph
-    mean, difference : Smoothness
-    """
+    """A Gaussian prior for one field per period: their mean, and how each period differs from the mean."""
 
     mean_graph: LineGraph
     difference_graph: LineGraph

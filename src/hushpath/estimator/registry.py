@@ -6,11 +6,9 @@ from collections.abc import Iterator
 
 from ..errors import OptionError
 from ..extras import plugins
-from ..measurement.blocks import TripBlock
 from ..measurement.strategy import Strategy
 from .base import Estimator
 from .trips.times import RATIO, TIMES
-from .trips.totals import TripEstimator
 from .weights.bounds import CLIP, SUMS
 from .weights.shrink import SHRINK
 from .weights.sums_prior import SUMS_PRIOR
@@ -29,8 +27,7 @@ ESTIMATORS = {estimator.name: estimator for estimator in _ALL}
 
 def estimators_for(strategy: Strategy) -> Iterator[Estimator]:
     """Return the estimators of the kind that a strategy needs: of trips, or of weights."""
-    trips = strategy.has(TripBlock)
-    return (one for one in ESTIMATORS.values() if isinstance(one, TripEstimator) == trips)
+    return (one for one in ESTIMATORS.values() if one.unit_kind == strategy.terms.unit.kind)
 
 
 def quick_estimator(strategy: Strategy) -> Estimator:
@@ -39,19 +36,12 @@ def quick_estimator(strategy: Strategy) -> Estimator:
 
 
 def find_estimator(name: str, strategy: Strategy) -> Estimator:
-    """Return the estimator of this name; for "auto", the first that suits the strategy.
-
-    Raises
-    ------
-    OptionError
-        If the name is unknown, or the estimator is of the other kind (trips or weights).
-    """
+    """Return the estimator of this name; for "auto", the first that suits the strategy."""
     if name == "auto":
         return next(one for one in estimators_for(strategy) if one.suits(strategy))
     if not isinstance(name, str) or name not in ESTIMATORS:
         raise OptionError(f"unknown estimator {str(name)[:40]!r}; choose from: {', '.join(ESTIMATORS)}, auto")
     if ESTIMATORS[name] not in (able := list(estimators_for(strategy))):
-        kind = "trips" if strategy.has(TripBlock) else "weights"
-        names = ", ".join(one.name for one in able)
+        kind, names = strategy.terms.unit.kind, ", ".join(one.name for one in able)
         raise OptionError(f"estimator {name!r} does not apply to a release of {kind}; choose from: {names}, auto")
     return ESTIMATORS[name]

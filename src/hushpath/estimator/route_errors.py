@@ -26,21 +26,6 @@ def shared_variance(topology: Topology, expected: Float, mean: Float, residuals:
 
     Routes are chosen by cross-fitting: the residuals of one fold of edges are multiplied along routes that were found
     with the noisy weights of that fold hidden.
-
-    Parameters
-    ----------
-    topology : Topology
-    expected : (m,) array of float
-        The expected weight of each edge, from everything but its own noisy weight.
-    mean : (m,) array of float
-        The estimated weight of each edge.
-    residuals : (k, m) array of float
-        Rows of errors, or of residuals.
-
-    Returns
-    -------
-    (k,) array of float
-        One relative variance per row.  Chance can make it negative.
     """
     fold = simulation(22).integers(0, FOLDS, topology.num_edges)
     products, squares = np.zeros(len(residuals)), 0.0
@@ -57,18 +42,6 @@ def shared_error(topology: Topology, weights: Float, estimates: Float, residuals
 
     The estimate is shrunk: flipping the signs of residuals at random shows what chance alone gives.  An error of the
     size of ``prior_sd`` counts as far as it stands out from chance, a larger one where it is significant.
-
-    Parameters
-    ----------
-    topology : Topology
-    weights : (m,) array of float
-        Weights for choosing routes: those expected from public facts, so that no noise chooses a route.
-    estimates : (m,) array of float
-        The estimated weights.
-    residuals : (m,) array of float
-        Noisy less estimated weights.
-    prior_sd : float
-        The relative error to expect.
     """
     signs = simulation(6).choice([-1.0, 1.0], (SIGN_FLIPS, len(residuals)))
     (products, *flipped), squares = _route_sums(topology, weights, np.vstack([residuals, residuals * signs]), estimates)

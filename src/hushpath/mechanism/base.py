@@ -1,8 +1,7 @@
 """What a mechanism is: from public facts to a calibrated strategy.
 
-A mechanism looks at public facts (``Problem``) and proposes blocks with relative noise scales (``Design``).
-Calibration turns that into a ``Strategy`` whose certificate fits the budget, before any weight is read.  How its
-measurements are read later is no part of it: reading is free (``decode``).
+A mechanism sees public facts (``Problem``) and proposes blocks with relative noise scales (``Design``).  Calibration
+turns that into a ``Strategy`` whose certificate fits the budget, before any weight is read.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._validate import is_integer, shorten
 from ..arrays import Float, Int, frozen
 from ..errors import CannotError, OptionError
 from ..measurement.blocks import Block
@@ -27,7 +27,7 @@ from ..privacy.certificate import Exposure, calibrate
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The public facts a mechanism may look at; ``law`` is known when a design is made."""
+    """The public facts that a mechanism may use; ``law`` is known when a design is made."""
 
     topology: Topology
     terms: WeightTerms
@@ -36,17 +36,17 @@ class Problem:
 
     @classmethod
     def of(cls, topology: Topology, terms: WeightTerms, law: Law | None = None) -> Problem:
-        """What these terms mean for this network."""
+        """Return the problem of these terms on this network."""
         return cls(topology, terms, terms.lattice(topology), law)
 
     @property
     def budget(self) -> Budget:
-        """What may be spent."""
+        """Epsilon and delta."""
         return self.terms.budget
 
     @property
     def unit(self) -> float:
-        """How far one protected unit can move all weights together (L1)."""
+        """How far one protected unit can change all weights together (L1)."""
         return self.terms.unit.norm
 
     @property
@@ -57,10 +57,18 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """What a mechanism wants to measure, before noise is calibrated.
+    """What a mechanism measures, before noise is calibrated.
 
-    ``relative(law)`` gives one positive number per group: how the noise is shared between groups.  With ``fixed`` these
-    are the scales themselves, in lattice steps (constants printed in a paper); the certificate still decides.
+    Attributes
+    ----------
+    blocks
+        What is measured.
+    relative
+        From a noise law to one positive number per group: how the noise is shared between groups.
+    details
+        Public facts for people.  No algorithm reads them.
+    fixed
+        Whether ``relative`` gives the scales themselves, in lattice steps (constants of a paper).
     """
 
     blocks: tuple[Block, ...]
@@ -71,23 +79,38 @@ class Design:
 
 @dataclass(frozen=True)
 class Mechanism:
-    """One published way to choose what to measure.
+    """One way to choose what to measure.
 
-    Attributes:
-        name, summary: as ``hushpath.mechanisms()`` lists them.
-        design: public facts and options to a design.
-        measures: the kinds of block its designs have, in order.
-        options: the options it takes besides ``law``, and what each may be.
-        directed: whether it works on directed networks.
-        undirected_reason: why it is for undirected networks only, in words for the error message.
-        needs_max_weight: whether it is meaningless without a public bound on weights.
-        most_nodes: it takes too long, or too much room, on larger networks.
-        unfit: a public reason why it cannot run on this network, or ``None``.
-        misfit: a public reason why a strategy found in a file cannot be its own, or ``None``.
-        lossless: whether answers without noise are the distances; if not, its decoder's bound says how far off.
-        unpromising: a public reason why "auto" does not try it here: it takes long and could hardly win; or ``None``.
-        pure: whether it was published for pure privacy, so that ``law="auto"`` means Laplace.
-        printed: the law that ``constants="paper"`` is printed for; ``None`` where it only chooses sizes and shares.
+    Attributes
+    ----------
+    name, summary
+        As ``hushpath.mechanisms()`` lists them.
+    design
+        From a ``Problem`` and options to a ``Design``.
+    measures
+        The kinds of block that its designs have, in order.
+    options
+        The names of its options, each with a check that returns what is wrong, or None.
+    directed, undirected_reason
+        Whether it works on directed networks; if not, why, for the error message.
+    needs_max_weight
+        Whether it needs a public bound on every weight.
+    most_nodes
+        The largest network it can handle.
+    unfit
+        Returns why it cannot run on a network, or None.
+    misfit
+        Returns why a strategy from a file cannot be its own, or None.
+    lossless
+        Whether answers without noise are the exact distances.
+    unpromising
+        Returns why "auto" does not try it on a network (slow, and unlikely to win), or None.
+    pure
+        Whether it was published for pure privacy: "auto" noise is then Laplace.
+    comparison
+        Whether it only serves comparison: "auto" never chooses it.
+    printed
+        The noise law that ``constants="paper"`` is printed for, or None.
     """
 
     name: str
@@ -104,10 +127,11 @@ class Mechanism:
     lossless: bool = True
     unpromising: Callable[[Topology], str | None] = lambda topology: None
     pure: bool = False
+    comparison: bool = False
     printed: Law | None = None
 
     def laws(self, budget: Budget, options: Mapping[str, Any]) -> list[Law]:
-        """What ``law="auto"`` tries."""
+        """Return the noise laws that "auto" tries."""
         if self.printed is not None and options.get("constants") == "paper":
             return [self.printed]
         if self.pure or budget.delta == 0:
@@ -116,13 +140,13 @@ class Mechanism:
 
 
 def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Mapping[str, Any]) -> Strategy:
-    """Design, calibrate and certify.  Raises before any weight is read."""
+    """Design, calibrate and certify, before any weight is read."""
     for name, value in sorted(options.items()):
         if name not in mechanism.options:
-            takes = ", ".join(sorted({"law", *mechanism.options}))
-            raise OptionError(f"mechanism {mechanism.name!r} has no option {name!r}; it takes: {takes}")
+            takes = ", ".join(sorted(mechanism.options)) or "none"
+            raise OptionError(f"mechanism {mechanism.name!r} has no option {name!r}; options: {takes}")
         if wrong := mechanism.options[name](value):
-            raise OptionError(f"{name} {wrong}, got {str(value)[:40]!r}")
+            raise OptionError(f"{name} {wrong}, got {shorten(value)}")
     check_fits(mechanism, problem, law)
     if options.get("constants") == "paper" and mechanism.printed not in (law, None):
         raise OptionError(
@@ -130,7 +154,7 @@ def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Ma
         )
     design = mechanism.design(replace(problem, law=law), **options)
     exposure = Exposure.joined([block.exposure for block in design.blocks])
-    with np.errstate(over="ignore"):  # noise beyond every bound is refused in words, not by a warning of numpy's
+    with np.errstate(over="ignore"):  # too much noise is refused below
         if design.fixed and not problem.budget.unlimited:
             scales = _whole(design.relative(law))
         else:
@@ -146,13 +170,13 @@ def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Ma
 
 
 def check_fits(mechanism: Mechanism, problem: Problem, law: Law) -> None:
-    """Whether a mechanism can run at all; also asked of a strategy that comes from a file."""
+    """Refuse a problem that a mechanism cannot handle; also for strategies from files."""
     topology = problem.topology
     if topology.directed and not mechanism.directed:
         raise OptionError(f"mechanism {mechanism.name!r} is for undirected networks: {mechanism.undirected_reason}")
     if mechanism.needs_max_weight and not problem.terms.bound_every_weight(topology):
         raise OptionError(
-            f"mechanism {mechanism.name!r} needs max_weight, a public bound on every weight; it is never read from data"
+            f"mechanism {mechanism.name!r} needs `max_weight`, a public bound on every weight (never read from data)"
         )
     check_law(law, problem.budget)
     reason = mechanism.unfit(topology)
@@ -163,10 +187,10 @@ def check_fits(mechanism: Mechanism, problem: Problem, law: Law) -> None:
 
 
 def _whole(scales: Float) -> Int:
-    """Printed scales, rounded up to steps."""
+    """Round printed scales up to steps."""
     wanted = np.maximum(np.ceil(scales), 1)
     if not (wanted <= MAX_SCALE).all():
-        raise CannotError("the noise this needs does not fit in 64 bits; use a larger epsilon or a smaller network")
+        raise CannotError("the noise does not fit in 64 bits; use a larger epsilon or a smaller network")
     return np.asarray(wanted.astype(np.int64))
 
 
@@ -174,17 +198,18 @@ Check = Callable[[Any], str | None]
 
 
 def one_of(*choices: str) -> Check:
-    """One of these words."""
+    """Return a check for one of these texts."""
     return lambda value: None if value in choices else f"must be one of {', '.join(choices)}"
 
 
 def whole(least: int, below: int | None = None, *, optional: bool = True) -> Check:
-    """A whole number in this range; left out, the mechanism chooses."""
+    """Return a check for an integer in this range; None lets the mechanism choose."""
     wanted = f"of at least {least}" if below is None else f"from {least} to {below - 1}"
 
     def wrong(value: Any) -> str | None:
-        number = isinstance(value, int) and not isinstance(value, bool)
-        fits = value is None if not number else value >= least and (below is None or value < below)
-        return None if fits and (number or optional) else f"must be a whole number {wanted}"
+        if value is None and optional:
+            return None
+        fits = is_integer(value) and value >= least and (below is None or value < below)
+        return None if fits else f"must be an integer {wanted}"
 
     return wrong

@@ -39,7 +39,7 @@ from ..separators.treewidth import Bags, BagSplitter
 from .base import Design, Mechanism, Problem, one_of, whole
 
 OPTIONS = {
-    "family": lambda name: None if isinstance(name, str) else "is no separator family",
+    "family": lambda name: None if isinstance(name, str) else "must be the name of a separator family",
     "constants": one_of("certified", "paper"),
     "levels": one_of("all", "adjacent"),
     "leaves": one_of("auto", "edges", "all-pairs"),

@@ -1,14 +1,14 @@
-"""The candidates of a plan: every mechanism that fits, under every law it may use, with the error to expect.
+"""The candidates of a plan: every mechanism that fits, under every noise law it may use, with its predicted error.
 
-From public facts only.  The error of each is first worked out from its noise alone.  Where it is known how large
-weights are, candidates are then tried on stand-in weights, the most promising first; those that noise alone puts far
-behind the best one tried so far are not.
+From public facts only.  Errors are first predicted from noise alone.  If the size of weights is known, candidates are
+then simulated on stand-in weights, the most promising first, except those far behind the best so far.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -27,34 +27,24 @@ GAMMA = 0.05  # the chance that proved bounds are given away
 FAR_BEHIND = 2.0  # times the best: noise alone is an estimate, and estimators may halve what it says
 CLOSE_BEHIND = 1.1  # times the best that is read alike: of these slow estimators are tried on no others
 MOST_NUMBERS = 4_000_000  # a strategy that measures more takes too long to try
-
-
+FOR_COMPARISON = "for comparison only; name it"
 IMPOSSIBLE = Expected(float("inf"), float("inf"))
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """One mechanism under one law, with its predicted error, or the public reason why it is out.
-
-    Attributes:
-        expected: predicted mean, 95 % point and bias of the error, and how sure the mean is.
-        bound: no answer is off by more, with probability ``1 - GAMMA``: proved.
-        noise_std: standard deviation of the noisiest number.
-        numbers: how many are measured.
-        read_as: decoder and, where paths are searched, estimator that a release is read with by default.
-        relative: the mean error as a share of the mean distance, where that can be guessed.
-    """
+    """One mechanism under one law, with its predicted error, or the public reason why it is out."""
 
     mechanism: str
     law: Law | None = None
-    expected: Expected = IMPOSSIBLE
-    bound: float = float("inf")
-    noise_std: float = float("inf")
-    numbers: int = 0
+    expected: Expected = IMPOSSIBLE  # predicted mean, 95 % point and bias of the error, and how sure the mean is
+    bound: float = float("inf")  # no answer is off by more, with probability ``1 - GAMMA``: proved
+    noise_std: float = float("inf")  # standard deviation of the noisiest number
+    numbers: int = 0  # how many are measured
     strategy: Strategy | None = None
     reason: str = ""
-    read_as: str = ""
-    relative: float | None = None
+    read_as: str = ""  # decoder and, where paths are searched, estimator that a release is read with by default
+    relative: float | None = None  # the mean error as a share of the mean distance, where that can be guessed
     hopeful: float = float("inf")  # the mean error if minima over noisy paths did no harm
 
     @property
@@ -87,11 +77,9 @@ class Candidate:
 def named_candidates(
     mechanism: str, problem: Problem, asked: Law | None, options: Mapping[str, Any]
 ) -> list[Candidate]:
-    """Those of one mechanism, or of all with the reasons why some are out; from noise alone."""
+    """Return the candidates of one mechanism, or of all with reasons why some are out; from noise alone."""
     if mechanism != "auto":
         return _tried(mechanism_named(mechanism), problem, asked, options)
-    if options:
-        raise OptionError(f"option {sorted(options)[0]!r} needs a mechanism by name, not 'auto'; {known_options()}")
     return [
         candidate
         for name in steps(list(MECHANISMS), "planning")
@@ -99,14 +87,19 @@ def named_candidates(
     ]
 
 
-def known_options() -> str:
-    """Return the options of each mechanism, for error messages."""
-    listed = (f"{one.name}: {', '.join(sorted(one.options))}" for one in MECHANISMS.values() if one.options)
-    return f"options by mechanism: {'; '.join(listed)}"
+def check_option_names(mechanism: str, options: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Refuse options of mechanisms without a named mechanism, and names close to those of ``known`` parameters."""
+    for name in sorted(options):
+        takers = [one.name for one in MECHANISMS.values() if name in one.options]
+        if not takers and (near := get_close_matches(name, known, 1)):
+            raise OptionError(f"unknown option {name!r}; did you mean {near[0]!r}?")
+        if mechanism == "auto":
+            needs = f"needs a mechanism by name: {', '.join(takers)}" if takers else "is unknown"
+            raise OptionError(f"option {name!r} {needs}")
 
 
 def ranked(candidates: Sequence[Candidate], trials: Trials) -> tuple[Candidate, ...]:
-    """The possible ones by predicted mean error, then the others; raises if none is possible."""
+    """Sort the possible candidates by predicted mean error, then the others; raise if none is possible."""
     possible = sorted((c for c in candidates if c.strategy is not None), key=lambda c: c.hopeful)
     if not possible:
         raise CannotError(f"no mechanism fits; {candidates[0].mechanism}: {candidates[0].reason}")
@@ -128,7 +121,7 @@ def _tried_out(possible: Sequence[Candidate], trials: Trials) -> list[Candidate]
             estimator = quick_estimator(strategy).name if uses_costly_estimator(strategy) else "auto"
             expected = trials.expected(strategy, estimator)
             found[i], best = replace(candidate, expected=expected), min(best, expected.mean)
-    # Slow estimators gain more or less than one another, up to several times, so quick ones do not tell who wins.
+    # Slow estimators gain more or less than one another, up to several times, so quick ones do not decide.
     ahead = {c.read_as: min(d.mean_error for d in found if d.read_as == c.read_as) for c in found}
     for i, candidate in steps(list(enumerate(found)), "trying"):
         strategy = candidate.strategy
@@ -142,7 +135,7 @@ def _tried_out(possible: Sequence[Candidate], trials: Trials) -> list[Candidate]
 
 
 def _tried(mechanism: Mechanism, problem: Problem, asked: Law | None, options: Mapping[str, Any]) -> list[Candidate]:
-    """One mechanism under the law asked for, or under each law it may use; raises if none will do."""
+    """Return one mechanism under the given law, or under each law it may use; raise if none fits."""
     laws = [asked] if asked is not None else mechanism.laws(problem.budget, options)
     made: list[Candidate] = []
     refusal: HushpathError | None = None
@@ -157,7 +150,9 @@ def _tried(mechanism: Mechanism, problem: Problem, asked: Law | None, options: M
 
 
 def _possible(mechanism: Mechanism, problem: Problem, asked: Law | None) -> list[Candidate]:
-    """Candidates of one mechanism, or one that says why there are none."""
+    """Return the candidates of one mechanism, or one with the reason why it is out."""
+    if mechanism.comparison:
+        return [Candidate(mechanism.name, reason=FOR_COMPARISON)]
     if reason := mechanism.unpromising(problem.topology):
         return [Candidate(mechanism.name, reason=f"not tried by auto {reason}; name it")]
     try:

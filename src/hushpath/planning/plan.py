@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from inspect import signature
 from typing import Any, TypedDict, overload
 
 import numpy as np
@@ -31,11 +32,11 @@ from ..privacy.units import TripUnit, WeightUnit
 from ..published.release import Release
 from ..published.statement import NOT_PRIVATE
 from ..trips.periods import Periods
-from .candidates import Candidate, named_candidates, ranked
+from .candidates import Candidate, check_option_names, named_candidates, ranked
 from .predict import Trials
 from .result import Plan, PublicBaseline, Sweep
 from .surrogates import TypicalWeight, make_surrogates, sample_released_weights
-from .target import LARGEST, parsed, smallest_epsilon
+from .target import LARGEST, parse_target, smallest_epsilon
 from .trips import TripPlan, forecast
 
 MOST_EPSILONS = 50
@@ -107,7 +108,10 @@ class PlanRequest:
     def with_epsilon(self, epsilon: float) -> Plan:
         """Return the plan for this epsilon."""
         terms = replace(self.terms, budget=replace(self.terms.budget, epsilon=epsilon))
-        return self._tried(terms, self._candidates(terms, self.mechanism))
+        found = self._candidates(terms, self.mechanism)
+        if terms.budget.unlimited:
+            return Plan(terms, ranked(found, Trials()))
+        return Plan(terms, ranked(found, self.trials), self.baseline)
 
     def error(self, mechanism: str, trials: Trials, epsilon: float) -> float:
         """Return the predicted mean error of one mechanism; infinite where it cannot run."""
@@ -116,18 +120,6 @@ class PlanRequest:
             return ranked(self._candidates(terms, mechanism), trials)[0].mean_error
         except CannotError:
             return math.inf
-
-    def choose(self, *, ignore_baseline: bool = False) -> Plan:
-        """Return the plan for the declared epsilon, or refuse; nothing is simulated where there is no choice."""
-        found = self._candidates(self.terms, self.mechanism)
-        if ignore_baseline and sum(candidate.strategy is not None for candidate in found) == 1:
-            return Plan(self.terms, ranked(found, Trials()))
-        return checked(self._tried(self.terms, found), ignore_baseline=ignore_baseline)
-
-    def _tried(self, terms: WeightTerms, found: Sequence[Candidate]) -> Plan:
-        if terms.budget.unlimited:
-            return Plan(terms, ranked(found, Trials()))
-        return Plan(terms, ranked(found, self.trials), self.baseline)
 
     def _candidates(self, terms: WeightTerms, mechanism: str) -> list[Candidate]:
         if self.law is not None:
@@ -193,19 +185,29 @@ def plan(
     >>> hushpath.plan(net.topology, epsilon=1.0, unit=1.0, mechanism="input").choice.mechanism
     'input'
     """
+    check_option_names(mechanism, mechanism_options, signature(plan).parameters)
     several = isinstance(epsilon, (list, tuple, np.ndarray))
     if target_error is not None and epsilon is not None:
         raise OptionError("`target_error` is solved for epsilon: pass one of the two")
-    wanted = None if target_error is None else parsed(target_error)
+    wanted = None if target_error is None else parse_target(target_error)
     first: Any = 1.0 if wanted is not None else _listed(epsilon)[0] if several else epsilon
     terms = WeightTerms(Budget(first, delta), WeightUnit.of(unit), max_weight)
-    request = make_request(topology, terms, mechanism, noise, typical_weight, mechanism_options)
+    terms.lattice(_check_topology(topology, "plan"))
+    warn_of_bounds(topology, max_weight)
+    typical = _check_typical(typical_weight)
+    request = PlanRequest(topology, terms, mechanism, Noise.of(noise).fixed, typical, mechanism_options)
     if previous_release is not None:
         request = request.with_previous(previous_release)
     if several:
         return Sweep(tuple(request.with_epsilon(one) for one in _listed(epsilon)))
     made = request.with_epsilon(terms.budget.epsilon) if wanted is None else _solved(request, *wanted)
-    return checked(made, ignore_baseline=ignore_baseline)
+    if not (made.worth_it or ignore_baseline):
+        assert made.baseline is not None
+        raise CannotError(
+            f"{made.baseline.compared(made.choice.mean_error)} (mean error {made.choice.mean_error:.4g}); "
+            "use a larger epsilon or a smaller unit, or pass ignore_baseline=True (--ignore-baseline)"
+        )
+    return made
 
 
 def plan_trips(
@@ -253,32 +255,10 @@ def plan_trips(
     return forecast(strategy, expected_units, edges_per_unit, ignore_baseline=ignore_baseline)
 
 
-def make_request(
-    topology: Topology, terms: WeightTerms, mechanism: str, noise: str | Noise, typical_weight: Any,
-    options: Mapping[str, Any],
-) -> PlanRequest:  # fmt: skip
-    """Return a request for a plan, once its parts are known to fit."""
-    _check_topology(topology, "plan")
-    terms.lattice(topology)
-    warn_of_bounds(topology, terms.max_weight)
-    return PlanRequest(topology, terms, mechanism, Noise.of(noise).fixed, checked_typical(typical_weight), options)
-
-
 def _check_topology(topology: Any, function: str) -> Topology:
     if not isinstance(topology, Topology):
         raise OptionError(f"{function} takes a topology, such as net.topology, not {type(topology).__name__}")
     return topology
-
-
-def checked(made: Plan, *, ignore_baseline: bool) -> Plan:
-    """Return a plan; refuse one that public data alone match, unless ``ignore_baseline``."""
-    if not (made.worth_it or ignore_baseline):
-        assert made.baseline is not None
-        raise CannotError(
-            f"{made.baseline.compared(made.choice.mean_error)} (mean error {made.choice.mean_error:.4g}); "
-            "use a larger epsilon or a smaller unit, or pass ignore_baseline=True (--ignore-baseline)"
-        )
-    return made
 
 
 def _solved(request: PlanRequest, target: float, relative: bool) -> Plan:
@@ -300,10 +280,7 @@ def _solved(request: PlanRequest, target: float, relative: bool) -> Plan:
 
 
 def _near(request: PlanRequest, made: Plan) -> Callable[[float], float]:
-    """The error of a plan's choice at other epsilons: the closer to the plan's own, the better.
-
-    One kind of stand-in weights tells how the error changes with epsilon; all of them told how large it is.
-    """
+    """Return the error of a plan's choice at other epsilons, from one kind of stand-in weights, scaled to all kinds."""
     every, choice = request.trials, made.choice
     if not choice.expected.simulated or choice.mean_error <= 0:
         return partial(request.error, choice.mechanism, every)
@@ -328,7 +305,7 @@ def _listed(epsilon: Any) -> list[float]:
     return numbers
 
 
-def checked_typical(weight: Any) -> TypicalWeight | None:
+def _check_typical(weight: Any) -> TypicalWeight | None:
     """Return a typical weight: a positive number, or two, the smaller first; None if none is declared."""
     if weight is None:
         return None

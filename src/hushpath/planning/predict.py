@@ -23,17 +23,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Float
-from ..decoder.base import Bound, Decoder
+from ..decoder.base import MEAN_OF_STD, Bound, Decoder
 from ..decoder.registry import choose_decoder, default_decoder
 from ..decoder.simulate import draw_noise, exact_values, simulate_release, to_steps
 from ..estimator.base import NoisyEdges, WeightEstimator, measures_single_edges
 from ..estimator.registry import quick_estimator
-from ..measurement.samples import distance_rows, few_hops, sampled_hops
+from ..measurement.samples import distance_rows, sampled_hops
 from ..measurement.strategy import Strategy
 from ..noise import simulation
 from .surrogates import MAX_DRAWS, MAX_VISITED, Surrogate
 
-MEAN_OF_STD = math.sqrt(2 / math.pi)
 SMALL_NETWORK, FEW_SURROGATES = 3000, 2  # edges; beyond, costly estimators are tried on fewer stand-ins
 WHOLE_EDGES = 15_000
 NOISE_SEED, MAX_SURROGATES = 1000, 8  # one seed of noise for each stand-in and draw
@@ -42,22 +41,12 @@ FEW_DRAWS = 4  # where reading takes longer than a search over edges
 
 @dataclass(frozen=True)
 class Expected:
-    """Expected errors over pairs of connected nodes, in units of weight.
+    """Expected errors over pairs of connected nodes, in units of weight."""
 
-    Attributes
-    ----------
-    mean, p95 : float
-        Mean and 95th percentile of the absolute error.
-    bias : float or None
-        The mean of the signed error; None if it was not simulated.
-    least, most : float
-        The smallest and the largest mean error over the kinds of stand-in weights.
-    """
-
-    mean: float
+    mean: float  # mean, p95: mean and 95th percentile of the absolute error
     p95: float
-    bias: float | None = None
-    least: float = 0.0
+    bias: float | None = None  # the mean of the signed error; None if it was not simulated
+    least: float = 0.0  # least, most: the smallest and the largest mean error over the kinds of stand-in weights
     most: float = math.inf
 
     @property
@@ -122,15 +111,7 @@ def uses_costly_estimator(strategy: Strategy, estimator: str = "auto") -> bool:
 
 
 def simulate_errors(strategy: Strategy, surrogate: Surrogate, estimator: str = "auto") -> Outcome:
-    """Simulate releases of stand-in weights, and return their errors.
-
-    Parameters
-    ----------
-    strategy : Strategy
-    surrogate : Surrogate
-    estimator : str
-        The estimator to read them with; by default that of the strategy.
-    """
+    """Simulate releases of stand-in weights, and return their errors."""
     decoder, chosen = choose_decoder(strategy, estimator=estimator)
     costly = decoder.searches and chosen.costly
     quick = quick_estimator(strategy) if costly else chosen
@@ -235,18 +216,6 @@ class Trials:
         errors = np.array([self.only(which).expected(strategy).mean for which in range(len(self.surrogates))])
         nearest = int(np.argmin(np.abs(errors - errors.mean())))
         return nearest, float(errors[nearest])
-
-
-def expected_error(strategy: Strategy) -> float:
-    """Predict the mean error from few pairs: fast enough for every load of a file.
-
-    The bias of minima is left out; a prediction from noise alone counts it in full, though little of it shows.
-    """
-    if len(strategy.scales) == 0:
-        return 0.0
-    expected = default_decoder(strategy).predict(strategy, few_hops)
-    error = np.hypot(MEAN_OF_STD * expected.spread, expected.moved)
-    return expected.mean(error) * strategy.lattice.granularity if len(error) else 0.0
 
 
 def error_bound(strategy: Strategy, gamma: float) -> Bound:

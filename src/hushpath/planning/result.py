@@ -15,7 +15,7 @@ from ..measurement.terms import WeightTerms
 from ..network.topology import Topology
 from ..published.cautions import of_plan
 from ..published.statement import proxy_words
-from .candidates import GAMMA, Candidate
+from .candidates import FOR_COMPARISON, GAMMA, Candidate
 
 UNKNOWN_SCALE = (
     "Nothing public says how large weights are, so errors are predicted from noise alone: for input, the root of the",
@@ -53,17 +53,12 @@ class PublicBaseline(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The candidates, best first, and the choice.
-
-    Attributes:
-        baseline: what public data alone would give, if they say how large weights are.
-        target_error: the mean error that epsilon was chosen for, if it was.
-    """
+    """The candidates, best first, and the choice."""
 
     terms: WeightTerms
     candidates: tuple[Candidate, ...]
-    baseline: PublicBaseline | None = None
-    target_error: float | None = None
+    baseline: PublicBaseline | None = None  # what public data alone would give, if they say how large weights are
+    target_error: float | None = None  # the mean error that epsilon was chosen for, if it was
 
     @property
     def topology(self) -> Topology:
@@ -215,7 +210,7 @@ _HEAD = (
 def _row(c: Candidate) -> str:
     """One candidate as a line of the table."""
     if c.strategy is None:
-        untried = c.reason.startswith("not tried")
+        untried = c.reason.startswith(("not tried", FOR_COMPARISON))
         return f"{c.mechanism:<17}{'' if untried else 'not possible: '}{c.reason}"
     mean, p95 = (f"{figure:.4g}" for figure in (c.mean_error, c.p95_error))
     if c.relative is not None and not c.expected.simulated:

@@ -107,27 +107,13 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Surrogate:
-    """One set of stand-in weights, with exact distances for a sample of pairs.
-
-    Attributes
-    ----------
-    topology : Topology
-    weights : (m,) array of float
-        Within the declared bounds.
-    sources : (k,) array of int
-        Nodes from which distances to all nodes are compared.
-    true : (k, n) array of float
-        Distances over ``weights``.
-    baseline : (k, n) array of float
-        Distances over public weights: the proxy, or the typical weight on every edge.
-    seed : int
-    """
+    """One set of stand-in weights, with exact distances for a sample of pairs."""
 
     topology: Topology
-    weights: Float
-    sources: Int
-    true: Float
-    baseline: Float
+    weights: Float  # (m,): within the declared bounds
+    sources: Int  # (k,): nodes from which distances to all nodes are compared
+    true: Float  # (k, n): distances over ``weights``
+    baseline: Float  # (k, n): distances over public weights: the proxy, or the typical weight on every edge
     seed: int
 
     @cached_property
@@ -161,22 +147,7 @@ class Surrogate:
 def make_surrogates(
     topology: Topology, lattice: Lattice, typical: TypicalWeight | None, samples: Sequence[Float] = ()
 ) -> tuple[Surrogate, ...]:
-    """Make stand-ins for the weights of a network.
-
-    Parameters
-    ----------
-    topology : Topology
-    lattice : Lattice
-        The declared bounds.
-    typical : TypicalWeight, optional
-    samples : sequence of (m,) arrays of float
-        Weights to use instead of the four kinds (`sample_released_weights`).
-
-    Returns
-    -------
-    tuple of Surrogate
-        Empty if nothing public says how large weights are.
-    """
+    """Make stand-ins for the weights of a network."""
     proxy, n, m = _proxy(topology), topology.num_nodes, topology.num_edges
     if m == 0 or (typical is None and proxy is None):
         return ()
@@ -195,15 +166,7 @@ def make_surrogates(
 
 
 def sample_released_weights(measurements: Measurements) -> tuple[Float, ...]:
-    """Sample the weights of an earlier release from their posterior: public, as the release is.
-
-    Raises
-    ------
-    OptionError
-        If the release has no noise.
-    CannotError
-        If it does not measure every edge, has too few edges, or cannot be modelled.
-    """
+    """Sample the weights of an earlier release from their posterior: public, as the release is."""
     strategy, noisy = measurements.strategy, NoisyEdges.from_measurements(measurements)
     if strategy.budget.unlimited:
         raise OptionError("the earlier release has no noise, so it is private data and not public")

@@ -1,4 +1,4 @@
-"""Epsilon from the error one can live with: a search on the predicted mean error, which falls as epsilon grows."""
+"""Solve for epsilon: a search on the predicted mean error, which falls as epsilon grows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from .._validate import shorten
 from ..errors import CannotError, OptionError
 
 SMALLEST, LARGEST = 1e-3, 1e3
@@ -13,8 +14,8 @@ CLOSE = 0.97  # of the target is close enough
 MOST_TRIES = 10
 
 
-def parsed(target: Any) -> tuple[float, bool]:
-    """The error asked for, and whether it is a share of the mean distance: ``2``, ``"2"`` or ``"5%"``."""
+def parse_target(target: Any) -> tuple[float, bool]:
+    """Parse a target error, ``2``, ``"2"`` or ``"5%"``: the number, and whether it is relative to the mean distance."""
     text = target.strip() if isinstance(target, str) else target
     relative = isinstance(text, str) and text.endswith("%")
     try:
@@ -22,12 +23,12 @@ def parsed(target: Any) -> tuple[float, bool]:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not 0 < number < math.inf:
-        raise OptionError(f"target_error must be a positive number or a share such as '5%', got {str(target)[:40]!r}")
+        raise OptionError(f"`target_error` must be a positive number or a share such as '5%', got {shorten(target)}")
     return (number / 100, True) if relative else (number, False)
 
 
 def smallest_epsilon(error_at: Callable[[float], float], target: float, first: float = 1.0) -> float:
-    """The smallest epsilon, to three digits and rounded up, whose predicted error is at most ``target``.
+    """Return the smallest epsilon, to three digits and rounded up, whose predicted error is at most ``target``.
 
     ``error_at`` falls with epsilon, roughly like a power of it; so the search interpolates logarithms.  It begins at
     ``first``.
@@ -57,7 +58,7 @@ def smallest_epsilon(error_at: Callable[[float], float], target: float, first: f
 
 
 def _between(low: float, high: float, worst: float, best: float, target: float, last: float, error: float) -> float:
-    """Where to look next: between two known errors by interpolation, else as if errors were in proportion to noise."""
+    """Return where to look next: interpolate between known errors, or assume errors in proportion to noise."""
     if math.isfinite(worst) and best > 0:
         share = math.log(worst / (math.sqrt(CLOSE) * target)) / math.log(worst / best) if worst > best else 0.5
         return float(low * (high / low) ** min(max(share, 0.1), 0.9))
@@ -68,7 +69,7 @@ def _between(low: float, high: float, worst: float, best: float, target: float, 
 
 
 def rounded_up(value: float) -> float:
-    """To three digits, never below.
+    """Round up to three digits.
 
     >>> rounded_up(0.123401), rounded_up(2.0), rounded_up(7.119)
     (0.124, 2.0, 7.12)

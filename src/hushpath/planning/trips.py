@@ -97,9 +97,9 @@ class TripPlan:
         }  # fmt: skip
 
     def _repr_html_(self) -> str:
-        from ..output.report.notebook import plan_card
+        from ..output.report.release import forecast_table
 
-        return plan_card(self)
+        return forecast_table(self)
 
     def __str__(self) -> str:
         terms = self.strategy.terms
@@ -125,17 +125,7 @@ class TripPlan:
 def forecast(
     strategy: TripStrategy, expected_units: Any, edges_per_unit: Any, *, ignore_baseline: bool = False
 ) -> TripPlan:
-    """Forecast the error of a strategy for a declared amount of trips.
-
-    Parameters
-    ----------
-    strategy
-        What will be measured.
-    expected_units, edges_per_unit
-        About how many protected units there will be, and how many edges (in a period) one passes; declared.
-    ignore_baseline
-        Return the plan even if public free-flow times alone are as good; otherwise ``CannotError`` is raised.
-    """
+    """Forecast the error of a strategy for a declared amount of trips."""
     if expected_units is None or edges_per_unit is None:
         raise OptionError(MISSING)
     units = between(expected_units, "expected_units", 1, 1e12)

@@ -1,16 +1,11 @@
-"""Public facts about a promise or a release that deserve a second look, in plain words.
+"""Warnings about a promise or a release, from public facts.  They stop nothing: the owner decides.
 
-Nothing is stopped: an owner may have reasons.  What is said here is said at release time, stands in the
-statement, and is worked out anew by whoever reads the file, from what the file holds.
+A caution is emitted at release time, stands in the statement, and is computed again from the file by each reader.
 
-The promise: ``promise.promise_cautions``, from the certificate.
-
-The noise (``of_plan``, ``of_release``).  A typical answer is off by ``predict.expected_error``.  Against it stands a
-typical distance: before the release, what the declared bounds allow, taking weights to be half of their bounds on
-average; afterwards, an estimate from the released numbers alone, which costs no privacy (post-processing).  An error
-beyond half of that distance is "mostly noise".  Where a network has many cycles, shortest paths over noisy edges look
-for edges that came out low; then noise of twice the mean weight is as bad (on the city of the demonstration answers
-are off by 60 % there).
+"Mostly noise": the expected error exceeds half of a typical distance.  Before the release a typical distance follows
+from the declared bounds, with weights half of their bounds; afterwards it is estimated from the released numbers.
+Where a network has many cycles, shortest paths prefer edges whose noise is negative; then noise of twice the mean
+weight is as bad (on the city of the demo answers are wrong by 60 %).
 """
 
 from __future__ import annotations
@@ -18,11 +13,11 @@ from __future__ import annotations
 import math
 
 from ..decoder.base import number_noise
+from ..decoder.registry import expected_error
 from ..measurement.blocks import EdgeBlock, TripBlock
 from ..measurement.private_step import Measurements
 from ..measurement.samples import few_hops
 from ..measurement.strategy import Strategy
-from ..planning.predict import expected_error
 from .promise import promise_cautions
 
 MOSTLY = 0.5  # of a typical distance
@@ -30,7 +25,7 @@ MANY_CYCLES = 1.1  # edges per node
 
 
 def of_promise(strategy: Strategy) -> list[str]:
-    """What is weak about the promise itself."""
+    """Return cautions about the promise."""
     if strategy.budget.unlimited:
         return []  # NOT PRIVATE, and marked so everywhere
     certificate = strategy.certificate
@@ -38,7 +33,7 @@ def of_promise(strategy: Strategy) -> list[str]:
 
 
 def of_plan(strategy: Strategy) -> list[str]:
-    """What can be known before any weight is read."""
+    """Return the cautions that can be known before any weight is read."""
     found, lattice = of_promise(strategy), strategy.lattice
     declared = strategy.terms.bound_every_weight(strategy.topology)
     if not declared or strategy.budget.unlimited or strategy.topology.num_edges == 0:
@@ -47,14 +42,14 @@ def of_plan(strategy: Strategy) -> list[str]:
     error = expected_error(strategy)
     if error > MOSTLY * typical:
         found.append(
-            f"expect mostly noise: an answer is off by about {error:.3g}, and a typical distance is about "
+            f"expect mostly noise: a mean error of about {error:.3g}, where a typical distance is about "
             f"{typical:.3g} if weights are half of their bounds on average"
         )
     return found
 
 
 def of_release(measurements: Measurements) -> tuple[str, ...]:
-    """What a reader should know; nothing if the release is NOT PRIVATE, which says enough."""
+    """Return the cautions of a release; none if it is NOT PRIVATE, which says enough."""
     if not measurements.private:
         return ()
     strategy, found = measurements.strategy, of_promise(measurements.strategy)
@@ -64,14 +59,14 @@ def of_release(measurements: Measurements) -> tuple[str, ...]:
         error, typical = expected_error(strategy), typical_distance(measurements)
         if error > MOSTLY * typical or _lost_in_noise(measurements):
             found.append(
-                f"this is mostly noise: an answer is off by about {error:.3g}, "
-                f"and a typical distance, by the released numbers, is about {max(typical, 0.0):.3g}"
+                f"this is mostly noise: a mean error of about {error:.3g}, where a typical "
+                f"distance, by the released numbers, is about {max(typical, 0.0):.3g}"
             )
     return tuple(found)
 
 
 def _of_trips(measurements: Measurements) -> list[str]:
-    """Whether an edge was passed often enough, by the released counts, to tell its time from noise."""
+    """Return a caution if, by the released counts, an average edge was passed too rarely."""
     strategy = measurements.strategy
     if not strategy.topology.num_edges:
         return []
@@ -81,19 +76,19 @@ def _of_trips(measurements: Measurements) -> list[str]:
         return []
     return [
         "this is mostly noise: by the released counts an average edge was passed less often than its noise, so "
-        "released times are little more than free-flow times a common factor"
+        "released times are little more than scaled free-flow times"
     ]
 
 
 def typical_distance(measurements: Measurements) -> float:
-    """About how far two nodes are, from the numbers of the first block; may come out negative where noise rules."""
+    """Estimate a typical distance from the numbers of the first block; it may be negative under much noise."""
     strategy = measurements.strategy
     first = strategy.blocks[0]
     return first.typical(measurements.of(type(first))) * strategy.lattice.granularity
 
 
 def _lost_in_noise(measurements: Measurements) -> bool:
-    """Whether shortest paths over noisy edges follow the noise rather than the weights."""
+    """Return whether shortest paths over noisy edges follow the noise rather than the weights."""
     strategy, topology = measurements.strategy, measurements.strategy.topology
     if {type(block) for block in strategy.blocks} != {EdgeBlock}:
         return False

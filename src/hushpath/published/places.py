@@ -50,22 +50,7 @@ class Projection(NamedTuple):
 
 
 def places_of(topology: Topology, crs: str | None = None) -> Places:
-    """Return the coordinates of all nodes, converted to degrees from the system that ``crs`` names.
-
-    Parameters
-    ----------
-    topology : Topology
-        The network.
-    crs : str, optional
-        The coordinate reference system, such as "EPSG:25832", or "planar".
-
-    Raises
-    ------
-    CannotError
-        Without usable coordinates.
-    OptionError
-        If ``crs`` is unknown or does not fit the coordinates.
-    """
+    """Return the coordinates of all nodes, converted to degrees from the system that ``crs`` names."""
     xy = topology.coordinates
     if xy is None or np.isnan(xy).all():
         raise CannotError("a map needs coordinates, and this release has no coordinates")

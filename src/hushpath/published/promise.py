@@ -47,20 +47,13 @@ _SMALLEST = Decimal("1e-9")  # percent; ends closer to 0 % or 100 % are rounded 
 
 @dataclass(frozen=True)
 class Risk:
-    """What one kind of question about protected units can reveal.
+    """What one kind of question about protected units can reveal."""
 
-    Attributes:
-        question: the question, in words.
-        units: how many neighbours apart its two answers are.
-        epsilon, delta: what the release certifies for that many, epsilon rounded up.
-        level: place in ``LEVELS``.
-    """
-
-    question: str
-    units: int
-    epsilon: float
+    question: str  # the question, in words
+    units: int  # how many neighbours apart its two answers are
+    epsilon: float  # epsilon, delta: what the release certifies for that many, epsilon rounded up
     delta: float
-    level: int
+    level: int  # place in ``LEVELS``
 
     @property
     def protection(self) -> str:
@@ -140,21 +133,7 @@ class Promise(NamedTuple):
 def make_promise(
     *, marking: str, epsilon: float, delta: float, law: str, spent: float, unit: Unit, quantity: Quantity
 ) -> Promise:
-    """Make the promise of a release from its certificate and from what its publisher declared.
-
-    Parameters
-    ----------
-    marking
-        NOT PRIVATE and why, or nothing.
-    epsilon, delta
-        The certified differential privacy of one protected unit.
-    law, spent
-        The noise, and what it costs in its own measure: epsilon (laplace) or rho of zCDP (gaussian).
-    unit
-        The protected unit.
-    quantity
-        What the numbers are, when they were taken and who publishes them, as declared.
-    """
+    """Make the promise of a release from its certificate and from what its publisher declared."""
     population = unit.population
     facts = {
         "Protected": "nobody" if marking else unit.description,

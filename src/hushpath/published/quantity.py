@@ -1,7 +1,6 @@
-"""What the numbers of a release are and who publishes them: declared, carried by the file, said by all made from it.
+"""What the numbers of a release are and who publishes them: declared by the owner, stored in the file.
 
-A distance is a number until somebody says "travel time, in seconds, March 2026".  None of it is computed from data, and
-none of it is part of the promise.  Digits that noise has made meaningless are not shown to people; machines get all.
+None of it is computed from data or part of the promise.  People see only the digits that noise leaves meaningful.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ class Quantity:
 
     @property
     def noun(self) -> str:
-        """What one answer is, in words."""
+        """What one distance is called."""
         return self.name or "distance"
 
     @property
@@ -85,15 +84,15 @@ class Quantity:
         return ", ".join(part for part in (what, self.date) if part)
 
     def heading(self, text: str = "") -> str:
-        """The name of a column or an axis: ``travel time (seconds)``."""
+        """Return the name of a column or an axis: ``travel time (seconds)``."""
         return f"{text or self.noun} ({self.unit_of_measure})" if self.unit_of_measure else text or self.noun
 
     def amount(self, text: str) -> str:
-        """A number, already as text, with what it is measured in."""
+        """Return a formatted number with its unit of measure."""
         return f"{text} {self.unit_of_measure}" if self.unit_of_measure and text != "inf" else text
 
     def as_dict(self) -> dict[str, str]:
-        """Plain texts."""
+        """Return plain texts."""
         return asdict(self)
 
     @classmethod
@@ -108,22 +107,26 @@ SECONDS_IN = {name: seconds for seconds, names in SECONDS.items() for name in na
 UNNAMED = Quantity()
 
 
-def told_range(value: float, low: float, high: float) -> tuple[str, str, str]:
-    """A number and both ends of its interval, all with the digits of the number.
+def format_interval(value: float, low: float, high: float) -> tuple[str, str, str]:
+    """Format a number and both ends of its interval, all with the digits of the number.
 
-    >>> told_range(1234.5678, 1180.4, 1290.6)
+    >>> format_interval(1234.5678, 1180.4, 1290.6)
     ('1230', '1180', '1290')
     """
     down, up = value - low, high - value
-    return told(value, low, high), told(low, low - down, low + up), told(high, high - down, high + up)
+    return (
+        format_value(value, low, high),
+        format_value(low, low - down, low + up),
+        format_value(high, high - down, high + up),
+    )
 
 
-def told(value: float, low: float | None = None, high: float | None = None) -> str:
-    """A number with the digits that noise leaves: the last is worth at most a quarter of how far it may be off.
+def format_value(value: float, low: float | None = None, high: float | None = None) -> str:
+    """Format a number with the digits that noise leaves: the last is worth at most a quarter of its error.
 
-    >>> told(1234.5678, 1180, 1290), told(1234.5678, 1234.1, 1235.1), told(1234.5678)
+    >>> format_value(1234.5678, 1180, 1290), format_value(1234.5678, 1234.1, 1235.1), format_value(1234.5678)
     ('1230', '1234.6', '1235')
-    >>> told(0.0123456, 0.0101, 0.0144), told(float("inf")), told(12345678.0, 0.0, 2e7)
+    >>> format_value(0.0123456, 0.0101, 0.0144), format_value(float("inf")), format_value(12345678.0, 0.0, 2e7)
     ('0.0123', 'inf', '12000000')
     """
     if not math.isfinite(value) or value == 0:

@@ -1,4 +1,4 @@
-"""What somebody asks of a release: nodes and pairs by label or by position, a confidence; checked, as positions."""
+"""Check the arguments of queries: nodes and pairs, by label or by position, and a confidence."""
 
 from __future__ import annotations
 
@@ -7,35 +7,36 @@ from typing import Any
 
 import numpy as np
 
+from .._validate import shorten
 from ..arrays import Int
 from ..errors import InputError, OptionError
 from ..network.topology import Topology
 
 
 def nodes_asked(topology: Topology, nodes: Any, positions: bool) -> Int:
-    """Positions of the nodes asked for; ``None`` means all."""
+    """Return the positions of nodes; ``None`` means all."""
     if nodes is None or not positions:
         return topology.indices(nodes)
     found = _checked(topology, nodes)
     if found.ndim != 1:
-        raise InputError(f"node positions must be a plain list, not of shape {found.shape}")
+        raise InputError(f"node positions must be one-dimensional, got shape {found.shape}")
     return found
 
 
 def pairs_asked(topology: Topology, pairs: Any, positions: bool) -> tuple[Int, Int]:
-    """Positions of both ends of each pair."""
+    """Return the positions of both ends of each pair."""
     if not positions:
         return _labelled(topology, pairs)
     ends = _checked(topology, pairs)
     if ends.ndim != 2 or ends.shape[1] != 2:
-        raise InputError(f"pairs must have two columns, not shape {ends.shape}")
+        raise InputError(f"pairs must have two columns, got shape {ends.shape}")
     return np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1])
 
 
 def check_confidence(confidence: float) -> None:
-    """A probability whose tails are not lost in rounding."""
+    """Refuse what is not a probability, or so close to 0 or 1 that its tails are lost in rounding."""
     if not isinstance(confidence, (int, float, np.number)) or not 0 < 1 - confidence < 1 or (1 + confidence) / 2 == 1:
-        raise OptionError(f"confidence must be a number between 0 and 1, got {str(confidence)[:40]}")
+        raise OptionError(f"`confidence` must be a number between 0 and 1, got {shorten(confidence)}")
 
 
 def _checked(topology: Topology, nodes: Any) -> Int:
@@ -43,10 +44,10 @@ def _checked(topology: Topology, nodes: Any) -> Int:
     if found.size == 0:
         found = found.astype(np.int64)
     if found.dtype.kind not in "iu":
-        raise InputError(f"node positions are integers, not {found.dtype}")
+        raise InputError(f"node positions must be integers, got {found.dtype}")
     n = topology.num_nodes
     if found.size and (int(found.min()) < 0 or int(found.max()) >= n):
-        raise InputError(f"node positions run from 0 to {n - 1}")
+        raise InputError(f"node positions must be from 0 to {n - 1}")
     return np.ascontiguousarray(found, np.int64)
 
 
@@ -54,7 +55,7 @@ def _labelled(topology: Topology, pairs: Any) -> tuple[Int, Int]:
     values = pairs.to_numpy() if hasattr(pairs, "to_numpy") else pairs
     if isinstance(values, np.ndarray):
         if values.ndim != 2 or values.shape[1] != 2:
-            raise InputError(f"pairs must have two columns, not shape {values.shape}")
+            raise InputError(f"pairs must have two columns, got shape {values.shape}")
         columns: Iterator[Any] = iter(values.T.tolist())
         left, right = next(columns), next(columns)
     else:

@@ -1,13 +1,7 @@
-"""A release: noisy measurements with their statement, and every question one may ask of them.
+"""A release: noisy measurements with their statement, and every query to them.  All answers are public.
 
-All answers are public.  Labels come in, numbers go out; whoever asks millions of questions may name
-nodes by position (``positions=True``), because finding labels would take longer than answering.
-
-How measurements are read is no part of the release: ``read`` gives the same release with another decoder or
-estimator, and costs nothing.
-
-Releases of edge weights and of separator shortcuts can have an index (docs/ENGINE.md): ``build_index`` makes it,
-``save(path, index=True)`` or ``save_index`` writes it beside the release, ``load`` finds it there.
+Nodes are given by label, or for millions of queries by position (``positions=True``).  Releases of edge weights and of
+separator shortcuts can have an index (docs/ENGINE.md) beside their file.
 """
 
 from __future__ import annotations
@@ -67,14 +61,14 @@ class Route(NamedTuple):
 
 
 class Release:
-    """Everything that was published: ask it for any distance, for ever."""
+    """What may be published: ask it for any distance, as often as you like."""
 
     def __init__(
         self, measurements: Measurements, statement: Statement | None = None, saved: SavedEstimate = NOTHING_SAVED,
         fingerprint: str | None = None, *, decoder: str = "auto", estimator: str = "auto",
     ) -> None:  # fmt: skip
         self.measurements, self._given = measurements, saved
-        self.period: str | None = None  # the one that is asked about, in a release that has several
+        self.period: str | None = None  # the one that queries are about, if there are several
         self._file: Path | None = None
         self._at: dict[str, Release] = {}
         self._asked = decoder, estimator
@@ -88,23 +82,23 @@ class Release:
         return self.measurements.strategy.topology
 
     def with_decoder(self, decoder: str = "auto", estimator: str = "auto") -> Release:
-        """The same release, read in another way: free, and as often as one likes.
+        """Return the same release with another decoder or estimator; this costs no privacy.
 
-        ``decoder`` is one of those that ``hushpath inspect`` lists; ``estimator`` says how edge weights are estimated
-        where the decoder searches paths over them.  "auto" is the default: chosen from public facts alone.
+        ``hushpath inspect`` lists the names; an estimator applies to decoders that search paths.  "auto" chooses from
+        public facts.
         """
-        known = vars(self).get("fingerprint")  # if it was worked out: reading alone needs none
+        known = vars(self).get("fingerprint")  # if it was computed
         other = Release(self.measurements, self.statement, self._given, known, decoder=decoder, estimator=estimator)
-        _ = other.decoder  # says now what cannot be read so
+        _ = other.decoder  # raises now what cannot be decoded
         return other if self.period is None else other.for_period(self.period)
 
     @property
     def periods(self) -> tuple[str, ...]:
-        """The periods of the release; none, if it is of one time only."""
+        """The names of the periods; empty if there are none."""
         return self.measurements.strategy.terms.periods.names
 
     def for_period(self, period: str) -> Release:
-        """The same release in one of its periods: every question is then about that one.  Free."""
+        """Return the same release in one of its periods."""
         if not self.periods:
             raise OptionError("this release has no periods")
         number = self.measurements.strategy.terms.periods.position(period)
@@ -128,7 +122,7 @@ class Release:
 
     @cached_property
     def decoder(self) -> Decoder:
-        """How the measurements are read."""
+        """The decoder that answers."""
         return make_decoder(self.measurements, *self._asked, self._given)
 
     @property
@@ -141,7 +135,7 @@ class Release:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of everything in the release: two releases with the same fingerprint give the same answers."""
+        """A digest of everything in the release: the same fingerprint gives the same answers."""
         return fingerprint(self.measurements, self.statement, self.saved_estimate)
 
     def __repr__(self) -> str:
@@ -165,8 +159,8 @@ class Release:
     def intervals(self, pairs: Any, confidence: float = 0.9, *, positions: bool = False) -> Float:
         """Return a row (low, high) for each pair, as ``interval`` would; pairs as in ``distances``.
 
-        Each range is meant to hold the true distance of its pair with the given probability (docs/PITFALLS.md).  Over
-        edge weights the first call prepares for all later ones, which may take minutes on a large network.
+        Each interval is meant to hold the true distance with the given probability (docs/PITFALLS.md).  The first call
+        prepares for all later ones, which may take minutes on a large network.
         """
         check_confidence(confidence)
         return self.decoder.intervals(*pairs_asked(self.topology, pairs, positions), confidence)
@@ -177,14 +171,10 @@ class Release:
     ) -> Any:  # fmt: skip
         """Return distances from each source (row) to each target (column), in the order asked for.
 
-        ``None`` means all nodes in canonical order: that of ``topology.labels``, sorted, not that of any input file.
-
-        Memory beyond the output is bounded.  ``out`` may be a writable array (a ``numpy`` memory map, say) of
-        ``float64`` or ``float32``; without it ``dtype`` chooses.  With ``positions`` nodes are given by position
-        in ``topology.labels``.
-
-        With ``interval`` three matrices are returned, ``distance, low, high`` (a named tuple), the last two as from
-        ``intervals``; ``out`` then has three layers, in that order.
+        ``None`` means all nodes in the order of ``topology.labels``.  ``out`` may be a writable array, for example a
+        memory map, of ``float64`` or ``float32``; otherwise ``dtype`` chooses.  With ``positions`` nodes are positions
+        in ``topology.labels``.  With ``interval`` the result is a named tuple ``distance, low, high`` of matrices, and
+        ``out`` has three layers.
         """
         if interval:
             return self._ranges(sources, targets, out, dtype, positions, confidence)
@@ -192,9 +182,9 @@ class Release:
         shape = len(rows), len(columns)
         answer = np.empty(shape, dtype) if out is None else out
         if answer.shape != shape:
-            raise OptionError(f"out has shape {answer.shape}, but {shape[0]} x {shape[1]} distances were asked for")
+            raise OptionError(f"`out` must have shape {shape}, got {answer.shape}")
         if answer.dtype not in (np.float64, np.float32):
-            raise OptionError(f"distances are float64 or float32, not {answer.dtype}")
+            raise OptionError(f"distances must be float64 or float32, got {answer.dtype}")
         index = self.prepared(len(rows))
         whole = None if targets is None else columns
         if index is not None and answer.flags.c_contiguous:
@@ -214,7 +204,7 @@ class Release:
         shape = 3, len(rows), len(columns)
         answer = np.empty(shape, dtype) if out is None else out
         if answer.shape != shape:
-            raise OptionError(f"out has shape {answer.shape}, but {shape} numbers were asked for")
+            raise OptionError(f"`out` must have shape {shape}, got {answer.shape}")
         self.matrix(rows, None if targets is None else columns, out=answer[0], positions=True)
         for part in steps(self.chunks(len(rows)), "intervals"):
             ends = np.repeat(rows[part], len(columns)), np.tile(columns, len(rows[part]))
@@ -225,53 +215,43 @@ class Release:
 
     @property
     def index(self) -> Index | None:
-        """The index, if there is one."""
+        """The index, or None."""
         return self.decoder.index
 
     def build_index(
         self, *, max_bytes: int = MAX_BYTES, labels: bool = True, partition: Partition | None = None
     ) -> Index:
-        """Build the index (docs/ENGINE.md): every later answer comes from it, the same to the last bit, but faster.
+        """Build the index (docs/ENGINE.md): later answers are the same to the last bit, but faster.
 
-        Without ``labels`` it is much smaller and single pairs take longer.  ``partition`` is one of the network
-        made before (``hushpath.partition``, ``Partition.load``); without it one is looked for, or made.
-
-        Raises:
-            CannotError: if it would take more than ``max_bytes``, or if the release answers by other means.
+        Without ``labels`` it is much smaller and single pairs take longer.  ``partition`` is one made before
+        (``hushpath.partition``).  ``CannotError`` if it exceeds ``max_bytes`` or the decoder needs no index.
         """
         return self.decoder.build_index(max_bytes, labels=labels, partition=partition)
 
     def save_index(self, path: str | os.PathLike[str], *, labels: bool = True) -> None:
-        """Write the index, building it if it is not there (atomically; see docs/ENGINE.md).
-
-        Without ``labels`` none are made for it: matrices need tables only.
-        """
+        """Write the index, built if it is missing; without ``labels`` for matrices only."""
         save_index(path, self.build_index(labels=labels), self._index_of, self.statement.marking)
 
     @property
     def _index_of(self) -> str:
-        """What an index belongs to: the release, its decoder and estimator, and the period if there are several."""
+        """What an index belongs to: release, decoder, estimator and period."""
         mine = self.decoder_choice.decoder.name, self.decoder_choice.estimator.name
         when = () if self.period is None else (f"period {self.periods.index(self.period)}",)
         return " ".join([self.fingerprint, *mine, *when])
 
     def load_index(self, path: str | os.PathLike[str]) -> None:
-        """Map an index file; refuses one that was not made here for this release, or has changed since."""
+        """Map an index file; refuse one of another release, another machine, or changed."""
         if not self.decoder.indexed:
-            raise CannotError(f"a release read by decoder {self.decoder.name!r} has no index")
+            raise CannotError(f"decoder {self.decoder.name!r} has no index")
         granularity = self.measurements.strategy.lattice.granularity
         self.decoder.index = load_index(path, self._index_of, self.topology.num_nodes, granularity)
 
     def prepared(self, rows: int) -> Index | None:
-        """Get ready for this many rows: the index if there is one or if so many rows are worth its tables."""
+        """Return the index if it exists or if this many rows are worth building it."""
         return self.decoder.index_for(rows)
 
     def frame(self, sources: Sequence[Label] | None = None, targets: Sequence[Label] | None = None) -> pandas.DataFrame:
-        """Return ``matrix`` as a labelled table; ``None`` means all nodes in canonical order.
-
-        What is NOT PRIVATE says so in ``attrs["marking"]`` and in the names of both axes, so that it is seen in what
-        pandas prints and written by ``to_csv`` and ``to_parquet``.
-        """
+        """Return ``matrix`` as a labelled table; NOT PRIVATE is part of the names of both axes."""
         pd = library("pandas", "pandas", "a labelled table")
         labels, marking = self.topology.labels, self.statement.marking
         mark = f" {NOT_PRIVATE}" if marking else ""
@@ -285,17 +265,13 @@ class Release:
         return cast("pandas.DataFrame", table)
 
     def interval(self, source: Label, target: Label, confidence: float = 0.9) -> tuple[float, float]:
-        """Return a range meant to hold the true distance with the given probability (see docs/PITFALLS.md)."""
+        """Return an interval meant to hold the true distance with the given probability (docs/PITFALLS.md)."""
         check_confidence(confidence)
         low, high = self.intervals([(source, target)], confidence)[0].tolist()
         return low, high
 
     def route(self, source: Label, target: Label) -> Route:
-        """Return a shortest path over released edge weights; among equally short ones, one with fewest edges.
-
-        Raises:
-            CannotError: if there is no path (a public fact), or if the release is not read from edge weights.
-        """
+        """Return a shortest path over released edge weights; among equally short ones, one with fewest edges."""
         first, last = self.topology.index(source), self.topology.index(target)
         edges = self.decoder.route(first, last)
         if first != last and not len(edges):
@@ -308,13 +284,13 @@ class Release:
 
     @property
     def edge_weights(self) -> Float:
-        """The released weight of every edge, in the order of the topology: what routes are searched over."""
+        """The released weight of every edge, in the order of the topology."""
         if not self.decoder.routes:
-            raise CannotError(f"a release read by decoder {self.decoder.name!r} tells distances, not edge weights")
+            raise CannotError(f"decoder {self.decoder.name!r} gives distances, not edge weights")
         return self.decoder.lattice.floats(self.decoder.weights)
 
     def explore(self, origin: Label | None = None, *, height: int = 640) -> Any:
-        """Show the page to explore the release in a notebook, perhaps from one node; `hushpath page` writes a file."""
+        """Show the map page in a notebook, starting at a node; `hushpath page` writes it to a file."""
         from ..output.report.notebook import framed
 
         return framed(self, origin, height)
@@ -330,28 +306,26 @@ class Release:
         return ReleasedEdges(self.topology, self.edge_weights, self.statement, self.period)
 
     def to_networkx(self) -> networkx.Graph[Any]:
-        """Return the network as a graph of networkx, with released weights.
+        """Return a networkx graph with released weights; ``graph.graph`` holds the statement.
 
-        Weights are an edge attribute named after the quantity ("travel time": ``travel_time``), or ``weight``; nodes
-        have ``x`` and ``y`` where they are known; ``graph.graph`` holds the statement.  Parallel edges make it a
-        multigraph.  What is NOT PRIVATE says so in the name of the attribute and in ``graph.graph["marking"]``.
+        The weight is an edge attribute named after the quantity (``travel_time``), or ``weight``; nodes have ``x`` and
+        ``y`` where known.  NOT PRIVATE is part of the attribute's name.
         """
         return self.edges.to_networkx()
 
     def to_geopandas(self, crs: str | None = None) -> geopandas.GeoDataFrame:
-        """Return a row per edge with its released weight and a line between its ends, in degrees where possible.
+        """Return a row per edge with its released weight and a line, in degrees where possible.
 
-        ``crs`` says what the coordinates are (``EPSG:25832``, ``planar``); docs/EXPORT.md tells what is done without.
-        What is NOT PRIVATE has a first column that says so in every row.
+        ``crs`` is the coordinate system (``EPSG:25832``, ``planar``; docs/EXPORT.md).  NOT PRIVATE is a first column.
         """
         return self.edges.to_geopandas(crs)
 
     def save(
         self, path: str | os.PathLike[str], *, index: bool = False, sign: str | os.PathLike[str] | None = None
     ) -> None:
-        """Write the release file (atomically; see docs/FORMAT.md), with ``index`` also its index beside it.
+        """Write the release file (docs/FORMAT.md), with ``index`` also its index beside it.
 
-        ``sign`` names a private Ed25519 key (PEM): then ``roads.hush.sig`` is written with ``roads.hush``, or neither.
+        ``sign`` is a private Ed25519 key (PEM): ``roads.hush.sig`` is written with ``roads.hush``, or neither.
         """
         content = self.measurements, self.statement, self.saved_estimate
         if sign is None:
@@ -364,11 +338,11 @@ class Release:
             self.save_index(self.index_file(path))
 
     def index_file(self, path: str | os.PathLike[str]) -> Path:
-        """Where the index of this release, or of the period that is asked about, lies beside its file."""
+        """Return the path of the index of this release, or of its period."""
         return index_path(path, None if self.period is None else self.periods.index(self.period))
 
     def _map_index(self, beside: Path) -> None:
-        """Map an index that lies beside the file, or warn why not."""
+        """Map an index beside the file, or warn why not."""
         if beside.is_file() and beside != self._file and self.decoder.indexed:
             try:
                 self.load_index(beside)
@@ -382,15 +356,13 @@ class Release:
     ) -> Release:  # fmt: skip
         """Read a release file, checking its digest and proving its certificate again.
 
-        An index of this release lying beside it (``roads.hushx``) is mapped if it was made here.  One of another
-        release, from elsewhere or damaged is left alone with a warning, and any without ``index``.
-        ``verify`` names a public Ed25519 key (PEM): the file must be signed with its private half, under the name it
-        has.  ``dataset`` and ``date`` are the name of the data and the reporting period that the signed file must
-        state, to the letter; with ``date`` the file may have another name than it was signed under.
-        ``decoder`` and ``estimator`` as in ``read``.
+        ``index``: map an index beside it (``roads.hushx``) that was made on this machine; others are ignored with a
+        warning.  ``verify``: a public Ed25519 key (PEM) that must have signed the file under its name.  ``dataset``,
+        ``date``: what a signed file must state; with ``date`` it may have been renamed.  ``decoder``, ``estimator``: as
+        in ``with_decoder``.
         """
         if verify is None and (dataset is not None or date is not None):
-            raise OptionError("dataset and date are checked in a signed file: pass verify, the publisher's public key")
+            raise OptionError("`dataset` and `date` need `verify`: they are checked in signed files only")
         signed = None if verify is None else verified_digest(path, verify, renamed=date is not None)
         found = read_release(Path(path), sha256=signed)
         release = cls(*found, decoder=decoder, estimator=estimator)
@@ -399,7 +371,7 @@ class Release:
             if wanted is not None and wanted != stated:
                 raise FileFormatError(f"{path} is signed for the {what} {stated!r}, not {str(wanted)[:100]!r}")
         if (decoder, estimator) != ("auto", "auto"):
-            _ = release.decoder  # says now what cannot be read so
+            _ = release.decoder  # raises now what cannot be decoded
         if index:
             release._file = Path(path)
             if not release.periods:
@@ -407,19 +379,19 @@ class Release:
         return release
 
     def rows(self, sources: Int) -> Float:
-        """Full rows by node *position*: the building block of everything larger."""
+        """Return full rows by node position."""
         out = np.empty((len(sources), self.topology.num_nodes))
         self.decoder.rows(sources, out)
         return out
 
     def chunks(self, count: int) -> list[slice]:
-        """Slices of ``range(count)`` whose full rows fit in a bounded buffer."""
+        """Return slices of ``range(count)`` whose full rows fit in a bounded buffer."""
         rows = max(1, CHUNK_NUMBERS // max(self.topology.num_nodes, 1))
         return [slice(at, min(at + rows, count)) for at in range(0, count, rows)]
 
 
 def in_periods(release: Release) -> dict[str, Release]:
-    """The release in each of its periods; under no name, if it has none."""
+    """Return the release in each of its periods; under an empty name if it has none."""
     if release.period is not None or not release.periods:
         return {release.period or "": release}
     return {period: release.for_period(period) for period in release.periods}

@@ -1,7 +1,6 @@
 """The statement of a release: its certificate, how it was made, and the promise that follows (``promise``).
 
-A statement is made once, from the certificate and the sampler, travels inside the file and is printed
-wherever the release is.  Whatever is not private says so first.
+It is made once, from the certificate and the sampler, and stored in the file.  NOT PRIVATE always comes first.
 """
 
 from __future__ import annotations
@@ -28,60 +27,41 @@ NO_PROMISE = ("proxy", "read_as", "quantity", "specification")
 
 @dataclass(frozen=True)
 class Statement:
-    """What one release certifies, and how it was made.
+    """What one release certifies, and how it was made."""
 
-    Attributes:
-        private: whether anything is promised at all.
-        reasons: why it does not (no noise, known seed); empty if private.
-        epsilon, delta: certified differential privacy, rounded up; never above the budget (``conversion`` says how).
-        budget_epsilon, budget_delta: what the owner allowed.
-        unit: the protected unit; this defines neighbours.
-        periods: the public periods that answers are about.
-        mechanism, law: what was measured, and under which noise.
-        spent: the certificate in its own currency: epsilon (laplace) or rho of zCDP (gaussian), for those who compose.
-        worst_edge: public id of an edge where the cost is highest.
-        noise: standard deviation of the least and the most noisy number, in units of the weights.
-        granularity: length of one lattice step.
-        largest_weight: weights above this were clipped to it.
-        numbers: how many noisy numbers were measured.
-        sampler: which exact sampler drew the noise.
-        details: public facts a mechanism adds (sizes, levels, parameters chosen).
-        version: the hushpath that made it.
-        measured: what cautions are worked out from.
-        proxy: the public column that helps to read the release, if the owner declared one; no part of the promise.
-        read_as: the decoder, and the estimator of weights if it searches paths; free to choose, no part of the promise.
-        specification: the specification file that the release was made by, if it was; checked against the promise.
-        quantity: what the numbers are and who publishes them, as declared; nothing that is certified.
-    """
-
-    private: bool
-    reasons: tuple[str, ...]
+    private: bool  # whether anything is promised at all
+    reasons: tuple[str, ...]  # why not (no noise, known seed); empty if private
+    # epsilon, delta: certified differential privacy, rounded up; never above the budget (``conversion`` says how)
     epsilon: float
     delta: float
-    budget_epsilon: float
+    budget_epsilon: float  # budget_epsilon, budget_delta: what the owner allowed
     budget_delta: float
-    unit: Unit
-    mechanism: str
+    unit: Unit  # the protected unit; this defines neighbours
+    mechanism: str  # mechanism, law: what was measured, and under which noise
     law: str
+    # the certificate in its own currency: epsilon (laplace) or rho of zCDP (gaussian), for those who compose
     spent: float
-    worst_edge: int
-    noise: tuple[float, float]
-    granularity: float
-    largest_weight: float
-    numbers: int
-    sampler: str
-    details: Mapping[str, Any]
-    version: str
-    periods: tuple[str, ...] = ()
-    measured: Measurements | None = field(default=None, repr=False, compare=False)
+    worst_edge: int  # public id of an edge where the cost is highest
+    noise: tuple[float, float]  # standard deviation of the least and the most noisy number, in units of the weights
+    granularity: float  # length of one lattice step
+    largest_weight: float  # weights above this were clipped to it
+    numbers: int  # how many noisy numbers were measured
+    sampler: str  # which exact sampler drew the noise
+    details: Mapping[str, Any]  # public facts a mechanism adds (sizes, levels, parameters chosen)
+    version: str  # the hushpath that made it
+    periods: tuple[str, ...] = ()  # the public periods that answers are about
+    measured: Measurements | None = field(default=None, repr=False, compare=False)  # what cautions are worked out from
+    # the public column that helps to read the release, if the owner declared one; no part of the promise
     proxy: str = ""
+    # the decoder, and the estimator of weights if it searches paths; free to choose, no part of the promise
     read_as: str = ""
-    quantity: Quantity = UNNAMED
+    quantity: Quantity = UNNAMED  # what the numbers are and who publishes them, as declared; nothing that is certified
+    # the specification file that the release was made by, if it was; checked against the promise
     specification: str = ""
 
     @classmethod
     def of(cls, measurements: Measurements) -> Statement:
-        """State what these measurements promise."""
+        """Return the statement of these measurements."""
         strategy, certificate = measurements.strategy, measurements.strategy.certificate
         reasons = []
         if strategy.budget.unlimited:
@@ -117,17 +97,17 @@ class Statement:
 
     @cached_property
     def cautions(self) -> tuple[str, ...]:
-        """What deserves a second look; advice, worked out anew by every reader who asks."""
+        """Warnings, computed again by every reader."""
         return () if self.measured is None else of_release(self.measured)
 
     @property
     def marking(self) -> str:
-        """What must stand in everything written or printed from this release: nothing, or NOT PRIVATE and why."""
+        """NOT PRIVATE and why, for everything made from this release; empty if it is private."""
         return "" if self.private else f"{NOT_PRIVATE}: {'; '.join(self.reasons)}"
 
     @cached_property
     def promise(self) -> Promise:
-        """What is promised, in plain words: the one text that every program shows."""
+        """The promise in plain words: the one text that every program shows."""
         return make_promise(
             marking=self.marking, epsilon=self.epsilon, delta=self.delta, law=self.law, spent=self.spent,
             unit=self.unit, quantity=self.quantity,
@@ -135,19 +115,19 @@ class Statement:
 
     @property
     def conversion(self) -> str:
-        """Which proof gives epsilon at this delta, in words; nothing for Laplace noise, which needs none."""
+        """The proof that gives epsilon at this delta, in words; empty for Laplace noise."""
         if self.law == Law.LAPLACE or not 0 < self.epsilon < math.inf:
             return ""
         by_rho = zcdp_epsilon(self.spent, self.delta) <= self.epsilon
         return "the conversion of rho" if by_rho else "the exact trade-off of Gaussian noise"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain JSON-ready values; infinity is written as the text "inf".  A marking stands first."""
+        """Return plain values for JSON; infinity is the text "inf".  A marking comes first."""
         return {**self._facts(), "cautions": list(self.cautions)}
 
     @property
     def certified(self) -> dict[str, Any]:
-        """The same without what nothing certifies: cautions, and what helps with reading.  This is in the file."""
+        """The same without what is not certified: cautions and help for decoding.  The file holds this."""
         return {key: value for key, value in self._facts().items() if key not in NO_PROMISE}
 
     def _facts(self) -> dict[str, Any]:
@@ -161,7 +141,7 @@ class Statement:
 
     @property
     def technical(self) -> list[str]:
-        """The certificate and how the release was made, for specialists: what follows the promise."""
+        """The certificate and how the release was made, for specialists."""
         lines = []
         if self.private:
             certified = f"epsilon = {self.epsilon:.6g}"
@@ -183,7 +163,7 @@ class Statement:
             f"budget epsilon = {self.budget_epsilon:g}, delta = {self.budget_delta:g}.",
             f"Each {self.unit.clipped_noun} was clipped to its public bounds (at most {self.largest_weight:g}) and "
             f"rounded down to steps of {self.unit.rounding(self.granularity)}; sampler: {self.sampler}.",
-            *([f"Read by {self.read_as}: free to choose, at no cost of privacy."] if self.read_as else []),
+            *([f"Decoded by {self.read_as}; another decoder costs no privacy."] if self.read_as else []),
             *([proxy_words(self.proxy, bounds=not self.unit.measures_edges)] if self.proxy else []),
             *(f"Caution: {caution}." for caution in self.cautions),
         ]
@@ -191,15 +171,15 @@ class Statement:
 
 
 def proxy_words(name: str, *, bounds: bool = False) -> str:
-    """What a proxy is, in one line; free-flow times may also say within which bounds a pass counts."""
+    """Say in one line what a proxy is for; with ``bounds``, it also bounds what counts."""
     return (
-        f"Read with the help of the public column {name}, which the owner declared: "
+        f"Decoded with the public column {name}, which the owner declared: "
         f"it costs no privacy{'' if bounds else ' and bounds nothing'}."
     )
 
 
 def _plain(value: Any) -> Any:
-    """JSON has no infinity and no tuples."""
+    """Replace infinity and tuples, which JSON lacks."""
     if isinstance(value, float) and math.isinf(value):
         return "inf"
     if isinstance(value, (tuple, list)):

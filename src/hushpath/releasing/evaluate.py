@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -130,7 +130,7 @@ class Evaluation:
 def compare(network: Network | Trips, release: Release, *, sources: int = 64) -> Comparison:
     """Compare from a sample of sources (all, if there are no more) to every node they reach."""
     topology = network.topology
-    if release.measurements.strategy.terms.unit.measures_edges == isinstance(network, Trips):
+    if release.measurements.strategy.terms.unit.measures_edges != isinstance(network, Network):
         raise InputError("a release of trips is compared with trips, and one of weights with weights")
     if not topology.is_same(release.topology, bounds=False):
         raise InputError("the release was made from another topology than this network")
@@ -161,8 +161,7 @@ def _truth(owned: Network | Trips, release: Release) -> tuple[Float, float | Non
     """The true weight of every edge: as it is, or what the trips say without noise, and of how many they say it."""
     if isinstance(owned, Network):
         return np.maximum(owned.weights.reveal(), 0.0), None
-    strategy = release.measurements.strategy
-    assert isinstance(strategy, TripStrategy)
+    strategy = cast("TripStrategy", release.measurements.strategy)
     if strategy.terms.periods != owned.periods:
         raise InputError("the release was made with other periods than these trips are read with")
     if release.period is None and len(release.periods) > 1:

@@ -10,17 +10,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Unpack
 
+import numpy as np
+
 from .._validate import shorten
 from ..decoder.registry import choose_decoder
 from ..errors import OptionError, warn
 from ..measurement.private_step import Measurements, measure, measure_trips
 from ..measurement.strategy import Strategy
-from ..measurement.terms import WeightTerms
 from ..measurement.trip_strategy import TripStrategy, make_trip_terms, trip_strategy
 from ..mechanism.registry import MECHANISMS
 from ..network.network import Network
 from ..noise import Noise, Sampler, make_sampler
-from ..planning.plan import MechanismOptions, make_request
+from ..planning.plan import MechanismOptions
+from ..planning.plan import plan as make_plan
 from ..planning.result import Plan
 from ..privacy.accounting import Budget
 from ..privacy.ledger import Ledger
@@ -96,12 +98,14 @@ def release(
     0.0
     """
     _check_type(network, Network, "release takes a Network, such as read_network returns; use release_trips for trips")
-    if isinstance(epsilon, (list, tuple)):
+    if isinstance(epsilon, (list, tuple, np.ndarray)):
         raise OptionError("a release has one epsilon; hushpath.plan compares several")
     choice = Noise.of(noise)
     if plan is None:
-        terms = WeightTerms(Budget(epsilon, 1e-6 if delta is None else delta), WeightUnit.of(unit), max_weight)  # type: ignore[arg-type]
-        plan = make_request(network.topology, terms, mechanism, choice, None, mechanism_options).choose()
+        plan = make_plan(
+            network.topology, epsilon=epsilon, delta=1e-6 if delta is None else delta, unit=unit, max_weight=max_weight,
+            mechanism=mechanism, noise=choice, **mechanism_options,
+        )  # fmt: skip
     elif not isinstance(plan, Plan):
         raise OptionError(f"`plan` must be what hushpath.plan returns, got {type(plan).__name__}")
     elif (epsilon, delta, unit, max_weight, mechanism, choice.law, mechanism_options) != (

@@ -231,8 +231,7 @@ class ReleaseSpec:
             file="" if path is None else Path(path).name, specification=self.text,
         )  # fmt: skip
         if self.trips is not None:
-            trips, unit = self._trips(), self.unit
-            assert isinstance(unit, TripUnit)
+            trips, unit = self._trips(), cast("TripUnit", self.unit)
             chosen = strategy_for(
                 trips, self.budget, unit, low=self.trips.low, high=self.trips.high, noise=self.noise.law,
                 edge_weighting=self.trips.edge_weighting,

@@ -62,20 +62,11 @@ def _dot(one: Float, other: Float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Regressors: one level per period, facts of edges, and facts of edges and periods.
+    """Regressors: one level per period, facts of edges, and facts of edges and periods."""
 
-    Attributes
-    ----------
-    shared : (k, m) array of float
-        The same in all periods.
-    own : (j, P, m) array of float
-    ridge : (P + k + j,) array of float
-        The prior precision of each coefficient.
-    """
-
-    shared: Float
-    own: Float
-    ridge: Float
+    shared: Float  # (k, m): the same in all periods
+    own: Float  # (j, P, m)
+    ridge: Float  # (P + k + j,): the prior precision of each coefficient
 
     @classmethod
     def levels_only(cls, shape: tuple[int, int]) -> Columns:
@@ -193,26 +184,13 @@ def expected_counts(totals: TripTotals, around: Linearised, graph: LineGraph) ->
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """Noisy values of eta: independent errors, and the edge effects nu on top.
+    """Noisy values of eta: independent errors, and the edge effects nu on top."""
 
-    Attributes
-    ----------
-    values : (P, m) array of float
-    error : (P, m) array of float
-        The variance of the independent errors.
-    tau : (P, m) array of float
-        The standard deviation of nu.
-    correlation : float
-        The correlation of nu between periods.
-    kept : (m,) array of bool
-        Whether an edge counts; others are as if nothing had been seen of them.
-    """
-
-    values: Float
-    error: Float
-    tau: Float
-    correlation: float
-    kept: Bool
+    values: Float  # (P, m)
+    error: Float  # (P, m): the variance of the independent errors
+    tau: Float  # (P, m): the standard deviation of nu
+    correlation: float  # the correlation of nu between periods
+    kept: Bool  # (m,): whether an edge counts; others are as if nothing had been seen of them
 
     def hide(self, edges: Bool) -> Seen:
         """Hide some edges."""
@@ -282,19 +260,7 @@ def solve(
     columns: Columns, fields: PeriodFields | None, seen: Seen, start: Solution | None = None,
     perturbation: tuple[Float, Float] | None = None,
 ) -> Solution:  # fmt: skip
-    """Compute the posterior mean of coefficients and field.
-
-    Parameters
-    ----------
-    columns : Columns
-    fields : PeriodFields or None
-        The prior of the field; None for no field.
-    seen : Seen
-    start : Solution, optional
-        Where conjugate gradients begin.
-    perturbation : pair of arrays, optional
-        Added to the right-hand side, for coefficients and field (see `sample`).
-    """
+    """Compute the posterior mean of coefficients and field."""
     k, diagonal = len(columns.ridge), seen.precision_diagonal
     values, vectors = np.linalg.eigh(columns.gram(diagonal))
     root = np.sqrt(np.maximum(values, 1e-15 * values.max()))
@@ -361,35 +327,16 @@ def sample(
 
 @dataclass(frozen=True, eq=False)
 class CongestionModel:
-    """What totals say about every edge in every period.
-
-    Attributes
-    ----------
-    totals : TripTotals
-    level : (P, m) array of float
-        One log ratio per period, where the model begins; its predictions are added to it.
-    prediction : (P, m) array of float
-        The log ratios that facts and field predict.
-    graph : LineGraph
-        Which edges are neighbours.
-    around : Linearised
-        The totals, linearised around the prediction.
-    seen : Seen
-        The same as noisy values of eta.
-    fields : PeriodFields or None
-        None if no field predicts hidden edges better than facts alone.
-    solution : Solution
-        Coefficients and field.
-    """
+    """What totals say about every edge in every period."""
 
     totals: TripTotals
-    level: Float
-    prediction: Float
-    graph: LineGraph
-    around: Linearised
-    seen: Seen
-    fields: PeriodFields | None
-    solution: Solution
+    level: Float  # (P, m): one log ratio per period, where the model begins; its predictions are added to it
+    prediction: Float  # (P, m): the log ratios that facts and field predict
+    graph: LineGraph  # which edges are neighbours
+    around: Linearised  # the totals, linearised around the prediction
+    seen: Seen  # the same as noisy values of eta
+    fields: PeriodFields | None  # none if no field predicts hidden edges better than facts alone
+    solution: Solution  # coefficients and field
 
     @property
     def level_sd(self) -> Float:

@@ -20,8 +20,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...arrays import Bool, Float
-from ...measurement.blocks import TripBlock
-from ...measurement.strategy import Strategy
 from ...noise import simulation
 from .congestion import CongestionModel, fit, sample
 from .totals import TripEstimator, TripTotals
@@ -36,17 +34,10 @@ CACHE_SIZE = 5 * 10**7  # numbers of samples kept for other periods
 
 @dataclass(eq=False)
 class ModelTimes:
-    """Times estimated with a congestion model.
+    """Times estimated with a congestion model."""
 
-    Attributes
-    ----------
-    seconds : (P, m) array of float
-        Estimated times, within the public bounds.
-    standard_error : (P, m) array of float
-    """
-
-    seconds: Float
-    standard_error: Float
+    seconds: Float  # (P, m): estimated times, within the public bounds
+    standard_error: Float  # (P, m)
     _exact: Bool = field(repr=False)
     _model: CongestionModel | None = field(repr=False)
     _cache: dict[tuple[int, int], Float] = field(default_factory=dict, repr=False)
@@ -131,20 +122,14 @@ def estimate_ratios(totals: TripTotals) -> RatioTimes:
     return RatioTimes(totals.low + part * totals.width, standard_error, totals.low, totals.high)
 
 
-def _suits(strategy: Strategy) -> bool:
-    return strategy.has(TripBlock)
-
-
 TIMES = TripEstimator(
     name="times",
     summary="times from totals of trips, shrunk towards public free-flow times a congestion learnt from the release",
     estimate=estimate_times,
-    suits=_suits,
     costly=True,
 )
 RATIO = TripEstimator(
     name="ratio",
     summary="times from totals of trips, each edge by itself, clipped to its public bounds",
     estimate=estimate_ratios,
-    suits=_suits,
 )

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -32,34 +32,17 @@ BISECTIONS = 40
 
 @dataclass(frozen=True, eq=False)
 class TripTotals:
-    """Published totals of trips, and the public facts to read them with.
-
-    Attributes
-    ----------
-    topology : Topology
-    free_flow : (m,) array of float
-        Seconds on the empty edge, positive.
-    low, high : (m,) arrays of float
-        Public bounds of the seconds, ``0 <= low < high``.
-    edge_factor : (m,) array of float
-        The public factor of each edge before the norm is taken, positive.
-    above, below : (P, m) arrays of float
-        Noisy A and B, one row per period, in units of the norm of one protected unit.
-    noise : float
-        The standard deviation of the noise of each number; 0 for none.
-    law : Law
-        The noise distribution.
-    """
+    """Published totals of trips, and the public facts to read them with."""
 
     topology: Topology
-    free_flow: Float
-    low: Float
+    free_flow: Float  # (m,): seconds on the empty edge, positive
+    low: Float  # low, high: (m,): public bounds of the seconds, ``0 <= low < high``
     high: Float
-    edge_factor: Float
-    above: Float
+    edge_factor: Float  # (m,): the public factor of each edge before the norm is taken, positive
+    above: Float  # above, below: (P, m): noisy A and B, one row per period, in units of the norm of one protected unit
     below: Float
-    noise: float
-    law: Law
+    noise: float  # the standard deviation of the noise of each number; 0 for none
+    law: Law  # the noise distribution
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -117,6 +100,7 @@ class TripEstimator(Estimator):
         From totals of trips to times of every period and edge.
     """
 
+    unit_kind: ClassVar[str] = "trips"
     estimate: Callable[[TripTotals], EdgeTimes]
 
 

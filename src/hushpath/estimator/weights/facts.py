@@ -26,33 +26,17 @@ MAX_TREES, MIN_TREES = 48, 4
 
 @dataclass(frozen=True, eq=False)
 class EdgeFacts:
-    """Public facts, one entry per edge.
+    """Public facts, one entry per edge."""
 
-    Attributes
-    ----------
-    lengths : tuple of (m,) arrays of float
-        Candidates for the size of a weight, in any unit; NaN where unknown.
-    traits : (m, k) array of float
-        Standardised facts about the position of an edge in the network.
-    traffic : (m,) array of float
-        The share of hop-shortest paths that use the edge.
-    bridge : (m,) array of bool
-        Whether removing the edge disconnects its ends.
-    groups : tuple of (m,) arrays of int
-        Labels of edges that are likely to be alike: the same street, chain, or straight line.
-    ends : pair of (m,) arrays of int
-        The two nodes of the edge, numbered so that neighbours are close in memory (``side_by_side``).
-    nodes : int
-        The number of nodes.
-    """
-
-    lengths: tuple[Float, ...]
-    traits: Float
-    traffic: Float
-    bridge: Bool
+    lengths: tuple[Float, ...]  # (m,): candidates for the size of a weight, in any unit; NaN where unknown
+    traits: Float  # (m, k): standardised facts about the position of an edge in the network
+    traffic: Float  # (m,): the share of hop-shortest paths that use the edge
+    bridge: Bool  # (m,): whether removing the edge disconnects its ends
+    # (m,): labels of edges that are likely to be alike: the same street, chain, or straight line
     groups: tuple[Int, ...]
+    # (m,): the two nodes of the edge, numbered so that neighbours are close in memory (``side_by_side``)
     ends: tuple[Int, Int]
-    nodes: int
+    nodes: int  # the number of nodes
 
 
 @lru_cache(maxsize=2)

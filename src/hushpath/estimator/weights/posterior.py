@@ -46,21 +46,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class PosteriorModel:
-    """A model of all weights given a release, in units of noise.
-
-    Attributes
-    ----------
-    fitted : Regression
-    correction : BiasCorrection
-    mean : (m,) array of float
-        Posterior means, corrected.
-    sd : (m,) array of float
-        The typical posterior standard deviation of edges with a similar location, whatever their own noise.
-    """
+    """A model of all weights given a release, in units of noise."""
 
     fitted: Regression
     correction: BiasCorrection
-    mean: Float
+    mean: Float  # (m,): posterior means, corrected
+    # (m,): the typical posterior standard deviation of edges with a similar location, whatever their own noise
     sd: Float
 
     @classmethod
@@ -93,20 +84,7 @@ class PosteriorModel:
         return replace(self, fitted=fitted, correction=correction)
 
     def sample(self, fields: ErrorFields, shares: Float, count: int, seed: int) -> Float:
-        """Sample all weights jointly.
-
-        Parameters
-        ----------
-        fields : ErrorFields
-        shares : (5,) array of float
-            The share of the error variance that each range of the fields carries.
-        count, seed : int
-            The number of samples, and the seed.
-
-        Returns
-        -------
-        (count, m) array of float
-        """
+        """Sample all weights jointly."""
         from scipy.special import ndtr
 
         rng, fitted, observed = simulation(seed), self.fitted, self.fitted.observed
@@ -132,34 +110,17 @@ class EstimatedReplicate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PosteriorSamples:
-    """Samples of all weights, in units of noise, and what is needed to calibrate them.
+    """Samples of all weights, in units of noise, and what is needed to calibrate them."""
 
-    Attributes
-    ----------
-    weights : (count, m) array of float
-    replicates : tuple of EstimatedReplicate
-    shared_sd : float
-        Standard deviation of a further error that routes share, relative to their length.
-    """
-
-    weights: Float
+    weights: Float  # (count, m)
     replicates: tuple[EstimatedReplicate, ...]
-    shared_sd: float
+    shared_sd: float  # standard deviation of a further error that routes share, relative to their length
 
 
 def sample_posterior(
     noisy: NoisyEdges, estimate: Callable[[NoisyEdges], Int], count: int = SAMPLES
 ) -> PosteriorSamples:
-    """Sample the weights given a release; the same release gives the same samples.
-
-    Parameters
-    ----------
-    noisy : NoisyEdges
-    estimate : callable
-        The estimator that answers: its errors are measured in the bootstrap.
-    count : int
-        The number of samples.
-    """
+    """Sample the weights given a release; the same release gives the same samples."""
     topology, unit = noisy.topology, noisy.unit
     model, fields = PosteriorModel.fit(topology, Observed.from_edges(noisy)), ErrorFields(topology)
     replicates = next((times for most, times in REPLICATES if topology.num_edges <= most), 1)

@@ -89,18 +89,10 @@ TAIL = np.where((SDS >= 1) & (MEANS == 0), 0.5, 0.0)
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Noisy weights as the kernels take them, in units of the typical noise scale.
+    """Noisy weights as the kernels take them, in units of the typical noise scale."""
 
-    Attributes
-    ----------
-    gaussian : bool
-        Whether the noise is Gaussian, else Laplace.
-    values, scales, low, high : (m,) arrays of float
-        Noisy weights, noise scales and public bounds.
-    """
-
-    gaussian: bool
-    values: Float
+    gaussian: bool  # whether the noise is Gaussian, else Laplace
+    values: Float  # values, scales, low, high: (m,): noisy weights, noise scales and public bounds
     scales: Float
     low: Float
     high: Float
@@ -125,15 +117,7 @@ class Observed:
         return Observed(self.gaussian, *parts)
 
     def evidence(self, location: Float, scale: Float) -> Evidence:
-        """Compute the likelihood of each value under each component of the residual distribution.
-
-        Parameters
-        ----------
-        location : (m,) array of float
-            The location of each log weight.
-        scale : (m,) array of float
-            The factor of the residuals of each edge (`ResidualModel.scale`).
-        """
+        """Compute the likelihood of each value under each component of the residual distribution."""
         m = len(location)
         rows, first, last = np.empty((m, len(CELLS))), np.empty(m, np.int64), np.empty(m, np.int64)
         seen = self.gaussian, self.values, self.scales, location, scale, CELLS, OFFSET, self.low, self.high
@@ -150,17 +134,7 @@ class Observed:
         return Evidence(np.hstack([likelihoods, rows[:, -1:]]) + 1e-30, slopes / scale[:, None])
 
     def posterior(self, location: Float, residuals: ResidualModel, classes: Int, uniform: Float) -> Posterior:
-        """Compute the posterior distribution of each weight.
-
-        Parameters
-        ----------
-        location : (m,) array of float
-        residuals : ResidualModel
-        classes : (m,) array of int
-            The class of each edge.
-        uniform : (k, m) array of float
-            Probability levels: one row of samples is returned for each row.
-        """
+        """Compute the posterior distribution of each weight."""
         m = len(location)
         prior_mean, mean, residual, variance = np.empty((4, m))
         samples = np.empty((len(uniform), m))
@@ -183,39 +157,23 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """What a release says about each weight.
+    """What a release says about each weight."""
 
-    Attributes
-    ----------
-    prior_mean, mean : (m,) arrays of float
-        The mean weight before and after its own noisy value is seen.
-    residual, residual_variance : (m,) arrays of float
-        Posterior mean and variance of the residual of the log weight.
-    samples : (k, m) array of float
-        Samples of the weights.
-    """
-
-    prior_mean: Float
+    prior_mean: Float  # prior_mean, mean: (m,): the mean weight before and after its own noisy value is seen
     mean: Float
-    residual: Float
+    residual: Float  # residual, residual_variance: (m,): posterior mean and variance of the residual of the log weight
     residual_variance: Float
-    samples: Float
+    samples: Float  # (k, m): samples of the weights
 
 
 @dataclass(frozen=True, eq=False)
 class ResidualModel:
-    """The distribution of log weights around their location, one mixture per class of edges.
+    """The distribution of log weights around their location, one mixture per class of edges."""
 
-    Attributes
-    ----------
-    shares : (classes, components + 1) array of float
-        The shares of the mixture; the last is that of the point mass at the lowest weight.
-    additive : float
-        Errors of weights below this do not grow with the weight (a length that is off by a summand), so that
-        residuals of large log weights are smaller.  0 if errors always grow with the weight.
-    """
-
+    # (classes, components + 1): the shares of the mixture; the last is that of the point mass at the lowest weight
     shares: Float
+    # errors of weights below this do not grow with the weight (a length that is off by a summand), so that residuals
+    # of large log weights are smaller.  0 if errors always grow with the weight
     additive: float = 0.0
 
     @classmethod
@@ -275,37 +233,18 @@ def _limit_off_centre(shares: Float) -> Float:
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """A fitted regression of log weights.
-
-    Attributes
-    ----------
-    observed : Observed
-    columns : (m, k) array of float
-        Regressors: a constant, log lengths, then groups of standardised columns.
-    groups : tuple of arrays of int
-        Columns that share a ridge penalty; the others are the constant and log lengths.
-    classes : (m,) array of int
-        The class of each edge, for the residual distribution.
-    coefficients, covariance
-        Estimated coefficients and their covariance.
-    residuals : ResidualModel
-    log_likelihood : float
-        Mean over edges.
-    public_columns : int
-        The number of leading columns that hold public facts.
-    usage : (m,) array of float
-        How much shortest paths use each edge, its own noisy weight hidden; empty if unknown.
-    """
+    """A fitted regression of log weights."""
 
     observed: Observed
-    columns: Float
-    groups: tuple[Int, ...]
-    classes: Int
-    coefficients: Float
+    columns: Float  # (m, k): regressors: a constant, log lengths, then groups of standardised columns
+    groups: tuple[Int, ...]  # columns that share a ridge penalty; the others are the constant and log lengths
+    classes: Int  # (m,): the class of each edge, for the residual distribution
+    coefficients: Float  # coefficients, covariance: estimated coefficients and their covariance
     residuals: ResidualModel
     covariance: Float
-    log_likelihood: float
-    public_columns: int
+    log_likelihood: float  # mean over edges
+    public_columns: int  # the number of leading columns that hold public facts
+    # (m,): how much shortest paths use each edge, its own noisy weight hidden; empty if unknown
     usage: Float = field(default_factory=lambda: np.zeros(0))
 
     @property
@@ -341,18 +280,7 @@ def fit(
     observed: Observed, columns: Float, groups: tuple[Int, ...], classes: Int, start: Float, residuals: ResidualModel,
     rounds: int = 12, max_edges: int = FIT_EDGES,
 ) -> Regression:  # fmt: skip
-    """Fit coefficients (Fisher scoring, ridge penalties by empirical Bayes) and residuals (EM) in turns.
-
-    Parameters
-    ----------
-    observed, columns, groups, classes, residuals
-        As in `Regression`.
-    start : (k,) array of float
-        Initial coefficients.  The result is the mean of the last steps, which settle around the optimum.
-    rounds : int
-    max_edges : int
-        Fit to a sample of at most so many edges.
-    """
+    """Fit coefficients (Fisher scoring, ridge penalties by empirical Bayes) and residuals (EM) in turns."""
     m, width = columns.shape
     sample = np.arange(m) if m <= max_edges else np.sort(simulation(2).choice(m, max_edges, replace=False))
     seen, x, kinds = observed.subset(sample), columns[sample], classes[sample]
@@ -409,21 +337,12 @@ def _limit(location: Float, observed: Observed) -> Float:
 
 @dataclass(frozen=True, eq=False)
 class CorrectionDesign:
-    """The regressors of a bias correction, computed when needed: for a large network they would fill gigabytes.
+    """The regressors of a bias correction, computed when needed: for a large network they would fill gigabytes."""
 
-    Attributes
-    ----------
-    bins : tuple of (array of int, int)
-        Bins of edges, and the number of bins, for each binning.
-    columns, factors
-        The columns of the regression of log weights, and what to multiply each with.
-    reach : (m,) array of float
-        What each row is multiplied with: how far the mean of that edge may move, in units of its noise.
-    """
-
-    bins: tuple[tuple[Int, int], ...]
-    columns: Float
+    bins: tuple[tuple[Int, int], ...]  # bins of edges, and the number of bins, for each binning
+    columns: Float  # columns, factors: the columns of the regression of log weights, and what to multiply each with
     factors: Float
+    # (m,): what each row is multiplied with: how far the mean of that edge may move, in units of its noise
     reach: Float
 
     @classmethod
@@ -457,23 +376,13 @@ class BiasCorrection:
 
     Noise has mean 0 whatever the model, so noisy weights less posterior means are regressed on columns that contain no
     noise of the edge itself.  The ridge penalty is learnt by empirical Bayes.
-
-    Attributes
-    ----------
-    values, noise : (m,) arrays of float
-        Noisy weights and the standard deviation of their noise.
-    design : CorrectionDesign
-    sample : (array of int, array of float)
-        The edges it is fitted to, and their rows of the design.
-    covariance, root
-        The covariance of the coefficients, and a square root of it.
     """
 
-    values: Float
+    values: Float  # values, noise: (m,): noisy weights and the standard deviation of their noise
     noise: Float
     design: CorrectionDesign
-    sample: tuple[Int, Float]
-    covariance: Float
+    sample: tuple[Int, Float]  # the edges it is fitted to, and their rows of the design
+    covariance: Float  # covariance, root: the covariance of the coefficients, and a square root of it
     root: Float
 
     @classmethod
@@ -494,15 +403,7 @@ class BiasCorrection:
         return cls(values, noise, design, (sample, rows), covariance, square_root(covariance))
 
     def added(self, mean: Float, normal: Float | None = None) -> Float:
-        """Return what to add to posterior means.
-
-        Parameters
-        ----------
-        mean : (m,) array of float
-            Posterior means.
-        normal : (k,) array of float, optional
-            Standard normal numbers, one per coefficient: returns a sample of the correction instead.
-        """
+        """Return what to add to posterior means."""
         sample, rows = self.sample
         coefficients = self.covariance @ (rows.T @ ((self.values - mean) / self.noise)[sample])
         if normal is not None:

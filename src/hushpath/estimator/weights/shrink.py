@@ -65,27 +65,13 @@ TEMPERATURE = 0.03  # shares whose errors differ by less are averaged
 
 @dataclass(frozen=True, eq=False)
 class ShrunkWeights:
-    """Weights after steps 1 to 4, in units of noise.
+    """Weights after steps 1 to 4, in units of noise."""
 
-    Attributes
-    ----------
-    mean : (m,) array of float
-        Posterior means.
-    weights : (m,) array of float
-        The same, scaled so that distances are right on average.
-    noisy : (m,) array of float
-        The noisy weights, within their bounds.
-    samples : tuple of (m,) arrays of float
-        Posterior samples.
-    sd : (m,) array of float
-        The posterior standard deviation of each weight.
-    """
-
-    mean: Float
-    weights: Float
-    noisy: Float
-    samples: tuple[Float, ...]
-    sd: Float
+    mean: Float  # (m,): posterior means
+    weights: Float  # (m,): the same, scaled so that distances are right on average
+    noisy: Float  # (m,): the noisy weights, within their bounds
+    samples: tuple[Float, ...]  # (m,): posterior samples
+    sd: Float  # (m,): the posterior standard deviation of each weight
 
     def mixed(self, share: float) -> Float:
         """Mix in this share of the noisy weights."""
@@ -111,14 +97,7 @@ def shrink_weights(noisy: NoisyEdges) -> Int:
 
 
 def shrink_once(noisy: NoisyEdges, additive: float | None = None) -> ShrunkWeights:
-    """Run steps 1 to 4.
-
-    Parameters
-    ----------
-    noisy : NoisyEdges
-    additive : float, optional
-        `ResidualModel.additive`, if it is known; fewer rounds are then run, as in a bootstrap.
-    """
+    """Run steps 1 to 4."""
     return _shrink(fit_regression(noisy.topology, Observed.from_edges(noisy), additive), noisy.topology)
 
 
@@ -294,15 +273,6 @@ def shared_error_of_means(topology: Topology, expected: Float, shrunk: ShrunkWei
 
     Such routes prefer edges that facts underestimate, so all of them are longer than the means say, while the truth
     has better ones.  That is no error of distances, and is divided out.  Routes *shorter* than the means say would be.
-
-    Parameters
-    ----------
-    topology : Topology
-    expected : (m,) array of float
-        Weights expected from public facts.
-    shrunk : ShrunkWeights
-    values : (m,) array of float
-        Noisy weights.
     """
     used, mean = usage(topology, expected), shrunk.mean
     length = float(used @ mean)
@@ -313,20 +283,7 @@ def shared_error_of_means(topology: Topology, expected: Float, shrunk: ShrunkWei
 
 
 def best_share(noisy: NoisyEdges, samples: Sequence[Float], shared: float, unit: float, shrink: Shrink) -> float:
-    """Return the share of noisy weights with the smallest error in a parametric bootstrap.
-
-    Parameters
-    ----------
-    noisy : NoisyEdges
-    samples : sequence of (m,) arrays of float
-        Posterior samples, in multiples of ``unit``; each is the truth of one replicate.
-    shared : float
-        The relative error that means share along routes, beyond what the bootstrap shows.
-    unit : float
-        Lattice steps per unit of noise.
-    shrink : callable
-        Steps 1 to 4.
-    """
+    """Return the share of noisy weights with the smallest error in a parametric bootstrap."""
     part, kept = _bootstrap_part(noisy)
     count = min(max(BOOTSTRAP_EDGES // max(len(kept), 1), 1), MAX_REPLICATES, len(samples))
     risks = [_relative_risks(part, samples[i][kept], shared, unit, shrink, i) for i in range(count)]

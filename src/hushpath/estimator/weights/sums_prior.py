@@ -63,31 +63,17 @@ def _can_be_modelled(noisy: NoisyEdges) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class SumsWithPrior:
-    """Measured sums and the prior of each weight, in units of noise.
-
-    Attributes
-    ----------
-    noisy : LeastSquaresEdges
-    noise_variance : array of float
-        The noise variance of every measured number.
-    values : (m,) array of float
-        Weights by least squares from the measured numbers.  They contain all that the numbers say, so that their sums
-        can stand for the measured ones.
-    mean, variance : (m,) arrays of float
-        The prior of each weight.
-    shared_sd : (k, m) array of float
-        Ways in which all predictions may be off together: one row of standard deviations each.
-    samples : (r, m) array of float
-        Weights sampled from the prior.
-    """
+    """Measured sums and the prior of each weight, in units of noise."""
 
     noisy: LeastSquaresEdges
-    noise_variance: Float
+    noise_variance: Float  # the noise variance of every measured number
+    # (m,): weights by least squares from the measured numbers.  They contain all that the numbers say, so that their
+    # sums can stand for the measured ones
     values: Float
-    mean: Float
+    mean: Float  # mean, variance: (m,): the prior of each weight
     variance: Float
-    shared_sd: Float
-    samples: Float
+    shared_sd: Float  # (k, m): ways in which all predictions may be off together: one row of standard deviations each
+    samples: Float  # (r, m): weights sampled from the prior
 
     @classmethod
     def fit(cls, noisy: LeastSquaresEdges) -> SumsWithPrior:
@@ -135,18 +121,7 @@ def _stretches(block: LineBlock, length: int) -> tuple[Int, Int]:
 
 
 def combine(block: LineBlock, noise_variance: Float, estimates: Float, mean: Float, variance: Float) -> Float:
-    """Return the best linear estimate of weights from measured sums and a prior.
-
-    Parameters
-    ----------
-    block : LineBlock
-    noise_variance : array of float
-        The noise variance of every measured number.
-    estimates : (m,) array of float
-        Weights by least squares from the measured numbers.
-    mean, variance : (m,) arrays of float
-        The prior of each weight.
-    """
+    """Return the best linear estimate of weights from measured sums and a prior."""
     runs, count, total = block.runs, len(block.runs.first), block.totals(estimates)
     single = 1 / (1 / noise_variance[count:] + 1 / variance)
     edges = (estimates / noise_variance[count:] + mean / variance) * single

@@ -46,7 +46,7 @@ def design(problem: Problem, *, hops: int | None = None, constants: str = "tuned
     tried = [k >> i for i in range(k.bit_length() + 1)] if tuned else [k]
     everyone = np.arange(graph.num_nodes)
     covers = {k: k_cover(graph, everyone, k)[0] if grid is None else grid_cover(*grid, k) for k in tried}
-    if tuned:  # one node per component leaves nothing to measure; everybody is the last resort
+    if tuned:  # one node per component leaves nothing to measure; all nodes are the last resort
         components = int(problem.topology.components.max(initial=-1)) + 1
         tried = [k for k in tried[:-1] if len(covers[k]) > components] or [0]
     k = min(tried, key=lambda k: _expected(problem, covers[k]))
@@ -117,4 +117,5 @@ MECHANISM = Mechanism(
     most_nodes=MOST_NODES,
     misfit=misfit,
     lossless=False,
+    comparison=True,
 )

@@ -12,7 +12,7 @@ no privacy.  The chance ``MISS`` is over that draw; weights are thought to be fi
 Choices.  Published numbers of hubs: ceil(sqrt(n) ln n) and ceil(n^(1/3) ln n); we know the rates, not the constants.
 ``constants="paper"`` takes these and halves the budget between edges and hubs.  ``"tuned"`` (default) also tries
 fewer hubs and other shares and keeps what has the smallest predicted error; that is few hubs at practical sizes. Two
-details of the decoder: the hop limit stays (without it a path may use any number of lucky edges, and the bound would
+details of the decoder: the hop limit stays (otherwise paths prefer edges with negative noise, and the bound would
 be that of input perturbation), and a pair that no limited path joins (never, but for ``MISS``) is answered over noisy
 edges alone, without limit, so that exactly the unreachable pairs are infinite.
 """
@@ -138,4 +138,5 @@ MECHANISM = Mechanism(
     options=OPTIONS,
     most_nodes=MOST_NODES,
     misfit=misfit,
+    comparison=True,
 )

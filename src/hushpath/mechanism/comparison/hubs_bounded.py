@@ -18,7 +18,7 @@ printed numbers would be vacuous: hundreds of hubs need noise beyond the diamete
 
 Every public random choice comes from ``hub_seed``.  Moving to a hub needs no extra edges: a noisy edge is clipped to
 W, so walking there costs at most W a hop.  Hence the bound of ``decoder.hubs`` holds for every hub set:
-nobody is more than r hops from a hub, and 4rW is all that an answer loses beside noise.
+no node is more than r hops from a hub, and an answer loses at most 4rW beside noise.
 """
 
 from __future__ import annotations
@@ -169,4 +169,5 @@ MECHANISM = Mechanism(
     most_nodes=MOST_NODES,
     misfit=misfit,
     lossless=False,
+    comparison=True,
 )

@@ -69,4 +69,5 @@ MECHANISM = Mechanism(
     undirected_reason="a tree is passed in both directions",
     unfit=unfit,
     printed=Law.LAPLACE,
+    comparison=True,
 )

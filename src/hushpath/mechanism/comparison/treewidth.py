@@ -79,4 +79,5 @@ MECHANISM = Mechanism(
     misfit=misfit,
     pure=True,
     printed=Law.LAPLACE,
+    comparison=True,
 )

@@ -8,12 +8,11 @@ from typing import NamedTuple
 from ...errors import OptionError
 from ...network.labels import Label
 from ...planning.result import Plan, Sweep
-from ...planning.trips import TripPlan
 from ...published.release import Release
 from ...published.statement import NOT_PRIVATE
 from ..page.write import explorer
 from .page import folded, row, short, table
-from .release import candidate_table, forecast_table, promise_html
+from .release import candidate_table, promise_html
 from .texts import ReportTexts
 
 # A notebook has its own style, light or dark; this adds what it lacks.
@@ -61,10 +60,8 @@ def release_card(release: Release) -> str:
     return mark + promise_html(statement.promise) + table(columns, rows)
 
 
-def plan_card(plan: Plan | Sweep | TripPlan) -> str:
+def plan_card(plan: Plan | Sweep) -> str:
     """Return the predicted errors as a table."""
-    if isinstance(plan, TripPlan):
-        return forecast_table(plan)
     several = plan.plans if isinstance(plan, Sweep) else (plan,)
     cards = [candidate_table(one, ReportTexts()) for one in several]
     if isinstance(plan, Sweep):

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...arrays import Float
+from ...decoder.base import MEAN_OF_STD
 from ...decoder.edges import EdgeDecoder
 from ...decoder.registry import default_decoder
 from ...errors import CannotError
 from ...measurement.samples import sampled_hops
-from ...planning.predict import MEAN_OF_STD
 from ...planning.result import Plan, Sweep
 from ...published.statement import NOT_PRIVATE
 from ...releasing.evaluate import Comparison

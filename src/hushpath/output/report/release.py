@@ -17,7 +17,7 @@ from ...network.topology import Topology
 from ...planning.result import Plan
 from ...planning.trips import TripPlan
 from ...published.promise import Promise, up
-from ...published.quantity import told_range
+from ...published.quantity import format_interval
 from ...published.release import Release, in_periods
 from ...published.statement import NOT_PRIVATE, Statement
 from ...releasing.evaluate import Comparison, Evaluation
@@ -65,12 +65,12 @@ def write_report(
         add("The map", _map_section(texts))
     if texts.pairs:
         add("Some answers", _answers_section(release, texts))
-    if isinstance(plan, TripPlan):
-        add("What was expected", forecast_table(plan), publishable=True)
+    predicted = plan if isinstance(plan, Plan) else None
+    if predicted is not None:
+        add("How the mechanism was chosen", candidate_table(predicted, texts), publishable=True)
     elif plan is not None:
-        add("How the mechanism was chosen", candidate_table(plan, texts), publishable=True)
+        add("What was expected", plan._repr_html_(), publishable=True)
     if comparison is not None:
-        predicted = plan if isinstance(plan, Plan) else None
         add("Error against the true data", accuracy_section(comparison, predicted, texts), publishable=False)
     if texts.commands:
         add("Next steps", _commands_section(texts), publishable=True)
@@ -165,7 +165,7 @@ class Answer(NamedTuple):
 
     def format(self, units: str = "") -> tuple[str, str]:
         """Return distance and interval as text, with as many digits as the noise leaves."""
-        number, low, high = told_range(self.distance, self.low, self.high)
+        number, low, high = format_interval(self.distance, self.low, self.high)
         suffix = f"\u00a0{units}" if units else ""
         return f"{number}{suffix}", f"{low} to {high}{suffix}"
 
