@@ -19,7 +19,6 @@ from ..decoder.registry import DECODERS, default_decoder
 from ..errors import CannotError, HushpathError, OptionError
 from ..estimator.base import Estimator, NoisyEdges, WeightEstimator
 from ..estimator.registry import ESTIMATORS
-from ..measurement.blocks import TripBlock
 from ..measurement.private_step import Measurements
 from ..measurement.samples import few_hops, sampled_hops
 from ..mechanism.base import Mechanism
@@ -134,7 +133,7 @@ class MechanismSuite(_Suite):
             cost = ratio.sum() if strategy.law is Law.LAPLACE else (ratio**2).sum() / 2
             assert cost <= strategy.certificate.spent * (1 + 1e-12), f"edge {edge}"
             changed = np.abs(_true_steps(second) - steps).astype(float)
-            assert changed.sum() <= strategy.lattice.unit_steps
+            assert changed.sum() <= strategy.terms.unit_steps(strategy.lattice)
             allowed = np.bincount(exposure.group, weights=changed[exposure.edge], minlength=count)
             assert (np.bincount(group, weights=moves, minlength=count) <= exposure.cut * allowed).all(), f"edge {edge}"
             assert (moves <= allowed[group]).all(), f"edge {edge}"
@@ -288,7 +287,7 @@ class DecoderSuite(_Suite):
         for one, _ in self.decoded():
             strategy = one.release.measurements.strategy
             for hops in (few_hops, sampled_hops):
-                if strategy.has(TripBlock):
+                if strategy.terms.unit.kind == "trips":
                     with pytest.raises(CannotError):
                         self.decoder.predict(strategy, hops)
                     continue
