@@ -9,6 +9,7 @@ draw fresh noise: no test asserts anything of it that could be false by chance.)
 import hashlib
 import os
 import sys
+import zlib
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -104,6 +105,14 @@ RATES = pytest.StashKey()
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
+    """Keep what marks say of noise; of tests marked ``quick(every=n)`` most cases but one in n or so are slow."""
+    seen = set()
+    for item in items:
+        mark, function = item.get_closest_marker("quick"), item.nodeid.partition("[")[0]
+        # The digest of a name mixes all parameters; the first case of every test is always quick.
+        if mark is not None and function in seen and zlib.crc32(item.nodeid.encode()) % mark.kwargs["every"]:
+            item.add_marker("slow")
+        seen.add(function)
     config.stash[RATES] = {
         item.nodeid: mark.kwargs for item in items if (mark := item.get_closest_marker("noise")) is not None
     }

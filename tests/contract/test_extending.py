@@ -79,6 +79,7 @@ def test_the_suites_are_inherited(site):
         assert done.stdout.count(f"PASSED tests/test_toys.py::{name}::") >= count, done.stdout[-3000:]
 
 
+@pytest.mark.slow
 def test_a_wrong_decoder_is_noticed(site):
     """The inherited tests can fail: this decoder breaks the symmetry that all of them keep."""
     file = site / "hushpath_toys" / "by_hops.py"
