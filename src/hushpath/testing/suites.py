@@ -39,10 +39,6 @@ def _true_steps(net: Any) -> Int:
     return _make(net, "input", epsilon=np.inf).measurements.values
 
 
-def _true_distances(net: Any, topology: Topology, step: float) -> Float:
-    return exact_distances(topology, _true_steps(net) * step)
-
-
 def _make(net: Any, mechanism: str, **options: Any) -> Release:
     return release(net, **{"epsilon": 1.0, "unit": UNIT, "max_weight": MAX_WEIGHT, **options}, mechanism=mechanism)
 
@@ -101,7 +97,7 @@ class MechanismSuite(_Suite):
         net = self.net(network)
         rel = self.make(net, epsilon=np.inf)
         strategy, answers = rel.measurements.strategy, rel.matrix()
-        expected = _true_distances(net, net.topology, strategy.lattice.granularity)
+        expected = exact_distances(net.topology, strategy.lattice.floats(_true_steps(net)))
         joined = np.isfinite(expected)
         assert np.array_equal(np.isfinite(answers), joined)
         if self.mechanism.lossless:
@@ -218,8 +214,8 @@ def weight_releases() -> tuple[SuiteRelease, ...]:
         for options, epsilon in product(({}, _OTHER_OPTIONS.get(mechanism.name)), (1.0, np.inf)):
             if options is not None:
                 rel = _make(net, mechanism.name, epsilon=epsilon, seed=7, **options)
-                step = rel.measurements.strategy.lattice.granularity
-                made.append(SuiteRelease(rel, exact_distances(net.topology, steps * step), steps))
+                lengths = rel.measurements.strategy.lattice.floats(steps)
+                made.append(SuiteRelease(rel, exact_distances(net.topology, lengths), steps))
     return tuple(made)
 
 
