@@ -5,7 +5,7 @@ SUB    := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 BIN    := $(VENV)/$(SUB)
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint ruff mypy hooks examples test-lowest test-slow fuzz boundscheck mutants audit bench bench-scale bench-serve \
+.PHONY: demo test lint ruff mypy hooks examples test-lowest test-slow test-noise fuzz boundscheck mutants audit bench bench-scale bench-serve \
   bench-trips bench-page case-study accuracy docs docs-links dist test-dist clean
 
 demo: $(READY)
@@ -40,7 +40,11 @@ test-lowest: $(LOWEST)/.ready
 	  tests/contract/test_examples.py
 
 test-slow: $(READY)
-	$(BIN)/python -m pytest -m slow
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m slow
+
+# The tests that draw fresh noise and could fail by chance, ten times: together less often than once in a hundred.
+test-noise: $(READY)
+	for run in 1 2 3 4 5 6 7 8 9 10; do $(BIN)/python -m pytest -m noise || exit 1; done
 
 # The sdist and, made from it, the wheel; what lies in them is looked at.
 dist: $(READY)

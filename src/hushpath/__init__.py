@@ -21,6 +21,7 @@ The data flows one way, through these packages in this order:
     serve        answers over HTTP
     demo, lab    a built-in city; every mechanism side by side
     cli          the command line
+    testing      test suites for plugins to inherit
 
 Everything documented is ``hushpath.X``.
 """

@@ -7,11 +7,11 @@ estimators of one's own are entry points of any installed package (the guide to 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from .errors import CannotError, warn
 
@@ -45,18 +45,22 @@ def imported(module: str) -> Any:
     return sys.modules.get(module)
 
 
-def plugins(group: str, kind: type[Kind]) -> Iterator[Kind]:
-    """Yield the objects of this kind that installed packages register under an entry point group.
+def with_plugins(group: str, built_in: Iterable[Kind], accepts: Callable[[Any], bool]) -> dict[str, Kind]:
+    """Return what is built in, then what installed packages register under an entry point group, by name.
 
-    One that cannot be loaded, or is of another kind, is left out with a warning.
+    A plugin that cannot be loaded, is not accepted, or has a name that is taken is left out with a warning.
     """
+    found = {cast(Any, one).name: one for one in built_in}
     for point in entry_points(group=group):
         try:
-            found = point.load()
+            one = point.load()
+            reason = "" if accepts(one) else "it is of another type"
+            if not reason and one.name in found:
+                reason = f"the name {one.name!r} is taken"
         except Exception as error:
-            warn(f"plugin {point.value!r} of {group!r} is left out: it cannot be loaded ({type(error).__name__})")
-            continue
-        if isinstance(found, kind):
-            yield found
+            reason = f"it cannot be loaded ({type(error).__name__})"
+        if reason:
+            warn(f"plugin {point.value!r} of {group!r} is left out: {reason}")
         else:
-            warn(f"plugin {point.value!r} of {group!r} is left out: it is not a {kind.__name__}")
+            found[one.name] = one
+    return found

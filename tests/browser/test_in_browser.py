@@ -56,6 +56,7 @@ def test_numbers_are_those_of_python_to_the_last_bit(visit, file, released):
 KINDS = ["all-pairs", "cover", "hubs", "hubs-bounded", "separator", "separator-cover", "lines"]
 
 
+@pytest.mark.quick(every=3)
 @pytest.mark.parametrize("mechanism", KINDS)
 def test_every_mechanism_has_a_page(visit, tmp_path, mechanism):
     net = hushpath.Network.build(range(30), *np.array([(i, i + 1) for i in range(29)] + [(0, 29), (5, 20)]).T,

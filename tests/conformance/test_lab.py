@@ -92,6 +92,7 @@ def test_the_table_is_whole_and_plausible(tiny):
     assert any("numbers" in reason for reason in left_out)  # all pairs of 100 nodes are above TINY's limit
 
 
+@pytest.mark.slow
 def test_another_run_gives_the_same_table(tiny, tmp_path):
     assert table(tmp_path, classes=("path",)) == [
         row for row in timeless(tiny[1]["results"]) if row["network"] == "path"

@@ -31,6 +31,7 @@ def made(name, size, epsilon, *, kind="uniform", mechanism="separator", seed=5, 
     )
 
 
+@pytest.mark.quick(every=3)
 @pytest.mark.parametrize(
     ("name", "epsilon", "most"),
     [("grid", 100, 0.4), ("grid", 1000, 0.5), ("delaunay", 1000, 0.5), ("ktree", 100, 0.8), ("ladder", 1, 0.8)],

@@ -26,6 +26,7 @@ BUDGETS = [
 ]
 
 
+@pytest.mark.quick(every=4)
 @pytest.mark.parametrize(("law", "delta", "epsilon"), BUDGETS)
 @pytest.mark.parametrize(("mechanism", "constants"), [(name, c) for name, all_ in CONSTANTS.items() for c in all_])
 def test_a_strategy_or_one_line(mechanism, constants, law, delta, epsilon):

@@ -118,6 +118,7 @@ def assert_exact(net, exact):
     assert detour.max(initial=0.0) <= error_bound(strategy, 0.5).detour
 
 
+@pytest.mark.quick(every=2)
 @pytest.mark.parametrize("seeds", ["some", pytest.param("more", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("mechanism", "family"), [(m, family) for m in FAMILIES for family in FAMILIES[m]])
 def test_random_networks_are_measured_and_answered_as_the_paper_does(mechanism, family, seeds):
@@ -133,6 +134,7 @@ def test_random_networks_are_measured_and_answered_as_the_paper_does(mechanism, 
         assert_answers(with_noise(exact, rng), rng)
 
 
+@pytest.mark.quick(every=2)
 @pytest.mark.parametrize("levels", ["all", "adjacent"])
 @pytest.mark.parametrize("options", [
     dict(mechanism="separator"), dict(mechanism="separator", leaves="all-pairs", leaf_size=2),

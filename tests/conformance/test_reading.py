@@ -6,43 +6,21 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from named_graphs import SMALL, exact_distances, fitted, named
+from named_graphs import exact_distances, named
 
 import hushpath
-from hushpath.decoder.base import Decoder
-from hushpath.decoder.registry import DECODERS, decoders_for, default_decoder
-from hushpath.errors import CannotError, OptionError
+from hushpath.decoder.registry import DECODERS, decoders_for
+from hushpath.errors import OptionError
 from hushpath.estimator.base import NoisyEdges, WeightEstimator
 from hushpath.estimator.registry import ESTIMATORS
 from hushpath.measurement.blocks import TripBlock
 from hushpath.measurement.private_step import Measurements
-from hushpath.measurement.samples import few_hops, sampled_hops
-from hushpath.mechanism.registry import MECHANISMS
 from hushpath.network.topology import Topology
 from hushpath.noise import Law, stds
 from hushpath.published.release import Release
+from hushpath.testing import DecoderSuite, EstimatorSuite, SuiteRelease
+from hushpath.testing.suites import weight_releases
 from hushpath.trips.trips import Trips
-
-NETWORKS = [name for name in SMALL if named(name).topology.num_nodes <= 40]
-OTHER_WAYS = {
-    "separator": {"levels": "adjacent"}, "separator-cover": {"levels": "adjacent", "hops": 1}, "lines": {"branch": 2},
-}  # fmt: skip
-
-
-@cache
-def releases():
-    """One release per network and mechanism (two where options change what is read), with noise and without."""
-    made = []
-    for name in NETWORKS:
-        for mechanism in MECHANISMS:
-            for options in ({}, OTHER_WAYS.get(mechanism)):
-                for epsilon in (1.0, np.inf):
-                    net = fitted(named(name), mechanism)
-                    if options is None or (net.topology.directed and not MECHANISMS[mechanism].directed):
-                        continue
-                    asked = dict(epsilon=epsilon, unit=1.0, max_weight=20.0, seed=7, mechanism=mechanism, **options)
-                    made.append((net, hushpath.release(net, **asked)))
-    return made
 
 
 class Travelled(NamedTuple):
@@ -83,115 +61,39 @@ def trip_releases():
     return made
 
 
-@cache
-def readings(decoder):
-    """Every release that this decoder reads, read once for all tests."""
-    found = [
-        (net, rel) for net, rel in [*releases(), *trip_releases()] if DECODERS[decoder].reads(rel.measurements.strategy)
-    ]
-    assert found, f"no release here is read by decoder {decoder!r}: add a network or a mechanism that measures for it"
-    return [(net, rel, rel.with_decoder(decoder=decoder)) for net, rel in found]
+class OfTrips(DecoderSuite):
+    def releases(self):
+        return tuple(SuiteRelease(rel, None, None) for _, rel in trip_releases())
 
 
-@pytest.mark.parametrize("decoder", DECODERS)
-def test_answers_are_a_metric_that_knows_who_is_joined(decoder):
-    for net, rel, read in readings(decoder):
-        answers, n = read.matrix(), net.topology.num_nodes
-        assert (np.diag(answers) == 0).all()
-        assert (answers >= 0).all()
-        apart = np.isinf(exact_distances(net.topology, np.ones(net.topology.num_edges)))
-        assert np.array_equal(np.isinf(answers), apart)
-        if not net.topology.directed:
-            assert np.array_equal(answers, answers.T)
-        pairs = np.argwhere(np.ones((n, n), bool))[:: max(1, n * n // 60)]
-        assert np.array_equal(read.distances(pairs, positions=True), answers[tuple(pairs.T)])
-        assert rel.measurements is read.measurements
+def _title(name, kind):
+    return "Test" + name.title().replace("-", "") + kind
 
 
-@pytest.mark.parametrize("decoder", DECODERS)
-def test_the_proved_bound_holds_without_noise_and_with_it(decoder):
-    outside = total = 0
-    for net, rel, read in readings(decoder):
+for _name, _one in DECODERS.items():  # one test class each: what packages of others inherit too
+    _suite = OfTrips if _one.blocks == (TripBlock,) else DecoderSuite
+    _made = _title(_name, "Decoder")
+    globals()[_made] = type(_made, (_suite,), {"decoder": _one, "__module__": __name__})
+
+
+def test_times_of_trips_keep_their_bounds():
+    """Nothing is proved of noise; what is certain is that times keep their bounds."""
+    for owned, rel in trip_releases():
         strategy = rel.measurements.strategy
-        if strategy.has(TripBlock):  # nothing is proved of noise; what is certain is that times keep their bounds
-            assert np.isinf(DECODERS[decoder].bound(strategy, 0.05).noise)
-            low, high = (exact_distances(net.topology, b) for b in (strategy.terms.low, strategy.terms.high))
-            joined, step = np.isfinite(low), strategy.lattice.granularity * net.topology.num_nodes
-            assert (read.matrix()[joined] >= low[joined] - step).all()
-            assert (read.matrix()[joined] <= high[joined]).all()
-            outside, total = outside, total + 1
-            continue
-        true = exact_distances(net.topology, net.weights.on_lattice(strategy.lattice) * strategy.lattice.granularity)
-        joined = np.isfinite(true)
-        error = read.matrix()[joined] - true[joined]
-        bound = DECODERS[decoder].bound(strategy, 0.05)
-        inside = (error <= bound.noise + bound.detour + 1e-9) & (error >= -bound.noise - bound.below - 1e-9)
-        if strategy.budget.unlimited:
-            assert inside.all()
-            if MECHANISMS[strategy.mechanism].lossless and DECODERS[decoder] is default_decoder(strategy):
-                assert np.array_equal(read.matrix()[joined], true[joined])
-        else:
-            outside, total = outside + (not inside.all()), total + 1
-    assert total
-    assert outside <= 0.05 * total + 3 * np.sqrt(0.05 * total)  # each bound may fail with probability 0.05
-
-
-@pytest.mark.parametrize("decoder", DECODERS)
-def test_predictions_come_from_public_facts_and_are_zero_without_noise(decoder):
-    for _, rel, _ in readings(decoder):
-        strategy = rel.measurements.strategy
-        for hops in (few_hops, sampled_hops):
-            if strategy.has(TripBlock):
-                with pytest.raises(CannotError):
-                    DECODERS[decoder].predict(strategy, hops)
-                continue
-            expected = DECODERS[decoder].predict(strategy, hops)
-            assert np.isfinite(expected.spread).all()
-            assert (expected.spread >= 0).all()
-            assert (np.asarray(expected.moved) >= 0).all()
-            assert (np.asarray(expected.minima) >= 0).all()
-            assert not strategy.budget.unlimited or not expected.spread.any()
-
-
-@pytest.mark.parametrize("decoder", DECODERS)
-def test_intervals_surround_the_answer(decoder):
-    for net, rel, read in readings(decoder)[::3]:
-        topology, labels = net.topology, net.topology.labels
-        by_bound = DECODERS[decoder].ranges is Decoder.ranges  # none of its own, nor of a decoder it builds on
-        if read.decoder.searches and not read.decoder.estimator.proved and by_bound:
-            for edge in np.flatnonzero(topology.tails != topology.heads)[
-                :1
-            ]:  # where there is something to be unsure of
-                with pytest.raises(CannotError, match="estimator='clip'"):  # no bound is known
-                    read.interval(labels[topology.tails[edge]], labels[topology.heads[edge]])
-            read = rel.with_decoder(decoder=decoder, estimator="clip")
-        for a, b in ((labels[0], labels[-1]), (labels[0], labels[min(1, len(labels) - 1)])):
-            low, high = read.interval(a, b)
-            assert 0 <= low <= read.distance(a, b) <= high or np.isinf(low)
-        assert read.interval(labels[0], labels[0]) == (0.0, 0.0)
-
-
-@pytest.mark.parametrize("decoder", [name for name in DECODERS if DECODERS[name].indexed])
-def test_the_index_answers_as_the_decoder_does(decoder, tmp_path):
-    for i, (_, rel, read) in enumerate(readings(decoder)[::4]):
-        before = read.matrix()
-        read.save_index(tmp_path / f"{i}.hushx")
-        assert np.array_equal(read.matrix(), before)
-        again = rel.with_decoder(decoder=decoder)
-        again.load_index(tmp_path / f"{i}.hushx")
-        assert np.array_equal(again.matrix(), before)
-        if DECODERS[decoder] is not default_decoder(rel.measurements.strategy) and rel.decoder.indexed:
-            with pytest.raises(hushpath.HushpathError, match="another"):
-                rel.load_index(tmp_path / f"{i}.hushx")
+        assert np.isinf(type(rel.decoder).bound(strategy, 0.05).noise)
+        low, high = (exact_distances(owned.topology, b) for b in (strategy.terms.low, strategy.terms.high))
+        joined, step = np.isfinite(low), strategy.lattice.granularity * owned.topology.num_nodes
+        assert (rel.matrix()[joined] >= low[joined] - step).all()
+        assert (rel.matrix()[joined] <= high[joined]).all()
 
 
 def test_the_default_is_the_first_that_reads_and_every_release_has_one():
-    by_name = {(id(rel), decoder): read for decoder in DECODERS for _, rel, read in readings(decoder)}
-    for _, rel in [*releases(), *trip_releases()]:
+    made = [one.release for one in weight_releases()] + [rel for _, rel in trip_releases()]
+    for rel in made:
         able = decoders_for(rel.measurements.strategy)
         assert rel.decoder.name == able[0].name == rel.with_decoder().decoder.name
-    for _, rel in [*releases(), *trip_releases()][::3]:  # which takes longer
-        assert np.array_equal(by_name[id(rel), rel.decoder.name].matrix(), rel.matrix())
+    for rel in made[::9]:  # which takes longer
+        assert np.array_equal(rel.with_decoder(decoder=rel.decoder.name).matrix(), rel.matrix())
 
 
 def test_decoders_and_estimators_that_do_not_apply_are_refused():
@@ -245,55 +147,17 @@ OF_WEIGHTS = [name for name, one in ESTIMATORS.items() if isinstance(one, Weight
 OF_TRIPS = [name for name in ESTIMATORS if name not in OF_WEIGHTS]
 
 
+COSTLY = [name for name in OF_WEIGHTS if ESTIMATORS[name].costly]
+for _name in OF_WEIGHTS:
+    _made = _title(_name, "Estimator")
+    globals()[_made] = type(_made, (EstimatorSuite,), {"estimator": ESTIMATORS[_name], "__module__": __name__})
+
+
 def noisy_edges():
-    for _, rel in releases():
-        noisy = NoisyEdges.from_measurements(rel.measurements)
+    for one in weight_releases():
+        noisy = NoisyEdges.from_measurements(one.release.measurements)
         if len(noisy.edges):
-            yield rel, noisy
-
-
-COSTLY = [name for name in OF_WEIGHTS if ESTIMATORS[name].costly]  # tried on every third release in `make test`
-
-
-@pytest.mark.parametrize(
-    ("estimator", "every"),
-    [(name, 3 if name in COSTLY else 1) for name in OF_WEIGHTS]
-    + [pytest.param(name, 1, marks=pytest.mark.slow) for name in COSTLY],
-)
-def test_estimated_weights_are_whole_steps_within_public_bounds(estimator, every):
-    for i, (rel, noisy) in enumerate(list(noisy_edges())[::every]):
-        before = noisy.values.copy()
-        weights = ESTIMATORS[estimator].weights(noisy)
-        assert weights.dtype == np.int64
-        assert weights.shape == (rel.topology.num_edges,)
-        assert (noisy.lattice.low <= weights).all()
-        assert (weights <= noisy.lattice.high).all()
-        assert np.array_equal(noisy.values, before)
-        if i % 4 == 0:  # of every two releases the first is noisy
-            assert np.array_equal(ESTIMATORS[estimator].weights(noisy), weights)  # nothing is drawn at random
-
-
-@pytest.mark.parametrize("estimator", OF_WEIGHTS)
-def test_without_noise_there_is_nothing_to_estimate(estimator):
-    seen = 0
-    for rel, noisy in noisy_edges():
-        if rel.measurements.strategy.budget.unlimited:
-            seen += 1
-            assert np.array_equal(ESTIMATORS[estimator].weights(noisy)[noisy.edges], noisy.values)
-    assert seen
-
-
-@pytest.mark.parametrize("estimator", [name for name in ESTIMATORS if ESTIMATORS[name].proved])
-def test_a_proved_estimator_moves_no_weight_away_from_the_truth(estimator):
-    seen = 0
-    for net, rel in releases():
-        noisy = NoisyEdges.from_measurements(rel.measurements)
-        if len(noisy.edges):
-            seen += not rel.measurements.strategy.budget.unlimited
-            true = net.weights.on_lattice(noisy.lattice)[noisy.edges]
-            weights = ESTIMATORS[estimator].weights(noisy)[noisy.edges]
-            assert (np.abs(weights - true) <= np.abs(noisy.values - true)).all()
-    assert seen
+            yield one.release, noisy
 
 
 @pytest.mark.parametrize(
@@ -315,17 +179,6 @@ def test_intervals_know_how_far_an_estimator_may_be_off(estimator):
     else:
         with pytest.raises(hushpath.HushpathError, match="not proved for estimator"):
             hubs.interval(0, 5)
-
-
-@pytest.mark.parametrize("estimator", OF_WEIGHTS)
-def test_wild_noise_breaks_no_estimator(estimator):
-    rel = hushpath.release(named("grid"), epsilon=1.0, unit=1.0, mechanism="input", max_weight=20.0, seed=1)
-    for extreme in (-(2**62), 0, 2**62):
-        values = np.full_like(rel.measurements.values, extreme)
-        wild = Release(Measurements(rel.measurements.strategy, values, "vector-seeded", False))
-        answers = wild.with_decoder(estimator=estimator).matrix()
-        assert (answers >= 0).all()
-        assert np.isfinite(answers).all()
 
 
 def test_noisy_edges_know_their_noise():
@@ -354,8 +207,7 @@ def test_noisy_edges_know_their_noise():
 @cache
 def read_times(estimator):
     """Every release of trips, read once for all tests."""
-    usual = {id(rel): read for _, rel, read in readings("trips") if read.decoder_choice.estimator.name == estimator}
-    return [(owned, rel, usual.get(id(rel)) or rel.with_decoder(estimator=estimator)) for owned, rel in trip_releases()]
+    return [(owned, rel, rel.with_decoder(estimator=estimator)) for owned, rel in trip_releases()]
 
 
 @pytest.mark.parametrize("estimator", OF_TRIPS)

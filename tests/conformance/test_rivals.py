@@ -41,6 +41,7 @@ def random_tree(n, seed=0, reach=5):
     return build(n, ends, rng.uniform(0, W, n - 1))
 
 
+@pytest.mark.quick(every=3)
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 @pytest.mark.parametrize("options", BOUNDED, ids=lambda options: "-".join(str(v) for v in options.values()))
 def test_the_realised_maximum_stays_below_the_bound(options, law):

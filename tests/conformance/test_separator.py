@@ -47,6 +47,7 @@ def test_on_a_path_it_is_the_binary_tree_mechanism():
     assert set(intervals) == dyadic
 
 
+@pytest.mark.quick(every=3)
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 @pytest.mark.parametrize(
     "options",

@@ -1,109 +1,156 @@
-"""What it takes to add a mechanism, a decoder, an estimator: one file and an entry, and the tests come along.
+"""A package with a mechanism, a decoder and an estimator of its own: registered by entry points, nothing else touched.
 
-The toys stand in docs/EXTENDING.md.  Each is added to a copy of the package; what was touched is counted, and the
-conformance tests of their kinds run on a copy with all of them, without being told about any.
+The package and its tests are those of the guide to extending.  It is installed as pip does it, in a folder on the path:
+the modules and a .dist-info that names the entry points.
 """
 
 import os
 import re
-import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import hushpath
+from hushpath import extras
+from hushpath.testing import MechanismSuite
 
 ROOT = Path(__file__).parents[2]
-TOYS = dict(re.findall(r"```python (\S+\.py)\n(.*?)```", (ROOT / "docs" / "EXTENDING.md").read_text(), re.S))
-CONFORMANCE = {
-    "strategy/uneven.py": (
-        ("mechanism/registry.py", {'    "input",\n': '    "uneven",\n'}),
-        ["uneven"],
-        ["conformance/test_mechanisms.py", "conformance/test_options.py", "properties/test_neighbour_replay.py",
-         "properties/test_nothing_public_depends_on_weights.py", "audit/test_sound.py", "unit/test_statement.py"],
-    ),
-    "decode/by_hops.py": (
-        ("decoder/registry.py", {
-            "from .anchors import AnchorDecoder\n": "from .by_hops import HopDecoder\n",
-            "    CoverDecoder,\n": "    HopDecoder,\n",
-        }),
-        ["by-hops"],
-        ["conformance/test_reading.py"],
-    ),
-    "estimate/weights/towards_mean.py": (
-        ("estimator/registry.py", {
-            "from .weights.sums_prior import SUMS_PRIOR\n": "from .weights.towards_mean import TOWARDS_MEAN\n",
-            "    CLIP,\n": "    TOWARDS_MEAN,\n",
-        }),
-        ["towards-mean"],
-        ["conformance/test_reading.py"],
-    ),
-}  # fmt: skip
+PAGE = next(path for path in (ROOT / "docs").rglob("*.md") if path.name.lower() == "extending.md")
+FILES = dict(re.findall(r"```(?:python|toml) (\S+)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S))
+STORY = """
+import sys, hushpath
+net = hushpath.Network.build(range(6), range(5), range(1, 6), [3.0, 5.0, 2.0, 8.0, 4.0], upper=20.0)
+assert "uneven" in hushpath.mechanisms()
+plan = hushpath.plan(net.topology, epsilon=1.0, unit=1.0, mechanism="uneven", ignore_baseline=True)
+hushpath.release(net, plan=plan, seed=1).save(sys.argv[1])
+rel = hushpath.load(sys.argv[1])
+assert rel.statement.mechanism == "uneven"
+read = rel.with_decoder(decoder="by-hops", estimator="towards-mean")
+hop = read.distance(0, 1)
+assert hop > 0 and read.distance(0, 5) == 5 * hop
+"""
 
 
-def contents(folder):
-    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.py")}
+def install(folder, files, entry_points):
+    """Put a package into a folder as pip would."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    info = folder / "hushpath_toys-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: hushpath-toys\nVersion: 1\n")
+    lines = [
+        f"[{group}]\n" + "".join(f"{n} = {v}\n" for n, v in named.items()) for group, named in entry_points.items()
+    ]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+    return folder
 
 
-def run_on(package, *arguments):
-    """A run of tests on that copy of the package."""
-    alone = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments]
-    env = {**os.environ, "PYTHONPATH": str(package.parent)}
-    return subprocess.run(alone, capture_output=True, text=True, cwd=ROOT, env=env)
+def python(site, *arguments):
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(site), str(Path(hushpath.__file__).parents[1])])}
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, cwd=site, env=env)
 
 
-def copy_of_package(folder):
-    """A copy of the package; compiled kernels come along, so that nothing is compiled again."""
-    package = folder / "src" / "hushpath"
-    shutil.copytree(Path(hushpath.__file__).parent, package)
-    shutil.copytree(ROOT / "docs", folder / "docs")
-    return package
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    points = tomllib.loads(FILES["pyproject.toml"])["project"]["entry-points"]
+    assert len(points) == 3
+    return install(tmp_path_factory.mktemp("site"), {"hushpath_toys/__init__.py": "", **FILES}, points)
 
 
-def add(toy, package):
-    """Add a toy to a copy; returns the files that were touched."""
-    before = contents(package)
-    registry, lines = CONFORMANCE[toy][0]
-    (package / toy).write_text(TOYS[toy])
-    text = (package / registry).read_text()
-    for after_line, new in lines.items():
-        assert text.count(after_line) == 1
-        text = text.replace(after_line, after_line + new)
-    (package / registry).write_text(text)
-    after = contents(package)
-    return {str(path) for path in after if after[path] != before.get(path)}
+def test_planned_released_saved_loaded(site, tmp_path):
+    done = python(site, "-W", "error", "-c", STORY, str(tmp_path / "x.hush"))
+    assert done.returncode == 0, done.stderr[-2000:]
+    with pytest.raises(hushpath.HushpathError):  # here the plugin is not installed
+        hushpath.load(tmp_path / "x.hush")
 
 
-def test_one_file_and_its_entry(tmp_path):
-    """One copy and one run for all toys: what the tests of several kinds share is made once."""
-    package = copy_of_package(tmp_path)
-    for toy, ((registry, lines), _, _) in CONFORMANCE.items():
-        assert add(toy, package) == {toy, registry}
-        assert len(lines) <= 2  # at most an import and an entry
-    words = " or ".join(name for _, names, _ in CONFORMANCE.values() for name in names)
-    every = dict.fromkeys(str(ROOT / "tests" / test) for _, _, tests in CONFORMANCE.values() for test in tests)
-    done = run_on(package, "-k", words, "-vv", "--no-header", *every)
+def run_suites(site):
+    return python(site, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-rA", "tests/test_toys.py")
+
+
+def test_the_suites_are_inherited(site):
+    done = run_suites(site)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-    house = run_on(package, str(ROOT / "tests/contract/test_architecture.py"), "-k", "imports or rooms or story")
-    assert house.returncode == 0, house.stdout[-3000:]
-    for _, (name,), tests in CONFORMANCE.values():
-        for test in tests:  # each suite really ran on the newcomer
-            assert re.search(rf"{re.escape(Path(test).name)}\S*\[\S*{name}\S*\] PASSED", done.stdout), (name, test)
-
-
-def test_every_toy_on_the_page_is_tried():
-    assert set(TOYS) == set(CONFORMANCE)
+    for name, count in (("TestUneven", 40), ("TestByHops", 5), ("TestTowardsMean", 4)):
+        assert done.stdout.count(f"PASSED tests/test_toys.py::{name}::") >= count, done.stdout[-3000:]
 
 
 @pytest.mark.slow
-def test_a_wrong_toy_is_noticed(tmp_path):
-    """The inherited tests can fail: a decoder that forgets a hop breaks the symmetry that all of them keep."""
-    package = copy_of_package(tmp_path)
-    add("decode/by_hops.py", package)
-    wrong = (package / "decode/by_hops.py").read_text()
-    assert wrong.count("hops * mean)") == 1
-    (package / "decode/by_hops.py").write_text(wrong.replace("hops * mean)", "(hops + (sources[:, None] > 3)) * mean)"))
-    done = run_on(package, "-k", "metric and by-hops", str(ROOT / "tests/conformance/test_reading.py"))
-    assert done.returncode == 1, done.stdout[-2000:]
+def test_a_wrong_decoder_is_noticed(site):
+    """The inherited tests can fail: this decoder breaks the symmetry that all of them keep."""
+    file = site / "hushpath_toys" / "by_hops.py"
+    right = file.read_text()
+    assert right.count("hops * mean)") == 1
+    file.write_text(right.replace("hops * mean)", "(hops + (sources[:, None] > 3) * (hops > 0)) * mean)"))
+    try:
+        done = python(site, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", "metric", "tests")
+        assert done.returncode == 1, done.stdout[-2000:]
+        assert "test_answers_are_a_metric" in done.stdout
+    finally:
+        file.write_text(right)
+
+
+def test_a_certificate_that_claims_too_little_is_noticed(monkeypatch):
+    """The inherited replay can fail: this block says that nothing depends on most edges."""
+    from dataclasses import replace
+
+    from hushpath.measurement.blocks import EdgeBlock
+    from hushpath.mechanism.registry import MECHANISMS
+
+    class TestInput(MechanismSuite):
+        mechanism = MECHANISMS["input"]
+
+    TestInput().test_certificate_holds_for_neighbours("cycle", "laplace")
+    true = EdgeBlock.exposure
+
+    def exposure(self):
+        whole = true.__get__(self) if not hasattr(true, "func") else true.func(self)
+        return replace(whole, cut=whole.cut * (whole.cut.cumsum() > 25))
+
+    monkeypatch.setattr(EdgeBlock, "exposure", property(exposure))
+    with pytest.raises(AssertionError):
+        TestInput().test_certificate_holds_for_neighbours("cycle", "laplace")
+
+
+GROUPS = ("hushpath.mechanisms", "hushpath.decoders", "hushpath.estimators")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("raise RuntimeError", "broken:ONE"),
+        ("", "broken:MISSING"),
+        ("ONE = 1", "broken:ONE"),
+    ],
+)
+def test_a_plugin_that_cannot_be_used_is_left_out_with_a_warning(text, value, tmp_path):
+    folder = install(tmp_path, {"broken.py": text}, {group: {"x": value} for group in GROUPS})
+    code = "import warnings\nwarnings.simplefilter('always')\nimport hushpath.decoder.registry as d\n"
+    code += "from hushpath.mechanism.registry import MECHANISMS as m\nprint(len(m), len(d.DECODERS))\n"
+    done, clean = python(folder, "-c", code), python(ROOT, "-c", code)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout == clean.stdout
+    assert done.stderr.count("HushpathWarning") == 3
+    assert clean.stderr == ""
+
+
+def test_names_that_are_taken_stay_what_they_are(monkeypatch):
+    class Point:
+        value = "other:ONE"
+
+        @staticmethod
+        def load():
+            return Named("input", 2)
+
+    class Named:
+        def __init__(self, name, number):
+            self.name, self.number = name, number
+
+    monkeypatch.setattr(extras, "entry_points", lambda group: [Point])
+    with pytest.warns(hushpath.HushpathWarning):
+        found = extras.with_plugins("hushpath.mechanisms", [Named("input", 1)], lambda _: True)
+    assert [one.number for one in found.values()] == [1]

@@ -107,6 +107,7 @@ def order_ok(x, false_alarm=FALSE_ALARM):
     return max(np.abs(correlations)) * np.sqrt(len(x)) <= norm.isf(false_alarm / 4)  # two scores, two sides
 
 
+@pytest.mark.noise(rate=2e-8)  # six checks (order has two sides of two scores) of up to twice 1e-9
 @every_sampler
 @every_law
 @every_scale
@@ -120,6 +121,7 @@ def test_sampler_has_its_law(name, law, scale):
         assert low_bits_ok(x)
 
 
+@pytest.mark.noise(rate=2e-8)  # eight checks of up to twice 1e-9
 @every_sampler
 @every_law
 def test_every_entry_gets_its_own_scale(name, law):

@@ -110,6 +110,7 @@ def test_tables_are_distances_inside_cells(name):
             assert np.array_equal(tables.square_in[part], distance.T[np.ix_(hubs, hubs)].ravel())
 
 
+@pytest.mark.quick(every=2)
 @pytest.mark.parametrize("from_edges", [True, False])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_labels_climbs_and_answers_against_their_twins(name, from_edges):

@@ -171,6 +171,7 @@ def exact_distances(net):
 # 0.02 to 0.03 for the means below.  The bounds lie 3 of them from 0.9: false alarms in about 3 of 1000 tests.
 
 
+@pytest.mark.slow
 def test_intervals_hold_what_they_say_on_even_streets():
     assert 0.82 <= np.mean(held(hushpath.Network.from_networkx(grid()), range(6))) <= 0.98
 
@@ -190,6 +191,7 @@ def test_intervals_hold_what_they_say_on_a_tree():
     assert 0.82 <= np.mean(held(net, range(8), mechanism="lines")) <= 0.97
 
 
+@pytest.mark.slow
 def test_intervals_on_a_tree_know_what_the_prior_gains():
     weights = np.random.default_rng(5).uniform(4, 6, 200)
     net = line(weights, coordinates=np.c_[np.concatenate([[0], np.cumsum(weights)]), np.zeros(201)])
@@ -201,6 +203,7 @@ def test_intervals_on_a_tree_know_what_the_prior_gains():
     assert np.mean(held(net, range(4), mechanism="lines")) > 0.82
 
 
+@pytest.mark.slow
 def test_intervals_on_a_tree_are_wider_where_sums_contradict_the_prior():
     """Slow and fast stretches that no fact tells: single edges show little of it under large noise, sums do."""
     weights = 5 * np.exp(np.cos(np.arange(300) / 40) + 0.2 * np.random.default_rng(7).normal(size=300))
@@ -292,6 +295,7 @@ def test_fields_find_what_neighbours_share():
     assert 0.9 <= fields.sample(wanted, rng).std() <= 1.1
 
 
+@pytest.mark.slow
 def test_the_bootstrap_widens_where_samples_are_too_sure(monkeypatch):
     """Intervals follow the errors of answers, not the draws."""
     plain = released(grid(6)).decoder.interval_model

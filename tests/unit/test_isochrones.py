@@ -56,6 +56,7 @@ def places_along(rel, parts=7):
     return edges, part, a + part[:, None] * (b - a)
 
 
+@pytest.mark.quick(every=3)
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("kind", ["released", "within", "uncertain"])
 def test_places_along_edges_are_where_they_belong(kind, directed):

@@ -200,6 +200,7 @@ def test_the_predicted_error_is_the_realised_one(law):
     assert np.mean(errors) == pytest.approx(from_noise(rel.measurements.strategy)[0].mean, rel=0.2)
 
 
+@pytest.mark.slow
 def test_intervals_of_a_tree_hold_the_truth_as_often_as_they_say():
     n, inside = 200, []
     net = build(n, [(max(0, i - 1 - i % 3), i) for i in range(1, n)], np.random.default_rng(3).uniform(1, 9, n - 1))

@@ -17,6 +17,7 @@ def plane():
     return grid(12)
 
 
+@pytest.mark.slow
 def test_a_shared_error_keeps_noisy_weights(plane):
     noisy = noisy_edges(plane, scale=1.0)
     unit = noisy.unit

@@ -18,6 +18,8 @@ from hushpath.errors import CannotError, OptionError
 from hushpath.noise import MAX_SCALE, OPENDP_LIMIT, Law, make_sampler, simulation
 from hushpath.noise.vector import Keystream, VectorSampler
 
+# The likeliest false alarm: two of 100 draws of scale 2**40 are equal, 4950 / 2**41.
+pytestmark = pytest.mark.noise(rate=3e-9)
 SOURCES = Path(hushpath.noise.__file__).parents[1]
 WIDE = np.full(50, 2**40)  # two independent draws agree with chance below 1e-600
 

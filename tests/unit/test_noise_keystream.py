@@ -10,6 +10,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from hushpath.noise import vector as keystream
 from hushpath.noise.vector import Keystream, seed_key
 
+pytestmark = pytest.mark.noise(rate=1e-12)  # two streams agree in four words with probability 2**-256
+
 
 def aes_of_zeros(key, words):
     """Counter mode spelt out: encrypt the counters 0, 1, ... as big-endian blocks under plain AES."""

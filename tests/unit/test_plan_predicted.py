@@ -17,6 +17,7 @@ from hushpath.planning.plan import plan
 SLOW = pytest.mark.slow  # one noise shows it each time; `make test-slow` tries the others
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [pytest.param(0.5, marks=SLOW), 1.5, pytest.param(5.0, marks=SLOW)])
 def test_the_predicted_error_is_the_realised_one_where_weights_are_like_stand_ins(unit):
     net = lognormal_grid()
@@ -134,6 +135,7 @@ def test_simulations_are_marked_not_private(monkeypatch):
         assert simulated_noise(simulation(4), law, np.full(20_000, 50)).std() == pytest.approx(std(law, 50), rel=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rows", "tried"), [(3, True), (80, False)])
 def test_auto_cuts_a_large_network_up_only_where_few_nodes_separate_it(rows, tried):
     columns = 10_200 // rows

@@ -129,6 +129,7 @@ def test_an_earlier_release_like_no_weights_is_refused(wild, monkeypatch):
         plan(net.topology, previous_release=earlier, **terms)
 
 
+@pytest.mark.quick(every=4)
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("name", TINY)
 @pytest.mark.parametrize("epsilon", [1e-4, 1.0, 300.0])

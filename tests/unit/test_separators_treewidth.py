@@ -66,6 +66,7 @@ def test_known_treewidths(network, width):
     assert width_of(nx.convert_node_labels_to_integers(network), order.tolist()) == width
 
 
+@pytest.mark.quick(every=3)
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("keep", [1.0, 0.7])
 def test_partial_k_trees_get_width_k(k, keep):

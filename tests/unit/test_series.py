@@ -85,6 +85,7 @@ def spending(epsilon, delta, law):
 BUDGETS = [(3.0, 1e-6), (0.1, 1e-9), (10.0, 1e-3), (1.0, 0.0), (0.3, 0.0), (3.0, 0.01)]
 
 
+@pytest.mark.quick(every=3)
 @pytest.mark.parametrize("split", ["even", "front"])
 @pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
 def test_persons_never_spend_more_than_the_total_and_nearly_all_of_it(epsilon, delta, split):

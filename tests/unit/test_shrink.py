@@ -273,6 +273,7 @@ def test_a_proxy_that_is_off_by_a_summand_helps_too():
     assert known < 0.7 * plain
 
 
+@pytest.mark.slow
 def test_a_proxy_that_means_nothing_costs_little():
     rng = np.random.default_rng(11)
     weights = rng.lognormal(1.0, 0.5, 264)

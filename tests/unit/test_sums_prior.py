@@ -50,6 +50,7 @@ def test_it_beats_sums_where_weights_are_alike_and_more_so_with_lengths():
     assert mean_error(weights, "sums-prior", places=places, epsilon=4.0) < 0.7 * plain
 
 
+@pytest.mark.slow
 def test_the_prior_yields_to_sums_that_contradict_it():
     # Half of the line is ten times as slow, and no fact tells which: a model of single edges is wrong about all sums.
     weights = np.repeat([0.2, 2.0], 150) * np.random.default_rng(3).uniform(0.9, 1.1, 300)

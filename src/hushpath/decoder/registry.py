@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import CannotError, OptionError
 from ..estimator.base import NOTHING_SAVED, Estimator, SavedEstimate
 from ..estimator.registry import find_estimator
-from ..extras import plugins
+from ..extras import with_plugins
 from ..measurement.private_step import Measurements
 from ..measurement.samples import few_hops
 from ..measurement.strategy import Strategy
@@ -35,9 +35,10 @@ _ALL: tuple[type[Decoder], ...] = (
     TripDecoder,
     TableDecoder,
     CoverDecoder,
-    *plugins("hushpath.decoders", type),
 )
-DECODERS = {decoder.name: decoder for decoder in _ALL}
+DECODERS = with_plugins(
+    "hushpath.decoders", _ALL, lambda found: isinstance(found, type) and issubclass(found, Decoder)
+)
 
 
 def decoders_for(strategy: Strategy) -> list[type[Decoder]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..errors import OptionError
-from ..extras import plugins
+from ..extras import with_plugins
 from ..measurement.strategy import Strategy
 from .base import Estimator
 from .trips.times import RATIO, TIMES
@@ -20,9 +20,8 @@ _ALL: tuple[Estimator, ...] = (
     SUMS,
     SHRINK,
     CLIP,
-    *plugins("hushpath.estimators", Estimator),
 )
-ESTIMATORS = {estimator.name: estimator for estimator in _ALL}
+ESTIMATORS = with_plugins("hushpath.estimators", _ALL, lambda found: isinstance(found, Estimator))
 
 
 def estimators_for(strategy: Strategy) -> Iterator[Estimator]:

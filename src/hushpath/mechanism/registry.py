@@ -6,7 +6,7 @@ A package registers a mechanism of its own under the entry point group ``hushpat
 from __future__ import annotations
 
 from ..errors import OptionError
-from ..extras import plugins
+from ..extras import with_plugins
 from .base import Mechanism
 from .comparison.all_pairs import MECHANISM as ALL_PAIRS
 from .comparison.cover import MECHANISM as COVER
@@ -21,9 +21,8 @@ from .separator_cover import MECHANISM as SEPARATOR_COVER
 
 _ALL = (
     INPUT, ALL_PAIRS, COVER, HUBS, HUBS_BOUNDED, TREE, LINES, TREEWIDTH, SEPARATOR, SEPARATOR_COVER,
-    *plugins("hushpath.mechanisms", Mechanism),
 )  # fmt: skip
-MECHANISMS = {mechanism.name: mechanism for mechanism in _ALL}
+MECHANISMS = with_plugins("hushpath.mechanisms", _ALL, lambda found: isinstance(found, Mechanism))
 
 
 def mechanism_named(name: str) -> Mechanism:
