@@ -73,7 +73,7 @@ def test_the_whole_story(folder, capsys):
 
 
 def test_a_page_and_a_report_of_any_network(folder, capsys):
-    assert call(capsys, *RELEASE, "--mechanism", "input", "--quantity", "driving time", "--in", "minutes")[0] == 0
+    assert call(capsys, *RELEASE, "--mechanism", "input", "--quantity", "driving time", "--unit-of-measure", "minutes")[0] == 0
     code, out, err = call(capsys, "page", "roads.hush", "-o", "roads.html", "--origin", "n3", "--title", "Roads")
     assert (code, err) == (0, "")
     assert "written to roads.html" in out
@@ -180,7 +180,7 @@ def test_what_is_not_private_says_so_everywhere(folder, capsys, flag):
         ([*RELEASE, "--population", "0"], 2, "population must be a whole number"),
         ([*RELEASE, "--max-weight", "-1"], 2, "max_weight must be a positive"),
         ([*RELEASE, "--mechanism", "magic"], 2, "no mechanism is called 'magic'"),
-        ([*RELEASE, "--law", "cauchy"], 2, "law must be auto, laplace or gaussian"),
+        ([*RELEASE, "--noise", "cauchy"], 2, "law must be auto, laplace or gaussian"),
         ([*RELEASE, "--sampler", "dice"], 2, "sampler must be"),
         ([*RELEASE, "--sampler", "opendp", "--seed", "1"], 2, "seed"),
         ([*RELEASE, "--mechanism", "input", "--option", "depth=3"], 2, "no option 'depth'"),
@@ -208,7 +208,7 @@ def test_mistakes_get_one_line(folder, capsys, arguments, code, says):
 
 @pytest.mark.filterwarnings("ignore::hushpath.HushpathWarning")
 def test_cautions_are_printed_with_plans_and_statements(folder, capsys):
-    ask = ["--epsilon", "917", "--delta", "1e-5", "--law", "gaussian", "--population", "200000"]
+    ask = ["--epsilon", "917", "--delta", "1e-5", "--noise", "gaussian", "--population", "200000"]
     for verb in (["plan", "roads.csv", "--unit", "1"], [*RELEASE, "--force"]):
         code, out, _ = call(capsys, *verb, *ask)
         assert code == 0

@@ -19,7 +19,7 @@ from hushpath.cli import run
 from hushpath.errors import CannotError, OptionError
 from hushpath.io.folders import check_new_folder, new_folder
 
-RELEASE = ["release", "roads.csv", "--epsilon", "1", "--unit", "1", "--mechanism", "input", "--estimator", "clip", "-o"]
+RELEASE = ["release", "roads.csv", "--epsilon", "1", "--unit", "1", "--mechanism", "input", "-o"]
 WRITES = {
     "new.hush": [*RELEASE, "new.hush"],
     "signed.hush": [*RELEASE, "signed.hush", "--sign", "me.key"],

@@ -28,7 +28,7 @@ import hushpath, numpy as np
 from hushpath.network.network import Network
 road = Network.build(["a", "b", "c"], np.array([0, 1]), np.array([1, 2]), np.array([3.0, 4.0]), upper=9.0,
                      coordinates=[(0.0, 0.0), (1.0, 0.0), (2.0, 1.0)])
-rel = hushpath.release(road, epsilon=9.0, unit=0.1, max_weight=9.0, mechanism="input", estimator="clip")
+rel = hushpath.release(road, epsilon=9.0, unit=0.1, max_weight=9.0, mechanism="input").with_decoder(estimator="clip")
 """
 
 

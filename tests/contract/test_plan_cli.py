@@ -54,10 +54,10 @@ def test_a_typical_weight_brings_bias_percent_and_what_everybody_knows(roads, ca
 
 
 def test_half_of_the_weights_lie_between_two_numbers(folder, capsys):
-    public = ["--epsilon", 2, "--mechanism", "input", "--law", "laplace"]
+    public = ["--epsilon", 2, "--mechanism", "input", "--noise", "laplace"]
     figures = {}
     for typical in ("4", "3,7", "1,20"):
-        code, out, err = planned(capsys, *public, "--typical-weight", typical, "--json", "--anyway")
+        code, out, err = planned(capsys, *public, "--typical-weight", typical, "--json", "--ignore-baseline")
         assert (code, err) == (0, "")
         figures[typical] = json.loads(out)["candidates"][0]["mean_error"]
     assert len(set(figures.values())) == 3
@@ -71,13 +71,13 @@ def test_half_of_the_weights_lie_between_two_numbers(folder, capsys):
 def test_weights_will_be_like_those_of_an_earlier_release(folder, capsys):
     terms = ["--epsilon", "2", *TERMS, "--mechanism", "input"]
     assert call(capsys, "release", "roads.csv", "-o", "last.hush", *terms, "--weight", "minutes")[0] == 0
-    code, out, err = planned(capsys, "--epsilon", "1,2", "--like", "last.hush", "--json")
+    code, out, err = planned(capsys, "--epsilon", "1,2", "--previous-release", "last.hush", "--json")
     assert (code, err) == (0, "")
     assert all(row["relative"] > 0 for row in json.loads(out)["sweep"])
     for arguments, code, words in (
-        (["--like", "none.hush"], 2, "there is no file"), (["--like", "roads.csv"], 2, "roads.csv"),
-        (["--like", "last.hush", "--typical-weight", "5"], 2, "not both"),
-        (["--like", "last.hush", "--picture", "last.svg"], 2, "give several"),
+        (["--previous-release", "none.hush"], 2, "there is no file"), (["--previous-release", "roads.csv"], 2, "roads.csv"),
+        (["--previous-release", "last.hush", "--typical-weight", "5"], 2, "not both"),
+        (["--previous-release", "last.hush", "--picture", "last.svg"], 2, "give several"),
     ):  # fmt: skip
         got, out, err = planned(capsys, "--epsilon", "1", *arguments)
         assert (got, out, err.count("\n")) == (code, "", 1), err
@@ -107,15 +107,15 @@ def test_a_sweep_is_a_table_and_a_picture(folder, capsys, suffix):
 
 def test_a_release_no_better_than_public_facts_is_refused_before_anything_is_written(folder, capsys):
     wanted = ["--epsilon", "0.001", "--unit", "1", "--weight", "minutes"]
-    for public in (["--typical-weight", "5", "--mechanism", "input", "--law", "laplace"], ["--proxy", "known"]):
+    for public in (["--typical-weight", "5", "--mechanism", "input", "--noise", "laplace"], ["--proxy", "known"]):
         for verb in (["plan", "roads.csv"], ["release", "roads.csv", "-o", "new.hush"]):
             code, out, err = call(capsys, *verb, *wanted, *public)
             assert (code, out, err.count("\n")) == (1, "", 1)
             assert "expected to be no better" in err
-            assert "--anyway" in err
+            assert "--ignore-baseline" in err
             assert not (folder / "new.hush").exists()
-    assert call(capsys, "plan", "roads.csv", *wanted, "--typical-weight", "5", "--anyway")[0] == 0
-    made = ["release", "roads.csv", "-o", "new.hush", *wanted, "--typical-weight", "5", "--anyway"]
+    assert call(capsys, "plan", "roads.csv", *wanted, "--typical-weight", "5", "--ignore-baseline")[0] == 0
+    made = ["release", "roads.csv", "-o", "new.hush", *wanted, "--typical-weight", "5", "--ignore-baseline"]
     assert call(capsys, *made)[0] == 0
     assert b"typical" not in (folder / "new.hush").read_bytes()
 

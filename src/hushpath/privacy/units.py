@@ -152,7 +152,7 @@ class WeightUnit(Unit):
     l2: float | None = None
     edges: tuple[int, float] | None = None
     population: int | None = None
-    lattice_step: float | None = None
+    lattice_step: float | None = field(default=None, compare=False)  # of the lattice, not of the promise
     protects: Protects = field(default=Protects.DECLARED, init=False, repr=False)  # only the owner knows what it is
     days: Days | None = field(default=None, init=False, repr=False)
 
