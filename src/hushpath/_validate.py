@@ -13,7 +13,7 @@ from .errors import OptionError
 
 def shorten(value: Any) -> str:
     """Return ``repr(value)`` cut to 40 characters, for error messages."""
-    return f"{str(value)[:40]!r}"
+    return repr(value) if is_real(value) and len(str(value)) <= 40 else f"{str(value)[:40]!r}"
 
 
 def is_integer(value: Any) -> bool:

