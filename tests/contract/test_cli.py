@@ -73,7 +73,10 @@ def test_the_whole_story(folder, capsys):
 
 
 def test_a_page_and_a_report_of_any_network(folder, capsys):
-    assert call(capsys, *RELEASE, "--mechanism", "input", "--quantity", "driving time", "--unit-of-measure", "minutes")[0] == 0
+    assert (
+        call(capsys, *RELEASE, "--mechanism", "input", "--quantity", "driving time", "--unit-of-measure", "minutes")[0]
+        == 0
+    )
     code, out, err = call(capsys, "page", "roads.hush", "-o", "roads.html", "--origin", "n3", "--title", "Roads")
     assert (code, err) == (0, "")
     assert "written to roads.html" in out

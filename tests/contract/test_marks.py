@@ -199,8 +199,8 @@ OF_TRIPS = [
 ]  # fmt: skip
 TRIP_RELEASE = [
     "release-trips", "streets.csv", "trips.csv", "--proxy", "free", "--protects", "person-day", "--low", "0.5",
-    "--high", "6", "--person", "who", "--day", "day", "--edge", "from,to", "--seconds", "seconds", "--period-column", "part",
-    "--periods", "am,pm", "--epsilon", "1", "--force",
+    "--high", "6", "--person", "who", "--day", "day", "--edge", "from,to", "--seconds", "seconds",
+    "--period-column", "part", "--periods", "am,pm", "--epsilon", "1", "--force",
 ]  # fmt: skip
 
 

@@ -386,7 +386,9 @@ def test_evaluate_says_what_everybody_knows_already(tmp_path):
     drowned = dict(epsilon=0.01, unit=1.0, mechanism="input")
     with pytest.raises(CannotError):  # the plan says so beforehand
         hushpath.release(known, **drowned)
-    noisy = evaluate(net, hushpath.release(known, plan=hushpath.plan(known.topology, **drowned, ignore_baseline=True), seed=1))
+    noisy = evaluate(
+        net, hushpath.release(known, plan=hushpath.plan(known.topology, **drowned, ignore_baseline=True), seed=1)
+    )
     assert noisy.mean_error > noisy.proxy_error
     assert "NOT better" in str(noisy)
     assert noisy.as_dict()["proxy_error"] == noisy.proxy_error

@@ -110,7 +110,9 @@ def test_a_file_of_rides_is_not_a_network(tmp_path, name, directed):
     TABLES[name](tmp_path / name, RIDES)
     readers = [read_topology] if "osrm" in name else [read_topology, read_network]
     for read in readers:
-        message = refused(lambda read=read: read(tmp_path / name, directed=directed), "release-trips", "--parallel-edges")
+        message = refused(
+            lambda read=read: read(tmp_path / name, directed=directed), "release-trips", "--parallel-edges"
+        )
         assert "people" in message
 
 
@@ -279,7 +281,7 @@ TRIPS = [
 ]  # fmt: skip
 SERIES = """
 network = {file = "rides.csv", proxy = "weight"}
-trips = {file = "rides.csv", trip = "ride", day = "d", edge = ["source", "target"], seconds = "weight", low = 0.5, high = 6}
+trips = {file = "rides.csv", trip = "r", day = "d", edge = ["source", "target"], seconds = "weight", low = 1, high = 6}
 unit = {protects = "trip"}
 budget = {epsilon = 1.0}
 ledger = {file = "a.ledger"}
@@ -293,7 +295,10 @@ RELEASE = ["release", "rides.csv", *BUDGET, "--ledger", "a.ledger"]
     [
         (RELEASE, ["release-trips", "--parallel-edges"]),
         ([*RELEASE, "--directed"], ["release-trips", "--parallel-edges"]),
-        (["release", "unique.csv", *BUDGET, "--ledger", "a.ledger", "--parallel-edges"], ["release-trips", "'ride_id'"]),
+        (
+            ["release", "unique.csv", *BUDGET, "--ledger", "a.ledger", "--parallel-edges"],
+            ["release-trips", "'ride_id'"],
+        ),
         (["release", "both.csv", *BUDGET, "--ledger", "a.ledger"], ["--directed", "--parallel-edges"]),
         (["plan", "rides.csv", "--epsilon", "1", "--unit", "1"], ["release-trips", "--parallel-edges"]),
         (["release-trips", "rides.csv", "rides.csv", "--epsilon", "1", *BUDGET[4:], *TRIPS], ["rides.csv"]),

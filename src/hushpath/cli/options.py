@@ -58,6 +58,10 @@ def numbers(text: str, option: str) -> Any:
     return found if "," in text else found[0]
 
 
+def _typical(text: str) -> Any:
+    return numbers(text, "--typical-weight")
+
+
 def _edges(text: str) -> Any:
     found = numbers(text, "--unit-edges")
     if not isinstance(found, list) or len(found) != 2 or not found[0].is_integer():
@@ -146,7 +150,7 @@ FLAGS: dict[str, Flag] = {
     "--dataset": Flag("quantity", "dataset", panel=ABOUT),
     "--expected-units": Flag("expected", "units", None, float | None, "Public guesses"),
     "--edges-per-unit": Flag("expected", "edges_per_unit", None, float | None, "Public guesses"),
-    "--typical-weight": Flag("expected", "typical_weight", lambda text: numbers(text, "--typical-weight"), panel="Public guesses"),
+    "--typical-weight": Flag("expected", "typical_weight", _typical, panel="Public guesses"),
 }
 READ = (
     "--source", "--target", "--directed", "--nodes", "--proxy", "--columns", "--lower", "--upper", "--parallel-edges",

@@ -38,9 +38,12 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Make the releases of a schedule within one total budget; run it again to continue."""
+    from ..errors import OptionError
     from ..progress import shown
     from ..releasing.series import SeriesRun
 
+    if given.suffix.lower() != ".toml":
+        raise OptionError(f"{given} is not a specification (.toml); write one with `hushpath init`")
     spec = o.spec_from(given, changes)
     c.check_inputs(given, *c.public_files(spec))
 

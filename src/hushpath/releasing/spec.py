@@ -27,6 +27,7 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import date
 from difflib import get_close_matches
 from functools import cached_property
+from inspect import signature
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -153,6 +154,9 @@ class ReleaseSpec:
             raise OptionError("[schedule] applies to [trips] only")
         if self.schedule is not None and self.unit.days is not None:
             raise OptionError("[schedule] sets the days of each release: remove `unit.days`")
+        taken = self.weights.options.keys() & signature(plan).parameters.keys() if self.weights else ()
+        if taken:
+            raise OptionError(f"`weights.options.{min(taken)}` is not an option of a mechanism; it has its own key")
         named, private = self.network, self.weights.column if self.weights else ""
         public_names(private, (named.source, named.target), named.proxy, named.columns, named.lower, named.upper)
 
