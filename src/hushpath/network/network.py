@@ -48,7 +48,7 @@ class Network:
         cls, labels: Iterable[Any], tails: ArrayLike, heads: ArrayLike, weights: ArrayLike, *, directed: bool = False,
         lower: ArrayLike = 0.0, upper: ArrayLike = np.inf, coordinates: ArrayLike | None = None,
         proxy: ArrayLike | None = None, proxy_name: str = "proxy", columns: Mapping[str, Iterable[Any]] | None = None,
-        parallel_edges: bool | None = False, weight_name: str = "",
+        parallel_edges: bool | None = False,
     ) -> Network:  # fmt: skip
         """Build from node positions and one weight per edge (the common end of the constructors below).
 
@@ -62,7 +62,7 @@ class Network:
             proxy_name=proxy_name, columns=columns, parallel_edges=parallel_edges,
         )  # fmt: skip
         warn_of_rows(topology, tails, heads)
-        return cls(topology, PrivateWeights(weights, num_rows=np.asarray(tails).size, keep=kept), weight_name)
+        return cls(topology, PrivateWeights(weights, num_rows=np.asarray(tails).size, keep=kept))
 
     @classmethod
     def from_table(
@@ -119,15 +119,16 @@ class Network:
 
         known = None if proxy is None else proxy_numbers(values(proxy), f"edge attribute {proxy!r:.60}", "edge")
 
-        return cls.build(
+        made = cls.build(
             labels, tails, heads, column(weight),
             directed=bool(graph.is_directed()),
             lower=column(lower) if isinstance(lower, str) else lower,
             upper=column(upper, infinite=True) if isinstance(upper, str) else upper,
             coordinates=_networkx_coordinates(graph),
             proxy=known, proxy_name=proxy or "", columns={name: values(name) for name in columns},
-            parallel_edges=parallel_edges or None, weight_name=weight,
+            parallel_edges=parallel_edges or None,
         )  # fmt: skip
+        return replace(made, weight_name=weight)
 
     @classmethod
     def from_scipy(

@@ -74,6 +74,11 @@ class NetworkSection:
     parallel_edges: bool = False
     format: str | None = None
 
+    @property
+    def path(self) -> Path | tuple[Path, str]:
+        """The file as ``read_network`` takes it."""
+        return self.file if self.format is None else (self.file, self.format)
+
 
 @dataclass(frozen=True)
 class WeightsSection:
@@ -169,8 +174,8 @@ class ReleaseSpec:
         """Read the public network.  No private column is looked at."""
         named, found = self.network, _named_columns(self)
         return read_topology(
-            named.file, source=named.source, target=named.target, directed=named.directed, nodes=named.nodes,
-            lower=named.lower, upper=named.upper, proxy=named.proxy, columns=found, format=named.format,
+            named.path, source=named.source, target=named.target, directed=named.directed, nodes=named.nodes,
+            lower=named.lower, upper=named.upper, proxy=named.proxy, columns=found,
             weight=self.weights.column if self.weights else "", parallel_edges=named.parallel_edges,
         )  # fmt: skip
 
@@ -180,10 +185,11 @@ class ReleaseSpec:
             return self._trips()
         assert self.weights is not None
         named, own = self.network, self.weights
+        edge_data: Any = own.edge_data if own.interval is None else (own.edge_data, own.interval)
         return read_network(
-            named.file, source=named.source, target=named.target, weight=own.column, directed=named.directed,
+            named.path, source=named.source, target=named.target, weight=own.column, directed=named.directed,
             nodes=named.nodes, lower=named.lower, upper=named.upper, proxy=named.proxy, columns=named.columns,
-            edge_data=own.edge_data, interval=own.interval, parallel_edges=named.parallel_edges, format=named.format,
+            edge_data=edge_data, parallel_edges=named.parallel_edges,
         )  # fmt: skip
 
     def _trips(self) -> Trips:
