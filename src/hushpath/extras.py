@@ -1,7 +1,7 @@
 """Optional packages, and plugins that other packages register.
 
 A minimal install releases and answers; the rest are extras, imported where they are used.  Mechanisms, decoders and
-estimators of one's own are entry points of any installed package (the guide to extending).
+estimators can be added as entry points of any installed package (the guide to extending).
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ def installed(module: str) -> bool:
 
 
 def imported(module: str) -> Any:
-    """Return a module that was imported already, else None: whoever passes one of its objects has imported it."""
+    """Return a module that was imported already, else None."""
     return sys.modules.get(module)
 
 
 def plugins(group: str, kind: type[Kind]) -> Iterator[Kind]:
     """Yield the objects of this kind that installed packages register under an entry point group.
 
-    One that cannot be loaded, or is of another kind, is left out with a warning.
+    One that cannot be loaded, or is of another kind, is skipped with a warning.
     """
     for point in entry_points(group=group):
         try:
             found = point.load()
         except Exception as error:
-            warn(f"plugin {point.value!r} of {group!r} is left out: it cannot be loaded ({type(error).__name__})")
+            warn(f"plugin {point.value!r} of {group!r} is skipped: it cannot be loaded ({type(error).__name__})")
             continue
         if isinstance(found, kind):
             yield found
         else:
-            warn(f"plugin {point.value!r} of {group!r} is left out: it is not a {kind.__name__}")
+            warn(f"plugin {point.value!r} of {group!r} is skipped: it is not a {kind.__name__}")

@@ -235,15 +235,15 @@ def test_mistakes_in_questions(folder, capsys):
     (folder / "empty.txt").write_text("\n")
     for arguments, says in [
         (["query", "roads.hush", "n0", "nowhere"], "no node is called 'nowhere'"),
-        (["query", "roads.hush", "n0"], "give two nodes"),
-        (["query", "roads.hush", "n0", "n1", "--pairs", "bad.csv"], "give two nodes"),
+        (["query", "roads.hush", "n0"], "--pairs"),
+        (["query", "roads.hush", "n0", "n1", "--pairs", "bad.csv"], "--pairs"),
         (["query", "roads.hush", "--pairs", "bad.csv"], "columns source, target"),
         (["query", "roads.hush", "--pairs", "half.csv"], "row 1"),
         (["query", "roads.hush", "--pairs", "latin.csv"], "UTF-8"),
         (["query", "roads.hush", "--pairs", "absent.csv"], "absent.csv"),
         (["query", "roads.hush", "n0", "n1", "--interval", "--confidence", "2"], "between 0 and 1"),
         (["matrix", "roads.hush", "-o", "m.xlsx"], ".npy, .csv, .parquet"),
-        (["matrix", "roads.hush", "-o", "m.npy", "--sources", "empty.txt"], "names no node"),
+        (["matrix", "roads.hush", "-o", "m.npy", "--sources", "empty.txt"], "empty.txt"),
     ]:
         code, out, err = call(capsys, *arguments)
         assert (code, out, err.count("\n")) == (2, "", 1), arguments

@@ -50,7 +50,7 @@ def test_a_typical_weight_brings_bias_percent_and_what_everybody_knows(roads, ca
     assert code == 0
     assert made["worth_it"] is True
     assert made["candidates"][0]["relative"] > 0
-    assert made["candidates"][0]["read_as"].startswith("edges, ")
+    assert made["candidates"][0]["decoder"].startswith("edges, ")
 
 
 def test_half_of_the_weights_lie_between_two_numbers(folder, capsys):
@@ -144,7 +144,7 @@ def test_a_release_no_better_than_public_facts_is_refused_before_anything_is_wri
         (["--epsilon", "1", "--picture", "a.svg"], 2, "--picture"),
         (["--target-error", "2", "--picture", "a.svg"], 2, "--picture"),
         (["--epsilon", "1,2", "--picture", "a.gif"], 2, "--picture"),
-        (["--epsilon", "1,2", "--picture", "nowhere/a.svg"], 1, "there is no folder"),
+        (["--epsilon", "1,2", "--picture", "nowhere/a.svg"], 1, "nowhere"),
         (["--epsilon", "1,2", "--option", "typical_weight=3"], 2, "typical_weight"),
     ],
 )

@@ -88,7 +88,7 @@ def test_the_verified_bytes_are_the_loaded_bytes(folder, monkeypatch):
 
     read = oracle.read_release
     monkeypatch.setattr(oracle, "read_release", exchanged)
-    with pytest.raises(FileFormatError, match="exchanged while its signature was verified"):
+    with pytest.raises(FileFormatError, match="replaced while"):
         hushpath.load("roads.hush", verify="me.pub")
 
 
@@ -192,7 +192,7 @@ def test_keys_that_cannot_be_used(folder, made):
     os.mkfifo("pipe")
     os.mkdir("dir")
     for key, says in [
-        ("me.pub", "public key; signing takes"), ("locked.key", "password"), ("rsa.key", "another kind"),
+        ("me.pub", "public key"), ("locked.key", "password"), ("rsa.key", "another kind"),
         ("ec.key", "another kind"), ("junk", "not a private key"), ("large", "too large"), ("empty", "not a private"),
         ("pipe", "ordinary file"), ("dir", "directory"), ("absent", "No such file"),
     ]:  # fmt: skip

@@ -173,6 +173,10 @@ class ReleaseSpec:
     def topology(self) -> Topology:
         """Read the public network.  No private column is looked at."""
         named, found = self.network, _named_columns(self)
+        private = self.trips.file if self.trips else None
+        for key, public in (("file", named.file), ("nodes", named.nodes)):
+            if private and public and public.exists() and private.exists() and public.samefile(private):
+                raise OptionError(f"`network.{key}` is published, but {public} is the private table of trips")
         return read_topology(
             named.path, source=named.source, target=named.target, directed=named.directed, nodes=named.nodes,
             lower=named.lower, upper=named.upper, proxy=named.proxy, columns=found,
@@ -195,9 +199,6 @@ class ReleaseSpec:
     def _trips(self) -> Trips:
         own = self.trips
         assert own is not None
-        for public in (self.network.file, self.network.nodes):
-            if public is not None and public.exists() and own.file.exists() and public.samefile(own.file):
-                raise OptionError(f"{public} is the private table of trips, and a network is published")
         edge: Any = own.edge[0] if len(own.edge) == 1 else own.edge or None
         names = ("person", "day", "trip", "seconds", "node", "time", "nodes", "times", "durations", "period", "periods")
         return read_trips(own.file, self.topology(), edge=edge, **{name: getattr(own, name) for name in names})
