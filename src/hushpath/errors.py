@@ -1,9 +1,9 @@
-"""What can go wrong, as one small family.
+"""The exceptions and the warning that hushpath raises.
 
     HushpathError
-    ├── InputError          the caller can mend it: bad file, bad option, unknown label   (exit code 2)
+    ├── InputError          the caller can correct it: bad file, bad option, unknown label   (exit code 2)
     │   ├── NetworkError    the network itself: schema, labels, bounds
-    │   ├── OptionError     an argument: epsilon, mechanism, law, max_weight
+    │   ├── OptionError     an argument: epsilon, mechanism, noise, max_weight
     │   └── FileFormatError a file that is not a release, is damaged, or is newer than this program
     └── CannotError         a sound request that cannot be met here                       (exit code 1)
         └── BudgetError     a strategy whose certificate exceeds the budget, or what a ledger has left
@@ -11,7 +11,7 @@
     HushpathWarning         (a UserWarning) a public fact that the caller should look at; nothing was stopped
 
 Messages state the rule, the public value that broke it and the place.  They never hold a weight or anything computed
-from the values of weights.  That a weight is missing or not a number is a fault of the file and is reported by row.
+from weights.  A weight that is missing or not a number is reported by its row.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class HushpathError(Exception):
 
 
 class InputError(HushpathError):
-    """Something the caller gave cannot be used as it is."""
+    """An input of the caller cannot be used."""
 
     exit_code = 2
 
 
 class NetworkError(InputError):
-    """The network cannot be read or is not one we can handle."""
+    """The network cannot be read or is not supported."""
 
 
 class OptionError(InputError):
@@ -57,7 +57,7 @@ class HushpathWarning(UserWarning):
 
 
 def warn(text: str) -> None:
-    """Give a ``HushpathWarning`` that points at the caller's own line, however deep in hushpath we are."""
+    """Issue a ``HushpathWarning`` that points at the first line outside of hushpath."""
     frame, level, package = sys._getframe(), 1, __name__.partition(".")[0]
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         frame, level = frame.f_back, level + 1

@@ -1,7 +1,7 @@
 """Optional packages, and plugins that other packages register.
 
 A minimal install releases and answers; the rest are extras, imported where they are used.  Mechanisms, decoders and
-estimators of one's own are entry points of any installed package (the guide to extending).
+estimators can be added as entry points of any installed package (the guide to extending).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def installed(module: str) -> bool:
 
 
 def imported(module: str) -> Any:
-    """Return a module that was imported already, else None: whoever passes one of its objects has imported it."""
+    """Return a module that was imported already, else None."""
     return sys.modules.get(module)
 
 

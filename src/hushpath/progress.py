@@ -16,12 +16,12 @@ _bar: Callable[[int, str], AbstractContextManager[Advance]] | None = None
 
 
 def counting(total: int, label: str) -> AbstractContextManager[Advance]:
-    """A context that yields ``advance(count)``, to be called as parts of ``total`` are done."""
+    """Return a context that yields ``advance(count)``, to be called as parts of ``total`` are done."""
     return nullcontext(lambda _: None) if _bar is None else _bar(total, label)
 
 
 def steps(work: Sequence[T], label: str) -> Iterator[T]:
-    """Iterate over ``work``, reporting each step to whoever listens."""
+    """Iterate over ``work`` and report each step."""
     if _bar is None or len(work) < 2:
         yield from work
         return

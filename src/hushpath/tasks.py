@@ -1,7 +1,6 @@
-"""Tasks done somewhere: in this process, in other processes of this machine, or on a Dask cluster.
+"""Run tasks in this process, in other processes of this machine, or on a Dask cluster.
 
-Each place calls a function on every task and yields the answers as they come, in any order.  Where a worker dies its
-task is done again by another, so a task must be such that doing it twice does no harm.
+Results are yielded in any order.  If a worker dies, its tasks run again, so tasks must be idempotent.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from typing import Any
 from .errors import CannotError
 from .extras import library
 
-LIVES = 3  # of a task: so many workers may die over it
+ATTEMPTS = 3  # of a task whose worker dies
 LOCAL, PATIENCE = "local", "10s"
 Place = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 
 
 def place(*, jobs: int = 0, dask: str | None = None) -> Place:
-    """Where to work: on a Dask cluster if one is named, in ``jobs`` processes if there are any, else here."""
+    """Return where tasks run: on a Dask cluster, in ``jobs`` processes, or here."""
     if dask is not None:
         return OnDask(dask, jobs)
     return InProcesses(jobs) if jobs else map
@@ -36,29 +35,29 @@ def place(*, jobs: int = 0, dask: str | None = None) -> Place:
 
 @dataclass(frozen=True)
 class InProcesses:
-    """So many processes of this machine; they leave when this one does, even if it was killed."""
+    """Processes of this machine; they end with this one, even if it is killed."""
 
     jobs: int
 
     def __call__(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Any]:
-        """The answers, as they come."""
+        """Yield the results."""
         from concurrent.futures.process import BrokenProcessPool
 
         left = dict(enumerate(tasks))
-        for _ in range(LIVES):
+        for _ in range(ATTEMPTS):
             try:
                 for number, answer in self._answers(function, left) if left else ():
                     del left[number]
                     yield answer
-            except BrokenProcessPool:  # a worker died: all that it and its fellows had not done is done again
+            except BrokenProcessPool:  # a worker died: run all unfinished tasks again
                 continue
             return
-        raise CannotError(f"{LIVES} times a worker process died over its task (out of memory?)")
+        raise CannotError(f"a worker process died {ATTEMPTS} times (out of memory?)")
 
     def _answers(self, function: Callable[[Any], Any], left: dict[int, Any]) -> Iterator[tuple[int, Any]]:
         from concurrent.futures import ProcessPoolExecutor, as_completed
 
-        # Workers start afresh: a fork would copy whatever threads and locks the numerical libraries hold.
+        # spawn: a fork would copy the threads and locks of numerical libraries
         context = multiprocessing.get_context("spawn")
         theirs, ours = context.Pipe(duplex=False)
         pool = ProcessPoolExecutor(min(self.jobs, len(left)), context, _leave_with, (theirs,))
@@ -68,18 +67,18 @@ class InProcesses:
                 yield numbers[future], future.result()
             pool.shutdown()
         finally:
-            ours.close()  # whoever still works stops: nobody waits for it any more
+            ours.close()  # workers that are still busy stop
             pool.shutdown(cancel_futures=True)
             theirs.close()
 
 
 def _leave_with(starter: Connection) -> None:
-    """In a worker: leave interrupts to the process that started it, and go when that goes."""
+    """In a worker: ignore interrupts, and exit when the process that started it does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
         with suppress(EOFError, OSError):
-            starter.recv_bytes()  # nothing ever comes, but an end
+            starter.recv_bytes()  # blocks until the other end is closed
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
@@ -93,8 +92,8 @@ class OnDask:
     workers: int = 0
 
     def __call__(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Any]:
-        """The answers, as they come.  What a partial function holds is sent to each worker once, not with each task."""
-        dask = _dask()
+        """Yield the results.  The keywords of a partial function are sent to each worker once."""
+        dask = library("distributed", "dask", "working on a cluster")
         shared = function.keywords if isinstance(function, partial) else {}
         plain = function.func if isinstance(function, partial) else function
         with self._client(dask) as client:
@@ -103,9 +102,9 @@ class OnDask:
                 for future in dask.as_completed(futures):
                     yield future.result()
             except dask.KilledWorker:
-                raise CannotError("several workers of the cluster died over the same task (out of memory?)") from None
+                raise CannotError("several workers died on the same task (out of memory?)") from None
             except dask.CancelledError:
-                raise CannotError("the cluster went away before all was done") from None
+                raise CannotError("the connection to the cluster was lost") from None
             finally:
                 client.cancel(futures)
 
@@ -117,8 +116,7 @@ class OnDask:
             with made as cluster, dask.Client(cluster) as client:
                 yield client
             return
-        # A client that never connected is closed by the garbage collector, which waits for ever if that happens inside
-        # the lock that starting another one takes: so it happens here.
+        # The garbage collector closes a client that never connected; inside Client() it would wait for a lock for ever.
         gc.collect()
         try:
             client = dask.Client(self.address, timeout=PATIENCE)
@@ -129,10 +127,5 @@ class OnDask:
 
 
 def dask_setup(worker: Any) -> None:  # noqa: ARG001 - Dask calls it by this name in each worker that it starts for us
-    """In a worker of a local cluster: leave interrupts to the process that started it."""
+    """In a worker of a local cluster: ignore interrupts."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _dask() -> Any:
-    """The library that works on clusters, if it is there."""
-    return library("distributed", "dask", "working on a cluster")

@@ -103,9 +103,9 @@ def test_one_of_several_periods(tmp_path):
     net = put(tmp_path, NET)
     later = {name: value + 1 for name, value in EDGES.items()}
     dump = put(tmp_path, data(interval(EDGES), interval(later, 900)), "dump.xml")
-    assert rows(read(net, edge_data=dump, interval=0)) == EXPECTED
-    assert rows(read(net, edge_data=dump, interval=np.int64(0))) == EXPECTED
-    assert rows(read(net, edge_data=dump, interval=900.0)) == [(a, b, w + 1) for a, b, w in EXPECTED]
+    assert rows(read(net, edge_data=(dump, 0))) == EXPECTED
+    assert rows(read(net, edge_data=(dump, np.int64(0)))) == EXPECTED
+    assert rows(read(net, edge_data=(dump, 900.0))) == [(a, b, w + 1) for a, b, w in EXPECTED]
 
 
 def test_the_public_half_and_its_columns(tmp_path):
@@ -164,7 +164,7 @@ refused = partial(edge_files.refused, weight="traveltime")
         ("<!DOCTYPE x [<!ENTITY a '98765'>]>" + data(interval(EDGES)).partition("?>")[2], "has a DOCTYPE"),
         ("<?xml version='1.0' encoding='rot13'?><meandata/>", "not well-formed XML"),
         (data(), "have 0 intervals, not one$"),
-        (data(interval(EDGES), interval(EDGES, 900)), "have 2 intervals, not one; interval= names the second"),
+        (data(interval(EDGES), interval(EDGES, 900)), "have 2 intervals, not one"),
         (data(interval({"ab": 1, "ba": 98765, "bc": 2})), "no 'traveltime' for edge 2 of the network; SUMO writes one"),
         (data(interval({})), "no 'traveltime' for edge 1"),
         (data(interval(EDGES).replace("traveltime", "travel")), "no 'traveltime' for edge 1"),
@@ -184,12 +184,12 @@ def test_edge_data_that_do_not_fit(tmp_path, content, match):
 def test_options_that_do_not_fit(tmp_path):
     net, dump = put(tmp_path, NET), put(tmp_path, data(interval(EDGES)), "dump.xml")
     table = put(tmp_path, "source,target,weight\na,b,98765\n", "edges.csv")
-    refused("edge_data belongs to a SUMO network; CSV has the weights in a column", table, OptionError, edge_data=dump)
-    refused("name that file too", net, OptionError, interval=0)
-    refused("interval is the second .*, not str", net, OptionError, edge_data=dump, interval="0")
-    refused("interval is the second .*, not bool", net, OptionError, edge_data=dump, interval=True)
-    refused("have 0 intervals that begin as asked, not one$", net, edge_data=dump, interval=5)
-    refused("have 0 intervals that begin as asked", net, edge_data=dump, interval=float("nan"))
+    refused("edge_data. belongs to a SUMO network; CSV has the weights in a column", table, OptionError, edge_data=dump)
+    refused("name that file too", net, OptionError, edge_data=(None, 0))
+    refused("edge_data.*, not str", net, OptionError, edge_data=(dump, "0"))
+    refused("edge_data.*, not bool", net, OptionError, edge_data=(dump, True))
+    refused("have 0 intervals that begin as asked, not one$", net, edge_data=(dump, 5))
+    refused("have 0 intervals that begin as asked", net, edge_data=(dump, float("nan")))
     refused("No such file", net, edge_data=tmp_path / "none.xml")
     refused("not by int", net, edge_data=7)
     refused("not by bytes", net, edge_data=b"dump.xml")
@@ -199,7 +199,7 @@ def test_options_that_do_not_fit(tmp_path):
     for rate in ("speed", "density", "priority"):
         refused(f"^'{rate}' does not add up along a path", net, OptionError, weight=rate, edge_data=dump)
         refused(f"^'{rate}' does not add up along a path", net, OptionError, weight=rate)
-    refused("holds its own nodes", net, OptionError, edge_data=dump, nodes=table)
+    refused("own nodes", net, OptionError, edge_data=dump, nodes=table)
 
 
 EDGE = '<edge id="e" from="a" to="b"><lane length="5" speed="2"/></edge>'
@@ -255,15 +255,14 @@ def test_a_release_from_the_command_line(tmp_path, capsys):
     net, out = put(tmp_path, NET), str(tmp_path / "out.hush")
     dump = put(tmp_path, data(interval(EDGES), interval(EDGES, 900)), "dump.xml")
     private = ["--weight", "traveltime", "--edge-data", str(dump), "--edge-interval", "900"]
-    terms = ["--proxy", "free_flow", "--epsilon", "1", "--unit", "1", "--max-weight", "100", "--anyway"]
+    terms = ["--proxy", "free_flow", "--epsilon", "1", "--unit", "1", "--max-weight", "100", "--ignore-baseline"]
     assert run(["release", str(net), *private, "-o", out, *terms]) == 0
     assert run(["evaluate", str(net), out, *private]) == 0
     capsys.readouterr()
     for arguments, match in [
-        (["--edge-interval", "0"], "--edge-interval says which part of --edge-data is meant"),
-        (["--edge-data", str(dump), "--trips", str(dump)], "two private inputs"),
-        (["--edge-data", str(tmp_path)], "is a folder"),
-        (["--edge-data", str(dump)], "2 intervals, not one"),
+        (["--edge-interval", "0"], "edge_data"),
+        (["--edge-data", str(tmp_path)], "folder"),
+        (["--edge-data", str(dump)], "2 intervals"),
     ]:
         for verb in (["release", str(net), "-o", out, *terms, "--force"], ["evaluate", str(net), out]):
             assert run([*verb, *arguments]) == 2

@@ -125,8 +125,8 @@ SPEEDS = "50267,27780,98765,30.3\n25296,25295,24\n34491, 34494 ,3,\n2837,23844,3
 
 
 def test_the_segments_of_an_osrm_file_are_a_topology(tmp_path):
-    for name, options in [("a.osrm.csv", {}), ("a.csv", {"format": "osrm"}), ("a.osrm.csv", {"source": "u"})]:
-        topology = read_topology(put(tmp_path, SPEEDS, name), **options)
+    for name, options in [("a.osrm.csv", {}), ("a.csv", {"weight": "x"}), ("a.osrm.csv", {"source": "u"})]:
+        topology = read_topology((put(tmp_path, SPEEDS, name), "osrm"), **options)
         assert topology.directed
         assert topology.labels == (2837, 23844, 25295, 25296, 27780, 34491, 34494, 50267)
         ends = zip(topology.tails.tolist(), topology.heads.tolist(), strict=True)

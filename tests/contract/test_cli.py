@@ -73,7 +73,10 @@ def test_the_whole_story(folder, capsys):
 
 
 def test_a_page_and_a_report_of_any_network(folder, capsys):
-    assert call(capsys, *RELEASE, "--mechanism", "input", "--quantity", "driving time", "--in", "minutes")[0] == 0
+    assert (
+        call(capsys, *RELEASE, "--mechanism", "input", "--quantity", "driving time", "--unit-of-measure", "minutes")[0]
+        == 0
+    )
     code, out, err = call(capsys, "page", "roads.hush", "-o", "roads.html", "--origin", "n3", "--title", "Roads")
     assert (code, err) == (0, "")
     assert "written to roads.html" in out
@@ -126,7 +129,7 @@ def test_a_public_column_helps(folder, capsys, monkeypatch):
     assert found["proxy_error"] > 0 < found["proxy_scaled_error"]
     code, out, err = call(capsys, *RELEASE, "--force", "--option", "proxy=free")
     assert code == 2
-    assert "no option 'proxy'" in err
+    assert "'proxy'" in err
 
 
 def test_matrices_agree_in_every_format(folder, capsys):
@@ -170,18 +173,18 @@ def test_what_is_not_private_says_so_everywhere(folder, capsys, flag):
     ("arguments", "code", "says"),
     [
         (["release", "absent.csv", "-o", "x.hush", "--epsilon", "1", "--unit", "1"], 2, "absent.csv"),
-        (["release", "roads.csv", "-o", "x.hush", "--epsilon", "1"], 2, "--unit is missing"),
+        (["release", "roads.csv", "-o", "x.hush", "--epsilon", "1"], 2, "--unit"),
         (["release", "roads.csv", "-o", "x.hush", "--epsilon", "1", "--unit", "1"], 2, "no column 'weight'"),
-        ([*RELEASE, "--epsilon", "0"], 2, "epsilon must be greater than 0"),
-        ([*RELEASE, "--epsilon", "-3"], 2, "epsilon must be greater than 0"),
-        ([*RELEASE, "--epsilon", "nan"], 2, "epsilon must be greater than 0"),
-        ([*RELEASE, "--delta", "1"], 2, "delta must be 0, or between"),
-        ([*RELEASE, "--unit", "0"], 2, "unit must be a positive"),
-        ([*RELEASE, "--population", "0"], 2, "population must be a whole number"),
-        ([*RELEASE, "--max-weight", "-1"], 2, "max_weight must be a positive"),
-        ([*RELEASE, "--mechanism", "magic"], 2, "no mechanism is called 'magic'"),
-        ([*RELEASE, "--law", "cauchy"], 2, "law must be auto, laplace or gaussian"),
-        ([*RELEASE, "--sampler", "dice"], 2, "sampler must be"),
+        ([*RELEASE, "--epsilon", "0"], 2, "--epsilon"),
+        ([*RELEASE, "--epsilon", "-3"], 2, "--epsilon"),
+        ([*RELEASE, "--epsilon", "nan"], 2, "--epsilon"),
+        ([*RELEASE, "--delta", "1"], 2, "--delta"),
+        ([*RELEASE, "--unit", "0"], 2, "--unit"),
+        ([*RELEASE, "--population", "0"], 2, "--population"),
+        ([*RELEASE, "--max-weight", "-1"], 2, "max_weight"),
+        ([*RELEASE, "--mechanism", "magic"], 2, "magic"),
+        ([*RELEASE, "--noise", "cauchy"], 2, "--noise"),
+        ([*RELEASE, "--sampler", "dice"], 2, "--sampler"),
         ([*RELEASE, "--sampler", "opendp", "--seed", "1"], 2, "seed"),
         ([*RELEASE, "--mechanism", "input", "--option", "depth=3"], 2, "no option 'depth'"),
         ([*RELEASE, "--option", "depth"], 2, "NAME=VALUE"),
@@ -192,7 +195,7 @@ def test_what_is_not_private_says_so_everywhere(folder, capsys, flag):
         (["inspect", "."], 2, "is a folder"),
         (["frobnicate"], 2, "No such command"),
         (["plan", "roads.csv", "--epsilon", "much"], 2, "epsilon"),
-        (["plan", "roads.csv", "--epsilon", "1"], 2, "--unit is missing"),
+        (["plan", "roads.csv", "--epsilon", "1"], 2, "--unit"),
         (["plan", "roads.csv", "--epsilon", "1", "--unit", "1", "--upper", "nosuch"], 2, "no column 'nosuch'"),
     ],
 )
@@ -208,7 +211,7 @@ def test_mistakes_get_one_line(folder, capsys, arguments, code, says):
 
 @pytest.mark.filterwarnings("ignore::hushpath.HushpathWarning")
 def test_cautions_are_printed_with_plans_and_statements(folder, capsys):
-    ask = ["--epsilon", "917", "--delta", "1e-5", "--law", "gaussian", "--population", "200000"]
+    ask = ["--epsilon", "917", "--delta", "1e-5", "--noise", "gaussian", "--population", "200000"]
     for verb in (["plan", "roads.csv", "--unit", "1"], [*RELEASE, "--force"]):
         code, out, _ = call(capsys, *verb, *ask)
         assert code == 0
@@ -220,7 +223,7 @@ def test_cautions_are_printed_with_plans_and_statements(folder, capsys):
         facts = json.loads(call(capsys, *verb, *ask, "--json")[1])
         facts = facts.get("statement", facts)
         assert [f"Caution: {text}." for text in facts["cautions"]] == lines
-        assert facts["population"] == 200_000
+        assert facts["unit"]["population"] == 200_000
     assert "Caution: epsilon = " in call(capsys, "inspect", "roads.hush")[1]
 
 
@@ -232,15 +235,15 @@ def test_mistakes_in_questions(folder, capsys):
     (folder / "empty.txt").write_text("\n")
     for arguments, says in [
         (["query", "roads.hush", "n0", "nowhere"], "no node is called 'nowhere'"),
-        (["query", "roads.hush", "n0"], "give two nodes"),
-        (["query", "roads.hush", "n0", "n1", "--pairs", "bad.csv"], "give two nodes"),
+        (["query", "roads.hush", "n0"], "--pairs"),
+        (["query", "roads.hush", "n0", "n1", "--pairs", "bad.csv"], "--pairs"),
         (["query", "roads.hush", "--pairs", "bad.csv"], "columns source, target"),
         (["query", "roads.hush", "--pairs", "half.csv"], "row 1"),
         (["query", "roads.hush", "--pairs", "latin.csv"], "UTF-8"),
         (["query", "roads.hush", "--pairs", "absent.csv"], "absent.csv"),
         (["query", "roads.hush", "n0", "n1", "--interval", "--confidence", "2"], "between 0 and 1"),
         (["matrix", "roads.hush", "-o", "m.xlsx"], ".npy, .csv, .parquet"),
-        (["matrix", "roads.hush", "-o", "m.npy", "--sources", "empty.txt"], "names no node"),
+        (["matrix", "roads.hush", "-o", "m.npy", "--sources", "empty.txt"], "empty.txt"),
     ]:
         code, out, err = call(capsys, *arguments)
         assert (code, out, err.count("\n")) == (2, "", 1), arguments
@@ -260,12 +263,12 @@ def test_no_error_repeats_a_weight(folder, capsys):
 
 
 def test_a_bug_shows_no_data(folder, capsys, monkeypatch):
-    import hushpath.io.readers
+    from hushpath.releasing import spec
 
     def broken(*args, **options):
         raise RuntimeError("secret 31337")
 
-    monkeypatch.setattr(hushpath.io.readers, "read_network", broken)
+    monkeypatch.setattr(spec, "read_network", broken)
     code, out, err = call(capsys, *RELEASE)
     assert code == 1
     assert err == "hushpath: internal error (RuntimeError); set HUSHPATH_DEBUG=1 to see where\n"
@@ -324,16 +327,16 @@ def test_a_partition_is_written_once_and_used_again(folder, capsys):
 def test_warnings_are_lines_and_json(folder, capsys, monkeypatch):
     import warnings
 
-    import hushpath.io.readers
+    from hushpath.releasing import spec
 
-    read = hushpath.io.readers.read_network
+    read = spec.read_network
 
     def warning(*args, **options):
         for text in ("most rows\nhave their reverse", "3 loops were dropped", "3 loops were dropped"):
             warnings.warn(text, hushpath.HushpathWarning, stacklevel=2)
         return read(*args, **options)
 
-    monkeypatch.setattr(hushpath.io.readers, "read_network", warning)
+    monkeypatch.setattr(spec, "read_network", warning)
     lines = "hushpath: warning: most rows have their reverse\nhushpath: warning: 3 loops were dropped\n"
     code, out, err = call(capsys, *RELEASE)
     assert (code, err) == (0, lines)
@@ -364,10 +367,11 @@ def test_an_input_is_never_overwritten(folder, capsys):
 
 
 def test_outputs_are_checked_before_the_work(folder, capsys):
-    assert call(capsys, "release", "absent.csv", "-o", "nodir/x.hush", "--epsilon", 1)[0] == 1
-    code, _, err = call(capsys, "release", "absent.csv", "-o", ".", "--epsilon", 1)
+    terms = ["--unit", 1, "--epsilon"]
+    assert call(capsys, "release", "absent.csv", "-o", "nodir/x.hush", *terms, 1)[0] == 1
+    code, _, err = call(capsys, "release", "absent.csv", "-o", ".", *terms, 1)
     assert (code, "is a folder" in err) == (2, True)
-    assert "epsilon must be" in call(capsys, "release", "absent.csv", "-o", "x.hush", "--epsilon", 0)[2]
+    assert "--epsilon" in call(capsys, "release", "absent.csv", "-o", "x.hush", *terms, 0)[2]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -81,12 +81,12 @@ def test_what_numba_can_use_is_left_to_it(tmp_path, monkeypatch):
     monkeypatch.delenv(compiled.SETTING, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "file" / "home"))
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    for room in compiled.ROOMS:
-        (tmp_path / "package" / room).mkdir(parents=True)
+    for name in compiled.PACKAGES:
+        (tmp_path / "package" / name).mkdir(parents=True)
     compiled.settle(tmp_path / "package")
     assert compiled.SETTING not in os.environ
-    for room in compiled.ROOMS:
-        (tmp_path / "package" / room / "__pycache__").write_text("")
+    for name in compiled.PACKAGES:
+        (tmp_path / "package" / name / "__pycache__").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     compiled.settle(tmp_path / "package")
     assert compiled.SETTING not in os.environ
@@ -100,4 +100,4 @@ def test_every_folder_with_kernels_is_known():
     """Otherwise one of them could be closed while the others are open, and nobody would look."""
     uses = re.compile(r"^from \S+ import njit$|^import numba$", re.MULTILINE)
     files = [path for path in PACKAGE.rglob("*.py") if uses.search(path.read_text())]
-    assert {path.parent.relative_to(PACKAGE).as_posix() for path in files} == set(compiled.ROOMS)
+    assert {path.parent.relative_to(PACKAGE).as_posix() for path in files} == set(compiled.PACKAGES)

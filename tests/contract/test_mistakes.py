@@ -1,7 +1,6 @@
-"""Some hundreds of mistakes over all verbs: one line that says what is wrong, exit code 1 or 2, nothing left behind.
+"""One mistake of every kind over all verbs: one line that names the place, exit code 1 or 2, nothing left behind.
 
-A line of ``MISTAKES`` is a command and a word its message must hold.  ``@`` stands for a sound release command up to
-where the mistake is added; a later option overrides an earlier one.
+A line of ``MISTAKES`` is a command and a name its message must hold: an option, a key of a specification, a file.
 """
 
 import json
@@ -17,10 +16,24 @@ from hushpath.cli import run
 
 BASE = ["release", "roads.csv", "-o", "new.hush", "--epsilon", "1", "--unit", "1"]
 LONG, NEWLINE, BYTES, TURNED = "x" * 300, "a\nb\x1b[31m", "caf\udce9", "\u202egpj"  # names people should not give
+SPEC = 'network = {file = "roads.csv"}\nweights = {}\nunit = {l1 = 1}\nbudget = {epsilon = 1}\n'
+SERIES = """
+network = {file = "streets.csv", proxy = "cap"}
+trips = {file = "trips.csv", person = "who", day = "day", edge = ["from", "to"], seconds = "seconds", low = 1, high = 6}
+unit = {protects = "person"}
+budget = {epsilon = 1}
+ledger = {file = "x.ledger"}
+schedule = {first = "2026-01-01", every = "month", count = 2}
+"""
 ROADS = "".join(f"n{i},n{i + 1},{5 + i % 3},9\n" for i in range(12))
 FILES = {
     "roads.csv": f"source,target,weight,cap\n{ROADS}n0,n5,7,9\n",
-    "trips.csv": f"source,target,weight,cap\n{ROADS}n0,n5,7,9\n",
+    "trips.csv": "who,day,from,to,seconds\nan,1,n0,n1,9\n",
+    "streets.csv": f"source,target,weight,cap\n{ROADS}",
+    "good.toml": SPEC, "series.toml": SERIES, "broken.toml": SPEC + "[", "latin.toml": b"\xff",
+    "unknown.toml": SPEC.replace("l1", "l3"), "type.toml": SPEC.replace("epsilon = 1", 'epsilon = "1"'),
+    "both.toml": SPEC + 'trips = {file = "trips.csv"}\n', "lost.toml": SPEC.replace("roads.csv", "absent.csv"),
+    "public.toml": SERIES.replace("streets.csv", "trips.csv"), "bare.toml": SERIES.replace("schedule =", "#"),
     "empty.csv": "", "head.csv": "source,target,weight\n", "zeros.csv": "\0" * 100,
     "bin.csv": bytes(range(256)) * 9, "semi.csv": "source;target;weight\na;b;1\n",
     "ragged.csv": "source,target,weight\na,b\n", "nan.csv": "source,target,weight\na,b,nan\n",
@@ -51,226 +64,138 @@ def _option(name, *cases):
     return [([*BASE, name, value], says) for value, says in cases]
 
 
-def _mechanism(name, *cases):
-    return [([*BASE, "--max-weight", "9", "--mechanism", name, "--option", value], says) for value, says in cases]
-
-
-NO_NUMBER = "valid number"
-UNREADABLE = [
-    ("absent.hush", "no file"), ("empty.hush", "not a hushpath release"), ("noise.hush", "not a hushpath release"),
-    ("huge.hush", "not a hushpath release"), ("bare.hush", "not a hushpath release"), ("nested.hush", "not a hushpath"),
-    ("roads.csv", "not a hushpath release"), ("dir", "is a folder"), ("loop", "no file"), ("fifo", "is a pipe"),
-    ("/dev/null", "a device"), ("", "is a folder"), (LONG, "too long"), (BYTES, "no file"), (NEWLINE, "no file"),
-    (TURNED, "no file"), ("roads.csv/x.hush", "no file"),
-]  # fmt: skip
-UNVERIFIED = [
-    ("absent", "No such file"), ("me.pub", "is not signed"), ("me.key", "should stay secret"), ("dir", "directory"),
-    ("roads.csv", "not a public key"), ("fifo", "ordinary file"), (LONG, "too long"),
-]  # fmt: skip
-UNWRITABLE = [
-    ("", "is a folder"), ("dir", "is a folder"), (".", "is a folder"), ("/", "is a folder"), ("..", "is a folder"),
-    ("no/such/x.csv", "no folder"), ("roads.csv/x.csv", "no folder"), ("loop", "leads nowhere"), ("fifo", "a pipe"),
-    (LONG + ".csv", "too long"), ("dir/", "is a folder"),
-]  # fmt: skip
-# Everything is right but the part that is asked; the network need not be read to say so.
-SERIES = [
-    "roads.csv", "--trips", "trips.csv", "--from", "2026-01-01", "--every", "month", "--count", "2", "--epsilon", "1",
-    "--delta", "1e-6", "-o", "out", "--ledger", "x.ledger", "--protects", "person", "--low", "0.5", "--high", "6",
-    "--person", "source", "--day", "target", "--edge", "source,target", "--seconds", "weight", "--proxy", "cap",
-]  # fmt: skip
+UNREADABLE = [(name, name) for name in ("absent.hush", "empty.hush", "noise.hush", "huge.hush", "bare.hush",
+                                        "nested.hush", "roads.csv", "dir", "loop", "fifo", "/dev/null")]  # fmt: skip
+NAMES = [("", "folder"), (LONG, "xxx"), (BYTES, "caf"), (NEWLINE, "a"), (TURNED, "gpj"), ("roads.csv/x.hush", "x.hush")]
+UNVERIFIED = [("absent", "absent"), ("me.pub", "not signed"), ("me.key", "me.key"), ("dir", "dir"),
+              ("roads.csv", "roads.csv"), ("fifo", "fifo")]  # fmt: skip
+UNWRITABLE = [("", "folder"), ("dir", "dir"), ("no/such/x.csv", "no/such"), ("roads.csv/x.csv", "roads.csv"),
+              ("loop", "loop"), ("fifo", "fifo"), (LONG + ".csv", "xxx")]  # fmt: skip
 MISTAKES = [
-    # 60.7 edges are not 60: what is declared is never made smaller.
-    *_each(
-        "plan", ["roads.csv", "--epsilon", "1", "--unit-edges", "?"],
-        ("60", "at most k weights by at most c"), ("60.7,0.5", "at most k weights"), ("60,0.5,1", "at most k weights"),
-        ("60,", "is no number"),
-    ),
-    *_each("series", [*SERIES, "--trips", "?"], ("absent.csv", "no such file"), ("dir", "supported suffixes")),
-    *_each("series", [*SERIES, "--every", "?"], ("year", "one of day, week, month"), ("", "one of day")),
-    *_each("series", [*SERIES, "--count", "?"], ("0", "from 1 to 1000"), ("many", "a valid integer")),
-    *_each("series", [*SERIES, "--from", "?"], ("yesterday", "a date such as"), ("2026-02-30", "a date such as")),
-    *_each("series", [*SERIES, "--split", "?"], ("none", "one of even, front")),
-    *_each("series", [*SERIES, "--ledger", "?"], ("roads.csv", "not a hushpath ledger")),
-    *_each(
-        "release", ["?", *BASE[2:]],
-        ("absent.csv", "No such file"), ("empty.csv", "empty file"), ("head.csv", "is empty"), ("bin.csv", "UTF-8"),
-        ("zeros.csv", "a NUL"), ("semi.csv", "commas"), ("ragged.csv", "2 fields"), ("nan.csv", "row 1"),
-        ("inf.csv", "row 1"), ("text.csv", "row 1"), ("gap.csv", "empty node label"), ("labels.csv", "characters"),
-        ("latin.csv", "UTF-8"), ("quote.csv", "a quote"), ("twice.csv", "two columns"), ("roads.xlsx", "suffixes"),
-        ("plain", "suffixes"), ("bad.parquet", "Parquet"), ("bad.graphml", "XML"), ("html.graphml", "not GraphML"),
-        ("doctype.graphml", "DOCTYPE"), ("bad.csv.gz", "whole"), ("dir", "is a folder"), ("dir.csv", "is a folder"),
-        ("loop.csv", "symbolic links"), ("dangling.csv", "No such file"), ("roads.hush", "suffixes"), (".", "a folder"),
-        ("", "is a folder"), ("fifo.csv", "is a pipe"), ("/dev/zero", "a device"), (LONG + ".csv", "too long"),
-        (NEWLINE + ".csv", "No such file"), (BYTES + ".csv", "No such file"), (TURNED + ".csv", "No such file"),
-    ),
-    *_option("--epsilon", *((v, "greater than 0") for v in ("0", "-1", "nan", "-inf", "1e-400")),
-             *((v, NO_NUMBER) for v in ("abc", "", "1,5", "½"))),
-    *_option("--delta", *((v, "delta must be") for v in ("1", "2", "-1", "nan", "inf")), ("x", NO_NUMBER)),
-    *_option("--unit", *((v, "unit must") for v in ("0", "-1", "nan", "inf", "1e-320", "1e308")), ("x", NO_NUMBER)),
-    *_option("--max-weight", *((v, "max_weight must") for v in ("0", "-5", "nan", "inf")), ("1e308", "64 bits"),
-             ("x", NO_NUMBER)),
-    *_option("--mechanism", *((v, "no mechanism is called") for v in ("magic", "", "INPUT", "tree\n", LONG)),
-             ("tree", "close a cycle"), ("cover", "max_weight"), ("hubs-bounded", "max_weight")),
-    *_option("--law", ("cauchy", "law must"), ("", "law must")),
-    ([*BASE, "--law", "laplace", "--epsilon", "1e-300"], "64 bits"),
-    *_option("--sampler", ("dice", "sampler must"), ("", "sampler must")),
-    *_option("--seed", ("x", "integer"), ("1.5", "integer")),
-    *_option("--weight", *((v, "no column") for v in ("nosuch", "", "cap\n")), ("source", "different columns")),
-    *_option("--source", ("nosuch", "no column"), ("target", "different columns"), ("", "no column")),
-    *_option("--lower", ("nosuch", "no column"), ("nan", "not a number"), ("-1", "not negative"), ("inf", "finite"),
-             ("weight", "private weight"), ("1e999", "finite")),
-    *_option("--upper", ("nosuch", "no column"), ("nan", "not a number"), ("-1", "above"), ("weight", "private")),
-    *_option("--nodes", ("absent.csv", "No such file"), ("dir", "is a folder"),
-             ("doubled.csv", "row 2"), ("unnamed.csv", "no column 'node'"), ("bin.csv", "UTF-8"), ("fifo.csv", "pipe")),
-    *_option("--option", *((v, "NAME=VALUE") for v in ("depth", "=3", "1x=2", "", "=")),
-             *((v, "by name") for v in ("depth=3", "depth=1e999", "depth=NaN", 'depth={"a":{"b":1}}',
-                                        "depth=" + "[" * 100_000, "depth=" + "9" * 5000, "depth=")),
-             *((v, "there is no option") for v in ("é=1", "self=1", f"{LONG}=3")), ("dept=3", "did you mean depth?"),
-             *((f"{v}=3", "is not one") for v in ("epsilon", "topology", "network", "unit", "law", "max-weight")),
-             ("granularity=3", "power of two")),
-    *_mechanism("separator", *((f"depth={v}", "depth must") for v in ("abc", "-1", "1e999", "true", "[1]", "{}")),
-                ("family=x", "no separator family"), ("family=5", "no separator family"), ("levels=zz", "levels must"),
-                ("leaf_size=0", "leaf_size must"), ("cover=3", "no option 'cover'"), (f"{LONG}=3", "no option")),
-    *_mechanism("hubs", *((f"hubs={v}", "hubs must") for v in ("0", "abc", "1e9", "-3", "2.5"))),
-    *_mechanism("treewidth", ("width=0", "width must"), ("x=1", "no option 'x'")),
-    *_mechanism("separator-cover", ("hops=x", "hops must"), ("k=0", "no option 'k'")),
-    *_option("-o", *UNWRITABLE, ("roads.csv", "is an input"), ("roads.hush", "spends the budget again")),
-    *_option("--sign", ("absent", "No such file"), ("me.pub", "signing takes"), ("roads.csv", "not a private key"),
-             ("dir", "directory"), ("fifo", "ordinary file"), ("loop", "symbolic links")),
-    ([*BASE, "--directed", "--mechanism", "tree"], "undirected"), ([*BASE, "extra"], "unexpected"),
-    ([*BASE, "--frob"], "No such option"), ([*BASE, "--seed", "1", "--sampler", "opendp"], "no seed"),
-    ([*BASE, "-o", "few.csv", "--nodes", "few.csv", "--force"], "is an input"),
-    ([*BASE, "-o", "me.key", "--sign", "me.key", "--force"], "is an input"),
-    (["release"], "Missing"), (["release", "roads.csv"], "Missing"), (BASE[:4], "Missing"), (["plan"], "Missing"),
-    (["plan", "roads.csv"], "Missing"), (["plan", "fifo.csv", *BASE[4:]], "is a pipe"), (["frob"], "No such command"),
-    (["plan", "absent.csv", *BASE[4:]], "No such file"), (["QUERY", "x"], "No such command"), (["--frob"], "option"),
-    *_each("query", ["?", "n0", "n1"], *UNREADABLE),
-    *_each("inspect", ["?"], *UNREADABLE),
-    *_each("matrix", ["?", "-o", "m.csv"], *UNREADABLE),
-    *_each("index", ["?", "-o", "i.hushx"], *UNREADABLE),
-    *_each("serve", ["?"], *UNREADABLE),
-    *_each("serve", ["roads.hush", "--verify", "?"], *UNVERIFIED),
-    *_each("serve", ["roads.hush", "--port", "?"], ("x", "integer"), ("-1", "greater than"), ("70000", "less than")),
-    *_each("serve", ["roads.hush", "--host", "?"], ("203.0.113.7", "cannot listen on"), (LONG, "no such address")),
-    *_each("serve", ["roads.hush", "--max-cells", "?"], ("0", "greater than"), ("1.5", "integer")),
-    *_each("serve", ["roads.hush", "--max-stall", "?"], ("nan", "greater than"), ("-1", "greater"), ("inf", "above 0")),
-    (["serve", "roads.hush", "./roads.hush"], "same name"), (["serve"], "Missing"),
-    *_each("evaluate", ["roads.csv", "?"], *UNREADABLE),
+    # the files of a network
+    *_each("release", ["?", *BASE[2:]], *((name, name) for name in (
+        "absent.csv", "roads.xlsx", "plain", "bad.csv.gz", "dir.csv", "loop.csv", "dangling.csv", "roads.hush",
+        "fifo.csv", "/dev/zero")),
+        *((name, "row 1") for name in ("ragged.csv", "nan.csv", "inf.csv", "text.csv")),
+        ("empty.csv", "empty"), ("head.csv", "empty"), ("bin.csv", "UTF-8"), ("latin.csv", "UTF-8"),
+        ("zeros.csv", "NUL"), ("semi.csv", "column"), ("gap.csv", "label"), ("labels.csv", "label"),
+        ("quote.csv", "quote"),
+        ("twice.csv", "weight"), ("bad.parquet", "Parquet"), ("bad.graphml", "XML"), ("html.graphml", "GraphML"),
+        ("doctype.graphml", "DOCTYPE"), (LONG + ".csv", "xxx"), (NEWLINE + ".csv", "csv"), (BYTES + ".csv", "csv")),
+    *_option("--nodes", ("absent.csv", "absent.csv"), ("dir", "dir"), ("doubled.csv", "row 2"),
+             ("unnamed.csv", "node")),
+    *_option("--weight", ("nosuch", "nosuch"), ("source", "source")),
+    *_option("--source", ("target", "target"), ("", "column")),
+    *_option("--lower", ("nosuch", "nosuch"), ("nan", "lower"), ("-1", "lower"), ("weight", "weight")),
+    *_option("--upper", ("-1", "upper")),
+    *_option("--proxy", ("weight", "weight"), ("nosuch", "nosuch")),
+    *_option("--edge-data", ("list.txt", "edge_data"), ("dir", "dir")),
+    # the promise
+    *((_option("--epsilon", (value, "--epsilon"))[0]) for value in ("0", "-1", "nan", "1e-400", "abc", "")),
+    *_option("--delta", ("1", "--delta"), ("nan", "--delta"), ("x", "--delta")),
+    *_option("--unit", ("0", "--unit"), ("inf", "--unit"), ("1e308", "unit"), ("x", "--unit")),
+    *_option("--unit-edges", ("60", "--unit-edges"), ("60.7,0.5", "--unit-edges"), ("60,", "--unit-edges")),
+    *_option("--lattice-step", ("3", "lattice_step")),
+    *_option("--max-weight", ("0", "max_weight"), ("1e308", "64 bits"), ("x", "--max-weight")),
+    *_option("--mechanism", ("magic", "magic"), ("", "mechanism"), (LONG, "xxx"), ("tree", "tree"), ("cover", "cover")),
+    *_option("--noise", ("cauchy", "cauchy")), *_option("--sampler", ("dice", "dice")),
+    *_option("--seed", ("x", "--seed")),
+    *_option("--option", *((value, "--option") for value in ("depth", "=3", "1x=2", "depth=null")), ("dept=3", "dept"),
+             ("depth=" + "[" * 100_000, "depth"), ("epsilon=3", "epsilon"), ("typical_weight=3", "typical_weight")),
+    ([*BASE, "--mechanism", "separator", "--option", "depth=abc"], "depth"),
+    ([*BASE, "--mechanism", "hubs", "--option", "hubs=2.5"], "hubs"),
+    ([*BASE, "--directed", "--mechanism", "tree"], "tree"), ([*BASE, "--seed", "1", "--sampler", "opendp"], "opendp"),
+    ([*BASE, "--noise", "laplace", "--epsilon", "1e-300"], "64 bits"),
+    *_option("--quantity", (NEWLINE, "--quantity")), *_option("--date", ("x" * 61, "--date")),
+    *_option("--ledger", ("roads.csv", "roads.csv")),
+    # specifications
+    *_each("plan", ["?"], ("absent.toml", "absent.toml"), ("broken.toml", "TOML"), ("latin.toml", "UTF-8"),
+           ("unknown.toml", "unit.l3"), ("type.toml", "budget.epsilon"), ("both.toml", "unit.l1"),
+           ("lost.toml", "absent.csv")),
+    *_each("release", ["?", "-o", "new.hush"], ("unknown.toml", "unit.l3"), ("lost.toml", "absent.csv"),
+           ("public.toml", "trips.csv")),
+    (["release", "good.toml", "-o", "new.hush", "--epsilon", "0"], "budget.epsilon"),
+    (["release", "good.toml", "-o", "good.toml", "--force"], "good.toml"),
+    (["release", "good.toml", "-o", "roads.csv", "--force"], "roads.csv"),
+    (["release-trips", "good.toml", "trips.csv", "-o", "new.hush"], "trips.csv"),
+    (["release-trips", "streets.csv", "-o", "new.hush"], "TRIPS"),
+    (["release-trips", "streets.csv", "trips.csv", "--epsilon", "1", "-o", "new.hush"], "--protects"),
+    (["plan-trips", "streets.csv", "--epsilon", "1"], "--protects"),
+    *_each("series", ["?", "-o", "out"], ("good.toml", "[schedule]"), ("bare.toml", "[schedule]"),
+           ("public.toml", "trips.csv"), ("roads.csv", "roads.csv")),
+    (["series", "series.toml", "-o", "out", "--ledger", "roads.csv"], "roads.csv"),
+    (["series", "series.toml", "-o", "roads.csv"], "roads.csv"), (["series", "series.toml"], "--out"),
+    *_each("init", ["?", "-o", "new.toml"], ("absent.csv", "absent.csv"), ("bad.parquet", "bad.parquet"),
+           ("dir", "dir")),
+    *_each("init", ["roads.csv", "-o", "?"], *UNWRITABLE, ("good.toml", "--force"), ("roads.csv", "roads.csv")),
+    *_each("diff", ["good.toml", "?"], ("absent.toml", "absent.toml"), ("roads.csv", "roads.csv"), ("dir", "dir"),
+           ("unknown.toml", "unit.l3")),
+    *_each("inspect", ["?", "--spec"], ("roads.csv", "roads.csv")),
+    # places to write to
+    *_option("-o", *UNWRITABLE, ("roads.csv", "roads.csv"), ("roads.hush", "--force")),
+    *_option("--sign", ("absent", "absent"), ("me.pub", "me.pub"), ("roads.csv", "roads.csv"), ("dir", "dir"),
+             ("fifo", "fifo")),
+    ([*BASE, "-o", "me.key", "--sign", "me.key", "--force"], "me.key"),
+    *_each("index", ["roads.hush", "-o", "?"], *UNWRITABLE[1:3], ("roads.hush", "roads.hush")),
+    *_each("page", ["roads.hush", "-o", "?"], *UNWRITABLE[1:3], ("roads.hush", "roads.hush")),
+    *_each("report", ["roads.csv", "roads.hush", "-o", "?"], *UNWRITABLE[1:3], ("roads.csv", "roads.csv")),
+    *_each("export", ["roads.hush", "--to", "omx", "-o", "?"], *UNWRITABLE[1:3], ("roads.hush", "roads.hush")),
+    *_each("export", ["roads.hush", "--to", "valhalla", "-o", "?"], ("dir.csv/x/y", "dir.csv"),
+           ("roads.csv", "roads.csv")),
+    *_each("matrix", ["roads.hush", "-o", "?"], ("no/such/x.csv", "no/such"), ("m.xlsx", ".xlsx"),
+           ("roads.hush", "roads.hush"), ("fifo.csv", "fifo.csv"), (".csv", ".csv"), ("loop", "loop")),
+    # release files and signatures
+    *_each("query", ["?", "n0", "n1"], *UNREADABLE, *NAMES),
     *_each("query", ["roads.hush", "n0", "n1", "--verify", "?"], *UNVERIFIED),
-    *_each("inspect", ["roads.hush", "--verify", "?"], *UNVERIFIED),
-    *_each("matrix", ["roads.hush", "-o", "m.csv", "--verify", "?"], *UNVERIFIED),
-    *_each("index", ["roads.hush", "-o", "i.hushx", "--verify", "?"], *UNVERIFIED),
-    *_each("query", ["roads.hush", "n0", "?"], ("zz", "no node is called"), ("", "no node"), ("n1\n", "no node"),
-           (LONG * 300, "no node"), (BYTES, "no node"), ("N1", "no node"), ("--frob", "No such option")),
-    (["query"], "Missing"), (["query", "roads.hush"], "two nodes"), (["query", "roads.hush", "n0"], "two nodes"),
-    (["query", "roads.hush", "n0", "n1", "n2"], "unexpected"),
-    (["query", "roads.hush", "n0", "n1", "--pairs", "pairs.csv"], "two nodes"),
-    (["query", "roads.hush", "n0", "--pairs", "pairs.csv"], "two nodes"),
-    *_each("query", ["roads.hush", "--pairs", "?"], ("absent.csv", "No such file"), ("p-columns.csv", "columns source"),
-           ("p-half.csv", "row 1"), ("p-short.csv", "row 1"), ("p-unknown.csv", "no node"), ("empty.csv", "columns"),
-           ("bin.csv", "UTF-8"), ("p-long.csv", "very long"), ("p-many.csv", "more fields"), ("p-nul.csv", "no node"),
-           ("p-quote.csv", "a quote"), ("dir", "a folder"), ("loop", "symbolic"), ("fifo", "pipe"), ("", "a folder"),
-           ("roads.hush", "UTF-8")),
-    *_each("query", ["roads.hush", "n0", "n1", "--interval", "--confidence", "?"],
-           *((v, "between 0 and 1") for v in ("0", "1", "2", "-1", "nan", "inf")), ("x", NO_NUMBER), ("", NO_NUMBER)),
-    (["query", "roads.hush", "n0", "n1", "--confidence", "7"], "between 0 and 1"),
-    *_each("matrix", ["roads.hush", "-o", "?"], ("", "no part of this matrix"), (".", "no part of this matrix"),
-           ("..", "without a dot"), ("/", "no part of this matrix"), ("dir.csv", "is a folder"),
-           ("no/such", "no folder"), ("no/such/x.csv", "no folder"), ("roads.csv/x", "no folder"),
-           ("loop", "not a folder"), ("fifo", "not a folder"), (LONG, "too long"), (LONG + ".csv", "too long"),
-           ("m.xlsx", "not .xlsx"),
-           ("roads.hush", "is an input"), ("m.csv.gz", "not .gz"), (".csv", "without a dot"), ("fifo.csv", "a pipe")),
-    *_each("matrix", ["roads.hush", "-o", "m", "--workers", "?"], ("-1", "greater"), ("x", "integer"),
-           ("999", "less than")),
-    *_each("matrix", ["roads.hush", "-o", "m.csv", "?", "1"], ("--workers", "write a folder"),
-           ("--dask", "write a folder")),
-    *_each("matrix", ["roads.hush", "-o", "m", "--dask", "?"], ("smb://x", "no Dask scheduler answers"),
-           ("", "no Dask scheduler answers")),
-    (["matrix", "roads.hush", "-o", "m", "--period", "am"], "no periods"),
-    *_each("matrix", ["roads.hush", "-o", "m.csv", "--sources", "?"], ("absent.txt", "No such file"),
-           ("blank.txt", "names no node"), ("unknown.txt", "no node is called"), ("bin.csv", "UTF-8"),
-           ("dir", "folder"), ("fifo", "a pipe"), ("loop", "symbolic"), ("", "folder")),
-    *_each("matrix", ["roads.hush", "-o", "m.npy", "--targets", "?"], ("absent.txt", "No such file"), ("dir", "folder"),
-           ("unknown.txt", "no node is called")),
-    *_each("matrix", ["roads.hush", "--targets", "double.txt", "-o", "?"], ("m.csv", "same name"),
-           ("m.parquet", "same name")),
-    (["matrix", "roads.hush", "-o", "m.npy", "--long"], "plain matrix"), (["matrix", "roads.hush"], "Missing"),
-    (["matrix", "roads.hush", "-o", "list.txt", "--sources", "list.txt"], "is an input"),
-    *_each("export", ["?", "--to", "omx", "-o", "m.omx"], *UNREADABLE),
-    *_each("export", ["roads.hush", "--to", "omx", "-o", "m.omx", "--verify", "?"], *UNVERIFIED),
-    *_each("export", ["roads.hush", "--to", "omx", "-o", "?"], *UNWRITABLE, ("roads.hush", "is an input")),
-    *_each("export", ["roads.hush", "--to", "valhalla", "-o", "?"], ("", "is there already"), (".", "is there already"),
-           ("roads.csv", "is there already"), ("fifo", "is there already"), ("loop", "is there already"),
-           ("no/such", "no folder"), (LONG, "too long"), ("roads.hush", "is there already"), ("/", "there already")),
-    *_each("export", ["roads.hush", "-o", "m", "--to", "?"], ("csv", "osrm, valhalla"), ("", "osrm, valhalla"),
-           ("OMX", "osrm, valhalla"), (LONG, "osrm, valhalla")),
-    *_each("export", ["roads.hush", "--to", "omx", "-o", "m.omx", "--zones", "?"], ("absent.txt", "No such file"),
-           ("blank.txt", "blank.txt"), ("unknown.txt", "no node is called"), ("bin.csv", "UTF-8"),
-           ("dir", "folder"), ("fifo", "a pipe"), ("roads.csv", "columns zone, node")),
-    *_each("export", ["roads.hush", "--to", "omx", "-o", "m.omx", "--confidence", "?"],
-           *((v, "between 0 and 1") for v in ("0", "1", "nan")), ("x", NO_NUMBER)),
-    *_each("export", ["roads.hush", "-o", "m", "--to", "?"], ("osrm", "OSM ids"), ("valhalla", "--ids"),
-           ("geojson", "no coordinates"), ("geoparquet", "no coordinates")),
-    *_each("export", ["roads.hush", "--to", "valhalla", "-o", "m", "--ids", "?"], ("absent.csv", "No such file"),
-           ("pairs.csv", "columns source, target, edge_id"), ("dir", "folder"), ("fifo", "a pipe")),
-    *_each("export", ["roads.hush", "--to", "geojson", "-o", "m", "--isochrone", "n0", "--steps", "?"],
-           ("soon", "is no number"), ("1,", "is no number"), ("60", "no coordinates")),
+    *((one, says) for verb in (["inspect", "?"], ["matrix", "?", "-o", "m.csv"], ["index", "?", "-o", "i.hushx"],
+                               ["serve", "?"], ["evaluate", "roads.csv", "?"],
+                               ["export", "?", "--to", "omx", "-o", "m"],
+                               ["page", "?", "-o", "p.html"], ["report", "roads.csv", "?", "-o", "p.html"])
+      for one, says in _each(verb[0], verb[1:], ("absent.hush", "absent.hush"), ("fifo", "fifo"))),
+    # questions
+    *_each("query", ["roads.hush", "n0", "?"], ("zz", "zz"), ("", "node"), (LONG * 300, "xxx"), ("--frob", "--frob")),
+    (["query"], "Missing"), (["query", "roads.hush", "n0"], "--pairs"),
+    (["query", "roads.hush", "n0", "n1", "--pairs", "pairs.csv"], "--pairs"),
+    *_each("query", ["roads.hush", "--pairs", "?"], ("absent.csv", "absent.csv"), ("p-columns.csv", "source"),
+           ("p-half.csv", "row 1"), ("p-unknown.csv", "zz"), ("bin.csv", "UTF-8"), ("p-many.csv", "row 1"),
+           ("p-quote.csv", "p-quote.csv"), ("dir", "dir"), ("fifo", "fifo")),
+    (["query", "roads.hush", "n0", "n1", "--confidence", "7"], "confidence"),
+    *_each("matrix", ["roads.hush", "-o", "m.csv", "--sources", "?"], ("absent.txt", "absent.txt"),
+           ("blank.txt", "blank.txt"), ("unknown.txt", "nope"), ("fifo", "fifo")),
+    (["matrix", "roads.hush", "--targets", "double.txt", "-o", "m.csv"], "name"),
+    (["matrix", "roads.hush", "-o", "m", "--workers", "-1"], "--workers"),
+    (["matrix", "roads.hush", "-o", "m.csv", "--workers", "1"], "folder"),
+    (["matrix", "roads.hush", "-o", "m", "--dask", "smb://x"], "smb://x"),
+    (["matrix", "roads.hush", "-o", "m", "--period", "am"], "period"),
+    (["matrix", "roads.hush", "-o", "list.txt", "--sources", "list.txt"], "list.txt"),
+    *_each("serve", ["roads.hush", "?", "-1"], ("--port", "--port"), ("--max-cells", "--max-cells")),
+    (["serve", "roads.hush", "--host", "203.0.113.7"], "203.0.113.7"),
+    (["serve", "roads.hush", "./roads.hush"], "name"),
+    *_each("export", ["roads.hush", "-o", "m", "--to", "?"], ("csv", "osrm"), ("osrm", "OSM"), ("valhalla", "--ids"),
+           ("geojson", "coordinates")),
+    *_each("export", ["roads.hush", "--to", "omx", "-o", "m.omx", "--zones", "?"], ("absent.txt", "absent.txt"),
+           ("unknown.txt", "nope"), ("roads.csv", "zone")),
     (["export", "roads.hush", "--to", "osrm", "-o", "m", "--zones", "list.txt"], "--zones"),
-    (["export", "roads.hush", "--to", "omx", "-o", "m", "--period", "am"], "no periods"),
-    (["export", "roads.hush", "--to", "omx", "-o", "m", "--crs", "x"], "--crs"),
-    (["export", "roads.hush", "--to", "omx", "-o", "list.txt", "--zones", "list.txt"], "is an input"),
-    (["export", "table.hush", "--to", "osrm", "-o", "m"], "OSM ids"), (["export", "roads.hush", "-o", "m"], "Missing"),
-    (["export"], "Missing"), (["export", "roads.hush", "--to", "omx"], "Missing"),
-    *_each("index", ["roads.hush", "-o", "?"], *UNWRITABLE, ("roads.hush", "is an input")),
-    *_each("index", ["roads.hush", "-o", "i.hushx", "--max-gb", "?"], ("-1", "greater than"), ("nan", "greater than"),
-           ("x", NO_NUMBER), ("0", "would take")),
-    *_each("index", ["roads.hush", "-o", "i.hushx", "--partition", "?"], *UNWRITABLE, ("i.hushx", "name two files"),
-           ("roads.hush", "not a hushpath partition"), ("roads.csv", "damaged"), ("list.txt", "damaged")),
-    *_each("page", ["?", "-o", "p.html"], *UNREADABLE),
-    *_each("page", ["roads.hush", "-o", "p.html", "--verify", "?"], *UNVERIFIED),
-    *_each("page", ["roads.hush", "-o", "?"], *UNWRITABLE, ("roads.hush", "is an input")),
-    *_each("page", ["roads.hush", "-o", "p.html", "--confidence", "?"], ("2", "between 0 and 1"), ("x", NO_NUMBER)),
-    *_each("page", ["roads.hush", "-o", "p.html", "--title", "?"], ("", "one line"), (NEWLINE, "one line"),
-           (LONG, "one line")),
-    *_each("page", ["roads.hush", "-o", "p.html", "--origin", "?"], ("zz", "no node"), ("", "no node")),
-    (["page", "roads.hush", "-o", "p.html", "--period", "am"], "no periods"), (["page"], "Missing"),
-    (["page", "roads.hush"], "Missing"), (["page", "roads.hush", "-o", "p.html", "--decoder", "zz"], "no decoder"),
-    *_each("report", ["roads.csv", "?", "-o", "p.html"], *UNREADABLE),
-    *_each("report", ["roads.csv", "roads.hush", "-o", "?"], *UNWRITABLE, ("roads.csv", "is an input"),
-           ("roads.hush", "is an input")),
-    *_each("report", ["?", "roads.hush", "-o", "p.html"], ("absent.csv", "No such file"), ("nan.csv", "row 1"),
-           ("fifo.csv", "a pipe")),
-    (["report", "roads.csv", "roads.hush", "-o", "p.html", "--directed"], "another topology"),
-    (["report", "roads.csv", "roads.hush"], "Missing"), (["report"], "Missing"),
-    *_each("report", ["roads.csv", "roads.hush", "-o", "list.txt", "?", "list.txt"], ("--edge-data", "is an input"),
-           ("--trips", "is an input"), ("--nodes", "is an input")),
-    *_each("release", ["roads.csv", "-o", "list.txt", "--force", "--epsilon", "1", "--unit", "1", "?", "list.txt"],
-           ("--trips", "is an input"), ("--ledger", "is an input"), ("--edge-data", "is an input")),
-    *_each("report", ["roads.csv", "roads.hush", "-o", "p.html", "--sources", "?"], ("0", "greater than")),
-    *_option("--quantity", ("x" * 61, "short line"), (NEWLINE, "short line")),
-    *_option("--in", (NEWLINE, "short line")),
-    *_option("--date", ("x" * 61, "short line")),
-    (["index", "table.hush"], "no index is needed"), (["evaluate"], "Missing"), (["evaluate", "roads.csv"], "Missing"),
-    *_each("evaluate", ["?", "roads.hush"], ("absent.csv", "No such file"), ("nan.csv", "row 1"),
-           ("fifo.csv", "a pipe"), ("roads.hush", "suffixes")),
-    *_each("evaluate", ["roads.csv", "roads.hush", "--sources", "?"], ("0", "greater than"), ("x", "integer")),
-    (["evaluate", "roads.csv", "roads.hush", "--weight", "zz"], "no column"),
-    (["evaluate", "roads.csv", "roads.hush", "--directed"], "another topology"),
-    *_each("keygen", ["?"], ("", "names no file"), ("dir/", "names no file"), ("me", "never overwritten"),
-           ("no/such", "No such file"), (LONG, "too long"), ("roads.csv/x", "Not a directory")),
-    (["keygen"], "Missing"),
-    *_each("demo", ["--out", "?"], ("roads.csv", "File exists"), ("roads.csv/x", "Not a directory"), ("loop", "exists"),
-           (LONG, "too long")),
-    (["demo", "extra"], "unexpected"),
-    *_each("lab", ["--quick", "--out", "?"], ("roads.csv", "File exists"), (LONG, "too long")),
-    *_each("lab", ["--quick", "--out", "lab", "--network", "?"], ("absent.csv", "No such file"), ("bin.csv", "UTF-8"),
-           ("bad.graphml", "bad.graphml"), ("fifo.csv", "a pipe"), ("dir", "a folder")),
-    *_each("lab", ["--quick", "--out", "lab", "--jobs", "?"], ("0", "greater"), ("99", "less than"), ("x", "integer")),
-    (["lab", "--quick", "--out", "lab", "--mechanism", "zz"], "no mechanism"),
-    (["lab", "--quick", "--out", "lab", "--class", "zz"], "network class"),
-    (["lab", "--quick", "--out", "lab", "--seed", "-1"], "seed must"),
-    (["lab", "--quick", "--out", "lab", "--network", "roads.csv", "--weight", "zz"], "no column"),
-    (["lab", "--quick", "--out", "lab", "--network", "roads.csv", "--network", "roads.csv"], "unique"),
+    *_each("index", ["roads.hush", "-o", "i.hushx", "--max-gb", "?"], ("-1", "--max-gb"), ("0", "GB")),
+    *_each("index", ["roads.hush", "-o", "i.hushx", "--partition", "?"], ("roads.csv", "roads.csv"),
+           ("i.hushx", "two")),
+    *_each("page", ["roads.hush", "-o", "p.html", "--title", "?"], ("", "title"), (NEWLINE, "title")),
+    (["page", "roads.hush", "-o", "p.html", "--origin", "zz"], "zz"),
+    (["page", "roads.hush", "-o", "p.html", "--decoder", "zz"], "decoder"),
+    (["report", "roads.csv", "roads.hush", "-o", "p.html", "--directed"], "topology"),
+    *_each("report", ["roads.csv", "roads.hush", "-o", "list.txt", "?", "list.txt"], ("--edge-data", "list.txt"),
+           ("--nodes", "list.txt")),
+    *_each("evaluate", ["?", "roads.hush"], ("absent.csv", "absent.csv"), ("nan.csv", "row 1"),
+           ("fifo.csv", "fifo.csv"), ("lost.toml", "absent.csv"), ("unknown.toml", "unit.l3")),
+    (["evaluate", "roads.csv", "roads.hush", "--sources", "0"], "--sources"),
+    *_each("keygen", ["?"], ("", "name"), ("me", "me.key"), ("no/such", "no/such")),
+    *_each("demo", ["--out", "?"], ("roads.csv", "roads.csv"), (LONG, "xxx")),
+    *_each("lab", ["--quick", "--out", "lab", "?", "zz"], ("--mechanism", "zz"), ("--class", "class"),
+           ("--jobs", "--jobs"), ("--network", "zz")),
+    *(([verb], "Missing") for verb in ("release", "plan", "series", "init", "diff", "serve", "export", "page", "report",
+                                       "evaluate", "keygen")),
+    (["plan", "roads.csv", "--unit", "1"], "--epsilon"), (["frob"], "frob"), (["--frob"], "--frob"),
+    ([*BASE, "extra"], "extra"), ([*BASE, "--frob"], "--frob"),
 ]  # fmt: skip
 
 
@@ -316,10 +241,9 @@ def _shown(mistake):
     return " ".join(parts).encode("ascii", "replace").decode()
 
 
-def test_there_are_hundreds_over_every_verb():
+def test_every_verb_has_mistakes():
     from hushpath.cli.app import app
 
-    assert len(MISTAKES) >= 300
     assert {command.name for command in app.registered_commands} <= {arguments[0] for arguments, _ in MISTAKES}
 
 
@@ -328,8 +252,6 @@ def test_a_mistake_gets_one_clear_line(folder, capsys, mistake):
     arguments, says = mistake
     before = _state(folder)
     code = run(arguments)
-    after = _state(folder)
-    (folder / "new.hush").unlink(missing_ok=True)  # one failure should not make the next tests fail
     out, err = capsys.readouterr()
     after = _state(folder)
     (folder / "new.hush").unlink(missing_ok=True)  # of a mistake that went through: it must not spoil what comes after
@@ -346,7 +268,7 @@ def test_a_mistake_gets_one_clear_line(folder, capsys, mistake):
     assert after == before
 
 
-@pytest.mark.parametrize("mistake", [m for m in MISTAKES if m[0][0] != "lab"][::4], ids=_shown)
+@pytest.mark.parametrize("mistake", [m for m in MISTAKES if m[0][0] != "lab"][::8], ids=_shown)
 def test_with_json_it_is_a_document_too(folder, capsys, mistake):
     arguments, says = mistake
     verb, *rest = arguments

@@ -15,10 +15,10 @@ CRITICAL = [
     "network/private_weights.py",
     "privacy",
     "noise",
-    "measure",
-    "strategy",
+    "measurement",
+    "mechanism",
     "kernels",
-    "decompose",
+    "separators",
 ]
 
 
@@ -109,7 +109,7 @@ def refused(action, error):
     raise SystemExit("was not refused")
 
 net = Network.build(range(12), range(11), range(1, 12), np.ones(11))
-strategy = plan(net.topology, epsilon=1.0, unit=1.0, mechanism="input", law="laplace").strategy
+strategy = plan(net.topology, epsilon=1.0, unit=1.0, mechanism="input", noise="laplace").strategy
 sampler = make_sampler(size=strategy.num_values)
 """
 

@@ -44,20 +44,20 @@ def test_a_typical_weight_brings_bias_percent_and_what_everybody_knows(roads, ca
     code, out, err = planned(capsys, "--epsilon", 2, "--typical-weight", 5)
     assert (code, err) == (0, "")
     assert re.search(r"^input +laplace +edges, \w+ .* [+-][0-9.]+ +[0-9.]+ %", out, re.M)
-    assert "What everybody knows already: answers from the typical weight 5 on every edge" in out
+    assert "typical weight 5 on every edge" in out
     code, out, _ = planned(capsys, "--epsilon", 2, "--typical-weight", 5, "--json")
     made = json.loads(out)
     assert code == 0
     assert made["worth_it"] is True
     assert made["candidates"][0]["relative"] > 0
-    assert made["candidates"][0]["read_as"].startswith("edges, ")
+    assert made["candidates"][0]["decoder"].startswith("edges, ")
 
 
 def test_half_of_the_weights_lie_between_two_numbers(folder, capsys):
-    public = ["--epsilon", 2, "--mechanism", "input", "--law", "laplace"]
+    public = ["--epsilon", 2, "--mechanism", "input", "--noise", "laplace"]
     figures = {}
     for typical in ("4", "3,7", "1,20"):
-        code, out, err = planned(capsys, *public, "--typical-weight", typical, "--json", "--anyway")
+        code, out, err = planned(capsys, *public, "--typical-weight", typical, "--json", "--ignore-baseline")
         assert (code, err) == (0, "")
         figures[typical] = json.loads(out)["candidates"][0]["mean_error"]
     assert len(set(figures.values())) == 3
@@ -71,13 +71,13 @@ def test_half_of_the_weights_lie_between_two_numbers(folder, capsys):
 def test_weights_will_be_like_those_of_an_earlier_release(folder, capsys):
     terms = ["--epsilon", "2", *TERMS, "--mechanism", "input"]
     assert call(capsys, "release", "roads.csv", "-o", "last.hush", *terms, "--weight", "minutes")[0] == 0
-    code, out, err = planned(capsys, "--epsilon", "1,2", "--like", "last.hush", "--json")
+    code, out, err = planned(capsys, "--epsilon", "1,2", "--previous-release", "last.hush", "--json")
     assert (code, err) == (0, "")
     assert all(row["relative"] > 0 for row in json.loads(out)["sweep"])
     for arguments, code, words in (
-        (["--like", "none.hush"], 2, "there is no file"), (["--like", "roads.csv"], 2, "roads.csv"),
-        (["--like", "last.hush", "--typical-weight", "5"], 2, "not both"),
-        (["--like", "last.hush", "--picture", "last.svg"], 2, "give several"),
+        (["--previous-release", "none.hush"], 2, "none.hush"), (["--previous-release", "roads.csv"], 2, "roads.csv"),
+        (["--previous-release", "last.hush", "--typical-weight", "5"], 2, "typical_weight"),
+        (["--previous-release", "last.hush", "--picture", "last.svg"], 2, "--picture"),
     ):  # fmt: skip
         got, out, err = planned(capsys, "--epsilon", "1", *arguments)
         assert (got, out, err.count("\n")) == (code, "", 1), err
@@ -107,15 +107,14 @@ def test_a_sweep_is_a_table_and_a_picture(folder, capsys, suffix):
 
 def test_a_release_no_better_than_public_facts_is_refused_before_anything_is_written(folder, capsys):
     wanted = ["--epsilon", "0.001", "--unit", "1", "--weight", "minutes"]
-    for public in (["--typical-weight", "5", "--mechanism", "input", "--law", "laplace"], ["--proxy", "known"]):
+    for public in (["--typical-weight", "5", "--mechanism", "input", "--noise", "laplace"], ["--proxy", "known"]):
         for verb in (["plan", "roads.csv"], ["release", "roads.csv", "-o", "new.hush"]):
             code, out, err = call(capsys, *verb, *wanted, *public)
             assert (code, out, err.count("\n")) == (1, "", 1)
-            assert "expected to be no better" in err
-            assert "--anyway" in err
+            assert "--ignore-baseline" in err
             assert not (folder / "new.hush").exists()
-    assert call(capsys, "plan", "roads.csv", *wanted, "--typical-weight", "5", "--anyway")[0] == 0
-    made = ["release", "roads.csv", "-o", "new.hush", *wanted, "--typical-weight", "5", "--anyway"]
+    assert call(capsys, "plan", "roads.csv", *wanted, "--typical-weight", "5", "--ignore-baseline")[0] == 0
+    made = ["release", "roads.csv", "-o", "new.hush", *wanted, "--typical-weight", "5", "--ignore-baseline"]
     assert call(capsys, *made)[0] == 0
     assert b"typical" not in (folder / "new.hush").read_bytes()
 
@@ -123,30 +122,30 @@ def test_a_release_no_better_than_public_facts_is_refused_before_anything_is_wri
 @pytest.mark.parametrize(
     ("arguments", "code", "word"),
     [
-        (["--target-error", "x"], 2, "target_error must be a positive number or a share"),
-        (["--target-error", "0"], 2, "target_error must be"),
-        (["--target-error", "-5%"], 2, "target_error must be"),
-        (["--target-error", "5%"], 2, "needs typical_weight or a proxy"),
-        (["--target-error", "2", "--epsilon", "1"], 2, "give one of the two"),
+        (["--target-error", "x"], 2, "target_error"),
+        (["--target-error", "0"], 2, "target_error"),
+        (["--target-error", "-5%"], 2, "target_error"),
+        (["--target-error", "5%"], 2, "typical_weight"),
+        (["--target-error", "2", "--epsilon", "1"], 2, "--target-error"),
         (["--target-error", "1e-9", "--typical-weight", "5"], 1, "no epsilon up to 1000"),
-        (["--target-error", "1e9", "--typical-weight", "5"], 1, "expected to be no better"),
+        (["--target-error", "1e9", "--typical-weight", "5"], 1, "--ignore-baseline"),
         ([], 2, "Missing option '--epsilon'"),
-        (["--epsilon", "1,,2"], 2, "no number"),
-        (["--epsilon", ","], 2, "no number"),
-        (["--epsilon", "1;2"], 2, "no number"),
-        (["--epsilon", "1,-2"], 2, "epsilon must be greater than 0"),
+        (["--epsilon", "1,,2"], 2, "--epsilon"),
+        (["--epsilon", ","], 2, "--epsilon"),
+        (["--epsilon", "1;2"], 2, "--epsilon"),
+        (["--epsilon", "1,-2"], 2, "epsilon"),
         (["--epsilon", "1,nan"], 2, "epsilon"),
-        (["--epsilon", "1", "--typical-weight", "0"], 2, "typical_weight must be a positive"),
-        (["--epsilon", "1", "--typical-weight", "nan"], 2, "typical_weight must be a positive"),
-        (["--epsilon", "1", "--typical-weight", "much"], 2, "typical-weight"),
-        (["--epsilon", "1", "--typical-weight", "3,"], 2, "no number, nor several between commas, such as 15,40"),
-        (["--epsilon", "1", "--typical-weight", "7,3"], 2, "the smaller first"),
-        (["--epsilon", "1", "--typical-weight", "1,2,3"], 2, "typical_weight must be a positive"),
-        (["--epsilon", "1", "--picture", "a.svg"], 2, "give several"),
-        (["--target-error", "2", "--picture", "a.svg"], 2, "give several"),
-        (["--epsilon", "1,2", "--picture", "a.gif"], 2, "ends in .svg or .png"),
-        (["--epsilon", "1,2", "--picture", "nowhere/a.svg"], 1, "there is no folder"),
-        (["--epsilon", "1,2", "--option", "typical_weight=3"], 2, "is not one"),
+        (["--epsilon", "1", "--typical-weight", "0"], 2, "typical_weight"),
+        (["--epsilon", "1", "--typical-weight", "nan"], 2, "typical_weight"),
+        (["--epsilon", "1", "--typical-weight", "much"], 2, "--typical-weight"),
+        (["--epsilon", "1", "--typical-weight", "3,"], 2, "--typical-weight"),
+        (["--epsilon", "1", "--typical-weight", "7,3"], 2, "typical_weight"),
+        (["--epsilon", "1", "--typical-weight", "1,2,3"], 2, "typical_weight"),
+        (["--epsilon", "1", "--picture", "a.svg"], 2, "--picture"),
+        (["--target-error", "2", "--picture", "a.svg"], 2, "--picture"),
+        (["--epsilon", "1,2", "--picture", "a.gif"], 2, "--picture"),
+        (["--epsilon", "1,2", "--picture", "nowhere/a.svg"], 1, "nowhere"),
+        (["--epsilon", "1,2", "--option", "typical_weight=3"], 2, "typical_weight"),
     ],
 )
 def test_mistakes_are_one_line(folder, capsys, arguments, code, word):

@@ -206,4 +206,4 @@ def test_damaged_parquet(folder, data):
 @given(name=st.text(max_size=12), suffix=st.sampled_from(["", *GOOD, ".osrm.csv"]))
 def test_odd_file_names(name, suffix):
     assert attempt(lambda: read_network("/no-such-folder/" + name + suffix)) is None
-    assert attempt(lambda: read_network("/no-such-folder/x", format=name)) is None
+    assert attempt(lambda: read_network(("/no-such-folder/x", name))) is None

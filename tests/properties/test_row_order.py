@@ -100,11 +100,12 @@ BUILDERS = {
 }  # fmt: skip
 
 
-def published(net, folder, **options):
+def published(net, folder, estimator="auto", **options):
     """Every byte of a release with frozen noise, the public proxy included."""
     net = net.with_proxy(net.topology.proxy, name="free")
-    terms = {"epsilon": 1.0, "delta": 0.0, "unit": 1.0, "max_weight": 20.0, "seed": 5, "anyway": True}
-    made = hushpath.release(net, **{**terms, **options})
+    terms = {"epsilon": 1.0, "delta": 0.0, "unit": 1.0, "max_weight": 20.0}
+    plan = hushpath.plan(net.topology, **{**terms, **options}, ignore_baseline=True)
+    made = hushpath.release(net, plan=plan, seed=5).with_decoder(estimator=estimator)
     made.save(folder / "release.hush")
     return (folder / "release.hush").read_bytes()
 

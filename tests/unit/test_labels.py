@@ -42,10 +42,10 @@ def test_labels_become_all_integers_or_all_text(labels, expected):
         ([2**63], "64 bits"),
         ([-(2**63) - 1], "64 bits"),
         ([10**5000, "a"], "64 bits"),
-        (["a", "b", "a"], "two nodes are called 'a'"),
-        ([1, 2, 1], "two nodes are called '1'"),
-        ([1, "1"], "two nodes are called '1'"),
-        (["a\nb", "a\nb"], r"two nodes are called 'a\\nb'"),
+        (["a", "b", "a"], "two nodes have the label 'a'"),
+        ([1, 2, 1], "two nodes have the label '1'"),
+        ([1, "1"], "two nodes have the label '1'"),
+        (["a\nb", "a\nb"], r"two nodes have the label 'a\\nb'"),
     ],
 )
 def test_labels_that_are_neither_empty_or_doubled_are_refused(labels, match):
@@ -80,7 +80,7 @@ def test_not_canonical_integers(text):
 def test_labels_that_were_looked_at_are_not_looked_at_again_but_may_not_be_doubled():
     names = PlainLabels(dict.fromkeys(plain_labels(["b", "a", "b"])))
     assert clean_labels(names) is names == ("b", "a")
-    with pytest.raises(NetworkError, match="two nodes are called 'b'"):
+    with pytest.raises(NetworkError, match="two nodes have the label 'b'"):
         clean_labels(plain_labels(["b", "a", "b"]))
     with pytest.raises(NetworkError, match="no nodes"):
         clean_labels(PlainLabels())

@@ -104,7 +104,7 @@ def test_what_from_networkx_refuses():
     refused(lambda: Network.from_networkx(partly), "attribute 'weight': edge 2 is missing or not a finite number")
     refused(lambda: Network.from_networkx(nx.Graph()), "no nodes")
     refused(lambda: Network.from_networkx({"a": ["b"]}), "networkx graph, not dict")
-    refused(lambda: Network.from_networkx(nx.Graph([(1, "1", {"weight": SECRET})])), "two nodes are called '1'")
+    refused(lambda: Network.from_networkx(nx.Graph([(1, "1", {"weight": SECRET})])), "two nodes have the label '1'")
 
 
 @pytest.mark.parametrize("bad", ["x98765", "", None, math.nan, math.inf, True, 98765 + 0j, [98765], 98765**100])

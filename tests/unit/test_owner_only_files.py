@@ -39,7 +39,7 @@ def folder(tmp_path_factory):
         rows.append(f"{labels[tail]},{labels[head]},{3 + (tail + head) % 5}")
     (made / "roads.csv").write_text("\n".join(["source,target,weight", *rows, ""]), encoding="utf-8")
     owned = hushpath.read_network(made / "roads.csv")
-    asked = {"epsilon": 2.0, "unit": 1.0, "max_weight": 20.0, "mechanism": "input", "estimator": "clip"}
+    asked = {"epsilon": 2.0, "unit": 1.0, "max_weight": 20.0, "mechanism": "input"}
     hushpath.release(owned, **asked).save(made / "roads.hush")
     hushpath.release(owned, **asked, seed=1).save(made / "seeded.hush")
     return made

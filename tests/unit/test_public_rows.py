@@ -110,7 +110,9 @@ def test_a_file_of_rides_is_not_a_network(tmp_path, name, directed):
     TABLES[name](tmp_path / name, RIDES)
     readers = [read_topology] if "osrm" in name else [read_topology, read_network]
     for read in readers:
-        message = refused(lambda read=read: read(tmp_path / name, directed=directed), "--trips", "--parallel-edges")
+        message = refused(
+            lambda read=read: read(tmp_path / name, directed=directed), "release-trips", "--parallel-edges"
+        )
         assert "people" in message
 
 
@@ -171,11 +173,11 @@ def test_one_repeated_row_is_enough():
 def test_rows_in_both_directions_are_told_apart_from_trips():
     message = refused(lambda: Network.from_pandas(BOTH), "--directed", "--parallel-edges")
     assert "row 5 " in message
-    assert "--trips" not in message
+    assert "release-trips" not in message
     assert Network.from_pandas(BOTH, directed=True).topology.num_edges == 8
     assert Network.from_pandas(BOTH, parallel_edges=True).topology.num_edges == 8
     uneven = pd.concat([BOTH, BOTH[:1]], ignore_index=True)  # one direction more often than the other
-    refused(lambda: Network.from_pandas(uneven), "--trips", "--parallel-edges")
+    refused(lambda: Network.from_pandas(uneven), "release-trips", "--parallel-edges")
 
 
 def test_loops_are_dropped_as_ever():
@@ -199,13 +201,13 @@ def test_a_table_with_a_column_of_trips_is_not_a_network(tmp_path, column):
         TABLES[name](tmp_path / name, table)
         for parallel in (False, True):
             options = {"parallel_edges": parallel}
-            refused(lambda n=name, o=options: read_network(tmp_path / n, **o), "--trips", repr(column))
-            refused(lambda n=name, o=options: read_topology(tmp_path / n, **o), "--trips", repr(column))
-    refused(lambda: Network.from_pandas(table), "--trips", repr(column))
+            refused(lambda n=name, o=options: read_network(tmp_path / n, **o), "release-trips", repr(column))
+            refused(lambda n=name, o=options: read_topology(tmp_path / n, **o), "release-trips", repr(column))
+    refused(lambda: Network.from_pandas(table), "release-trips", repr(column))
     graph = nx.from_pandas_edgelist(table, edge_attr=True)
-    refused(lambda: Network.from_networkx(graph), "--trips", repr(column))
+    refused(lambda: Network.from_networkx(graph), "release-trips", repr(column))
     nx.write_graphml(graph, tmp_path / "rides.graphml")
-    refused(lambda: read_network(tmp_path / "rides.graphml"), "--trips", repr(column))
+    refused(lambda: read_network(tmp_path / "rides.graphml"), "release-trips", repr(column))
 
 
 def test_a_column_of_that_name_may_be_named():
@@ -228,8 +230,8 @@ def test_a_node_table_is_one_row_per_node_and_no_table_of_people(tmp_path):
     people = pd.DataFrame({"node": list("abcd"), "person_id": [5, 6, 7, 8]})
     for table in (passes, people):
         table.to_csv(tmp_path / "n.csv", index=False)
-        refused(lambda: read_topology(tmp_path / "e.csv", nodes=tmp_path / "n.csv"), "--trips")
-        refused(lambda t=table: Network.from_pandas(STREETS, nodes=t), "--trips")
+        refused(lambda: read_topology(tmp_path / "e.csv", nodes=tmp_path / "n.csv"), "release-trips")
+        refused(lambda t=table: Network.from_pandas(STREETS, nodes=t), "release-trips")
 
 
 def test_a_node_table_of_something_else_is_noticed():
@@ -259,6 +261,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     RIDES.to_csv("rides.csv", index=False)
     BOTH.to_csv("both.csv", index=False)
+    (tmp_path / "series.toml").write_text(SERIES)
     unique = STREETS.assign(ride_id=range(4), started_at="2026-10-01 08:00")
     unique.to_csv("unique.csv", index=False)
     assert run(["ledger", "init", "a.ledger", "--dataset", "x", "--protects", "person-day", "--epsilon", "9"]) == 0
@@ -273,23 +276,33 @@ def call(capsys, *arguments):
 
 
 TRIPS = [
-    "--trips", "rides.csv", "--protects", "trip", "--trip", "ride", "--edge", "source,target", "--seconds", "weight",
+    "--protects", "trip", "--trip", "ride", "--edge", "source,target", "--seconds", "weight",
     "--low", "0.5", "--high", "6", "--proxy", "weight",
 ]  # fmt: skip
-SERIES = ["--from", "2026-01-01", "--every", "month", "--count", "2", "--epsilon", "1", "-o", "months", "--day", "d"]
+SERIES = """
+network = {file = "rides.csv", proxy = "weight"}
+trips = {file = "rides.csv", trip = "r", day = "d", edge = ["source", "target"], seconds = "weight", low = 1, high = 6}
+unit = {protects = "trip"}
+budget = {epsilon = 1.0}
+ledger = {file = "a.ledger"}
+schedule = {first = "2026-01-01", every = "month", count = 2}
+"""
 RELEASE = ["release", "rides.csv", *BUDGET, "--ledger", "a.ledger"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (RELEASE, ["--trips", "--parallel-edges"]),
-        ([*RELEASE, "--directed"], ["--trips", "--parallel-edges"]),
-        (["release", "unique.csv", *BUDGET, "--ledger", "a.ledger", "--parallel-edges"], ["--trips", "'ride_id'"]),
+        (RELEASE, ["release-trips", "--parallel-edges"]),
+        ([*RELEASE, "--directed"], ["release-trips", "--parallel-edges"]),
+        (
+            ["release", "unique.csv", *BUDGET, "--ledger", "a.ledger", "--parallel-edges"],
+            ["release-trips", "'ride_id'"],
+        ),
         (["release", "both.csv", *BUDGET, "--ledger", "a.ledger"], ["--directed", "--parallel-edges"]),
-        (["plan", "rides.csv", "--epsilon", "1", "--unit", "1"], ["--trips", "--parallel-edges"]),
-        ([*RELEASE, *TRIPS], ["--trips"]),
-        (["series", "rides.csv", *SERIES, *TRIPS, "--ledger", "a.ledger"], ["--trips"]),
+        (["plan", "rides.csv", "--epsilon", "1", "--unit", "1"], ["release-trips", "--parallel-edges"]),
+        (["release-trips", "rides.csv", "rides.csv", "--epsilon", "1", *BUDGET[4:], *TRIPS], ["rides.csv"]),
+        (["series", "series.toml", "-o", "months"], ["rides.csv"]),
     ],
 )
 def test_rides_are_refused_before_anything_is_charged_or_written(folder, capsys, arguments, words):
@@ -305,7 +318,7 @@ def test_rides_are_refused_before_anything_is_charged_or_written(folder, capsys,
 
 def test_parallel_edges_asked_for_by_name_are_kept_by_every_verb(folder, capsys):
     keep = ["--parallel-edges", "--directed"]
-    asked = [*BUDGET, "--mechanism", "input", "--estimator", "clip", "--anyway"]
+    asked = [*BUDGET, "--mechanism", "input", "--ignore-baseline"]
     assert call(capsys, "release", "both.csv", *asked, "--parallel-edges")[0] == 0
     assert hushpath.load("out.hush").topology.num_edges == len(BOTH)
     assert call(capsys, "evaluate", "both.csv", "out.hush")[0] == 2
@@ -321,10 +334,10 @@ def test_the_private_table_is_no_public_file(folder, capsys):
     STREETS.assign(free=1.0).to_csv("streets.csv", index=False)
     STREETS.assign(node=STREETS["source"]).to_csv("trips.csv", index=False)
     (folder / "alias.csv").symlink_to(folder / "trips.csv")
-    trips = [*TRIPS, "--proxy", "free", "--trips", "trips.csv", "-o", "out.hush", "--epsilon", "1"]
-    for public in (["alias.csv"], ["streets.csv", "--nodes", "alias.csv"]):
-        code, _, err = call(capsys, "release", *public, *trips)
-        assert (code, "--trips" in err, "alias.csv" in err) == (2, True, True)
+    trips = ["trips.csv", *TRIPS, "--proxy", "free", "-o", "out.hush", "--epsilon", "1"]
+    for network, more in (("alias.csv", []), ("streets.csv", ["--nodes", "alias.csv"])):
+        code, _, err = call(capsys, "release-trips", network, *trips, *more)
+        assert (code, "alias.csv" in err) == (2, True)
         assert not (folder / "out.hush").exists()
 
 

@@ -48,7 +48,7 @@ def test_mistakes_of_a_task_come_back_as_they_are(somewhere):
 
 
 def test_a_task_that_kills_every_worker_is_given_up():
-    with pytest.raises(CannotError, match="died over its task"):
+    with pytest.raises(CannotError, match="worker process died"):
         list(InProcesses(1)(w.fatal, [1]))
 
 

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from hushpath import Budget, WeightUnit
 from hushpath.errors import NetworkError, OptionError
+from hushpath.measurement.terms import WeightTerms
 from hushpath.network.lattice import LARGEST_DISTANCE, ROUNDING_SHARE, Lattice
 from hushpath.network.network import Network
 from hushpath.network.private_weights import PrivateWeights
@@ -22,6 +24,10 @@ SECRET = 123.456
 
 def star(m, **bounds):
     return Topology.build(range(m + 1), [0] * m, range(1, m + 1), **bounds)[0]
+
+
+def terms(unit=1.0, **more):
+    return WeightTerms(Budget(1.0, 0.0), WeightUnit(unit, **more))
 
 
 def private(values):
@@ -123,28 +129,28 @@ def neighbours(rng, m, unit, g):
 )
 def test_neighbours_differ_by_at_most_unit_steps(m, unit, coarseness, lower, upper, seed):
     g = None if coarseness is None else 2.0 ** (math.floor(math.log2(unit)) + coarseness)
-    lattice = Lattice.build(star(m, lower=lower * unit, upper=upper * unit), unit=unit, granularity=g)
+    lattice = Lattice.build(star(m, lower=lower * unit, upper=upper * unit), unit=unit, step=g)
     rng = np.random.default_rng(seed)
     for _ in range(PAIRS):
         w, moved = neighbours(rng, m, unit, lattice.granularity)
         assert sum(abs(Fraction(a) - Fraction(b)) for a, b in zip(w, moved, strict=True)) <= Fraction(unit)
         gap = np.abs(private(w).on_lattice(lattice) - private(moved).on_lattice(lattice))
-        assert int(gap.sum()) <= lattice.unit_steps
+        assert int(gap.sum()) <= terms(unit).unit_steps(lattice)
 
 
 def test_these_neighbours_would_catch_a_bound_that_forgets_rounding():
-    lattice, rng, worst = Lattice.build(star(6), unit=1.0, granularity=0.5), np.random.default_rng(0), 0
+    lattice, rng, worst = Lattice.build(star(6), unit=1.0, step=0.5), np.random.default_rng(0), 0
     for _ in range(200):
         w, moved = neighbours(rng, 6, 1.0, 0.5)
         gap = np.abs(private(w).on_lattice(lattice) - private(moved).on_lattice(lattice))
         worst = max(worst, int(gap.sum()))
-    assert math.ceil(1.0 / 0.5) < worst <= lattice.unit_steps
+    assert math.ceil(1.0 / 0.5) < worst <= terms().unit_steps(lattice)
 
 
 def test_the_bound_is_reached():
     """Every edge crosses a lattice point by a hair, one takes the rest: ceil(unit/g) + m - 1, for floats."""
     m = 5
-    lattice = Lattice.build(star(m), unit=2.0, granularity=0.5)
+    lattice = Lattice.build(star(m), unit=2.0, step=0.5)
     hair = 2.0**-40
     w = np.full(m, 1 - hair)
     moved = np.full(m, 1.0)
@@ -152,7 +158,7 @@ def test_the_bound_is_reached():
     assert np.abs(moved - w).sum() <= 2.0
     gap = np.abs(private(w).on_lattice(lattice) - private(moved).on_lattice(lattice)).sum()
     # 2 - 4 hairs start a hair below a point: 4 steps; the other four edges take one step each.
-    assert gap == math.ceil(2.0 / 0.5) + m - 1 == lattice.unit_steps - m
+    assert gap == math.ceil(2.0 / 0.5) + m - 1 == terms(2.0).unit_steps(lattice) - m
 
 
 @settings(max_examples=500, deadline=None, derandomize=True)
@@ -161,7 +167,7 @@ def test_the_bound_holds_for_real_numbers_behind_the_floats(seed):
     """The owner's numbers are exact rationals; the code sees their nearest floats, up to the largest allowed weight."""
     rng = np.random.default_rng(seed)
     m = int(rng.integers(1, 6))
-    lattice = Lattice.build(star(m), unit=1.0, granularity=float(2.0 ** rng.integers(-12, 1)))
+    lattice = Lattice.build(star(m), unit=1.0, step=float(2.0 ** rng.integers(-12, 1)))
     top = int(lattice.high.max() * lattice.granularity)
     base = [Fraction(int(rng.integers(0, top)) if rng.random() < 0.5 else int(rng.integers(0, 50))) for _ in range(m)]
     base = [b + Fraction(int(rng.integers(0, 10**6)), 10**6) for b in base]
@@ -171,7 +177,7 @@ def test_the_bound_holds_for_real_numbers_behind_the_floats(seed):
     assert sum(abs(a - b) for a, b in zip(base, other, strict=True)) <= 1
     first, second = ([float(x) for x in numbers] for numbers in (base, other))
     gap = np.abs(private(first).on_lattice(lattice) - private(second).on_lattice(lattice)).sum()
-    assert gap <= lattice.unit_steps
+    assert gap <= terms().unit_steps(lattice)
 
 
 # --- twins ------------------------------------------------------------------------------------------------
@@ -181,7 +187,7 @@ def test_twins_are_sorted_among_themselves_and_nobody_else_moves():
     topology, kept = Topology.build(
         "abc", [0, 0, 1, 0, 0, 0], [1, 1, 2, 1, 1, 2], lower=[0, 0, 0, 1, 1, 0], upper=9.0, parallel_edges=True
     )
-    lattice = Lattice.build(topology, unit=1.0, granularity=1.0)
+    lattice = Lattice.build(topology, unit=1.0, step=1.0)
     given = np.array([7.0, 3.0, 1.0, 5.0, 2.0, 4.0])
     steps = PrivateWeights(given, num_rows=6, keep=kept).on_lattice(lattice)
     assert lattice.twins.tolist() == [0, 0, 1, 1, 2, 3]
@@ -196,12 +202,12 @@ def test_sorting_twins_never_moves_neighbours_further_apart(seed):
     m = int(rng.integers(1, 12))
     bounds = {"lower": rng.choice([0.0, 1.0], m), "upper": rng.choice([4.0, 9.0], m)}
     topology, _ = Topology.build("abc", np.zeros(m, int), rng.integers(1, 3, m), parallel_edges=True, **bounds)
-    lattice = Lattice.build(topology, unit=1.0, granularity=float(rng.choice([0.25, 0.5])))
+    lattice = Lattice.build(topology, unit=1.0, step=float(rng.choice([0.25, 0.5])))
     w, moved = neighbours(rng, m, 1.0, lattice.granularity)
     plain = replace(lattice, twins=np.arange(m))  # every edge on its own
     unsorted = private(w).on_lattice(plain) - private(moved).on_lattice(plain)
     first, second = private(w).on_lattice(lattice), private(moved).on_lattice(lattice)
-    assert np.abs(first - second).sum() <= np.abs(unsorted).sum() <= lattice.unit_steps
+    assert np.abs(first - second).sum() <= np.abs(unsorted).sum() <= terms().unit_steps(lattice)
     assert ((first - second) ** 2).sum() <= (unsorted**2).sum()
     assert ((lattice.low <= first) & (first <= lattice.high)).all()
 
@@ -220,15 +226,16 @@ def test_granularity_is_a_power_of_two_and_fine_enough(m, unit, relative):
     lattice = Lattice.build(star(m), unit=unit, max_weight=None if relative is None else relative * unit)
     assert math.frexp(lattice.granularity)[0] == 0.5
     assert lattice.granularity * m * ROUNDING_SHARE <= unit
-    assert lattice.unit_steps * lattice.granularity <= unit * (1 + 2 / ROUNDING_SHARE)
-    assert lattice.unit_steps == math.ceil(unit / lattice.granularity) + 2 * m - 1
+    steps = terms(unit).unit_steps(lattice)
+    assert steps * lattice.granularity <= unit * (1 + 2 / ROUNDING_SHARE)
+    assert steps == math.ceil(unit / lattice.granularity) + 2 * m - 1
     assert int(lattice.high.max()) * (m + 1) <= LARGEST_DISTANCE
     assert (lattice.low <= lattice.high).all()
 
 
 def test_rounding_is_down_and_clipping_is_to_the_public_bounds():
     topology = star(5, lower=[0, 0, 0, 1.3, 0], upper=[9, 9, 9, 9, 1.7])
-    lattice = Lattice.build(topology, unit=1, granularity=0.5)
+    lattice = Lattice.build(topology, unit=1, step=0.5)
     assert lattice.low.tolist() == [0, 0, 0, 2, 0]
     assert lattice.high.tolist() == [18, 18, 18, 18, 3]
     steps = private([0.49, 0.5, 0.99, 0.0, 1.69]).on_lattice(lattice)
@@ -266,7 +273,7 @@ def test_a_large_declared_weight_coarsens_the_lattice_and_says_so():
     coarse = Lattice.build(star(1000), unit=1, max_weight=2.0**40)
     assert coarse.granularity > fine.granularity
     assert coarse.largest_weight == 2.0**40
-    assert coarse.unit_steps * coarse.granularity > 1.2
+    assert terms().unit_steps(coarse) * coarse.granularity > 1.2
 
 
 @pytest.mark.parametrize("upper", [1e18, 1e308])
@@ -279,13 +286,13 @@ def test_a_declared_weight_beyond_64_bits_is_refused_without_a_warning(upper):
 
 @pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf, "1", None, True, 10**400, 1e-101, 1e101])
 def test_bad_units_are_refused(bad):
-    with pytest.raises(OptionError, match="unit must"):
-        Lattice.build(star(1), unit=bad)
+    with pytest.raises(OptionError, match="unit"):
+        terms(bad).lattice(star(1))
 
 
 @pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf, "1\n", True, 10**400])
 def test_bad_max_weights_are_refused(bad):
-    with pytest.raises(OptionError, match="max_weight must"):
+    with pytest.raises(OptionError, match="max_weight"):
         Lattice.build(star(1), unit=1, max_weight=bad)
 
 
@@ -299,13 +306,13 @@ def test_max_weight_below_a_lower_bound_is_refused_and_equal_to_it_is_not():
 
 @pytest.mark.parametrize("bad", [0.3, 0.0, -0.5, math.nan, math.inf, 5e-324, 2.0**400, "1"])
 def test_bad_granularities_are_refused(bad):
-    with pytest.raises(OptionError, match="granularity"):
-        Lattice.build(star(1), unit=1, granularity=bad)
+    with pytest.raises(OptionError, match="lattice_step"):
+        terms(lattice_step=bad).lattice(star(1))
 
 
 def test_unit_may_be_any_kind_of_number():
     for unit in (2, 2.0, np.float32(2), np.int64(2)):
-        assert Lattice.build(star(1), unit=unit).unit == 2.0
+        assert terms(unit).lattice(star(1)).granularity == Lattice.build(star(1), unit=2.0).granularity
 
 
 def test_a_network_without_edges_has_a_lattice():

@@ -1,8 +1,8 @@
 """The command line: one file per verb; each parses, calls the library and prints.
 
-Every error is one line on standard error, and with ``--json`` also a document on standard output (see ``voice``).  Exit
-code 2 for bad input, 1 for what could not be done, 130 when interrupted.  Nothing heavy is imported until a verb needs
-it, so that ``hushpath --help`` is quick.
+Every error is one line on standard error, and with ``--json`` also a document on standard output (``messages``).  Exit
+code 2 for bad input, 1 for what could not be done, 130 when interrupted.  Heavy modules are imported by the verbs that
+need them, so that ``hushpath --help`` is quick.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import signal
 import sys
 from typing import Any, NoReturn
 
-from . import messages as voice
+from . import messages
 
 INTERRUPTED = 130
 STOPPED = "interrupted; no half-written file is left"
@@ -27,7 +27,7 @@ def main() -> None:
     try:
         code = run(sys.argv[1:])
     except KeyboardInterrupt:  # while the program itself was still being loaded
-        code = voice.fail(STOPPED, INTERRUPTED, "Interrupted", as_json=False)
+        code = messages.fail(STOPPED, INTERRUPTED, "Interrupted", as_json=False)
     if code == INTERRUPTED:  # Python would end itself by SIGINT if the interrupt met an exec(), as imports use it
         sys.stderr.flush()
         os._exit(code)
@@ -41,13 +41,13 @@ def run(arguments: list[str]) -> int:
     from ..errors import HushpathError
     from .app import app_for
 
-    as_json = voice.wants_json(arguments)
+    as_json = messages.wants_json(arguments)
 
     def fail(message: object, code: int, kind: str) -> int:
-        return voice.fail(message, code, kind, as_json=as_json)
+        return messages.fail(message, code, kind, as_json=as_json)
 
-    voice.ready()
-    with voice.listening():
+    messages.prepare_streams()
+    with messages.printed_warnings():
         try:
             code = app_for(arguments)(args=arguments, prog_name="hushpath", standalone_mode=False)
             if code == INTERRUPTED:  # typer turns Ctrl-C into an exit code and returns it
@@ -59,18 +59,18 @@ def run(arguments: list[str]) -> int:
             return fail(f"{error.format_message()} (try --help)", 2, "UsageError")
         except (KeyboardInterrupt, typer.Abort):
             return fail(STOPPED, INTERRUPTED, "Interrupted")
-        except BrokenPipeError:  # the reader of a pipe went away, as `| head` does
-            voice.give_up_output()
+        except BrokenPipeError:  # the reader of a pipe has closed it, as `| head` does
+            messages.discard_output()
             return 0
-        except OSError as error:  # a system's reason and at most a file name: never data
-            voice.flush_or_give_up()
+        except OSError as error:  # the reason and a file name, never data
+            messages.flush_or_discard()
             return fail(f"{error.filename or 'cannot write'}: {error.strerror or 'refused'}", 1, "CannotError")
         except MemoryError:
             return fail("not enough memory for this request", 1, "CannotError")
         except Exception as error:
             if "no locator available" in str(error):  # numba found no folder for compiled code; see compiled.py
                 return fail("no folder can be written to; name one in TMPDIR or NUMBA_CACHE_DIR", 1, "CannotError")
-            # A bug of ours.  The message of an unforeseen exception could hold data, so only its type is shown.
+            # A bug: the message of an unexpected exception could hold data, so only its type is shown.
             if os.environ.get("HUSHPATH_DEBUG"):
                 raise
             kind = type(error).__name__

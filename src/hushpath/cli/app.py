@@ -75,5 +75,5 @@ app.add_typer(ledger.app, name="ledger")
 
 
 def app_for(arguments: Sequence[str]) -> typer.Typer:
-    """The verb that is asked for, alone, because to prepare all of them takes as long as an answer; else all."""
+    """Return an app with the requested verb alone, since preparing all of them is slow; else with all."""
     return _of(arguments[:1]) if arguments and arguments[0] in VERBS else app

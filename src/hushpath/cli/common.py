@@ -1,4 +1,4 @@
-"""Options several verbs share, and the one way to print for machines."""
+"""Options that several verbs share, and checks of paths."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ EstimatorName = Annotated[
 
 
 def privacy(statement: Statement) -> dict[str, Any]:
-    """What a JSON document about a release begins with."""
+    """Return the first fields of a JSON document about a release."""
     return {"private": statement.private, **({"marking": statement.marking} if statement.marking else {})}
 
 
 def print_marking(statement: Statement) -> None:
-    """Say NOT PRIVATE and why on standard error, where it is seen even if the answer goes elsewhere."""
+    """Print NOT PRIVATE and why on standard error, where it is seen even if the answer is redirected."""
     if statement.marking:
         typer.echo(statement.marking, err=True)
 
 
 def in_period(release: Release, period: str | None) -> Release:
-    """The release in the period that was asked for; one that has several needs to be told which."""
+    """Return a release in one period; a release with several periods requires ``--period``."""
     from ..errors import OptionError
 
     if period is not None:
@@ -58,12 +58,12 @@ def in_period(release: Release, period: str | None) -> Release:
 
 
 def finite(value: float) -> float | str:
-    """A number as JSON can hold it."""
+    """Return a number as JSON can represent it."""
     return "inf" if value == float("inf") else value
 
 
 def check_inputs(*inputs: Path | None) -> None:
-    """Refuse what is there but is no file: reading a pipe or a device may wait, or go on, for ever."""
+    """Raise ``InputError`` for a folder, a pipe or a device: reading the latter may never end."""
     from ..errors import InputError
 
     for given in inputs:
@@ -84,7 +84,7 @@ def spec_files(spec: ReleaseSpec) -> list[Path | None]:
 
 
 def check_output(out: Path, *inputs: Path | None) -> None:
-    """Refuse a place that cannot be written, or that holds an input, before any work is done."""
+    """Check before any work is done that a path can be written and is not an input."""
     from ..errors import CannotError, OptionError
 
     if any(given and out.exists() and given.exists() and out.samefile(given) for given in inputs):
@@ -92,10 +92,10 @@ def check_output(out: Path, *inputs: Path | None) -> None:
     if out.is_dir():
         raise OptionError(f"{out} is a folder; name a file")
     if out.is_symlink() and not out.exists():
-        raise OptionError(f"{out} is a link that leads nowhere; name another file")
+        raise OptionError(f"{out} is a broken link; name another file")
     if out.exists() and not out.is_file():  # writing ends in a rename, which would put a file in place of a device
         raise OptionError(f"{out} is a device or a pipe; name an ordinary file")
     if not out.absolute().parent.is_dir():
-        raise CannotError(f"cannot write {out}: there is no folder {out.parent}")
+        raise CannotError(f"cannot write {out}: the folder {out.parent} does not exist")
     if not os.access(out.absolute().parent, os.W_OK):
         raise CannotError(f"cannot write {out}: no permission in {out.absolute().parent}")

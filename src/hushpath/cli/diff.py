@@ -19,7 +19,8 @@ def command(
     from ..releasing.spec_diff import compare_specs, read_any_spec
 
     c.check_inputs(before, after)
-    changes = compare_specs(read_any_spec(before), read_any_spec(after))
+    published = any(path.suffix.lower() != ".toml" for path in (before, after))
+    changes = compare_specs(read_any_spec(before), read_any_spec(after), published=published)
     if json:
         c.print_json({"same": not changes, "changes": [one._asdict() for one in changes]})
         return

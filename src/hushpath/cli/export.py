@@ -23,7 +23,7 @@ def command(
     out: Annotated[Path, typer.Option("-o", "--out", help="A file, or a new folder (valhalla).")],
     zones: Annotated[Path | None, _file("--zones", "omx: one node per line, or a CSV file zone,node.")] = None,
     interval: Annotated[bool, typer.Option("--interval", help="omx: also low and high for each.")] = False,
-    confidence: Annotated[float | None, typer.Option("--confidence", help="Of the intervals: 0.9 unless told.")] = None,
+    confidence: Annotated[float | None, typer.Option("--confidence", help="Of the intervals; default 0.9.")] = None,
     lengths: Annotated[
         Path | None, _file("--lengths", "osrm, valhalla: PUBLIC CSV file source,target,length in metres.")
     ] = None,
@@ -44,7 +44,7 @@ def command(
     period: c.Period = None,
     json: c.Json = False,
 ) -> None:
-    """Write a release for a routing engine, a travel model or a map; free, and as often as one likes."""
+    """Write a release for a routing engine, a travel model or a map; it costs no privacy."""
     from ..io.folders import check_new_folder
     from ..output.formats import export, find_format
     from ..progress import shown

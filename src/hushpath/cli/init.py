@@ -19,6 +19,7 @@ def command(
 ) -> None:
     """Write a commented specification to review, from the names and types of columns only."""
     from ..errors import OptionError
+    from ..io.container import replacing
     from ..releasing.spec_init import initial_spec
 
     c.check_inputs(network)
@@ -26,7 +27,8 @@ def command(
     if out.exists() and not force:
         raise OptionError(f"{out} exists: name another file, or use --force")
     text, open_questions = initial_spec(network, trips, relative_to=out.absolute().parent)
-    out.write_text(text, encoding="utf-8")
+    with replacing(out) as temporary:
+        temporary.write_text(text, encoding="utf-8")
     if json:
         c.print_json({"file": str(out), "to_decide": open_questions})
     else:

@@ -1,4 +1,4 @@
-"""Small public files people ask with: a list of nodes, a table of pairs."""
+"""Small public input files: a list of nodes, a table of pairs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def read_labels(path: Path) -> list[str]:
     lines = decoded(path, lambda raw: raw.read().decode("utf-8-sig")).splitlines()
     labels = [line.strip() for line in lines if line.strip()]
     if not labels:
-        raise InputError(f"{path} names no node")
+        raise InputError(f"{path} has no node")
     return labels
 
 
@@ -30,6 +30,6 @@ def read_pairs(path: Path) -> list[tuple[str, str]]:
         named = dict(zip(header, row, strict=False))
         pair = named.get("source", "").strip(), named.get("target", "").strip()
         if not all(pair):
-            raise InputError(f"{path}: row {number} does not name two nodes")
+            raise InputError(f"{path}: row {number} must name two nodes")
         pairs.append(pair)
     return pairs

@@ -22,16 +22,24 @@ def command(
     verify: c.Verify = None,
     dataset: c.ExpectedDataset = None,
     date: c.ExpectedDate = None,
+    spec: Annotated[bool, typer.Option("--spec", help="Print the embedded specification alone, as TOML.")] = False,
     json: c.Json = False,
 ) -> None:
     """Say who is protected by a release, and what that is worth.  The certificate is proved again from the file."""
     from ..decoder.registry import decoders_for
+    from ..errors import OptionError
     from ..estimator.registry import estimators_for
     from ..io.signing import fingerprint, public_key, signature_path
     from ..published.release import load
 
     c.check_inputs(release)
     rel = load(release, verify=verify, dataset=dataset, date=date)
+    if spec and not rel.statement.specification:
+        raise OptionError(f"{release} embeds no specification: it was made in Python")
+    if spec and not json:
+        c.print_marking(rel.statement)
+        print(rel.statement.specification, end="")
+        return
     beside, signer = signature_path(release), fingerprint(public_key(verify)) if verify else None
     strategy = rel.measurements.strategy
     unit = rel.statement.unit
@@ -64,6 +72,8 @@ def command(
         print(f"Periods: {', '.join(rel.periods)}; ask about one with --period.")
     if others:
         print("Can also be read by: " + "; ".join(f"{other.name} ({other.summary})" for other in others) + ".")
+    if rel.statement.specification:
+        print("Specification: embedded, and it promises the same; print it with --spec.")
     print(f"Fingerprint of the release: {rel.fingerprint}")
     if signer:
         print(f"Signature: valid, made with the key of fingerprint {signer}.")

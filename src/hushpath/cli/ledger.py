@@ -24,11 +24,13 @@ NO_FILE = "no file noted"  # a crash, or a release that is under way: it counts
 @app.command("init")
 def init(
     file: File,
-    dataset: Annotated[str, typer.Option("--dataset", help="What you call the data.")],
+    dataset: Annotated[str, typer.Option("--dataset", help="Name of the data.")],
     protects: Annotated[str, typer.Option("--protects", help="person, person-day, trip or declared.")],
-    epsilon: Annotated[float, typer.Option("--epsilon", help="What all releases together may spend, for good.")],
-    delta: Annotated[float, typer.Option("--delta", help="Chance of a worse loss; 0 for pure privacy.")] = 0.0,
-    add: Annotated[bool, typer.Option("--add", help="Add a data set to a ledger that is there.")] = False,
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Total budget of all releases.")],
+    delta: Annotated[
+        float, typer.Option("--delta", help="Probability of a larger loss; 0 for pure DP.")
+    ] = 0.0,
+    add: Annotated[bool, typer.Option("--add", help="Add a data set to an existing ledger.")] = False,
     json: c.Json = False,
 ) -> None:
     """Make a ledger with one data set and its total budget, which cannot be changed later."""

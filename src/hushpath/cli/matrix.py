@@ -22,8 +22,8 @@ def _option(name: str, words: str, **more: Any) -> Any:
 def command(
     release: Annotated[Path, typer.Argument(help="A release file.")],
     out: Annotated[Path, typer.Option("-o", "--out", help=OUT)],
-    sources: Annotated[Path | None, typer.Option("--sources", help="One node per line; else all, sorted.")] = None,
-    targets: Annotated[Path | None, typer.Option("--targets", help="One node per line; else all, sorted.")] = None,
+    sources: Annotated[Path | None, typer.Option("--sources", help="One node per line; default: all, sorted.")] = None,
+    targets: Annotated[Path | None, typer.Option("--targets", help="One node per line; default: all, sorted.")] = None,
     long: Annotated[bool, typer.Option("--long", help="Columns source, target, distance.")] = False,
     float32: Annotated[bool, typer.Option("--float32", help="Half the size, seven digits.")] = False,
     interval: Annotated[bool, typer.Option("--interval", help="Also low and high of an interval for each.")] = False,

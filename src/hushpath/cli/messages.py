@@ -1,4 +1,4 @@
-"""What a command says besides its answer: errors, warnings and JSON, each in one form.
+"""Messages of commands: errors, warnings and JSON, each in one form.
 
 An error is one line ``hushpath: ...`` on standard error, a warning one line ``hushpath: warning: ...``.  With
 ``--json`` standard output holds exactly one JSON document, whether the command succeeded or not:
@@ -19,29 +19,29 @@ from typing import Any
 
 from ..errors import HushpathWarning
 
-LONGEST = 600  # characters of a line; somebody may have given a file or a node a name of thousands
-_heard: list[str] = []  # the warnings of the command that is running
+LONGEST = 600  # characters of a line, whatever names it quotes
+_warnings: list[str] = []  # of the command that is running
 
 
 def one_line(text: object) -> str:
-    """Text as one line that a terminal shows and does not obey, whatever names it quotes."""
+    """Return text as one printable line without control characters."""
     words = " ".join(str(text).split())
     shown = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in words)
     return shown if len(shown) <= LONGEST else f"{shown[: LONGEST // 2]} ... {shown[-LONGEST // 2 :]}"
 
 
 @contextmanager
-def listening() -> Iterator[None]:
+def printed_warnings() -> Iterator[None]:
     """Print every HushpathWarning as a line while this context is open, and keep it for JSON."""
-    _heard.clear()
+    _warnings.clear()
     with warnings.catch_warnings():
         usual = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
             if not issubclass(category, HushpathWarning):
                 usual(message, category, *place, **more)
-            elif (line := one_line(message)) not in _heard:
-                _heard.append(line)
+            elif (line := one_line(message)) not in _warnings:
+                _warnings.append(line)
                 print(f"hushpath: warning: {line}", file=sys.stderr)
 
         warnings.simplefilter("always", HushpathWarning)
@@ -51,11 +51,11 @@ def listening() -> Iterator[None]:
 
 def print_json(data: dict[str, Any]) -> None:
     """Print the one JSON document; infinity is not JSON and must have been replaced."""
-    print(json.dumps({**data, "warnings": _heard}, indent=2, allow_nan=False, default=str))
+    print(json.dumps({**data, "warnings": _warnings}, indent=2, allow_nan=False, default=str))
 
 
 def fail(message: object, code: int, kind: str, *, as_json: bool) -> int:
-    """Say what went wrong, for people and with ``as_json`` for machines too; return the exit code."""
+    """Print an error, with ``as_json`` also as JSON, and return the exit code."""
     line = one_line(message)
     with suppress(OSError):
         if as_json:
@@ -67,13 +67,13 @@ def fail(message: object, code: int, kind: str, *, as_json: bool) -> int:
 
 
 def wants_json(arguments: list[str]) -> bool:
-    """Whether these arguments ask for JSON, as far as can be told before they are parsed."""
+    """Return whether unparsed arguments ask for JSON."""
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     return "--json" in options and arguments[0] != "lab"  # there it names a file
 
 
-def ready() -> None:
-    """Standard streams that can be written: a closed one swallows, and no name is beyond what one can encode."""
+def prepare_streams() -> None:
+    """Make standard streams writable: a closed one discards text, and every name can be encoded."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - open as long as the process
@@ -82,15 +82,15 @@ def ready() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def flush_or_give_up() -> None:
-    """Something could not be written; find out whether it was standard output."""
+def flush_or_discard() -> None:
+    """Flush standard output, or give it up."""
     try:
         sys.stdout.flush()
     except OSError:
-        give_up_output()
+        discard_output()
 
 
-def give_up_output() -> None:
-    """Nobody can be told anything more on standard output; Python must not try again when it exits."""
+def discard_output() -> None:
+    """Redirect standard output to nowhere, so that Python does not try to flush it when it exits."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

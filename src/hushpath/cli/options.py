@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -44,10 +45,10 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(","))
 
 
-def numbers(text: str, option: str = "the option") -> Any:
+def numbers(text: str, option: str) -> Any:
     """Return one number, or a list of several that are separated by commas.
 
-    >>> numbers("0.5,1"), numbers("2")
+    >>> numbers("0.5,1", "--epsilon"), numbers("2", "--epsilon")
     ([0.5, 1.0], 2.0)
     """
     try:
@@ -55,6 +56,10 @@ def numbers(text: str, option: str = "the option") -> Any:
     except ValueError:
         raise typer.BadParameter(f"{option} must be a number, or several such as 15,40; got {text[:40]!r}") from None
     return found if "," in text else found[0]
+
+
+def _typical(text: str) -> Any:
+    return numbers(text, "--typical-weight")
 
 
 def _edges(text: str) -> Any:
@@ -84,22 +89,25 @@ def mechanism_option(text: str) -> tuple[str, Any]:
     if not equals or not name.replace("-", "_").isidentifier():
         raise typer.BadParameter(f"--option must be NAME=VALUE, got {text[:60]!r}")
     try:
-        return name.replace("-", "_"), json.loads(value)
+        found = json.loads(value)
     except (ValueError, RecursionError):
-        return name.replace("-", "_"), value
+        found = value
+    if found is None:
+        raise typer.BadParameter(f"--option {name[:60]} has no value")
+    return name.replace("-", "_"), found
 
 
 NETWORK, PROMISE, ABOUT = "Public network", "Promise", "About the release"
 FLAGS: dict[str, Flag] = {
     "--source": Flag("network", "source", panel=NETWORK),
     "--target": Flag("network", "target", panel=NETWORK),
-    "--directed": Flag("network", "directed", None, bool, NETWORK),
+    "--directed": Flag("network", "directed", None, bool | None, NETWORK),
     "--nodes": Flag("network", "nodes", panel=NETWORK),
     "--proxy": Flag("network", "proxy", panel=NETWORK),
     "--columns": Flag("network", "columns", _names, panel=NETWORK),
     "--lower": Flag("network", "lower", _number_or_column, panel=NETWORK),
     "--upper": Flag("network", "upper", _number_or_column, panel=NETWORK),
-    "--parallel-edges": Flag("network", "parallel_edges", None, bool, NETWORK),
+    "--parallel-edges": Flag("network", "parallel_edges", None, bool | None, NETWORK),
     "--weight": Flag("weights", "column"),
     "--edge-data": Flag("weights", "edge_data"),
     "--edge-interval": Flag("weights", "interval", None, float | None),
@@ -142,7 +150,7 @@ FLAGS: dict[str, Flag] = {
     "--dataset": Flag("quantity", "dataset", panel=ABOUT),
     "--expected-units": Flag("expected", "units", None, float | None, "Public guesses"),
     "--edges-per-unit": Flag("expected", "edges_per_unit", None, float | None, "Public guesses"),
-    "--typical-weight": Flag("expected", "typical_weight", numbers, panel="Public guesses"),
+    "--typical-weight": Flag("expected", "typical_weight", _typical, panel="Public guesses"),
 }
 READ = (
     "--source", "--target", "--directed", "--nodes", "--proxy", "--columns", "--lower", "--upper", "--parallel-edges",
@@ -181,7 +189,7 @@ def spec_options(flags: Iterable[str]) -> Callable[[Callable[..., None]], Callab
             changes: Changes = {}
             for name, (_, flag) in chosen.items():
                 value = given.pop(name)
-                if value is None or value is False:
+                if value is None:
                     continue
                 if flag.key == "options":
                     value = dict(mechanism_option(text) for text in value)
@@ -200,10 +208,10 @@ def spec_options(flags: Iterable[str]) -> Callable[[Callable[..., None]], Callab
 
 def _parameter(name: str, flag: str, one: Flag) -> inspect.Parameter:
     text = f"{HELP[f'{one.section}.{one.key}']}." + (" NAME=VALUE; repeatable." if one.key == "options" else "")
-    option = typer.Option(flag, help=text, rich_help_panel=one.panel)
-    default = False if one.kind is bool else None
+    spelling = f"{flag}/--no-{flag[2:]}" if one.kind == bool | None else flag
+    option = typer.Option(spelling, help=text, rich_help_panel=one.panel)
     return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[one.kind, option]
+        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[one.kind, option]
     )  # fmt: skip
 
 
@@ -217,14 +225,23 @@ def spec_from(source: Path, changes: Changes, *, trips: Path | None = None) -> R
             raise OptionError(f"{source} names the table of trips itself; leave {trips} out")
         return read_spec(source, changes)
     kind: Changes = {"weights": {}} if trips is None else {"trips": {"file": str(trips)}}
-    return make_spec({"network": {"file": str(source)}, **kind, "unit": {}, "budget": {}}, changes)
+    try:
+        return make_spec({"network": {"file": str(source)}, **kind, "unit": {}, "budget": {}}, changes)
+    except OptionError as error:
+        raise OptionError(re.sub(r"`(\w+)\.(\w+)`", _named_flag, str(error))) from None
+
+
+def _named_flag(key: re.Match[str]) -> str:
+    """The option that stands for a key, since no file was given."""
+    return next((flag for flag, one in FLAGS.items() if (one.section, one.key) == (key[1], key[2])), key[0])
 
 
 def spec_of_release(source: Path, changes: Changes, release: Release) -> ReleaseSpec:
     """Return where the private data of a release are: a specification, or a network file with its weight column."""
     from ..errors import OptionError
 
-    unit = release.statement.unit
-    if source.suffix.lower() != ".toml" and not unit.measures_edges:
+    if source.suffix.lower() == ".toml":
+        return spec_from(source, changes)
+    if not release.statement.unit.measures_edges:
         raise OptionError(f"a release of trips is compared with its trips: pass its specification, not {source}")
-    return spec_from(source, {**changes, "unit": unit.as_dict(), "budget": {"epsilon": 1.0}})
+    return spec_from(source, {**changes, "unit": {"l1": 1.0}, "budget": {"epsilon": 1.0}})  # neither is used

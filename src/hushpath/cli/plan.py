@@ -68,14 +68,15 @@ def command(
 
 @o.spec_options([*o.TRIP_PROMISE, *o.READ, "--expected-units", "--edges-per-unit"])
 def trips_command(
-    given: Annotated[Path, typer.Argument(metavar="NETWORK", help=c.NETWORK)],
+    given: Annotated[Path, typer.Argument(metavar="SPEC|NETWORK", help=c.SPEC_OR_NETWORK)],
     changes: o.Changes,
     ignore_baseline: c.IgnoreBaseline = False,
     json: c.Json = False,
 ) -> None:
     """Forecast the error of a release of trips.  Reads no private data."""
     c.check_inputs(given)
-    spec = o.spec_from(given, changes, trips=Path("trips"))
+    trips = None if given.suffix.lower() == ".toml" else Path("trips")  # not read
+    spec = o.spec_from(given, changes, trips=trips)
     _plan(spec, None, {"ignore_baseline": ignore_baseline}, None, json=json)
 
 

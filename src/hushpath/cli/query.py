@@ -37,7 +37,7 @@ def command(
     from .input_files import read_pairs
 
     if (pairs is None) == (source is None or target is None) or (pairs is not None and source is not None):
-        raise OptionError("give two nodes, or --pairs FILE")
+        raise OptionError("pass two nodes, or --pairs FILE")
     check_confidence(confidence)
     c.check_inputs(release, pairs)
     rel = load(release, verify=verify, dataset=dataset, date=date, decoder=decoder, estimator=estimator)
@@ -54,13 +54,13 @@ def command(
             row["interval"] = [c.finite(end) for end in ends]  # type: ignore[assignment]
         c.print_json({**c.privacy(rel.statement), "quantity": rel.statement.quantity.as_dict(), "answers": rows})
     elif pairs is None:
-        line = _told(answers[0], ranges[0] if ranges else None, 100 * confidence, rel.statement.quantity)
+        line = _format_answer(answers[0], ranges[0] if ranges else None, 100 * confidence, rel.statement.quantity)
         print(f"{line}   {mark}" if mark else line)
     else:
         _print_csv([mark] if mark else [], asked, answers, ranges)
 
 
-def _told(answer: float, ends: tuple[float, float] | None, percent: float, quantity: Quantity) -> str:
+def _format_answer(answer: float, ends: tuple[float, float] | None, percent: float, quantity: Quantity) -> str:
     """One answer with the digits that noise leaves; ``--json`` and ``--pairs`` have all of them."""
     from ..published.quantity import format_interval, format_value
 

@@ -36,16 +36,20 @@ def command(
 
 @o.spec_options([*o.TRIP_PROMISE, "--days", *o.READ, *o.PRIVATE_TRIPS, *o.PUBLISH])
 def trips_command(
-    given: Annotated[Path, typer.Argument(metavar="NETWORK", help=c.NETWORK)],
-    trips: Annotated[Path, typer.Argument(help="PRIVATE table: .parquet, .csv, .jsonl, or a folder of parts.")],
+    given: Annotated[Path, typer.Argument(metavar="SPEC|NETWORK", help=c.SPEC_OR_NETWORK)],
     out: Out,
     changes: o.Changes,
+    trips: Annotated[
+        Path | None, typer.Argument(help="PRIVATE table: .parquet, .csv, .jsonl, or a folder of parts.")
+    ] = None,
     sign: Sign = None,
     seed: Seed = None,
     force: Force = False,
     json: c.Json = False,
 ) -> None:
     """Release the travel times of a network from people's trips, with differential privacy."""
+    if trips is None and given.suffix.lower() != ".toml":
+        raise typer.BadParameter("Missing argument 'TRIPS'.")
     spec = o.spec_from(given, changes, trips=trips)
     _release(spec, given, out, sign, seed, force=force, ignore=False, json=json)
 

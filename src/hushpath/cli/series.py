@@ -38,9 +38,12 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Make the releases of a schedule within one total budget; run it again to continue."""
+    from ..errors import OptionError
     from ..progress import shown
     from ..releasing.series import SeriesRun
 
+    if given.suffix.lower() != ".toml":
+        raise OptionError(f"{given} is not a specification (.toml); write one with `hushpath init`")
     spec = o.spec_from(given, changes)
     c.check_inputs(given, *c.public_files(spec))
 
@@ -51,12 +54,10 @@ def command(
             if not json:
                 print(f"{step.file}: epsilon {step.epsilon:g}, charged and written", flush=True)
 
-    run = SeriesRun(
-        dataset=_name(spec.trips.file, spec.ledger.file) if spec.trips and spec.ledger else None, sign=sign,
-        early=early, skip_missing=skip_missing, only_plan=plan, around=around,
-    )  # fmt: skip
-    if spec.quantity.dataset:
-        run = SeriesRun(spec.quantity.dataset, sign, early, skip_missing, plan, around)
+    dataset = spec.quantity.dataset
+    if not dataset and spec.trips and spec.ledger:
+        dataset = _new_name(spec.trips.file, spec.ledger.file)
+    run = SeriesRun(dataset or None, sign, early, skip_missing, plan, around)
     with shown():
         found = spec.series(out, run)
     if json:
@@ -89,10 +90,10 @@ def _finishing() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
-def _name(trips: Path, ledger: Path) -> str | None:
+def _new_name(trips: Path, ledger: Path) -> str:
     """The name of the data in a new ledger; an existing ledger has one."""
     if ledger.exists() and ledger.stat().st_size:
-        return None
+        return ""
     place = trips.absolute()
     return place.name if place.is_dir() else place.stem
 

@@ -17,7 +17,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 def command(
     releases: Annotated[list[Path], typer.Argument(help="Release files; each is served under its name.")],
     host: Annotated[str, typer.Option("--host", help="Address to listen on (default: this machine).")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8000,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 for any free port.")] = 8000,
     cors: Annotated[list[str] | None, typer.Option("--cors", help="Origin whose pages may read answers.")] = None,
     intervals: Annotated[bool, typer.Option("--intervals/--no-intervals", help="Prepare intervals at once.")] = True,
     max_gb: Annotated[float, typer.Option("--max-gb", min=0.0, help="Build no index larger than this.")] = 4.0,

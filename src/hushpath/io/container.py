@@ -11,7 +11,7 @@ is a ``FileFormatError``.
 | arrays | at most ``MOST_ARRAYS``, of the ``TYPES`` below, in one or two dimensions; together the rest of the file |
 | label | format, version, header text and digest, nothing else |
 
-The digest finds damage.  It proves nothing about who wrote the file: whoever changes one can repair its digest.
+The digest finds damage.  It does not prove who wrote the file: only a signature does.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ..errors import CannotError, FileFormatError
 
 LARGEST_HEADER = 2**20
 MOST_ARRAYS = 256
-PIECE = 2**24  # bytes hashed at a time, in parallel
+PIECE = 2**24  # bytes hashed at a time, in parallel: hashlib releases the interpreter lock
 TYPES: dict[str, np.dtype[Any]] = {
     "I64": np.dtype("<i8"), "I32": np.dtype("<i4"), "F64": np.dtype("<f8"), "U8": np.dtype("u1"), "BOOL": np.dtype("?"),
 }  # fmt: skip
@@ -46,7 +46,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Container:
-    """The parts of one file, as it claims them; ``check_digest`` compares claim and content."""
+    """The parts of one file; ``check_digest`` compares them with the digest that it claims."""
 
     path: Path
     header_text: str
@@ -56,20 +56,20 @@ class Container:
 
     @property
     def header(self) -> dict[str, Any]:
-        """The header as an object."""
+        """The header as a dict."""
         header = _json(self.header_text, self.path)
         if not isinstance(header, dict):
             _damaged(self.path)
         return header
 
     def check_digest(self) -> None:
-        """Read every byte once and refuse the file if its digest does not match."""
+        """Raise ``FileFormatError`` if the digest does not match the content."""
         if digest(self.header_text, self.arrays) != self.claimed_digest:
             raise FileFormatError(f"{self.path} is damaged: its digest does not match its content")
 
 
 def write(path: str | os.PathLike[str], kind: str, version: int, header: Mapping[str, Any], arrays: Arrays) -> str:
-    """Write atomically and return the digest: the path holds the complete file or is untouched."""
+    """Write a file atomically and return its digest."""
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
@@ -88,34 +88,31 @@ def write(path: str | os.PathLike[str], kind: str, version: int, header: Mapping
 
 
 def header_text(header: Mapping[str, Any]) -> str:
-    """The header as the file holds it: the same facts give the same text."""
+    """Return the canonical text of a header."""
     return json.dumps(header, sort_keys=True, allow_nan=False)
 
 
 def contiguous(arrays: Arrays) -> dict[str, NDArray[Any]]:
-    """Arrays as they lie in the file."""
+    """Return arrays in contiguous memory."""
     return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
 
 def read(
     path: str | os.PathLike[str], kind: str, version: int, *, mapped: bool = False, sha256: str | None = None
 ) -> Container:
-    """Read or map a file of one kind and version; the caller calls ``check_digest``.
-
-    With ``sha256`` the file as read, to the last byte, must have it.
-    """
+    """Read or map a file of one kind and version, with this SHA-256 if given; the caller calls ``check_digest``."""
     path = Path(path)
     if not path.is_file():
-        raise FileFormatError(f"there is no file {path}")
+        raise FileFormatError(f"{path}: file not found")
     try:
-        with open(path, "rb") as file:  # once: a name may lead to another file the next time
+        with open(path, "rb") as file:  # once: the file may be replaced before a second time
             opened = os.fstat(file.fileno())
             if mapped and opened.st_size:
                 content = np.memmap(file, np.uint8, mode="c").view(np.ndarray)
             else:
                 data = file.read()
                 if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
-                    raise FileFormatError(f"{path} was exchanged while its signature was verified")
+                    raise FileFormatError(f"{path} was replaced while its signature was verified")
                 content = np.frombuffer(data, np.uint8)
     except OSError as error:
         raise CannotError(f"cannot read {path}: {error.strerror or error}") from None
@@ -123,7 +120,7 @@ def read(
 
 
 def _parsed(content: NDArray[np.uint8], path: Path, kind: str, version: int, opened: os.stat_result) -> Container:
-    """The parts of a file, each proved to lie inside it."""
+    """Return the parts of a file, each checked to lie inside it."""
     size = len(content)
     length = int.from_bytes(content[:8].tobytes(), "little")
     if size < 8 or length % 8 or not 2 <= length <= min(size - 8, LARGEST_HEADER):  # arrays lie on words
@@ -149,7 +146,7 @@ def _parsed(content: NDArray[np.uint8], path: Path, kind: str, version: int, ope
 
 
 def _views(data: NDArray[np.uint8], facts: dict[str, Any], path: Path) -> dict[str, NDArray[Any]]:
-    """Views of the arrays; together they cover the data once, without gaps."""
+    """Return views of the arrays; together they cover the data without gap or overlap."""
     if len(facts) > MOST_ARRAYS:
         _damaged(path)
     views, spans = {}, []
@@ -173,13 +170,13 @@ def _views(data: NDArray[np.uint8], facts: dict[str, Any], path: Path) -> dict[s
 
 
 def _sizes(values: Any, least: int, most: int) -> bool:
-    """Whether this is a list of so many sizes."""
+    """Return whether this is a list of ``least`` to ``most`` sizes."""
     fits = isinstance(values, list) and least <= len(values) <= most
     return fits and all(type(value) is int and 0 <= value < 2**62 for value in values)
 
 
 def strict_json(text: str | bytes) -> Any:
-    """JSON without NaN, infinity and doubled keys, so that no two readers see different things; else ``ValueError``."""
+    """Parse JSON without NaN, infinity and repeated keys, which parsers read differently; else ``ValueError``."""
     try:
         return json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_distinct)
     except RecursionError:
@@ -204,7 +201,7 @@ def _finite(digits: str) -> float:
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) < len(pairs):
-        _refuse("a key twice")
+        _refuse("a repeated key")
     return dict(pairs)
 
 
@@ -213,10 +210,7 @@ def _damaged(path: Path) -> NoReturn:
 
 
 def digest(header: str, arrays: Arrays) -> str:
-    """SHA-256 over the header and, by name, each array's name, type, shape and the SHA-256 of each of its pieces.
-
-    Pieces are hashed in parallel (hashlib lets go of the interpreter), so that gigabytes take as long as reading them.
-    """
+    """SHA-256 over the header and, by name, each array's name, type, shape and the SHA-256 of each of its pieces."""
     sha = hashlib.sha256(header.encode())
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
         for name in sorted(arrays):
@@ -234,13 +228,13 @@ def _sha256(raw: NDArray[np.uint8]) -> bytes:
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str], *, owner_only: bool = False) -> Iterator[Path]:
-    """Yield a temporary path beside ``path``; on success flush it to the disk and rename, else remove it.
+    """Yield a temporary path; on success flush and rename it to ``path``, else remove it.
 
-    With ``owner_only`` nobody else can read the file, at any time, whoever could read the one it replaces.
+    With ``owner_only`` only its owner can read the file, at any time.
     """
     target = Path(path)
     if os.path.exists(target) and not target.is_file():  # a rename would put an ordinary file in place of a device
-        raise CannotError(f"cannot write {target}: it is there and is no ordinary file")
+        raise CannotError(f"cannot write {target}: it exists and is not an ordinary file")
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name

@@ -1,7 +1,7 @@
-"""Folders that are complete or not there: what ``container.replacing`` is for a file; and the lock of a folder.
+"""Write folders atomically, as ``container.replacing`` does for a file; and lock a folder.
 
-A folder is never written over.  Exchanging two of them is not one step on every system, and deleting what lies in a
-folder that somebody named by mistake cannot be undone.
+A folder is never overwritten: two folders cannot be exchanged in one step on every system, and deleting the content of
+a folder that was named by mistake cannot be undone.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ..errors import CannotError, OptionError
 
 
 def check_new_folder(path: str | os.PathLike[str]) -> None:
-    """Refuse a place that holds something already; an empty folder is as good as none."""
+    """Raise ``OptionError`` if the path exists and is not an empty folder."""
     target = Path(path)
     if target.is_symlink() or (target.exists() and not (target.is_dir() and not any(target.iterdir()))):
-        raise OptionError(f"{target} is there already and a folder is not written over; name another")
+        raise OptionError(f"{target} exists, and a folder is not overwritten; name another")
 
 
 @contextlib.contextmanager
@@ -41,7 +41,7 @@ def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
                     os.fsync(opened.fileno())
         mask = os.umask(0)
         os.umask(mask)
-        temporary.chmod(0o777 & ~mask)  # mkdtemp is for the owner alone; what is released is for everybody
+        temporary.chmod(0o777 & ~mask)  # mkdtemp is for the owner alone, a release is public
         os.rename(temporary, target)
     except OSError as error:
         raise CannotError(f"cannot write {target}: {error.strerror or error}") from None
@@ -51,11 +51,7 @@ def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def only_process(folder: Path, name: str) -> Iterator[None]:
-    """Hold the lock file ``name`` of a folder; the system releases it when the process ends, however it ends.
-
-    Raises:
-        CannotError: if another process holds it, or the folder cannot be written to.
-    """
+    """Hold the lock file ``name`` of a folder, or raise ``CannotError``; the system releases it with the process."""
     path = folder / name
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)

@@ -1,8 +1,7 @@
-"""Keys to sign with: Ed25519 in PEM files, PKCS8 for the private half and SubjectPublicKeyInfo for the public one.
+"""Sign files and verify signatures: Ed25519 keys in PEM files, as ``openssl genpkey -algorithm ed25519`` writes them.
 
-Used by ``signing``.  ``openssl genpkey -algorithm ed25519`` and ``openssl pkey -pubout`` write the same.
-A key file is hostile input: it may be large, a pipe, of another kind, or the wrong half.  A private key that other
-users can read, or that another user owns, is not used: it may not be secret any more.
+A key file is untrusted input.  A private key that other users can read, or that another user owns, is an error: it may
+not be secret any more.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ PathLike = str | os.PathLike[str]
 
 
 def make_keys(name: PathLike) -> tuple[Path, Path]:
-    """Write a new pair of keys, NAME.key (for its owner's eyes only) and NAME.pub; never over an existing file."""
+    """Write a new key pair, NAME.key (readable by its owner only) and NAME.pub; never overwrite a file."""
     from cryptography.hazmat.primitives import serialization as s
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     if not os.path.basename(os.fspath(name)):
-        raise OptionError(f"{os.fspath(name)!r} names no file; give the keys a name")
+        raise OptionError(f"{os.fspath(name)!r} is not the name of a file; name the keys")
     private, public = Path(f"{os.fspath(name)}.key"), Path(f"{os.fspath(name)}.pub")
     for path in (private, public):
         if os.path.lexists(path):
@@ -54,18 +53,14 @@ def make_keys(name: PathLike) -> tuple[Path, Path]:
 
 
 def private_key(path: PathLike) -> Ed25519PrivateKey:
-    """Read the half that signs.
-
-    Raises:
-        OptionError: if the file is no private Ed25519 key, or not for the eyes of this user only.
-    """
+    """Read a private key; it must be Ed25519 and readable by this user only."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     text, status = _read(path, LARGEST_KEY, OptionError)
     if b"PUBLIC KEY-----" in text:
-        raise OptionError(f"{path} is a public key; signing takes the private one")
+        raise OptionError(f"{path} is a public key; pass the private one to sign")
     if b"ENCRYPTED" in text:
         raise OptionError(f"{path} is locked with a password; unlock a copy first: openssl pkey -in {path} -out COPY")
     try:
@@ -83,14 +78,14 @@ def private_key(path: PathLike) -> Ed25519PrivateKey:
 
 
 def public_key(path: PathLike) -> Ed25519PublicKey:
-    """Read the half that verifies."""
+    """Read a public key."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
     text = small_file(path, LARGEST_KEY, OptionError)
     if b"PRIVATE KEY-----" in text:
-        raise OptionError(f"{path} is a private key, which should stay secret; verifying takes the public one")
+        raise OptionError(f"{path} is a private key, which should stay secret; pass the public one to verify")
     try:
         key = load_pem_public_key(text)
     except (ValueError, TypeError, UnsupportedAlgorithm):
@@ -108,12 +103,12 @@ def fingerprint(key: Ed25519PublicKey) -> str:
 
 
 def small_file(path: PathLike, most: int, problem: type[InputError]) -> bytes:
-    """The bytes of a small regular file; a pipe or a device could hang or never end."""
+    """Return the bytes of a small regular file; reading a pipe or a device could wait for ever."""
     return _read(path, most, problem)[0]
 
 
 def _read(path: PathLike, most: int, problem: type[InputError]) -> tuple[bytes, os.stat_result]:
-    """The bytes of a small regular file, and the status of that very file, whatever links lead to it."""
+    """Return the bytes of a small regular file and the status of that very file."""
     try:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
             status = os.fstat(file.fileno())
@@ -156,15 +151,14 @@ LARGEST = 2**12  # bytes; a real one has some hundred
 
 
 def signature_path(path: PathLike) -> Path:
-    """Where the signature of a file lies."""
+    """Return the path of the signature of a file."""
     return Path(f"{os.fspath(path)}{SUFFIX}")
 
 
 def write_signed(path: PathLike, key: PathLike, write: Callable[[Path], object]) -> None:
     """Let ``write`` make the file and sign it; both appear, or neither does.
 
-    The signature goes first: should the file then not follow, it is taken back, and an older file at this path is
-    left unsigned rather than with a signature that does not fit.
+    The signature is written first and removed if the file fails: an older file at this path is then unsigned.
     """
     private, beside = private_key(key), signature_path(path)
     if beside.is_dir():
@@ -187,22 +181,17 @@ def write_signed(path: PathLike, key: PathLike, write: Callable[[Path], object])
 
 
 def verified_digest(path: PathLike, key: PathLike, *, renamed: bool = False) -> str:
-    """Return the SHA-256 of the file, in hexadecimal, if its signature is valid for this public key.
+    """Return the SHA-256 of a file whose signature is valid for this public key, else raise ``FileFormatError``.
 
-    ``renamed`` allows another name than the signed one, for callers who check what the file is about themselves.
-
-    Raises:
-        FileFormatError: if there is no signature, or it is not one, or it is of another file or by another key, or the
-            file was signed under another name.
-        InputError: if the key cannot be used.
+    ``renamed`` allows another file name than the signed one, for callers who check what the file is about themselves.
     """
     from cryptography.exceptions import InvalidSignature
 
     public, beside = public_key(key), signature_path(path)
     if not os.path.lexists(beside):
         if not Path(path).is_file():
-            raise FileFormatError(f"there is no file {path}")
-        raise FileFormatError(f"{path} is not signed: there is no file {beside}")
+            raise FileFormatError(f"{path}: file not found")
+        raise FileFormatError(f"{path} is not signed: {beside} does not exist")
     signer, name, signature = _parsed(beside)
     if signer != fingerprint(public):
         raise FileFormatError(f"{path} was signed with another key than {key} (its fingerprint begins {signer[:16]})")
@@ -232,7 +221,7 @@ def _message(digest: str, name: str) -> bytes:
 
 
 def _parsed(path: Path) -> tuple[str, str, bytes]:
-    """The fingerprint, the name and the signature in a signature file; anything but the exact form is refused."""
+    """Return fingerprint, file name and signature of a signature file; only the exact form is accepted."""
     broken = FileFormatError(f"{path} is damaged or not a hushpath signature")
     try:
         fields = strict_json(small_file(path, LARGEST, FileFormatError).decode("ascii"))

@@ -1,7 +1,4 @@
-"""What nodes are called: all integers or all text, sorted in one way.
-
-A mix of integers and text becomes text; anything else (float, tuple, empty) is refused.
-"""
+"""Labels of nodes: all integers or all text, in canonical order.  A mix becomes text; other types are errors."""
 
 from __future__ import annotations
 
@@ -22,24 +19,24 @@ TOO_LARGE = "an integer label must fit in 64 bits; write it as text instead"
 
 
 class PlainLabels(tuple[Label, ...]):
-    """What ``plain_labels`` returned, or some of it: need not be looked at again."""
+    """Labels that ``plain_labels`` has checked."""
 
     __slots__ = ()
 
 
 def clean_labels(labels: Iterable[Any]) -> PlainLabels:
-    """Return labels as all ``int`` or all ``str``; refuse what is neither, empty or doubled."""
+    """Return labels as all ``int`` or all ``str``; other types, empty and repeated labels are errors."""
     names = labels if isinstance(labels, PlainLabels) else plain_labels(labels)
     if not names:
         raise NetworkError("the network has no nodes")
     if len(set(names)) != len(names):
         twice, _ = Counter(names).most_common(1)[0]
-        raise NetworkError(f"two nodes are called {str(twice)[:60]!r}")
+        raise NetworkError(f"two nodes have the label {str(twice)[:60]!r}")
     return names
 
 
 def plain_labels(labels: Iterable[Any]) -> PlainLabels:
-    """Return labels as all ``int`` or all ``str``, in the same order; one label may come many times."""
+    """Return labels as all ``int`` or all ``str``, in the same order, repeated or not."""
     raw = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
     kinds = set(map(type, raw))
     for kind in kinds:
@@ -69,14 +66,14 @@ def plain_labels(labels: Iterable[Any]) -> PlainLabels:
 
 
 def canonical_integer(text: str) -> bool:
-    """Whether text is a 64-bit integer as Python prints it: "17" and "-3", not "017", "+3", "-0" or "1e3"."""
+    """Return whether text is a 64-bit integer as Python prints it: "17" and "-3", not "017", "+3", "-0" or "1e3"."""
     if CANONICAL_INTEGER.fullmatch(text) is None:
         return False
     return len(text) < 19 or (len(text) <= 20 and -(2**63) <= int(text) < 2**63)
 
 
 def canonical_order(names: Sequence[Label]) -> Int:
-    """The positions of labels, sorted: integers by value, text by code point."""
+    """Return the positions of the sorted labels: integers by value, text by code point."""
     if isinstance(names[0], int):
         return np.argsort(np.array(names, np.int64))
     return np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)

@@ -35,33 +35,21 @@ SMALLEST_UNIT, LARGEST_UNIT = 1e-100, 1e100
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """Where exact arithmetic happens; every field is public."""
+    """The lattice of exact arithmetic; every field is public."""
 
     granularity: float  # length of one lattice step, a power of two
-    low: Int  # the lattice weight of each edge is clipped to what lies between this
-    high: Int  # and this
+    low: Int  # bounds that the lattice weight of each edge is clipped to
+    high: Int
     twins: Int  # the group of each edge: alike in everything public (Topology.twins)
 
     @classmethod
     def build(
         cls, topology: Topology, *, unit: float, max_weight: float | None = None, step: float | None = None
     ) -> Lattice:
-        """Choose the granularity from public facts only and translate the public bounds into steps.
-
-        Parameters
-        ----------
-        topology
-            The network with its declared bounds.
-        unit
-            How far one protected unit can move all weights together (L1).
-        max_weight
-            A public bound on every weight.
-        step
-            The granularity, if the owner declares it: a power of two.
-        """
+        """Choose the step from public facts only, or take a declared one, and convert the public bounds into steps."""
         granularity = step
         if not SMALLEST_UNIT <= unit <= LARGEST_UNIT:
-            raise OptionError(f"unit must lie between {SMALLEST_UNIT:g} and {LARGEST_UNIT:g}, got {unit:g}")
+            raise OptionError(f"`unit` must be between {SMALLEST_UNIT:g} and {LARGEST_UNIT:g}, got {unit:g}")
         max_weight = None if max_weight is None else positive(max_weight, "max_weight")
         m, n = max(topology.num_edges, 1), max(topology.num_nodes, 2)
         upper = topology.upper if max_weight is None else np.minimum(topology.upper, max_weight)

@@ -1,7 +1,4 @@
-"""A network as its owner has it: a public topology and private weights, from the tools people use.
-
-The constructors differ only in how they find labels, edge ends and weights; everything is
-checked in ``Topology.build`` and ``PrivateWeights``.  File readers live in ``readers``.
+"""A network: a public topology and private weights, from arrays, networkx, scipy or pandas (files: ``io.readers``).
 
 Which edges exist is public, so it must not depend on a weight.  Every edge is a row, an edge or a stored entry of its
 own, a zero is a weight like any other, and a missing weight is an error, never "no edge".
@@ -38,7 +35,7 @@ class Network:
 
     topology: Topology
     weights: PrivateWeights
-    weight_name: str = ""  # what the private column is called: no public column may be called so
+    weight_name: str = ""  # name of the private column; no public column may have it
 
     def __repr__(self) -> str:
         return f"Network({self.topology!r}, weights hidden)"
@@ -48,28 +45,26 @@ class Network:
         cls, labels: Iterable[Any], tails: ArrayLike, heads: ArrayLike, weights: ArrayLike, *, directed: bool = False,
         lower: ArrayLike = 0.0, upper: ArrayLike = np.inf, coordinates: ArrayLike | None = None,
         proxy: ArrayLike | None = None, proxy_name: str = "proxy", columns: Mapping[str, Iterable[Any]] | None = None,
-        parallel_edges: bool | None = False, weight_name: str = "",
+        parallel_edges: bool | None = False,
     ) -> Network:  # fmt: skip
-        """Build from node positions and one weight per edge (the common end of the constructors below).
+        """Build from labels, the positions of both ends of each edge in them, and one weight per edge.
 
-        Positions count the labels as they are given; the topology then has its own, canonical order.  ``proxy`` is a
-        public number per edge, in the order given (``Topology.with_proxy`` says what that means), and so are values of
-        other public ``columns``, by name.  Every edge is published; ``parallel_edges=True`` keeps edges that share both
-        ends, which are an error otherwise.
+        ``proxy`` (``Topology.with_proxy``) and other public ``columns`` have one value per edge, in the order given.
+        Every edge is published; edges that share both ends are an error unless ``parallel_edges=True``.
         """
         topology, kept = Topology.build(
             labels, tails, heads, directed=directed, lower=lower, upper=upper, coordinates=coordinates, proxy=proxy,
             proxy_name=proxy_name, columns=columns, parallel_edges=parallel_edges,
         )  # fmt: skip
         warn_of_rows(topology, tails, heads)
-        return cls(topology, PrivateWeights(weights, num_rows=np.asarray(tails).size, keep=kept), weight_name)
+        return cls(topology, PrivateWeights(weights, num_rows=np.asarray(tails).size, keep=kept))
 
     @classmethod
     def from_table(
         cls, table: Table, source: str, target: str, weight: str, *, lower: Bound, upper: Bound, proxy: str | None,
         columns: Sequence[str], parallel_edges: bool,
     ) -> Network:  # fmt: skip
-        """Build from columns (the common end of ``from_pandas`` and of all files)."""
+        """Build from columns."""
         topology, kept = table_topology(
             table, source, target, lower=lower, upper=upper, proxy=proxy, columns=columns, parallel_edges=parallel_edges
         )
@@ -119,15 +114,16 @@ class Network:
 
         known = None if proxy is None else proxy_numbers(values(proxy), f"edge attribute {proxy!r:.60}", "edge")
 
-        return cls.build(
+        made = cls.build(
             labels, tails, heads, column(weight),
             directed=bool(graph.is_directed()),
             lower=column(lower) if isinstance(lower, str) else lower,
             upper=column(upper, infinite=True) if isinstance(upper, str) else upper,
             coordinates=_networkx_coordinates(graph),
             proxy=known, proxy_name=proxy or "", columns={name: values(name) for name in columns},
-            parallel_edges=parallel_edges or None, weight_name=weight,
+            parallel_edges=parallel_edges or None,
         )  # fmt: skip
+        return replace(made, weight_name=weight)
 
     @classmethod
     def from_scipy(
@@ -149,11 +145,11 @@ class Network:
         from scipy.sparse import coo_array, issparse
 
         if not issparse(matrix):
-            raise NetworkError("give a sparse matrix: a dense one cannot tell a zero weight from no edge")
-        if (
-            form := matrix.format
-        ) not in KEEP_ZEROS:  # dia and bsr are padded with zeros, lil and dok drop an assigned one
-            raise NetworkError(f"a {form} matrix cannot tell a zero weight from no edge; build it as coo or csr")
+            raise NetworkError("pass a sparse matrix: a dense one cannot tell a zero weight from no edge")
+        if matrix.format not in KEEP_ZEROS:  # dia and bsr are padded with zeros, lil and dok drop an assigned one
+            raise NetworkError(
+                f"a {matrix.format} matrix does not keep zero weights; build it as coo or csr"
+            )
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise NetworkError(f"the matrix must be square, not {' x '.join(map(str, matrix.shape))}")
         n = matrix.shape[0]
@@ -203,7 +199,7 @@ class Network:
 
 
 def _frame_columns(frame: pandas.DataFrame, what: str, needed: Sequence[str], optional: Sequence[str] = ()) -> Columns:
-    """The wanted columns of a data frame as plain lists, with ``None`` for what pandas calls missing."""
+    """Return columns of a data frame as lists, with ``None`` for missing values."""
     pd = imported("pandas")
     if pd is None or not isinstance(frame, pd.DataFrame):
         raise NetworkError(f"{what} must be a pandas DataFrame, not {type(frame).__name__}")
@@ -216,7 +212,7 @@ def _frame_columns(frame: pandas.DataFrame, what: str, needed: Sequence[str], op
 
 
 def _networkx_coordinates(graph: networkx.Graph) -> list[tuple[float, float]] | None:
-    """Positions from node attributes ``x``/``y`` or ``pos``; unknown where a node has none, or no numbers."""
+    """Return positions from node attributes ``x``/``y`` or ``pos``, NaN where a node has no numbers there."""
     places: list[tuple[float, float]] = []
     for _, attributes in graph.nodes(data=True):
         place = attributes.get("pos")

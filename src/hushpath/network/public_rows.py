@@ -23,7 +23,7 @@ TRIP_COLUMNS = frozenset({
     "passengerid", "patientid", "person", "personid", "rentalid", "rideid", "rider", "riderid", "startedat", "tripid",
     "userid", "usertype",
 })  # fmt: skip
-USE_TRIPS = "pass the trips with --trips (read_trips) and a network of its own"
+USE_TRIPS = "release them as trips (read_trips, release-trips) over a network of its own"
 
 
 def check_columns(names: Iterable[Any], what: str, named: Iterable[str]) -> None:

@@ -13,25 +13,29 @@
 
 Every section is a dataclass, and the sections that are also arguments in Python (``WeightUnit``, ``TripUnit``,
 ``Budget``, ``Noise``, ``Quantity``, ``Schedule``) are those very classes, so a key means the same in a file, in Python
-and on the command line.  The specification, with file names in place of paths, is embedded in the release.
+and on the command line.  The specification is embedded in the release, with file names in place of paths and
+without [expected], which only plans use.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 import types
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import date
 from difflib import get_close_matches
 from functools import cached_property
+from inspect import signature
 from pathlib import Path
-from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from .._validate import shorten
 from ..errors import HushpathError, OptionError
 from ..io.readers import read_network, read_topology
 from ..measurement.private_step import measure, measure_trips
+from ..network.columns import public_names
 from ..network.network import Network
 from ..network.topology import Topology
 from ..noise import Noise
@@ -45,8 +49,9 @@ from ..published.release import Release, in_periods
 from ..trips.trips import Trips, read_trips
 from .evaluate import Comparison, compare
 from .release import publish, strategy_for
-from .schedule import Schedule
+from .schedule import Schedule, shares, spans
 from .series import Series, SeriesRun, series
+from .spec_help import HELP
 
 LARGEST_SPEC = 2**16  # characters
 Section = TypeVar("Section")
@@ -67,6 +72,11 @@ class NetworkSection:
     upper: float | str = float("inf")
     parallel_edges: bool = False
     format: str | None = None
+
+    @property
+    def path(self) -> Path | tuple[Path, str]:
+        """The file as ``read_network`` takes it."""
+        return self.file if self.format is None else (self.file, self.format)
 
 
 @dataclass(frozen=True)
@@ -138,12 +148,21 @@ class ReleaseSpec:
     schedule: Schedule | None = None
 
     def __post_init__(self) -> None:
-        if (self.weights is None) == (self.trips is None):
-            raise OptionError("a specification needs either [weights] or [trips]")
+        if self.weights is not None and self.trips is not None:
+            raise OptionError("[weights] and [trips] contradict each other: keep one of them")
+        if self.weights is None and self.trips is None:
+            raise OptionError("[weights] or [trips] is missing")
         if isinstance(self.unit, TripUnit) != (self.trips is not None):
             raise OptionError("[unit] must have `protects` for trips, and `l1` or `edges` for weights")
         if self.schedule is not None and self.trips is None:
-            raise OptionError("[schedule] is for releases of trips")
+            raise OptionError("[schedule] applies to [trips] only")
+        if self.schedule is not None and self.unit.days is not None:
+            raise OptionError("[schedule] sets the days of each release: remove `unit.days`")
+        taken = self.weights.options.keys() & signature(plan).parameters.keys() if self.weights else ()
+        if taken:
+            raise OptionError(f"`weights.options.{min(taken)}` is not an option of a mechanism; it has its own key")
+        named, private = self.network, self.weights.column if self.weights else ""
+        public_names(private, (named.source, named.target), named.proxy, named.columns, named.lower, named.upper)
 
     @cached_property
     def text(self) -> str:
@@ -153,10 +172,14 @@ class ReleaseSpec:
     def topology(self) -> Topology:
         """Read the public network.  No private column is looked at."""
         named, found = self.network, _named_columns(self)
+        private = self.trips.file if self.trips else None
+        for key, public in (("file", named.file), ("nodes", named.nodes)):
+            if private and public and public.exists() and private.exists() and public.samefile(private):
+                raise OptionError(f"`network.{key}` is published, but {public} is the private table of trips")
         return read_topology(
-            named.file, source=named.source, target=named.target, directed=named.directed, nodes=named.nodes,
-            lower=named.lower, upper=named.upper, proxy=named.proxy, columns=found, format=named.format,
-            weight=self.weights.column if self.weights else "weight", parallel_edges=named.parallel_edges,
+            named.path, source=named.source, target=named.target, directed=named.directed, nodes=named.nodes,
+            lower=named.lower, upper=named.upper, proxy=named.proxy, columns=found,
+            weight=self.weights.column if self.weights else "", parallel_edges=named.parallel_edges,
         )  # fmt: skip
 
     def read(self) -> Network | Trips:
@@ -165,18 +188,16 @@ class ReleaseSpec:
             return self._trips()
         assert self.weights is not None
         named, own = self.network, self.weights
+        edge_data: Any = own.edge_data if own.interval is None else (own.edge_data, own.interval)
         return read_network(
-            named.file, source=named.source, target=named.target, weight=own.column, directed=named.directed,
+            named.path, source=named.source, target=named.target, weight=own.column, directed=named.directed,
             nodes=named.nodes, lower=named.lower, upper=named.upper, proxy=named.proxy, columns=named.columns,
-            edge_data=own.edge_data, interval=own.interval, parallel_edges=named.parallel_edges, format=named.format,
+            edge_data=edge_data, parallel_edges=named.parallel_edges,
         )  # fmt: skip
 
     def _trips(self) -> Trips:
         own = self.trips
         assert own is not None
-        for public in (self.network.file, self.network.nodes):
-            if public is not None and public.exists() and own.file.exists() and public.samefile(own.file):
-                raise OptionError(f"{public} is the private table of trips, and a network is published")
         edge: Any = own.edge[0] if len(own.edge) == 1 else own.edge or None
         names = ("person", "day", "trip", "seconds", "node", "time", "nodes", "times", "durations", "period", "periods")
         return read_trips(own.file, self.topology(), edge=edge, **{name: getattr(own, name) for name in names})
@@ -283,9 +304,12 @@ def read_spec(path: str | Path, changes: Mapping[str, Mapping[str, Any]] | None 
     """
     place = Path(path)
     try:
-        text = place.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        if place.exists() and not place.is_file():  # reading a pipe or a device may wait for ever
+            raise OptionError(f"{place} is not an ordinary file")
+        with place.open(encoding="utf-8-sig") as file:
+            text = file.read(LARGEST_SPEC + 1)
+    except (OSError, ValueError) as error:  # UnicodeDecodeError is a ValueError
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
         raise OptionError(f"{place}: {reason}") from None
     try:
         return make_spec(parse_toml(text), changes, folder=place.parent)
@@ -300,39 +324,44 @@ def parse_toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise OptionError(f"not valid TOML: {str(error)[:100]}") from None
+        raise OptionError(f"not valid TOML: {str(error)[:200]}") from None
 
 
 def make_spec(
     tables: Mapping[str, Any], changes: Mapping[str, Mapping[str, Any]] | None = None, folder: Path | None = None
 ) -> ReleaseSpec:
-    """Return the specification of these tables, with ``changes``; paths are relative to ``folder``."""
-    merged = {name: dict(_table(name, table)) for name, table in tables.items()}
-    for name, values in (changes or {}).items():
+    """Return the specification of these tables, with ``changes``; paths in the tables are relative to ``folder``."""
+    for name, table in tables.items():
+        if name not in SECTIONS:
+            raise OptionError(f"`{_short(name)}` is not a section{_suggest(name, SECTIONS)}")
+        if not isinstance(table, Mapping):
+            raise OptionError(f"`{name}` must be a section, [{name}], got {shorten(table)}")
+    changed = {name: dict(values) for name, values in (changes or {}).items()}
+    merged = {name: dict(table) for name, table in tables.items()}
+    if merged.get("unit", {}).keys() & {"l1", "l2", "edges"} and changed.get("unit", {}).keys() & {"l1", "edges"}:
+        for key in ("l1", "l2", "edges"):  # two ways to say the same thing
+            merged["unit"].pop(key, None)
+    relative = {(name, key) for name, table in merged.items() for key in table if key not in changed.get(name, {})}
+    for name, values in changed.items():
         merged.setdefault(name, {}).update(values)
-    unknown = sorted(set(merged) - SECTIONS.keys())
-    if unknown:
-        raise OptionError(f"unknown section [{unknown[0][:40]}]{_suggest(unknown[0], SECTIONS)}")
     for needed in ("network", "unit", "budget"):
         if needed not in merged:
             raise OptionError(f"the section [{needed}] is missing")
     merged["budget"].setdefault("delta", 1e-6)
     kinds: dict[str, type] = {**SECTIONS, "unit": TripUnit if "trips" in merged else WeightUnit}
     found: dict[str, Any] = {name: _section(kinds[name], name, table) for name, table in merged.items()}
-    made = ReleaseSpec(**found)
-    return made if folder is None else _placed(made, folder)
+    for name, key in relative:
+        value = getattr(found[name], key)
+        if folder is not None and isinstance(value, Path):
+            found[name] = replace(found[name], **{key: folder / value})
+    return ReleaseSpec(**found)
 
 
 SECTIONS: dict[str, type] = {
     "network": NetworkSection, "weights": WeightsSection, "trips": TripsSection, "unit": WeightUnit, "budget": Budget,
     "noise": Noise, "quantity": Quantity, "ledger": LedgerSection, "expected": ExpectedSection, "schedule": Schedule,
 }  # fmt: skip
-
-
-def _table(name: str, table: Any) -> Mapping[str, Any]:
-    if not isinstance(table, Mapping):
-        raise OptionError(f"`{name[:40]}` must be a section, [{name[:40]}], got {shorten(table)}")
-    return table
+PUBLISHED = tuple(name for name in SECTIONS if name != "expected")
 
 
 def _section(kind: type[Section], name: str, table: Mapping[str, Any]) -> Section:
@@ -341,48 +370,72 @@ def _section(kind: type[Section], name: str, table: Mapping[str, Any]) -> Sectio
     hints = get_type_hints(kind)
     for key in table:
         if key not in known:
-            raise OptionError(f"`{name}.{key[:40]}` is unknown{_suggest(key, known)}")
-    for key, one in known.items():
-        if key not in table and one.default is MISSING and one.default_factory is MISSING:
-            raise OptionError(f"`{name}.{key}` is missing")
+            other = {WeightUnit: ("[trips]", TripUnit), TripUnit: ("[weights]", WeightUnit)}.get(kind)
+            if other and key in {one.name for one in fields(other[1]) if one.init}:
+                raise OptionError(f"`{name}.{key}` applies to {other[0]} only; known: {', '.join(known)}")
+            raise OptionError(f"`{name}.{_short(key)}` is unknown{_suggest(key, known)}")
+    needed = [key for key, one in known.items() if one.default is MISSING and one.default_factory is MISSING]
+    if kind is WeightUnit and "edges" not in table:
+        needed.append("l1")
+    for key in needed:
+        if table.get(key) is None:
+            raise OptionError(f"`{name}.{key}` is missing: {HELP[f'{name}.{key}']}")
     values = {key: _value(value, hints[key], f"{name}.{key}") for key, value in table.items()}
     try:
-        return kind(**values)
+        made = kind(**values)
+        if isinstance(made, Schedule):
+            spans(made.first, made.every, made.count)
+            shares(made.count, made.split)
     except HushpathError as error:
-        raise OptionError(f"[{name}]: {error}") from None
+        text = str(error).replace("`unit l2`", "`l2`").replace("`unit`", "`l1`").replace("`noise`", "`law`")
+        named = re.sub(r"`(\w+)`", lambda found: f"`{name}.{found[1]}`" if found[1] in known else found[0], text)
+        raise OptionError(named if named != text else f"[{name}]: {text}") from None
+    return made
 
 
 def _value(value: Any, hint: Any, path: str) -> Any:
     """Return a TOML value as the type that a field declares."""
-    if hint is Any or isinstance(value, date):
+    if hint is Any:
         return value
+    if isinstance(value, date):  # TOML has dates without quotes
+        if path == "quantity.date":
+            return str(value)
+        if path in ("unit.days", "schedule.first"):
+            return value
     options = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     for option in options:
         base = get_origin(option) or option
-        if base is Path and isinstance(value, (str, Path)):
+        if base is Literal and isinstance(value, str):
+            return value  # the class checks its own names
+        if base is Path and isinstance(value, (str, Path)) and str(value).isprintable() and str(value):
             return Path(value)
-        if base is tuple and isinstance(value, (list, tuple)):
-            return tuple(value)
-        if base is tuple and isinstance(value, str):  # a list of one name; or text that the class itself parses
-            return (value,) if get_args(option)[0] is str else value
-        if base is float and isinstance(value, (int, float)) and not isinstance(value, bool):
-            return float(value)
-        if base is bool and isinstance(value, bool):
+        if base is tuple:
+            texts = get_args(option)[:1] == (str,)
+            if isinstance(value, str):  # a list of one name; or text that the class itself parses
+                return (value,) if texts else value
+            if isinstance(value, (list, tuple)) and not (texts and any(not isinstance(one, str) for one in value)):
+                return tuple(value)
+        elif base is float and isinstance(value, (int, float)) and not isinstance(value, bool):
+            if abs(value) < 10**308 or isinstance(value, float):
+                return float(value)
+        elif base is types.NoneType and value is None:
             return value
-        if isinstance(base, type) and base is not bool and isinstance(value, base) and not isinstance(value, bool):
-            return value
-        if base is types.NoneType and value is None:
-            return value
-        if isinstance(base, type) and issubclass(base, str) and isinstance(value, str):
-            return value  # an enum checks its own names
-    names = sorted({TYPE_NAMES.get(getattr(get_origin(one) or one, "__name__", ""), "text") for one in options} - {""})
-    raise OptionError(f"`{path}` must be {' or '.join(names)}, got {shorten(value)}")
+        elif isinstance(base, type) and base is not Path and (base is bool) == isinstance(value, bool):
+            text = issubclass(base, str) and isinstance(value, str)  # or an enum
+            if text or isinstance(value, base):
+                return value
+    names = dict.fromkeys(TYPE_NAMES.get(getattr(get_origin(one) or one, "__name__", ""), "text") for one in options)
+    raise OptionError(f"`{path}` must be {' or '.join(name for name in names if name)}, got {shorten(value)}")
 
 
 TYPE_NAMES = {
     "Path": "a file name", "str": "text", "bool": "true or false", "float": "a number", "int": "an integer",
-    "tuple": "a list", "dict": "a table", "NoneType": "",
+    "tuple": "a list of names", "dict": "a table", "NoneType": "", "date": "a date",
 }  # fmt: skip
+
+
+def _short(name: str) -> str:
+    return "".join(letter if letter.isprintable() else "?" for letter in name[:40])
 
 
 def _suggest(name: str, known: Mapping[str, Any]) -> str:
@@ -399,40 +452,28 @@ def _named_columns(spec: ReleaseSpec) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _placed(spec: ReleaseSpec, folder: Path) -> ReleaseSpec:
-    """The same specification with paths relative to its folder."""
-
-    def placed(section: Any) -> Any:
-        if not is_dataclass(section):
-            return section
-        paths = {
-            one.name: folder / value for one in fields(section) if isinstance(value := getattr(section, one.name), Path)
-        }
-        return replace(section, **paths) if paths else section  # type: ignore[type-var]
-
-    return replace(spec, **{one.name: placed(getattr(spec, one.name)) for one in fields(spec)})
-
-
 def _toml(spec: ReleaseSpec) -> Iterator[str]:
-    """Canonical TOML of everything that differs from its default."""
-    for name in SECTIONS:
+    """Canonical TOML of everything that is published and differs from its default; the budget is always written."""
+    for name in PUBLISHED:
         section = getattr(spec, name)
         if section is None:
             continue
         defaults = {one.name: one.default for one in fields(section)}
         values = {
             key: value
-            for key, value in asdict(section).items()
-            if value is not None and value != defaults.get(key) and value not in ((), {}) and key in _inputs(section)
+            for key, value in inputs(section).items()
+            if name == "budget" or (value != defaults.get(key) and value not in ((), {}))
         }
-        if values:
+        if values or name in ("weights", "trips"):
             yield f"[{name}]"
             yield from (f"{key} = {toml_value(value)}" for key, value in values.items())
             yield ""
 
 
-def _inputs(section: Any) -> set[str]:
-    return {one.name for one in fields(section) if one.init}
+def inputs(section: Any) -> dict[str, Any]:
+    """Return the keys of a section that are set, with their values."""
+    found = {one.name: getattr(section, one.name) for one in fields(section) if one.init}
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def toml_value(value: Any) -> str:
@@ -451,7 +492,8 @@ def toml_value(value: Any) -> str:
         return "[" + ", ".join(toml_value(one) for one in value) + "]"
     if isinstance(value, (int, float)):
         return repr(value)
-    return '"' + "".join(_escaped(letter) for letter in str(value)) + '"'
+    text = str(value).encode("utf-8", "replace").decode()  # TOML has no lone surrogates
+    return '"' + "".join(_escaped(letter) for letter in text) + '"'
 
 
 def _key(key: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,7 +10,8 @@ from ..errors import OptionError
 from ..privacy.units import Protects
 from ..published.promise import odds_factor
 from ..published.release import load
-from .spec import SECTIONS, ReleaseSpec, make_spec, parse_toml, read_spec, toml_value
+from .spec import PUBLISHED as PUBLISHED_SECTIONS
+from .spec import SECTIONS, ReleaseSpec, inputs, make_spec, parse_toml, read_spec, toml_value
 
 PROMISE, PUBLISHED, PRIVATE, OTHER = "promise", "published data", "private data", "other"
 SIZE = {Protects.TRIP: 0, Protects.PERSON_DAY: 1, Protects.PERSON: 2}
@@ -40,63 +41,71 @@ def read_any_spec(path: Path) -> ReleaseSpec:
         return read_spec(path)
     text = load(path, index=False).statement.specification
     if not text:
-        raise OptionError(f"{path} embeds no specification: it was made in Python, not by the command line")
+        raise OptionError(f"{path} embeds no specification: it was made in Python")
     return make_spec(parse_toml(text))
 
 
-def compare_specs(before: ReleaseSpec, after: ReleaseSpec) -> list[Change]:
-    """Return every key that differs between two specifications, those of the promise first."""
-    one, other = _flat(before), _flat(after)
+def compare_specs(before: ReleaseSpec, after: ReleaseSpec, *, published: bool = False) -> list[Change]:
+    """Return every key that differs, those of the promise first; ``published`` leaves out what is not embedded."""
+    sections = PUBLISHED_SECTIONS if published else tuple(SECTIONS)
+    one, other = _flat(before, sections), _flat(after, sections)
     found = [
-        Change(_about(key), key, one.get(key), other.get(key), _meaning(key, one.get(key), other.get(key)))
+        Change(_ABOUT.get(key.partition(".")[0], OTHER), key, one.get(key), other.get(key), _meaning(key, one, other))
         for key in dict.fromkeys([*one, *other])
         if one.get(key) != other.get(key)
     ]
     return sorted(found, key=lambda change: (PROMISE, PUBLISHED, PRIVATE, OTHER).index(change.about))
 
 
-def _flat(spec: ReleaseSpec) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name in SECTIONS:
-        section = getattr(spec, name)
-        if section is not None:
-            inputs = {one.name for one in fields(section) if one.init}
-            found |= {
-                f"{name}.{key}": value.name if isinstance(value, Path) else value
-                for key, value in asdict(section).items()
-                if key in inputs and value is not None
-            }
-    return found
+def _flat(spec: ReleaseSpec, sections: tuple[str, ...]) -> dict[str, Any]:
+    chosen = [(name, getattr(spec, name)) for name in sections]
+    return {
+        f"{name}.{key}": value.name if isinstance(value, Path) else value
+        for name, section in chosen
+        if section is not None
+        for key, value in inputs(section).items()
+    }
 
 
-def _about(key: str) -> str:
-    return _ABOUT.get(key.partition(".")[0], OTHER)
-
-
-def _meaning(key: str, before: Any, after: Any) -> str:
-    """What a change of a key of the promise means for those who are protected."""
-    if key == "budget.epsilon" and before and after:
+def _meaning(key: str, one: dict[str, Any], other: dict[str, Any]) -> str:
+    """What a change means for those who are protected."""
+    before, after = one.get(key), other.get(key)
+    if ("unit.protects" in one) != ("unit.protects" in other) and key.startswith("unit."):
+        return "another kind of protected unit: the two promises cannot be compared"
+    if key == "budget.epsilon":
         factors = f"odds can change {odds_factor(before)} -> {odds_factor(after)} times"
-        return f"{'weaker' if after > before else 'stronger'} protection: {factors}"
-    if key in ("budget.delta",) and before is not None and after is not None:
-        return f"{'weaker' if after > before else 'stronger'} protection"
-    if key in ("unit.l1", "unit.l2") and before and after:
-        return f"{'smaller' if after < before else 'larger'} changes of the weights are protected"
-    if key == "unit.protects" and before in SIZE and after in SIZE:
-        return f"{'weaker' if SIZE[after] < SIZE[before] else 'stronger'} protection: one unit is a {after}"
+        return _protection(after < before, "NOT PRIVATE" if after == math.inf else factors)
+    if key == "budget.delta":
+        return _protection(after < before)
+    if key in ("unit.l1", "unit.l2"):  # without a bound in L2 norm, all changes within the L1 norm are protected
+        larger = before is not None and (after is None or after > before)
+        return _protection(larger, f"{'larger' if larger else 'smaller'} changes of the weights are protected")
+    if key == "unit.protects":
+        return _protection(SIZE[after] > SIZE[before], f"one unit is a {after}")
     if key == "unit.neighbours":
-        return "stronger" if after == "replace" else "weaker: exchanging a unit's data counts as two changes"
-    if key == "unit.days":
-        return "other days count; the budget is charged for these days"
-    if key == "ledger.file":
-        return "charged to another ledger; earlier releases are not added up with it" if before and after else (
-            "no ledger: releases of the same data are not added up" if before else "releases are added up in a ledger"
-        )  # fmt: skip
-    if key in ("network.proxy", "network.columns", "network.nodes"):
-        return "published as given; it must not be computed from private data"
-    if key.startswith("trips.") and key.partition(".")[2] in ("low", "high"):
-        return "public bound of one pass; no part of the promise, it clips times"
-    return ""
+        return _protection(after == "replace", f"exchanging a unit counts as {1 if after == 'replace' else 2} changes")
+    if key == "ledger.file" and before and after:
+        return "charged to another ledger; earlier releases are not added up with it"
+    return MEANINGS.get((key, after is None), MEANINGS.get((key, None), ""))
+
+
+def _protection(stronger: bool, reason: str = "") -> str:
+    return f"{'stronger' if stronger else 'weaker'} protection{f': {reason}' if reason else ''}"
+
+
+PUBLIC = "published as given; it must not be computed from private data"
+CLIPS = "public bound of one pass; it clips times and changes no protection"
+MEANINGS: dict[tuple[str, bool | None], str] = {  # by key, and whether it was removed (None: either)
+    ("unit.days", None): "other days are released; the budget is charged for these days",
+    ("unit.population", None): "helps to judge delta; changes no protection",
+    ("unit.max_edges", None): "changes the accuracy and no protection",
+    ("unit.lattice_step", None): "changes the accuracy and no protection",
+    ("ledger.file", True): "no ledger: releases of the same data are not added up",
+    ("ledger.file", False): "releases of the same data are added up",
+    ("network.proxy", None): PUBLIC, ("network.columns", None): PUBLIC, ("network.nodes", None): PUBLIC,
+    ("trips.low", None): CLIPS, ("trips.high", None): CLIPS,
+    ("schedule.count", None): "the budget is the total of these releases",
+}  # fmt: skip
 
 
 def _shown(value: Any) -> str:

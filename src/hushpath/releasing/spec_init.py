@@ -6,8 +6,10 @@ Names are public facts of the layout.  What cannot be guessed from a name is lef
 from __future__ import annotations
 
 import csv
+import gzip
 import os
 import sqlite3
+import zlib
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
@@ -27,6 +29,7 @@ GUESSES: dict[str, tuple[str, ...]] = {
     "trips.seconds": ("seconds", "duration", "travel_time", "time_s", "secs"),
     "trips.period": ("period", "time_of_day", "peak"),
 }
+LONGEST_HEADER = 2**16  # bytes
 ENDS = (("from", "to"), ("source", "target"), ("u", "v"), ("tail", "head"), ("from_node", "to_node"))
 EDGE_IDS = ("edge", "edge_id", "link", "link_id", "way_id", "segment")
 
@@ -46,8 +49,8 @@ def initial_spec(network: Path, trips: Path | None, *, relative_to: Path) -> tup
     public = column_names(network)
     private = [] if trips is None else column_names(trips)
     lines = [
-        "# What is released, from what, and to whom it is promised. Review every line: all of it is published with",
-        "# the release, file names included. Lines that begin with '# DECIDE' have no default.",
+        "# What is released, from what, and to whom it is promised. Review every line: all of it but [expected] is",
+        "# published with the release, file names included. Lines that begin with '# DECIDE' have no default.",
         "",
         "[network]  # public: every column named here is published",
         *_line("network.file", _path(network, relative_to)),
@@ -61,7 +64,7 @@ def initial_spec(network: Path, trips: Path | None, *, relative_to: Path) -> tup
     lines += _line("network.proxy", proxy or "free_flow", active=proxy is not None)
     open_keys: list[str] = []
     if public:
-        lines.append(f"# columns of {network.name}: {', '.join(public[:40])}")
+        lines.append(_listed(network, public))
     if trips is None:
         weight = _guess("weights.column", [name for name in public if name != proxy])
         lines += ["", "[weights]  # private", *_line("weights.column", weight or "weight", active=weight is not None)]
@@ -74,7 +77,7 @@ def initial_spec(network: Path, trips: Path | None, *, relative_to: Path) -> tup
         lines += ["", "[trips]  # private", *_line("trips.file", _path(trips, relative_to)), *_trip_lines(private)]
         lines += [*_decide("trips.low", 0.5), *_decide("trips.high", 6.0)]
         if private:
-            lines.append(f"# columns of {trips.name}: {', '.join(private[:40])}")
+            lines.append(_listed(trips, private))
         lines += ["", "[unit]  # who is protected", *_decide("unit.protects", "person-day")]
         lines += _line("unit.days", "2026-10-01..2026-10-31", active=False)
         lines += _line("unit.population", 100_000, active=False)
@@ -102,30 +105,32 @@ def initial_spec(network: Path, trips: Path | None, *, relative_to: Path) -> tup
 def column_names(path: Path) -> list[str]:
     """Return the names of the columns of a file, or of the first part of a folder; none if its format has no header.
 
-    A header, a schema or a table definition is read, and nothing behind it.
+    A header line, a schema or a table definition is read, and nothing behind it.
     """
     if path.is_dir():
         parts = sorted(part for part in path.iterdir() if part.suffix.lower() in (".parquet", ".csv", ".tsv"))
         return column_names(parts[0]) if parts else []
-    suffix = path.suffix.lower()
+    if not path.is_file():
+        raise NetworkError(f"{path}: not found")
+    name = path.name.lower().removesuffix(".gz")
     try:
-        if suffix == ".parquet":
+        if name.endswith(".parquet"):
             from pyarrow.parquet import read_schema
 
             return [str(name) for name in read_schema(path).names]
-        if suffix in (".csv", ".tsv"):
-            with path.open(encoding="utf-8-sig", newline="") as file:
-                header = file.readline(2**16)
-            names = next(csv.reader([header], delimiter="\t" if suffix == ".tsv" else ","), [])
+        if name.endswith((".csv", ".tsv")) and not name.endswith(".osrm.csv"):
+            with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+                header = file.readline(LONGEST_HEADER).decode("utf-8-sig")  # bytes: no other line is decoded
+            names = next(csv.reader([header], delimiter="\t" if name.endswith(".tsv") else ","), [])
             return [name.strip() for name in names]
-        if suffix == ".gpkg":
-            with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        if name.endswith(".gpkg"):
+            with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
                 return [str(row[1]) for row in connection.execute("PRAGMA table_info(edges)")]
-    except (OSError, UnicodeDecodeError, ValueError, sqlite3.Error):
-        raise NetworkError(f"cannot read the column names of {path}") from None
-    if not path.is_file():
-        raise NetworkError(f"{path}: not found")
-    return []
+    except (OSError, EOFError, ValueError, zlib.error, csv.Error, sqlite3.Error):  # they may quote what they found
+        pass
+    else:
+        return []
+    raise NetworkError(f"cannot read the column names of {path}")
 
 
 def _trip_lines(names: list[str]) -> list[str]:
@@ -143,6 +148,11 @@ def _trip_lines(names: list[str]) -> list[str]:
     period = _guess("trips.period", names)
     lines += _line("trips.period", period or "period", active=False)
     return [*lines, *_line("trips.periods", ["am", "pm"], active=False)]
+
+
+def _listed(path: Path, names: list[str]) -> str:
+    """A comment; names are escaped, so that none can end it."""
+    return f"# columns of {toml_value(path)}: {', '.join(toml_value(name[:100]) for name in names[:40])}"
 
 
 def _guess(key: str, names: Iterable[str]) -> str | None:

@@ -1,8 +1,7 @@
 """Read a network from a file: an edge list (CSV, TSV, Parquet) or what tools write (osmnx, SUMO, OSRM, TNTP).
 
-One file per format turns bytes into columns; ``READERS`` lists them, and the conformance suite runs
-over that list.  ``read_topology`` takes the public half only, so it also works on a file that has no weights.  Columns
-that are not named stay in the file: they may be private.
+One file per format turns bytes into columns; ``READERS`` lists them, and the conformance suite runs over that list.
+Columns that are not named stay in the file: they may be private.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..._validate import is_real
 from ...errors import NetworkError, OptionError
 from ...network.columns import public_names
 from ...network.labels import canonical_integer
@@ -24,32 +24,32 @@ from .base import FilePath, Reader, check_path, decoded, shown
 from .edge_lists import CSV, PARQUET, TSV
 from .geopackage import GEOPACKAGE
 from .graphml import GRAPHML
-from .join import ID, check_join, joined
 from .osrm import OSRM
 from .sumo import SUMO
 from .tntp import TNTP
 
-_ALL: tuple[Reader, ...] = (CSV, TSV, PARQUET, GRAPHML, GEOPACKAGE, OSRM, SUMO, TNTP)
-READERS = {reader.name: reader for reader in _ALL}
+READERS = {reader.name: reader for reader in (CSV, TSV, PARQUET, GRAPHML, GEOPACKAGE, OSRM, SUMO, TNTP)}
+ID = "id"  # the column of edge ids, in formats whose weights may be in a second file
 
 
 def read_network(
-    path: FilePath, *,
+    path: FilePath | tuple[FilePath, str], *,
     source: str = "source", target: str = "target", weight: str = "weight", directed: bool = False,
     lower: Bound = 0.0, upper: Bound = np.inf, nodes: FilePath | None = None, proxy: str | None = None,
-    columns: Sequence[str] = (), edge_data: FilePath | None = None, interval: float | None = None,
-    parallel_edges: bool = False, format: str | None = None,  # noqa: A002 - the word people look for
+    columns: Sequence[str] = (), edge_data: FilePath | tuple[FilePath, float] | None = None,
+    parallel_edges: bool = False,
 ) -> Network:  # fmt: skip
     """Read a network with its private weights.
 
     Every edge is published, so a table in which two rows have the same ends is an error: it may be a table of trips
-    (``read_trips``).  GraphML, SUMO, TNTP and GeoPackages of osmnx name edges, so there such edges are kept, unless
-    there are more than two per pair of ends on average.
+    (``read_trips``).  GraphML, SUMO, TNTP and GeoPackages of osmnx name edges, so they may have parallel edges, up to
+    two per pair of ends on average.
 
     Parameters
     ----------
     path
-        The edge list, or what tools write: CSV, TSV, Parquet, GraphML, GeoPackage, SUMO, TNTP; also with ``.gz``.
+        The edge list, or what tools write: CSV, TSV, Parquet, GraphML, GeoPackage, SUMO, TNTP; also with ``.gz``.  If
+        the suffix does not tell the format, a pair of the file and the name of its format, for example "csv".
     source, target, weight
         The columns of both ends and of the private weight.
     directed
@@ -63,28 +63,38 @@ def read_network(
         costs no privacy and bounds nothing.  IT MUST BE PUBLIC: a column computed from the private data breaks the
         promise (``Topology.with_proxy``).
     columns
-        Other public columns, such as ids of edges (``read_trips``) and bounds of a pass (``release``).  A column that
-        is not named is not read: it may be private.
-    edge_data, interval
-        The private file of a public SUMO network, and the second at which the interval begins that holds the weights
-        (not needed if there is one).
+        Other public columns, such as ids of edges (``read_trips``) and bounds of a pass (``release_trips``).  A column
+        that is not named is not read: it may be private.
+    edge_data
+        The private edgeData file of a public SUMO network; or a pair of the file and the second at which the interval
+        begins that holds the weights, if it has several.
     parallel_edges
         Keep rows with the same ends as parallel edges.
-    format
-        The name of the format, if the suffix does not tell.
+
+    Returns
+    -------
+    Network
+        The public topology and the private weights.
+
+    Raises
+    ------
+    NetworkError
+        If the file cannot be read, or is not a network.
+    OptionError
+        If a column is named twice, or a public column is the private weight.
     """
     public = public_names(weight, (source, target), proxy, columns, lower, upper)
-    reader = reader_of(path, format)
+    file, reader = _with_reader(path)
     if reader.no_weights:
         raise NetworkError(reader.no_weights)
-    check_join(reader, edge_data, interval)
+    private, interval = _edge_data(reader, edge_data)
     if weight in reader.rates:
         raise OptionError(f"{weight!r} does not add up along a path, as times and lengths do, so it is not a weight")
-    if weight in (source, target):  # else what edge_data says would stand in for labels
+    if weight in (source, target):  # else edge_data would replace the labels
         raise OptionError("source, target, weight and bounds must name different columns")
-    table = _read(path, [source, target, weight if edge_data is None else ID, *public], directed, nodes, reader)
-    if edge_data is not None:
-        table = joined(table, reader, weight, edge_data, interval)
+    table = _read(file, [source, target, weight if private is None else ID, *public], directed, nodes, reader)
+    if private is not None:
+        table = _join(table, reader, weight, private, interval)
     return Network.from_table(
         table, source, target, weight, lower=lower, upper=upper, proxy=proxy, columns=columns,
         parallel_edges=parallel_edges,
@@ -92,18 +102,28 @@ def read_network(
 
 
 def read_topology(
-    path: FilePath, *,
+    path: FilePath | tuple[FilePath, str], *,
     source: str = "source", target: str = "target", directed: bool = False,
     lower: Bound = 0.0, upper: Bound = np.inf, nodes: FilePath | None = None, proxy: str | None = None,
     weight: str = "weight", columns: Sequence[str] = (), parallel_edges: bool = False,
-    format: str | None = None,  # noqa: A002
 ) -> Topology:  # fmt: skip
-    """Read the public half only; arguments as in ``read_network``.  No weight is looked at.
+    """Read the public half of a network only.  No weight is read, so it also works on a file without weights.
 
-    ``weight`` says which column is private, so that it is not taken for a public one.
+    Parameters
+    ----------
+    path, source, target, directed, lower, upper, nodes, proxy, columns, parallel_edges
+        As for ``read_network``.
+    weight
+        The private column, so that it is not taken for a public one.
+
+    Returns
+    -------
+    Topology
+        The public topology.
     """
     public = public_names(weight, (source, target), proxy, columns, lower, upper)
-    table = _read(path, [source, target, *public], directed, nodes, reader_of(path, format))
+    file, reader = _with_reader(path)
+    table = _read(file, [source, target, *public], directed, nodes, reader)
     topology, _ = table_topology(
         table, source, target, lower=lower, upper=upper, proxy=proxy, columns=columns, parallel_edges=parallel_edges
     )
@@ -113,17 +133,17 @@ def read_topology(
 def read_table(
     path: FilePath, what: str, needed: list[str], optional: tuple[str, ...] = (), reader: Reader | None = None
 ) -> Table:
-    """The wanted columns of one file, as they stand."""
+    """Return the wanted columns of one file, unchanged."""
     read = (reader or reader_of(path)).read
     return decoded(path, lambda raw: read(raw, what, needed, optional))
 
 
 def reader_of(path: FilePath, kind: str | None = None) -> Reader:
-    """The reader of a file, from what the caller said or from the suffix."""
+    """Return the reader of a file, by the name of its format or by its suffix."""
     check_path(path)
     if kind is not None:
         if kind not in list(READERS):
-            raise OptionError(f"format {str(kind)[:40]!r} is unknown; there are: {', '.join(sorted(READERS))}")
+            raise OptionError(f"unknown format {str(kind)[:40]!r}; choose from: {', '.join(sorted(READERS))}")
         return READERS[kind]
     suffixes = {suffix: reader for reader in READERS.values() for suffix in reader.suffixes}
     name = Path(fspath(path).lower().removesuffix(".gz")).name
@@ -133,17 +153,22 @@ def reader_of(path: FilePath, kind: str | None = None) -> Reader:
     return suffixes[max(fits, key=len)]
 
 
+def _with_reader(path: FilePath | tuple[FilePath, str]) -> tuple[FilePath, Reader]:
+    file, kind = path if isinstance(path, tuple) and len(path) == 2 else (path, None)
+    return file, reader_of(file, kind)  # type: ignore[arg-type,return-value]
+
+
 def _read(path: FilePath, needed: list[str], directed: bool, nodes: FilePath | None, reader: Reader) -> Table:
-    """The columns of the edges and nodes in a file (and in its node table)."""
+    """Return the columns of the edges and nodes of a file and its node table."""
     ends = needed[:2]
     if len(set(needed)) < 2 + len(set(needed[2:])):
         raise OptionError("source, target, weight and bounds must name different columns")
     if reader.whole and nodes is not None:
-        raise OptionError(f"a {reader.title} file holds its own nodes; leave the node table out")
+        raise OptionError(f"a {reader.title} file has its own nodes; leave the node table out")
     table = read_table(path, "the edge list", needed, (), reader)
     if directed and table.directed is False:
-        raise NetworkError(f"{shown(path)} says that it is undirected; directed=True does not fit")
-    columns, places = _settled(table.columns, ends, reader), table.nodes
+        raise NetworkError(f"{shown(path)} is an undirected network, but directed=True was passed")
+    columns, places = _with_integers(table.columns, ends, reader), table.nodes
     if nodes is not None:
         reader = reader_of(nodes)
         if reader.whole or not reader.nodes:
@@ -151,16 +176,53 @@ def _read(path: FilePath, needed: list[str], directed: bool, nodes: FilePath | N
             raise NetworkError(f"the node table cannot be {reader.title}; use {', '.join(others)} or {last}")
         places = read_table(nodes, "the node table", ["node"], ("x", "y"), reader).columns
     if places is not None:
-        places = _settled(places, ["node"], reader)
+        places = _with_integers(places, ["node"], reader)
     return replace(
         table, columns=columns, nodes=places, directed=directed if table.directed is None else table.directed
     )
 
 
-def _settled(columns: Columns, labels: list[str], reader: Reader) -> Columns:
-    """Labels without types: stripped, a column of integers if each is one; ``plain_labels`` makes a mix text again."""
+def _with_integers(columns: Columns, labels: list[str], reader: Reader) -> Columns:
+    """Strip labels without a type, and make a column integers if each label is one."""
     for name in () if reader.typed else labels:
         columns[name] = list(map(str.strip, columns[name]))
         if all(map(canonical_integer, set(columns[name]))):
             columns[name] = list(map(int, columns[name]))
     return columns
+
+
+def _edge_data(
+    reader: Reader, edge_data: FilePath | tuple[FilePath, float] | None
+) -> tuple[FilePath | None, float | None]:
+    """Return the second file and its interval; refuse them where they have no meaning."""
+    file, interval = edge_data if isinstance(edge_data, tuple) and len(edge_data) == 2 else (edge_data, None)
+    if file is None and interval is not None:
+        raise OptionError("an interval selects a part of `edge_data`: name that file too")
+    if file is None:
+        return None, None
+    if reader.join is None:
+        raise OptionError(f"`edge_data` belongs to a SUMO network; {reader.title} has the weights in a column")
+    check_path(file)  # type: ignore[arg-type]
+    if interval is not None and not is_real(interval):
+        raise OptionError(f"the interval of `edge_data` must be a number of seconds, not {type(interval).__name__}")
+    return file, interval  # type: ignore[return-value]
+
+
+def _join(table: Table, reader: Reader, weight: str, edge_data: FilePath, interval: float | None) -> Table:
+    """Add the weights of a second file by edge id; every edge has one, and no weight is left over.
+
+    A missing weight is never "no edge": which edges exist is public and must not depend on what was measured.
+    """
+    join, ids = reader.join, table.columns[ID]
+    found = {} if join is None else decoded(edge_data, lambda raw: join(raw, weight, interval))
+    if len(set(ids)) < len(ids) or None in ids:
+        raise NetworkError("two edges of the network have the same id, or one has none, so edge_data cannot name them")
+    if found.keys() - set(ids):
+        raise NetworkError(f"{shown(edge_data)} names an edge that the network does not have; do they belong together?")
+    values = [found.get(one) for one in ids]
+    if None in values:
+        raise NetworkError(
+            f"{shown(edge_data)} has no {str(weight)[:60]!r} for edge {values.index(None) + 1} of the network; "
+            'SUMO writes one for every edge with excludeEmpty="defaults"'
+        )
+    return replace(table, columns={**table.columns, weight: values})

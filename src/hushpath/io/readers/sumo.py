@@ -109,7 +109,7 @@ def _join(raw: IO[bytes], weight: str, interval: float | None) -> dict[str, str 
     parse(raw, "the edge data", data.start, data.end)
     if data.intervals != 1:
         begins = "" if interval is None else " that begin as asked"
-        hint = "; interval= names the second at which one begins" if interval is None and data.intervals else ""
+        hint = "; pass edge_data=(file, second at which one begins)" if interval is None and data.intervals else ""
         raise NetworkError(f"the edge data have {data.intervals} intervals{begins}, not one{hint}")
     return data.found
 
