@@ -10,7 +10,7 @@ ROW = re.compile(r"^\| `(?P<room>[a-z.]+)` \| (?P<files>[^|]*)\| (?P<text>[^|]+)
 
 
 def rooms(page: str) -> dict[str, tuple[list[str], str]]:
-    """The table of rooms in docs/ARCHITECTURE.md: files in order, and what happens there."""
+    """The table of rooms in docs/project/architecture.md: files in order, and what happens there."""
     return {row["room"]: (re.findall(r"`(\w+|\*)`", row["files"]), row["text"]) for row in ROW.finditer(page)}
 
 

@@ -14,7 +14,7 @@ from layers import backward_imports, order_of, rooms
 import hushpath
 
 PACKAGE = Path(hushpath.__file__).parent
-PAGE = (PACKAGE.parent.parent / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
+PAGE = (PACKAGE.parent.parent / "docs" / "project" / "architecture.md").read_text(encoding="utf-8")
 ORDER = order_of(PAGE)
 
 
