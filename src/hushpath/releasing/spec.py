@@ -267,7 +267,7 @@ class ReleaseSpec:
 
 
 def read_spec(path: str | Path, changes: Mapping[str, Mapping[str, Any]] | None = None) -> ReleaseSpec:
-    """Read a specification; paths in it are relative to its folder.
+    """Read a specification; paths in it are relative to its folder, those of ``changes`` to the current folder.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ def make_spec(
     kinds: dict[str, type] = {**SECTIONS, "unit": TripUnit if "trips" in merged else WeightUnit}
     found: dict[str, Any] = {name: _section(kinds[name], name, table) for name, table in merged.items()}
     made = ReleaseSpec(**found)
-    return made if folder is None else _placed(made, folder)
+    return made if folder is None else _placed(made, folder, changes or {})
 
 
 SECTIONS: dict[str, type] = {
@@ -400,18 +400,21 @@ def _named_columns(spec: ReleaseSpec) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _placed(spec: ReleaseSpec, folder: Path) -> ReleaseSpec:
-    """The same specification with paths relative to its folder."""
+def _placed(spec: ReleaseSpec, folder: Path, changes: Mapping[str, Mapping[str, Any]]) -> ReleaseSpec:
+    """The same specification with its own paths relative to its folder; those of changes stay as they are."""
 
-    def placed(section: Any) -> Any:
+    def placed(name: str) -> Any:
+        section = getattr(spec, name)
         if not is_dataclass(section):
             return section
         paths = {
-            one.name: folder / value for one in fields(section) if isinstance(value := getattr(section, one.name), Path)
+            one.name: folder / value
+            for one in fields(section)
+            if isinstance(value := getattr(section, one.name), Path) and one.name not in changes.get(name, ())
         }
         return replace(section, **paths) if paths else section  # type: ignore[type-var]
 
-    return replace(spec, **{one.name: placed(getattr(spec, one.name)) for one in fields(spec)})
+    return replace(spec, **{one.name: placed(one.name) for one in fields(spec)})
 
 
 def _toml(spec: ReleaseSpec) -> Iterator[str]:
