@@ -1,6 +1,6 @@
 """What it takes to add a mechanism, a decoder, an estimator: one file and an entry, and the tests come along.
 
-The toys stand in docs/how-to/extending.md.  Each is added to a copy of the package; what was touched is counted, and the
+The toys stand in docs/EXTENDING.md.  Each is added to a copy of the package; what was touched is counted, and the
 conformance tests of their kinds run on a copy with all of them, without being told about any.
 """
 
@@ -16,7 +16,7 @@ import pytest
 import hushpath
 
 ROOT = Path(__file__).parents[2]
-TOYS = dict(re.findall(r"```python (\S+\.py)\n(.*?)```", (ROOT / "docs" / "how-to" / "extending.md").read_text(), re.S))
+TOYS = dict(re.findall(r"```python (\S+\.py)\n(.*?)```", (ROOT / "docs" / "EXTENDING.md").read_text(), re.S))
 CONFORMANCE = {
     "strategy/uneven.py": (
         ("mechanism/registry.py", {'    "input",\n': '    "uneven",\n'}),
