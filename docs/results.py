@@ -2,9 +2,8 @@
 
     python docs/results.py --out FOLDER [--quick] [--class NAME]... [--network FILE]... [--weight COLUMN]
 
-Runs ``hushpath lab`` in the folder (or continues it: what is measured stays), draws docs/images/results-*.png, and writes the
-tables of docs/explanation/results.md anew: whatever stands between ``<!-- lab: NAME -->`` and ``<!-- end -->``.  The words around
-them are ours: read them again after every run.
+Runs ``hushpath lab`` in the folder (or continues it), draws docs/images/results-*.png, and replaces the tables between
+``<!-- lab: NAME -->`` and ``<!-- end -->``.  Read the text around them again after every run.
 """
 
 import argparse

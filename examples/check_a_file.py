@@ -1,4 +1,4 @@
-"""For whoever is sent a release: who published it, what it promises, and that not one byte has changed.
+"""Check a release from elsewhere: who published it, what it promises, and that no byte has changed.
 
 The first part plays the publisher.  A signature says who vouches for a file; that the noise in it was drawn honestly
 still rests on trust in the publisher.
@@ -32,7 +32,7 @@ publish()
 rel = hushpath.load("ring.hush", verify="publisher.pub")  # raises unless signed by this very key
 said = rel.statement
 print(said)
-print(f"released with epsilon = {said.epsilon:.3g} for a unit of {said.unit.l1:g}; 0 to 20: {rel.distance(0, 20):.0f} s")
+print(f"released with epsilon = {said.epsilon:.3g}, unit {said.unit.l1:g}; 0 to 20: {rel.distance(0, 20):.0f} s")
 assert said.private
 assert not said.reasons
 assert said.epsilon <= said.budget_epsilon == 1

@@ -1,6 +1,6 @@
 """What it takes to add a mechanism, a decoder, an estimator: one file and an entry, and the tests come along.
 
-The toys stand in docs/EXTENDING.md.  Each is added to a copy of the package; what was touched is counted, and the
+The toys stand in the guide to extending.  Each is added to a copy of the package; what was touched is counted, and the
 conformance tests of their kinds run on a copy with all of them, without being told about any.
 """
 

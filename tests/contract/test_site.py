@@ -36,7 +36,7 @@ def site(tmp_path_factory):
 
 def test_the_site_is_built_and_can_be_searched(site):
     home = (site / "index.html").read_text(encoding="utf-8")
-    for page in ("tutorials/analyst", "how-to/matrix", "explanation/theory", "reference/python-api", "project/architecture"):
+    for page in ("tutorials/analyst", "how-to/matrix", "explanation/theory", "reference/python-api"):
         assert f'href="{page}.html"' in home
     assert "certificate" in (site / "searchindex.js").read_text(encoding="utf-8")
     assert "<math" in (site / "explanation" / "theory.html").read_text(encoding="utf-8")

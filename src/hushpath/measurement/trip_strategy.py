@@ -2,7 +2,7 @@
 
 A unit (a person, a person-day, a trip) passes L edges in their periods.  It enters each with weight
 ``g / sqrt(sum g^2)``, where ``g`` is a public weight of the edge, so its L2 norm is at most 1 whatever L is: nothing is
-thrown away and no limit has to be chosen (docs/TRIPS.md).  For pure privacy the weight is ``g / sum g``, of L1 norm 1.
+thrown away and no limit has to be chosen (guide to trips).  For pure privacy the weight is ``g / sum g``, of L1 norm 1.
 
 Edges with little public traffic get more weight: counts differ by orders of magnitude, noise does not.
 """

@@ -1,4 +1,4 @@
-"""The privacy ledger: who spent what on which data (docs/LEDGER.md).
+"""The privacy ledger: who spent what on which data (guide to the ledger).
 
     ledger = Ledger.open("city.ledger")
     number = ledger.charge(Spending.of(certificate, "person-day"), days=(monday, sunday), file="week.hush")

@@ -1,4 +1,4 @@
-"""The file of a ledger: SQLite, two tables, believed only after a look at every value (docs/LEDGER.md).
+"""The file of a ledger: SQLite, two tables, believed only after a look at every value (guide to the ledger).
 
 SQLite stores what it is given, whatever a column is declared as, and a file may hold triggers that undo a charge.  So a
 transaction begins by proving the file: its marks, its tables to the letter and nothing beside them, its pages, and the

@@ -6,7 +6,7 @@ nodes by position (``positions=True``), because finding labels would take longer
 How measurements are read is no part of the release: ``read`` gives the same release with another decoder or
 estimator, and costs nothing.
 
-Releases of edge weights and of separator shortcuts can have an index (docs/ENGINE.md): ``build_index`` makes it,
+Releases of edge weights and of separator shortcuts can have an index (index page): ``build_index`` makes it,
 ``save(path, index=True)`` or ``save_index`` writes it beside the release, ``load`` finds it there.
 """
 
@@ -165,7 +165,7 @@ class Release:
     def intervals(self, pairs: Any, confidence: float = 0.9, *, positions: bool = False) -> Float:
         """Return a row (low, high) for each pair, as ``interval`` would; pairs as in ``distances``.
 
-        Each range is meant to hold the true distance of its pair with the given probability (docs/PITFALLS.md).  Over
+        Each range is meant to hold the true distance of its pair with the given probability (pitfalls page).  Over
         edge weights the first call prepares for all later ones, which may take minutes on a large network.
         """
         check_confidence(confidence)
@@ -231,7 +231,7 @@ class Release:
     def build_index(
         self, *, max_bytes: int = MAX_BYTES, labels: bool = True, partition: Partition | None = None
     ) -> Index:
-        """Build the index (docs/ENGINE.md): every later answer comes from it, the same to the last bit, but faster.
+        """Build the index (index page): every later answer comes from it, the same to the last bit, but faster.
 
         Without ``labels`` it is much smaller and single pairs take longer.  ``partition`` is one of the network
         made before (``hushpath.partition``, ``Partition.load``); without it one is looked for, or made.
@@ -242,7 +242,7 @@ class Release:
         return self.decoder.build_index(max_bytes, labels=labels, partition=partition)
 
     def save_index(self, path: str | os.PathLike[str], *, labels: bool = True) -> None:
-        """Write the index, building it if it is not there (atomically; see docs/ENGINE.md).
+        """Write the index, building it if it is not there (atomically; see the index page).
 
         Without ``labels`` none are made for it: matrices need tables only.
         """
@@ -285,7 +285,7 @@ class Release:
         return cast("pandas.DataFrame", table)
 
     def interval(self, source: Label, target: Label, confidence: float = 0.9) -> tuple[float, float]:
-        """Return a range meant to hold the true distance with the given probability (see docs/PITFALLS.md)."""
+        """Return a range meant to hold the true distance with the given probability (see the pitfalls page)."""
         check_confidence(confidence)
         low, high = self.intervals([(source, target)], confidence)[0].tolist()
         return low, high
@@ -341,7 +341,7 @@ class Release:
     def to_geopandas(self, crs: str | None = None) -> geopandas.GeoDataFrame:
         """Return a row per edge with its released weight and a line between its ends, in degrees where possible.
 
-        ``crs`` says what the coordinates are (``EPSG:25832``, ``planar``); docs/EXPORT.md tells what is done without.
+        ``crs`` says what the coordinates are (``EPSG:25832``, ``planar``); see the guide to exports.
         What is NOT PRIVATE has a first column that says so in every row.
         """
         return self.edges.to_geopandas(crs)
@@ -349,7 +349,7 @@ class Release:
     def save(
         self, path: str | os.PathLike[str], *, index: bool = False, sign: str | os.PathLike[str] | None = None
     ) -> None:
-        """Write the release file (atomically; see docs/FORMAT.md), with ``index`` also its index beside it.
+        """Write the release file (atomically; see the file format), with ``index`` also its index beside it.
 
         ``sign`` names a private Ed25519 key (PEM): then ``roads.hush.sig`` is written with ``roads.hush``, or neither.
         """
