@@ -98,7 +98,7 @@ def verbs():
 def test_commands_that_are_shown_exist(page):
     known = verbs()
     for line in shown(page):
-        for command in re.findall(r"\bhushpath ((?:ledger )?[a-z]+)\b((?:(?!hushpath ).)*)", line):
+        for command in re.findall(r"\bhushpath ((?:ledger )?[a-z]+(?:-[a-z]+)*)\b((?:(?!hushpath ).)*)", line):
             verb, rest = command
             if verb in known:
                 for option in re.findall(r"(?<!\S)(--[a-z][\w-]*)", rest):
