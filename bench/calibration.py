@@ -1,4 +1,4 @@
-"""What the calibration number would give on top of today's estimator: why it was not built (docs/ACCURACY.md).
+"""What the calibration number would give on top of today's estimator: why it was not built (accuracy page).
 
     .venv/bin/python bench/calibration.py                                   two meshes, noise 0.1, 0.3, 1.0
     .venv/bin/python bench/calibration.py grid-128-uniform roads@proxy      others; files are sought in $HUSHPATH_DATA

@@ -7,7 +7,8 @@
 A metro, the roads of a country, a water utility and a river (``case/owners.py``); what is private on them is made up
 where nobody has it (``case/made_up.py``).  Every release and plan goes from file to file, as an owner would make it
 (``case/cells.py``).  Results are kept line by line in the folder of --work, so it can be stopped and goes on:
-bench/results/case_study.json, docs/case_study/*.png and the tables of docs/CASE_STUDY.md are written at the end.
+bench/results/case_study.json, docs/images/case-study/*.png and the tables of
+docs/explanation/case-study.md are written at the end.
 """
 
 from __future__ import annotations
@@ -101,8 +102,8 @@ def main():
     results = asked.out / "bench" / "results" / "case_study.json"
     results.parent.mkdir(parents=True, exist_ok=True)
     results.write_text(json.dumps(summary(kept.rows), indent=1) + "\n")
-    draw(results, asked.work, asked.out / "docs" / "case_study")
-    write_tables(results, asked.out / "docs" / "CASE_STUDY.md")
+    draw(results, asked.work, asked.out / "docs" / "images" / "case-study")
+    write_tables(results, asked.out / "docs" / "explanation" / "case-study.md")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Sums along a path: today's `lines` against the square-root factorisation, which was not built (docs/ACCURACY.md).
+"""Sums along a path: today's `lines` against the square-root factorisation, which was not built (accuracy page).
 
     .venv/bin/python bench/factorisation.py                     2^16 edges: predicted, and as released and read
     .venv/bin/python bench/factorisation.py 16 20 --repeats 0   predicted only

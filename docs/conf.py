@@ -40,7 +40,7 @@ smartquotes_action = "D"  # dashes in lists of parameters; quotation marks stay 
 html_theme = "furo"
 html_title = f"hushpath {version}"
 html_static_path = ["_static"]
-html_css_files = ["house.css"]
+html_css_files = ["site.css"]
 html_favicon = html_logo = "_static/logo.svg"
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#1f5f8b", "color-brand-content": "#1f5f8b"},
@@ -65,6 +65,6 @@ def setup(app):
 
     def linked(*event):
         lines = event[-1]
-        lines[:] = [re.sub(r"docs/([\w/]+)\.md", r":doc:`/\1`", line) for line in lines]
+        lines[:] = [re.sub(r"docs/([\w/-]+)\.md", r":doc:`/\1`", line) for line in lines]
 
     app.connect("autodoc-process-docstring", linked)

@@ -1,4 +1,4 @@
-"""Draw docs/decomposition.png: the demo city cut by separators, coloured by level.
+"""Draw docs/images/decomposition.png: the demo city cut by separators, coloured by level.
 
 python docs/draw_decomposition.py
 """
@@ -38,7 +38,7 @@ def main() -> None:
     axes.set_title(
         f"The demo city cut by '{hierarchy.family}' separators: junctions coloured by the level that first chose them"
     )
-    figure.savefig(Path(__file__).with_name("decomposition.png"))
+    figure.savefig(Path(__file__).parent / "images" / "decomposition.png")
     print(hierarchy.facts())
 
 

@@ -14,7 +14,7 @@ from matplotlib.patches import Arc
 import hushpath
 from hushpath.output.report.canvas import BLUE, GREY, INK, ORANGE, PALE, blank, png
 
-HERE = Path(__file__).parent / "explanation"
+HERE = Path(__file__).parent / "images"
 SIDE, UNIT = 12, 4.0
 
 

@@ -17,7 +17,7 @@ def main():
     with Image.open(io.BytesIO(draw_isochrones(rel, isochrones(rel, "market", (300, 600, 900))))) as drawn:
         small = drawn.convert("RGB")
         small.thumbnail((1000, 800))
-        small.quantize(64, Image.Quantize.MAXCOVERAGE).save(HERE / "isochrones.png", optimize=True)
+        small.quantize(64, Image.Quantize.MAXCOVERAGE).save(HERE / "images" / "isochrones.png", optimize=True)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def main():
             page.wait_for_timeout(800)
             with Image.open(io.BytesIO(page.screenshot())) as picture:
                 few = picture.convert("RGB").quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-                few.save(HERE / name, optimize=True)
+                few.save(HERE / "images" / name, optimize=True)
         browser.close()
 
 

@@ -1,10 +1,9 @@
-"""docs/RESULTS.md and its pictures, from one run of the laboratory.
+"""docs/explanation/results.md and its pictures, from one run of the laboratory.
 
     python docs/results.py --out FOLDER [--quick] [--class NAME]... [--network FILE]... [--weight COLUMN]
 
-Runs ``hushpath lab`` in the folder (or continues it: what is measured stays), draws docs/results-*.png, and writes the
-tables of docs/RESULTS.md anew: whatever stands between ``<!-- lab: NAME -->`` and ``<!-- end -->``.  The words around
-them are ours: read them again after every run.
+Runs ``hushpath lab`` in the folder (or continues it), draws docs/images/results-*.png, and replaces the tables between
+``<!-- lab: NAME -->`` and ``<!-- end -->``.  Read the text around them again after every run.
 """
 
 import argparse
@@ -231,8 +230,8 @@ def main():
     )  # fmt: skip
     found = run_study(study)
     for name in PICTURES:
-        shutil.copy(asked.out / "plots" / f"{name}.png", DOCS / f"results-{name}.png")
-    page = DOCS / "RESULTS.md"
+        shutil.copy(asked.out / "plots" / f"{name}.png", DOCS / "images" / f"results-{name}.png")
+    page = DOCS / "explanation" / "results.md"
     text = page.read_text(encoding="utf-8")
     for name, made in {"run": lambda found: of_run(found, study), **BLOCKS}.items():
         pattern = re.compile(rf"(<!-- lab: {name} -->\n).*?(<!-- end -->)", re.DOTALL)

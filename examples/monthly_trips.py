@@ -8,7 +8,6 @@ import random
 import pandas as pd
 
 import hushpath
-from hushpath.privacy.ledger import Ledger
 
 SIDE, PEOPLE = 8, 1500
 rng = random.Random(1)
@@ -33,23 +32,23 @@ pd.DataFrame(rows, columns=["who", "date", "from", "to", "seconds"]).to_csv("tri
 
 topology = hushpath.read_topology("streets.csv", directed=True, proxy="free_flow")
 trips = hushpath.read_trips("trips.csv", topology, person="who", day="date", edge=("from", "to"), seconds="seconds")
-ledger = Ledger.create("town.ledger", dataset="town", protects="person-day", epsilon=2.0, delta=1e-6)
+ledger = hushpath.Ledger.create("town.ledger", dataset="town", protects="person-day", epsilon=2.0, delta=1e-6)
 
-# What everybody did on one day is protected.  Each day is in one month, so both months may spend the whole budget.
+# What one person did on one day is protected.  Each day is in one month, so both months may spend the whole budget.
 terms = dict(epsilon=2.0, delta=1e-6, protects="person-day", low=0.5, high=6, ledger="town.ledger")
 for first, last in (("2026-09-01", "2026-09-30"), ("2026-10-01", "2026-10-31")):
     rel = hushpath.release_trips(trips, days=(first, last), **terms)
     rel.save(f"{first}.hush")
     print(f"released {first} to {last}: across town about {rel.distance('0-0', '7-7'):.0f} seconds")
 
-assert rel.statement.trips["protects"] == "person-day"
+assert rel.statement.unit.protects == "person-day"
 assert len(ledger.charges()) == 2
 assert ledger.spent().epsilon <= 2
 try:
-    hushpath.release_trips(trips, days=("2026-10-05", "2026-10-05"), **terms)  # these days have been paid for already
+    hushpath.release_trips(trips, days=("2026-10-05", "2026-10-05"), **terms)  # this day was charged already
 except hushpath.HushpathError as refused:
     print(refused)
 else:
-    raise AssertionError("a day was sold twice")
-result = hushpath.evaluate(trips, rel)  # for the owner's eyes only
+    raise AssertionError("a day was charged twice")
+result = hushpath.evaluate(trips, rel)  # NOT PRIVATE: for the owner only
 assert result.mean_error < result.proxy_error

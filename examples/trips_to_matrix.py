@@ -11,7 +11,6 @@ import pandas as pd
 
 import hushpath
 from hushpath.demo.city import make_city
-from hushpath.output.page.write import write_explorer
 
 city = make_city(size=300, people=4000)
 city.write(Path("."))  # streets.csv: source, target, free_flow; trips.parquet: person, date, from, to, seconds, period
@@ -24,15 +23,14 @@ trips = hushpath.read_trips(
 print(trips)
 
 # Yours to declare: what one person did on one day is protected, and a pass over a street counts as no less than half
-# and no more than six times the time of the empty street.  A plan reads no trip: `units` and `cells` are guesses.
+# and no more than six times the time of the empty street.  A plan reads no trip: its last two numbers are guesses.
 terms = dict(epsilon=1.0, delta=1e-6, protects="person-day", low=0.5, high=6)
-print(hushpath.plan(streets, periods=["am", "pm"], expected_units=15_000, edges_per_unit=50, **terms))
+print(hushpath.plan_trips(streets, periods=["am", "pm"], expected_units=15_000, edges_per_unit=50, **terms))
 
-rel = hushpath.release_trips(
-    trips, quantity=hushpath.Quantity(date="October 2026"), **terms
-)  # the one private step: do it once
+# The one private step: do it once.
+rel = hushpath.release_trips(trips, quantity=hushpath.Quantity(date="October 2026"), **terms)
 rel.save("city.hush")
-write_explorer(rel, "city.html", title="Travel times of a city", origin="market")  # open it in a browser
+hushpath.write_explorer(rel, "city.html", title="Travel times of a city", origin="market")  # open it in a browser
 zones = ["market", "station", "university", "hospital", "harbour", "airport", "stadium"]
 for period in rel.periods:
     hushpath.write_matrix(rel.for_period(period), f"matrix-{period}.csv", zones, zones, long=True, interval=True)
@@ -41,14 +39,11 @@ print(rel.statement, f"released, in the morning, in seconds:\n{matrix[matrix.sou
 
 assert len(matrix) == len(zones) ** 2
 assert ((matrix.low <= matrix.distance) & (matrix.distance <= matrix.high)).all()
-assert rel.statement.trips["protects"] == "person-day"
+assert rel.statement.unit.protects == "person-day"
 assert rel.statement.private
 assert rel.statement.epsilon <= 1
-assert hushpath.load("city.hush").for_period("am").distance("market", "airport") == rel.for_period("am").distance(
-    "market", "airport"
-)
+loaded = hushpath.load("city.hush").for_period("am")
+assert loaded.distance("market", "airport") == rel.for_period("am").distance("market", "airport")
 assert "default-src 'none'" in Path("city.html").read_text(encoding="utf-8")  # the page may load nothing
-result = hushpath.evaluate(
-    trips, rel.for_period("am")
-)  # for the owner's eyes only: closer to the truth than what is public
+result = hushpath.evaluate(trips, rel.for_period("am"))  # NOT PRIVATE: for the owner only
 assert result.mean_error < result.proxy_scaled_error

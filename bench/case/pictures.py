@@ -1,4 +1,4 @@
-"""The pictures of docs/CASE_STUDY.md: error against epsilon, and a map for each network."""
+"""The pictures of docs/explanation/case-study.md: error against epsilon, and a map for each network."""
 
 from __future__ import annotations
 

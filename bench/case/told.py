@@ -1,4 +1,4 @@
-"""From lines of results to one file of figures, and from that to the tables of docs/CASE_STUDY.md.
+"""From lines of results to one file of figures, and from that to the tables of docs/explanation/case-study.md.
 
 A table stands between ``<!-- study: NAME -->`` and ``<!-- end -->``; the words around it are ours.
 """

@@ -27,14 +27,14 @@ ROOT = Path(__file__).parents[2]
 LOG = logging.getLogger(__name__)
 MARK = "code-page:"
 LINK = re.compile(r"(?<=\]\()(?!\w+:|/)[^)\s#]+(?<!\.png)(?<!\.svg)(?=[)#])")  # no address, no picture
-FILE = re.compile(r"(?:\w+/)*\w+\.md")
+FILE = re.compile(r"(?:[\w-]+/)*[\w-]+\.md")
 INCLUDED = re.compile(r"^:::\{include\} (\S+)\n:::$", re.M)
 STAMPS = re.compile(r"((?:^Proves: .*\n)+)", re.M)  # of proofs: of use to machines, so they are folded away
 STAMPED = ":::{dropdown} The code that this proof is about, with stamps\n```text\n\\1```\n:::\n"
 AS_PAGES = {
     "CHANGELOG.md": "project/changelog", "CONTRIBUTING.md": "project/contributing", "SECURITY.md": "project/reporting",
     "CODE_OF_CONDUCT.md": "project/conduct", "RELEASING.md": "project/releasing", "README.md": "index",
-    "examples/README.md": "tutorials/examples", "examples": "tutorials/examples", "docs/proofs": "PROOFS",
+    "examples/README.md": "tutorials/examples", "examples": "tutorials/examples", "docs/proofs": "reference/proofs",
 }  # fmt: skip
 
 

@@ -1,9 +1,15 @@
-"""The directive ``hushpath-verbs``: every verb of the command line with its options, from the program itself."""
+"""Two directives whose text comes from the program itself.
+
+``hushpath-verbs``: every verb of the command line with its options.
+``hushpath-keys``: every key of a specification with its default.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import MISSING, fields
+from itertools import groupby
 from typing import Any
 
 import typer.main
@@ -12,15 +18,39 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from hushpath.cli.app import app as program
+from hushpath.privacy.units import TripUnit
+from hushpath.releasing.spec import SECTIONS, toml_value
+from hushpath.releasing.spec_help import HELP
 
 NO_DEFAULT = (None, False, "", [], ())
+
+
+class Keys(SphinxDirective):
+    """A table per section of a specification: key, meaning, default."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the tables."""
+        return self.parse_text_to_nodes("\n".join(_key_tables()), allow_section_headings=True)
+
+
+def _key_tables() -> Iterator[str]:
+    for section, keys in groupby(HELP, lambda path: path.partition(".")[0]):
+        kinds = [SECTIONS[section], *([TripUnit] if section == "unit" else [])]
+        defaults = {one.name: one.default for kind in kinds for one in fields(kind)}
+        yield f"### [{section}]\n\n| key | meaning | default |\n|---|---|---|"
+        for path in keys:
+            key = path.partition(".")[2]
+            value = defaults.get(key)
+            shown = "" if value in (None, MISSING, ()) or value != value else f"`{toml_value(value)}`"
+            yield f"| `{key}` | {_plain(HELP[path])} | {shown} |"
+        yield ""
 
 
 class Verbs(SphinxDirective):
     """A section per verb: what it does, how it is called, tables of its options."""
 
     def run(self) -> list[nodes.Node]:
-        """What stands in place of the directive."""
+        """Return the sections."""
         told = "\n".join(_told(typer.main.get_command(program), "hushpath"))
         return self.parse_text_to_nodes(told, allow_section_headings=True)
 
@@ -60,13 +90,13 @@ def _default(one: Any) -> str:
 
 
 def _plain(text: str | None) -> str:
-    """One line of Markdown: options as code, pages as links."""
+    """One line of Markdown, with options as code."""
     words = re.sub(r"\s+", " ", text or "").replace("|", "\\|").strip()
-    words = re.sub(r"`[^`]*`|--[\w-]+", lambda found: f"`{found[0].strip('`')}`", words)
-    return re.sub(r"docs/(\w+)\.md", r"[\1.md](/\1.md)", words)
+    return re.sub(r"`[^`]*`|--[\w-]+", lambda found: f"`{found[0].strip('`')}`", words)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Sphinx calls this."""
     app.add_directive("hushpath-verbs", Verbs)
+    app.add_directive("hushpath-keys", Keys)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,7 @@
 """Algorithms 1 to 4 of the paper in plain Python, to be read beside it.  Nothing here is fast or used by the rest.
 
 M. Dinitz, C. Fan, J. Liu, J. Upadhyay, Z. Zou: "A Generalized Binary Tree Mechanism for Differentially Private
-Approximation of All-Pair Distances".  Repairs bear the numbers of docs/PAPER.md, "What was repaired"; with
+Approximation of All-Pair Distances".  Repairs bear the numbers of the paper page, "What was repaired"; with
 ``repaired=False`` there is no repair 2: shortcuts and recursion are as printed.  The tests hold the house against this
 page: the same numbers in, the same answers out, to the last bit (tests/conformance/test_paper.py).
 

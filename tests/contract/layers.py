@@ -1,4 +1,4 @@
-"""What the files of a package import, call and name, by their syntax trees; and the order of docs/ARCHITECTURE.md."""
+"""What the files of a package import, call and name, by their syntax trees; and the order of the architecture page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROW = re.compile(r"^\| `(?P<package>[a-z.]+)` \| (?P<files>[^|]*)\| (?P<text>[^|
 
 
 def rows(page: str) -> list[tuple[str, list[str]]]:
-    """The table of docs/ARCHITECTURE.md: packages in order, with files where these are listed."""
+    """The table of docs/project/architecture.md: packages in order, with files where these are listed."""
     return [(row["package"], re.findall(r"`(\w+)`", row["files"])) for row in ROW.finditer(page)]
 
 

@@ -29,7 +29,7 @@ from hushpath.noise.vector import VectorSampler
 from hushpath.trips.trips import Trips
 
 PACKAGE = Path(hushpath.__file__).parent
-PAGE = (PACKAGE.parent.parent / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
+PAGE = (PACKAGE.parent.parent / "docs" / "project" / "architecture.md").read_text(encoding="utf-8")
 ORDER = order_of(PAGE)
 
 STEP, TOTALS, EVALUATE = "measurement/private_step.py", "measurement/trip_totals.py", "releasing/evaluate.py"

@@ -18,7 +18,7 @@ from case import made_up
 from case.owners import CASES
 from case.told import MARKED, crossing, filled, tables
 
-PAGE, RESULTS = ROOT / "docs" / "CASE_STUDY.md", ROOT / "bench" / "results" / "case_study.json"
+PAGE, RESULTS = ROOT / "docs" / "explanation" / "case-study.md", ROOT / "bench" / "results" / "case_study.json"
 
 
 def test_tables_of_the_page_are_those_of_the_results():

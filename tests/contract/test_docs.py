@@ -1,4 +1,7 @@
-"""What is shown is run: every python and bash fence of README and docs, in order, story by story."""
+"""What is shown is run: every python and bash fence of README and docs, in order, story by story.
+
+A fence ``toml NAME`` is the file NAME that the commands after it read.
+"""
 
 import re
 import shlex
@@ -46,7 +49,7 @@ TOLD = {
     for page in PAGES for number, story in enumerate(stories(page)) if story
 }  # fmt: skip
 # Many plans; read by one estimator here, by all of them in `make test-slow`.
-LONG = ["COMMANDS.md-1", "COMMANDS.md-2", "guides/epsilon_and_unit.md-0"]
+LONG = ["how-to/commands.md-1", "how-to/commands.md-2", "how-to/epsilon-and-unit.md-0"]
 STORIES = [
     pytest.param(*told, id=name, marks=[pytest.mark.slow] * (name in LONG)) for name, told in TOLD.items()
 ]  # fmt: skip
@@ -88,6 +91,8 @@ def tell(page, story, request):
                 command, *arguments = shlex.split(line, comments=True) or [""]
                 assert command in ("hushpath", ""), f"only hushpath commands can be run here: {line}"
                 assert not command or run(arguments) == 0, line
+        elif language.startswith("toml "):
+            Path(language.removeprefix("toml ")).write_text(body, encoding="utf-8")
         elif not language.startswith(("{", "python ")):  # directives of the site; toys, which test_extending.py runs
             assert language in SHOWN, f"{page.name}: fence {language!r} is neither run nor marked as text"
 

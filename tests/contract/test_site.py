@@ -10,6 +10,7 @@ import pytest
 import typer.main
 
 from hushpath.cli.app import app
+from hushpath.releasing.spec_help import HELP
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
@@ -35,7 +36,7 @@ def site(tmp_path_factory):
 
 def test_the_site_is_built_and_can_be_searched(site):
     home = (site / "index.html").read_text(encoding="utf-8")
-    for page in ("tutorials/analyst", "guides/matrix", "explanation/theory", "reference/api", "CASE_STUDY"):
+    for page in ("tutorials/analyst", "how-to/matrix", "explanation/theory", "reference/python-api"):
         assert f'href="{page}.html"' in home
     assert "certificate" in (site / "searchindex.js").read_text(encoding="utf-8")
     assert "<math" in (site / "explanation" / "theory.html").read_text(encoding="utf-8")
@@ -44,17 +45,25 @@ def test_the_site_is_built_and_can_be_searched(site):
 def test_the_api_has_every_public_name(site):
     import hushpath
 
-    text = (site / "reference" / "api.html").read_text(encoding="utf-8")
+    text = (site / "reference" / "python-api.html").read_text(encoding="utf-8")
     for name in set(hushpath.__all__) - {"__version__"}:
         assert re.search(rf'id="hushpath\.(\w+\.)*{name}"', text), name
 
 
 def test_the_command_line_has_every_verb_and_option(site):
-    text = (site / "reference" / "command_line.html").read_text(encoding="utf-8")
+    text = (site / "reference" / "command-line.html").read_text(encoding="utf-8")
     for name, options in verbs().items():
         assert f">hushpath {name}<" in text, name
         for option in options:
             assert f">{option}<" in text, (name, option)
+
+
+def test_the_guide_to_the_specification_has_every_key(site):
+    text = (site / "how-to" / "specification.html").read_text(encoding="utf-8")
+    for path in HELP:
+        section, _, key = path.partition(".")
+        assert f"[{section}]" in text
+        assert f">{key}<" in text, path
 
 
 @pytest.mark.parametrize(("body", "fault"), [
@@ -89,7 +98,7 @@ def verbs():
 def test_commands_that_are_shown_exist(page):
     known = verbs()
     for line in shown(page):
-        for command in re.findall(r"\bhushpath ((?:ledger )?[a-z]+)\b((?:(?!hushpath ).)*)", line):
+        for command in re.findall(r"\bhushpath ((?:ledger )?[a-z]+(?:-[a-z]+)*)\b((?:(?!hushpath ).)*)", line):
             verb, rest = command
             if verb in known:
                 for option in re.findall(r"(?<!\S)(--[a-z][\w-]*)", rest):

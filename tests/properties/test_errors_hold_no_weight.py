@@ -1,7 +1,7 @@
 """What is raised while weights are read holds none of them: not in its message, and not in any exception behind it.
 
 ``raise ... from None`` only hides what came before; the object still carries it as ``__context__``, and a log that
-serialises exceptions finds it there.  (Frames of a traceback are another matter: docs/GUARANTEE.md.)
+serialises exceptions finds it there.  (Frames of a traceback are another matter: the guarantee page.)
 """
 
 import gzip

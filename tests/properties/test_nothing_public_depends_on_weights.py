@@ -2,7 +2,7 @@
 
 The trace of every line executed between reading weights and drawing noise is compared for weight vectors that have
 nothing in common.  (Inside compiled kernels Dijkstra's branches do depend on weights: timing is not promised, see
-docs/GUARANTEE.md.)
+the guarantee page.)
 """
 
 import sys

@@ -176,7 +176,7 @@ def test_table1_grows_as_the_theorems_say():
         where = (found["family"], found["mechanism"])
         hidden = next(entry.shape.tilde for entry in table1.ENTRIES if (entry.family, entry.mechanism) == where)
         # Above the theorem's shape are the logarithms it hides, and on thin networks the half one that measuring the
-        # boundaries of all levels costs (docs/PAPER.md); below are those that the certificate saves.
+        # boundaries of all levels costs (paper page); below are those that the certificate saves.
         assert -0.1 <= found["n_fitted"] - found["n_theorem"] <= (0.17 if hidden else 0.03), where
         assert found["W_fitted"] <= found["W_theorem"] + 0.06, where
         assert found["epsilon_fitted"] >= found["epsilon_theorem"] - 0.08, where

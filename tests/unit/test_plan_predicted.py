@@ -62,7 +62,7 @@ def test_the_luck_of_one_draw_of_noise_is_averaged_out():
 
 @pytest.mark.usefixtures("quick")
 def test_simulation_sees_the_bias_that_noise_alone_does_not_tell():
-    """Many nearly equal routes, read by ``clip``: the setting of docs/PITFALLS.md."""
+    """Many nearly equal routes, read by ``clip``: the setting of the pitfalls page."""
     net = build(400, ENDS, np.random.default_rng(0).uniform(5, 10, len(ENDS)))
     blind, tried = (
         plan(net.topology, epsilon=1.0, unit=1.7, mechanism="input", noise="laplace", **scale)

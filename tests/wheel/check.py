@@ -17,7 +17,7 @@ SOURCE = (
     "pyproject.toml", "Makefile", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "SECURITY.md", "RELEASING.md",
     "constraints.txt", "constraints-lowest.txt", "src/hushpath/py.typed", "tests/conftest.py",
     "tests/fuzz/corpus/*.hush",
-    "docs/INSTALL.md", "examples/*.py", "bench/*.py", "paper/paper.md",
+    "docs/how-to/install.md", "docs/images/flow.svg", "examples/*.py", "bench/*.py", "paper/paper.md",
     ".github/workflows/*.yml", ".pre-commit-config.yaml",
 )  # fmt: skip
 NEVER = ("*__pycache__*", "*.py[co]", "*.nb[ci]", "*.pem", "*.key", "*.ledger", "*.env", "*/.git/*", "*/.venv*",

@@ -11,7 +11,7 @@ import typer
 
 from . import common as c
 
-PANEL = "Beyond one machine (docs/SCALE.md)"
+PANEL = "Beyond one machine (guide to scale)"
 OUT = "matrix.parquet, matrix.csv, matrix.npy; or a folder (a name without a dot) of Parquet files."
 
 

@@ -71,7 +71,7 @@ class HierarchyDecoder(Decoder):
         rounding, detour = strategy.lattice.granularity * strategy.topology.num_nodes, 0.0
         if hierarchy.hops:
             detour = 4 * hierarchy.hops * strategy.lattice.largest_weight * max(1, hierarchy.depth)
-        if block.adjacent:  # what the printed recursion proves (docs/PAPER.md)
+        if block.adjacent:  # what the printed recursion proves (paper page)
             doubled = 2.0 ** min(hierarchy.depth // 2, 1000)
             answer, detour = answer * doubled, detour * doubled
         return Bound(answer + rounding, detour)

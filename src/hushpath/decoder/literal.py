@@ -1,7 +1,7 @@
 """Algorithm 2 as printed, with its typos resolved: Recursive-APSD over shortcuts between adjacent levels.
 
 For reading beside the paper and for comparing; every pair of every cell is a matrix entry, so it is for small networks.
-Lines of the paper are cited where they act.  Resolved (docs/PAPER.md): a shortcut between S_b and the parent's
+Lines of the paper are cited where they act.  Resolved (paper page): a shortcut between S_b and the parent's
 separator is a distance inside the child G_b, and only pairs already measured inside S_b are skipped.
 
 ``estimate_0[b][s, t]``: the call with k = 0, for all s, t in V_b.

@@ -24,7 +24,7 @@ from .base import Bound, Hops, Prediction
 from .edges import EdgeDecoder
 from .intervals import IntervalModel, sampled_sources
 
-WIDTH_FACTOR = 0.95  # curves count a part of the error of answers twice; chosen on simulated cities (docs/TRIPS.md)
+WIDTH_FACTOR = 0.95  # curves count a part of the error of answers twice; chosen on simulated cities (guide to trips)
 SEED = 900  # of samples for intervals: the same release has the same intervals everywhere
 
 
@@ -107,7 +107,7 @@ class TripDecoder(EdgeDecoder):
 
     @cached_property
     def interval_model(self) -> IntervalModel:
-        """The distribution of true travel times; the measured coverage of intervals is in docs/TRIPS.md."""
+        """The distribution of true travel times; the measured coverage of intervals is in the guide to trips."""
         sources, period = sampled_sources(self.topology.num_nodes), self._period or 0
         released = np.empty((len(sources), self.topology.num_nodes))
         self.rows(sources, released)

@@ -1,4 +1,4 @@
-"""Flat arrays and a JSON header in one file: what ``.hush``, ``.hushd`` and ``.hushx`` have in common (docs/FORMAT.md).
+"""Flat arrays and a JSON header in one file: what ``.hush``, ``.hushd`` and ``.hushx`` have in common (file format).
 
 Written with the safetensors library, but not read with it: the library opens files by name (the signature was verified
 of bytes), copies every array (an index of gigabytes is mapped), and takes the last of two equal keys.  Here nothing is

@@ -2,7 +2,7 @@
 
 Private: these functions take lattice weights and are called by ``measure`` only.  They add no noise, draw nothing at
 random, and the shape of what they return depends on the public block alone.  (Inside the compiled shortest-path kernels
-the order of steps depends on weights: timing is not promised, docs/GUARANTEE.md.)
+the order of steps depends on weights: timing is not promised, the guarantee page.)
 """
 
 from __future__ import annotations

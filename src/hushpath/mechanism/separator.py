@@ -2,12 +2,12 @@
 
 A hierarchy of cells, each split by a small separator; measured are distances inside each cell between separator
 vertices and from them to the separators of cells above.  An answer climbs from one end to a common cell and descends to
-the other, one shortcut a level.  Bound: docs/PAPER.md and ``decoder.hierarchy``.
+the other, one shortcut a level.  Bound: the paper page and ``decoder.hierarchy``.
 
 ``constants="certified"`` (ours) shares the noise between cells so that the predicted error is smallest and lets the
 certificate find the smallest safe scales.  ``constants="paper"`` takes the sigma printed in Algorithm 1, and the
 certificate says what that really costs.  ``levels="all"`` measures every ancestor's separator still present;
-``"adjacent"`` only the parent's, as printed (see docs/PAPER.md for why the printed recursion proves less).
+``"adjacent"`` only the parent's, as printed (see the paper page for why the printed recursion proves less).
 
 Options (all public):
     family      how separators are found: auto, tree, treewidth, grid, planar, general
@@ -92,7 +92,7 @@ def shared_noise(block: HierarchyBlock, law: Law) -> Float:
 def paper_sigma(problem: Problem, hierarchy: Hierarchy) -> tuple[float, float]:
     """The sigma of Algorithm 1, steps 2, 3 and 5, in units of weight, with the measured h, p and c; 0 without noise.
 
-    The square of epsilon' that the printed Gaussian lemma lacks is put back (docs/PAPER.md).
+    The square of epsilon' that the printed Gaussian lemma lacks is put back (paper page).
     """
     epsilon, delta = problem.budget.epsilon, problem.budget.delta
     if problem.budget.unlimited:

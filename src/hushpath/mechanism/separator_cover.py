@@ -3,7 +3,7 @@
 As ``separator``, but between covers: of each separator only every k-th vertex or so is a hub, so fewer numbers are
 measured with less noise, and an answer may take a detour of a few times ``k * max_weight``.  The repair: edges inside
 a separator stay in both children as public edges of their largest allowed length, so that every separator vertex can
-walk to its hub there (docs/PAPER.md).  Public edges carry no private data and never shorten a distance.
+walk to its hub there (paper page).  Public edges carry no private data and never shorten a distance.
 
 ``hops`` (k) defaults to the paper's choice: n^(1/4) / sqrt(W eps) on grids, n^(1/3) / (eps W)^(2/3) otherwise, where W
 is counted in protected units, at least 1 and at most what the separators can use.

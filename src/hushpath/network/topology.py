@@ -211,7 +211,7 @@ class Topology:
 
         IT MUST BE PUBLIC, and it is published with every release.  A column that was computed from the private data (a
         mean of past trips, last year's weights, the weights rounded) breaks the promise, whatever its name
-        (docs/PITFALLS.md).
+        (pitfalls page).
 
         Numbers are in the order of ``tails`` and ``heads``, NaN where unknown, and may be given a ``name``.  Those of
         twins are sorted among themselves, as their weights are.  ``None`` takes the proxy away.

@@ -1,4 +1,4 @@
-"""The release file: what it holds, and what is proved when one is read (docs/FORMAT.md).
+"""The release file: what it holds, and what is proved when one is read (file format).
 
 Nothing private is in it and nothing in it is executed.  A file is meant to be passed around, so it is
 hostile until proved: every structure is checked against the topology before anything uses it, who owns which edge and

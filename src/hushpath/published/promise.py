@@ -15,7 +15,7 @@ the versions are at most ``sqrt(2)`` apart, not 2 (docs/proofs/trips.md): Gaussi
 *Delta.*  What (epsilon, delta) allows is exactly what a device allows that reveals the answer with probability delta
 and otherwise keeps to epsilon (Kairouz, Oh and Viswanath 2015).  That is how delta is explained everywhere.
 
-*Words.*  ``LEVELS`` name the protection by epsilon; a bad delta lowers it (``_level_of_delta``).  docs/GUARANTEE.md has
+*Words.*  ``LEVELS`` name the protection by epsilon; a bad delta lowers it (``_level_of_delta``). The guarantee page has
 both tables.
 
 Guarantees (tests/unit/test_promise_words.py): no number is better than the certificate; no word is better than the

@@ -1,7 +1,7 @@
 """A release: noisy measurements with their statement, and every query to them.  All answers are public.
 
 Nodes are given by label, or for millions of queries by position (``positions=True``).  Releases of edge weights and of
-separator shortcuts can have an index (docs/ENGINE.md) beside their file.
+separator shortcuts can have an index (the guide to the index) beside their file.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class Release:
     def intervals(self, pairs: Any, confidence: float = 0.9, *, positions: bool = False) -> Float:
         """Return a row (low, high) for each pair, as ``interval`` would; pairs as in ``distances``.
 
-        Each interval is meant to hold the true distance with the given probability (docs/PITFALLS.md).  The first call
+        Each interval is meant to hold the true distance with the given probability (see Pitfalls).  The first call
         prepares for all later ones, which may take minutes on a large network.
         """
         check_confidence(confidence)
@@ -221,7 +221,7 @@ class Release:
     def build_index(
         self, *, max_bytes: int = MAX_BYTES, labels: bool = True, partition: Partition | None = None
     ) -> Index:
-        """Build the index (docs/ENGINE.md): later answers are the same to the last bit, but faster.
+        """Build the index (the guide to the index): later answers are the same to the last bit, but faster.
 
         Without ``labels`` it is much smaller and single pairs take longer.  ``partition`` is one made before
         (``hushpath.partition``).  ``CannotError`` if it exceeds ``max_bytes`` or the decoder needs no index.
@@ -265,7 +265,7 @@ class Release:
         return cast("pandas.DataFrame", table)
 
     def interval(self, source: Label, target: Label, confidence: float = 0.9) -> tuple[float, float]:
-        """Return an interval meant to hold the true distance with the given probability (docs/PITFALLS.md)."""
+        """Return an interval meant to hold the true distance with the given probability (see Pitfalls)."""
         check_confidence(confidence)
         low, high = self.intervals([(source, target)], confidence)[0].tolist()
         return low, high
@@ -316,14 +316,14 @@ class Release:
     def to_geopandas(self, crs: str | None = None) -> geopandas.GeoDataFrame:
         """Return a row per edge with its released weight and a line, in degrees where possible.
 
-        ``crs`` is the coordinate system (``EPSG:25832``, ``planar``; docs/EXPORT.md).  NOT PRIVATE is a first column.
+        ``crs`` is the coordinate system (``EPSG:25832``, ``planar``; see the guide to exports).  NOT PRIVATE is a first column.
         """
         return self.edges.to_geopandas(crs)
 
     def save(
         self, path: str | os.PathLike[str], *, index: bool = False, sign: str | os.PathLike[str] | None = None
     ) -> None:
-        """Write the release file (docs/FORMAT.md), with ``index`` also its index beside it.
+        """Write the release file (see the file format), with ``index`` also its index beside it.
 
         ``sign`` is a private Ed25519 key (PEM): ``roads.hush.sig`` is written with ``roads.hush``, or neither.
         """

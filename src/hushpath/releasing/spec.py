@@ -287,7 +287,7 @@ class ReleaseSpec:
 
 
 def read_spec(path: str | Path, changes: Mapping[str, Mapping[str, Any]] | None = None) -> ReleaseSpec:
-    """Read a specification; paths in it are relative to its folder.
+    """Read a specification; paths in it are relative to its folder, those of ``changes`` to the current folder.
 
     Parameters
     ----------

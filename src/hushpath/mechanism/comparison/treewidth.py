@@ -6,7 +6,7 @@ edge moves of the order of p^2 numbers a level, and the levels share the budget 
 
 What is as published: bags of a tree decomposition as separators, Laplace noise, the budget shared evenly over levels.
 What we chose, as we know the publication by its statement only: which bags (``decompose.separators.bags``), shortcuts
-to the bags of all levels above (the repair that docs/PAPER.md explains, without which the error that can be proved
+to the bags of all levels above (the repair that the paper page explains, without which the error that can be proved
 doubles every second level), and leaves measured edge by edge.
 
 ``constants="certified"``: a cell gets noise in proportion to its own cut number, so that each level costs an edge the
