@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hushpath.lab.weights import weigh
 
 import hushpath
 from hushpath.decoder.lifted import MOST_SHARE, Trial, losses
 from hushpath.decoder.registry import default_decoder
 from hushpath.lab.networks import make_ground
-from hushpath.lab.weights import weigh
 from hushpath.measurement.blocks import HierarchyBlock
 from hushpath.measurement.exact import exact_numbers
 from hushpath.published.release import Release

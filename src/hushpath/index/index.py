@@ -1,7 +1,16 @@
-"""Decide whether every distance of a network fits in 32 bits.
+"""The index: pairs, rows and matrices from one customised partition (a separator hierarchy with hub labels).
 
-A distance that saturates would be taken for "not connected".  Inside a cell a detour may be longer than any distance of
-the network, but no part of a shortest path is, so only true distances need to fit.
+| query | answered by |
+|---|---|
+| a few pairs, no labels | upward queries from both ends |
+| pairs | the common part of two hub labels |
+| few full rows | an upward query from the source, then a sweep down the hierarchy |
+| many rows | the same for ``LANES`` sources side by side |
+| some sources times some targets | label products cell by cell, if that is less work than sweeping down |
+
+All five take the minimum over the same paths, so they agree to the last bit while sums stay below 2^53 lattice steps.
+Where every distance is below 2^30 steps, numbers are kept in 32 bits; a distance that saturates would be taken for "not
+connected", so this is proved first (``fit_in_32_bits``).
 """
 
 from __future__ import annotations

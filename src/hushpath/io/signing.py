@@ -1,7 +1,11 @@
-"""Sign files and verify signatures: Ed25519 keys in PEM files, as ``openssl genpkey -algorithm ed25519`` writes them.
+"""Ed25519 keys in PEM files, and detached signatures: ``roads.hush.sig`` beside ``roads.hush``.
 
-A key file is untrusted input.  A private key that other users can read, or that another user owns, is an error: it may
-not be secret any more.
+The digest inside a release finds damage, not malice: whoever changes the file computes it again.  A signature says that
+the holder of a key published exactly these bytes, not that the noise was drawn honestly.  Signed are a context string,
+the SHA-256 of the whole file and its name: a signature means nothing elsewhere, and last month's file does not pass for
+this month's once it is renamed.
+
+Key and signature files are untrusted input.  A private key that other users can read, or own, is not used.
 """
 
 from __future__ import annotations

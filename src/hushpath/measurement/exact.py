@@ -1,8 +1,11 @@
-"""The exact numbers of each kind of block, as integers on the lattice.
+"""Exact arithmetic: the exact numbers of each kind of block, as integers on the lattice.
 
-Private: these functions take lattice weights and are called by ``measure`` only.  They add no noise, draw nothing at
-random, and the shape of what they return depends on the public block alone.  (Inside the compiled shortest-path kernels
-the order of steps depends on weights: timing is not promised, the guarantee page.)
+The private step calls it with private lattice weights; planning and decoders call it with public stand-ins.  It adds no
+noise, draws nothing at random, and the shape of its results depends on the public block alone.  (Inside the compiled
+shortest-path kernels the order of steps depends on weights: timing is not promised.)
+
+The distances of a hierarchy are computed bottom-up by the builder of ``index.tables``, in ``int64`` and over whole
+separators, and each number is read from its place there.
 """
 
 from __future__ import annotations

@@ -1,7 +1,13 @@
-"""Paths cut into pieces of public lines: what the error of sums along lines is predicted from.
+"""Sums of consecutive edges along public lines, and every edge: the block of the lines mechanism.
 
-Reads no weights.  In a forest the path of a pair is known; elsewhere it is guessed, as the shortest one when all
-edges are equally long, or drawn at random.
+A public partition divides all edges into lines (``separators.lines``).  A line of L edges may have *levels*: sizes
+2 <= b_1 | b_2 | ..., each dividing the next, all but the last below L.  At each level the line is divided into runs of
+that many consecutive edges and the sum of each run is measured; last, every edge by itself.  An edge is in one run of
+each level, and moves that sum by exactly what it moves itself: one group per line and level, cut 1
+(docs/proofs/lines.md).
+
+The error of such sums is predicted from paths divided into pieces of lines.  In a forest the path of a pair is known;
+elsewhere it is the shortest one when all edges are equally long, or drawn at random.
 """
 
 from __future__ import annotations

@@ -1,4 +1,12 @@
-"""Columns as numbers; errors name the place of a value, never the value."""
+"""Columns of numbers from an owner's table, and the public ones among them: the proxy, ids and bounds of edges.
+
+Errors name the place of a value, never the value.  A proxy is a *prior of estimators, never a bound*: nothing measured,
+certified or clipped depends on it, so it costs no privacy, and a wrong one costs accuracy only.  It is published, so it
+must be public.  Columns that are not named when a network is read may be private: they are not kept.
+
+Twins are edges that nothing public tells apart; their weights are sorted among themselves, and so are their public
+columns: the lowest proxy goes with the lowest weight, whatever the order of the rows.
+"""
 
 from __future__ import annotations
 

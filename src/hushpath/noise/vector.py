@@ -1,13 +1,13 @@
-"""The words all vector noise is made of: AES-256 in counter mode, keyed once from the operating system.
+"""The vector sampler: millions of exact values a second from an AES-256 keystream of its own.
 
-The stream is the encryption of zeros, read as little-endian 64-bit words, so the same key
-gives the same words on every machine.  Each key is used for one stream only, which is why the counter may
-start at zero.  To whoever lacks the key the words are as good as uniform (AES being a pseudorandom
-permutation; 2**40 words are far from its birthday bound), so the privacy that rests on them is
-computational, as it is for every sampler not fed by physical noise.
+The stream is the encryption of zeros in counter mode, read as little-endian 64-bit words, keyed once from the operating
+system; each key is used for one stream.  To an observer without the key the words are as good as uniform, so the
+privacy that rests on them is computational, as for every sampler not fed by physical noise.  A seeded stream is
+reproducible and protects nobody: ``secret`` is False.
 
-A seeded stream is reproducible and hence protects nobody: it says so itself (``secret`` is False), and
-whoever holds it has no way of claiming otherwise.
+The laws and their proofs are in ``exact.py``.  The risk here is using words twice: the difference of two releases with
+the same noise shows the data.  So words are read under a lock, words left over serve the next call, a forked copy
+refuses to work, and a sampler can be neither copied nor pickled.
 """
 
 from __future__ import annotations

@@ -1,15 +1,26 @@
-"""What releases cost together, also if each was chosen after the earlier ones were seen (docs/proofs/ledger.md).
+"""What releases cost: one release (``Spending``), and several together (docs/proofs/ledger.md).
 
-A ``Spending`` is what one release asks of a budget.  Several accountants share the delta of a budget, each fixed in
-advance; a release is accepted if it fits the sum of one of them.
+A ledger holds one kind of unit and accepts releases of that kind only.  A release that protects each *person* does not
+protect each *person-day* at the same cost: removing one day of a person replaces the person's rows by others, which
+moves more than removing the person (docs/proofs/ledger.md, section 5).
 
-A ledger has one kind of unit and takes releases of that kind alone.  A release that hides a whole *person* does not
-hide each *person-day* at the same price: taking one day from a person replaces the person's rows by others, which
-moves more than leaving the person out (section 5).
+Several releases are added up by *accountants*.  Each has a price for every release, and adds prices up:
 
-Guarantees (tests/unit/test_composition.py): a ``Spending`` holds finite numbers that are not negative; Laplace noise
-has no delta, and its epsilon is what it spends; Gaussian noise has a delta, and its rho and epsilon agree: neither can
-be understated while the other is true.
+    by certificates     price epsilon and, beside it, delta                          (Rogers et al. 2016)
+    of order alpha      price alpha rho (Gaussian), min(epsilon, alpha epsilon^2/2) (pure), and an initial fee
+                        log(1 / (alpha delta)) / (alpha - 1)  +  log(1 - 1/alpha)     (Feldman and Zrnic 2021)
+
+Releases fit a budget if at least one accountant stays within it.  Owners see one release before they choose the next,
+and which accountant fits in the end may depend on that.  So each accountant has its own part of delta, and orders are
+fixed by the budget alone: a choice of alpha afterwards would break the promise.  One order suits a budget spent on
+Gaussian releases; three more suit what is left after pure ones took a half, three quarters or seven eighths.  The first
+release is chosen before anything was seen; if it fits only with all of delta, certificates get the whole delta, for good.
+
+Units within a day are touched only by releases that cover it; ``pieces`` splits time where that changes.
+
+Guarantees (tests/unit/test_composition.py): a ``Spending`` holds finite non-negative numbers; Laplace noise has no
+delta; the rho and epsilon of Gaussian noise agree.  Sums are exact fractions; costs are rounded up, remaining budgets
+down; the parts of delta never exceed it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a reader is, and how a file is opened: trouble becomes one line that quotes nothing.
+"""What a reader is, how a file is opened, and what the XML formats share.
 
-What parsers say is never passed on, because it may quote the data: not in our messages, and not as the context of our
-exceptions, so these are raised outside ``except``.
+Errors of parsers may quote the data, so they are never passed on: neither in our messages nor as the context of our
+exceptions.  A DOCTYPE is refused: entities turn a small file into a huge one.
 """
 
 from __future__ import annotations

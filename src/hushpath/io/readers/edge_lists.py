@@ -1,7 +1,8 @@
-"""Delimited text: CSV and TSV.
+"""Edge lists: CSV, TSV and Parquet.
 
-UTF-8, with or without a byte order mark; the first line names columns; "NA" is a good label; empty lines are skipped.
-Not by pandas, which lets long rows pass when columns are chosen.
+Text is UTF-8 with or without a byte order mark; the first line names columns; "NA" is a label; empty lines are skipped.
+(Not read by pandas, which accepts rows that are too long when columns are chosen.)  In Parquet, integer columns are
+integers and text columns are text.
 """
 
 from __future__ import annotations
