@@ -8,17 +8,17 @@ from named_graphs import grid_ends
 
 import hushpath
 
-DECLARED = dict(name="travel time", unit_of_measure="seconds", date="2026-03")
+DECLARED = hushpath.Quantity("travel time", "seconds", "2026-03")
 SQUARE = [(10, 11), (11, 12), (12, 13), (13, 10)]
 BERLIN = {10: (13.40, 52.50), 11: (13.41, 52.50), 12: (13.41, 52.51), 13: (13.40, 52.51)}
 
 
-def released(ends=SQUARE, places=BERLIN, directed=False, epsilon=5.0, **declared):
+def released(ends=SQUARE, places=BERLIN, directed=False, epsilon=5.0, quantity=DECLARED):
     edges = pd.DataFrame(ends, columns=["source", "target"]).assign(weight=60.0 + np.arange(len(ends)))
     nodes = None if places is None else pd.DataFrame([[n, *xy] for n, xy in places.items()], columns=["node", "x", "y"])
     net = hushpath.Network.from_pandas(edges, directed=directed, nodes=nodes, parallel_edges=True)
-    made = hushpath.plan(net.topology, epsilon=epsilon, unit=1, mechanism="input", ignore_baseline=True)
-    return hushpath.release(net, plan=made, quantity=hushpath.Quantity(**declared or DECLARED))
+    plan = hushpath.plan(net.topology, epsilon=epsilon, unit=1, mechanism="input", ignore_baseline=True)
+    return hushpath.release(net, plan=plan, quantity=quantity)
 
 
 def of_trips(epsilon=3.0, periods=("am", "pm"), **more):

@@ -234,7 +234,7 @@ def test_mistakes_in_questions(folder, capsys):
     (folder / "latin.csv").write_bytes(b"source,target\nn1,\xff\n")
     (folder / "empty.txt").write_text("\n")
     for arguments, says in [
-        (["query", "roads.hush", "n0", "nowhere"], "no node is called 'nowhere'"),
+        (["query", "roads.hush", "n0", "nowhere"], "unknown node 'nowhere'"),
         (["query", "roads.hush", "n0"], "--pairs"),
         (["query", "roads.hush", "n0", "n1", "--pairs", "bad.csv"], "--pairs"),
         (["query", "roads.hush", "--pairs", "bad.csv"], "columns source, target"),

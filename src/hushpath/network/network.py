@@ -147,9 +147,7 @@ class Network:
         if not issparse(matrix):
             raise NetworkError("pass a sparse matrix: a dense one cannot tell a zero weight from no edge")
         if matrix.format not in KEEP_ZEROS:  # dia and bsr are padded with zeros, lil and dok drop an assigned one
-            raise NetworkError(
-                f"a {matrix.format} matrix does not keep zero weights; build it as coo or csr"
-            )
+            raise NetworkError(f"a {matrix.format} matrix does not keep zero weights; build it as coo or csr")
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise NetworkError(f"the matrix must be square, not {' x '.join(map(str, matrix.shape))}")
         n = matrix.shape[0]

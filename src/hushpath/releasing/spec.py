@@ -173,9 +173,9 @@ class ReleaseSpec:
     def topology(self) -> Topology:
         """Read the public network.  No private column is looked at."""
         named, found = self.network, _named_columns(self)
-        private = self.trips.file if self.trips else None
+        own = self.trips
         for key, public in (("file", named.file), ("nodes", named.nodes)):
-            if private and public and public.exists() and private.exists() and public.samefile(private):
+            if own and public and public.exists() and own.file.exists() and public.samefile(own.file):
                 raise OptionError(f"`network.{key}` is published, but {public} is the private table of trips")
         return read_topology(
             named.path, source=named.source, target=named.target, directed=named.directed, nodes=named.nodes,
