@@ -27,9 +27,7 @@ def init(
     dataset: Annotated[str, typer.Option("--dataset", help="Name of the data.")],
     protects: Annotated[str, typer.Option("--protects", help="person, person-day, trip or declared.")],
     epsilon: Annotated[float, typer.Option("--epsilon", help="Total budget of all releases.")],
-    delta: Annotated[
-        float, typer.Option("--delta", help="Probability of a larger loss; 0 for pure DP.")
-    ] = 0.0,
+    delta: Annotated[float, typer.Option("--delta", help="Probability of a larger loss; 0 for pure DP.")] = 0.0,
     add: Annotated[bool, typer.Option("--add", help="Add a data set to an existing ledger.")] = False,
     json: c.Json = False,
 ) -> None:

@@ -213,7 +213,10 @@ class ReleaseSpec:
         **more
             ``target_error``, ``previous_release`` and ``ignore_baseline`` of ``hushpath.plan``.
         """
-        topology, budget = self.topology(), self.budget
+        return self._plan(self.topology(), epsilon, **more)
+
+    def _plan(self, topology: Topology, epsilon: Any = None, **more: Any) -> Plan | Sweep | TripPlan:
+        budget = self.budget
         wanted = None if "target_error" in more else budget.epsilon if epsilon is None else epsilon
         if self.trips is not None:
             own = self.trips
@@ -226,8 +229,7 @@ class ReleaseSpec:
         return plan(
             topology, epsilon=wanted, delta=budget.delta, unit=cast("WeightUnit", self.unit),
             max_weight=self.weights.max_weight, mechanism=self.weights.mechanism, noise=self.noise,
-            typical_weight=self.expected.typical_weight,
-            **self.weights.options, **more,
+            typical_weight=self.expected.typical_weight, **self.weights.options, **more,
         )  # fmt: skip
 
     def release(
@@ -263,8 +265,9 @@ class ReleaseSpec:
             return publish(
                 chosen, lambda sampler: measure_trips(chosen, trips, sampler), self.noise, quantity=quantity, **more
             )
-        network, made = self.read(), self.plan(ignore_baseline=ignore_baseline)
+        network = self.read()
         assert isinstance(network, Network)
+        made = self._plan(network.topology, ignore_baseline=ignore_baseline)
         assert isinstance(made, Plan)
         return publish(
             made.strategy, lambda sampler: measure(made.strategy, network.weights, sampler), self.noise,
