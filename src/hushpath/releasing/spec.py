@@ -132,9 +132,24 @@ class ExpectedSection:
 
 @dataclass(frozen=True)
 class ReleaseSpec:
-    """A specification: what is released, from what, and to whom it is promised.
+    """A specification: what is released, from what, and to whom it is promised.  ``read_spec`` reads one.
 
-    Make one with ``read_spec``, or from its sections.
+    Parameters
+    ----------
+    network
+        The public network.
+    budget
+        Epsilon and delta; of a series, for all its releases together.
+    unit
+        The protected unit: a WeightUnit with ``weights``, a TripUnit with ``trips``.
+    weights, trips
+        The private data: one of the two.
+    noise, quantity, ledger
+        As for ``hushpath.release``.
+    expected
+        Public guesses that only plans use; not published.
+    schedule
+        The releases of a series.
     """
 
     network: NetworkSection
@@ -306,6 +321,11 @@ def read_spec(path: str | Path, changes: Mapping[str, Mapping[str, Any]] | None 
     OptionError
         If the file is missing, a key is unknown, a value has the wrong type, or sections contradict each other; the
         message names the key by its path.
+
+    Examples
+    --------
+    >>> spec = read_spec("release.toml")  # doctest: +SKIP
+    >>> spec.release("city.hush")  # doctest: +SKIP
     """
     place = Path(path)
     try:
