@@ -181,7 +181,7 @@ def test_what_is_not_private_says_so_everywhere(folder, capsys, flag):
         ([*RELEASE, "--delta", "1"], 2, "--delta"),
         ([*RELEASE, "--unit", "0"], 2, "--unit"),
         ([*RELEASE, "--population", "0"], 2, "--population"),
-        ([*RELEASE, "--max-weight", "-1"], 2, "max_weight"),
+        ([*RELEASE, "--max-weight", "-1"], 2, "--max-weight"),
         ([*RELEASE, "--mechanism", "magic"], 2, "magic"),
         ([*RELEASE, "--noise", "cauchy"], 2, "--noise"),
         ([*RELEASE, "--sampler", "dice"], 2, "--sampler"),

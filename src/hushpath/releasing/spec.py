@@ -22,14 +22,14 @@ from __future__ import annotations
 import re
 import tomllib
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import date
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, wraps
 from inspect import signature
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from .._validate import shorten
 from ..errors import HushpathError, OptionError
@@ -56,6 +56,8 @@ from .steps import Series
 
 LARGEST_SPEC = 2**16  # characters
 Section = TypeVar("Section")
+Result = TypeVar("Result")
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,30 @@ class ExpectedSection:
     units: float | None = None
     edges_per_unit: float | None = None
     typical_weight: Any = None
+
+
+# What a parameter of plan, release and series is called in a specification.
+KEYS = {
+    "max_weight": "weights.max_weight", "mechanism": "weights.mechanism", "noise": "noise.law", "low": "trips.low",
+    "high": "trips.high", "edge_weighting": "trips.edge_weighting", "periods": "trips.periods", "edge": "trips.edge",
+    "typical_weight": "expected.typical_weight", "expected_units": "expected.units", "unit": "unit.l1",
+    "edges_per_unit": "expected.edges_per_unit", "lattice_step": "unit.lattice_step", "max_edges": "unit.max_edges",
+    "epsilon": "budget.epsilon", "delta": "budget.delta", "days": "unit.days", "dataset": "quantity.dataset",
+}  # fmt: skip
+
+
+def _named_by_keys(method: Callable[P, Result]) -> Callable[P, Result]:
+    """Let option errors of a method name keys instead of parameters."""
+
+    @wraps(method)
+    def call(*given: P.args, **named: P.kwargs) -> Result:
+        try:
+            return method(*given, **named)
+        except OptionError as error:
+            text = re.sub(r"`(\w+)`", lambda found: f"`{KEYS.get(found[1], found[1])}`", str(error))
+        raise OptionError(text)
+
+    return call
 
 
 @dataclass(frozen=True)
@@ -218,6 +244,7 @@ class ReleaseSpec:
         names = ("person", "day", "trip", "seconds", "node", "time", "nodes", "times", "durations", "period", "periods")
         return read_trips(own.file, self.topology(), edge=edge, **{name: getattr(own, name) for name in names})
 
+    @_named_by_keys
     def plan(self, *, epsilon: Any = None, **more: Any) -> Plan | Sweep | TripPlan:
         """Forecast the error of the release from public facts.
 
@@ -247,6 +274,7 @@ class ReleaseSpec:
             typical_weight=self.expected.typical_weight, **self.weights.options, **more,
         )  # fmt: skip
 
+    @_named_by_keys
     def release(
         self, path: Path | str | None = None, *, sign: Path | str | None = None, seed: int | None = None,
         ignore_baseline: bool = False,
@@ -289,6 +317,7 @@ class ReleaseSpec:
             quantity=self.quantity, **more,
         )  # fmt: skip
 
+    @_named_by_keys
     def series(self, folder: Path | str, run: SeriesRun) -> Series:
         """Make the releases of the schedule, as far as they are due."""
         if self.trips is None or self.schedule is None or self.ledger is None:
