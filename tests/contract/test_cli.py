@@ -190,7 +190,7 @@ def test_what_is_not_private_says_so_everywhere(folder, capsys, flag):
         ([*RELEASE, "--option", "depth"], 2, "NAME=VALUE"),
         ([*RELEASE[:3], "no/such/folder/x.hush", *RELEASE[4:]], 1, "cannot write"),
         (["release", "roads.csv"], 2, "Missing"),
-        (["query", "absent.hush", "a", "b"], 2, "no file"),
+        (["query", "absent.hush", "a", "b"], 2, "absent.hush"),
         (["query", "roads.csv", "a", "b"], 2, "not a hushpath release"),
         (["inspect", "."], 2, "is a folder"),
         (["frobnicate"], 2, "No such command"),
