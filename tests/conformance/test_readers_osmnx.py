@@ -250,7 +250,7 @@ def test_no_truncated_geopackage_is_taken_for_a_whole_one(tmp_path):
     cut = tmp_path / "cut.gpkg"
     for end in [*range(0, 600, 37), *range(512, len(content), 512), len(content) - 1]:
         cut.write_bytes(content[:end])
-        refused("not a GeoPackage|is it whole", cut)
+        refused("not a GeoPackage|is it whole|cut short", cut)
 
 
 def test_damaged_geopackages_are_read_or_refused_in_one_line(tmp_path):

@@ -117,11 +117,11 @@ def test_paths_that_cannot_be_read(tmp_path):
     refused("not a usable name", "a\0b.csv")
     refused("not a usable name|No such file", "a\ud800\n.csv")
     refused("too long", "a" * 5000 + ".csv")
-    refused("not by int", 7)
-    refused("not by bytes", (b"a.csv", "csv"))
-    refused("is it whole", csv(tmp_path, "no gzip", "edges.csv.gz"))
+    refused("not int", 7)
+    refused("not bytes", (b"a.csv", "csv"))
+    refused("cut short", csv(tmp_path, "no gzip", "edges.csv.gz"))
     whole = gzip.compress(HEAD.encode())
-    refused("is it whole", csv(tmp_path, whole[: len(whole) // 2], "half.csv.gz"))
+    refused("cut short", csv(tmp_path, whole[: len(whole) // 2], "half.csv.gz"))
 
 
 @pytest.mark.parametrize("separator", [";", "\t", "|"])

@@ -181,7 +181,7 @@ def test_what_is_not_private_says_so_everywhere(folder, capsys, flag):
         ([*RELEASE, "--delta", "1"], 2, "--delta"),
         ([*RELEASE, "--unit", "0"], 2, "--unit"),
         ([*RELEASE, "--population", "0"], 2, "--population"),
-        ([*RELEASE, "--max-weight", "-1"], 2, "max_weight"),
+        ([*RELEASE, "--max-weight", "-1"], 2, "--max-weight"),
         ([*RELEASE, "--mechanism", "magic"], 2, "magic"),
         ([*RELEASE, "--noise", "cauchy"], 2, "--noise"),
         ([*RELEASE, "--sampler", "dice"], 2, "--sampler"),
@@ -190,7 +190,7 @@ def test_what_is_not_private_says_so_everywhere(folder, capsys, flag):
         ([*RELEASE, "--option", "depth"], 2, "NAME=VALUE"),
         ([*RELEASE[:3], "no/such/folder/x.hush", *RELEASE[4:]], 1, "cannot write"),
         (["release", "roads.csv"], 2, "Missing"),
-        (["query", "absent.hush", "a", "b"], 2, "no file"),
+        (["query", "absent.hush", "a", "b"], 2, "absent.hush"),
         (["query", "roads.csv", "a", "b"], 2, "not a hushpath release"),
         (["inspect", "."], 2, "is a folder"),
         (["frobnicate"], 2, "No such command"),
@@ -234,7 +234,7 @@ def test_mistakes_in_questions(folder, capsys):
     (folder / "latin.csv").write_bytes(b"source,target\nn1,\xff\n")
     (folder / "empty.txt").write_text("\n")
     for arguments, says in [
-        (["query", "roads.hush", "n0", "nowhere"], "no node is called 'nowhere'"),
+        (["query", "roads.hush", "n0", "nowhere"], "unknown node 'nowhere'"),
         (["query", "roads.hush", "n0"], "--pairs"),
         (["query", "roads.hush", "n0", "n1", "--pairs", "bad.csv"], "--pairs"),
         (["query", "roads.hush", "--pairs", "bad.csv"], "columns source, target"),

@@ -141,8 +141,8 @@ def test_a_minimal_install_tells_the_story(tmp_path):
     assert "needs matplotlib: pip install 'hushpath[pictures]'" in line
     assert "report.html" not in told.stdout.replace(" ", "\n").split("\n")
     assert {path.name for path in tmp_path.iterdir()} == {
-        "city.html", "city.hush", "city.nodes.csv", "release.toml", "report-public.html", "streets.csv", "trips.parquet",
-        "weights.csv",
+        "city.html", "city.hush", "city.nodes.csv", "release.toml", "report-public.html", "streets.csv",
+        "trips.parquet", "weights.csv",
     }  # fmt: skip
     rel = hushpath.load(tmp_path / "city.hush")
     assert (rel.statement.private, rel.statement.sampler) == (True, "vector")
@@ -179,7 +179,7 @@ def test_a_minimal_install_runs_the_commands(tmp_path):
         ("pandas", "rel.frame()"),
         ("networkx", "rel.to_networkx()"),
         ("geo", "rel.to_geopandas(crs='EPSG:4326')"),
-        ("opendp", "hushpath.release(road, epsilon=1.0, unit=1.0, max_weight=9.0, noise=hushpath.Noise(sampler='opendp'))"),
+        ("opendp", "hushpath.release(road, epsilon=1.0, unit=1.0, noise=hushpath.Noise(sampler='opendp'))"),
         ("pictures", "__import__('hushpath.output.report.canvas', fromlist='x').blank(3, 3)"),
         ("pictures", "__import__('hushpath.output.isochrones', fromlist='x').isochrones(rel, 'a', [5.0])"),
     ],

@@ -76,7 +76,7 @@ def test_weights_will_be_like_those_of_an_earlier_release(folder, capsys):
     assert all(row["relative"] > 0 for row in json.loads(out)["sweep"])
     for arguments, code, words in (
         (["--previous-release", "none.hush"], 2, "none.hush"), (["--previous-release", "roads.csv"], 2, "roads.csv"),
-        (["--previous-release", "last.hush", "--typical-weight", "5"], 2, "typical_weight"),
+        (["--previous-release", "last.hush", "--typical-weight", "5"], 2, "typical"),
         (["--previous-release", "last.hush", "--picture", "last.svg"], 2, "--picture"),
     ):  # fmt: skip
         got, out, err = planned(capsys, "--epsilon", "1", *arguments)
@@ -125,7 +125,7 @@ def test_a_release_no_better_than_public_facts_is_refused_before_anything_is_wri
         (["--target-error", "x"], 2, "target_error"),
         (["--target-error", "0"], 2, "target_error"),
         (["--target-error", "-5%"], 2, "target_error"),
-        (["--target-error", "5%"], 2, "typical_weight"),
+        (["--target-error", "5%"], 2, "typical"),
         (["--target-error", "2", "--epsilon", "1"], 2, "--target-error"),
         (["--target-error", "1e-9", "--typical-weight", "5"], 1, "no epsilon up to 1000"),
         (["--target-error", "1e9", "--typical-weight", "5"], 1, "--ignore-baseline"),
@@ -135,17 +135,17 @@ def test_a_release_no_better_than_public_facts_is_refused_before_anything_is_wri
         (["--epsilon", "1;2"], 2, "--epsilon"),
         (["--epsilon", "1,-2"], 2, "epsilon"),
         (["--epsilon", "1,nan"], 2, "epsilon"),
-        (["--epsilon", "1", "--typical-weight", "0"], 2, "typical_weight"),
-        (["--epsilon", "1", "--typical-weight", "nan"], 2, "typical_weight"),
+        (["--epsilon", "1", "--typical-weight", "0"], 2, "typical"),
+        (["--epsilon", "1", "--typical-weight", "nan"], 2, "typical"),
         (["--epsilon", "1", "--typical-weight", "much"], 2, "--typical-weight"),
         (["--epsilon", "1", "--typical-weight", "3,"], 2, "--typical-weight"),
-        (["--epsilon", "1", "--typical-weight", "7,3"], 2, "typical_weight"),
-        (["--epsilon", "1", "--typical-weight", "1,2,3"], 2, "typical_weight"),
+        (["--epsilon", "1", "--typical-weight", "7,3"], 2, "typical"),
+        (["--epsilon", "1", "--typical-weight", "1,2,3"], 2, "typical"),
         (["--epsilon", "1", "--picture", "a.svg"], 2, "--picture"),
         (["--target-error", "2", "--picture", "a.svg"], 2, "--picture"),
         (["--epsilon", "1,2", "--picture", "a.gif"], 2, "--picture"),
         (["--epsilon", "1,2", "--picture", "nowhere/a.svg"], 1, "nowhere"),
-        (["--epsilon", "1,2", "--option", "typical_weight=3"], 2, "typical_weight"),
+        (["--epsilon", "1,2", "--option", "typical_weight=3"], 2, "typical"),
     ],
 )
 def test_mistakes_are_one_line(folder, capsys, arguments, code, word):

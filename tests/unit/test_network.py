@@ -185,7 +185,7 @@ def test_scipy_formats_where_an_edge_depends_on_its_weight_are_refused(form, kin
         if form in ("lil", "dok"):
             held[0, 1] = 0.0
             assert held.nnz == 2
-    refused(lambda: Network.from_scipy(held), f"^a {form} matrix cannot tell a zero weight from no edge; build it as")
+    refused(lambda: Network.from_scipy(held), f"^a {form} matrix")
 
 
 @pytest.mark.parametrize("kind", [sparse.coo_array, sparse.csr_array, sparse.csc_array, sparse.coo_matrix])

@@ -94,7 +94,7 @@ def test_what_cannot_be_asked(tmp_path):
     for title in ("", "x" * 121, "two\nlines", 7):
         with pytest.raises(OptionError, match="title"):
             explorer(made, title=title)
-    with pytest.raises(InputError, match="no node is called"):
+    with pytest.raises(InputError, match="unknown node"):
         explorer(made, origin="nowhere")
     with pytest.raises(OptionError, match="confidence"):
         explorer(made, confidence=1.5)

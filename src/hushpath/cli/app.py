@@ -9,11 +9,9 @@ import typer
 
 from . import (
     demo,
-    diff,
     evaluate,
     export,
     index,
-    init,
     inspect,
     keygen,
     lab,
@@ -26,6 +24,7 @@ from . import (
     report,
     series,
     serve,
+    specification,
 )
 
 
@@ -46,7 +45,7 @@ def _main(
 
 
 VERBS: dict[str, Any] = {
-    "demo": demo.command, "init": init.command, "diff": diff.command, "plan": plan.command,
+    "demo": demo.command, "init": specification.init, "diff": specification.diff, "plan": plan.command,
     "plan-trips": plan.trips_command, "release": release.command, "release-trips": release.trips_command,
     "series": series.command, "index": index.command, "query": query.command, "matrix": matrix.command,
     "page": page.command, "serve": serve.command, "export": export.command, "inspect": inspect.command,

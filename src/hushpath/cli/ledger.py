@@ -1,4 +1,4 @@
-"""``hushpath ledger``: who spent what on which data; make a ledger, show it, check it against release files."""
+"""``hushpath ledger``: create a ledger of spent budgets, show it, check it against release files."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from ..privacy.ledger import Ledger
     from ..privacy.ledger_file import Charge, Dataset
 
-app = typer.Typer(help="Who spent what on which data.", no_args_is_help=True)
+app = typer.Typer(help="Budgets and charges of data sets.", no_args_is_help=True)
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger file, e.g. city.ledger.")]
-NO_FILE = "no file noted"  # a crash, or a release that is under way: it counts
+NO_FILE = "no file noted"  # a crash, or a release in progress: it counts
 
 
 @app.command("init")
@@ -27,9 +27,7 @@ def init(
     dataset: Annotated[str, typer.Option("--dataset", help="Name of the data.")],
     protects: Annotated[str, typer.Option("--protects", help="person, person-day, trip or declared.")],
     epsilon: Annotated[float, typer.Option("--epsilon", help="Total budget of all releases.")],
-    delta: Annotated[
-        float, typer.Option("--delta", help="Probability of a larger loss; 0 for pure DP.")
-    ] = 0.0,
+    delta: Annotated[float, typer.Option("--delta", help="Probability of a larger loss; 0 for pure DP.")] = 0.0,
     add: Annotated[bool, typer.Option("--add", help="Add a data set to an existing ledger.")] = False,
     json: c.Json = False,
 ) -> None:
@@ -94,8 +92,8 @@ def check(
             f"{one.name}: epsilon {spent:.6g} spent of {one.budget.epsilon:g}"
         )
     for release in releases or ():
-        trouble = _trouble(release, charges)
-        (wrong if trouble else fine).append(f"{release}: {trouble or 'charged, and no dearer than its charge'}")
+        problem = _release_problem(release, charges)
+        (wrong if problem else fine).append(f"{release}: {problem or 'charged, and no dearer than its charge'}")
     waiting = [one.number for one in charges if one.state == "charged"]
     if json:
         c.print_json({"file": str(file), "ok": not wrong, "wrong": wrong, "fine": fine, "charged_only": waiting})
@@ -108,8 +106,8 @@ def check(
         raise typer.Exit(1)
 
 
-def _trouble(path: Path, charges: list[Charge]) -> str:
-    """What is wrong with one release file, or nothing."""
+def _release_problem(path: Path, charges: list[Charge]) -> str:
+    """Return what is wrong with one release file, or an empty text."""
     from ..days import format_days
     from ..errors import HushpathError
     from ..privacy.units import Protects
@@ -129,7 +127,7 @@ def _trouble(path: Path, charges: list[Charge]) -> str:
         hint = f"; charge {', '.join(same)} was for a file of this name, and none was noted" if same else ""
         return f"no charge is of this file{hint}"
     asked, days = spending_of(release.measurements.strategy)
-    if asked.protects is Protects.DECLARED:  # what the unit of weights means, and their days, only the owner knows
+    if asked.protects is Protects.DECLARED:  # only the owner knows what the unit of weights means, and their days
         asked, days = replace(asked, protects=charge.asked.protects), charge.days
     if not asked.is_paid_by(charge.asked):
         return f"it spends {asked}, and charge {charge.number} is {charge.asked}"
@@ -139,7 +137,7 @@ def _trouble(path: Path, charges: list[Charge]) -> str:
 
 
 def _page(ledger: Ledger, one: Dataset, days: DateRange | None) -> str:
-    """One data set for people."""
+    """Return one data set as text."""
     from ..days import format_days
 
     spent, left = ledger.spent(one.name, days), ledger.remaining(one.name, days)
@@ -169,7 +167,7 @@ def _budget(one: Dataset) -> str:
 
 
 def _everything(ledger: Ledger, one: Dataset, days: DateRange | None) -> dict[str, Any]:
-    """One data set for machines."""
+    """Return one data set for JSON."""
     left, spent = ledger.remaining(one.name, days), ledger.spent(one.name, days)
     return {
         **_dataset(one), "spent": {"epsilon": c.finite(spent.epsilon), "delta": spent.delta},

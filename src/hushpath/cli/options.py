@@ -9,7 +9,8 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -225,15 +226,23 @@ def spec_from(source: Path, changes: Changes, *, trips: Path | None = None) -> R
             raise OptionError(f"{source} names the table of trips itself; leave {trips} out")
         return read_spec(source, changes)
     kind: Changes = {"weights": {}} if trips is None else {"trips": {"file": str(trips)}}
-    try:
+    with named_by_flags(source):
         return make_spec({"network": {"file": str(source)}, **kind, "unit": {}, "budget": {}}, changes)
+
+
+@contextmanager
+def named_by_flags(source: Path) -> Iterator[None]:
+    """Let option errors name flags instead of keys, unless a specification was given."""
+    from ..errors import OptionError
+
+    flags = {f"`{one.section}.{one.key}`": flag for flag, one in FLAGS.items()}
+    try:
+        yield
     except OptionError as error:
-        raise OptionError(re.sub(r"`(\w+)\.(\w+)`", _named_flag, str(error))) from None
-
-
-def _named_flag(key: re.Match[str]) -> str:
-    """The option that stands for a key, since no file was given."""
-    return next((flag for flag, one in FLAGS.items() if (one.section, one.key) == (key[1], key[2])), key[0])
+        if source.suffix.lower() == ".toml":
+            raise
+        text = re.sub(r"`\w+\.\w+`", lambda key: flags.get(key[0], key[0]), str(error))
+        raise OptionError(text) from None
 
 
 def spec_of_release(source: Path, changes: Changes, release: Release) -> ReleaseSpec:

@@ -63,7 +63,8 @@ def command(
         from ..published.release import load
 
         more["previous_release"] = load(previous)
-    _plan(o.spec_from(given, changes), wanted if several else None, more, picture, json=json)
+    with o.named_by_flags(given):
+        _plan(o.spec_from(given, changes), wanted if several else None, more, picture, json=json)
 
 
 @o.spec_options([*o.TRIP_PROMISE, *o.READ, "--expected-units", "--edges-per-unit"])
@@ -77,7 +78,8 @@ def trips_command(
     c.check_inputs(given)
     trips = None if given.suffix.lower() == ".toml" else Path("trips")  # not read
     spec = o.spec_from(given, changes, trips=trips)
-    _plan(spec, None, {"ignore_baseline": ignore_baseline}, None, json=json)
+    with o.named_by_flags(given):
+        _plan(spec, None, {"ignore_baseline": ignore_baseline}, None, json=json)
 
 
 def _plan(spec: ReleaseSpec, epsilons: Any, more: dict[str, Any], picture: Path | None, *, json: bool) -> None:

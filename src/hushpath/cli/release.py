@@ -73,7 +73,7 @@ def _release(
             f"{out} exists. Releasing the same data again spends the budget again, even if this file is replaced: "
             "name another file, or use --force"
         )
-    with shown():
+    with shown(), o.named_by_flags(given):
         made = spec.release(out, sign=sign, seed=seed, ignore_baseline=ignore)
         if sign is None:
             signature_path(out).unlink(missing_ok=True)  # the signature of a replaced release does not fit

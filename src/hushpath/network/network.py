@@ -72,10 +72,7 @@ class Network:
         return cls(topology, PrivateWeights(values, num_rows=len(values), keep=kept), weight)
 
     def with_proxy(self, proxy: ArrayLike | None, *, name: str = "proxy") -> Network:
-        """The same network with a public proxy declared: one number per edge of ``topology``.
-
-        As ``Topology.with_proxy``, which says what may be one: it MUST BE PUBLIC.
-        """
+        """Return the same network with a public proxy (``Topology.with_proxy``).  It MUST BE PUBLIC."""
         return replace(self, topology=self.topology.with_proxy(proxy, name=name))
 
     @classmethod
@@ -83,14 +80,29 @@ class Network:
         cls, graph: networkx.Graph, weight: str = "weight", *, lower: Bound = 0.0, upper: Bound = np.inf,
         proxy: str | None = None, columns: Sequence[str] = (), parallel_edges: bool = False,
     ) -> Network:  # fmt: skip
-        """Build from a networkx graph; directed and multigraphs are understood.
+        """Build from a networkx graph; it may be directed, and a multigraph.
 
-        ``lower`` and ``upper`` are public bounds: a number, or the name of an edge attribute.  ``proxy`` and
-        ``columns`` name public edge attributes, as in ``read_network``; no other attribute is kept.  Node
-        attributes ``x`` and ``y`` (or a pair ``pos``) become coordinates.
-        Beware of graphs made from a matrix: networkx takes a zero there for "no edge".
-        Every edge is published.  A multigraph with more than two edges per pair of ends on average looks like people's
-        trips and is an error, unless ``parallel_edges=True``.
+        Node attributes ``x`` and ``y`` (or a pair ``pos``) become coordinates.  In graphs made from a matrix, networkx
+        takes a zero weight for "no edge".
+
+        Parameters
+        ----------
+        graph
+            The graph; every edge is published.
+        weight
+            The edge attribute of the private weights.
+        lower, upper
+            Public bounds of the weights: a number, or the name of an edge attribute.
+        proxy, columns
+            Public edge attributes, as in ``read_network``; no other attribute is kept.
+        parallel_edges
+            Accept a multigraph with more than two edges per pair of ends on average, which may be people's trips.
+
+        Examples
+        --------
+        >>> import networkx
+        >>> Network.from_networkx(networkx.Graph([("a", "b", {"minutes": 3})]), weight="minutes")
+        Network(Topology(2 nodes, 1 edges, undirected), weights hidden)
         """
         nx = imported("networkx")
         if nx is None or not isinstance(graph, nx.Graph):
@@ -132,24 +144,32 @@ class Network:
     ) -> Network:  # fmt: skip
         """Build from a square sparse matrix.  Every stored entry is an edge, explicit zeros included.
 
-        The pattern is public, so store every edge, whatever its weight: scipy forgets zeros when a matrix is made
-        from a dense one, by arithmetic or by ``eliminate_zeros``, and in the formats refused here.
+        The pattern is public, so store every edge, whatever its weight: scipy drops zeros when a matrix is made
+        from a dense one, by arithmetic or by ``eliminate_zeros``.
 
-        Undirected: the matrix must be triangular, or symmetric in its *pattern*; then the entries above the
-        diagonal are the weights.  (Weights that differ across the diagonal are not reported: that would tell
-        about weights.  Give a triangular matrix, or ``directed=True``.)
-
-        ``proxy`` is a public number per stored entry, in the order of ``matrix.data``.  An entry that is stored twice
-        is an error, unless ``parallel_edges=True``: every edge is published, and entries may be people's trips.
+        Parameters
+        ----------
+        matrix
+            A matrix in the format coo, csr or csc.  Undirected, it must be triangular, or symmetric in its *pattern*:
+            then the entries above the diagonal are the weights, and others are ignored without a message, which would
+            depend on weights.
+        labels
+            One label per row; by default the numbers of the rows.
+        directed
+            Whether each entry is an edge in one direction only.
+        lower, upper
+            Public bounds of all weights.
+        proxy
+            A public number per stored entry, in the order of ``matrix.data``.
+        parallel_edges
+            Accept entries that are stored twice, which may be people's trips.
         """
         from scipy.sparse import coo_array, issparse
 
         if not issparse(matrix):
             raise NetworkError("pass a sparse matrix: a dense one cannot tell a zero weight from no edge")
         if matrix.format not in KEEP_ZEROS:  # dia and bsr are padded with zeros, lil and dok drop an assigned one
-            raise NetworkError(
-                f"a {matrix.format} matrix does not keep zero weights; build it as coo or csr"
-            )
+            raise NetworkError(f"a {matrix.format} matrix does not keep zero weights; build it as coo or csr")
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise NetworkError(f"the matrix must be square, not {' x '.join(map(str, matrix.shape))}")
         n = matrix.shape[0]
@@ -181,13 +201,22 @@ class Network:
         lower: Bound = 0.0, upper: Bound = np.inf, nodes: pandas.DataFrame | None = None, proxy: str | None = None,
         columns: Sequence[str] = (), parallel_edges: bool = False,
     ) -> Network:  # fmt: skip
-        """Build from an edge table.
+        """Build from an edge table.  A mix of integer and text labels becomes text: 17 and "17" are one node.
 
-        ``nodes`` (columns ``node`` and optionally ``x``, ``y``) adds isolated nodes and places.
-        ``lower`` and ``upper`` are public bounds: a number, or the name of a column.  ``proxy`` and ``columns`` name
-        public columns, as in ``read_network``; no other column is read.  A mix of integer and
-        text labels becomes text first, so 17 and "17" are one node, as they are in a file.  Every row is published, so
-        two rows with the same ends are an error (rows may be people's trips), unless ``parallel_edges=True``.
+        Parameters
+        ----------
+        edges
+            The table; every row is published.
+        source, target, weight, directed, lower, upper, proxy, columns, parallel_edges
+            As for ``read_network``; no other column is read.
+        nodes
+            A table with the column ``node``, and optionally ``x`` and ``y``, that adds isolated nodes and places.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> Network.from_pandas(pandas.DataFrame({"source": ["a"], "target": ["b"], "weight": [3]}))
+        Network(Topology(2 nodes, 1 edges, undirected), weights hidden)
         """
         public = public_names(weight, (source, target), proxy, columns, lower, upper)
         found = _frame_columns(edges, "the edge list", [source, target, weight, *public])

@@ -18,7 +18,7 @@ from .lattice import Lattice
 
 
 class PrivateWeights:
-    """One private weight per edge.  Holds them; shows nothing."""
+    """One private weight per edge, hidden."""
 
     __slots__ = ("__values",)
 
@@ -28,7 +28,7 @@ class PrivateWeights:
         if array is not None and array.shape != (num_rows,):
             raise NetworkError(f"one weight per edge is needed: {num_rows} edges, weights {array.shape}")
         if array is None or not np.isfinite(array).all():
-            raise NetworkError("a weight is missing or not a finite number; mend the data first")
+            raise NetworkError("a weight is missing or not a finite number; correct the data first")
         self.__values: Float = frozen(array if keep is None else array[keep], np.float64)
 
     def on_lattice(self, lattice: Lattice) -> Int:
@@ -46,7 +46,7 @@ class PrivateWeights:
         return steps[np.lexsort((steps, lattice.twins))]
 
     def reveal(self) -> Float:
-        """Return the weights as they are.  For ``evaluate`` only: what comes of them is NOT PRIVATE."""
+        """Return the weights.  For ``evaluate`` only: every result is NOT PRIVATE."""
         return self.__values
 
     def __repr__(self) -> str:
@@ -57,10 +57,7 @@ class PrivateWeights:
 
 
 def _floats(values: ArrayLike) -> Float | None:
-    """Weights as floats, or ``None`` if one is no number.
-
-    What the conversion raises may quote the weight, so it ends here and is no context of an error of ours.
-    """
+    """Return weights as floats, or None if one is not a number; the exception may quote it, so it is not passed on."""
     try:
         array = np.ma.filled(values, np.nan) if np.ma.is_masked(values) else np.asarray(values)
         with np.errstate(all="ignore"):  # a warning would depend on a weight

@@ -46,17 +46,9 @@ def num_parallel(tails: Int, heads: Int) -> int:
 
 
 def check_repeated(tails: Int, heads: Int, *, directed: bool, parallel_edges: bool | None) -> None:
-    """Raise ``NetworkError`` if edges repeat the ends of another one, unless parallel edges were asked for.
+    """Raise ``NetworkError`` if edges repeat the ends of another one, unless ``parallel_edges``; loops do not count.
 
-    Parameters
-    ----------
-    tails, heads
-        Positions of the ends of each edge, as given.  Self-loops do not count.
-    directed
-        Whether ``(a, b)`` and ``(b, a)`` are different edges.
-    parallel_edges
-        True: keep all.  False: every pair of ends may appear once.  None (formats that name each edge): edges may
-        share their ends, but not ``MOST_PER_PAIR`` on average.
+    None (formats that name each edge) allows ``MOST_PER_PAIR`` edges per pair of ends on average.
     """
     if parallel_edges:
         return

@@ -1,10 +1,7 @@
-"""Tables as plain columns, whatever they came in: which columns, which numbers, and the public half of a network.
+"""Tables as columns, and the public half of a network from them, in the same way for every format.
 
-Files (``readers``) and data frames (``network``) become columns first, and columns a topology here
-only, so formats cannot differ in meaning.
-
-Rows, edges and stored entries are counted from 1 in messages.  A message names the place of a weight that is
-not a number, never what stands there, and the exception holds no other one that does.
+Messages count rows from 1.  They give the place of a weight that is not a number, never its value, and the exception
+has no context that does.
 """
 
 from __future__ import annotations
@@ -29,19 +26,19 @@ Columns = dict[str, list[Any]]
 
 @dataclass(frozen=True)
 class Table:
-    """An edge list (or a node table), and what else is known of the network."""
+    """An edge list or a node table, with facts about the network."""
 
     columns: Columns
-    nodes: Columns | None = None  # "node", and perhaps "x" and "y"
-    directed: bool | None = None  # None: it does not say
-    names_edges: bool = False  # the format names each edge, so two edges with the same ends are not one row twice
+    nodes: Columns | None = None  # "node", optionally "x" and "y"
+    directed: bool | None = None  # None: unknown
+    names_edges: bool = False  # the format names each edge, so it may have parallel edges
 
 
 def table_topology(
     table: Table, source: str, target: str, *, lower: Bound, upper: Bound, proxy: str | None, columns: Sequence[str],
     parallel_edges: bool,
 ) -> tuple[Topology, Int]:  # fmt: skip
-    """Build the public half; the weight column need not be there (returns as ``Topology.build`` does)."""
+    """Build the public half, as ``Topology.build`` does; the weight column is not needed."""
     edges, nodes = table.columns, table.nodes
     m = len(edges[source])
     if not m and nodes is None:
@@ -80,7 +77,7 @@ def table_topology(
 
 
 def _places(nodes: Columns, count: int) -> Float | None:
-    """Where nodes are, those of the table first; NaN where a cell is empty or a node has no row."""
+    """Return coordinates, nodes of the table first; NaN where they are unknown."""
     out = np.full((count, 2), np.nan)
     for axis, name in enumerate("xy"):
         empty = [value is None or value == "" or value != value for value in nodes[name]]
@@ -96,13 +93,13 @@ def _places(nodes: Columns, count: int) -> Float | None:
 def choose_public_columns(
     have: Sequence[Any], what: str, needed: Sequence[str], optional: Sequence[str] = ()
 ) -> list[str]:
-    """Return the columns to read of a table whose rows are published; refuse one that looks like people's trips."""
+    """Return the columns to read of a public table; a table that looks like people's trips is an error."""
     check_columns(have, what, needed)
     return choose_columns(have, what, needed, optional)
 
 
 def choose_columns(have: Sequence[Any], what: str, needed: Sequence[str], optional: Sequence[str] = ()) -> list[str]:
-    """Return the columns to read: the needed ones, and the optional ones if all are there."""
+    """Return the columns to read: the needed ones, and the optional ones if all exist."""
     wanted = list(dict.fromkeys([*needed, *(optional if set(optional) <= set(have) else ())]))
     for name in wanted:
         if name not in have:

@@ -1,20 +1,19 @@
 """The public half of a network: nodes, edges, coordinates and declared bounds, but no weights.
 
-How odd inputs are treated (one way each, here and nowhere else):
+Unusual inputs:
 
 | input | treatment |
 |---|---|
-| parallel edges | refused, unless asked for by name: rows of people look like them (``public_rows``) |
+| parallel edges | an error, unless asked for: rows of people look like them (``public_rows``) |
 | | kept: each has its own private weight; a distance uses the shortest of them |
 | self-loops | dropped with their weight: no shortest path uses one; counted in ``dropped_loops`` |
 | isolated nodes, several components | kept; unreachable pairs are at distance infinity, which is public |
-| order of rows | forgotten: it may follow the weights, and everything here is published |
+| order of rows | not kept: it may depend on the weights, and everything here is published |
 
 Canonical order.  Nodes are sorted by label (integers by value, text by code point).  An undirected edge runs
-from its lower position to its higher one.  Edges are sorted by tail, head, lower and upper bound.  What is left
-are *twins*: edges alike in all of these.  Nothing public tells them apart, so ``weights`` sorts their weights
-among themselves, and a release depends on which rows a file has, never on their order.  A proxy (``proxy``: a declared
-public column, for estimators) is sorted among twins too.
+from its lower position to its higher one.  Edges are sorted by tail, head, lower and upper bound.  Edges that are
+alike in all of these are *twins*.  Nothing public tells them apart, so their weights are sorted among themselves, and
+a release depends on the rows of a file, never on their order.  A proxy is sorted among twins too.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from .columns import (
 from .labels import Label, canonical_integer, canonical_order, clean_labels
 from .public_rows import check_repeated, num_parallel
 
-FEW_LABELS = 32  # are found one by one sooner than all are put into a dictionary
+FEW_LABELS = 32  # up to so many are found faster one by one than with a dictionary of all
 
 
 class Arcs(NamedTuple):
@@ -55,7 +54,7 @@ class Arcs(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Wiring:
-    """Who is joined to whom, without names: nodes by number, edges by their two ends."""
+    """The graph without labels: nodes by number, edges by their two ends."""
 
     num_nodes: int
     tails: Int
@@ -64,7 +63,7 @@ class Wiring:
 
     @property
     def num_edges(self) -> int:
-        """How many edges (arcs, if directed), parallel ones counted each."""
+        """The number of edges (arcs, if directed), parallel ones included."""
         return len(self.tails)
 
     @cached_property
@@ -121,11 +120,10 @@ class Topology:
         proxy: ArrayLike | None = None, proxy_name: str = "proxy",
         columns: Mapping[str, Iterable[Any]] | None = None, parallel_edges: bool | None = False,
     ) -> tuple[Topology, Int]:  # fmt: skip
-        """Validate once at the door; return the topology in canonical order and the input row of each of its edges.
+        """Validate, and return the topology in canonical order with the input row of each of its edges.
 
-        ``proxy`` and ``columns`` are public and have one value per edge, in the order given.
-        ``parallel_edges=True`` keeps edges that share both ends, which are an error otherwise: every edge is published,
-        and a table with a row per trip would become edges (``public_rows.check_repeated``).
+        ``proxy`` and ``columns`` are public and have one value per edge, in the order given.  Edges that share both
+        ends are an error unless ``parallel_edges=True`` (``public_rows.check_repeated``).
         """
         names = clean_labels(labels)
         n = len(names)
@@ -190,7 +188,7 @@ class Topology:
 
     @classmethod
     def restore(cls, labels: Sequence[Any], tails: ArrayLike, heads: ArrayLike, **public: Any) -> Topology:
-        """Build again what ``build`` made, from a file; refuse a loop or another order, which would move positions."""
+        """Build the topology of a file again; a loop or another order is an error, since it would move positions."""
         topology, kept = cls.build(labels, tails, heads, parallel_edges=True, **public)
         if not (
             topology.labels == tuple(labels)
@@ -203,18 +201,19 @@ class Topology:
         return topology
 
     def with_proxy(self, proxy: ArrayLike | None, *, name: str = "proxy") -> Topology:
-        """The same topology with a public proxy: one number per edge (``read_network(proxy=)`` takes a column).
+        """Return the same topology with a public proxy of the weights (``read_network(proxy=)`` takes a column).
 
-        A proxy is a public number per edge that resembles its private weight: a free-flow time, a length.  Estimators
-        begin with it and plans are tried on it, so it may decide which candidate ``auto`` takes; no block, bound or
-        certificate looks at it, so it costs no privacy.
+        Estimators begin with the proxy and plans are simulated on it; no certificate depends on it, so it costs no
+        privacy.  IT MUST BE PUBLIC, and it is published with every release: a column computed from the private data (a
+        mean of past trips, last year's weights, rounded weights) breaks the promise.
 
-        IT MUST BE PUBLIC, and it is published with every release.  A column that was computed from the private data (a
-        mean of past trips, last year's weights, the weights rounded) breaks the promise, whatever its name
-        (pitfalls page).
-
-        Numbers are in the order of ``tails`` and ``heads``, NaN where unknown, and may be given a ``name``.  Those of
-        twins are sorted among themselves, as their weights are.  ``None`` takes the proxy away.
+        Parameters
+        ----------
+        proxy
+            One number per edge in the order of ``tails`` and ``heads``, such as a free-flow time, NaN where unknown;
+            None removes the proxy.
+        name
+            The name of the proxy.
         """
         if proxy is None:
             return replace(self, proxy=None, proxy_name="")
@@ -242,16 +241,16 @@ class Topology:
 
     @property
     def num_nodes(self) -> int:
-        """How many nodes."""
+        """The number of nodes."""
         return len(self.labels)
 
     @property
     def num_edges(self) -> int:
-        """How many edges (arcs, if directed), parallel ones counted each."""
+        """The number of edges (arcs, if directed), parallel ones included."""
         return len(self.tails)
 
     def is_same(self, other: Topology, *, bounds: bool = True) -> bool:
-        """Whether two topologies have the same nodes and edges and, if asked, bounds; places and proxies may differ."""
+        """Return whether two topologies have the same nodes, edges and, if asked, bounds."""
         names = ("tails", "heads", *(("lower", "upper") if bounds else ()))
         return self is other or (
             (self.labels, self.directed) == (other.labels, other.directed)
@@ -269,12 +268,12 @@ class Topology:
 
     @cached_property
     def wiring(self) -> Wiring:
-        """The same without names, places and bounds."""
+        """The graph without labels, coordinates and bounds."""
         return Wiring(self.num_nodes, self.tails, self.heads, self.directed)
 
     @cached_property
     def twins(self) -> Int:
-        """The number of each edge's group of twins: edges with the same ends and bounds, which lie side by side."""
+        """The number of each edge's group of twins: neighbouring edges with the same ends and bounds."""
         return twins_of(self.tails, self.heads, self.lower, self.upper)
 
     @cached_property
@@ -304,16 +303,16 @@ class Topology:
                 if at < len(self.labels) and self.labels[at] == name:
                     return at
         shown = str(label)[:60] if not isinstance(label, int) or abs(label) < 2**63 else "a very large number"
-        raise InputError(f"no node is called {shown!r}")
+        raise InputError(f"unknown node {shown!r}")
 
     def indices(self, labels: Sequence[Label] | None) -> Int:
         """Return the positions of many labels; ``None`` means every node in canonical order."""
         if labels is None:
             return np.arange(self.num_nodes)
         if isinstance(labels, str):
-            raise InputError("give a list of labels, not one text")
+            raise InputError("pass a list of labels, not one text")
         if not isinstance(labels, Iterable):
-            raise InputError(f"give a list of labels, not {type(labels).__name__}")
+            raise InputError(f"pass a list of labels, not {type(labels).__name__}")
         wanted = list(labels)
         if len(wanted) <= FEW_LABELS:
             return np.fromiter(map(self.index, wanted), np.int64, count=len(wanted))
@@ -324,7 +323,7 @@ class Topology:
 
 
 def _positions(ends: ArrayLike) -> Int:
-    """Edge ends as integers; a fraction or a missing value is refused, not truncated."""
+    """Return edge ends as integers; fractions and missing values are errors."""
     out = np.asarray(ends)
     if out.size and out.dtype.kind not in "iu":
         raise NetworkError(f"edge ends must be node positions (integers), not {out.dtype}")
@@ -332,7 +331,7 @@ def _positions(ends: ArrayLike) -> Int:
 
 
 def _floats(values: ArrayLike, what: str) -> Float:
-    """Public numbers as floats; no other exception than ours leaves."""
+    """Return public numbers as floats."""
     try:
         return np.asarray(values, np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -340,7 +339,7 @@ def _floats(values: ArrayLike, what: str) -> Float:
 
 
 def _bound(value: ArrayLike, m: int, name: str) -> Float:
-    """One public bound per edge from a scalar or an array."""
+    """Return one public bound per edge from a number or an array."""
     out = _floats(value, f"{name} bounds")
     if out.ndim == 0:
         out = np.full(m, float(out))
@@ -352,7 +351,7 @@ def _bound(value: ArrayLike, m: int, name: str) -> Float:
 
 
 def warn_of_rows(topology: Topology, tails: ArrayLike, heads: ArrayLike, what: str = "edges") -> None:
-    """Say what became of loops, repeated rows and reverse rows; the ends are as given, before they were sorted."""
+    """Warn of loops, repeated rows and reverse rows; the ends are as given, before they were sorted."""
     tail, head = np.ravel(tails).astype(np.int64), np.ravel(heads).astype(np.int64)
     given = len(tail)
     tail, head = tail[tail != head], head[tail != head]
@@ -370,7 +369,7 @@ def warn_of_rows(topology: Topology, tails: ArrayLike, heads: ArrayLike, what: s
         if 2 * both > edges:
             warn(
                 f"both directions: {both} of {edges} {what} have a reverse one, but the network is read as undirected, "
-                "so the two are parallel edges and a distance uses the shorter; if each is one direction, say "
+                "so the two are parallel edges and a distance uses the shorter; if each is one direction, pass "
                 "directed=True (--directed); if both mean the same edge, keep one of them"
             )
             repeated = edges - len(np.unique(there))
@@ -392,7 +391,7 @@ def warn_of_nodes(listed: int, topology: Topology) -> None:
 
 
 def warn_of_bounds(topology: Topology, max_weight: float | None) -> None:
-    """Say when ``max_weight`` undercuts bounds that were declared edge by edge."""
+    """Warn when ``max_weight`` is below bounds that were declared for single edges."""
     if max_weight is None:
         return
     above = int(np.count_nonzero(np.isfinite(topology.upper) & (topology.upper > max_weight)))

@@ -22,14 +22,14 @@ from __future__ import annotations
 import re
 import tomllib
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import date
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, wraps
 from inspect import signature
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from .._validate import shorten
 from ..errors import HushpathError, OptionError
@@ -55,6 +55,8 @@ from .spec_help import HELP
 
 LARGEST_SPEC = 2**16  # characters
 Section = TypeVar("Section")
+Result = TypeVar("Result")
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -129,11 +131,50 @@ class ExpectedSection:
     typical_weight: Any = None
 
 
+# What a parameter of plan, release and series is called in a specification.
+KEYS = {
+    "max_weight": "weights.max_weight", "mechanism": "weights.mechanism", "noise": "noise.law", "low": "trips.low",
+    "high": "trips.high", "edge_weighting": "trips.edge_weighting", "periods": "trips.periods", "edge": "trips.edge",
+    "typical_weight": "expected.typical_weight", "expected_units": "expected.units", "unit": "unit.l1",
+    "edges_per_unit": "expected.edges_per_unit", "lattice_step": "unit.lattice_step", "max_edges": "unit.max_edges",
+    "epsilon": "budget.epsilon", "delta": "budget.delta", "days": "unit.days", "dataset": "quantity.dataset",
+}  # fmt: skip
+
+
+def _named_by_keys(method: Callable[P, Result]) -> Callable[P, Result]:
+    """Let option errors of a method name keys instead of parameters."""
+
+    @wraps(method)
+    def call(*given: P.args, **named: P.kwargs) -> Result:
+        try:
+            return method(*given, **named)
+        except OptionError as error:
+            text = re.sub(r"`(\w+)`", lambda found: f"`{KEYS.get(found[1], found[1])}`", str(error))
+        raise OptionError(text)
+
+    return call
+
+
 @dataclass(frozen=True)
 class ReleaseSpec:
-    """A specification: what is released, from what, and to whom it is promised.
+    """A specification: what is released, from what, and to whom it is promised.  ``read_spec`` reads one.
 
-    Make one with ``read_spec``, or from its sections.
+    Parameters
+    ----------
+    network
+        The public network.
+    budget
+        Epsilon and delta; of a series, for all its releases together.
+    unit
+        The protected unit: a WeightUnit with ``weights``, a TripUnit with ``trips``.
+    weights, trips
+        The private data: one of the two.
+    noise, quantity, ledger
+        As for ``hushpath.release``.
+    expected
+        Public guesses that only plans use; not published.
+    schedule
+        The releases of a series.
     """
 
     network: NetworkSection
@@ -172,9 +213,9 @@ class ReleaseSpec:
     def topology(self) -> Topology:
         """Read the public network.  No private column is looked at."""
         named, found = self.network, _named_columns(self)
-        private = self.trips.file if self.trips else None
+        own = self.trips
         for key, public in (("file", named.file), ("nodes", named.nodes)):
-            if private and public and public.exists() and private.exists() and public.samefile(private):
+            if own and public and public.exists() and own.file.exists() and public.samefile(own.file):
                 raise OptionError(f"`network.{key}` is published, but {public} is the private table of trips")
         return read_topology(
             named.path, source=named.source, target=named.target, directed=named.directed, nodes=named.nodes,
@@ -202,6 +243,7 @@ class ReleaseSpec:
         names = ("person", "day", "trip", "seconds", "node", "time", "nodes", "times", "durations", "period", "periods")
         return read_trips(own.file, self.topology(), edge=edge, **{name: getattr(own, name) for name in names})
 
+    @_named_by_keys
     def plan(self, *, epsilon: Any = None, **more: Any) -> Plan | Sweep | TripPlan:
         """Forecast the error of the release from public facts.
 
@@ -212,7 +254,10 @@ class ReleaseSpec:
         **more
             ``target_error``, ``previous_release`` and ``ignore_baseline`` of ``hushpath.plan``.
         """
-        topology, budget = self.topology(), self.budget
+        return self._plan(self.topology(), epsilon, **more)
+
+    def _plan(self, topology: Topology, epsilon: Any = None, **more: Any) -> Plan | Sweep | TripPlan:
+        budget = self.budget
         wanted = None if "target_error" in more else budget.epsilon if epsilon is None else epsilon
         if self.trips is not None:
             own = self.trips
@@ -225,10 +270,10 @@ class ReleaseSpec:
         return plan(
             topology, epsilon=wanted, delta=budget.delta, unit=cast("WeightUnit", self.unit),
             max_weight=self.weights.max_weight, mechanism=self.weights.mechanism, noise=self.noise,
-            typical_weight=self.expected.typical_weight,
-            **self.weights.options, **more,
+            typical_weight=self.expected.typical_weight, **self.weights.options, **more,
         )  # fmt: skip
 
+    @_named_by_keys
     def release(
         self, path: Path | str | None = None, *, sign: Path | str | None = None, seed: int | None = None,
         ignore_baseline: bool = False,
@@ -261,14 +306,16 @@ class ReleaseSpec:
             return publish(
                 chosen, lambda sampler: measure_trips(chosen, trips, sampler), self.noise, quantity=quantity, **more
             )
-        network, made = self.read(), self.plan(ignore_baseline=ignore_baseline)
+        network = self.read()
         assert isinstance(network, Network)
+        made = self._plan(network.topology, ignore_baseline=ignore_baseline)
         assert isinstance(made, Plan)
         return publish(
             made.strategy, lambda sampler: measure(made.strategy, network.weights, sampler), self.noise,
             quantity=self.quantity, **more,
         )  # fmt: skip
 
+    @_named_by_keys
     def series(self, folder: Path | str, run: SeriesRun) -> Series:
         """Make the releases of the schedule, as far as they are due."""
         if self.trips is None or self.schedule is None or self.ledger is None:
@@ -301,6 +348,11 @@ def read_spec(path: str | Path, changes: Mapping[str, Mapping[str, Any]] | None 
     OptionError
         If the file is missing, a key is unknown, a value has the wrong type, or sections contradict each other; the
         message names the key by its path.
+
+    Examples
+    --------
+    >>> spec = read_spec("release.toml")  # doctest: +SKIP
+    >>> spec.release("city.hush")  # doctest: +SKIP
     """
     place = Path(path)
     try:

@@ -1,7 +1,7 @@
-"""What a reader is, how a file is opened, and what the XML formats share.
+"""The interface of readers, and how a file is opened.
 
-Errors of parsers may quote the data, so they are never passed on: neither in our messages nor as the context of our
-exceptions.  A DOCTYPE is refused: entities turn a small file into a huge one.
+Messages of parsers may quote data, so they are neither passed on nor kept as the context of an exception: errors are
+raised outside of ``except``.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ class Reader:
 
 
 def check_path(path: FilePath) -> None:
-    """Refuse what is not the name of a file."""
+    """Raise ``NetworkError`` for what is not a path."""
     if not isinstance(path, (str, PathLike)) or not isinstance(fspath(path), str):
-        raise NetworkError(f"a file is named by text or a Path, not by {type(path).__name__}")
+        raise NetworkError(f"a path must be text or a Path, not {type(path).__name__}")
 
 
 def shown(path: FilePath) -> str:
-    """A path on one line, whatever is in it."""
+    """Return a path for messages, on one line."""
     return repr(fspath(path)[-200:])
 
 
 def decoded(path: FilePath, decode: Callable[[Any], T]) -> T:
-    """What ``decode`` makes of the bytes of a file."""
+    """Return ``decode`` of an open file, decompressed if its name ends in .gz."""
     reason = ""
     try:
         raw = Path(path).open("rb")  # noqa: SIM115 - closed below
@@ -66,10 +66,10 @@ def decoded(path: FilePath, decode: Callable[[Any], T]) -> T:
         try:
             return decode(gzip.open(raw) if fspath(path).lower().endswith(".gz") else raw)
         except UnicodeDecodeError:  # it holds the bytes it could not read
-            trouble = "is not UTF-8 text"
+            problem = "is not UTF-8 text"
         except (OSError, EOFError, zlib.error):
-            trouble = "cannot be read to its end; is it whole?"
-    raise NetworkError(f"{shown(path)} {trouble}")
+            problem = "cannot be read to its end; it may be cut short"
+    raise NetworkError(f"{shown(path)} {problem}")
 
 
 def parse(
@@ -77,13 +77,10 @@ def parse(
     start: Callable[[str, dict[str, str]], None], end: Callable[[str], None],
     characters: Callable[[str], None] | None = None,
 ) -> None:  # fmt: skip
-    """Call back as elements start and end; their names come with a namespace and a space before them, if they have one.
-
-    What the parser says about a broken file is not passed on: it may quote it.
-    """
+    """Parse XML with callbacks; names of elements have their namespace and a space before them."""
 
     def doctype(*_: object) -> None:
-        raise NetworkError(f"{what} has a DOCTYPE, which is refused: entities can blow it up")
+        raise NetworkError(f"{what} has a DOCTYPE, which is not allowed: entities can expand without limit")
 
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True

@@ -1,8 +1,7 @@
 """Edge lists: CSV, TSV and Parquet.
 
-Text is UTF-8 with or without a byte order mark; the first line names columns; "NA" is a label; empty lines are skipped.
-(Not read by pandas, which accepts rows that are too long when columns are chosen.)  In Parquet, integer columns are
-integers and text columns are text.
+Text is UTF-8; the first line names columns; "NA" is a valid label; empty lines are skipped.  pandas is not used: it
+accepts rows that are too long.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ BLOCK = 2**8  # rows turned into columns at a time
 
 
 def text_rows(raw: IO[bytes], what: str, delimiter: str = ",", *, nul: bool = True) -> Iterator[list[str]]:
-    """The names of the columns, then every row that is not empty; ``nul`` says whether a NUL may stand in a field."""
+    """Yield the column names, then every row that is not empty; ``nul`` allows NUL characters in fields."""
 
     def clean(line: str) -> str:
         if "\0" in line:
@@ -42,7 +41,7 @@ def text_rows(raw: IO[bytes], what: str, delimiter: str = ",", *, nul: bool = Tr
 
 
 def text_table(rows: Iterator[list[str]], what: str, needed: list[str], optional: tuple[str, ...] = ()) -> Table:
-    """The wanted columns of rows of text, the first of which names them; no text in them holds a NUL."""
+    """Return the wanted columns of rows of text, the first of which has their names."""
     header = next(rows)
     if not header:
         raise NetworkError(f"{what} is an empty file")

@@ -1,17 +1,17 @@
 """GeoPackage with the layers ``nodes`` and ``edges``, as ``osmnx.save_graph_geopackage`` writes.
 
-A GeoPackage is an SQLite file; the standard library reads it.  The bytes become a database in memory, so there is no
-file that a damaged one could touch, and an authorizer lets SQLite read columns of the two tables and nothing else: no
-view, trigger, function, virtual table or computed column of a stranger's schema runs.
+A GeoPackage is an SQLite file; the standard library reads it.  The database is read in memory, and an authorizer lets
+SQLite read columns of the two tables and nothing else: no view, trigger, function, virtual table or computed column of
+an untrusted schema runs.
 
 | in the file | treatment |
 |---|---|
 | ``nodes`` | labels ``osmid`` (else ``node``, ``id``), as integers or text; places ``x``, ``y`` |
-| ``edges`` | ends ``u`` and ``v``, unless columns called as the caller says are there; every row is an edge |
+| ``edges`` | ends: the columns that the caller names, else ``u`` and ``v``; every row is an edge |
 | ``key`` | beside ``u`` and ``v``: parallel edges are named by it, so they are kept |
 | direction | osmnx writes ``u, v, key``, and ``from, to`` besides only if it joined the two directions of a street |
 | columns that are not named | not read |
-| pages that point in circles | refused: neither rows nor text may outgrow the file, or a small one were a bomb |
+| circular pages | an error: rows and text may not be larger than the file |
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Tab
         import sqlite3
     except ImportError:
         raise CannotError("reading a GeoPackage needs the sqlite3 module of Python") from None
-    if not hasattr(sqlite3.Connection, "deserialize"):  # a choice of whoever built Python
+    if not hasattr(sqlite3.Connection, "deserialize"):  # depends on how Python was built
         raise CannotError("reading a GeoPackage needs a sqlite3 module that can deserialize")
     content = _checked(raw)
     try:
@@ -49,13 +49,13 @@ def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Tab
             return _Package(database, len(content)).table(needed)
     except HushpathError:
         raise
-    except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError):  # they may quote what stands there
+    except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError):  # they may quote values
         pass
     raise NetworkError("the GeoPackage is damaged, or its tables are more than plain columns")
 
 
 def _checked(raw: IO[bytes]) -> bytes:
-    """All bytes of a file that is as long as its first page says, and that does not go on in another file."""
+    """Return the bytes of a complete file without a write-ahead log."""
     content = raw.read(LARGEST + 1)
     if not content.startswith(b"SQLite format 3\0") or len(content) < 512:
         raise NetworkError("the file is not a GeoPackage, which is an SQLite database")
@@ -71,7 +71,7 @@ def _checked(raw: IO[bytes]) -> bytes:
 
 
 class _Package:
-    """The two tables of one database from a stranger."""
+    """The two tables of an untrusted database."""
 
     def __init__(self, database: sqlite3.Connection, size: int) -> None:
         import sqlite3
@@ -80,7 +80,7 @@ class _Package:
         self.left = size  # bytes that rows may still have taken
 
         def allowed(action: int, what: str | None, _: str | None, __: str | None, through: str | None) -> int:
-            """Reading a table itself, not through a view or trigger, and asking for its columns."""
+            """Allow reading a table directly, not through a view or trigger, and listing its columns."""
             reads = action == sqlite3.SQLITE_READ and what in ("nodes", "edges", "sqlite_master") and through is None
             asks = action == sqlite3.SQLITE_PRAGMA and what == "table_xinfo"
             return sqlite3.SQLITE_OK if reads or asks or action == sqlite3.SQLITE_SELECT else sqlite3.SQLITE_DENY
@@ -91,7 +91,7 @@ class _Package:
         database.set_authorizer(allowed)
 
     def table(self, needed: list[str]) -> Table:
-        """The wanted columns of the edges and nodes."""
+        """Return the wanted columns of the edges and nodes."""
         edges, nodes = self._columns("edges"), self._columns("nodes")
         names = {name: ENDS[name] if name not in edges and ENDS.get(name) in edges else name for name in needed}
         choose_public_columns(edges, "the table 'edges'", list(names.values()))
@@ -104,7 +104,7 @@ class _Package:
         return Table(columns, places, not joined if by_osmnx else None, names_edges=by_osmnx)
 
     def _columns(self, table: str) -> list[str]:
-        """The names of the columns that are stored."""
+        """Return the names of the stored columns."""
         here = self.database.execute("SELECT type, sql FROM sqlite_master WHERE name = ?", (table,)).fetchall()
         if not here:
             raise NetworkError(f"the GeoPackage has no table {table!r}; osmnx writes 'nodes' and 'edges'")
@@ -113,7 +113,7 @@ class _Package:
         return [row[1] for row in self.database.execute(f'PRAGMA table_xinfo("{table}")') if row[6] == 0]
 
     def _select(self, table: str, names: dict[str, str]) -> Columns:
-        """Columns under the names that the caller gave them, in the order of the rows."""
+        """Return columns under the names of the caller, in the order of the rows."""
         columns: Columns = {name: [] for name in names}
         for block in self._blocks(table, list(names.values())):
             for values, more in zip(columns.values(), zip(*block, strict=True), strict=True):
@@ -121,15 +121,15 @@ class _Package:
         return columns
 
     def _blocks(self, table: str, names: list[str]) -> Any:
-        """Rows, some at a time, as long as the file can hold that many and that much text."""
+        """Yield blocks of rows; more rows or text than the file has bytes is an error."""
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
         left = self.left
         rows = self.database.execute(f'SELECT {quoted} FROM "{table}" NOT INDEXED')
         block = []
-        for row in rows:  # one at a time: many rows may share one long text, and a block of them is all of memory
+        for row in rows:  # one at a time: many rows may share one long text
             left -= SMALLEST_ROW + sum(len(value) for value in row if isinstance(value, (str, bytes)))
             if left < 0:
-                raise NetworkError("the GeoPackage has more rows or text than bytes; it is not sound")
+                raise NetworkError("the GeoPackage has more rows or text than bytes; it is damaged")
             block.append(row)
             if len(block) == BLOCK:
                 yield block

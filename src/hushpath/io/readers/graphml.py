@@ -1,15 +1,14 @@
 """GraphML, read in one pass with the parser of the standard library.
 
-networkx could read GraphML too, but it converts every attribute (so the public half could not be read without looking
-at weights), quotes values in its messages, and trusts entities.  Here attributes stay text, as columns of a table do.
+networkx is not used: it converts every attribute, weights included, quotes values in messages, and expands entities.
 
 | in the file | treatment |
 |---|---|
-| ``edgedefault`` | required; an edge that says otherwise is refused |
+| ``edgedefault`` | required; an edge of the other kind is an error |
 | nodes | the node table, with ``x`` and ``y`` if every node has them |
 | ``<default>`` of a key | used where an edge or node has no value of its own |
-| attributes nobody asked for, foreign elements | skipped |
-| DOCTYPE, hyperedges, nested or several graphs | refused (a DOCTYPE is how a small file becomes a huge one) |
+| other attributes and elements | skipped |
+| DOCTYPE, hyperedges, nested or several graphs | an error (entities of a DOCTYPE can expand without limit) |
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Speeds for OSRM: lines ``from_osm_id,to_osm_id,speed in km/h[,rate[,anything]]`` without a header.
 
-Only the public half can be read: which segments there are, directed, between OSM nodes.  A speed does not add up along
-a path, and the file has no lengths to make seconds of: divide lengths in metres by speeds in metres per second
-(km/h / 3.6) and give the result as a table of edges, or as a column of the GraphML or GeoPackage that osmnx writes.
+Only the public half can be read: directed segments between OSM nodes.  A speed does not add up along a path, and the
+file has no lengths: divide lengths in metres by speeds in metres per second and pass the result as a table of edges.
 
-Mind what the file lists.  Whoever reads a topology from it says that its segments are public; a file with only those
-segments that somebody drove along is not, since what it leaves out tells where nobody was.
+The segments of the file are published.  A file of the segments that were driven along is private: what it leaves out
+tells where no one was.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def _read(raw: IO[bytes], what: str, needed: list[str], _: tuple[str, ...]) -> T
 
 
 def _rows(raw: IO[bytes], what: str, needed: list[str]) -> Iterator[list[str]]:
-    """The names of the four columns, then every line; what follows the rate is for people."""
+    """Yield the names of the four columns, then every row; fields behind the rate are ignored."""
     yield [*needed[:2], "speed", "rate"]
     for row, fields in enumerate(text_rows(raw, what, nul=False), 1):
         if not fields:

@@ -85,7 +85,7 @@ class _Net:
         self.open.pop()
 
     def _drawn(self) -> dict[str, str]:
-        """What the lanes say of an edge; what they do not say is missing."""
+        """Return the columns that follow from the lanes of an edge."""
         speed = max((speed for _, speed in self.lanes if speed > 0), default=0.0)
         length = self.lanes[0][0] if self.lanes and self.lanes[0][0] >= 0 else None
         out = {"lanes": str(len(self.lanes))}

@@ -2,8 +2,8 @@
 
 | in the file | treatment |
 |---|---|
-| ``<NUMBER OF LINKS>`` | required, and must be the number of rows: a file that was cut is not taken for a whole one |
-| ``<FIRST THRU NODE>`` | a warning if it is above 1: hushpath knows no node that paths may not pass |
+| ``<NUMBER OF LINKS>`` | required, and must be the number of rows: a truncated file is an error |
+| ``<FIRST THRU NODE>`` | a warning if it is above 1: in hushpath paths may pass every node |
 | other metadata | not needed |
 | last ``~`` line before the rows | names of columns, in small letters: "Free Flow Time (min)" is ``free_flow_time`` |
 | no such line | the ten columns of the format |
@@ -38,7 +38,7 @@ def _read(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...
 
 
 def _rows(raw: IO[bytes], what: str, needed: list[str]) -> Iterator[list[str]]:
-    """The names of the columns, the ends as the caller calls them, then every row."""
+    """Yield the names of the columns, the ends as the caller names them, then every row."""
     places = needed == ["node"]
     metadata: dict[str, int] = {}
     comment, count = "", 0
@@ -64,7 +64,7 @@ def _rows(raw: IO[bytes], what: str, needed: list[str]) -> Iterator[list[str]]:
 
 
 def _check(metadata: dict[str, int], count: int, what: str) -> None:
-    """Whether all links are there, and paths may go everywhere."""
+    """Check the number of links, and warn of nodes that paths may not pass."""
     links, first = metadata.get("NUMBER OF LINKS"), metadata.get("FIRST THRU NODE", 1)
     if links is None:
         raise NetworkError(f"{what} is not TNTP: it does not say <NUMBER OF LINKS>")
@@ -75,7 +75,7 @@ def _check(metadata: dict[str, int], count: int, what: str) -> None:
 
 
 def _lines(raw: IO[bytes], what: str) -> Iterator[str]:
-    """Lines that are not empty, none of them endless."""
+    """Yield lines that are not empty, of bounded length."""
     with io.TextIOWrapper(raw, encoding="utf-8-sig") as lines:
         at = 0
         while line := lines.readline(LONGEST):
@@ -89,7 +89,7 @@ def _lines(raw: IO[bytes], what: str) -> Iterator[str]:
 def _header(comment: str, count: int, what: str, standard: list[str]) -> list[str]:
     """Names of so many columns, from a comment if it has as many; units in brackets are no part of a name.
 
-    A comment with numbers in it is a link that somebody left out, not a list of names.
+    A comment with numbers is a disabled link, not a list of names.
     """
     plain = re.sub(r"\([^()]*\)", "", comment.strip("~; \t").lower())
     for names in ([name for name in plain.split("\t") if name.strip()], plain.split()):

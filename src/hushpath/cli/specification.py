@@ -1,4 +1,4 @@
-"""``hushpath init``: a commented specification from the names and types of columns; no value is read."""
+"""``hushpath init`` and ``diff``: write a specification to review, and compare two of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from . import common as c
 
 
-def command(
+def init(
     network: Annotated[Path, typer.Argument(help=c.NETWORK)],
     trips: Annotated[Path | None, typer.Argument(help="PRIVATE table of trips, or a folder of parts.")] = None,
     out: Annotated[Path, typer.Option("-o", "--out", help="The specification to write.")] = Path("release.toml"),
@@ -34,3 +34,20 @@ def command(
     else:
         decide = f" Decide: {', '.join(open_questions)}." if open_questions else ""
         print(f"Written to {out}.{decide} Then: hushpath plan {out}")
+
+
+def diff(
+    before: Annotated[Path, typer.Argument(help="A specification (.toml), or a release file that embeds one.")],
+    after: Annotated[Path, typer.Argument(help="The other one.")],
+    json: c.Json = False,
+) -> None:
+    """Say what changed between two specifications: in the promise first, then in everything else."""
+    from ..releasing.spec_diff import compare_specs, read_any_spec
+
+    c.check_inputs(before, after)
+    published = any(path.suffix.lower() != ".toml" for path in (before, after))
+    changes = compare_specs(read_any_spec(before), read_any_spec(after), published=published)
+    if json:
+        c.print_json({"same": not changes, "changes": [one._asdict() for one in changes]})
+    else:
+        print("\n".join(map(str, changes)) or "The same specification.")
