@@ -11,7 +11,8 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-PACKAGE = ("__init__.py", "py.typed", "cli/__init__.py", "measurement/private_step.py", "output/page/*.html", "output/page/*.css",
+PACKAGE = ("__init__.py", "py.typed", "cli/__init__.py", "measurement/private_step.py",
+           "output/page/*.html", "output/page/*.css",
            "output/page/js/*.js", "output/report/*.html")  # fmt: skip
 SOURCE = (
     "pyproject.toml", "Makefile", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "SECURITY.md", "RELEASING.md",

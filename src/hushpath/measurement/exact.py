@@ -1,8 +1,8 @@
 """The exact numbers of each kind of block, as integers on the lattice.
 
-Private: these functions take lattice weights and are called by ``measure`` only.  They add no noise, draw nothing at
-random, and the shape of what they return depends on the public block alone.  (Inside the compiled shortest-path kernels
-the order of steps depends on weights: timing is not promised, docs/GUARANTEE.md.)
+The private step calls these functions with private lattice weights, simulations with public stand-ins.  They draw no
+random numbers, and the shape of their results depends on the public block alone.  (Their running time depends on
+weights: timing is not protected, docs/GUARANTEE.md.)
 """
 
 from __future__ import annotations

@@ -1,13 +1,9 @@
-"""The words all vector noise is made of: AES-256 in counter mode, keyed once from the operating system.
+"""The vector sampler, and its random words: AES-256 in counter mode, keyed once from the operating system.
 
-The stream is the encryption of zeros, read as little-endian 64-bit words, so the same key
-gives the same words on every machine.  Each key is used for one stream only, which is why the counter may
-start at zero.  To whoever lacks the key the words are as good as uniform (AES being a pseudorandom
-permutation; 2**40 words are far from its birthday bound), so the privacy that rests on them is
-computational, as it is for every sampler not fed by physical noise.
-
-A seeded stream is reproducible and hence protects nobody: it says so itself (``secret`` is False), and
-whoever holds it has no way of claiming otherwise.
+The stream is the encryption of zeros, read as little-endian 64-bit words, so a key gives the same words on every
+machine.  Each key is used for one stream, so the counter may start at zero.  Without the key the words cannot be told
+from uniform ones (AES is a pseudorandom permutation; 2**40 words are far from its birthday bound): the privacy is
+computational.  A seeded stream is reproducible and NOT PRIVATE (``secret`` is False).
 """
 
 from __future__ import annotations
@@ -25,7 +21,7 @@ from ..errors import CannotError
 from .exact import fill
 from .laws import Law, checked_scales
 
-# Domain separation: a seed never yields the key that somebody derives from the same number elsewhere.
+# Domain separation: another program derives another key from the same number.
 SEED_LABEL = "hushpath noise, seeded, not private: "
 
 
@@ -36,7 +32,7 @@ class Keystream:
         * word i is bytes 8i .. 8i+7 of AES-256-CTR over zeros, counter from 0, little-endian;
         * the words do not depend on the sizes in which they are read;
         * ``secret`` is True only for a key drawn here from the operating system;
-        * it is not copied, deep-copied or pickled (``__reduce__`` serves all three).
+        * it is not copied, deep-copied or pickled (``__reduce__`` prevents all three).
     """
 
     def __init__(self, *, seed: int | None = None) -> None:
