@@ -160,9 +160,7 @@ def _announce() -> None:
         from .errors import warn
 
         instead = "no cache" if _uncached else "a temporary folder"
-        warn(
-            f"{_refused.pop()}: cached kernels are code, so {instead} is used; set {SETTING} to a folder that only you can write"
-        )
+        warn(f"{_refused.pop()}: {instead} is used instead; set {SETTING} to a folder that only you can write")
 
 
 def _writable(folder: Path) -> bool:

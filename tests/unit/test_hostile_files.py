@@ -517,7 +517,7 @@ def test_only_one_kind_of_labels(plain):
 def test_one_content_has_one_text(plain):
     header, arrays = taken_apart(plain)
     put_together(plain, json.dumps(header, indent=1), arrays)
-    refused(plain, "not written as hushpath writes it")
+    refused(plain, "canonical")
 
 
 @pytest.mark.parametrize("value", [2**63 - 1, -(2**63), 2**53 + 1, 0])
