@@ -1,7 +1,7 @@
-"""The house beside the page: its hierarchy as the choice of separators, its numbers as the shortcuts of ``paper.py``.
+"""The package beside the paper: its hierarchy as the choice of separators, its numbers as shortcuts of ``paper.py``.
 
-Everything these tests need to know of the house stands here: where a strategy keeps its hierarchy, in which order the
-numbers come (``measurement/hierarchy.py``), and three conventions of its decoders that are not in the paper.  All three are
+All that these tests need to know of the package is here: where a strategy keeps its hierarchy, the order of its numbers
+(``measurement/hierarchy.py``), and three conventions of its decoders that are not in the paper.  All three are
 post-processing of published numbers:
 
     numbers      below 0 count as 0, but in a cell with a single hub they stay: one path, sums are linear

@@ -1,15 +1,13 @@
-"""Compiled kernels: made when the first of them is called, and kept in a folder that is settled before.
+"""Compiled kernels: numba is imported when the first kernel is called, and its cache folder is checked.
 
-``njit`` is numba's decorator, but numba itself is imported only when a kernel is called (or looked into): that takes
-longer than everything else a single question to a release needs.
+Importing numba takes longer than all else that one query of a release needs.
 
-numba keeps kernels in ``NUMBA_CACHE_DIR``, else beside the source, else in the user's cache folder, and gives up when
-none of these can be written, as in a container with a read-only system and no home.  Then they go to a temporary
-folder.
+numba caches kernels in ``NUMBA_CACHE_DIR``, else beside the source, else in the user's cache folder, and fails if none
+of these can be written, as in a container with a read-only system and no home; then a temporary folder is used.
 
-The files are code that will be run, so others must not be able to change them: a folder named by ``NUMBA_CACHE_DIR``,
-the user's cache folder and a temporary folder are used only if ``cache_problem`` finds nothing; else there is a warning
-and the next one is tried.  Beside the source Python itself trusts what it finds (its ``.pyc`` files).
+Cached files are code that will be run, so no other user may be able to change them: a folder outside the package is
+used only if ``cache_problem`` finds nothing; else there is a warning and the next one is tried.  (Beside the source
+Python trusts ``.pyc`` files, too.)
 """
 
 from __future__ import annotations
@@ -27,20 +25,17 @@ from typing import Any
 
 SETTING = "NUMBA_CACHE_DIR"
 OTHERS_WRITE, OTHERS_ENTER = 0o022, 0o011
-PACKAGES = ("kernels", "noise", "separators")  # with kernels inside
+PACKAGES = ("kernels", "noise", "separators")  # that hold kernels
 
 _making = RLock()
-_refused: list[str] = []  # why folders are not used; told when the first kernel is compiled
+_refused: list[str] = []  # why folders are not used; a warning when the first kernel is compiled
 _uncached = False
 _plainly: ContextVar[bool] = ContextVar("plainly", default=False)
 
 
 @contextmanager
 def uncompiled(little: bool = True) -> Iterator[None]:
-    """Kernels called here run as the Python they are written in, unless numba is there: for a ``little`` work.
-
-    One answer is found sooner in plain Python than numba is imported.
-    """
+    """Run kernels as plain Python unless numba is imported already: faster for a ``little`` work."""
     before = _plainly.set(little and "numba" not in sys.modules)
     try:
         yield
@@ -49,11 +44,7 @@ def uncompiled(little: bool = True) -> Iterator[None]:
 
 
 class Kernel:
-    """A function that numba compiles when it is first called.
-
-    Other kernels may call it: numba asks each value for its type (``_numba_type_``), and is told that of the compiled
-    function.
-    """
+    """A function that numba compiles when it is first called, also by another kernel (``_numba_type_``)."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         update_wrapper(self, function)
@@ -62,7 +53,7 @@ class Kernel:
     @property
     def _compiled(self) -> Any:
         if self._made is None:
-            with _making:  # several threads may come first
+            with _making:  # several threads may call it first
                 if self._made is None:
                     _announce()
                     import numba
@@ -72,7 +63,7 @@ class Kernel:
         return self._made
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Compile if need be, and run."""
+        """Compile if needed, and run."""
         if self._made is None and _plainly.get():
             return self.__wrapped__(*arguments, **named)
         return (self._made or self._compiled)(*arguments, **named)
@@ -82,13 +73,13 @@ class Kernel:
         return self._compiled._numba_type_
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever else numba, or a person, asks of a compiled function."""
+        """Any other attribute of the compiled function."""
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self._compiled, name)
 
     def __reduce__(self) -> str:
-        """Pickled by name, as functions are."""
+        """Pickle by name, as functions are."""
         return str(self.__qualname__)
 
 
@@ -98,7 +89,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 def settle(package: Path) -> None:
-    """Name a temporary folder to numba if it would find none of its own.  Cheap: numba is not imported."""
+    """Choose a temporary folder if numba would find none of its own.  Cheap: numba is not imported."""
     global _uncached
     given = os.environ.get(SETTING)
     if given and _usable(Path(given)):
@@ -120,10 +111,9 @@ def settle(package: Path) -> None:
 
 
 def cache_problem(folder: Path) -> str:
-    """Return why a cache folder, or a file in one, cannot be trusted; an empty text if only this user can change it.
+    """Return why a cache folder cannot be trusted; an empty text if only this user can change or replace it.
 
-    It and all it holds must belong to this user and be writable by no other, and no other user may be able to put
-    something else in its place.  Where it does not exist yet, the folders above it are judged.
+    If the folder does not exist yet, its parents are checked.
     """
     if not hasattr(os, "getuid"):
         return ""
@@ -152,7 +142,7 @@ def cache_problem(folder: Path) -> str:
 
 
 def _usable(folder: Path) -> bool:
-    """Whether numba may keep kernels here: it can be written, by this user alone."""
+    """Whether the folder can be written, by this user alone."""
     if not folder.is_dir() and not _writable(folder):
         return False
     try:
@@ -165,23 +155,23 @@ def _usable(folder: Path) -> bool:
 
 
 def _announce() -> None:
-    """Tell, once, which folders are not used, and why."""
+    """Warn, once, which folders are not used, and why."""
     while _refused:
         from .errors import warn
 
         instead = "no cache" if _uncached else "a temporary folder"
-        warn(f"{_refused.pop()}: kernels are code, so they are kept in {instead}; set {SETTING} to a folder of yours")
+        warn(f"{_refused.pop()}: {instead} is used instead; set {SETTING} to a folder that only you can write")
 
 
 def _writable(folder: Path) -> bool:
-    """Whether files can be made in this folder, or the folder itself can be."""
+    """Whether files can be created in this folder, or the folder itself can be."""
     while not os.path.lexists(folder) and folder != folder.parent:
         folder = folder.parent
     return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
 
 
 def users_cache() -> Path:
-    """The user's cache folder, where numba looks too; one without a home has none (and none is made for it)."""
+    """Return the user's cache folder, as numba finds it; without a home, a path that cannot be created."""
     home = os.path.expanduser("~")
     return Path(
         os.environ.get("XDG_CACHE_HOME") or (os.path.join(home, ".cache") if os.path.isdir(home) else os.devnull)
@@ -189,7 +179,7 @@ def users_cache() -> Path:
 
 
 def _temporary() -> Path:
-    """A folder of this user's, the same for every run; if that name is taken by somebody else, one for this process."""
+    """Return this user's folder, the same in every run; if another user has that name, one for this process."""
     import tempfile
 
     if hasattr(os, "getuid"):

@@ -2,7 +2,7 @@
 
 M. Dinitz, C. Fan, J. Liu, J. Upadhyay, Z. Zou: "A Generalized Binary Tree Mechanism for Differentially Private
 Approximation of All-Pair Distances".  Repairs bear the numbers of the paper page, "What was repaired"; with
-``repaired=False`` there is no repair 2: shortcuts and recursion are as printed.  The tests hold the house against this
+``repaired=False`` there is no repair 2: shortcuts and recursion are as printed.  Tests compare the package with this
 page: the same numbers in, the same answers out, to the last bit (tests/conformance/test_paper.py).
 
 Algorithm 1: ``binary_tree``, ``sigma``, ``shortcuts``.  2: ``recursion``.  3: ``all_pairs``.  4: the same, ``covered``.

@@ -111,7 +111,8 @@ def published(strategy: Strategy) -> str:
     parts = [
         strategy.mechanism, strategy.law, strategy.terms.max_weight, sorted(strategy.details.items()),
         list(topology.labels),
-        lattice.granularity, strategy.terms.unit_steps(lattice), lattice.low.tolist(), lattice.high.tolist(), strategy.scales.tolist(),
+        lattice.granularity, strategy.terms.unit_steps(lattice), lattice.low.tolist(), lattice.high.tolist(),
+        strategy.scales.tolist(),
         *(a.tolist() for a in (topology.tails, topology.heads, topology.lower, topology.upper)),
         *((b.kind, {k: v.tolist() for k, v in b.arrays().items()}) for b in strategy.blocks),
     ]  # fmt: skip

@@ -300,7 +300,9 @@ def test_public_names():
         assert name in dir(hushpath)
     with pytest.raises(AttributeError):
         _ = hushpath.nothing_of_this_name
-    modules = {path.stem for path in PACKAGE.glob("*.py")} | {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    modules = {path.stem for path in PACKAGE.glob("*.py")} | {
+        path.parent.name for path in PACKAGE.glob("*/__init__.py")
+    }
     assert not modules & set(hushpath.__all__)  # importing a module must not hide a function
 
 

@@ -78,9 +78,7 @@ HIERARCHY, EDGES, PAIRS, ANCHORS, LINES = (
 PROOF, SPENDING, BOUND = (f"privacy/{name}.py" for name in ("certificate", "accounting", "sensitivity"))
 TRADE = "privacy/gaussian.py"
 TOTALS, TRIP_TERMS, TRIP_BLOCK = (f"measurement/{name}.py" for name in ("trip_totals", "trip_strategy", "trips"))
-TRIPS, TRIP_ROWS, TRIP_FILES, TRIP_VALUES = (
-    f"trips/{name}.py" for name in ("trips", "rows", "tables", "values")
-)
+TRIPS, TRIP_ROWS, TRIP_FILES, TRIP_VALUES = (f"trips/{name}.py" for name in ("trips", "rows", "tables", "values"))
 UNITS, BOOKS, LEDGER, LEDGER_FILE = (f"privacy/{name}.py" for name in ("units", "composition", "ledger", "ledger_file"))
 CHARGING = "releasing/charging.py"
 STEPS, SCHEDULE, SERIES_CODE = (f"releasing/{name}.py" for name in ("steps", "schedule", "series"))
@@ -585,7 +583,8 @@ MUTANTS = [
     # --- private rows given as the public network
     Mutant("network/topology.py", "if num_parallel(*ends):", "if num_parallel(*ends) < 0:", "rides become public edges",
            PUBLIC_ROWS),
-    Mutant("network/topology.py", "parallel_edges=parallel_edges)\n        bounds", "parallel_edges=None)\n        bounds",
+    Mutant("network/topology.py", "parallel_edges=parallel_edges)\n        bounds",
+           "parallel_edges=None)\n        bounds",
            "a table may repeat some rides", PUBLIC_ROWS),
     Mutant("network/table.py", "parallel_edges=parallel_edges or (None if table.names_edges else False)",
            "parallel_edges=parallel_edges or None", "a table may repeat some rides", PUBLIC_ROWS),
@@ -653,7 +652,7 @@ MUTANTS = [
            "two runs at once charge twice", SERIES),
     Mutant(SCHEDULE, "    if retry:\n        mean", "    if False:\n        mean", "no room is kept for a second retry",
            SERIES),
-    Mutant("releasing/release.py", "    if keep is not None:\n        keep(made)\n", "", "noted before it is on the disk",
+    Mutant("releasing/release.py", "    if keep is not None:\n        keep(made)\n", "", "noted before it is written",
            SERIES),
     # --- signatures
     Mutant(SIGNING, "    if not renamed and name != Path(path).name:", "    if False:", "any name verifies", SIGNED),
@@ -661,7 +660,7 @@ MUTANTS = [
            "the name is not signed", SIGNED),
     Mutant("published/release.py", "            if wanted is not None and wanted != stated:", "            if False:",
            "another period verifies", SIGNED),
-    Mutant("published/release.py", "renamed=date is not None", "renamed=dataset is not None", "a data set frees the name",
+    Mutant("published/release.py", "renamed=date is not None", "renamed=dataset is not None", "a data set frees a name",
            SIGNED),
     Mutant(KEYS, "    if status.st_mode & 0o077:", "    if status.st_mode & 0o007:",
            "a key that the group can read", SIGNED),

@@ -91,7 +91,7 @@ def test_scales_that_no_longer_meet_the_budget(file):
 @pytest.mark.parametrize("tensor", ["values", "strategy.scales", "topology.tails", "topology.labels"])
 def test_parts_that_do_not_fit_together(file, tensor):
     forged(file, lambda header, arrays: arrays.update({tensor: arrays[tensor][:-1]}))
-    with pytest.raises(FileFormatError, match="not a sound release"):
+    with pytest.raises(FileFormatError, match="not a valid release"):
         hushpath.load(file)
 
 

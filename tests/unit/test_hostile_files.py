@@ -57,7 +57,7 @@ def test_phantom_vertices_in_a_leaf(file):
         set_lists(arrays, "vertices", vertices)
 
     forged(file, change)
-    refused(file, "not a sound release")
+    refused(file, "not a valid release")
 
 
 def test_a_file_cannot_say_who_owns_an_edge(file):
@@ -305,7 +305,7 @@ def test_chosen_vertices(tmp_path, mechanism, change):
     hushpath.release(named("path"), mechanism=mechanism, epsilon=1.0, unit=1.0, max_weight=50.0).save(path)
     place = "block1.vertices" if mechanism == "hubs" else "block0.vertices"
     forged(path, lambda header, arrays: arrays.update({place: change(arrays[place])}))
-    refused(path, "not a sound release")
+    refused(path, "not a valid release")
 
 
 # --- headers, labels, sizes ------------------------------------------------------------------------------------------
@@ -326,7 +326,8 @@ def deep(depth):
     ("details", {"a": {"b": 1}}), ("details", {"a": [[1]]}), ("details", {"a\n": 1}), ("options", {"a": "\x1b[2J"}),
     ("options", []), ("sampler", "opendp\nDifferentially private with epsilon = 0.01."), ("sampler", "trust me"),
     ("mechanism", ["input"]), ("mechanism", "telepathy"), ("law", "uniform"), ("law", None),
-    ("blocks", []), ("blocks", ["edges", "edges"]), ("blocks", [["edges"]]), ("directed", 1), ("directed", None), ("dropped_loops", -1), ("dropped_loops", 10**400),
+    ("blocks", []), ("blocks", ["edges", "edges"]), ("blocks", [["edges"]]),
+    ("directed", 1), ("directed", None), ("dropped_loops", -1), ("dropped_loops", 10**400),
     ("statement", {}), ("statement", []), ("extra", 1),
 ])  # fmt: skip
 def test_headers(plain, field, value):
@@ -516,7 +517,7 @@ def test_only_one_kind_of_labels(plain):
 def test_one_content_has_one_text(plain):
     header, arrays = taken_apart(plain)
     put_together(plain, json.dumps(header, indent=1), arrays)
-    refused(plain, "not written as hushpath writes it")
+    refused(plain, "canonical")
 
 
 @pytest.mark.parametrize("value", [2**63 - 1, -(2**63), 2**53 + 1, 0])

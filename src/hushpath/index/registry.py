@@ -27,8 +27,8 @@ Identity = list[int]
 
 def cache() -> Path:
     """The folder of this user's own in which hushpath keeps what it can make again."""
-    told = os.environ.get("HUSHPATH_CACHE")
-    return Path(told) if told else users_cache() / "hushpath"
+    named = os.environ.get("HUSHPATH_CACHE")
+    return Path(named) if named else users_cache() / "hushpath"
 
 
 def folder() -> Path:

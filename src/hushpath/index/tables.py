@@ -119,7 +119,7 @@ class Layout:
         if not twins or not np.array_equal(at, number):
             raise FileFormatError("its cells do not form a hierarchy")
         if not nested(last, home, network.tails, network.heads):
-            raise FileFormatError("an edge joins two cells of which neither lies below the other")
+            raise FileFormatError("an edge joins two cells, and neither is below the other")
         own = Lists.grouped(home, cells)
         leaf = last == number + 1
         hubs = own.items[~leaf[home[own.items]]]
@@ -321,10 +321,7 @@ def partition_graphs(layout: Layout, network: Wiring) -> Graphs:
 
 
 def outer_room(layout: Layout, *, keep_leaves: bool = False) -> tuple[Int, int]:
-    """Where each cell's boundary distances stand while tables are made, and the room for all of them.
-
-    ``keep_leaves``: those of leaves stand apart, and are still there in the end.
-    """
+    """Return the place of each cell's boundary distances in a buffer, and its size; ``keep_leaves`` keeps leaves'."""
     place, room = outer_places(layout.flat, layout.level, TOGETHER, keep_leaves)
     return place, int(room)
 
@@ -379,7 +376,7 @@ def fill_leaves(layout: Layout, graphs: Graphs, tables: Tables, nothing: float) 
     leaves = np.flatnonzero(layout.leaf)
     place, room = np.zeros(layout.num_cells, np.int64), int(np.diff(layout.bound_start)[leaves].max()) ** 2
 
-    def run(part: slice) -> None:  # nobody needs outer tables here: one after the other is thrown away
+    def run(part: slice) -> None:  # outer tables are not needed here: each overwrites the one before
         spare = np.empty(room, tables.inner.dtype)
         cell_tables(leaves[part], layout.flat, graphs, nothing, tables, place, spare)
 

@@ -1,7 +1,7 @@
-"""What a kind of measurement is.  A closed set: each kind is reviewed code with a proof.
+"""The interface of a kind of measurement.  A closed set: each kind is reviewed code with a proof.
 
 A block is a batch of groups over one network.  It knows public facts only: how many numbers each group holds and which
-edges can move them (``exposure``).  The exact numbers are computed in ``measurement.exact``, behind the private door.
+edges can move them (``exposure``).  ``measurement.exact`` computes the exact numbers.
 """
 
 from __future__ import annotations

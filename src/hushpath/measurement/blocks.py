@@ -1,4 +1,4 @@
-"""The kinds of measurement: one file each, public facts only.  A closed set: each is reviewed code with a proof.
+"""The kinds of measurement, one file each.
 
 | block | one group per | numbers in a group |
 |---|---|---|

@@ -40,7 +40,8 @@ class EdgeBlock(Block):
 
     def typical(self, numbers: Int) -> float:
         """A mean edge times the hops of a few pairs."""
-        return float(numbers.mean()) * few_hops(self.topology).mean
+        single = numbers[len(numbers) - self.topology.num_edges :]
+        return float(single.mean()) * few_hops(self.topology).mean
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Nothing to say beyond the kind."""

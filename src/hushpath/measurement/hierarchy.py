@@ -72,9 +72,9 @@ class HierarchyBlock(Block):
         return Lists(np.concatenate([[0], np.cumsum(keep)])[self.boundary.start], self.boundary.items[keep])
 
     def places(self, layout: Layout, outer: Int | None = None) -> Int:
-        """Where its numbers but for leaf edges stand in the tables of a layout, behind each other (``index.tables``).
+        """Return the place of each number (without leaf edges) in the concatenated tables of a layout, -1 for none.
 
-        ``outer`` says where the outer tables of leaves stand.  Numbers that no table holds have place -1.
+        ``outer`` has the places of the outer tables of leaves.
         """
         count = int(self.group_sizes[: layout.num_cells].sum())
         out, nowhere = np.empty(count, np.int64), np.full(layout.num_cells, -1)

@@ -40,7 +40,6 @@ from ..separators.lines import Lines, lines_of
 from .anchors import Forest
 from .block import Arrays, integer_arrays
 from .edges import EdgeBlock
-from .samples import few_hops
 
 PAIRS = 6000
 SOURCES, TARGETS = 48, 60  # where paths are guessed
@@ -219,11 +218,6 @@ class LineBlock(EdgeBlock):
             m, np.ones(sums + m, np.int64), np.concatenate([edge, self.edges]),
             np.concatenate([np.repeat(np.arange(sums), length), sums + self.edges]), np.arange(sums + m) >= sums,
         )  # fmt: skip
-
-    def typical(self, numbers: Int) -> float:
-        """A mean edge times the hops of a few pairs."""
-        single = numbers[len(numbers) - self.topology.num_edges :]
-        return float(single.mean()) * few_hops(self.topology).mean
 
     # --- least squares: what all numbers together say about each edge, given the standard deviation of each group
 

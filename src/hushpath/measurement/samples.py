@@ -1,7 +1,4 @@
-"""A public sample of pairs with their hop counts: what predictions and tuning are made of.
-
-Reads no weights.
-"""
+"""A public sample of pairs, their hop counts and routes, for predictions and tuning."""
 
 from __future__ import annotations
 
@@ -93,11 +90,7 @@ def sources_of(topology: Topology) -> Int:
 
 @lru_cache(maxsize=2)
 def side_by_side(topology: Topology) -> tuple[Arcs, Int]:
-    """The arcs with nodes numbered as a search meets them, and the new number of each node.
-
-    Neighbours then lie side by side in memory, whatever they are called, which makes searches of a large network
-    several times as fast.
-    """
+    """Arcs with nodes numbered in search order (neighbours close in memory: faster), and each node's new number."""
     arcs, n = topology.arcs, topology.num_nodes
     if n <= MANY_NODES:
         return arcs, np.arange(n)

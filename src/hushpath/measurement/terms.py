@@ -126,5 +126,7 @@ class WeightTerms(Terms):
         if set(header) != {"unit", "max_weight", "lattice_step"} or not isinstance(header["unit"], dict):
             raise FileFormatError("its terms have unknown or missing fields")
         most = header["max_weight"]
-        unit = replace(WeightUnit.from_dict(header["unit"]), lattice_step=positive(header["lattice_step"], "lattice_step"))
+        unit = replace(
+            WeightUnit.from_dict(header["unit"]), lattice_step=positive(header["lattice_step"], "lattice_step")
+        )
         return cls(budget, unit, None if most is None else positive(most, "max_weight"))

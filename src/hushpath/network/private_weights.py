@@ -1,7 +1,7 @@
 """The private half of a network: weights that print nothing.
 
 ``PrivateWeights`` is opaque: it has no public field, prints nothing, cannot be iterated,
-compared or pickled.  Two methods open it, and a contract test lists who may call them: ``on_lattice``
+compared or pickled.  Two methods open it, and a contract test lists which files may call them: ``on_lattice``
 (``measure``) and ``reveal`` (``evaluate``, for the data owner, marked NOT PRIVATE).
 """
 

@@ -1,7 +1,7 @@
-"""The one door to randomness: exact discrete Laplace and Gaussian noise on the integers.
+"""The only source of randomness: exact discrete Laplace and Gaussian noise on the integers.
 
-Reading order: ``laws`` (what the noise is), ``samplers`` (who makes it), ``exact`` (how, with proofs),
-``keystream`` (from what), ``vector`` and ``opendp_sampler`` (the two samplers), ``simulated`` (noise for plans).
+Reading order: ``laws`` (the two distributions), ``samplers`` (which sampler is used), ``exact`` (how it draws, with
+proofs), ``vector`` and ``opendp_sampler`` (the two samplers), ``simulated`` (noise for plans).
 """
 
 from .laws import MAX_SCALE, Law, pmf, quantile, std, stds

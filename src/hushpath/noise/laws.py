@@ -1,9 +1,9 @@
-r"""The two noise laws on one screen: what they promise, what they are, how wide they are.
+r"""The two noise laws: what they guarantee, their mass functions and widths.
 
-Both live on the integers; ``scale`` is a whole number of lattice steps, and scale 0 means
+Both are on the integers; ``scale`` is an integer number of lattice steps, and scale 0 means
 no noise.  For integer answers whose neighbours differ by at most ``D1`` in l1 or ``D2`` in l2 norm:
 
-    law        P(x), x integer          promise                    std
+    law        P(x), x integer          guarantee                  std
     Laplace    ∝ exp(-|x|/scale)        (D1/scale)-DP              1 / (√2 sinh(1/(2 scale))) ≈ √2 scale
     Gaussian   ∝ exp(-x²/(2 scale²))    (D2²/(2 scale²))-zCDP      scale (less 1e-7 at scale 1)
 
@@ -12,7 +12,7 @@ scale grows, so calibration rounds scales **up**.  Normalisers are closed forms:
 Laplace; for the Gaussian Poisson summation, ``sum_k exp(-k²/2s²) = s √(2π) sum_j exp(-2π²s²j²)``, of
 which ``|j| <= 1`` is all that double precision can see at ``s >= 1`` (the next terms are ``exp(-79)``).
 
-These formulas describe noise, they do not make it: floats are welcome here and nowhere in the samplers.
+These formulas describe the noise; the samplers use no floating-point numbers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SUMMED_UP_TO = 10_000
 
 
 class Law(StrEnum):
-    """Closed on purpose: a law enters only with a proof, both samplers and the tests of both."""
+    """A closed set: each law has a proof, two samplers and tests of both."""
 
     LAPLACE = "laplace"
     GAUSSIAN = "gaussian"
@@ -89,7 +89,7 @@ def quantile(law: Law, scale: int, q: float) -> int:
     """
     scale = checked_scale(scale)
     if not 0 < q < 1:
-        raise OptionError(f"a quantile needs 0 < q < 1, got {q}")
+        raise OptionError(f"`q` must be between 0 and 1, got {q}")
     if scale == 0:
         return 0
     # Both laws are symmetric: above the median, the first x >= 0 with P(X > x) <= 1 - q;
@@ -114,21 +114,21 @@ def _tail_reaches(law: Law, scale: int, p: float) -> float:
 
 
 def checked_scale(scale: int) -> int:
-    """Return one scale as a plain int, or say what is wrong with it."""
+    """Return one scale as an int, or raise."""
     return int(checked_scales(np.asarray(scale))[()])
 
 
 def checked_scales(scales: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return scales as int64, or raise: whole numbers of steps, 0 <= scale <= MAX_SCALE.
 
-    A float scale is refused even when whole: it was rounded somewhere, and nobody said in which direction.
+    A float is refused even if it is an integer: the direction of its rounding is unknown.
     """
     array = np.asarray(scales)
     if array.size == 0:
         return array.astype(np.int64)
     if array.dtype.kind not in "iu":
-        raise OptionError(f"a noise scale is a whole number of lattice steps, got dtype {array.dtype}")
+        raise OptionError(f"a noise scale must be an integer number of lattice steps, got dtype {array.dtype}")
     for bad in (int(array.min()), int(array.max())):
         if not 0 <= bad <= MAX_SCALE:
-            raise OptionError(f"a noise scale must lie in 0 .. 2**52 lattice steps, got {bad}")
+            raise OptionError(f"a noise scale must be from 0 to 2**52 lattice steps, got {bad}")
     return array.astype(np.int64, copy=False)

@@ -1,12 +1,7 @@
-"""The field's audited sampler, behind the same two words: draw(law, scales).
+"""OpenDP's discrete Laplace and Gaussian measurements, applied to zeros: exact samplers of the two laws.
 
-OpenDP's discrete Laplace and Gaussian measurements, applied to zeros, are exact samplers of
-our two laws.  They cost 6 to 16 µs a value, so they serve small releases where OpenDP is installed; the vector
-sampler, tested against the same laws at the same scales, serves all others.
-
-Three things OpenDP would let us get wrong are settled here: the carrier is ``i64`` (its ``int`` is i32); data
-are integers (its float path inflates the sensitivity); and a scale is a float there, exact for our integers
-because none exceeds 2**52.
+They take 6 to 16 µs a value, so only small releases use them.  The carrier is ``i64`` (OpenDP's ``int`` is i32), data
+are integers (its float path inflates the sensitivity), and scales, floats there, are exact up to 2**52.
 """
 
 from __future__ import annotations
@@ -47,7 +42,7 @@ class OpendpSampler:
 
 def _measurement(law: Law, scale: int) -> Any:
     """Return the OpenDP Measurement that adds noise of this law and scale to a vector of i64."""
-    import opendp.prelude as dp  # 0.16 s: only those who use it pay
+    import opendp.prelude as dp  # takes 0.16 s
 
     vectors = dp.vector_domain(dp.atom_domain(T="i64"))
     with _contrib():
@@ -58,14 +53,10 @@ def _measurement(law: Law, scale: int) -> Any:
 
 @contextmanager
 def _contrib() -> Iterator[None]:
-    """Enable OpenDP's "contrib" for one constructor and put the global setting back as it was.
-
-    Both constructors sit behind that flag, as everything does that has not passed OpenDP's full vetting.  We
-    accept that here; whether the rest of the caller's program does is not ours to decide.
-    """
+    """Enable OpenDP's "contrib" flag, which both constructors need, and restore the caller's setting after."""
     from opendp.mod import GLOBAL_FEATURES, disable_features, enable_features
 
-    with _FEATURES:  # another thread of ours must not switch it off in the middle
+    with _FEATURES:  # another thread must not switch it off in between
         before = "contrib" in GLOBAL_FEATURES
         enable_features("contrib")
         try:

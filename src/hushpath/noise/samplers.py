@@ -1,7 +1,6 @@
-"""The one door to randomness: which sampler protects a release, and what it will say of itself.
+"""Which sampler draws the noise of a release.
 
-Nothing else in hushpath makes noise, opens a keystream or creates a generator (a test reads
-the sources).  There is no default seed and no global state: a sampler is made for one release and passed on.
+No default seed and no global state exist: a sampler is made for one release and passed on.
 
     choice    seed    size        OpenDP installed    sampler          private
     auto      none    <= 20 000   yes                 opendp           yes
@@ -14,12 +13,9 @@ the sources).  There is no default seed and no global state: a sampler is made f
     vector    given   any         -                   vector-seeded    no
     opendp    given   -           -                   refused: OpenDP takes no seed
 
-Both draw the same two laws exactly (docs/proofs/noise.md), so which one serves changes no promise.  The choice depends
-on the number of values, which is public, and on what is installed here; never on a value.
-
-``name`` and ``private`` go into the privacy statement of the release.  ``private`` comes from the source of
-randomness itself: no option sets it.  (Whoever writes a sampler of their own and calls ``measure`` with it is on their
-own.)
+Both draw the same laws exactly (docs/proofs/noise.md), so the guarantee is the same.  The choice depends on public
+facts: the number of values and what is installed.  ``name`` and ``private`` go into the privacy statement; no option
+sets ``private``.
 """
 
 from __future__ import annotations
@@ -37,11 +33,11 @@ from .laws import Law
 
 Choice = Literal["auto", "opendp", "vector"]
 
-# The samplers whose noise protects; a release drawn by any other says that it is not private.
+# A release whose noise any other sampler drew is marked NOT PRIVATE.
 SECRET_SAMPLERS = ("opendp", "vector")
 SAMPLERS = (*SECRET_SAMPLERS, "vector-seeded")
 
-# About 0.2 s of OpenDP: below, its audit costs nothing one would notice.
+# OpenDP takes about 0.2 s for so many values.
 OPENDP_LIMIT = 20_000
 
 
@@ -54,7 +50,7 @@ class Sampler(Protocol):
 
     @property
     def private(self) -> bool:
-        """Whether this noise protects anyone; False when it can be reproduced."""
+        """Whether the noise is secret; False if it can be reproduced."""
 
     def draw(self, law: Law, scales: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return one independent draw per entry of ``scales`` (lattice steps, 0 = no noise)."""
@@ -98,20 +94,12 @@ def make_sampler(choice: Choice = "auto", *, seed: int | None = None, size: int)
     >>> tester = make_sampler(seed=7, size=3)
     >>> tester.name, tester.private, tester.draw(Law.LAPLACE, np.array([0, 0, 0])).tolist()
     ('vector-seeded', False, [0, 0, 0])
-
-    Args:
-        choice: a closed list of reviewed code, as a choice here could break privacy.
-        seed: for tests only; the result is reproducible by anyone and marked not private.
-        size: number of values to come; only ``auto`` looks at it.
-
-    Raises:
-        CannotError: if OpenDP is asked for and is not installed.
     """
     one_of(choice, "sampler", get_args(Choice))
     if size < 0:
-        raise OptionError(f"size must be >= 0, got {size}")
+        raise OptionError(f"`size` must be at least 0, got {size}")
     if choice == "opendp" and seed is not None:
-        raise OptionError("the opendp sampler takes no seed: use sampler='vector' with a seed")
+        raise OptionError("the opendp sampler takes no `seed`; use sampler='vector'")
     there = installed("opendp")
     if choice == "opendp" and not there:
         raise absent("opendp", "opendp", "sampler='opendp'")
@@ -119,21 +107,13 @@ def make_sampler(choice: Choice = "auto", *, seed: int | None = None, size: int)
         from .opendp_sampler import OpendpSampler
 
         return OpendpSampler()
-    from .vector import (
-        Keystream,
-        VectorSampler,  # brings numba, 0.45 s: only those who use it pay
-    )
+    from .vector import Keystream, VectorSampler  # imports numba, 0.45 s
 
     return VectorSampler(Keystream(seed=seed))
 
 
 def simulation(seed: int) -> np.random.Generator:
-    """Return numpy's generator, for public simulations and **never for noise that protects anyone**.
-
-    Right uses: bootstraps on numbers already released, synthetic demonstration data, examples of graphs.
-    Wrong use: anything added to a private value.  The generator is predictable and its floats leak.  This is
-    the only place that creates one, so a review of who calls it is a review of all of them.
-    """
-    if seed is None:  # numpy would seed itself from the system, and the simulation could not be repeated
-        raise OptionError("a simulation needs a seed, so that it can be repeated")
+    """Return numpy's generator for public simulations; never add its numbers to private values: it is predictable."""
+    if seed is None:  # numpy would seed itself from the system
+        raise OptionError("a simulation needs a `seed`, so that it can be repeated")
     return np.random.default_rng(seed)

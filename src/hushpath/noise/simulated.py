@@ -1,8 +1,7 @@
-"""Noise for simulations on public stand-in weights: **it protects nobody**.
+"""Noise for simulations on public stand-in weights: NOT PRIVATE.
 
 It is proportional to its scale: the same generator state gives twice the noise at twice the scale, so that errors
-simulated under different budgets can be compared.  The exact samplers cannot do that, and these floats must never
-replace them: whatever has this noise is NOT PRIVATE.
+simulated under different budgets can be compared.
 """
 
 from __future__ import annotations
@@ -14,15 +13,6 @@ from .laws import Law
 
 
 def simulated_noise(rng: np.random.Generator, law: Law, scales: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Draw one continuous number of noise per entry of ``scales``.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    law : Law
-        The noise distribution.
-    scales : array of int
-        Noise scales, in lattice steps; 0 for no noise.
-    """
+    """Draw one continuous number of noise per entry of ``scales`` (lattice steps, 0 for no noise)."""
     plain = rng.laplace(size=len(scales)) if law is Law.LAPLACE else rng.normal(size=len(scales))
     return np.asarray(plain * scales, np.float64)

@@ -25,7 +25,7 @@ from ..errors import CannotError
 from .exact import fill
 from .laws import Law, checked_scales
 
-# Domain separation: a seed never yields the key that somebody derives from the same number elsewhere.
+# Domain separation: another program derives another key from the same number.
 SEED_LABEL = "hushpath noise, seeded, not private: "
 
 
@@ -36,7 +36,7 @@ class Keystream:
         * word i is bytes 8i .. 8i+7 of AES-256-CTR over zeros, counter from 0, little-endian;
         * the words do not depend on the sizes in which they are read;
         * ``secret`` is True only for a key drawn here from the operating system;
-        * it is not copied, deep-copied or pickled (``__reduce__`` serves all three).
+        * it is not copied, deep-copied or pickled (``__reduce__`` prevents all three).
     """
 
     def __init__(self, *, seed: int | None = None) -> None:

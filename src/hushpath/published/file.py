@@ -1,10 +1,10 @@
 """The release file: what it holds, and what is proved when one is read (file format).
 
-Nothing private is in it and nothing in it is executed.  A file is meant to be passed around, so it is
-hostile until proved: every structure is checked against the topology before anything uses it, who owns which edge and
-what the release costs are computed here and never taken from the file, and every failure is a ``FileFormatError``.
+It holds nothing private, and nothing in it is executed.  A file is untrusted input: every structure is checked against
+the topology before it is used, the cost of the release is computed and never taken from the file, and every failure is
+a ``FileFormatError``.
 
-What no file can prove: that the noise was really drawn, from a secret source, and that ``unit`` is what it says.
+A file cannot prove that noise was really drawn from a secret source, nor that the declared unit is true.
 """
 
 from __future__ import annotations
@@ -52,27 +52,24 @@ def write_release(path: Path | str, measurements: Measurements, statement: State
 
 
 def fingerprint(measurements: Measurements, statement: Statement, saved: SavedEstimate) -> str:
-    """The digest of the release's file: equal for equal content, and for nothing else."""
+    """Return the digest of the release's file: equal if and only if the content is equal."""
     header, tensors = _pack(measurements, statement, saved)
     return container.digest(container.header_text(header), container.contiguous(tensors))
 
 
 def read_release(path: Path | str, *, sha256: str | None = None) -> tuple[Measurements, Statement, SavedEstimate, str]:
-    """Read, check the digest, prove every structure and compute the certificate again; also the fingerprint.
-
-    ``sha256`` is that of the file whose signature was verified: these bytes and no others are read.
-    """
+    """Read a file and prove all of it; also return its fingerprint.  ``sha256`` is what a verified signature names."""
     found = container.read(path, FORMAT, VERSION, sha256=sha256)
     found.check_digest()
     header = found.header
     if container.header_text(header) != found.header_text:  # one content, one text: one fingerprint
-        raise FileFormatError(f"{path} is not a sound release: its header is not written as hushpath writes it")
+        raise FileFormatError(f"{path} is not a valid release: its header is not in canonical form")
     try:
         return *_unpack(header, found.arrays), found.claimed_digest
     except HushpathError as error:
-        raise FileFormatError(f"{path} is not a sound release: {error}") from None
-    except Exception:  # a net under the checks below; that nothing falls into it is what the fuzzer looks for
-        raise FileFormatError(f"{path} is not a sound release: its parts do not fit together") from None
+        raise FileFormatError(f"{path} is not a valid release: {error}") from None
+    except Exception:  # the checks below should have found it; the fuzzer looks for files that get here
+        raise FileFormatError(f"{path} is not a valid release: its parts do not fit together") from None
 
 
 def _pack(measurements: Measurements, statement: Statement, saved: SavedEstimate) -> tuple[dict[str, Any], Tensors]:
@@ -128,7 +125,7 @@ HEADER_TYPES: dict[str, type] = {
 
 
 def _unpack(header: Mapping[str, Any], tensors: Tensors) -> tuple[Measurements, Statement, SavedEstimate]:
-    """Everything a file holds, proved in the order in which the data flow."""
+    """Prove and return everything a file holds."""
     _check_header(header)
     topology = _topology(header, tensors)
     strategy = _strategy(header, tensors, topology)
@@ -166,14 +163,14 @@ def _saved_estimate(name: str, weights: NDArray[Any] | None, strategy: Strategy)
 
 def _check_header(header: Mapping[str, Any]) -> None:
     if set(header) != set(HEADER_TYPES):
-        raise FileFormatError("its header has other fields than this version knows")
+        raise FileFormatError("its header has unknown or missing fields")
     for name, kind in HEADER_TYPES.items():
         if type(header[name]) is not kind:
             raise FileFormatError(f"field {name!r} of its header is not {kind.__name__}")
     if header["sampler"] not in SAMPLERS or header["law"] not in list(Law):
-        raise FileFormatError("its law of noise or its sampler is not one that this version knows")
+        raise FileFormatError("its noise law or its sampler is unknown")
     if not 0 <= header["dropped_loops"] < 2**62:
-        raise FileFormatError("its number of dropped loops is not one")
+        raise FileFormatError("`dropped_loops` must be a number from 0 to 2**62")
     for name in ("options", "details"):
         for key, value in header[name].items():
             _word(key)
@@ -181,18 +178,18 @@ def _check_header(header: Mapping[str, Any]) -> None:
                 if isinstance(item, str):
                     _word(item)
                 elif not isinstance(item, (bool, int, float, type(None))):
-                    raise FileFormatError(f"field {name!r} of its header is not a plain list of facts")
+                    raise FileFormatError(f"field {name!r} of its header must hold plain values")
 
 
 def _word(text: Any) -> str:
-    """A short printable text: what a stranger wrote may end up on a terminal."""
+    """Return a short printable text: it may be printed on a terminal."""
     if not isinstance(text, str) or len(text) > MAX_LABEL_LENGTH or not text.isprintable():
-        raise FileFormatError("a text in its header is not a short line")
+        raise FileFormatError("a text in its header must be short and printable")
     return text
 
 
 def _row(tensors: Tensors, name: str, dtype: Any, columns: int | None = None) -> NDArray[Any]:
-    """One array of the file, of the type and shape it must have."""
+    """Return one array of the file; check its type and shape."""
     array = tensors.get(name)
     if array is None:
         raise FileFormatError(f"it lacks the array {name!r}")
@@ -235,10 +232,10 @@ def _topology(header: Mapping[str, Any], tensors: Tensors) -> Topology:
 
 
 def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -> Strategy:
-    """The strategy of either kind of release, proved against its topology."""
+    """Return the strategy of either kind of release, proved against its topology."""
     kinds = {"weights": _weight_strategy, "trips": _trip_strategy}
     if header["kind"] not in kinds:
-        raise FileFormatError(f"it is a release of {header['kind'][:40]!r}, which this version does not know")
+        raise FileFormatError(f"it is a release of {header['kind'][:40]!r}, which is unknown to this version")
     budget = _budget(header["statement"])
     strategy = kinds[header["kind"]](header, tensors, topology, budget)
     _check_arrays(header, tensors, strategy)
@@ -256,7 +253,7 @@ def _budget(claimed: Mapping[str, Any]) -> Budget:
 def _weight_strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology, budget: Budget) -> Strategy:
     mechanism, law = MECHANISMS.get(header["mechanism"]), Law(header["law"])
     if mechanism is None:
-        raise FileFormatError(f"it was made by {header['mechanism'][:40]!r}, which this version does not know")
+        raise FileFormatError(f"it was made by {header['mechanism'][:40]!r}, which is unknown to this version")
     terms = WeightTerms.from_file(header["terms"], tensors, topology, budget)
     problem = Problem.of(topology, terms, law)
     check_fits(mechanism, problem, law)
@@ -275,16 +272,16 @@ def _weight_strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topo
 
 def _trip_strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology, budget: Budget) -> TripStrategy:
     if header["mechanism"] != TRIPS or header["options"] or header["details"]:
-        raise FileFormatError("it is a release of trips that was made by a mechanism for weights")
+        raise FileFormatError("a release of trips must not name a mechanism for weights")
     terms, law = TripTerms.from_file(header["terms"], tensors, topology, budget), Law(header["law"])
     free_flow_of(topology)
     check_law(law, budget)
     if law is Law.GAUSSIAN and terms.unit.max_edges is not None:
-        raise FileFormatError("it limits the edges of a unit, which Gaussian noise does not")
+        raise FileFormatError("`max_edges` applies to Laplace noise only")
     blocks = _blocks(header, tensors, topology)
     expected = TripBlock(topology, len(terms.periods)).group_sizes
     if header["blocks"] != [TripBlock.kind] or not np.array_equal(blocks[0].group_sizes, expected):
-        raise FileFormatError("it measures other periods than it names")
+        raise FileFormatError("its measured periods do not match its period names")
     return TripStrategy(
         mechanism=TRIPS, topology=topology, terms=terms, lattice=terms.lattice(topology), law=law, blocks=blocks,
         scales=frozen(_row(tensors, "strategy.scales", np.int64), np.int64),
@@ -292,11 +289,11 @@ def _trip_strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topolo
 
 
 def _blocks(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -> tuple[Block, ...]:
-    """The blocks, each proved against the topology."""
+    """Return the blocks, each proved against the topology."""
     blocks = []
     for i, kind in enumerate(header["blocks"]):
         if not isinstance(kind, str) or kind not in BLOCKS:
-            raise FileFormatError(f"it measures {str(kind)[:40]!r}, which this version does not know")
+            raise FileFormatError(f"it measures {str(kind)[:40]!r}, which is unknown to this version")
         prefix = f"block{i}."
         arrays = {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
         blocks.append(BLOCKS[kind].from_arrays(arrays, topology))
@@ -315,13 +312,13 @@ def _check_specification(text: str, strategy: Strategy) -> None:
         raise FileFormatError("its specification is not valid TOML") from None
     declared, unit = strategy.terms.unit, tables.get("unit")
     if ("trips" in tables) == declared.measures_edges or not isinstance(unit, dict):
-        raise FileFormatError("its specification is of another kind of release")
+        raise FileFormatError("its specification describes another kind of release")
     try:
         same = type(declared)(**unit).as_dict() == declared.as_dict() and Budget(**tables["budget"]) == strategy.budget
     except (TypeError, KeyError):
         same = False
     if not same:
-        raise FileFormatError("its specification promises something else than its strategy proves")
+        raise FileFormatError("its specification differs from what its strategy proves")
 
 
 def _check_arrays(header: Mapping[str, Any], tensors: Tensors, strategy: Strategy) -> None:
@@ -338,7 +335,7 @@ def _check_arrays(header: Mapping[str, Any], tensors: Tensors, strategy: Strateg
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Equal, but for the last digits of floats: another platform's logarithm may round differently."""
+    """Return whether two values are equal, up to the last digits of floats (platforms round logarithms differently)."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):

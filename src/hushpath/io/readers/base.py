@@ -1,7 +1,7 @@
-"""The interface of readers, and how a file is opened.
+"""What a reader is, how a file is opened, and what the XML formats share.
 
-Messages of parsers may quote data, so they are neither passed on nor kept as the context of an exception: errors are
-raised outside of ``except``.
+Errors of parsers may quote the data, so they are never passed on: neither in our messages nor as the context of our
+exceptions.  A DOCTYPE is refused: entities turn a small file into a huge one.
 """
 
 from __future__ import annotations
