@@ -64,8 +64,8 @@ def _metro(size):
 
 CASES = (
     *map(_metro, (2_000, 20_000, 200_000)),
-    Case("roads", "roads, 150 000 person-days", DRIVERS, dict(expected_units=150_000, edges_per_unit=400), CAPITAL, "free_flow",
-         size=150_000, repeats=1, ranges=(MAPPED,), plans=(0.3, 1.0, 3.0)),
+    Case("roads", "roads, 150 000 person-days", DRIVERS, dict(expected_units=150_000, edges_per_unit=400), CAPITAL,
+         "free_flow", size=150_000, repeats=1, ranges=(MAPPED,), plans=(0.3, 1.0, 3.0)),
     Case("water", "water", HOUSEHOLD, dict(typical_weight=(0.1, 3)), "R-1", weight="flow", shown=("L/s", 1.0)),
     Case("river", "river, nothing public but the map", LANDOWNER, dict(typical_weight=(1_600, 10_000)), MOUTH,
          weight="seconds", shown=("h", 3600.0)),

@@ -49,9 +49,7 @@ def visit(browser):
 @pytest.fixture(scope="session")
 def released():
     net, quantity = grid(), hushpath.Quantity("travel time", "minutes", "2026-03")
-    plan = hushpath.plan(
-        net.topology, epsilon=1.0, unit=1.0, mechanism="input", max_weight=9, ignore_baseline=True
-    )
+    plan = hushpath.plan(net.topology, epsilon=1.0, unit=1.0, mechanism="input", max_weight=9, ignore_baseline=True)
     return hushpath.release(net, plan=plan, quantity=quantity).with_decoder(estimator="clip")
 
 

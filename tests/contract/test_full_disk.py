@@ -116,7 +116,7 @@ def test_a_part_is_there_complete_or_not_at_all(folder, capsys, size):
 def test_a_disk_that_fills_up_while_hdf5_writes(folder, capsys, monkeypatch, size):
     """HDF5 says nothing, so what was written is read again."""
     monkeypatch.setattr(
-        "hushpath.output.formats.omx._probe", lambda path, need: None
+        "hushpath.output.formats.omx.reserve_space", lambda path, need: None
     )  # the space was there when it was asked
     before = sorted(os.listdir())
     with no_file_larger_than(size):

@@ -18,7 +18,8 @@ from hushpath.measurement.private_step import Measurements
 from hushpath.measurement.trip_totals import trip_totals
 from hushpath.noise import simulation
 from hushpath.published.statement import NOT_PRIVATE
-from hushpath.releasing.evaluate import compare
+from hushpath.releasing.evaluate import Evaluation, compare
+from hushpath.releasing.spec import read_spec
 
 PEOPLE = 900
 
@@ -96,7 +97,10 @@ def test_the_story_runs_end_to_end(demo):
     published = hushpath.load(out / "city.hush")
     for period in ("am", "pm"):
         assert published.for_period(period).distance("market", "airport") == numbers["answers"][period][0]["distance"]
-    assert numbers["evaluation"]["mean_error"] < numbers["evaluation"]["proxy_scaled_error"]
+    assert numbers["evaluation"]["mean_error"] < numbers["evaluation"]["proxy_error"]  # 0.2 to 0.34 of it in 24 runs
+    spec = read_spec(out / "release.toml")
+    seeded = Evaluation.of(spec.compare(spec.release(seed=1)))  # with fresh noise this fails once in about fifty runs
+    assert seeded.mean_error < seeded.proxy_scaled_error
 
 
 def test_the_release_is_compared_with_free_flow_times(demo, city):

@@ -44,7 +44,10 @@ def test_units_of_time_are_turned_into_seconds(tmp_path):
     export(rel, tmp_path / "s.csv", "osrm", lengths=[(a, b, 60_000.0) for a, b in SQUARE])
     found = lines(tmp_path / "s.csv")
     assert found[10, 11] == round(60 / (rel.distance(10, 11) / 60))
-    for nothing in (released(quantity=hushpath.Quantity("toll")), released(quantity=hushpath.Quantity(unit_of_measure="metres"))):
+    for nothing in (
+        released(quantity=hushpath.Quantity("toll")),
+        released(quantity=hushpath.Quantity(unit_of_measure="metres")),
+    ):
         with pytest.raises(CannotError, match="speeds need times"):
             export(nothing, tmp_path / "no.csv", "osrm")
     assert not (tmp_path / "no.csv").exists()

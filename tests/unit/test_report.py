@@ -83,9 +83,7 @@ def test_every_mechanism_has_a_colour_and_a_mark_of_its_own():
 def test_a_picture_of_isochrones_has_every_step_and_says_what_is_not_private():
     places = [[14.0 + i / 100, 50.0 + i % 2 / 100] for i in range(6)]
     net = hushpath.Network.build(range(6), range(5), range(1, 6), [60.0] * 5, coordinates=places)
-    plan = hushpath.plan(
-        net.topology, epsilon=5.0, unit=1.0, max_weight=100, mechanism="input", ignore_baseline=True
-    )
+    plan = hushpath.plan(net.topology, epsilon=5.0, unit=1.0, max_weight=100, mechanism="input", ignore_baseline=True)
     orange = {}
     for seed in (None, 3):
         made = hushpath.release(net, plan=plan, quantity=hushpath.Quantity(unit_of_measure="seconds"), seed=seed)

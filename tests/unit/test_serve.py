@@ -18,7 +18,7 @@ import hushpath
 from hushpath.errors import CannotError, OptionError
 from hushpath.output import encode
 from hushpath.output.isochrones import isochrones
-from hushpath.serve import Limits, catalog, make_app, missing, streams, tables
+from hushpath.serve import Limits, app, catalog, make_app, missing, streams
 from hushpath.serve.catalog import ServedRelease
 
 QUANTITY = hushpath.Quantity("travel time", "seconds").as_dict()
@@ -86,7 +86,7 @@ MEDIA_ARROW = "text/html;q=0.9, application/vnd.apache.arrow.stream"
 
 def test_many_blocks_are_one_matrix(made, monkeypatch):
     rel, client, _ = made
-    monkeypatch.setattr(tables, "MOST_BLOCK", 100)
+    monkeypatch.setattr(app, "MOST_BLOCK", 100)
     monkeypatch.setattr(encode, "PAGE", 64)
     monkeypatch.setattr(streams, "PIECE", 64)
     expected = rel.matrix()

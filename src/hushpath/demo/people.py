@@ -150,24 +150,14 @@ def find_routes(roads: Roads, seconds: Float, ends: TripEnds, rng: np.random.Gen
 
 @dataclass(frozen=True, eq=False)
 class Drives:
-    """A table with one row per pass over an arc, trip after trip, in driving order.  Private.
-
-    Attributes
-    ----------
-    person, day, trip : ndarray
-        Numbers of the person, the day and the trip.
-    period, arc : ndarray
-        Positions among the periods and the arcs of the roads.
-    enter, seconds : ndarray
-        Time of day in seconds at which the arc was entered, and the seconds spent on it.
-    """
+    """A table with one row per pass over an arc, trip after trip, in driving order.  Private."""
 
     person: NDArray[np.int32]
     day: NDArray[np.int32]
     trip: NDArray[np.int32]
-    period: NDArray[np.int32]
-    arc: NDArray[np.int32]
-    enter: NDArray[np.float32]
+    period: NDArray[np.int32]  # position among the periods
+    arc: NDArray[np.int32]  # position among the arcs of the roads
+    enter: NDArray[np.float32]  # time of day in seconds
     seconds: NDArray[np.float32]
 
     def __repr__(self) -> str:
@@ -237,24 +227,20 @@ def _demand(roads: Roads, people: int, days: int, periods: int, rng: np.random.G
     taxi = rng.random(people) < TAXIS
     person, day = np.repeat(np.arange(people), days), np.tile(np.arange(days), people)
     parts: list[tuple[Int, Int, Int, Int, Int]] = []  # person, day, origin, target, period
-
-    def add(who: Int, when: Int, start: Int, end: Int, period: Int) -> None:
-        parts.append((who, when, start, end, period))
-
     works = (rng.random(len(person)) < COMMUTES) & ~taxi[person]
     who, when = person[works], day[works]
-    add(who, when, home[who], work[who], np.zeros(len(who), np.int64))
-    add(who, when, work[who], home[who], np.full(len(who), last))
+    parts.append((who, when, home[who], work[who], np.zeros(len(who), np.int64)))
+    parts.append((who, when, work[who], home[who], np.full(len(who), last)))
     count = rng.poisson(np.where(taxi, 0.0, errands)[person])
     who, when = np.repeat(person, count), np.repeat(day, count)
     where = zones[rng.choice(len(zones), len(who), p=0.5 * (living + working))]
     period = rng.integers(0, periods, len(who))
-    add(who, when, home[who], where, period)
-    add(who, when, where, home[who], period)
+    parts.append((who, when, home[who], where, period))
+    parts.append((who, when, where, home[who], period))
     count = rng.poisson(np.where(taxi, TAXI_TRIPS, 0.0)[person])
     who, when = np.repeat(person, count), np.repeat(day, count)
     ends = zones[rng.choice(len(zones), (2, len(who)), p=0.5 * (living + working))]
-    add(who, when, ends[0], ends[1], rng.integers(0, periods, len(who)))
+    parts.append((who, when, ends[0], ends[1], rng.integers(0, periods, len(who))))
     who, when, start, end, period = (np.concatenate(column) for column in zip(*parts, strict=True))
     moves = start != end
     return _Demand(who[moves], when[moves], TripEnds(start[moves], end[moves], period[moves]))

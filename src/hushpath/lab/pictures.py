@@ -15,36 +15,13 @@ from typing import Any
 import numpy as np
 
 from ..estimator.registry import ESTIMATORS
-from ..output.report.canvas import (
-    COLOURS,
-    GREY,
-    INK,
-    MARKS,
-    PALE,
-    colour,
-    mark,
-    panels,
-    plain,
-    png,
-    short_number,
-    whole_decades,
-)
+from ..output.report import canvas
+from ..output.report.canvas import GREY, INK, colour, mark, panels, plain, png, whole_decades
 from ..published.statement import NOT_PRIVATE
+from . import tables as t
 from .cases import MAIN_WEIGHTS
 from .table1 import ENTRIES, SHAPES, rate_rows, shape_at, theorem_shape
-from .tables import (
-    AGAINST,
-    MAIN,
-    REFERENCE,
-    Row,
-    at_zero,
-    by_hops,
-    exponents,
-    measured,
-    middle_noise,
-    names_of,
-    winners,
-)
+from .tables import AGAINST, MAIN, REFERENCE, Row, at_zero, measured, middle_noise, names_of
 
 WARNING = f"{NOT_PRIVATE}: seeded releases of generated weights"
 
@@ -53,7 +30,7 @@ def phase_diagram(results: Sequence[Row]) -> bytes:
     """Draw fields of (n, noise) coloured by the best mechanism, a panel per class."""
     from matplotlib.patches import Rectangle
 
-    rows = winners(results)
+    rows = t.winners(results)
     networks = names_of(rows, "network")
     legend = [name for name in names_of(results, "mechanism") if name in {row["winner"] for row in rows}]
     noises = sorted({row["noise"] for row in rows})
@@ -73,13 +50,14 @@ def phase_diagram(results: Sequence[Row]) -> bytes:
         plain(axis, titled(network))
         axis.grid(visible=False)
         axis.set(xlim=(0, len(sizes)), ylim=(0, len(noises)))
-        axis.set_xticks(np.arange(len(sizes)) + 0.5, [short_number(n) if n % 1000 == 0 else f"{n}" for n in sizes])
+        axis.set_xticks(
+            np.arange(len(sizes)) + 0.5, [canvas.short_number(n) if n % 1000 == 0 else f"{n}" for n in sizes]
+        )
         axis.set_yticks(np.arange(len(noises)) + 0.5, [f"{noise:g}" for noise in noises])
         for side in ("bottom", "left"):
             axis.spines[side].set_visible(False)
         axis.tick_params(length=0)
-        axis.set_xlabel("nodes")
-        axis.set_ylabel("noise / weight")
+        axis.set(xlabel="nodes", ylabel="noise / weight")
     return png(figure, WARNING)
 
 
@@ -96,49 +74,43 @@ def error_against_n(results: Sequence[Row]) -> bytes:
     """Draw mean error against n, a panel per class, log-log, with fitted exponents beside the lines."""
     noise = middle_noise(results)
     rows = measured(results, weights=MAIN_WEIGHTS, noise=noise)
-    fitted = {(row["network"], row["mechanism"]): row for row in exponents(results) if row["noise"] == noise}
+    fitted = {(row["network"], row["mechanism"]): row for row in t.exponents(results) if row["noise"] == noise}
     networks, mechanisms = names_of(rows, "network"), names_of(rows, "mechanism")
     figure, axes = panels(max(1, len(networks)), 3, height=3.3, legend=mechanisms)
     for axis, network in zip(axes, networks, strict=False):
-        ends: list[tuple[float, float, str, str]] = []
+        ends: list[tuple[float, str, str]] = []
         for mechanism in mechanisms:
             line = [row for row in rows if (row["network"], row["mechanism"]) == (network, mechanism)]
             if not line:
                 continue
             sizes, errors = ([row[key] for row in line] for key in ("nodes", "mean_error"))
             axis.plot(sizes, errors, color=colour(mechanism), marker=mark(mechanism), markersize=5, linewidth=1.8)
-            hollow = [(row["nodes"], row["mean_error"]) for row in line if at_zero(row)]
-            if hollow:
+            for row in filter(at_zero, line):
                 axis.plot(
-                    *zip(*hollow, strict=True), linestyle="", color=colour(mechanism), marker=mark(mechanism),
-                    markersize=5, markerfacecolor="white",
+                    row["nodes"], row["mean_error"], mark(mechanism), color=colour(mechanism), markersize=5,
+                    markerfacecolor="white",
                 )  # fmt: skip
-            fit = fitted.get((network, mechanism), {})
-            slope = fit.get("exponent_mean_error")
+            slope = fitted.get((network, mechanism), {}).get("exponent_mean_error")
             if slope is not None:
-                text = f"$n^{{{slope:.2f}}}$"
-                ends.append((sizes[-1], errors[-1], text, colour(mechanism)))
+                ends.append((errors[-1], f"$n^{{{slope:.2f}}}$", colour(mechanism)))
         zero = {row["nodes"]: row["mean_distance"] for row in rows if row["network"] == network}
         axis.plot(list(zero), list(zero.values()), color=INK, linewidth=1.2, linestyle=(0, (1, 1.6)))
         plain(axis, network)
         whole_decades(axis)
-        axis.set_xlabel("nodes")
-        axis.set_ylabel("mean |error|")
+        axis.set(xlabel="nodes", ylabel="mean |error|")
         _label_ends(axis, ends)
     return png(figure, WARNING)
 
 
-def _label_ends(axis: Any, ends: list[tuple[float, float, str, str]]) -> None:
+def _label_ends(axis: Any, ends: list[tuple[float, str, str]]) -> None:
     """Write each label beside the end of its line, without overlap."""
     if not ends:
         return
     low, high = np.log(axis.get_ylim())
-    places = apart([(float(np.log(y)) - low) / (high - low) for _, y, _, _ in ends], 0.078)
+    places = apart([(float(np.log(y)) - low) / (high - low) for y, _, _ in ends], 0.078)
     over = max(0.0, max(places) - 1.0)
-    for (_, _, text, hue), place in zip(ends, places, strict=True):
-        axis.text(
-            1.02, place - over, text, color=hue, fontsize=8, va="center", ha="left", transform=axis.transAxes
-        )  # fmt: skip
+    for (_, text, hue), place in zip(ends, places, strict=True):
+        axis.text(1.02, place - over, text, color=hue, fontsize=8, va="center", transform=axis.transAxes)
 
 
 def apart(heights: Sequence[float], least: float) -> list[float]:
@@ -153,7 +125,7 @@ def apart(heights: Sequence[float], least: float) -> list[float]:
 def error_against_hops(results: Sequence[Row]) -> bytes:
     """Draw mean error against the hops between two nodes, on the largest network of each class."""
     noise = middle_noise(results)
-    rows = [row for row in by_hops(results) if row["noise"] == noise]
+    rows = [row for row in t.by_hops(results) if row["noise"] == noise]
     networks, mechanisms = names_of(rows, "network"), names_of(rows, "mechanism")
     figure, axes = panels(max(1, len(networks)), 3, height=3.0, legend=mechanisms)
     for axis, network in zip(axes, networks, strict=False):
@@ -165,8 +137,7 @@ def error_against_hops(results: Sequence[Row]) -> bytes:
                 axis.plot(hops, errors, color=colour(mechanism), linewidth=1.8, marker=mark(mechanism), markersize=3.5)
         plain(axis, f"{titled(network)}, {here[0]['nodes']} nodes")
         whole_decades(axis)
-        axis.set_xlabel("hops between the two nodes")
-        axis.set_ylabel("mean |error|")
+        axis.set(xlabel="hops between the two nodes", ylabel="mean |error|")
     return png(figure, WARNING)
 
 
@@ -191,7 +162,7 @@ def error_against_weights(results: Sequence[Row]) -> bytes:
         axis.set_xticks(range(len(kinds)), kinds, rotation=18, ha="right", rotation_mode="anchor")
         axis.grid(visible=False, axis="x")
         for edge in range(1, len(kinds)):
-            axis.axvline(edge - 0.5, color=PALE, linewidth=0.8)
+            axis.axvline(edge - 0.5, color=canvas.PALE, linewidth=0.8)
         whole_decades(axis, "y")
         axis.set_ylabel("mean |error|")
     return png(figure, WARNING)
@@ -215,6 +186,7 @@ def measured_rates(results: Sequence[Row], fits: Sequence[Row]) -> bytes:
     figure, axes = panels(
         len(networks) * len(units), max(1, len(networks)), height=3.7, legend=names_of(rows, "mechanism")
     )
+    fitted = {(row["network"], row["mechanism"], row["unit"]): row for row in fits}
     for axis, (unit, network) in zip(axes, [(u, n) for u in units for n in networks], strict=True):
         lines = []
         for name in MEASURED:
@@ -223,24 +195,18 @@ def measured_rates(results: Sequence[Row], fits: Sequence[Row]) -> bytes:
                 continue
             sizes, hue = [row["nodes"] for row in line], colour(name)
             axis.plot(sizes, [row["max_error"] / unit for row in line], mark(name), color=hue, markersize=6)
-            fit = next((one for one in fits if _same(one, network, name, unit)), None)
-            shape = theorem_shape(name, network)
+            fit, shape = fitted.get((network, name, unit)), theorem_shape(name, network)
             if fit is not None and shape is not None:
                 curve = [fit["constant"] * shape_at(row, shape) / unit for row in line]
                 axis.plot(sizes, curve, color=hue, linewidth=1.5, linestyle=(0, (4, 2)))
                 lines.append((f"c = {_short(fit['constant'])},  within {fit['within']:.2f}×", hue))
         plain(axis, f"{network}, unit $10^{{{math.log10(unit):.0f}}}$")
         whole_decades(axis)
-        axis.set_xlabel("nodes")
-        axis.set_ylabel("largest |error| / unit" if network == networks[0] else "")
+        axis.set(xlabel="nodes", ylabel="largest |error| / unit" if network == networks[0] else "")
         _write_above(axis, lines)
     shapes = "     ".join(f"{name}: c {SHAPES[name][''].mathtext}" for name in MEASURED)
     figure.text(0.995, 0.995, f"dashed, one constant each:   {shapes}", ha="right", va="top", fontsize=9.5, color=INK)
     return png(figure, WARNING)
-
-
-def _same(fit: Row, network: str, mechanism: str, unit: float) -> bool:
-    return (fit["network"], fit["mechanism"], fit["unit"]) == (network, mechanism, unit)
 
 
 def _short(value: float) -> str:
@@ -280,11 +246,9 @@ def table1_curves(curves: Sequence[Row], slopes: Sequence[Row], results: Sequenc
             lines.append((f"{entry.mechanism}: {slope['n_fitted']:.2f}  ({slope['n_theorem']:.2f})", hue))
         plain(axis, family)
         whole_decades(axis)
-        axis.set_xlabel("nodes")
-        axis.set_ylabel("bound on all errors")
+        axis.set(xlabel="nodes", ylabel="bound on all errors")
         _write_above(axis, lines, 0.085)
-    spare = figure.axes[len(families)] if len(figure.axes) > len(families) else None
-    if spare is not None:
+    for spare in figure.axes[len(families) : len(families) + 1]:
         for i, text in enumerate(PREDICTED_NOTES):
             spare.text(0.02, 0.9 - 0.11 * i, text, fontsize=9.5, color=GREY, transform=spare.transAxes)
     return png(figure, WARNING)
@@ -305,13 +269,20 @@ def estimator_panels(rows: Sequence[Row]) -> bytes:
             at = [[np.log(row[AGAINST]) for row in here if row["noise"] == noise] for noise in noises]
             means = [float(np.exp(np.mean(logs))) for logs in at]
             place = names.index(name)
-            axis.plot(noises, means, color=COLOURS[place], marker=MARKS[place], markersize=5, linewidth=1.8, label=name)
+            axis.plot(
+                noises,
+                means,
+                color=canvas.COLOURS[place],
+                marker=canvas.MARKS[place],
+                markersize=5,
+                linewidth=1.8,
+                label=name,
+            )
         axis.axhline(1.0, color=INK, linewidth=1.0, linestyle=(0, (1, 1.6)))
         plain(axis, network)
         whole_decades(axis, "x")
         axis.set_ylim(bottom=0.0)
-        axis.set_xlabel("noise / weight")
-        axis.set_ylabel(f"error / {REFERENCE}'s")
+        axis.set(xlabel="noise / weight", ylabel=f"error / {REFERENCE}'s")
     if shown:
         axes[0].legend(frameon=False, fontsize=9)
     return png(figure, WARNING)

@@ -1,17 +1,16 @@
-r"""Table 1 of the paper: the shapes of its bounds, predicted bounds up to 10^9 nodes, and measured rates.
+"""Table 1 of the paper: the shapes of its bounds, predicted bounds up to 10^9 nodes, and measured rates.
 
 **Shapes.**  A theorem bounds the error of the worst pair of the worst network up to a constant.  Its *shape* is that
-bound without the constant but with its logarithms, for example p log^2 n log(log n / delta) / epsilon for separators of
-p vertices.  Over two or three decades of n a power of n cannot be distinguished from a smaller power with logarithms,
-so whole shapes are compared: one constant is fitted, and the largest factor between a point and the curve is reported.
-Where a theorem hides its logarithms (a tilde on its O), so does the shape, and ``tilde`` is set.
+bound without the constant but with its logarithms (``tilde`` where the theorem hides them).  Two or three decades of n
+cannot tell a power of n from a smaller power with logarithms, so whole shapes are compared: one constant is fitted, and
+the largest factor between a point and the curve is reported.
 
-**Predicted bounds** come from certificates.  Where the shape of a strategy is known in closed form there is no need to
-build it: the cells of one level are alike, so one edge meets one group per level, with cut numbers from ``hub_cut``.
-Scales spend the same ``gaussian_mu``, split by the same rule as in a release (s^2 ~ sqrt(cut)), and the bound is that
-of ``bounds``: with N numbers in all, every noise value stays below s sqrt(2 ln(2N / gamma)) except with probability
-gamma, and an answer sums one shortcut per level on the way up, one where the ends meet, one per level on the way down,
-and the detours of covers.  Assumed shapes (a cell at level l has n_l = n / 2^l nodes):
+**Predicted bounds** come from certificates in closed form: the cells of one level are alike, so one edge meets one
+group per level, with cut numbers from ``hub_cut``.  Scales spend ``gaussian_mu``, split as in a release (s^2 ~
+sqrt(cut)).
+With N numbers in all, every noise value stays below s sqrt(2 ln(2N / gamma)) except with probability gamma; an answer
+sums one shortcut per level up, one where the ends meet, one per level down, and the detours of covers.  Assumed shapes
+(a cell at level l has n_l = n / 2^l nodes):
 
     tree        1 hub, at most l boundary vertices
     treewidth p p + 1 hubs; at most p + 1 boundary vertices per level above
@@ -21,12 +20,10 @@ and the detours of covers.  Assumed shapes (a cell at level l has n_l = n / 2^l 
 
 k is the best on a fine scale.  Rivals: a connected graph has a k-cover of n / (k + 1) + 1 nodes (a grid: n / k^2 + 1);
 hubs are 2 sqrt(n) ln n random nodes, every stretch of sqrt(n) hops contains one, half the budget goes to edges.  Chen
-et al.: hubs, crowded places and clusters as in ``mechanism.comparison.hubs_bounded``, with the recursion carried
-through (the mechanism stops after one level) and the budget split equally over its levels.
+et al.: as in ``mechanism.comparison.hubs_bounded``, with the whole recursion and the budget split over its levels.
 
-**Measured rates** use a unit so small that noise is small against distances and nothing is clipped.  For every class,
-mechanism and unit the theorem's shape is fitted to the largest errors; p is that of the measured strategy.  Beside it
-stand the best power of n and, for separators, the best power of log n for error / p.
+**Measured rates** use a unit so small that nothing is clipped.  For every class, mechanism and unit the theorem's shape
+is fitted to the largest errors, beside the best power of n and, for separators, the best power of log n for error / p.
 """
 
 from __future__ import annotations
@@ -61,17 +58,7 @@ class BoundArguments:
 
 @dataclass(frozen=True)
 class Shape:
-    """A theorem's bound without its constant, in privacy units.
-
-    Attributes
-    ----------
-    formula, mathtext : str
-        The formula as plain text, and for matplotlib.
-    value : callable
-        Evaluates the formula.
-    tilde : bool
-        Whether the theorem hides logarithms, which the formula then lacks.
-    """
+    """A theorem's bound without its constant, as text and as a function."""
 
     formula: str
     mathtext: str

@@ -74,12 +74,12 @@ class DistanceTable:
 
     @cached_property
     def source_labels(self) -> list[Label]:
-        """The labels of the sources, spelt as in the release."""
+        """The labels of the sources, as in the release."""
         return self._labels(self.sources)
 
     @cached_property
     def target_labels(self) -> list[Label]:
-        """The labels of the targets, spelt as in the release."""
+        """The labels of the targets, as in the release."""
         return list(self.release.topology.labels) if self.targets is None else self._labels(self.targets)
 
     def _labels(self, positions: Int) -> list[Label]:
@@ -133,11 +133,15 @@ class DistanceTable:
                 self.sources[rows], self.targets, out=out, positions=True, interval=True, confidence=self.confidence
             )
 
-    def blocks(self, cells: int = BLOCK_CELLS, rows: slice = ALL_ROWS) -> Iterator[tuple[slice, Any]]:
-        """Yield some rows at a time with their numbers (values x sources x targets), about ``cells`` distances each."""
+    def slices(self, cells: int = BLOCK_CELLS, rows: slice = ALL_ROWS) -> list[slice]:
+        """Return the rows of each block."""
         first, last, _ = rows.indices(len(self.sources))
         height = max(1, cells // max(1, self.shape[1]))
-        for some in steps([slice(at, min(at + height, last)) for at in range(first, last, height)], "writing"):
+        return [slice(at, min(at + height, last)) for at in range(first, last, height)]
+
+    def blocks(self, cells: int = BLOCK_CELLS, rows: slice = ALL_ROWS) -> Iterator[tuple[slice, Any]]:
+        """Yield some rows at a time with their numbers (values x sources x targets), about ``cells`` distances each."""
+        for some in steps(self.slices(cells, rows), "writing"):
             block = np.empty((len(self.values), some.stop - some.start, self.shape[1]), self.dtype)
             self.fill(some, block)
             yield some, block

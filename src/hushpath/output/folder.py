@@ -6,7 +6,7 @@
 
 A row of a part holds a source and the list of its distances to all targets, in the order of ``targets.parquet``: about
 as fast to write and to read as the bare numbers.  Long tables have a row per pair.  How many sources a part has depends
-on the number of targets alone, so the files are the same bytes whoever writes them.
+on the number of targets alone, so the files are the same bytes with any number of workers.
 
 The schema of every part states its release, the question it answers and which part it is; every page has a checksum.
 A run keeps the parts that are complete, undamaged and of the same question, and writes the others.
@@ -21,7 +21,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -41,6 +40,7 @@ from ..io.container import replacing
 from ..progress import counting
 from ..published.release import Release
 from ..tasks import LOCAL, place
+from .disk import check_space
 from .distance_table import DistanceTable, Layout, schema_metadata
 
 PART_CELLS = 2**25  # distances in a part, at most
@@ -170,7 +170,7 @@ def write_folder(
     parts = [part for one in whole for part in one.parts]
     check_folder(folder, parts)
     missing = [part for part in parts if not part.intact(folder)]
-    _check_space(folder, missing)
+    check_space(folder, sum((part.rows.stop - part.rows.start) * part.whole.table.row_bytes for part in missing))
     if missing:
         (folder / TARGETS).unlink(missing_ok=True)  # it says that all parts exist
     with counting(len(parts), "writing") as advance:
@@ -214,13 +214,6 @@ def _other_files(folder: Path, known_paths: set[Path]) -> Iterator[Path]:
             yield from _other_files(found, known_paths)
         elif not HALF_WRITTEN.fullmatch(found.name):
             yield found
-
-
-def _check_space(folder: Path, parts: list[Part]) -> None:
-    exists = next(at for at in (folder.absolute(), *folder.absolute().parents) if at.is_dir())
-    need = sum((part.rows.stop - part.rows.start) * part.whole.table.row_bytes for part in parts)
-    if need > (free := shutil.disk_usage(exists).free):
-        raise CannotError(f"the parts take {need / 1e9:.3g} GB; {free / 1e9:.3g} GB are free")
 
 
 # --- workers ---------------------------------------------------------------------------------------------------------

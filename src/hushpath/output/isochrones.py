@@ -9,11 +9,13 @@ from the release, so isochrones cost no privacy.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from .._validate import between, integer
 from ..arrays import Float
 from ..errors import CannotError, OptionError
 from ..network.labels import Label
@@ -110,10 +112,9 @@ def _check_options(steps: Iterable[float], confidence: float | None, cells: int,
         raise OptionError("`steps` must be numbers, such as 300, 600, 900") from None
     if not wanted or not all(0 < step < math.inf for step in wanted):
         raise OptionError("`steps` must be positive numbers, such as 300, 600, 900")
-    if isinstance(cells, bool) or not isinstance(cells, int) or not 10 <= cells <= MOST_CELLS:
-        raise OptionError(f"`cells` must be an integer from 10 to {MOST_CELLS}, got {str(cells)[:40]}")
-    if reach is not None and not 0 <= reach < math.inf:
-        raise OptionError(f"`reach` must be a non-negative number, got {str(reach)[:40]}")
+    integer(cells, "cells", 10, MOST_CELLS)
+    if reach is not None:
+        between(reach, "reach", 0, sys.float_info.max)
     return wanted
 
 

@@ -7,18 +7,18 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import CannotError, OptionError
+from ..errors import OptionError
 from ..io.container import replacing
 from ..network.labels import Label
 from ..published.release import Release, in_periods
 from ..published.statement import NOT_PRIVATE
+from .disk import check_space, reserve_space
 from .distance_table import DistanceTable
 from .encode import encode
 from .folder import WrittenMatrix, write_folder
@@ -38,7 +38,7 @@ def write_matrix(
     Parameters
     ----------
     release
-        A release.  A file holds one period (``rel.at("am")``); a folder holds all periods, or the one chosen.
+        A release.  A file holds one period (``rel.for_period("am")``); a folder holds all periods, or the one chosen.
     path
         A name that ends in ``.npy`` (the plain array), ``.csv`` or ``.parquet`` (a first column ``source`` and one
         column per target), or a name without a dot: a folder of Parquet files, each with the rows of some sources and
@@ -105,21 +105,11 @@ def _write_npy(table: DistanceTable, path: Path) -> None:
     if table.long:
         raise OptionError("a .npy file is the plain matrix; write long tables as .csv or .parquet")
     rows, columns = table.shape
-    free = shutil.disk_usage(path.absolute().parent).free
-    need = rows * table.row_bytes
-    if need > free:  # a memory map over a full disk would end the process
-        raise CannotError(f"{rows} x {columns} distances take {need / 1e9:.3g} GB; {free / 1e9:.3g} GB are free")
+    check_space(path.parent, rows * table.row_bytes)
     dtype = np.dtype([(f"distance {NOT_PRIVATE}", table.dtype)]) if table.marks else table.dtype
     shape = table.shape if table.confidence is None else (len(table.values), rows, columns)
     with replacing(path) as temporary:
         out = np.lib.format.open_memmap(temporary, mode="w+", dtype=dtype, shape=shape)
-        _reserve(temporary)
+        reserve_space(temporary, temporary.stat().st_size)  # a memory map over a full disk would end the process
         table.fill(slice(None), out.view(table.dtype).reshape(len(table.values), rows, columns))
         out.flush()
-
-
-def _reserve(path: Path) -> None:
-    """Allocate the space on disk now: a memory map over a disk that fills up would end the process."""
-    if hasattr(os, "posix_fallocate"):
-        with open(path, "rb+") as file:
-            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)

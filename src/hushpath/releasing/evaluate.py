@@ -2,7 +2,7 @@
 
 The only module besides ``measure`` that opens the weights, or the trips.  Its results are marked and must stay with the
 owner.  The truth of a release of trips is the mean time of the passes over each edge, weighted as they were measured;
-an edge that nobody passed has none, and counts as it was released.
+an edge without passes has none, and counts as it was released.
 
 Where a public proxy is declared, the release is compared with the baseline from public data: distances over the proxy
 as it is, and over the proxy times one number, the ratio of the released mean edge weight to the mean proxy.
@@ -165,7 +165,7 @@ def _truth(owned: Network | Trips, release: Release) -> tuple[Float, float | Non
     if strategy.terms.periods != owned.periods:
         raise InputError("the release was made with other periods than these trips are read with")
     if release.period is None and len(release.periods) > 1:
-        raise InputError(f"the release has several periods: compare one of {', '.join(release.periods)} (at, --period)")
+        raise InputError(f"the release has several periods: choose one of {', '.join(release.periods)}")
     exact = trip_totals(strategy, owned, "")
     totals = totals_of(replace(release.measurements, values=exact))
     number = 0 if release.period is None else release.periods.index(release.period)
@@ -199,5 +199,32 @@ def _scale(release: Release, proxy: Float, released: Float, known: Float) -> flo
 
 
 def evaluate(network: Network | Trips, release: Release, *, sources: int = 64) -> Evaluation:
-    """Return the true error of a release.  NOT PRIVATE: for the data owner only."""
+    """Return the true error of a release.  NOT PRIVATE: for the data owner only.
+
+    Parameters
+    ----------
+    network
+        The network with its true weights, or the trips, that the release was made from.
+    release
+        The release, in one period if it has several.
+    sources
+        How many nodes to compare from, each to every node that it reaches.
+
+    Returns
+    -------
+    Evaluation
+        Errors, bias and the comparison with the public proxy, if there is one.
+
+    Raises
+    ------
+    InputError
+        If the release was made from another network or with other periods.
+
+    Examples
+    --------
+    >>> import hushpath
+    >>> net = hushpath.Network.build(range(3), [0, 1], [1, 2], [5.0, 7.0])
+    >>> hushpath.evaluate(net, hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input")).pairs
+    6
+    """
     return Evaluation.of(compare(network, release, sources=sources))

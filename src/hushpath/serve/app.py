@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,10 @@ from starlette.routing import Route
 
 from .._version import __version__
 from ..errors import HushpathError
+from ..kernels.minplus import LANES
+from ..kernels.paths import THREADS
 from ..output.distance_table import DistanceTable
+from ..output.encode import encode
 from ..output.isochrones import isochrones
 from . import osrm
 from .catalog import ReleaseCatalog, ServedRelease
@@ -24,6 +27,7 @@ from .limits import HttpError, Limits, WorkerPool, too_large
 from .responses import JSON, error_response, finite, json_bytes, json_list_bytes, one_line
 from .schema import (
     ENDPOINTS,
+    MEDIA,
     POLICY,
     DistanceQuery,
     IsochroneQuery,
@@ -37,7 +41,10 @@ from .schema import (
 )
 from .server import BodyLimit, ErrorMiddleware, receive_body
 from .streams import Parts, Stream
-from .tables import MEDIA, stream_table
+
+BLOCK, INTERVAL_BLOCK = 2**21, 2**17  # distances of a matrix computed at a time
+MOST_BLOCK = 2**23  # and never more: 64 MB, of which a stream keeps three
+TOGETHER = LANES * THREADS  # rows that the index computes side by side
 
 
 def application(catalog: ReleaseCatalog, limits: Limits, cors: Sequence[str] = ()) -> Starlette:
@@ -70,6 +77,19 @@ async def _no_such_address(_: Request, error: Exception) -> Response:
              405: ("MethodNotAllowed", "this address needs another method")}  # fmt: skip
     kind, message = known.get(status, ("RequestError", "the request is not readable"))
     return error_response(HttpError(status, kind, message, **(getattr(error, "headers", None) or {})))
+
+
+def stream_table(served: ServedRelease, table: DistanceTable, form: str) -> Iterator[Any]:
+    """Return the bytes of a table, block by block; refuse at once what the format cannot hold."""
+    cells = min(max(BLOCK, TOGETHER * table.shape[1]), MOST_BLOCK) if table.confidence is None else INTERVAL_BLOCK
+    pieces = encode(table, form, cells)
+
+    def when_ready() -> Iterator[Any]:
+        if table.confidence is not None:
+            served.require_intervals()
+        yield from pieces
+
+    return when_ready()
 
 
 class Endpoints:

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import TypeVar
 
-from ..errors import HushpathError, OptionError
+from .._validate import between, integer
+from ..errors import HushpathError
 
 T = TypeVar("T")
 
@@ -56,11 +57,11 @@ class Limits:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            whole = isinstance(field.default, int)
-            if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not 0 < value < 1e15:
-                kind = "a whole number" if whole else "a number"
-                raise OptionError(f"limit {field.name!r} must be {kind} above 0 and below 1e15")
+            name, value = f"limits.{field.name}", getattr(self, field.name)
+            if isinstance(field.default, int):
+                integer(value, name, 1, 10**15)
+            else:
+                between(value, name, 1e-6, 1e15)
 
 
 class HttpError(HushpathError):

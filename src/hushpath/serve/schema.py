@@ -16,9 +16,13 @@ from .._version import __version__
 from ..errors import InputError, OptionError
 from ..network.labels import MAX_LABEL_LENGTH
 from ..published.queries import check_confidence
-from .tables import MEDIA
 
 MOST_FIELDS = 50
+MEDIA = {
+    "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+    "arrow": "application/vnd.apache.arrow.stream",
+}
 # An object of texts, numbers and lists of these: nested values cost a hundred times their text in memory and time.
 # Possessive (``*+``), so that it is matched in one pass.
 _TEXT = rb'"(?:[^"\\]++|\\.)*+"'

@@ -1,6 +1,6 @@
 """What surrounds the application: error documents, the limits of bodies, the host check, and uvicorn.
 
-Nothing is logged: what is asked may tell where somebody lives.
+Nothing is logged: requests may reveal where a person lives.
 """
 
 from __future__ import annotations

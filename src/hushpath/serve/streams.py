@@ -1,7 +1,7 @@
-"""A long answer, sent as it is made: computed in a thread, one part ahead of the reader, who may not dawdle.
+"""A long answer, sent as it is made: computed in a thread, one part ahead of the reader, who must keep up.
 
-Nothing is computed for a reader who is gone, and one who takes nothing for ``stall_seconds`` is cut off: what has begun
-as a chunked answer and is not ended reads as an error to every client, never as a short matrix.
+Nothing is computed for a client that has disconnected, and one that takes nothing for ``stall_seconds`` is cut off: a
+chunked answer without its end is an error to every client, never a short matrix.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .limits import Limits, WorkerPool
 PIECE = 2**18  # bytes given to the network at a time: what it keeps for a slow reader
 
 
-class CutOff(Exception):  # noqa: N818 - nobody's error
+class CutOff(Exception):  # noqa: N818 - not an error of the server
     """A stream that was not sent to its end."""
 
 
@@ -40,7 +40,7 @@ class Stream(Response):
         self.background = None  # as every response has
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
-        """Send all of it.  The first part is made before anything is said, so that what cannot be done is an error."""
+        """Send all of it.  The first part is made before the status is sent, so that a refusal is an error document."""
         with self.workers.slot():
             ahead = self.workers.submit(self._first)
             gone = asyncio.ensure_future(_disconnected(receive))
@@ -77,7 +77,7 @@ class Stream(Response):
 
 
 def pieces(part: Any) -> Iterator[memoryview]:
-    """Some bytes at a time."""
+    """Return some bytes at a time."""
     whole = memoryview(part).cast("B")
     return (whole[at : at + PIECE] for at in range(0, len(whole), PIECE))
 

@@ -14,6 +14,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from ..._validate import one_of
 from ...errors import CannotError, OptionError
 from ...published.queries import check_confidence
 from ...published.release import Release, in_periods
@@ -30,9 +31,7 @@ FORMATS = {one.name: one for one in (OSRM, VALHALLA, OMX, GEOJSON, GEOPARQUET)}
 
 def find_format(name: str) -> Format:
     """Return the format of this name; raise ``OptionError`` if there is none."""
-    if not isinstance(name, str) or name not in FORMATS:
-        raise OptionError(f"`to` must be one of {', '.join(FORMATS)}; got {str(name)[:40]!r}")
-    return FORMATS[name]
+    return FORMATS[one_of(name, "to", FORMATS)]
 
 
 def export(release: Release, path: str | os.PathLike[str], to: str, **options: Any) -> ExportResult:
@@ -62,6 +61,15 @@ def export(release: Release, path: str | os.PathLike[str], to: str, **options: A
         For an unknown format, an option that the format does not accept, or a missing period.
     CannotError
         If the release is NOT PRIVATE and the format has no room for the marking, or lacks what the format needs.
+
+    Examples
+    --------
+    >>> import tempfile, hushpath
+    >>> net = hushpath.Network.build([1, 2], [0], [1], [60.0], coordinates=[[13.4, 52.5], [13.41, 52.5]])
+    >>> rel = hushpath.release(net, epsilon=1.0, unit=1.0, max_weight=90.0, mechanism="input")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     hushpath.export(rel, f"{folder}/edges.geojson", "geojson").facts["edges"]
+    1
     """
     form = find_format(to)
     unknown = set(options) - set(ExportOptions.__dataclass_fields__)

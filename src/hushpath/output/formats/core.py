@@ -25,39 +25,17 @@ LARGEST_ZONE = 2**32 - 1  # OMX lookups are unsigned 32-bit integers
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """Options of an export; each format accepts some of them.
+    """Options of an export; each format accepts some of them."""
 
-    Attributes
-    ----------
-    zones : file, nodes or pairs, optional
-        A file of zones, or nodes, or pairs of zone number and node.
-    interval : bool
-        Also write the lower and upper ends of intervals.
-    confidence : float, optional
-        Confidence of the intervals; 0.9 by default.
-    lengths : file or rows, optional
-        Public lengths: source, target, metres.
-    ids : file or rows, optional
-        Public ids of another program: source, target, id.
-    night : str, optional
-        The period of free-flow speeds.
-    crs : str, optional
-        The coordinate reference system of the coordinates.
-    isochrone : label, optional
-        Origin of isochrones.
-    steps : sequence of float, optional
-        Limits of the isochrones.
-    """
-
-    zones: str | PathLike[str] | Iterable[Any] | None = None
-    interval: bool = False
-    confidence: float | None = None
-    lengths: Rows | None = None
-    ids: Rows | None = None
-    night: str | None = None
-    crs: str | None = None
-    isochrone: Label | None = None
-    steps: Sequence[float] | None = None
+    zones: str | PathLike[str] | Iterable[Any] | None = None  # a file of zones, or nodes, or pairs of number and node
+    interval: bool = False  # also write the ends of intervals
+    confidence: float | None = None  # of the intervals; 0.9 if not given
+    lengths: Rows | None = None  # public lengths: source, target, metres
+    ids: Rows | None = None  # public ids of another program: source, target, id
+    night: str | None = None  # the period of free-flow speeds
+    crs: str | None = None  # the coordinate reference system of the coordinates
+    isochrone: Label | None = None  # origin of isochrones
+    steps: Sequence[float] | None = None  # limits of the isochrones
 
     @property
     def given(self) -> set[str]:
@@ -80,33 +58,15 @@ class ExportResult:
 
 @dataclass(frozen=True)
 class Format:
-    """One export format.
+    """One export format."""
 
-    Attributes
-    ----------
-    name : str
-        The value of ``--to``.
-    summary : str
-        One line of description.
-    write : callable
-        Writes releases of one period each to a path.
-    takes : frozenset of str
-        Names of the accepted ``ExportOptions``.
-    unmarked : str
-        Why a file of this format cannot be marked NOT PRIVATE; empty if it can.
-    folder : bool
-        Whether a folder is written instead of a file.
-    every_period : bool
-        Whether one file holds all periods.
-    """
-
-    name: str
+    name: str  # the value of ``--to``
     summary: str
-    write: Callable[[Sequence[Release], Path, ExportOptions], ExportResult]
-    takes: frozenset[str] = frozenset()
-    unmarked: str = ""
-    folder: bool = False
-    every_period: bool = False
+    write: Callable[[Sequence[Release], Path, ExportOptions], ExportResult]  # releases of one period each
+    takes: frozenset[str] = frozenset()  # names of the accepted options
+    unmarked: str = ""  # why a file of this format cannot be marked NOT PRIVATE; empty if it can
+    folder: bool = False  # whether a folder is written instead of a file
+    every_period: bool = False  # whether one file holds all periods
 
 
 def read_rows(given: Rows, columns: Sequence[str], what: str) -> Iterator[tuple[str, list[Any]]]:

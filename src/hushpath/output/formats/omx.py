@@ -8,9 +8,7 @@ file hold the statement.
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import zlib
 from collections.abc import Iterator, Sequence
 from itertools import count
@@ -19,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Int
 from ...errors import CannotError, OptionError
 from ...extras import library
 from ...io.container import replacing
-from ...progress import steps
 from ...published.edges import about, field_name
 from ...published.release import Release
+from ..disk import check_space, reserve_space
+from ..distance_table import DistanceTable
 from .core import ExportOptions, ExportResult, Format, read_zones
 
 MOST_NODES = 5_000  # largest network whose nodes are the zones by default
@@ -41,20 +39,19 @@ def _write(releases: Sequence[Release], path: Path, options: ExportOptions) -> E
     zones, at = read_zones(options.zones, topology)
     names = _names(releases, options.interval)
     need = len(zones) ** 2 * 8 * len(names) * len(names[0])
-    free = shutil.disk_usage(path.absolute().parent).free
-    if need > free:
-        raise CannotError(f"the matrices need up to {need / 1e9:.3g} GB of disk space, {free / 1e9:.3g} GB are free")
+    check_space(path.parent, need)
+    confidence = options.interval_confidence if options.interval else None
+    tables = [DistanceTable(release, at, at, confidence=confidence) for release in releases]
     with replacing(path) as temporary:
-        _probe(temporary, need)
+        reserve_space(temporary, need)
         with openmatrix.open_file(str(temporary), "w") as file:
             _describe(file, releases[0])
-            filled = zip(releases, names, strict=True)
-            sums = [one for release, layers in filled for one in _fill(file, release, layers, at, options)]
+            sums = [one for table, layers in zip(tables, names, strict=True) for one in _fill(file, table, layers)]
             file.create_mapping("zone", zones)
             labels = [topology.labels[i] for i in at.tolist()]
             texts = [label.encode() if isinstance(label, str) else label for label in labels]
             file.create_array(file.root.lookup, "node", obj=np.array(texts))
-        if sums != list(_read_back(str(temporary), releases, names, at)):
+        if sums != list(_read_back(str(temporary), tables, names)):
             raise CannotError(f"cannot write {path}: the file is incomplete; check the free disk space")
     matrices = [name for layers in names for name in layers]
     return ExportResult(f"{len(matrices)} matrices of {len(zones)} x {len(zones)} zones: {', '.join(matrices)}",
@@ -70,20 +67,20 @@ def _describe(file: Any, release: Release) -> None:
             file.create_array(file.root, f"hushpath_{key}", obj=text.encode())
 
 
-def _fill(file: Any, release: Release, layers: list[str], at: Int, options: ExportOptions) -> Iterator[int]:
+def _fill(file: Any, table: DistanceTable, layers: list[str]) -> Iterator[int]:
     """Write the matrices of one period in blocks of rows; yield a checksum per block."""
-    import tables
+    from tables import Float64Atom
 
-    facts = about(release.statement, release.period)
+    facts = about(table.release.statement, table.release.period)
     facts.pop("statement")
     for name in layers:
-        made = file.create_matrix(name, atom=tables.Float64Atom(), shape=(len(at), len(at)), attrs=facts)
+        made = file.create_matrix(name, atom=Float64Atom(), shape=table.shape, attrs=facts)
         if name != layers[0]:
-            made.attrs["confidence"] = options.interval_confidence
-    for part, blocks in _blocks(release, at, options):
+            made.attrs["confidence"] = table.confidence
+    for rows, blocks in table.blocks():
         for name, block in zip(layers, blocks, strict=True):
-            file[name][part] = block
-            yield zlib.crc32(np.ascontiguousarray(block).data)
+            file[name][rows] = block
+            yield zlib.crc32(block.data)
 
 
 def _names(releases: Sequence[Release], interval: bool) -> list[list[str]]:
@@ -101,44 +98,21 @@ def _names(releases: Sequence[Release], interval: bool) -> list[list[str]]:
     return names
 
 
-def _parts(release: Release, count: int) -> list[slice]:
-    """Return the blocks of rows, the same for writing and for reading back."""
-    return release.chunks(count)
-
-
-def _blocks(release: Release, at: Int, options: ExportOptions) -> Iterator[tuple[slice, Any]]:
-    release.prepared(len(at))
-    for part in steps(_parts(release, len(at)), "writing"):
-        if options.interval:
-            confidence = options.interval_confidence
-            yield part, release.matrix(at[part], at, positions=True, interval=True, confidence=confidence)
-        else:
-            yield part, [release.matrix(at[part], at, positions=True)]
-
-
-def _read_back(path: str, releases: Sequence[Release], names: list[list[str]], at: Int) -> Iterator[int]:
+def _read_back(path: str, written: list[DistanceTable], names: list[list[str]]) -> Iterator[int]:
     """Yield the checksums of what was written: HDF5 reports no error if the disk fills up while a file is closed."""
     import openmatrix
     import tables
 
     try:
         with openmatrix.open_file(path, "r") as file:
-            for release, layers in zip(releases, names, strict=True):
-                for part in _parts(release, len(at)):
+            for table, layers in zip(written, names, strict=True):
+                for rows in table.slices():
                     for name in layers:
-                        yield zlib.crc32(np.ascontiguousarray(file[name][part]).data)
+                        yield zlib.crc32(np.ascontiguousarray(file[name][rows]).data)
             if len(file.map_entries("zone")) != len(file.map_entries("node")):
                 yield -1
     except (tables.HDF5ExtError, tables.NodeError, OSError, LookupError):
         yield -1
-
-
-def _probe(path: Path, need: int) -> None:
-    """Reserve the space, so that the system reports an error if there is not enough."""
-    if hasattr(os, "posix_fallocate") and need:
-        with open(path, "rb+") as file:
-            os.posix_fallocate(file.fileno(), 0, need)
-            file.truncate(0)
 
 
 OMX = Format(

@@ -79,7 +79,7 @@ def _answers(release: Release, confidence: float) -> tuple[Arrays, dict[str, Any
         arrays["table"] = _steps(release.matrix(), decoder.lattice.granularity)
     if isinstance(decoder, EdgeDecoder) and decoder.strategy.budget.unlimited:
         return arrays, {"kind": "exact"}
-    # In a forest Python knows the variance of every path; a large one is told by the curves of other networks.
+    # In a forest Python knows the variance of every path; a large one takes the curves of other networks.
     if isinstance(decoder, EdgeDecoder) and (decoder.path_errors is None or n * n > MOST_IN_TABLE):
         model = decoder.interval_model
         curves = {"middle": model.middle, "spread": model.log_sd}

@@ -52,6 +52,22 @@ def write_explorer(
     -------
     int
         The size of the file in bytes.
+
+    Raises
+    ------
+    OptionError
+        If the title or the confidence is invalid.
+    CannotError
+        If the release has no edge weights and too many nodes for a table of all distances.
+
+    Examples
+    --------
+    >>> import tempfile, hushpath
+    >>> net = hushpath.Network.build(range(3), [0, 1], [1, 2], [5.0, 7.0])
+    >>> rel = hushpath.release(net, epsilon=1.0, unit=1.0, mechanism="input")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     hushpath.write_explorer(rel, f"{folder}/map.html", title="A line") > 10_000
+    True
     """
     text = explorer(release, title=title, origin=origin, confidence=confidence).encode()
     with replacing(path) as temporary:

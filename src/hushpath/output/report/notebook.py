@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import NamedTuple
 
-from ...errors import OptionError
+from ..._validate import integer
 from ...network.labels import Label
 from ...planning.result import Plan, Sweep
 from ...published.release import Release
@@ -17,7 +17,7 @@ from .texts import ReportTexts
 
 # A notebook has its own style, light or dark; this adds what it lacks.
 ALARM = "background:#b00020;color:#fff;font-weight:700;padding:.4em .8em;border-radius:.3em"
-LOWEST, HIGHEST = 200, 5000
+HEIGHTS = 200, 5000  # pixels
 
 
 class Framed(NamedTuple):
@@ -34,8 +34,7 @@ class Framed(NamedTuple):
 
 def framed(release: Release, origin: Label | None, height: int) -> Framed:
     """Return the page in a frame that may only run its own script."""
-    if isinstance(height, bool) or not isinstance(height, int) or not LOWEST <= height <= HIGHEST:
-        raise OptionError(f"`height` must be an integer from {LOWEST} to {HIGHEST} (pixels), got {str(height)[:40]}")
+    integer(height, "height", *HEIGHTS)
     page = escape(explorer(release, origin=origin))
     style = f"width:100%;height:{height}px;border:1px solid #8888;border-radius:.4em"
     return Framed(

@@ -83,9 +83,9 @@ def lists(named: Mapping[str, str]) -> str:
     return f'<div class="lists">{inner}</div>'
 
 
-def folded(summary: str, body: str, *, unfolded: bool = False) -> str:
+def folded(summary: str, body: str) -> str:
     """Return HTML that opens on a click."""
-    return f"<details{' open' if unfolded else ''}><summary>{escape(summary)}</summary>{body}</details>"
+    return f"<details><summary>{escape(summary)}</summary>{body}</details>"
 
 
 def table(columns: Columns, rows: Iterable[str], kind: str = "scroll") -> str:

@@ -15,37 +15,17 @@ SOME_PAIRS = 5
 
 @dataclass(frozen=True)
 class ReportTexts:
-    """Texts of a report.
+    """Texts of a report."""
 
-    Attributes
-    ----------
-    lead : str
-        One or two sentences under the title.
-    quantity, units : str
-        What a distance is, for example "travel time" in "s".
-    how : sequence of str
-        Paragraphs that explain why one protected unit cannot change more than the unit.
-    public : sequence of str
-        Facts that are public besides the topology and the bounds.
-    unprotected : sequence of str
-        Properties that a reader might wrongly expect to be promised.
-    page : str
-        File name of the map page beside the report; empty if there is none.
-    pairs : sequence of pairs of labels
-        Pairs of nodes to show answers for.
-    commands : sequence of pairs of str
-        Explanations and command lines to try next.
-    """
-
-    lead: str = ""
-    quantity: str = "distance"
-    units: str = ""
-    how: Sequence[str] = ()
-    public: Sequence[str] = ()
-    unprotected: Sequence[str] = ()
-    page: str = ""
-    pairs: Sequence[tuple[Label, Label]] = ()
-    commands: Sequence[tuple[str, str]] = ()
+    lead: str = ""  # one or two sentences under the title
+    quantity: str = "distance"  # what a distance is, for example "travel time"
+    units: str = ""  # its unit of measure
+    how: Sequence[str] = ()  # paragraphs: why one protected unit cannot change more than the unit
+    public: Sequence[str] = ()  # what is public besides the topology and the bounds
+    unprotected: Sequence[str] = ()  # what a reader might wrongly expect to be promised
+    page: str = ""  # file name of the map page beside the report
+    pairs: Sequence[tuple[Label, Label]] = ()  # pairs of nodes to show answers for
+    commands: Sequence[tuple[str, str]] = ()  # explanations and command lines to try next
 
     @classmethod
     def of(cls, release: Release) -> ReportTexts:
