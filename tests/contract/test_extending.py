@@ -25,7 +25,8 @@ ROOT = Path(__file__).parents[2]
 PAGE = next(path for path in (ROOT / "docs").rglob("*.md") if path.name.lower() == "extending.md")
 FILES = dict(re.findall(r"```(?:python|toml) (\S+)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S))
 STORY = """
-import sys, hushpath
+import sys, hushpath, hushpath.testing
+assert "pytest" not in sys.modules
 net = hushpath.Network.build(range(6), range(5), range(1, 6), [3.0, 5.0, 2.0, 8.0, 4.0], upper=20.0)
 assert "uneven" in hushpath.mechanisms()
 plan = hushpath.plan(net.topology, epsilon=1.0, unit=1.0, mechanism="uneven", ignore_baseline=True)

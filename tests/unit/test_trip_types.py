@@ -99,6 +99,7 @@ def test_a_missing_or_odd_id_leaves_other_ids_as_they_are(form, values, tmp_path
     assert moved(form(rows, tmp_path), form(more(rows, **values), tmp_path)) <= 1
 
 
+@pytest.mark.quick(every=2)
 @pytest.mark.parametrize("form", [frame, through_csv])
 @pytest.mark.parametrize("odd", [None, "x", 7.5, 2**60 + 1])
 def test_large_ids_in_frames_do_not_merge_when_a_column_becomes_floats(form, odd, tmp_path):
