@@ -140,7 +140,6 @@ OBJECTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.quick(every=3)
 @pytest.mark.parametrize("turn", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("column", HEADER.split(","))
 def test_objects_of_any_kind_in_a_data_frame_are_rows_of_their_own(column, turn):
