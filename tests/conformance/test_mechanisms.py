@@ -34,6 +34,7 @@ def lattice_lengths(net, rel):
     return net.weights.on_lattice(lattice) * lattice.granularity
 
 
+@pytest.mark.parametrize("nodes", [800, pytest.param(5000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "mechanism", [name for name, one in MECHANISMS.items() if one.lossless and name != "all-pairs"]
 )

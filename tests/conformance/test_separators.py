@@ -220,6 +220,7 @@ def test_preparing_twice_gives_the_same_splits(family):
         assert (a is None and b is None) or (a.side == b.side).all()
 
 
+@pytest.mark.slow
 def test_read_only_arrays_are_accepted():
     graph = as_graph(NAMED["path"]())
     for array in (graph.start, graph.heads, graph.vertices):

@@ -9,19 +9,24 @@ import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import hushpath
 from hushpath import extras
+from hushpath.measurement.blocks import CliqueBlock
+from hushpath.mechanism.registry import MECHANISMS
 from hushpath.testing import MechanismSuite
 
 ROOT = Path(__file__).parents[2]
 PAGE = next(path for path in (ROOT / "docs").rglob("*.md") if path.name.lower() == "extending.md")
 FILES = dict(re.findall(r"```(?:python|toml) (\S+)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S))
 STORY = """
-import sys, hushpath
+import sys, hushpath, hushpath.testing
+assert "pytest" not in sys.modules
 net = hushpath.Network.build(range(6), range(5), range(1, 6), [3.0, 5.0, 2.0, 8.0, 4.0], upper=20.0)
 assert "uneven" in hushpath.mechanisms()
 plan = hushpath.plan(net.topology, epsilon=1.0, unit=1.0, mechanism="uneven", ignore_baseline=True)
@@ -95,25 +100,22 @@ def test_a_wrong_decoder_is_noticed(site):
 
 
 def test_a_certificate_that_claims_too_little_is_noticed(monkeypatch):
-    """The inherited replay can fail: this block says that nothing depends on most edges."""
-    from dataclasses import replace
+    """The inherited replay can fail: this block says that an edge moves fewer of its numbers than it does."""
 
-    from hushpath.measurement.blocks import EdgeBlock
-    from hushpath.mechanism.registry import MECHANISMS
+    class TestAllPairs(MechanismSuite):
+        mechanism = MECHANISMS["all-pairs"]
 
-    class TestInput(MechanismSuite):
-        mechanism = MECHANISMS["input"]
-
-    TestInput().test_certificate_holds_for_neighbours("cycle", "laplace")
-    true = EdgeBlock.exposure
+    replay = TestAllPairs().test_certificate_holds_for_neighbours
+    replay("path", "laplace")
+    true = CliqueBlock.exposure.func
 
     def exposure(self):
-        whole = true.__get__(self) if not hasattr(true, "func") else true.func(self)
-        return replace(whole, cut=whole.cut * (whole.cut.cumsum() > 25))
+        whole = true(self)
+        return replace(whole, cut=np.maximum(whole.cut // 2, 1))
 
-    monkeypatch.setattr(EdgeBlock, "exposure", property(exposure))
+    monkeypatch.setattr(CliqueBlock, "exposure", property(exposure))
     with pytest.raises(AssertionError):
-        TestInput().test_certificate_holds_for_neighbours("cycle", "laplace")
+        replay("path", "laplace")
 
 
 GROUPS = ("hushpath.mechanisms", "hushpath.decoders", "hushpath.estimators")

@@ -210,6 +210,7 @@ def test_intervals_on_a_tree_are_wider_where_sums_contradict_the_prior():
     assert np.mean(held(line(weights), range(4), mechanism="lines", epsilon=0.2)) > 0.78
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("law", "delta"), [pytest.param("laplace", 0.0, marks=pytest.mark.slow), ("gaussian", 1e-6)])
 def test_with_a_proxy_and_under_either_law(law, delta):
     net = hushpath.Network.from_networkx(grid(6))

@@ -185,6 +185,7 @@ def test_the_choice_pays_on_a_path_and_leaves_a_star_alone():
             assert plain.num_values == other.num_edges
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", [Law.LAPLACE, pytest.param(Law.GAUSSIAN, marks=pytest.mark.slow)])
 def test_the_predicted_error_is_the_realised_one(law):
     n, errors = 1025, []

@@ -13,6 +13,7 @@ from hushpath.planning.plan import plan
 from hushpath.planning.result import Sweep
 
 
+@pytest.mark.quick(every=2)
 @pytest.mark.parametrize(
     ("wanted", "more", "estimator"),
     [
@@ -70,6 +71,7 @@ def test_several_epsilons_make_a_sweep():
     assert "Nothing public" in str(plan(topology, epsilon=(1, 2), unit=1.0))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("scale", [{}, {"typical_weight": 5.0}])
 def test_a_sweep_is_drawn_the_same_every_time(scale):

@@ -63,6 +63,7 @@ def test_some_stand_ins_have_neighbours_alike_and_some_not():
     assert min(found[2:]) > 0.5
 
 
+@pytest.mark.slow
 def test_everything_drawn_is_drawn_again_the_same():
     net = lognormal_grid(rows=6)
     again = lognormal_grid(seed=1, rows=6)  # other weights, which nobody looks at

@@ -234,6 +234,7 @@ def test_half_the_error_where_neighbours_are_alike(plane):
     assert np.mean(errors) < 0.5
 
 
+@pytest.mark.slow
 def test_a_proxy_helps():
     rng = np.random.default_rng(9)
     weights = rng.lognormal(1.0, 0.8, 264)

@@ -42,6 +42,7 @@ def mean_error(weights, estimator, repeats=6, **more):
     return np.mean(found)
 
 
+@pytest.mark.slow
 def test_it_beats_sums_where_weights_are_alike_and_more_so_with_lengths():
     weights = np.random.default_rng(2).uniform(0.5, 1.5, 300)
     plain = mean_error(weights, "sums", epsilon=4.0)

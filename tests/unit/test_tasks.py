@@ -67,6 +67,7 @@ def test_without_dask_the_extra_is_named(monkeypatch):
         list(OnDask("local")(w.squared, TASKS))
 
 
+@pytest.mark.quick(every=3)
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere.invalid:8786", "smb://x", "", "a b"])
 def test_no_scheduler_there(address, monkeypatch):
     pytest.importorskip("distributed")

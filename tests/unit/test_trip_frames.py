@@ -53,7 +53,6 @@ def canonical(column):
         return engine.execute(f"SELECT {', '.join(rules)} FROM given ORDER BY i").fetchall()
 
 
-@pytest.mark.quick(every=2)
 @pytest.mark.parametrize("kind", SERIES)
 def test_a_value_is_the_same_in_a_column_of_its_type_and_among_objects(kind):
     if kind in ("west", "east", "far") and pd.__version__ < "3":

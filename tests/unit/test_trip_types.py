@@ -89,7 +89,6 @@ def parquet(table, folder):
     return folder / f"{len(table)}.parquet"
 
 
-@pytest.mark.quick(every=2)
 @pytest.mark.parametrize("form", [frame, through_csv, csv, jsonl, parquet])
 @pytest.mark.parametrize(
     "values", [dict(way_id=None), dict(seconds=None), dict(way_id=1001.0), dict(way_id=7.5)], ids=str
@@ -122,7 +121,6 @@ PERSONS = {
 }  # fmt: skip
 
 
-@pytest.mark.quick(every=2)
 @pytest.mark.parametrize("form", [frame, through_csv])
 @pytest.mark.parametrize("kind", PERSONS)
 def test_one_word_among_ids_of_any_kind_leaves_the_others_as_they_are(form, kind, tmp_path):
@@ -230,7 +228,6 @@ PARTS = {
 CASES = [(name, kind) for name, kinds in PARTS.items() for kind in kinds]
 
 
-@pytest.mark.quick(every=2)
 @pytest.mark.parametrize(("column", "kind"), CASES, ids=str)
 def test_a_part_of_another_type_changes_no_other_part(column, kind, tmp_path):
     """A folder of parts, and one with a part more whose column has another type: only its own row counts."""
