@@ -165,7 +165,7 @@ class Release:
     def intervals(self, pairs: Any, confidence: float = 0.9, *, positions: bool = False) -> Float:
         """Return a row (low, high) for each pair, as ``interval`` would; pairs as in ``distances``.
 
-        Each range is meant to hold the true distance of its pair with the given probability (pitfalls page).  Over
+        Each range is meant to hold the true distance of its pair with the given probability (intervals page).  Over
         edge weights the first call prepares for all later ones, which may take minutes on a large network.
         """
         check_confidence(confidence)
@@ -285,7 +285,7 @@ class Release:
         return cast("pandas.DataFrame", table)
 
     def interval(self, source: Label, target: Label, confidence: float = 0.9) -> tuple[float, float]:
-        """Return a range meant to hold the true distance with the given probability (see the pitfalls page)."""
+        """Return a range meant to hold the true distance with the given probability (see the intervals page)."""
         check_confidence(confidence)
         low, high = self.intervals([(source, target)], confidence)[0].tolist()
         return low, high
