@@ -1,4 +1,4 @@
-"""Measure how often the intervals of a release hold the true distance: the table of docs/explanation/pitfalls.md.
+"""Measure how often the intervals of a release hold the true distance: the table of docs/explanation/intervals.md.
 
 Run: python docs/interval_coverage.py [--repeats 5] [--large] [--data FOLDER] [--mechanism auto]
 

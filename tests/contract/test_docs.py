@@ -3,6 +3,7 @@
 A fence ``toml NAME`` is the file NAME that the commands after it read.
 """
 
+import ast
 import re
 import shlex
 import warnings
@@ -108,3 +109,13 @@ def test_links_lead_somewhere(page):
 def test_files_that_are_named_are_there(page):
     for name in re.findall(r"`([a-z_]+(?:/[a-z_0-9]+)+\.py)`", page.read_text()):
         assert (ROOT / name).exists() or (ROOT / "src" / "hushpath" / name).exists(), name
+
+
+def test_messages_name_pages_and_no_paths_of_the_sources():
+    """A package from pip has no folder docs; comments and docstrings may name proofs."""
+    for path in (ROOT / "src").rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
+                assert not re.search(r"\bdocs/|\.md\b", node.value), f"{path.name}: {node.value}"

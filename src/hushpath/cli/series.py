@@ -26,7 +26,7 @@ WAIT = (
 
 @o.spec_options(["--epsilon", "--delta", "--dataset", "--ledger"])
 def command(
-    given: Annotated[Path, typer.Argument(metavar="SPEC", help="A specification with [trips] and [schedule].")],
+    given: Annotated[Path, typer.Argument(metavar="SPEC", help="Specification with trips, schedule and ledger.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="The folder for the release files.")],
     changes: o.Changes,
     plan: Annotated[bool, typer.Option("--plan", help="Show days and epsilons; write nothing.")] = False,

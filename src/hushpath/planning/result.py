@@ -20,7 +20,7 @@ from .candidates import FOR_COMPARISON, GAMMA, Candidate
 UNKNOWN_SCALE = (
     "Nothing public says how large weights are, so errors are predicted from noise alone: for input, the root of the",
     "number of hops times the noise of one. Where noise is comparable with weights, long routes are several times",
-    "worse. Declare typical_weight (the median, about) or a proxy: then errors are simulated (pitfalls page).",
+    "worse. Declare typical_weight (the median, about) or a proxy: then errors are simulated (see pitfalls).",
 )
 
 
