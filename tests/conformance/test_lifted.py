@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hushpath.lab.weights import weigh
 
 import hushpath
 from hushpath.decoder.lifted import MOST_SHARE, Trial, losses

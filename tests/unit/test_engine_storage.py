@@ -14,7 +14,7 @@ from hushpath.cli import run
 from hushpath.index import registry as index_registry
 from hushpath.index.storage import FORMAT, VERSION, index_path
 from hushpath.io.container import Container, read
-from hushpath.published.quantity import told
+from hushpath.published.quantity import format_value
 
 
 @pytest.fixture
@@ -192,7 +192,7 @@ def test_the_command_line(rel, tmp_path, capsys):
     assert run(["index", str(tmp_path / "x.hush"), "-o", str(tmp_path / "y.hushx"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["nodes"] == 72
     assert run(["query", str(tmp_path / "x.hush"), "0", "71"]) == 0
-    assert capsys.readouterr().out.split()[0] == told(rel.distance(0, 71))
+    assert capsys.readouterr().out.split()[0] == format_value(rel.distance(0, 71))
     (tmp_path / "x.hushx").unlink()
     assert run(["index", str(tmp_path / "x.hush"), "--max-gb", "0"]) == 1
     assert "max_bytes" in capsys.readouterr().err

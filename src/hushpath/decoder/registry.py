@@ -36,9 +36,7 @@ _ALL: tuple[type[Decoder], ...] = (
     TableDecoder,
     CoverDecoder,
 )
-DECODERS = with_plugins(
-    "hushpath.decoders", _ALL, lambda found: isinstance(found, type) and issubclass(found, Decoder)
-)
+DECODERS = with_plugins("hushpath.decoders", _ALL, lambda found: isinstance(found, type) and issubclass(found, Decoder))
 
 
 def decoders_for(strategy: Strategy) -> list[type[Decoder]]:

@@ -13,8 +13,8 @@ Several releases are added up by *accountants*.  Each has a price for every rele
 Releases fit a budget if at least one accountant stays within it.  Owners see one release before they choose the next,
 and which accountant fits in the end may depend on that.  So each accountant has its own part of delta, and orders are
 fixed by the budget alone: a choice of alpha afterwards would break the promise.  One order suits a budget spent on
-Gaussian releases; three more suit what is left after pure ones took a half, three quarters or seven eighths.  The first
-release is chosen before anything was seen; if it fits only with all of delta, certificates get the whole delta, for good.
+Gaussian releases; three more suit what is left after pure ones took a half, three quarters or seven eighths.  The
+first release is chosen before anything was seen; if it needs all of delta, certificates get the whole delta for good.
 
 Units within a day are touched only by releases that cover it; ``pieces`` splits time where that changes.
 

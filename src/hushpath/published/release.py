@@ -316,7 +316,7 @@ class Release:
     def to_geopandas(self, crs: str | None = None) -> geopandas.GeoDataFrame:
         """Return a row per edge with its released weight and a line, in degrees where possible.
 
-        ``crs`` is the coordinate system (``EPSG:25832``, ``planar``; see the guide to exports).  NOT PRIVATE is a first column.
+        ``crs`` is the coordinate system, for example ``EPSG:25832`` or ``planar``.  NOT PRIVATE is a first column.
         """
         return self.edges.to_geopandas(crs)
 
