@@ -413,6 +413,10 @@ SECTIONS: dict[str, type] = {
     "network": NetworkSection, "weights": WeightsSection, "trips": TripsSection, "unit": WeightUnit, "budget": Budget,
     "noise": Noise, "quantity": Quantity, "ledger": LedgerSection, "expected": ExpectedSection, "schedule": Schedule,
 }  # fmt: skip
+UNIT_KEYS: dict[Any, set[str]] = {
+    kind: {one.name for one in fields(kind) if one.init}
+    for kind in cast("tuple[Any, ...]", (TripUnit, WeightUnit))
+}  # fmt: skip
 PUBLISHED = tuple(name for name in SECTIONS if name != "expected")
 
 
@@ -422,9 +426,9 @@ def _section(kind: type[Section], name: str, table: Mapping[str, Any]) -> Sectio
     hints = get_type_hints(kind)
     for key in table:
         if key not in known:
-            other = {WeightUnit: ("[trips]", TripUnit), TripUnit: ("[weights]", WeightUnit)}.get(kind)
-            if other and key in {one.name for one in fields(other[1]) if one.init}:
-                raise OptionError(f"`{name}.{key}` applies to {other[0]} only; known: {', '.join(known)}")
+            owner = "[trips]" if key in UNIT_KEYS[TripUnit] else "[weights]" if key in UNIT_KEYS[WeightUnit] else ""
+            if name == "unit" and owner:
+                raise OptionError(f"`{name}.{key}` applies to {owner} only; known: {', '.join(known)}")
             raise OptionError(f"`{name}.{_short(key)}` is unknown{_suggest(key, known)}")
     needed = [key for key, one in known.items() if one.default is MISSING and one.default_factory is MISSING]
     if kind is WeightUnit and "edges" not in table:

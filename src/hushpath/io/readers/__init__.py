@@ -155,7 +155,7 @@ def reader_of(path: FilePath, kind: str | None = None) -> Reader:
 
 def _with_reader(path: FilePath | tuple[FilePath, str]) -> tuple[FilePath, Reader]:
     file, kind = path if isinstance(path, tuple) and len(path) == 2 else (path, None)
-    return file, reader_of(file, kind)  # type: ignore[arg-type,return-value]
+    return file, reader_of(file, kind)
 
 
 def _read(path: FilePath, needed: list[str], directed: bool, nodes: FilePath | None, reader: Reader) -> Table:
@@ -202,10 +202,10 @@ def _edge_data(
         return None, None
     if reader.join is None:
         raise OptionError(f"`edge_data` belongs to a SUMO network; {reader.title} has the weights in a column")
-    check_path(file)  # type: ignore[arg-type]
+    check_path(file)
     if interval is not None and not is_real(interval):
         raise OptionError(f"the interval of `edge_data` must be a number of seconds, not {type(interval).__name__}")
-    return file, interval  # type: ignore[return-value]
+    return file, interval
 
 
 def _join(table: Table, reader: Reader, weight: str, edge_data: FilePath, interval: float | None) -> Table:
