@@ -102,7 +102,7 @@ def test_unknown_block_and_foreign_file(file, tmp_path):
     save_file({"a": np.ones(3)}, tmp_path / "foreign.safetensors")
     with pytest.raises(FileFormatError, match="not a hushpath release"):
         hushpath.load(tmp_path / "foreign.safetensors")
-    with pytest.raises(FileFormatError, match="no file"):
+    with pytest.raises(FileFormatError, match="not found"):
         hushpath.load(tmp_path / "absent.hush")
 
 
