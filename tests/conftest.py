@@ -23,7 +23,10 @@ from hushpath.noise import vector
 
 sys.path.insert(0, str(Path(__file__).parent))
 # For `make mutants`: that a test fails is enough there, nobody needs the smallest example.
-settings.register_profile("first-failure", phases=(Phase.explicit, Phase.generate))
+# No deadline: the first call of a kernel compiles it.
+settings.register_profile("no-deadline", deadline=None)
+settings.register_profile("first-failure", phases=(Phase.explicit, Phase.generate), deadline=None)
+settings.load_profile("no-deadline")
 
 TOGETHER = (  # what their tests share takes long to make
     "conformance/test_lab.py",
