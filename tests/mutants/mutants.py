@@ -80,8 +80,8 @@ TRADE = "privacy/gaussian.py"
 TOTALS, TRIP_TERMS, TRIP_BLOCK = (f"measurement/{name}.py" for name in ("trip_totals", "trip_strategy", "trips"))
 TRIPS, TRIP_ROWS, TRIP_FILES, TRIP_VALUES = (f"trips/{name}.py" for name in ("trips", "rows", "tables", "values"))
 UNITS, BOOKS, LEDGER, LEDGER_FILE = (f"privacy/{name}.py" for name in ("units", "composition", "ledger", "ledger_file"))
-CHARGING = "releasing/charging.py"
-STEPS, SCHEDULE, SERIES_CODE = (f"releasing/{name}.py" for name in ("steps", "schedule", "series"))
+CHARGING = "releasing/release.py"
+STEPS, SCHEDULE, SERIES_CODE = (f"releasing/{name}.py" for name in ("series", "schedule", "series"))
 SIGNING, KEYS = "io/signing.py", "io/signing.py"
 CELLS, NUMBERS, GRAPHS, TABLES = "measurement/exact.py", "measurement/exact.py", "index/tables.py", "kernels/tables.py"
 LATTICE, HIDDEN, TOPOLOGY, PROXY = (
@@ -283,9 +283,9 @@ MUTANTS = [
            "any charge pays for any file", TOGETHER),
     Mutant(BOOKS, "_BY_CERTIFICATES, _BY_ORDER = 1 / 8, (1 / 2, 1 / 8, 1 / 8, 1 / 8)",
            "_BY_CERTIFICATES, _BY_ORDER = 1.0, (1.0, 1.0, 1.0, 1.0)", "every book has the whole delta", TOGETHER),
-    Mutant(BOOKS, "Book(_BY_CERTIFICATES * delta)", "Book(delta)", "delta spent twice", TOGETHER),
-    Mutant(BOOKS, "book.total(charges[:1]) <= budget.epsilon for book in shared",
-           "book.total(charges) <= budget.epsilon for book in shared", "books chosen after outcomes", TOGETHER),
+    Mutant(BOOKS, "Accountant(_BY_CERTIFICATES * delta)", "Accountant(delta)", "delta spent twice", TOGETHER),
+    Mutant(BOOKS, "one.total(charges[:1]) <= budget.epsilon for one in shared",
+           "one.total(charges) <= budget.epsilon for one in shared", "books chosen after outcomes", TOGETHER),
     Mutant(BOOKS, "min(spent, alpha * spent * spent / 2)", "min(spent, spent * spent / 2)",
            "an order forgotten", TOGETHER),
     Mutant(BOOKS, "return alpha * spent if", "return spent if", "rho is no epsilon", TOGETHER),
@@ -319,8 +319,8 @@ MUTANTS = [
            "a little too much is accepted", PAID),
     Mutant(LEDGER, "    if asked.protects is not dataset.protects:", "    if False:",
            "smaller units charged", PAID),
-    Mutant(LEDGER, "in pieces(charges, dataset.protects, touched(dataset.protects, days)):\n        before",
-           "in list(pieces(charges, dataset.protects, touched(dataset.protects, days)))[:1]:\n        before",
+    Mutant(LEDGER, "in days_with_same_releases(charges, dataset.protects, days_touched(dataset.protects, days)):",
+           "in list(days_with_same_releases(charges, dataset.protects, days_touched(dataset.protects, days)))[:1]:",
            "only the first days are looked at", PAID),
     Mutant(LEDGER, "return Cost(max(one.epsilon for one in costs)", "return Cost(min(one.epsilon for one in costs)",
            "the cheapest day is shown", PAID),
@@ -348,8 +348,8 @@ MUTANTS = [
     Mutant(SPENDING, "-math.log(alpha * delta) / (alpha - 1)", "-math.log(alpha * delta) / alpha",
            "alpha for alpha - 1",
            ACCOUNTING),
-    Mutant(SPENDING, "            alpha * rho,", "            rho,", "the divergence of order one", ACCOUNTING),
-    Mutant(SPENDING, "math.log1p(-1 / alpha),", "2 * math.log1p(-1 / alpha),",
+    Mutant(SPENDING, "terms = (alpha * rho,", "terms = (rho,", "the divergence of order one", ACCOUNTING),
+    Mutant(SPENDING, "math.log1p(-1 / alpha))", "2 * math.log1p(-1 / alpha))",
            "the correction taken twice", ACCOUNTING),
     Mutant(SPENDING, "sum(terms) + _SLACK", "sum(terms) - _SLACK", "epsilon rounded down", ACCOUNTING),
     Mutant(SPENDING, "_SLACK * (1 + sum(abs(t) for t in terms))", "_SLACK", "large epsilons not rounded up",
@@ -578,7 +578,7 @@ MUTANTS = [
            TRIP_REPLAY),
     Mutant(DAYS, "not _are_day_numbers(first, cast(\"int\", last))", "False", "hours are declared as days",
            TYPES_OF_TRIPS),
-    Mutant(BOOKS, "_span(touched(protects, charge.days))", "_span(charge.days)", "a trip over midnight is paid once",
+    Mutant(BOOKS, "_span(days_touched(protects, charge.days))", "_span(charge.days)", "a trip over midnight is paid once",
            PAID),
     # --- private rows given as the public network
     Mutant("network/topology.py", "if num_parallel(*ends):", "if num_parallel(*ends) < 0:", "rides become public edges",
@@ -619,12 +619,10 @@ MUTANTS = [
     Mutant(TOTALS, "GROUP BY {keys}, cell {_chosen", "GROUP BY {keys}, cell, part {_chosen", "each pass counts",
            TRIP_REPLAY),
     Mutant(TOTALS, "if terms.periods != trips.periods:", "if False:", "totals of other periods", TABLES_OF_TRIPS),
-    Mutant(TRIP_TERMS, "return 2 * SHARE if self._replaced else SHARE", "return SHARE", "a replaced unit counts once",
+    Mutant(TRIP_TERMS, "return 2 * SHARE if self.unit.neighbours == \"replace\" else SHARE", "return SHARE", "a replaced unit counts once",
            TRIP_REPLAY),
-    Mutant(TRIP_TERMS, "math.isqrt(2 * SHARE * SHARE) + 1 if self._replaced else SHARE", "SHARE",
+    Mutant(TRIP_TERMS, "math.isqrt(2 * SHARE * SHARE) + 1 if self.unit.neighbours == \"replace\" else SHARE", "SHARE",
            "the same in L2 norm", TRIP_REPLAY),
-    Mutant(TRIP_TERMS, 'return self.unit.neighbours == "replace"', "return False", "what was declared is forgotten",
-           HOSTILE_TRIPS),
     Mutant(FILE, "expected = TripBlock(topology, len(terms.periods)).group_sizes", "expected = blocks[0].group_sizes",
            "a file that measures other periods", HOSTILE_TRIPS),
     Mutant(TRIP_BLOCK, "np.ones(1, np.int64), 0 * one, 0 * one", "np.zeros(1, np.int64), 0 * one, 0 * one",

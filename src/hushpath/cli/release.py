@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,13 +25,15 @@ def command(
     out: Out,
     changes: o.Changes,
     ignore_baseline: c.IgnoreBaseline = False,
+    estimator: c.EstimatorName = "auto",
     sign: Sign = None,
     seed: Seed = None,
     force: Force = False,
     json: c.Json = False,
 ) -> None:
     """Release all distances of a network from a specification, or from its edge weights, with differential privacy."""
-    _release(o.spec_from(given, changes), given, out, sign, seed, force=force, ignore=ignore_baseline, json=json)
+    spec, how = o.spec_from(given, changes), dict(seed=seed, ignore_baseline=ignore_baseline, estimator=estimator)
+    _release(spec, given, out, sign, force=force, json=json, **how)
 
 
 @o.spec_options([*o.TRIP_PROMISE, "--days", *o.READ, *o.PRIVATE_TRIPS, *o.PUBLISH])
@@ -42,6 +44,7 @@ def trips_command(
     trips: Annotated[
         Path | None, typer.Argument(help="PRIVATE table: .parquet, .csv, .jsonl, or a folder of parts.")
     ] = None,
+    estimator: c.EstimatorName = "auto",
     sign: Sign = None,
     seed: Seed = None,
     force: Force = False,
@@ -51,13 +54,12 @@ def trips_command(
     if trips is None and given.suffix.lower() != ".toml":
         raise typer.BadParameter("Missing argument 'TRIPS'.")
     spec = o.spec_from(given, changes, trips=trips)
-    _release(spec, given, out, sign, seed, force=force, ignore=False, json=json)
+    _release(spec, given, out, sign, force=force, json=json, seed=seed, estimator=estimator)
 
 
 def _release(
-    spec: ReleaseSpec, given: Path, out: Path, sign: Path | None, seed: int | None, *, force: bool, ignore: bool,
-    json: bool,
-) -> None:  # fmt: skip
+    spec: ReleaseSpec, given: Path, out: Path, sign: Path | None, *, force: bool, json: bool, **how: Any
+) -> None:
     from ..errors import OptionError
     from ..io.signing import private_key, signature_path
     from ..progress import shown
@@ -74,7 +76,7 @@ def _release(
             "name another file, or use --force"
         )
     with shown(), o.named_by_flags(given):
-        made = spec.release(out, sign=sign, seed=seed, ignore_baseline=ignore)
+        made = spec.release(out, sign=sign, **how)
         if sign is None:
             signature_path(out).unlink(missing_ok=True)  # the signature of a replaced release does not fit
     if json:

@@ -193,14 +193,14 @@ def strategy_for(
 def publish(
     strategy: Strategy, measured: Callable[[Sampler], Measurements], noise: Noise, *, quantity: Quantity,
     seed: int | None = None, ledger: LedgerPath | None = None, file: str = "",
-    keep: Callable[[Release], None] | None = None, specification: str = "",
+    keep: Callable[[Release], None] | None = None, specification: str = "", estimator: str = "auto",
 ) -> Release:  # fmt: skip
     """Charge, measure and state a release, once everything public is checked.
 
     ``measured`` is the private step, called once, after the charge.  ``keep`` gets the release before the ledger notes
-    it as made, for example to write it to the disk.
+    it as made, for example to write it to the disk.  ``estimator`` is the one that the file saves for its readers.
     """
-    choose_decoder(strategy)  # refuse before the charge what could not be decoded
+    choose_decoder(strategy, estimator=estimator)  # refuse before the charge what could not be decoded
     if ledger is not None and seed is not None:
         raise OptionError("a release with a seed is NOT PRIVATE and cannot be charged to a ledger: pass one of the two")
     if ledger is not None and strategy.budget.unlimited:
@@ -214,7 +214,8 @@ def publish(
         asked, days = spending_of(strategy)
         number = opened.charge(asked, dataset=quantity.dataset, days=days, file=file)
     numbers = measured(sampler)
-    made = Release(numbers, replace(Statement.of(numbers), quantity=quantity, specification=specification))
+    statement = replace(Statement.of(numbers), quantity=quantity, specification=specification)
+    made = Release(numbers, statement, estimator=estimator)
     if keep is not None:
         keep(made)
     if opened is not None:

@@ -276,7 +276,7 @@ class ReleaseSpec:
     @_named_by_keys
     def release(
         self, path: Path | str | None = None, *, sign: Path | str | None = None, seed: int | None = None,
-        ignore_baseline: bool = False,
+        ignore_baseline: bool = False, estimator: str = "auto",
     ) -> Release:  # fmt: skip
         """Measure once, with differential privacy, and write the release file.
 
@@ -290,11 +290,13 @@ class ReleaseSpec:
             Makes the release reproducible, for tests: NOT PRIVATE.
         ignore_baseline
             Release even if public data alone are predicted to be as good.
+        estimator
+            The estimator that the file saves for its readers; each reader may choose another.
         """
         keep = None if path is None else lambda made: made.save(path, sign=sign)
         more: dict[str, Any] = dict(
             seed=seed, ledger=None if self.ledger is None else self.ledger.file, keep=keep,
-            file="" if path is None else Path(path).name, specification=self.text,
+            file="" if path is None else Path(path).name, specification=self.text, estimator=estimator,
         )  # fmt: skip
         if self.trips is not None:
             trips, unit = self._trips(), cast("TripUnit", self.unit)
