@@ -26,14 +26,18 @@ def make_network() -> hushpath.Network:
 
 warnings.simplefilter("ignore", hushpath.HushpathWarning)  # some are mostly noise: the table shows which
 net = make_network()
-plan = hushpath.plan(net.topology, **TERMS)  # every mechanism under every law it may use, the best first
+plan = hushpath.plan(net.topology, **TERMS)  # those that "auto" chooses from; the others are named below
+candidates = {}
+for name in hushpath.mechanisms():
+    try:
+        candidates[name] = hushpath.plan(net.topology, mechanism=name, **TERMS).choice  # the better noise law
+    except hushpath.HushpathError as error:  # it does not fit this network
+        print(f"{name:<18}{error}")
 rows = {}
 print(f"{'mechanism':<18}{'law':<10}{'predicted':>10}{'true':>10}{'proved':>10}")
-for candidate in plan.candidates:
+for candidate in sorted(candidates.values(), key=lambda one: one.mean_error):
     name, law = candidate.mechanism, candidate.law
-    if candidate.strategy is None:
-        print(f"{name:<18}{candidate.reason}")
-    if candidate.strategy is None or name in rows:  # the better law is enough
+    if name in rows:  # "auto" chose it
         continue
     rel = hushpath.release(net, mechanism=name, noise=law, **TERMS)
     rows[name] = candidate.mean_error, hushpath.evaluate(net, rel).mean_error, candidate.bound

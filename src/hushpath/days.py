@@ -65,7 +65,7 @@ def parse_days(value: Any, name: str = "days") -> Days | None:
     if value is None:
         return None
     try:
-        single = isinstance(value, date) or is_integer(value)
+        single = isinstance(value, (date, bytes)) or is_integer(value)  # bytes are no list of day numbers
         pair = value.split("..") if isinstance(value, str) else [value] if single else list(value)
         first, last = map(parse_day, pair * 2 if len(pair) == 1 else pair)
     except (TypeError, ValueError):

@@ -82,7 +82,8 @@ def test_what_is_imported_is_declared_and_extras_are_imported_late():
     for name, tree in SOURCES.items():
         for package, at_once in imports(tree):
             used.add(package)
-            assert package in CORE | HIDDEN | COMES_WITH["typer"], (name, package)
+            suite = {"pytest"} if name.startswith("testing/") else set()  # whoever inherits a suite has it
+            assert package in CORE | HIDDEN | COMES_WITH["typer"] | suite, (name, package)
             if at_once and not name.startswith("serve/"):  # that room is the extra
                 assert package in CORE | COMES_WITH["typer"], (name, package)
     assert used >= CORE  # nobody installs what nobody uses

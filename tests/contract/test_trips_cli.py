@@ -141,7 +141,7 @@ def test_bounds_may_be_columns_and_periods_hours(folder, capsys):
         (["--days", "today"], "days"),
         (["--unit", "3"], "--unit"),
         (["--mechanism", "tree"], "--mechanism"),
-        (["--max-edges", "3", "--noise", "gaussian"], "max_edges"),
+        (["--max-edges", "3", "--noise", "gaussian"], "--max-edges"),
         (["--ledger", "no.ledger"], "no.ledger"),
         (["--neighbours", "near"], "neighbours"),
     ],

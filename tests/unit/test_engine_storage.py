@@ -160,7 +160,7 @@ def test_positions_are_checked(rel):
     for pairs in ([[0, 72]], [[-1, 0]], [[0.5, 1]], [0, 1]):
         with pytest.raises(hushpath.HushpathError, match=r"position|columns"):
             rel.distances(pairs, positions=True)
-    with pytest.raises(hushpath.HushpathError, match="plain list"):
+    with pytest.raises(hushpath.HushpathError, match="one-dimensional"):
         rel.matrix([[1, 2]], positions=True)
     with pytest.raises(hushpath.HushpathError, match="float64 or float32"):
         rel.matrix(dtype=np.int64)

@@ -92,7 +92,7 @@ def test_a_time_of_nothing_is_fast_and_not_closed():
     [("source,target,length\n10,11,5\n", "3 of 4"), ("a,b\n1,2\n", "columns source, target"),
      ("source,target,length\n10,11,0\n", "row 1 of l.csv"), ("source,target,length\n10,11,far\n", "row 1 of l.csv"),
      ("source,target,length\n10,11,nan\n", "row 1 of l.csv"), ("source,target,length\n10,11\n", "2 fields"),
-     ("source,target,length\n10,11,5\n11,10,6\n", "second length"), ("source,target,length\n10,99,5\n", "no node"),
+     ("source,target,length\n10,11,5\n11,10,6\n", "second length"), ("source,target,length\n10,99,5\n", "unknown node"),
      ("", "columns source")],
 )  # fmt: skip
 def test_lengths_are_all_there_or_it_says_which_are_not(tmp_path, lengths, says):

@@ -75,6 +75,6 @@ def test_what_is_refused(tmp_path):
         export(released(epsilon=float("inf")), out, "valhalla", ids=IDS)
     out.mkdir()
     (out / "mine.txt").write_text("mine")
-    with pytest.raises(OptionError, match="not written over"):
+    with pytest.raises(OptionError, match="exists"):
         export(rel, out, "valhalla", ids=IDS)
     assert [path.name for path in tmp_path.rglob("*")] == ["x", "mine.txt"]

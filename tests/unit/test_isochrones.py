@@ -175,7 +175,7 @@ def test_what_cannot_be_drawn_is_refused():
             isochrones(rel, 0, [1.0], reach=reach)
     with pytest.raises(OptionError, match="confidence"):
         isochrones(rel, 0, [1.0], confidence=1.5)
-    with pytest.raises(InputError, match="no node"):
+    with pytest.raises(InputError, match="unknown node"):
         isochrones(rel, "nowhere", [1.0])
 
 

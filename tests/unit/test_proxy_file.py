@@ -61,7 +61,7 @@ CHANGES = {
     "two columns": (lambda h, a: a.update({"topology.proxy": np.ones((5, 1))}), "wrong type or shape"),
     "absent": (lambda h, a: a.pop("topology.proxy"), "lacks the array 'topology.proxy'"),
     "no name": (lambda h, a: h.update(proxy=""), "'topology.proxy' that does not belong"),
-    "no field": (lambda h, a: h.pop("proxy"), "other fields"),
+    "no field": (lambda h, a: h.pop("proxy"), "missing fields"),
     "no text": (lambda h, a: h.update(proxy=None), "'proxy' of its header is not str"),
     "a number": (lambda h, a: h.update(proxy=3), "'proxy' of its header is not str"),
     "two lines": (lambda h, a: h.update(proxy="a\nb"), "name of a proxy"),

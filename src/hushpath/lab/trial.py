@@ -19,7 +19,7 @@ import numpy as np
 
 from ..arrays import Float, Int
 from ..errors import CannotError, OptionError
-from ..estimator.registry import ESTIMATORS
+from ..estimator.registry import ESTIMATORS, estimators_for
 from ..kernels.paths import distances_from
 from ..network.network import Network
 from ..network.private_weights import PrivateWeights
@@ -168,7 +168,8 @@ def _read(case: Case, repeat: int, made: Release, seconds: float) -> Repeat:
     network, lengths, _ = _weighed(case, repeat)
     default = case.estimator in (NO_ESTIMATOR, made.decoder.estimator.name)
     if not default:
-        if not ESTIMATORS[case.estimator].suits(made.measurements.strategy):
+        strategy = made.measurements.strategy
+        if case.estimator not in [one.name for one in estimators_for(strategy) if one.suits(strategy)]:
             raise CannotError(f"estimator {case.estimator!r} does not suit what {case.mechanism!r} measures here")
         made = made.with_decoder(estimator=case.estimator)
     comparison = compare(network, made, sources=SOURCES)

@@ -353,8 +353,12 @@ def read_spec(path: str | Path, changes: Mapping[str, Mapping[str, Any]] | None 
 
     Examples
     --------
-    >>> spec = read_spec("release.toml")  # doctest: +SKIP
-    >>> spec.release("city.hush")  # doctest: +SKIP
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp(), "release.toml")
+    >>> tables = ('[network]', 'file = "roads.csv"', '[weights]', '[unit]', 'l1 = 3.0', '[budget]', 'epsilon = 1.0')
+    >>> written = place.write_text("\\n".join(tables))
+    >>> read_spec(place).unit.description
+    'any change of the edge weights that adds up to at most 3 over all edges together'
     """
     place = Path(path)
     try:
