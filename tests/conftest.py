@@ -3,7 +3,7 @@
 Tests do not fail by chance: noise that would be fresh is drawn from a key that the name of the test gives, as if the
 operating system had returned it.  Only tests marked ``noise(rate=...)`` draw fresh noise; each may fail by chance with
 at most that probability, and ``test_noise_marks.py`` adds the rates up.  (Commands in processes of their own always
-draw fresh noise: no test asserts anything of it that could be false by chance.)
+draw fresh noise; their tests must assert only what holds for every draw.)
 """
 
 import hashlib
