@@ -44,7 +44,6 @@ BODIES, CSV_CELLS, OWNER_ONLY, CACHES = (
 TOGETHER, PAID, CHARGED = (f"tests/unit/test_{name}.py" for name in ("composition", "ledger", "charging"))
 SERIES, SIGNED = "tests/unit/test_series.py", "tests/unit/test_signing.py"
 KILLED_SERIES = "tests/contract/test_series_killed.py"
-REFUSED_PLANS = "tests/unit/test_plan_refused.py"
 OTHER_PLANS = [f"tests/unit/test_plan_{name}.py" for name in ("told", "solved", "refused", "slow_estimators")]
 # The behavioural privacy tests, cheap ones first; never the stamps.
 EVERYTHING = [
@@ -145,7 +144,7 @@ MUTANTS = [
            "at most two local hubs counted", replay_of("hubs-bounded")),
     Mutant(PAIRS, "np.where(inside, group_of_part[part[topology.tails]], -1)",
            "np.where(inside & (topology.tails > topology.tails.min()), group_of_part[part[topology.tails]], -1)",
-           "edges of the first node are in no group", REFUSED_PLANS),
+           "edges of the first node are in no group", replay_of("all-pairs")),
     Mutant(PAIRS, "keep = np.flatnonzero(self.part[tails] == self.part[arcs.heads])",
            "keep = np.arange(len(tails))", "paths inside a cluster leave it", replay_of("hubs-bounded")),
     # --- exposure of cells
