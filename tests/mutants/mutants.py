@@ -602,6 +602,15 @@ MUTANTS = [
            "weights are published as bounds", PUBLIC_ROWS),
     Mutant("releasing/spec.py", "own.file.exists() and public.samefile(own.file)", "False", "the trips are the network",
            PUBLIC_ROWS),
+    # --- the embedded specification
+    Mutant(FILE, "    if not text:\n        return\n", "    return\n", "a specification may promise anything",
+           "tests/unit/test_spec.py"),
+    Mutant(FILE, "== declared.as_dict() and Budget(**tables[\"budget\"]) == strategy.budget", "== declared.as_dict()",
+           "a specification states another epsilon", "tests/unit/test_spec.py"),
+    Mutant(FILE, "type(declared)(**unit).as_dict() == declared.as_dict() and ", "",
+           "a specification states another unit", "tests/unit/test_spec.py"),
+    Mutant(FILE, "(\"trips\" in tables) == declared.measures_edges or ", "", "a specification of the other product",
+           "tests/unit/test_spec.py"),
     # --- trips: what one unit adds
     Mutant(TOTALS, "greatest(0, least(1, (seconds", "greatest(0, least(9, (seconds", "long times are not clipped",
            TRIP_REPLAY),
