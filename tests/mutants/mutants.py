@@ -43,13 +43,13 @@ BODIES, CSV_CELLS, OWNER_ONLY, CACHES = (
 )
 TOGETHER, PAID, CHARGED = (f"tests/unit/test_{name}.py" for name in ("composition", "ledger", "charging"))
 SERIES, SIGNED = "tests/unit/test_series.py", "tests/unit/test_signing.py"
-KILLED_SERIES = "tests/contract/test_series_killed.py"
+KILLED_SERIES, SPECIFIED = "tests/contract/test_series_killed.py", "tests/unit/test_spec.py"
 OTHER_PLANS = [f"tests/unit/test_plan_{name}.py" for name in ("told", "solved", "refused", "slow_estimators")]
 # The behavioural privacy tests, cheap ones first; never the stamps.
 EVERYTHING = [
     CUT, LAWS, KEYSTREAM, CERTIFICATE, MEASURE, WEIGHTS, DOOR, EXACT, OPTIMISED, PUBLIC, PROXIES, PUBLIC_ROWS, PLANS,
     *OTHER_PLANS,
-    ACCOUNTING, TRADE_OFF, TOGETHER, PAID, CHARGED, SERIES, KILLED_SERIES, SIGNED, INDEX, PROMISED, NAMED,
+    ACCOUNTING, TRADE_OFF, TOGETHER, PAID, CHARGED, SERIES, KILLED_SERIES, SIGNED, INDEX, PROMISED, NAMED, SPECIFIED,
     L2, PEOPLE, TABLES_OF_TRIPS, TYPES_OF_TRIPS, FRAMES, PUBLIC_TRIPS,
     HOSTILE_TRIPS, TRIP_REPLAY, TRIP_FORMATS, BODIES, CSV_CELLS, OWNER_ONLY, CACHES,
     HOSTILE, ROWS, REPLAY, SAMPLES, AUDIT,
@@ -604,13 +604,13 @@ MUTANTS = [
            PUBLIC_ROWS),
     # --- the embedded specification
     Mutant(FILE, "    if not text:\n        return\n", "    return\n", "a specification may promise anything",
-           "tests/unit/test_spec.py"),
+           SPECIFIED),
     Mutant(FILE, "== declared.as_dict() and Budget(**tables[\"budget\"]) == strategy.budget", "== declared.as_dict()",
-           "a specification states another epsilon", "tests/unit/test_spec.py"),
+           "a specification states another epsilon", SPECIFIED),
     Mutant(FILE, "type(declared)(**unit).as_dict() == declared.as_dict() and ", "",
-           "a specification states another unit", "tests/unit/test_spec.py"),
+           "a specification states another unit", SPECIFIED),
     Mutant(FILE, "(\"trips\" in tables) == declared.measures_edges or ", "", "a specification of the other product",
-           "tests/unit/test_spec.py"),
+           SPECIFIED),
     # --- trips: what one unit adds
     Mutant(TOTALS, "greatest(0, least(1, (seconds", "greatest(0, least(9, (seconds", "long times are not clipped",
            TRIP_REPLAY),
