@@ -17,8 +17,7 @@ from ..kernels.paths import distances_from, in_threads
 from ..kernels.walks import FAR, UNREACHED, Lengths, LocalHubs, Walks, hub_rows
 from ..measurement.blocks import Block, CliqueBlock, ClusterBlock, EdgeBlock
 from ..measurement.strategy import Strategy
-from ..mechanism.comparison.hubs import MISS, hop_limit, pair_errors
-from ..mechanism.comparison.hubs_bounded import cluster_radius, walk_limits
+from ..mechanism.comparison.hubs import MISS, cluster_radius, hop_limit, pair_errors, walk_limits
 from ..network.lattice import LARGEST_DISTANCE
 from ..network.topology import Arcs
 from .base import Bound, Hops, Prediction, RowDecoder, largest_limits, largest_noise

@@ -20,7 +20,7 @@ sums one shortcut per level up, one where the ends meet, one per level down, and
 
 k is the best on a fine scale.  Rivals: a connected graph has a k-cover of n / (k + 1) + 1 nodes (a grid: n / k^2 + 1);
 hubs are 2 sqrt(n) ln n random nodes, every stretch of sqrt(n) hops contains one, half the budget goes to edges.  Chen
-et al.: as in ``mechanism.comparison.hubs_bounded``, with the whole recursion and the budget split over its levels.
+et al.: as in ``mechanism.comparison.hubs``, with the whole recursion and the budget split over its levels.
 
 **Measured rates** use a unit so small that nothing is clipped.  For every class, mechanism and unit the theorem's shape
 is fitted to the largest errors, beside the best power of n and, for separators, the best power of log n for error / p.

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validate import is_integer, shorten
+from .. import _validate
 from ..arrays import Float, Int, frozen
 from ..errors import CannotError, OptionError
 from ..measurement.blocks import Block
@@ -27,15 +27,15 @@ from ..privacy.certificate import Exposure, calibrate
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The public facts that a mechanism may use; ``law`` is known when a design is made."""
+    """The public facts that a mechanism may use; a design is made for the noise law ``law``."""
 
     topology: Topology
     terms: WeightTerms
     lattice: Lattice
-    law: Law | None = None
+    law: Law = Law.LAPLACE
 
     @classmethod
-    def of(cls, topology: Topology, terms: WeightTerms, law: Law | None = None) -> Problem:
+    def of(cls, topology: Topology, terms: WeightTerms, law: Law = Law.LAPLACE) -> Problem:
         """Return the problem of these terms on this network."""
         return cls(topology, terms, terms.lattice(topology), law)
 
@@ -64,7 +64,7 @@ class Design:
     blocks
         What is measured.
     relative
-        From a noise law to one positive number per group: how the noise is shared between groups.
+        One positive number per group: how the noise is shared between groups.
     details
         Public facts for people.  No algorithm reads them.
     fixed
@@ -72,7 +72,7 @@ class Design:
     """
 
     blocks: tuple[Block, ...]
-    relative: Callable[[Law], Float]
+    relative: Float
     details: Mapping[str, Any] = field(default_factory=dict)
     fixed: bool = False
 
@@ -90,7 +90,7 @@ class Mechanism:
     measures
         The kinds of block that its designs have, in order.
     options
-        The names of its options, each with a check that returns what is wrong, or None.
+        The names of its options, each with a check that raises an error for a wrong value.
     directed, undirected_reason
         Whether it works on directed networks; if not, why, for the error message.
     needs_max_weight
@@ -100,7 +100,7 @@ class Mechanism:
     unfit
         Returns why it cannot run on a network, or None.
     misfit
-        Returns why a strategy from a file cannot be its own, or None.
+        Returns why a strategy, just built or from a file, cannot be its own, or None.
     lossless
         Whether answers without noise are the exact distances.
     unpromising
@@ -145,8 +145,7 @@ def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Ma
         if name not in mechanism.options:
             takes = ", ".join(sorted(mechanism.options)) or "none"
             raise OptionError(f"mechanism {mechanism.name!r} has no option {name!r}; options: {takes}")
-        if wrong := mechanism.options[name](value):
-            raise OptionError(f"`{name}` {wrong}, got {shorten(value)}")
+        mechanism.options[name](value, name)
     check_fits(mechanism, problem, law)
     if options.get("constants") == "paper" and mechanism.printed not in (law, None):
         raise OptionError(
@@ -156,14 +155,16 @@ def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Ma
     exposure = Exposure.joined([block.exposure for block in design.blocks])
     with np.errstate(over="ignore"):  # too much noise is refused below
         if design.fixed and not problem.budget.unlimited:
-            scales = _whole(design.relative(law))
+            scales = _round_up(design.relative)
         else:
             l2 = problem.terms.l2_steps(problem.lattice)
-            scales = calibrate(exposure, design.relative(law), law, problem.unit_steps, problem.budget, l2)
+            scales = calibrate(exposure, design.relative, law, problem.unit_steps, problem.budget, l2)
     strategy = Strategy(
         mechanism=mechanism.name, topology=problem.topology, terms=problem.terms, lattice=problem.lattice, law=law,
         blocks=design.blocks, scales=frozen(scales, np.int64), options=dict(options), details=dict(design.details),
     )  # fmt: skip
+    if reason := mechanism.misfit(strategy):
+        raise OptionError(f"mechanism {mechanism.name!r} cannot measure this: {reason}")
     _ = strategy.certificate
     check_measures(strategy)
     return strategy
@@ -186,7 +187,7 @@ def check_fits(mechanism: Mechanism, problem: Problem, law: Law) -> None:
         raise OptionError(f"mechanism {mechanism.name!r} cannot run on this network: {reason}")
 
 
-def _whole(scales: Float) -> Int:
+def _round_up(scales: Float) -> Int:
     """Round printed scales up to steps."""
     wanted = np.maximum(np.ceil(scales), 1)
     if not (wanted <= MAX_SCALE).all():
@@ -194,22 +195,20 @@ def _whole(scales: Float) -> Int:
     return np.asarray(wanted.astype(np.int64))
 
 
-Check = Callable[[Any], str | None]
+Check = Callable[[Any, str], object]  # takes a value and the name of its option; raises OptionError
 
 
 def one_of(*choices: str) -> Check:
     """Return a check for one of these texts."""
-    return lambda value: None if value in choices else f"must be one of {', '.join(choices)}"
+    return lambda value, name: _validate.one_of(value, name, choices)
 
 
-def whole(least: int, below: int | None = None, *, optional: bool = True) -> Check:
-    """Return a check for an integer in this range; None lets the mechanism choose."""
-    wanted = f"of at least {least}" if below is None else f"from {least} to {below - 1}"
+def whole(least: int, most: int | None = None, *, optional: bool = True) -> Check:
+    """Return a check for an integer from ``least`` to ``most``; None, if ``optional``, lets the mechanism choose."""
+    return lambda value, name: (optional and value is None) or _validate.integer(value, name, least, most)
 
-    def wrong(value: Any) -> str | None:
-        if value is None and optional:
-            return None
-        fits = is_integer(value) and value >= least and (below is None or value < below)
-        return None if fits else f"must be an integer {wanted}"
 
-    return wrong
+def even_scales(cut: Int, law: Law) -> Float:
+    """Return relative scales under which groups of these cut numbers cost an edge the same."""
+    cost = np.maximum(cut, 1).astype(np.float64)
+    return cost if law is Law.LAPLACE else np.sqrt(cost)

@@ -8,20 +8,13 @@ from __future__ import annotations
 from ..errors import OptionError
 from ..extras import with_plugins
 from .base import Mechanism
-from .comparison.all_pairs import MECHANISM as ALL_PAIRS
-from .comparison.cover import MECHANISM as COVER
-from .comparison.hubs import MECHANISM as HUBS
-from .comparison.hubs_bounded import MECHANISM as HUBS_BOUNDED
-from .comparison.tree import MECHANISM as TREE
-from .comparison.treewidth import MECHANISM as TREEWIDTH
-from .input import MECHANISM as INPUT
-from .lines import MECHANISM as LINES
-from .separator import MECHANISM as SEPARATOR
-from .separator_cover import MECHANISM as SEPARATOR_COVER
+from .comparison.cover import ALL_PAIRS, COVER
+from .comparison.hubs import HUBS, HUBS_BOUNDED
+from .comparison.trees import TREE, TREEWIDTH
+from .edges import INPUT, LINES
+from .separator import SEPARATOR, SEPARATOR_COVER
 
-_ALL = (
-    INPUT, ALL_PAIRS, COVER, HUBS, HUBS_BOUNDED, TREE, LINES, TREEWIDTH, SEPARATOR, SEPARATOR_COVER,
-)  # fmt: skip
+_ALL = (INPUT, ALL_PAIRS, COVER, HUBS, HUBS_BOUNDED, TREE, LINES, TREEWIDTH, SEPARATOR, SEPARATOR_COVER)
 MECHANISMS = with_plugins("hushpath.mechanisms", _ALL, lambda found: isinstance(found, Mechanism))
 
 

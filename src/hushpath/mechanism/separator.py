@@ -1,4 +1,4 @@
-"""The paper's mechanism for recursively separable graphs (Dinitz, Fan, Liu, Upadhyay, Zou; Algorithms 1 to 3).
+"""The paper's mechanisms for recursively separable graphs (Dinitz, Fan, Liu, Upadhyay, Zou; Algorithms 1 to 4).
 
 A hierarchy of cells, each split by a small separator; measured are distances inside each cell between separator
 vertices and from them to the separators of cells above.  An answer climbs from one end to a common cell and descends to
@@ -9,6 +9,12 @@ certificate find the smallest safe scales.  ``constants="paper"`` takes the sigm
 certificate says what that really costs.  ``levels="all"`` measures every ancestor's separator still present;
 ``"adjacent"`` only the parent's, as printed (see the paper page for why the printed recursion proves less).
 
+``separator-cover`` is for minor-free, planar and grid graphs with bounded weights (Algorithm 4, repaired).  It measures
+between covers: of each separator only every k-th vertex or so is a hub, so fewer numbers are measured with less noise,
+and an answer may take a detour of a few times ``k * max_weight``.  The repair: edges inside a separator stay in both
+children as public edges of their largest allowed length, so that every separator vertex can walk to its hub there
+(paper page).  Public edges carry no private data and never shorten a distance.
+
 Options (all public):
     family      how separators are found: auto, tree, treewidth, grid, planar, general
     constants   certified or paper
@@ -16,30 +22,41 @@ Options (all public):
     leaves      edges: noisy edge weights inside leaves; all-pairs: the paper's; auto: edges
     depth       at most this many levels of cuts; 0 is input perturbation
     leaf_size   cells of at most this many vertices are not cut
+    hops        (separator-cover) k; default: the paper's choice, n^(1/4) / sqrt(W eps) on grids and n^(1/3) /
+                (eps W)^(2/3) elsewhere, with W in protected units, at least 1 and at most what separators can use
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
+from .._validate import shorten
 from ..arrays import Float
 from ..errors import OptionError
 from ..measurement.hierarchy import HierarchyBlock
-from ..measurement.strategy import Strategy
 from ..network.topology import Topology
 from ..noise import Law
 from ..privacy.sensitivity import hub_cut
-from ..separators.build import separator_hierarchy
+from ..separators.build import family_of, separator_hierarchy
 from ..separators.graph import Graph
-from ..separators.hierarchy import Hierarchy
+from ..separators.hierarchy import MOST_HOPS, Hierarchy
 from ..separators.treewidth import Bags, BagSplitter
 from .base import Design, Mechanism, Problem, one_of, whole
 
+
+def _check_family(value: Any, name: str) -> None:
+    """Check the type; which names exist is known to ``separators``."""
+    if not isinstance(value, str):
+        raise OptionError(f"`{name}` must be the name of a separator family, got {shorten(value)}")
+
+
 OPTIONS = {
-    "family": lambda name: None if isinstance(name, str) else "must be the name of a separator family",
+    "family": _check_family,
     "constants": one_of("certified", "paper"),
     "levels": one_of("all", "adjacent"),
     "leaves": one_of("auto", "edges", "all-pairs"),
@@ -58,7 +75,7 @@ def design(
     problem: Problem, *, family: str = "auto", constants: str = "certified", levels: str = "all", leaves: str = "auto",
     depth: int | None = None, leaf_size: int | None = None, hops: int = 0,
 ) -> Design:  # fmt: skip
-    """Decompose and propose what to measure; ``hops`` is for ``separator-cover``."""
+    """Decompose and propose what to measure; for the options see above."""
     leaf_edges, topology = leaves != "all-pairs", problem.topology
     if levels == "adjacent" and topology.num_nodes > LITERAL_NODES:
         raise OptionError(f"levels='adjacent' is read literally, for up to {LITERAL_NODES} nodes; use levels='all'")
@@ -70,27 +87,45 @@ def design(
     if constants == "paper":
         sigma, leaf_sigma = paper_sigma(problem, hierarchy)
         details |= {"paper_sigma": sigma, "paper_leaf_sigma": leaf_sigma}
-        return Design((block,), lambda law: _paper_scales(problem, block, sigma, leaf_sigma), details, fixed=True)
-    return Design((block,), lambda law: shared_noise(block, law), details)
+        is_leaf = np.append(hierarchy.is_leaf, np.ones(len(block.edges), np.bool_))
+        scales = np.where(is_leaf, leaf_sigma, sigma) / problem.lattice.granularity
+        return Design((block,), scales, details, fixed=True)
+    return Design((block,), _optimal_scales(block, problem.law), details)
 
 
-def shared_noise(block: HierarchyBlock, law: Law) -> Float:
-    """Relative scales that minimise the variance of an answer under the certificate.
+def design_cover(problem: Problem, *, hops: int | None = None, family: str = "auto", **options: Any) -> Design:
+    """Decompose with covers of ``hops`` and propose what to measure; ``family`` and ``options`` as in `design`."""
+    k = hops or paper_hops(problem, grid=family_of(problem.topology, family)[1] == "grid")
+    made = design(problem, family=family, hops=k, **options)
+    return replace(made, details={**made.details, "k": k})
+
+
+def paper_hops(problem: Problem, *, grid: bool) -> int:
+    """Return the k in the proof of Theorem 18, clamped: below 1 there is no cover, above sqrt(n) no gain."""
+    n, epsilon = problem.topology.num_nodes, problem.budget.epsilon
+    weight = float(np.max(problem.lattice.high, initial=1)) * problem.lattice.granularity / problem.unit
+    if problem.budget.unlimited:
+        return 1
+    spent = max(weight * epsilon, 1e-100)  # a product of tiny numbers must not vanish
+    wanted = n**0.25 / spent**0.5 if grid else n ** (1 / 3) / spent ** (2 / 3)
+    return max(1, min(round(float(wanted)), math.isqrt(n)))
+
+
+def _optimal_scales(block: HierarchyBlock, law: Law) -> Float:
+    """Return relative scales that minimise the variance of an answer under the certificate.
 
     An answer adds up about ``uses`` numbers of a cell; minimise sum(uses s^2) subject to the cost of one edge:
     sum(cut / s^2) (Gaussian) gives s^2 ~ sqrt(cut / uses); sum(cut / s) (Laplace) gives s^3 ~ cut / uses.
     """
     p, q = block.shapes()
     cut = hub_cut(p, q, directed=False).astype(np.float64)
-    edges = len(block.edges)
-    uses = np.full(len(cut), 2.0)
     leaf_hops = np.sqrt(block.hierarchy.vertices.sizes()[block.hierarchy.home[block.edges]])
-    ratio = np.concatenate([np.maximum(cut, 1.0) / uses, np.ones(edges) / (2 * leaf_hops)])
+    ratio = np.concatenate([np.maximum(cut, 1.0) / 2, 1 / (2 * leaf_hops)])
     return ratio**0.25 if law is Law.GAUSSIAN else ratio ** (1 / 3)
 
 
 def paper_sigma(problem: Problem, hierarchy: Hierarchy) -> tuple[float, float]:
-    """The sigma of Algorithm 1, steps 2, 3 and 5, in units of weight, with the measured h, p and c; 0 without noise.
+    """Return the sigma of Algorithm 1, steps 2, 3 and 5, in weight units, with the measured h, p and c (0 if no noise).
 
     The square of epsilon' that the printed Gaussian lemma lacks is put back (paper page).
     """
@@ -105,14 +140,9 @@ def paper_sigma(problem: Problem, hierarchy: Hierarchy) -> tuple[float, float]:
     return p * factor, c * factor
 
 
-def _paper_scales(problem: Problem, block: HierarchyBlock, sigma: float, leaf_sigma: float) -> Float:
-    steps = np.where(block.hierarchy.is_leaf, leaf_sigma, sigma) / problem.lattice.granularity
-    return np.concatenate([steps, np.full(len(block.edges), leaf_sigma / problem.lattice.granularity)])
-
-
 @lru_cache(maxsize=4)  # a plan asks several times for the same network
 def bags_of(topology: Topology, width: int) -> BagSplitter | None:
-    """A tree decomposition of at most this width, ready to cut; ``None`` if none was found."""
+    """Return a tree decomposition of at most this width, ready to cut; ``None`` if none was found."""
     try:
         return Bags().prepare(Graph.of(topology), most_width=width)
     except OptionError:
@@ -120,7 +150,7 @@ def bags_of(topology: Topology, width: int) -> BagSplitter | None:
 
 
 def unpromising(topology: Topology) -> str | None:
-    """Large networks, unless few vertices separate them."""
+    """Leave out large networks, unless few vertices separate them."""
     if topology.num_nodes > AUTO_NODES:
         return f"beyond {AUTO_NODES} nodes"
     if topology.num_nodes > MANY_NODES and not topology.directed and bags_of(topology, MOST_WIDTH) is None:
@@ -128,12 +158,7 @@ def unpromising(topology: Topology) -> str | None:
     return None
 
 
-def misfit(strategy: Strategy) -> str | None:
-    """Hubs are whole separators here."""
-    return "its hubs are covers" if strategy.block(HierarchyBlock).hierarchy.hops else None
-
-
-MECHANISM = Mechanism(
+SEPARATOR = Mechanism(
     name="separator",
     summary="recursive separators with noisy shortcuts (Dinitz et al., Algorithms 1-3)",
     design=design,
@@ -142,6 +167,16 @@ MECHANISM = Mechanism(
     directed=False,
     undirected_reason="its separators split distances that are the same in both directions",
     unpromising=unpromising,
-    misfit=misfit,
+    misfit=lambda strategy: "its hubs are covers" if strategy.block(HierarchyBlock).hierarchy.hops else None,
     printed=Law.GAUSSIAN,
+)
+SEPARATOR_COVER = replace(
+    SEPARATOR,
+    name="separator-cover",
+    summary="the same between k-hop covers of the separators, for bounded weights (Dinitz et al., Algorithm 4)",
+    design=design_cover,
+    options={**OPTIONS, "hops": whole(1, MOST_HOPS - 1)},
+    needs_max_weight=True,
+    misfit=lambda strategy: None if strategy.block(HierarchyBlock).hierarchy.hops else "its hubs are not covers",
+    lossless=False,
 )
