@@ -15,6 +15,7 @@ from ..arrays import Float, Int
 from ..kernels.forests import tree_pairs, tree_rows
 from ..kernels.paths import UNREACHED, in_threads
 from ..measurement.blocks import AnchorBlock
+from ..measurement.samples import spaced_nodes
 from ..measurement.strategy import Strategy
 from .base import Bound, Decoder, Hops, Prediction, Reach, noise_limits, number_noise
 
@@ -39,9 +40,8 @@ class AnchorDecoder(Decoder):
 
     @staticmethod
     def predict(strategy: Strategy, hops: Hops) -> Prediction:  # noqa: ARG004 - samples its own
-        """The exact variance of each sampled pair; answers are linear, so there is no bias."""
-        n, noise = strategy.topology.num_nodes, number_noise(strategy)
-        sources = np.unique(np.linspace(0, n - 1, min(n, 4096)).astype(np.int64))
+        """Return the exact variance of each sampled pair; answers are linear, so there is no bias."""
+        noise, sources = number_noise(strategy), spaced_nodes(strategy.topology, 4096)
         shifts = {1 + len(sources) // 7, 1 + len(sources) // 3, len(sources) // 2}
         block = strategy.block(AnchorBlock)
         variance = np.concatenate([block.variances(noise, sources, np.roll(sources, shift)) for shift in shifts])
@@ -58,19 +58,19 @@ class AnchorDecoder(Decoder):
         return self.block.heights(self.measurements.values)
 
     def rows(self, sources: Int, out: Float) -> None:
-        """One sweep over the forest per source."""
+        """Sweep over the forest once per source."""
         height, forest = self.height, self.block.forest
 
         def run(part: slice) -> None:
             step = np.empty((len(sources[part]), self.topology.num_nodes), np.int64)
             tree_rows(forest.order, forest.parent, height, sources[part], UNREACHED, step)
-            out[part] = self.floats(np.maximum(step, 0), UNREACHED)
+            out[part] = self.floats(step, UNREACHED)
 
         in_threads(run, len(sources))
 
     def pairs(self, sources: Int, targets: Int) -> Float:
         """Climb from both ends of each pair."""
-        return self.floats(np.maximum(self._sums(sources, targets), 0), UNREACHED)
+        return self.floats(self._sums(sources, targets), UNREACHED)
 
     def _sums(self, sources: Int, targets: Int) -> Int:
         step, forest = np.empty(len(sources), np.int64), self.block.forest
@@ -78,11 +78,11 @@ class AnchorDecoder(Decoder):
         return step
 
     def centre(self, sources: Int, targets: Int, answers: Float) -> Float:  # noqa: ARG002
-        """The sums before they were clipped at zero."""
-        return self.floats(self._sums(sources, targets), UNREACHED)
+        """Return the sums before they were clipped at zero."""
+        return self.lattice.floats(self._sums(sources, targets))
 
     def reach(self, sources: Int, targets: Int, confidence: float) -> Reach:
-        """A quantile of the noise: a sum of known variance, taken as normal.
+        """Return a quantile of the noise: a sum of known variance, taken as normal.
 
         The sum has few terms, so under Laplace noise the normal quantile is a little short beyond 95 %.
         """

@@ -158,7 +158,7 @@ class Decoder(ABC):
     ) -> Index:
         """Build the index, which then gives every answer."""
         del max_bytes, labels, partition
-        raise CannotError(f"mechanism {self.strategy.mechanism!r} needs no index: answers are looked up, not searched")
+        raise CannotError(f"decoder {self.name!r} has no index: its answers are looked up, not searched")
 
     def index_for(self, rows: int) -> Index | None:  # noqa: ARG002
         """Return the index if it exists or if this many rows are worth building it; else None."""
@@ -169,8 +169,8 @@ class Decoder(ABC):
         raise CannotError(f"decoder {self.name!r} gives distances, not paths")
 
     def floats(self, steps: Int, apart: int) -> Float:
-        """Convert lattice steps to units of weight; steps of at least ``apart`` mean unreachable."""
-        answer = self.lattice.floats(steps)
+        """Convert lattice steps to distances, at least 0; steps of at least ``apart`` mean unreachable."""
+        answer = self.lattice.floats(np.maximum(steps, 0))
         answer[steps >= apart] = np.inf
         return answer
 
@@ -238,7 +238,7 @@ class PairDecoder(Decoder):
 
 
 def noise_limits(strategy: Strategy, gamma: float) -> Float:
-    """One limit per group, in units of weight: with probability 1 - gamma no number exceeds its group's limit.
+    """Return a limit per group, in units of weight: with probability 1 - gamma no number exceeds its group's limit.
 
     A union bound over all numbers.  Laplace: P(|X| >= z) <= 2 e^(-z/b) / (1 + e^(-1/b)) <= 2 e^(-z/b); Gaussian: <=
     2 e^(-z^2 / (2 s^2)) (discrete Gaussians are subgaussian with their own scale: Canonne, Kamath and Steinke 2020).

@@ -22,11 +22,11 @@ from ..kernels.paths import distances_from
 from ..kernels.search import path_of_fewest
 from ..measurement.anchors import is_forest
 from ..measurement.blocks import Block, EdgeBlock, LineBlock
-from ..measurement.lines import sampled_in_forest, sampled_routes
+from ..measurement.lines import sample_paths
 from ..measurement.strategy import Strategy
 from ..noise import simulation
 from .base import Bound, Hops, Prediction, RowDecoder, largest_limits, largest_noise, noise_limits, number_noise
-from .intervals import IntervalModel, sampled_sources
+from .intervals import IntervalModel
 
 # Partitioning a network takes as long as about a thousand Dijkstra searches, whatever its size; dense networks have no
 # small separators.
@@ -61,7 +61,9 @@ class EdgeDecoder(RowDecoder):
         the standard deviation along each sampled path.  In a forest paths are known, so that is all of the error.
         """
         if strategy.has(LineBlock) and len(strategy.block(LineBlock).level_lines):
-            return Prediction(np.sqrt(_sampled_variances(strategy)))
+            block = strategy.block(LineBlock)
+            pieces = sample_paths(strategy.topology, block.lines, simulation(1))
+            return Prediction(np.sqrt(pieces.per_pair(block.piece_variances(number_noise(strategy), pieces))))
         (noise,) = largest_noise(strategy, EdgeBlock)
         sample = hops(strategy.topology)
         return Prediction(np.sqrt(sample.hops) * noise, share=sample.share)
@@ -69,10 +71,7 @@ class EdgeDecoder(RowDecoder):
     @cached_property
     def lengths(self) -> Float:
         """One length per arc, in units of weight."""
-        return self._lengths(self.weights)
-
-    def _lengths(self, weights: Int) -> Float:
-        return self.lattice.floats(weights)[self.topology.arcs.edges]
+        return self.lattice.floats(self.weights)[self.topology.arcs.edges]
 
     def build_index(
         self, max_bytes: int = MAX_BYTES, *, labels: bool = True, partition: Partition | None = None
@@ -133,14 +132,11 @@ class EdgeDecoder(RowDecoder):
     @cached_property
     def interval_model(self) -> IntervalModel:
         """The distribution of true distances, fitted once to posterior samples of the weights."""
-        topology, noisy, estimate = self.topology, self.noisy, self.weight_estimator.weights
-        samples = try_fit(lambda: sample_posterior(noisy, estimate))
-        sources, unit = sampled_sources(topology.num_nodes), noisy.unit * self.lattice.granularity
-        released = np.empty((len(sources), topology.num_nodes))
-        self.rows(sources, released)
+        noisy, unit = self.noisy, self.noisy.unit * self.lattice.granularity
+        samples = try_fit(lambda: sample_posterior(noisy, self.weight_estimator.weights))
         if samples is None or not np.isfinite(samples.weights).all():
-            return IntervalModel.unbounded(topology.num_nodes, unit)
-        return IntervalModel.fit(topology, samples, sources, released / unit, unit)
+            return IntervalModel.unbounded(self.topology.num_nodes, unit)
+        return IntervalModel.fit(self.topology, samples, self.rows, unit)
 
     @cached_property
     def path_errors(self) -> PathErrors | None:
@@ -170,13 +166,3 @@ def edge_bound(strategy: Strategy, gamma: float, hops: int) -> Bound:
         return Bound((float(limits.max(initial=0.0)) + 3 * step) * hops)  # rounded to steps on the way, and again
     (limit,) = largest_limits(strategy, gamma, EdgeBlock)
     return Bound(limit * hops + step * hops)
-
-
-def _sampled_variances(strategy: Strategy) -> Float:
-    """Return the variances of a public sample of pairs; outside forests, along paths with the fewest edges."""
-    topology, block = strategy.topology, strategy.block(LineBlock)
-    if is_forest(topology):
-        pieces = sampled_in_forest(topology, block.lines, simulation(1))
-    else:
-        pieces = sampled_routes(topology, block.lines, simulation(1), drawn=False)
-    return pieces.per_pair(block.piece_variances(number_noise(strategy), pieces))

@@ -7,7 +7,7 @@ down (docs/proofs/separator.md); inside a leaf, its noisy edges or pairs.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from ..kernels.minplus import INFINITE
 from ..kernels.tables import DENSE, leaf_rows
 from ..measurement.blocks import HierarchyBlock
 from ..measurement.private_step import Measurements
+from ..measurement.samples import spaced_nodes
 from ..measurement.strategy import Strategy
 from ..network.lattice import LARGEST_DISTANCE
 from ..separators.hierarchy import Lists
@@ -30,13 +31,6 @@ from .base import Bound, Decoder, Hops, Prediction, noise_limits, number_noise
 
 LABELS_FROM = 20  # one pair per so many nodes is worth making labels, if they take less than
 LABELS_UP_TO = 2**30  # bytes
-
-
-class Frame(NamedTuple):
-    """A layout, and the position of each shortcut in its tables."""
-
-    layout: Layout
-    place: Int
 
 
 class HierarchyDecoder(Decoder):
@@ -55,7 +49,7 @@ class HierarchyDecoder(Decoder):
 
     @classmethod
     def reads(cls, strategy: Strategy) -> bool:
-        """Boundaries of all levels; adjacent ones alone need the printed recursion (``literal``)."""
+        """Return whether boundaries of all levels were measured (``literal`` reads those of adjacent levels)."""
         return super().reads(strategy) and strategy.block(HierarchyBlock).adjacent == cls.adjacent
 
     @staticmethod
@@ -94,8 +88,7 @@ class HierarchyDecoder(Decoder):
         for cell in range(1, cells):
             variance[cell] += variance[hierarchy.parent[cell]]
             bias[cell] += bias[hierarchy.parent[cell]]
-        n = strategy.topology.num_nodes
-        home = hierarchy.vertex_home[np.unique(np.linspace(0, n - 1, min(n, 4096)).astype(np.int64))]
+        home = hierarchy.vertex_home[spaced_nodes(strategy.topology, 4096)]
         other = np.roll(home, len(home) // 2)
         detour = hierarchy.hops * float(strategy.lattice.high.max(initial=0))  # covers: typically about k W in all
         return Prediction(np.sqrt(variance[home] + variance[other]), minima=bias[home] + bias[other] + detour)
@@ -131,10 +124,10 @@ class HierarchyDecoder(Decoder):
         return self.hierarchy.is_leaf & ((size <= DENSE) | (not self.block.leaf_edges))
 
     @cached_property
-    def frame(self) -> Frame:
-        """The tables' shape, which follows from public facts alone."""
+    def frame(self) -> tuple[Layout, Int]:
+        """The tables' layout, and the place of each shortcut there: they follow from public facts alone."""
         layout = Layout.of(self.hierarchy, self._whole)
-        return Frame(layout, self.block.places(layout))
+        return layout, self.block.places(layout)
 
     @cached_property
     def index(self) -> Index:  # type: ignore[override]
@@ -142,7 +135,7 @@ class HierarchyDecoder(Decoder):
         return self.index_over(self.groups.items)
 
     def index_over(self, shortcuts: Int) -> Index:
-        """An index over these shortcuts and the leaves of this release."""
+        """Build an index over these shortcuts and the leaves of this release."""
         layout, place = self.frame
         refuse_above(MAX_BYTES, table_bytes(layout, symmetric=True))
         flat = np.zeros(sum(layout.table_sizes) + 1, np.int64)  # the last is for numbers that no answer needs
@@ -157,12 +150,14 @@ class HierarchyDecoder(Decoder):
         self, max_bytes: int = MAX_BYTES, *, labels: bool = True, partition: Partition | None = None
     ) -> Index:
         """Make the labels of all vertices; the tables were measured."""
+        if not self.indexed:
+            return super().build_index()
         if partition is not None:
             raise CannotError("`partition` applies to releases of edge weights; this one was measured on its own cells")
         return self.index.with_labels(max_bytes) if labels else self.index
 
     def index_for(self, rows: int) -> Index | None:  # noqa: ARG002 - the tables are there for any number of rows
-        """The index, unless some leaf must be searched as well."""
+        """Return the index, unless some leaf must be searched as well."""
         return self.index if self.indexed and self._whole[self.hierarchy.is_leaf].all() else None
 
     def rows(self, sources: Int, out: Float) -> None:
@@ -171,7 +166,7 @@ class HierarchyDecoder(Decoder):
         for i in np.flatnonzero(self._searched[sources]).tolist():
             source = int(sources[i])
             mates = np.flatnonzero(self.hierarchy.vertex_home == self.hierarchy.vertex_home[source])
-            out[i, mates] = np.minimum(out[i, mates], self._floats(self._inside(source, mates)))
+            out[i, mates] = np.minimum(out[i, mates], self._inside(source, mates))
 
     def pairs(self, sources: Int, targets: Int) -> Float:
         """Climb from both ends of a few pairs; meet labels for many."""
@@ -182,8 +177,7 @@ class HierarchyDecoder(Decoder):
         answer = index.pairs(sources, targets)
         home = self.hierarchy.vertex_home
         for i in np.flatnonzero(self._searched[sources] & (home[sources] == home[targets])).tolist():
-            inside = self._floats(self._inside(int(sources[i]), targets[i : i + 1]))
-            answer[i] = min(answer[i], float(inside[0]))
+            answer[i] = min(answer[i], float(self._inside(int(sources[i]), targets[i : i + 1])[0]))
         return answer
 
     @cached_property
@@ -191,19 +185,17 @@ class HierarchyDecoder(Decoder):
         """Vertices whose home is a leaf too large for a table."""
         return np.asarray((self.hierarchy.is_leaf & ~self._whole)[self.hierarchy.vertex_home])
 
-    def _inside(self, source: int, targets: Int) -> Int:
-        """Distances inside a large leaf."""
+    def _inside(self, source: int, targets: Int) -> Float:
+        """Search distances inside a large leaf."""
         leaf = int(self.hierarchy.vertex_home[source])
         mine = self.hierarchy.vertices[leaf]
         at, to = np.searchsorted(mine, [source]), np.searchsorted(mine, targets)
-        return np.asarray(leaf_rows(leaf, at, self.graphs, INFINITE, np.full(self.topology.num_nodes, -1))[0, to])
-
-    def _floats(self, step: Int) -> Float:
-        return self.floats(np.maximum(step, 0), INFINITE)
+        rows = leaf_rows(leaf, at, self.graphs, INFINITE, np.full(self.topology.num_nodes, -1))
+        return self.floats(rows[0, to], INFINITE)
 
 
 def costliest(block: HierarchyBlock, costs: Float) -> float:
-    """The largest sum that an answer can take, if each number it uses costs what its group says."""
+    """Return the largest sum that an answer can take, if each number it uses costs what its group says."""
     hierarchy, cells = block.hierarchy, block.hierarchy.num_cells
     climb, edge_cost, answer = np.zeros(cells), np.zeros(cells), 0.0
     np.maximum.at(edge_cost, hierarchy.home[block.edges], costs[cells:])

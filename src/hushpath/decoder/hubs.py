@@ -21,7 +21,7 @@ from ..mechanism.comparison.hubs import MISS, cluster_radius, hop_limit, pair_er
 from ..network.lattice import LARGEST_DISTANCE
 from ..network.topology import Arcs
 from .base import Bound, Hops, Prediction, RowDecoder, largest_limits, largest_noise
-from .table import reached
+from .lookup import reached
 
 
 class HubDecoder(RowDecoder):

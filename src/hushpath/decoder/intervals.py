@@ -12,6 +12,7 @@ calibration only widens: in the bootstrap the model is right, and it cannot show
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import NamedTuple
@@ -64,11 +65,20 @@ class IntervalModel:
 
     @classmethod
     def fit(
-        cls, topology: Topology, samples: PosteriorSamples, sources: Int, released: Float, unit: float
+        cls, topology: Topology, samples: PosteriorSamples, rows: Callable[[Int, Float], None], unit: float
     ) -> IntervalModel:
-        """Fit curves to distances over posterior samples, and calibrate them by the bootstrap."""
+        """Fit curves to distances over posterior samples, and calibrate them by the bootstrap.
+
+        ``samples`` are weights in units of ``unit``; ``rows`` fills in the released distances from some nodes to all.
+        """
+        n = topology.num_nodes
+        count = int(np.clip(MAX_NUMBERS // (SAMPLES * max(n, 1)), MIN_SOURCES, MAX_SOURCES))
+        sources = np.sort(simulation(30).choice(n, min(n, count), replace=False))
+        released = np.empty((len(sources), n))
+        rows(sources, released)
+        released /= unit
         found = cls._fit_curves(topology, samples.weights, sources, released, unit)
-        every = 1 if topology.num_nodes <= LARGE_NETWORK else max(1, len(sources) // BOOTSTRAP_SOURCES)
+        every = 1 if n <= LARGE_NETWORK else max(1, len(sources) // BOOTSTRAP_SOURCES)
         errors = [
             cls._standardised_errors(topology, one, sources[::every], turn)
             for turn, one in enumerate(samples.replicates)
@@ -86,7 +96,7 @@ class IntervalModel:
     def _fit_curves(
         cls, topology: Topology, samples: Float, sources: Int, released: Float, unit: float
     ) -> IntervalModel:
-        """Fit the curves, without calibration."""
+        """Fit the curves without calibration: ``released`` rows from ``sources`` against rows over ``samples``."""
         rows = np.empty((len(samples), *released.shape), np.float32)
         for k in steps(range(len(samples)), "sampling"):
             rows[k] = distance_rows(topology, samples[k], sources)
@@ -131,18 +141,12 @@ class IntervalModel:
         return ANSWER_WEIGHT * released + (1 - ANSWER_WEIGHT) * middle, sd
 
     def intervals(self, answers: Float, sources: Int, targets: Int, confidence: float) -> Float:
-        """Return one row (low, high) for each finite released distance; the interval contains the answer."""
+        """Return one row (low, high) for each pair; it contains the released distance, ``answers``, which is finite."""
         released, quantile = answers / self.unit, NormalDist().inv_cdf((1 + confidence) / 2)
         centre, sd = self._centre_and_sd(released, sources, targets)
         low = centre - quantile * np.hypot(self.below * sd, self.shared_sd * released)
         high = centre + quantile * np.hypot(self.above * sd, self.shared_sd * released)
         return np.stack([np.clip(low * self.unit, 0.0, answers), np.maximum(high * self.unit, answers)], axis=1)
-
-
-def sampled_sources(n: int) -> Int:
-    """Return the nodes from which rows are sampled."""
-    count = int(np.clip(MAX_NUMBERS // (SAMPLES * max(n, 1)), MIN_SOURCES, MAX_SOURCES))
-    return np.sort(simulation(30).choice(n, min(n, count), replace=False))
 
 
 def _bins(log_distance: Float) -> Int:
@@ -151,7 +155,7 @@ def _bins(log_distance: Float) -> Int:
 
 
 def _smooth(values: Float, log_distance: Float) -> Float:
-    """The mean of values at about the same distance."""
+    """Return the mean of values at about the same distance."""
     if not len(values):
         return values
     bins = _bins(log_distance)
@@ -159,7 +163,7 @@ def _smooth(values: Float, log_distance: Float) -> Float:
 
 
 def _fit_curve(values: Float, log_distance: Float, sources: Int, targets: Int, n: int) -> Curve:
-    """Fit heights and node effects in turns."""
+    """Fit heights and node effects in turns to ``values`` of pairs (``sources``, ``targets``) of ``n`` nodes."""
     effects = np.zeros(n)
     knots = heights = np.zeros(1)
     if not len(values):

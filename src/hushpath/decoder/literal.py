@@ -17,9 +17,7 @@ import numpy as np
 from ..arrays import Float, Int
 from ..errors import CannotError
 from ..estimator.base import Estimator
-from ..index import Index
 from ..index.index import MAX_BYTES, refuse_above
-from ..index.partition import Partition
 from ..kernels.minplus import INFINITE
 from ..kernels.tables import leaf_rows
 from ..measurement.private_step import Measurements
@@ -41,13 +39,6 @@ class LiteralDecoder(HierarchyDecoder):
         if self.topology.num_nodes > LITERAL_NODES:
             raise CannotError(f"levels='adjacent' is read literally, for up to {LITERAL_NODES} nodes; use levels='all'")
         refuse_above(MAX_BYTES // 4, 8 * int((self.hierarchy.vertices.sizes() ** 2).sum()))
-
-    def build_index(
-        self, max_bytes: int = MAX_BYTES, *, labels: bool = True, partition: Partition | None = None
-    ) -> Index:
-        """There is none."""
-        del max_bytes, labels, partition
-        raise CannotError("levels='adjacent' is read literally and has no index; use levels='all'")
 
     @cached_property
     def matrix(self) -> Int:
@@ -100,7 +91,7 @@ class LiteralDecoder(HierarchyDecoder):
         return estimate_0, estimate_1
 
     def _shortcuts(self, cell: int) -> tuple[Int, Int]:
-        """d_b within S_b, and from S_b to the parent's separator."""
+        """Return d_b within S_b, and from S_b to the parent's separator."""
         hubs, boundary, numbers = self.hierarchy.hubs[cell], self.block.boundary[cell], self.groups[cell]
         p = len(hubs)
         within, further = _symmetric(p, numbers[: p * (p - 1) // 2]), numbers[p * (p - 1) // 2 :]
@@ -111,23 +102,23 @@ class LiteralDecoder(HierarchyDecoder):
         return within, to_parent
 
     def rows(self, sources: Int, out: Float) -> None:
-        """Rows of the matrix."""
-        out[:] = self._floats(self.matrix[sources])
+        """Copy rows of the matrix."""
+        out[:] = self.floats(self.matrix[sources], INFINITE)
 
     def pairs(self, sources: Int, targets: Int) -> Float:
-        """Entries of the matrix."""
-        return self._floats(self.matrix[sources, targets])
+        """Return entries of the matrix."""
+        return self.floats(self.matrix[sources, targets], INFINITE)
 
 
 def _symmetric(size: int, numbers: Int) -> Int:
-    """The table of pairs ``i < j``, row by row."""
+    """Return the symmetric table of pairs ``i < j`` that are listed row by row."""
     table = np.zeros((size, size), np.int64)
     table[np.triu_indices(size, 1)] = numbers
     return table + table.T
 
 
 def _min_plus(a: Int, b: Int) -> Int:
-    """min over k of a[i, k] + b[k, j]; an empty middle gives INFINITE."""
+    """Return the min over k of a[i, k] + b[k, j]; an empty middle gives INFINITE."""
     out = np.full((len(a), b.shape[1]), INFINITE, np.int64)
     for k in range(a.shape[1]):
         np.minimum(out, a[:, k : k + 1] + b[k], out=out)

@@ -15,13 +15,12 @@ from ..measurement.samples import few_hops
 from ..measurement.strategy import Strategy
 from .anchors import AnchorDecoder
 from .base import MEAN_OF_STD, Decoder
-from .cover import CoverDecoder
 from .edges import EdgeDecoder
 from .hierarchy import HierarchyDecoder
 from .hubs import BoundedHubDecoder, HubDecoder
 from .lifted import LiftedDecoder
 from .literal import LiteralDecoder
-from .table import TableDecoder
+from .lookup import CoverDecoder, TableDecoder
 from .trips import TripDecoder
 
 _ALL: tuple[type[Decoder], ...] = (

@@ -22,14 +22,14 @@ from ..measurement.strategy import Strategy
 from ..measurement.trip_strategy import SHARE, TripStrategy, free_flow_of
 from .base import Bound, Hops, Prediction
 from .edges import EdgeDecoder
-from .intervals import IntervalModel, sampled_sources
+from .intervals import IntervalModel
 
 WIDTH_FACTOR = 0.95  # curves count a part of the error of answers twice; chosen on simulated cities (guide to trips)
 SEED = 900  # of samples for intervals: the same release has the same intervals everywhere
 
 
 def totals_of(measurements: Measurements) -> TripTotals:
-    """The noisy totals in units of the norm of one protected unit, with the public facts they are read with."""
+    """Return the noisy totals in units of the norm of one protected unit, with the public facts they are read with."""
     strategy = cast("TripStrategy", measurements.strategy)
     terms, numbers = strategy.terms, measurements.values / SHARE
     above, below = numbers.reshape(2, len(terms.periods), strategy.topology.num_edges)
@@ -108,10 +108,8 @@ class TripDecoder(EdgeDecoder):
     @cached_property
     def interval_model(self) -> IntervalModel:
         """The distribution of true travel times; the measured coverage of intervals is in the guide to trips."""
-        sources, period = sampled_sources(self.topology.num_nodes), self._period or 0
-        released = np.empty((len(sources), self.topology.num_nodes))
-        self.rows(sources, released)
+        period = self._period or 0
         unit = max(float(np.median(self.times.standard_error[period])), self.lattice.granularity)
         samples = PosteriorSamples(self.times.sample(period, SAMPLES, SEED) / unit, (), 0.0)
-        found = IntervalModel.fit(self.topology, samples, sources, released / unit, unit)
+        found = IntervalModel.fit(self.topology, samples, self.rows, unit)
         return replace(found, below=WIDTH_FACTOR, above=WIDTH_FACTOR)

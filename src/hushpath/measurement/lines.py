@@ -37,7 +37,7 @@ from ..network.topology import Topology
 from ..privacy.certificate import Exposure
 from ..separators.hierarchy import Lists
 from ..separators.lines import Lines, lines_of
-from .anchors import Forest
+from .anchors import Forest, is_forest
 from .block import Arrays, integer_arrays
 from .edges import EdgeBlock
 
@@ -56,8 +56,13 @@ class Pieces(NamedTuple):
     last: Int
 
     def per_pair(self, values: Float) -> Float:
-        """Sums over the pieces of each pair."""
+        """Add up values over the pieces of each pair."""
         return np.asarray(np.bincount(self.pair, weights=values, minlength=self.pairs), np.float64)
+
+    def join(self, other: Pieces) -> Pieces:
+        """Return the pieces of these pairs and of others."""
+        joined = (np.concatenate(pair) for pair in zip(self[2:], other[2:], strict=True))
+        return Pieces(self.pairs + other.pairs, np.concatenate([self.pair, self.pairs + other.pair]), *joined)
 
 
 def line_nodes(topology: Topology, lines: Lines) -> Int:
@@ -101,16 +106,16 @@ class LinesInForest:
         return Pieces(len(sources), np.repeat(np.arange(len(sources)), np.diff(begin)), *out)
 
 
-def sampled_in_forest(topology: Topology, lines: Lines, rng: np.random.Generator) -> Pieces:
-    """Pairs drawn evenly among those that are joined."""
-    sources, targets = rng.integers(0, topology.num_nodes, (2, PAIRS))
-    joined = (topology.components[sources] == topology.components[targets]) & (sources != targets)
-    return LinesInForest.of(topology, lines).pieces(sources[joined], targets[joined])
+def sample_paths(topology: Topology, lines: Lines, rng: np.random.Generator, *, drawn: bool = False) -> Pieces:
+    """Return the paths of pairs that are drawn by ``rng`` among those that are connected.
 
-
-def sampled_routes(topology: Topology, lines: Lines, rng: np.random.Generator, *, drawn: bool) -> Pieces:
-    """Shortest paths between pairs drawn evenly; every edge is 1 long, or as long as is drawn for it."""
+    Outside forests they are shortest paths with every edge 1 long or, if ``drawn``, as long as is drawn for it.
+    """
     arcs, n = topology.arcs, topology.num_nodes
+    if is_forest(topology):
+        sources, targets = rng.integers(0, n, (2, PAIRS))
+        joined = (topology.components[sources] == topology.components[targets]) & (sources != targets)
+        return LinesInForest.of(topology, lines).pieces(sources[joined], targets[joined])
     sources = rng.choice(n, min(n, SOURCES, max(2, SEARCHED // n)), replace=False)
     edge_lengths = rng.exponential(1.0, topology.num_edges) + 1e-9 if drawn else np.ones(topology.num_edges)
     lengths, rows = edge_lengths[arcs.edges], np.empty((len(sources), n))

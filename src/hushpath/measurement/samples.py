@@ -36,12 +36,16 @@ class HopCounts(NamedTuple):
         return float(self.hops @ self.share)
 
 
+def spaced_nodes(topology: Topology, most: int) -> Int:
+    """Return at most so many nodes, evenly spaced."""
+    n = topology.num_nodes
+    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
+
+
 @lru_cache(maxsize=2)  # a plan asks several times for the same network
 def sampled_hops(topology: Topology) -> HopCounts:
     """Hop counts from evenly spaced nodes to all nodes they reach."""
-    n = topology.num_nodes
-    count = max(1, min(n, 256, SAMPLED_NUMBERS // n))
-    return _counted(topology, np.unique(np.linspace(0, n - 1, count).astype(np.int64)))
+    return _counted(topology, spaced_nodes(topology, max(1, min(256, SAMPLED_NUMBERS // topology.num_nodes))))
 
 
 @lru_cache(maxsize=2)

@@ -33,7 +33,7 @@ from ..kernels.lines import best_ladders, chosen_variances, polished
 from ..kernels.paths import in_threads
 from ..measurement.anchors import is_forest
 from ..measurement.blocks import EdgeBlock
-from ..measurement.lines import WHOLE, LineBlock, Pieces, sampled_in_forest, sampled_routes
+from ..measurement.lines import WHOLE, LineBlock, Pieces, sample_paths
 from ..measurement.strategy import Strategy
 from ..network.topology import Topology
 from ..noise import Law, simulation
@@ -119,17 +119,11 @@ def _choose(topology: Topology, lines: Lines, law: Law) -> Choice:
 def _sample_pieces(topology: Topology) -> tuple[Pieces, Pieces]:
     """Return pieces of paths to learn from, and others to judge by."""
     rng, lines = simulation(5), lines_of(topology)
-    if is_forest(topology):
-        return sampled_in_forest(topology, lines, rng), sampled_in_forest(topology, lines, rng)
-    learnt, judged, learnt_too, judged_too = (
-        sampled_routes(topology, lines, rng, drawn=drawn) for drawn in (False, False, True, True)
-    )
-    return _join(learnt, learnt_too), _join(judged, judged_too)
-
-
-def _join(one: Pieces, other: Pieces) -> Pieces:
-    joined = (np.concatenate(pair) for pair in zip(one[2:], other[2:], strict=True))
-    return Pieces(one.pairs + other.pairs, np.concatenate([one.pair, one.pairs + other.pair]), *joined)
+    learnt, judged = sample_paths(topology, lines, rng), sample_paths(topology, lines, rng)
+    if not is_forest(topology):
+        learnt = learnt.join(sample_paths(topology, lines, rng, drawn=True))
+        judged = judged.join(sample_paths(topology, lines, rng, drawn=True))
+    return learnt, judged
 
 
 def _ladders_to_try(longest: int) -> tuple[Lists, Float]:

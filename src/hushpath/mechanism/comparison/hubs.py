@@ -49,7 +49,7 @@ import numpy as np
 from ...arrays import Float, Int
 from ...kernels.search import carve_balls, count_hops, crowded, nearest_chosen
 from ...measurement.blocks import Block, CliqueBlock, ClusterBlock, EdgeBlock
-from ...measurement.samples import sampled_hops
+from ...measurement.samples import sampled_hops, spaced_nodes
 from ...measurement.strategy import Strategy
 from ...network.topology import Topology
 from ...noise import Law, simulation
@@ -219,9 +219,7 @@ def walk_limits(topology: Topology, hubs: Int, block: ClusterBlock) -> tuple[int
 
 def _largest_ball(topology: Topology, radius: int) -> int:
     """Return how many nodes a ball of this radius has, the largest of a few."""
-    n = topology.num_nodes
-    centres = np.unique(np.linspace(0, n - 1, min(n, 16)).astype(np.int64))
-    start, heads, _ = topology.arcs
+    centres, (start, heads, _) = spaced_nodes(topology, 16), topology.arcs
     return max(int(count_hops(start, heads, centres[i : i + 1])[: radius + 1].sum()) for i in range(len(centres)))
 
 

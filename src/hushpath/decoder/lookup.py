@@ -1,4 +1,4 @@
-"""Distances that were measured themselves: look them up."""
+"""Distances that were measured themselves are looked up, those of a cover after a move to its nearest nodes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import numpy as np
 from ..arrays import Bool, Float, Int
 from ..estimator.base import Estimator
 from ..kernels.paths import UNREACHED, distances_from
+from ..kernels.search import nearest_chosen
 from ..measurement.blocks import CliqueBlock
 from ..measurement.private_step import Measurements
 from ..measurement.strategy import Strategy
+from ..mechanism.comparison.cover import move_errors
 from ..mechanism.registry import MECHANISMS
 from ..network.topology import Topology
 from ..noise import quantile
-from .base import ROWS_AT_ONCE, Bound, Hops, PairDecoder, Prediction, Reach, largest_limits, number_noise
+from .base import ROWS_AT_ONCE, Bound, Hops, PairDecoder, Prediction, Reach, largest_limits, largest_noise, number_noise
 
 
 class TableDecoder(PairDecoder):
@@ -39,19 +41,19 @@ class TableDecoder(PairDecoder):
 
     @classmethod
     def reads(cls, strategy: Strategy) -> bool:
-        """Every node must have been measured; a cover is read as one, even if it holds every node."""
+        """Return whether every node was measured; a cover is read as one, even if it holds every node."""
         lossless = super().reads(strategy) and MECHANISMS[strategy.mechanism].lossless
         return lossless and len(strategy.block(CliqueBlock).vertices) == strategy.topology.num_nodes
 
     @staticmethod
     def bound(strategy: Strategy, gamma: float) -> Bound:
-        """One number per answer."""
+        """Bound the noise of one number."""
         (limit,) = largest_limits(strategy, gamma, CliqueBlock)
         return Bound(limit + strategy.lattice.granularity * strategy.topology.num_nodes)
 
     @staticmethod
     def predict(strategy: Strategy, hops: Hops) -> Prediction:  # noqa: ARG004 - the same for every pair
-        """The noise of one number."""
+        """Predict the noise of one number."""
         noise = number_noise(strategy)[strategy.groups_of(CliqueBlock)]
         return Prediction(np.repeat(noise, np.minimum(strategy.block(CliqueBlock).group_sizes, 1000)))
 
@@ -83,19 +85,72 @@ class TableDecoder(PairDecoder):
         return answer
 
     def centre(self, sources: Int, targets: Int, answers: Float) -> Float:  # noqa: ARG002
-        """The numbers before they were clipped at zero."""
+        """Return the numbers before they were clipped at zero."""
         return self._measured(sources, targets)
 
     def reach(self, sources: Int, targets: Int, confidence: float) -> Reach:  # noqa: ARG002
-        """The quantile of one noise: exact, but for the clipping at zero."""
+        """Return the quantile of one noise: exact, but for the clipping at zero."""
         scales, which = np.unique(self.scale[sources], return_inverse=True)
         quantiles = [quantile(self.strategy.law, int(scale), (1 + confidence) / 2) for scale in scales]
         reach = np.array(quantiles)[which] * self.lattice.granularity
         return Reach(reach, reach)
 
 
+class CoverDecoder(PairDecoder):
+    """A look-up per pair of nearest chosen nodes."""
+
+    name = "cover"
+    summary = "both ends move to the nearest chosen node; that pair was measured"
+    blocks = (CliqueBlock,)
+
+    def __init__(self, measurements: Measurements, estimator: Estimator) -> None:
+        super().__init__(measurements, estimator)
+        arcs = self.topology.arcs
+        self.owner, self.hops = nearest_chosen(arcs.start, arcs.heads, self.strategy.block(CliqueBlock).vertices)
+        self.table = TableDecoder(measurements, estimator)
+
+    @classmethod
+    def reads(cls, strategy: Strategy) -> bool:
+        """Return whether weights are bounded, and every component of an undirected network has a chosen node."""
+        topology = strategy.topology
+        if not super().reads(strategy) or topology.directed or not strategy.terms.bound_every_weight(topology):
+            return False
+        chosen = topology.components[strategy.block(CliqueBlock).vertices]
+        return len(np.unique(chosen)) > int(topology.components.max(initial=-1))
+
+    @staticmethod
+    def bound(strategy: Strategy, gamma: float) -> Bound:
+        """Sealfon 2016: one number, and at most the largest weight for each hop of the two moves, up or down."""
+        arcs = strategy.topology.arcs
+        hops = nearest_chosen(arcs.start, arcs.heads, strategy.block(CliqueBlock).vertices)[1]
+        moves = 2 * int(hops.max(initial=0)) * strategy.lattice.largest_weight
+        return Bound(TableDecoder.bound(strategy, gamma).noise, moves, moves)
+
+    @staticmethod
+    def predict(strategy: Strategy, hops: Hops) -> Prediction:  # noqa: ARG004 - counts its own
+        """Predict the noise of one number, and two moves of known hops."""
+        chosen, largest = strategy.block(CliqueBlock).vertices, float(strategy.lattice.high.max(initial=0))
+        moves = move_errors(strategy.topology, chosen, largest)
+        return Prediction(np.full(len(moves), largest_noise(strategy, CliqueBlock)[0]), moved=moves)
+
+    def pairs(self, sources: Int, targets: Int) -> Float:
+        """Return the number of the nearest chosen nodes; 0 if they are the same."""
+        answer = self.table.pairs(self.owner[sources], self.owner[targets])
+        component = self.topology.components
+        answer[component[sources] != component[targets]] = np.inf  # no path joins them: a public fact
+        answer[sources == targets] = 0.0
+        return answer
+
+    def reach(self, sources: Int, targets: Int, confidence: float) -> Reach:
+        """Return the quantile of one noise, and the largest weight for every hop of the two moves."""
+        moves = (self.hops[sources] + self.hops[targets]) * self.lattice.largest_weight
+        one, other = self.owner[sources], self.owner[targets]
+        reach = moves + np.where(one != other, self.table.reach(one, other, confidence).below, 0.0)
+        return Reach(reach, reach)
+
+
 def reached(topology: Topology, sources: Int) -> Iterator[tuple[slice, Bool]]:
-    """Which nodes a path leads to from each source, a few full rows at a time: a public fact."""
+    """Return which nodes a path leads to from each source, a few full rows at a time: a public fact."""
     ones, rows = np.ones(len(topology.arcs.heads), np.int64), max(1, ROWS_AT_ONCE // topology.num_nodes)
     for first in range(0, len(sources), rows):
         part = slice(first, min(first + rows, len(sources)))
