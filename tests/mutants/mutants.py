@@ -4,7 +4,7 @@
 that something changed, not that it is wrong.  ``test_mutants.py`` keeps the table in step with the sources.
 
 Left out because they are harmless, however wrong they look: ``k = (p + q) // 2`` in ``hub_cut`` and ``-log(delta)`` in
-``zcdp_epsilon`` (both overstate the cost); one of the two clips in ``on_lattice`` (either alone clips); other *public*
+``zcdp_epsilon`` (both overstate the cost); one of the two clips in ``to_steps`` (either alone clips); other *public*
 lengths for public edges; another choice between parallel edges (public, and still moved by at most a step a step);
 ``floor(unit / granularity)`` in ``unit_steps`` (an edge that moves by ``r`` steps crosses at most ``floor(r) + 1``
 lines, and there is one step for every edge); whatever ``calibrate`` returns (``build_strategy`` and ``measure`` certify
@@ -389,19 +389,18 @@ MUTANTS = [
            WEIGHTS),
     Mutant(TERMS, "+ 2 * max(len(lattice.low), 1) - 1", "+ max(len(lattice.low), 1) - 1",
            "the owner's numbers are taken for floats", WEIGHTS),
-    Mutant(HIDDEN, "lattice.high * g) / g).astype(np.int64)", "lattice.high * g) / g * 2).astype(np.int64)",
+    Mutant(LATTICE, "self.high * g) / g).astype(np.int64)", "self.high * g) / g * 2).astype(np.int64)",
            "steps of half the granularity", WEIGHTS),
-    Mutant(HIDDEN, "steps = np.floor(np.clip(", "steps = np.rint(np.clip(", "half steps jump two at once", WEIGHTS),
-    Mutant(HIDDEN, "steps = np.floor(np.clip(self.__values, lattice.low * g, lattice.high * g) / g).astype(np.int64)\n"
-           "        steps = np.clip(steps, lattice.low, lattice.high)",
-           "steps = np.floor(self.__values / g).astype(np.int64)", "weights beyond the bounds", WEIGHTS),
+    Mutant(LATTICE, "steps = np.floor(np.clip(", "steps = np.rint(np.clip(", "half steps jump two at once", WEIGHTS),
+    Mutant(LATTICE, "steps = np.floor(np.clip(weights, self.low * g, self.high * g) / g).astype(np.int64)\n"
+           "        steps = np.clip(steps, self.low, self.high)",
+           "steps = np.floor(weights / g).astype(np.int64)", "weights beyond the bounds", WEIGHTS),
     Mutant(LATTICE, "frozen(low, np.int64), frozen(high, np.int64), topology.twins)",
            "frozen(high, np.int64), frozen(low, np.int64), topology.twins)", "bounds swapped", WEIGHTS),
     # --- the order of rows
-    Mutant(HIDDEN, "        return steps[np.lexsort((steps, lattice.twins))]", "        return steps",
+    Mutant(LATTICE, "        return steps[np.lexsort((steps, self.twins))]", "        return steps",
            "twins in the order of rows", ROWS),
-    Mutant(HIDDEN, "np.lexsort((steps, lattice.twins))", "np.argsort(steps)", "weights sorted across edges",
-           WEIGHTS),
+    Mutant(LATTICE, "np.lexsort((steps, self.twins))", "np.argsort(steps)", "weights sorted across edges", WEIGHTS),
     Mutant(TOPOLOGY, "by = np.lexsort((high, low, tail * n + head))", "by = np.arange(len(tail))",
            "edges in the order of rows", ROWS),
     Mutant(TOPOLOGY, "order = canonical_order(names)", "order = np.arange(n)", "nodes in the order of rows", ROWS),

@@ -13,16 +13,8 @@ from ..arrays import Float, Int, concatenated, frozen
 from ..measurement.exact import exact_numbers
 from ..measurement.private_step import Measurements
 from ..measurement.strategy import Strategy
-from ..network.lattice import LARGEST_DISTANCE, Lattice
+from ..network.lattice import LARGEST_DISTANCE
 from ..noise import simulated_noise
-
-
-def to_steps(lattice: Lattice, weights: Float) -> Int:
-    """Convert public weights to lattice steps as ``measure`` does: clip, round down, sort among parallel edges."""
-    g = lattice.granularity
-    steps = np.floor(np.clip(weights, lattice.low * g, lattice.high * g) / g).astype(np.int64)
-    steps = np.clip(steps, lattice.low, lattice.high)
-    return steps[np.lexsort((steps, lattice.twins))]
 
 
 def exact_values(strategy: Strategy, steps: Int) -> Int:

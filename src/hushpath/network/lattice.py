@@ -84,6 +84,18 @@ class Lattice:
         """Weights above this are clipped to it (public; the declared bound, or what 64 bits allow)."""
         return float(self.high.max(initial=0)) * self.granularity
 
+    def to_steps(self, weights: Float) -> Int:
+        """Clip weights to the public bounds, round down to lattice steps, and sort the steps of twins.
+
+        Twins are edges that nothing public tells apart: without sorting, the order of rows would.
+        """
+        # Clip before dividing: a huge weight must not overflow, because a warning would depend on it.
+        g = self.granularity
+        with np.errstate(all="ignore"):  # nor may a caller's numpy settings turn a tiny weight into an exception
+            steps = np.floor(np.clip(weights, self.low * g, self.high * g) / g).astype(np.int64)
+        steps = np.clip(steps, self.low, self.high)
+        return steps[np.lexsort((steps, self.twins))]
+
     def floats(self, steps: Int) -> Float:
         """Return lattice numbers in the units of the weights."""
         return np.asarray(steps * self.granularity, np.float64)

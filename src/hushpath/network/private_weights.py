@@ -32,18 +32,10 @@ class PrivateWeights:
         self.__values: Float = frozen(array if keep is None else array[keep], np.float64)
 
     def on_lattice(self, lattice: Lattice) -> Int:
-        """Clip to the public bounds, round down to lattice steps, and sort the steps of twins.  For ``measure`` only.
-
-        Twins are edges that nothing public tells apart: without sorting, the order of rows would.
-        """
+        """Return the weights in lattice steps (`Lattice.to_steps`).  For ``measure`` only."""
         if len(self.__values) != len(lattice.low):
             raise NetworkError(f"{len(self.__values)} weights on a lattice for {len(lattice.low)} edges")
-        # Clip before dividing: a huge weight must not overflow, because a warning would depend on it.
-        g = lattice.granularity
-        with np.errstate(all="ignore"):  # nor may a caller's numpy settings turn a tiny weight into an exception
-            steps = np.floor(np.clip(self.__values, lattice.low * g, lattice.high * g) / g).astype(np.int64)
-        steps = np.clip(steps, lattice.low, lattice.high)
-        return steps[np.lexsort((steps, lattice.twins))]
+        return lattice.to_steps(self.__values)
 
     def reveal(self) -> Float:
         """Return the weights.  For ``evaluate`` only: every result is NOT PRIVATE."""

@@ -25,7 +25,7 @@ import numpy as np
 from ..arrays import Float
 from ..decoder.base import MEAN_OF_STD, Bound, Decoder
 from ..decoder.registry import choose_decoder, default_decoder
-from ..decoder.simulate import draw_noise, exact_values, simulate_release, to_steps
+from ..decoder.simulate import draw_noise, exact_values, simulate_release
 from ..estimator.base import NoisyEdges, WeightEstimator, measures_single_edges
 from ..estimator.registry import quick_estimator
 from ..measurement.samples import distance_rows, sampled_hops
@@ -117,7 +117,7 @@ def simulate_errors(strategy: Strategy, surrogate: Surrogate, estimator: str = "
     quick = quick_estimator(strategy) if costly else chosen
     most = MAX_DRAWS if measures_single_edges(strategy) else FEW_DRAWS
     draws = max(1, min(most, MAX_VISITED // max(strategy.num_values, surrogate.true.size)))
-    exact = exact_values(strategy, to_steps(strategy.lattice, surrogate.weights))
+    exact = exact_values(strategy, strategy.lattice.to_steps(surrogate.weights))
     first, *others = (
         decoder(simulate_release(strategy, exact, draw_noise(strategy, simulation(seed))), quick)
         for seed in range(NOISE_SEED + surrogate.seed, NOISE_SEED + MAX_SURROGATES * draws, MAX_SURROGATES)
