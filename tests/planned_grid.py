@@ -3,7 +3,7 @@
 import numpy as np
 from named_graphs import build, grid_ends
 
-from hushpath.measurement.terms import WeightTerms
+from hushpath.measurement.strategy import WeightTerms
 from hushpath.planning.surrogates import TypicalWeight, make_surrogates
 from hushpath.privacy.accounting import Budget
 from hushpath.privacy.units import WeightUnit

@@ -71,12 +71,12 @@ class Mutant(NamedTuple):
     hint: str
 
 
-HIERARCHY, EDGES, PAIRS, ANCHORS, LINES = (
-    f"measurement/{name}.py" for name in ("hierarchy", "edges", "pairs", "anchors", "lines")
+HIERARCHY, BLOCK, PAIRS, ANCHORS, LINES = (
+    f"measurement/{name}.py" for name in ("hierarchy", "block", "pairs", "anchors", "lines")
 )
 PROOF, SPENDING, BOUND = (f"privacy/{name}.py" for name in ("certificate", "accounting", "sensitivity"))
 TRADE = "privacy/gaussian.py"
-TOTALS, TRIP_TERMS, TRIP_BLOCK = (f"measurement/{name}.py" for name in ("trip_totals", "trip_strategy", "trips"))
+TOTALS, TRIP_TERMS = "measurement/trip_totals.py", "measurement/trip_strategy.py"
 TRIPS, TRIP_ROWS, TRIP_FILES, TRIP_VALUES = (f"trips/{name}.py" for name in ("trips", "rows", "tables", "values"))
 UNITS, BOOKS, LEDGER, LEDGER_FILE = (f"privacy/{name}.py" for name in ("units", "composition", "ledger", "ledger_file"))
 CHARGING = "releasing/release.py"
@@ -86,7 +86,7 @@ CELLS, NUMBERS, GRAPHS, TABLES = "measurement/exact.py", "measurement/exact.py",
 LATTICE, HIDDEN, TOPOLOGY, PROXY = (
     f"network/{name}.py" for name in ("lattice", "private_weights", "topology", "columns")
 )
-TERMS, DAYS = "measurement/terms.py", "days.py"
+DAYS = "days.py"
 CORE, STEP, BUILD = "measurement/strategy.py", "measurement/private_step.py", "separators/build.py"
 WORDS, SHAPES, VECTOR = "noise/vector.py", "noise/exact.py", "noise/vector.py"
 OPENDP, LAW, AXIOMS = "noise/opendp_sampler.py", "noise/laws.py", "kernels/axioms.py"
@@ -128,7 +128,7 @@ MUTANTS = [
     Mutant(BOUND, "2 * p * q", "p * q", "one of the two directions to the boundary", CUT),
     Mutant(BOUND, "if (p < 0).any() or (q < 0).any():", "if False:", "negative shapes lower the cost", CUT),
     # --- exposure of blocks
-    Mutant(EDGES, "np.ones(len(ids), np.int64), ids, ids,", "np.ones(len(ids), np.int64), ids[1:], ids[1:],",
+    Mutant(BLOCK, "np.ones(len(ids), np.int64), ids, ids,", "np.ones(len(ids), np.int64), ids[1:], ids[1:],",
            "one edge's own number is not counted", replay_of("input")),
     Mutant(PAIRS, "np.flatnonzero(group_of_edge >= 0)", "np.flatnonzero(group_of_edge > 0)",
            "edges of the first part are in no group", replay_of("hubs")),
@@ -384,10 +384,10 @@ MUTANTS = [
            "mu rounded to nearest", TRADE_OFF),
     Mutant(TRADE, "        return math.inf\n", "        return 0.0\n", "what cannot be computed is free", TRADE_OFF),
     # --- the lattice
-    Mutant(TERMS, "math.ceil(self.unit.norm / lattice.granularity) + 2 * max(len(lattice.low), 1) - 1",
+    Mutant(CORE, "math.ceil(self.unit.norm / lattice.granularity) + 2 * max(len(lattice.low), 1) - 1",
            "math.ceil(self.unit.norm / lattice.granularity)", "rounding is free",
            WEIGHTS),
-    Mutant(TERMS, "+ 2 * max(len(lattice.low), 1) - 1", "+ max(len(lattice.low), 1) - 1",
+    Mutant(CORE, "+ 2 * max(len(lattice.low), 1) - 1", "+ max(len(lattice.low), 1) - 1",
            "the owner's numbers are taken for floats", WEIGHTS),
     Mutant(LATTICE, "self.high * g) / g).astype(np.int64)", "self.high * g) / g * 2).astype(np.int64)",
            "steps of half the granularity", WEIGHTS),
@@ -634,9 +634,9 @@ MUTANTS = [
            "the same in L2 norm", TRIP_REPLAY),
     Mutant(FILE, "expected = TripBlock(topology, len(terms.periods)).group_sizes", "expected = blocks[0].group_sizes",
            "a file that measures other periods", HOSTILE_TRIPS),
-    Mutant(TRIP_BLOCK, "np.ones(1, np.int64), 0 * one, 0 * one", "np.zeros(1, np.int64), 0 * one, 0 * one",
+    Mutant(BLOCK, "np.ones(1, np.int64), 0 * one, 0 * one", "np.zeros(1, np.int64), 0 * one, 0 * one",
            "totals cost nothing", PEOPLE),
-    Mutant(TRIP_BLOCK, "0 * one, 0 * one, np.array", "one[:0], one[:0], np.array", "no edge moves the totals", PEOPLE),
+    Mutant(BLOCK, "0 * one, 0 * one, np.array", "one[:0], one[:0], np.array", "no edge moves the totals", PEOPLE),
     # --- units in L2 norm
     Mutant(PROOF, "_highest(exposure, scales, law, unit_steps, ~exposure.single)", "(0.0, 0)",
            "other groups are free", L2),
@@ -646,9 +646,9 @@ MUTANTS = [
            "_highest(exposure, scales, law, l2_steps, everything)", "sums as if they were single weights", L2),
     Mutant(PROOF, "or law is Law.LAPLACE or exposure.single", "or exposure.single", "an L2 norm for Laplace noise", L2),
     Mutant(PROOF, "((self.cut > 1) | (edges_of != 1))", "(self.cut > 1)", "a sum called a single weight", L2),
-    Mutant(TERMS, "math.isqrt(4 * max(len(lattice.low), 1)) + 1", "math.isqrt(4 * max(len(lattice.low), 1))",
+    Mutant(CORE, "math.isqrt(4 * max(len(lattice.low), 1)) + 1", "math.isqrt(4 * max(len(lattice.low), 1))",
            "a root of steps rounded down", L2),
-    Mutant(TERMS, "math.ceil(norm / lattice.granularity) + math.isqrt", "int(norm / lattice.granularity) + math.isqrt",
+    Mutant(CORE, "math.ceil(norm / lattice.granularity) + math.isqrt", "int(norm / lattice.granularity) + math.isqrt",
            "an L2 unit rounded down", L2),
     Mutant(TRIP_TERMS, "math.isqrt(2 * SHARE * SHARE) + 1 if", "math.isqrt(2 * SHARE * SHARE) if",
            "a replaced unit rounded down", L2),
@@ -674,7 +674,7 @@ MUTANTS = [
     Mutant(KEYS, "    if status.st_uid != os.geteuid():", "    if False:", "a key of another user", SIGNED),
     Mutant(KEYS, "_create(private, secret, 0o600)", "_create(private, secret, 0o644)",
            "a new key that all can read", SIGNED),
-    Mutant(TERMS, "+ math.isqrt(4 * max(len(lattice.low), 1)) + 1", "", "rounding is free in L2 norm", L2),
+    Mutant(CORE, "+ math.isqrt(4 * max(len(lattice.low), 1)) + 1", "", "rounding is free in L2 norm", L2),
     # --- what a file may claim
     Mutant(DAYS, "if first > last:", "if False:", "days that end before they begin", HOSTILE_TRIPS),
     Mutant(FILE, 'header["sampler"] in SECRET_SAMPLERS and not strategy.budget.unlimited', "True",

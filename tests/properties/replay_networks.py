@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from named_graphs import delaunay_ends, grid_ends
 
-from hushpath.measurement.terms import WeightTerms
+from hushpath.measurement.strategy import WeightTerms
 from hushpath.mechanism.base import Problem, build_strategy
 from hushpath.mechanism.registry import MECHANISMS
 from hushpath.network.topology import Topology

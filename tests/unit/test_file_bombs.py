@@ -16,8 +16,7 @@ from hushpath.errors import FileFormatError
 from hushpath.measurement.blocks import CliqueBlock, ClusterBlock, EdgeBlock
 from hushpath.measurement.hierarchy import HierarchyBlock
 from hushpath.measurement.private_step import Measurements
-from hushpath.measurement.strategy import Strategy
-from hushpath.measurement.terms import WeightTerms
+from hushpath.measurement.strategy import Strategy, WeightTerms
 from hushpath.network.topology import Topology
 from hushpath.noise import Law
 from hushpath.privacy.accounting import Budget

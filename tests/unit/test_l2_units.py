@@ -11,7 +11,7 @@ from trip_tables import copies, strategy_for
 import hushpath
 from hushpath.errors import OptionError
 from hushpath.measurement.exact import exact_numbers
-from hushpath.measurement.terms import WeightTerms
+from hushpath.measurement.strategy import WeightTerms
 from hushpath.measurement.trip_strategy import SHARE
 from hushpath.network.private_weights import PrivateWeights
 from hushpath.noise import Law

@@ -9,11 +9,11 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 import hushpath
-from hushpath.estimator.base import NoisyEdges
+from hushpath.estimator.base import NoisyEdges, PathErrors
 from hushpath.estimator.weights.bounds import within_bounds
 from hushpath.measurement.anchors import is_forest
 from hushpath.measurement.lines import LineBlock, PathVariances, line_nodes
-from hushpath.measurement.terms import WeightTerms
+from hushpath.measurement.strategy import WeightTerms
 from hushpath.mechanism.base import Problem, build_strategy
 from hushpath.mechanism.registry import MECHANISMS
 from hushpath.noise import Law, stds
@@ -114,12 +114,14 @@ def test_least_squares_are_those_of_the_dense_twin(branch):
         if is_forest(topology):
             n = topology.num_nodes
             sources, targets = (index.ravel() for index in np.indices((n, n)))
-            got = block.variances(noise, sources, targets)
+            nothing_shared = np.empty((0, topology.num_edges))
+            same = PathErrors(PathVariances.of(block, np.repeat(noise**2, block.group_sizes)), nothing_shared)
             onto = on_paths(topology).reshape(n * n, -1)
-            assert np.allclose(got, ((onto @ covariance) * onto).sum(1))
+            assert np.allclose(same.sd(sources, targets) ** 2, ((onto @ covariance) * onto).sum(1))
             each = rng.uniform(0.5, 4, len(rows))  # and where edges of a line differ
             covariance = np.linalg.inv(rows.T @ (rows / each[:, None]))
-            assert np.allclose(PathVariances.of(block, each).at(sources, targets), ((onto @ covariance) * onto).sum(1))
+            each_own = PathErrors(PathVariances.of(block, each), nothing_shared)
+            assert np.allclose(each_own.sd(sources, targets) ** 2, ((onto @ covariance) * onto).sum(1))
     assert levels > 50
 
 

@@ -9,7 +9,7 @@ from planned_grid import ENDS, asked, lognormal_grid
 
 import hushpath
 from hushpath.estimator import registry as estimators
-from hushpath.measurement.terms import WeightTerms
+from hushpath.measurement.strategy import WeightTerms
 from hushpath.mechanism.base import Problem
 from hushpath.planning import predict
 from hushpath.planning.plan import plan

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hushpath import Budget, WeightUnit
 from hushpath.errors import NetworkError, OptionError
-from hushpath.measurement.terms import WeightTerms
+from hushpath.measurement.strategy import WeightTerms
 from hushpath.network.lattice import LARGEST_DISTANCE, ROUNDING_SHARE, Lattice
 from hushpath.network.network import Network
 from hushpath.network.private_weights import PrivateWeights

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arrays import Float, Int, frozen
 from ..errors import FileFormatError
 from ..kernels.forests import anchored_variances, anchors, chain_heads, path_edges, rooted, summed
 from ..network.topology import Topology
 from ..privacy.certificate import Exposure
-from .block import Arrays, Block, integer_arrays
+from .block import Block
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +48,7 @@ class Forest:
 
 
 def is_forest(topology: Topology) -> bool:
-    """Whether there is no cycle (parallel edges are one): nodes are then edges plus components."""
+    """Return whether there is no cycle (parallel edges are one): nodes are then edges plus components."""
     return bool(topology.num_edges + topology.components.max(initial=-1) + 1 == topology.num_nodes)
 
 
@@ -66,7 +65,7 @@ class AnchorBlock(Block):
 
     @classmethod
     def of(cls, topology: Topology) -> AnchorBlock:
-        """The anchors of Sealfon's centroid recursion."""
+        """Choose the anchors of Sealfon's centroid recursion."""
         forest = Forest.of(topology)
         return cls(topology, frozen(anchors(forest.order, forest.parent), np.int64))
 
@@ -96,13 +95,13 @@ class AnchorBlock(Block):
         return Exposure(self.topology.num_edges, np.ones(len(nodes), np.int64), edge, number)
 
     def heights(self, numbers: Int) -> Int:
-        """Distances from the roots, as sums of numbers along anchors."""
+        """Return distances from the roots, as sums of numbers along anchors."""
         own = np.zeros(len(self.anchor), np.int64)
         own[self.nodes] = numbers
         return np.asarray(summed(self.forest.order, self.anchor, own))  # an anchor is an ancestor, so it comes first
 
     def variances(self, noise: Float, sources: Int, targets: Int) -> Float:
-        """Variance of the answer to each pair, given the standard deviation of each number; -1 for pairs apart."""
+        """Return the variance of the answer to each pair, given the standard deviation of each number; -1: apart."""
         own, forest = np.zeros(len(self.anchor)), self.forest
         own[self.nodes] = noise**2
         out = np.empty(len(sources))
@@ -110,28 +109,20 @@ class AnchorBlock(Block):
         return out
 
     def typical(self, numbers: Int) -> float:
-        """The mean distance from a root."""
+        """Return the mean distance from a root."""
         return float(self.heights(numbers).mean())
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """The anchors."""
-        return {"anchor": self.anchor}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays, topology: Topology) -> Self:
-        """The inverse of ``arrays``.  An anchor is an ancestor, and paths are as short as centroids make them."""
-        (anchor,) = integer_arrays(arrays, "anchor")
-        n = topology.num_nodes
+    def check(self) -> None:
+        """Prove that an anchor is an ancestor, and that paths are as short as centroids make them."""
+        topology, anchor, n = self.topology, self.anchor, self.topology.num_nodes
         if anchor.shape != (n,) or topology.directed or not is_forest(topology):
             raise FileFormatError("anchors need one entry per node of an undirected network without cycles")
-        block = cls(topology, anchor)
-        forest = block.forest
+        forest = self.forest
         if (anchor >= n).any() or not np.array_equal(anchor < 0, forest.parent < 0):
             raise FileFormatError("every node but the roots has a node as its anchor")
-        length = forest.depth[block.nodes] - forest.depth[anchor[block.nodes]]
+        length = forest.depth[self.nodes] - forest.depth[anchor[self.nodes]]
         # An edge is on at most log2(n) of the paths (``tree``), so long paths are few: whatever is longer in all is no
         # centroid recursion, and listing it could take more memory than there is.
         if (length < 1).any() or int(length.sum()) > n * n.bit_length():
             raise FileFormatError("anchors are not those of a centroid recursion")
-        _ = block.exposure  # says whether anchors are ancestors
-        return block
+        _ = self.exposure  # says whether anchors are ancestors

@@ -1,4 +1,4 @@
-"""The kinds of measurement, one file each.
+"""The kinds of measurement.
 
 | block | one group per | numbers in a group |
 |---|---|---|
@@ -14,12 +14,10 @@
 from __future__ import annotations
 
 from .anchors import AnchorBlock
-from .block import Block
-from .edges import EdgeBlock
+from .block import Block, EdgeBlock, TripBlock
 from .hierarchy import HierarchyBlock
 from .lines import LineBlock
 from .pairs import CliqueBlock, ClusterBlock, PairBlock
-from .trips import TripBlock
 
 BLOCKS: dict[str, type[Block]] = {
     block.kind: block

@@ -61,17 +61,13 @@ def _(block: AnchorBlock, lattice: Lattice, steps: Int) -> Int:
 
 
 @exact_numbers.register
-def _(block: HierarchyBlock, lattice: Lattice, steps: Int) -> Int:
-    return hierarchy_numbers(block, lattice, steps)
-
-
-@exact_numbers.register
 def _(block: LineBlock, lattice: Lattice, steps: Int) -> Int:
     # Sums so far may wrap at 64 bits where a network has many lines; their differences, distances along a line, do not.
     runs, so_far = block.runs, np.concatenate([[0], np.cumsum(steps[block.lines.order])])
     return np.concatenate([so_far[runs.last] - so_far[runs.first], steps])
 
 
+@exact_numbers.register
 def hierarchy_numbers(block: HierarchyBlock, lattice: Lattice, steps: Int) -> Int:
     """Return the block's numbers in its order: cell by cell, then leaf edges."""
     hierarchy, pairs = block.hierarchy, not block.leaf_edges

@@ -38,8 +38,7 @@ from ..privacy.certificate import Exposure
 from ..separators.hierarchy import Lists
 from ..separators.lines import Lines, lines_of
 from .anchors import Forest, is_forest
-from .block import Arrays, integer_arrays
-from .edges import EdgeBlock
+from .block import Arrays, EdgeBlock, integer_arrays
 
 PAIRS = 6000
 SOURCES, TARGETS = 48, 60  # where paths are guessed
@@ -274,10 +273,6 @@ class LineBlock(EdgeBlock):
         np.cumsum(weights[..., self.lines.order], axis=-1, out=total[..., 1:])
         return total
 
-    def variances(self, noise: Float, sources: Int, targets: Int) -> Float:
-        """In a forest: the variance of the estimated sum along the path of each pair; 0 for pairs apart."""
-        return PathVariances.of(self, np.repeat(noise**2, self.group_sizes)).at(sources, targets)
-
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The partition, and the levels of each line."""
         lines, ladders = self.lines, self.ladders
@@ -336,11 +331,6 @@ class PathVariances:
         parent, variance = block.runs.parent[order], variance[order]
         own, *below = known_below(parent, count, variance)
         return cls(block, parent, variance, (own, np.concatenate([[0.0], np.cumsum(own)]), *below))
-
-    def at(self, sources: Int, targets: Int) -> Float:
-        """Of each pair; 0 for pairs apart."""
-        pieces, places = self.block.on_paths(sources, targets)
-        return pieces.per_pair(self.between(*places))
 
     def between(self, first: Int, last: Int) -> Float:
         """Of the sum over places ``first .. last - 1`` of the order of edges; both on one line."""

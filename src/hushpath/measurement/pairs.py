@@ -11,17 +11,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arrays import Int, frozen
 from ..errors import FileFormatError
 from ..network.topology import Arcs, Topology
 from ..privacy.certificate import Exposure
 from ..privacy.sensitivity import hub_cut
-from .block import Arrays, Block, integer_arrays
+from .block import Block
 from .samples import FEW, few_hops
 
 
@@ -76,14 +75,20 @@ class PairBlock(Block):
         start = np.searchsorted(tails[keep], np.arange(n + 1))
         return Arcs(start.astype(np.int64), arcs.heads[keep], arcs.edges[keep])
 
+    def check(self) -> None:
+        """Refuse what is not a strictly increasing row of node positions."""
+        vertices = self.vertices
+        if ((vertices < 0) | (vertices >= self.topology.num_nodes)).any() or (np.diff(vertices) <= 0).any():
+            raise FileFormatError("chosen vertices are not increasing node positions")
+
     def typical(self, numbers: Int) -> float:
-        """A mean number; pairs that cannot be reached hold noise only and do not count."""
+        """Return a mean number; pairs that cannot be reached hold noise only and do not count."""
         topology = self.topology
         reached = int(few_hops(topology).pairs.sum()) / (FEW * (topology.num_nodes - 1)) if topology.directed else 1.0
         return float(numbers.mean()) / min(1.0, reached)
 
     def squares(self, numbers: Int) -> list[Int]:
-        """The numbers of each group as a square table over its vertices, 0 on the diagonal."""
+        """Return the numbers of each group as a square table over its vertices, 0 on the diagonal."""
         tables, at = [], 0
         for group, count in zip(self.groups, self.group_sizes.tolist(), strict=True):
             table = np.zeros((len(group), len(group)), np.int64)
@@ -113,16 +118,6 @@ class CliqueBlock(PairBlock):
         """Components, in order of their lowest node."""
         return self.topology.components
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """The chosen vertices."""
-        return {"vertices": self.vertices}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays, topology: Topology) -> Self:
-        """The inverse of ``arrays``."""
-        (vertices,) = integer_arrays(arrays, "vertices")
-        return cls(topology, _checked(vertices, topology))
-
 
 @dataclass(frozen=True, eq=False)
 class ClusterBlock(PairBlock):
@@ -145,22 +140,9 @@ class ClusterBlock(PairBlock):
         """Clusters."""
         return self.cluster
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """The partition and the chosen vertices."""
-        return {"cluster": self.cluster, "vertices": self.vertices}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays, topology: Topology) -> Self:
-        """The inverse of ``arrays``."""
-        cluster, vertices = integer_arrays(arrays, "cluster", "vertices")
-        n = topology.num_nodes
-        if cluster.shape != (n,) or ((cluster < 0) | (cluster >= n)).any() or topology.directed:
+    def check(self) -> None:
+        """Refuse other clusters than one per node of an undirected network."""
+        super().check()
+        n = self.topology.num_nodes
+        if self.cluster.shape != (n,) or ((self.cluster < 0) | (self.cluster >= n)).any() or self.topology.directed:
             raise FileFormatError("clusters need a number from 0 to n - 1 per node of an undirected network")
-        return cls(topology, _checked(vertices, topology), cluster)
-
-
-def _checked(vertices: Int, topology: Topology) -> Int:
-    """Refuse what is not a strictly increasing row of node positions."""
-    if ((vertices < 0) | (vertices >= topology.num_nodes)).any() or (np.diff(vertices) <= 0).any():
-        raise FileFormatError("chosen vertices are not increasing node positions")
-    return vertices

@@ -28,10 +28,9 @@ from ..privacy.accounting import Budget
 from ..privacy.certificate import calibrate
 from ..privacy.units import TripUnit
 from ..trips.periods import Periods, checked_names
+from .block import Arrays, TripBlock
 from .samples import usage
-from .strategy import Strategy, check_law, check_measures
-from .terms import WHOLE_DAY, Arrays, Terms
-from .trips import TripBlock
+from .strategy import WHOLE_DAY, Strategy, Terms, check_law, check_measures
 
 NAME = "trips"
 SHARE = 2**20  # lattice steps that are a norm of 1

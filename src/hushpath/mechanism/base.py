@@ -16,8 +16,7 @@ from .. import _validate
 from ..arrays import Float, Int, frozen
 from ..errors import CannotError, OptionError
 from ..measurement.blocks import Block
-from ..measurement.strategy import Strategy, check_law, check_measures
-from ..measurement.terms import WeightTerms
+from ..measurement.strategy import Strategy, WeightTerms, check_law, check_measures
 from ..network.lattice import Lattice
 from ..network.topology import Topology
 from ..noise import MAX_SCALE, Law

@@ -21,8 +21,7 @@ import numpy as np
 from .._validate import is_real, shorten
 from ..arrays import Float
 from ..errors import CannotError, OptionError, warn
-from ..measurement.strategy import check_law
-from ..measurement.terms import WeightTerms
+from ..measurement.strategy import WeightTerms, check_law
 from ..measurement.trip_strategy import make_trip_terms, trip_strategy
 from ..mechanism.base import Problem
 from ..network.topology import Topology, warn_of_bounds

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..measurement.strategy import Strategy
-from ..measurement.terms import WeightTerms
+from ..measurement.strategy import Strategy, WeightTerms
 from ..network.topology import Topology
 from ..published.cautions import of_plan
 from ..published.statement import proxy_words

@@ -26,8 +26,7 @@ from ..estimator.registry import ESTIMATORS, estimators_for
 from ..io import container
 from ..measurement.blocks import BLOCKS, Block, TripBlock
 from ..measurement.private_step import Measurements
-from ..measurement.strategy import Strategy, check_law, check_measures
-from ..measurement.terms import WeightTerms
+from ..measurement.strategy import Strategy, WeightTerms, check_law, check_measures
 from ..measurement.trip_strategy import NAME as TRIPS
 from ..measurement.trip_strategy import TripStrategy, TripTerms, free_flow_of
 from ..mechanism.base import Problem, check_fits
