@@ -410,6 +410,7 @@ MUTANTS = [
            "distances overflow", WEIGHTS),
     Mutant(LATTICE, "if math.frexp(granularity)[0] != 0.5:", "if False:",
            "inexact division by the granularity", WEIGHTS),
+    Mutant(HIDDEN, "to_steps(self.__values)", "to_steps(2 * self.__values)", "weights count twice", WEIGHTS),
     Mutant(HIDDEN, 'return "PrivateWeights(hidden)"', 'return f"PrivateWeights({self.__values})"', "printed", WEIGHTS),
     # --- public proxies, and columns that are not named
     Mutant(PROXY, "return values[np.lexsort((values, twins))]", "return values",

@@ -17,7 +17,7 @@ from ..kernels.paths import UNREACHED, in_threads
 from ..measurement.blocks import AnchorBlock
 from ..measurement.samples import spaced_nodes
 from ..measurement.strategy import Strategy
-from .base import Bound, Decoder, Hops, Prediction, Reach, noise_limits, number_noise
+from .base import Bound, Decoder, Hops, Prediction, intervals_around, noise_limits, number_noise
 
 
 class AnchorDecoder(Decoder):
@@ -77,15 +77,11 @@ class AnchorDecoder(Decoder):
         tree_pairs(forest.parent, forest.depth, forest.head, self.height, sources, targets, UNREACHED, step)
         return step
 
-    def centre(self, sources: Int, targets: Int, answers: Float) -> Float:  # noqa: ARG002
-        """Return the sums before they were clipped at zero."""
-        return self.lattice.floats(self._sums(sources, targets))
-
-    def reach(self, sources: Int, targets: Int, confidence: float) -> Reach:
-        """Return a quantile of the noise: a sum of known variance, taken as normal.
+    def ranges(self, sources: Int, targets: Int, confidence: float, answers: Float) -> Float:  # noqa: ARG002
+        """Return quantiles of the noise, a sum of known variance taken as normal, around sums not clipped at zero.
 
         The sum has few terms, so under Laplace noise the normal quantile is a little short beyond 95 %.
         """
         variance = self.block.variances(number_noise(self.strategy), sources, targets)
         reach = NormalDist().inv_cdf((1 + confidence) / 2) * np.sqrt(variance) * self.lattice.granularity
-        return Reach(reach, reach)
+        return intervals_around(self.lattice.floats(self._sums(sources, targets)), reach, reach)

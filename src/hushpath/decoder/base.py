@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -63,13 +63,6 @@ class Prediction:
     def mean(self, errors: Float) -> float:
         """Over all pairs of the sample."""
         return float(errors.mean() if self.share is None else errors @ self.share)
-
-
-class Reach(NamedTuple):
-    """How far true distances may lie below and above the middle of their intervals."""
-
-    below: Float | float
-    above: Float | float
 
 
 class Decoder(ABC):
@@ -134,24 +127,19 @@ class Decoder(ABC):
             found[open_] = self.ranges(sources[open_], targets[open_], confidence, answers[open_])
         return found
 
-    def ranges(self, sources: Int, targets: Int, confidence: float, answers: Float) -> Float:
-        """Return the intervals of pairs of different, connected nodes."""
-        centre, (below, above) = self.centre(sources, targets, answers), self.reach(sources, targets, confidence)
-        return np.stack([np.maximum(centre - below, 0.0), np.maximum(centre + above, 0.0)], axis=1)
+    def ranges(self, sources: Int, targets: Int, confidence: float, answers: Float) -> Float:  # noqa: ARG002
+        """Return the intervals of pairs of different, connected nodes.
 
-    def centre(self, sources: Int, targets: Int, answers: Float) -> Float:  # noqa: ARG002 - for those that clip
-        """Return the middle of each interval: the answer, before it was clipped at 0 where that is known."""
-        return answers
-
-    def reach(self, sources: Int, targets: Int, confidence: float) -> Reach:  # noqa: ARG002
-        """Return how far the truth may be below and above: the proved bound for all pairs, so wide for any one."""
+        Parameters as in `intervals`.  These rest on the proved bound for all pairs, so they are wide for any one.
+        """
         if self.searches and not self.estimator.proved:
             raise CannotError(
                 f"intervals of decoder {self.name!r} rest on a bound that is not proved for estimator "
                 f"{self.estimator.name!r}; use estimator='clip'"
             )
         bound = self.bound(self.strategy, 1 - confidence)
-        return Reach(bound.noise + bound.detour, bound.noise + bound.below)  # an answer too high: a truth below it
+        # An answer that is too high means a truth below it.
+        return intervals_around(answers, bound.noise + bound.detour, bound.noise + bound.below)
 
     def build_index(
         self, max_bytes: int = MAX_BYTES, *, labels: bool = True, partition: Partition | None = None
@@ -235,6 +223,11 @@ class PairDecoder(Decoder):
         everyone = np.arange(self.topology.num_nodes)
         for i, source in enumerate(sources.tolist()):
             out[i] = self.pairs(np.full(len(everyone), source), everyone)
+
+
+def intervals_around(centre: Float, below: Float | float, above: Float | float) -> Float:
+    """Return intervals (low, high) that reach so far below and above their centres, but not below 0."""
+    return np.stack([np.maximum(centre - below, 0.0), np.maximum(centre + above, 0.0)], axis=1)
 
 
 def noise_limits(strategy: Strategy, gamma: float) -> Float:

@@ -22,10 +22,20 @@ from ..kernels.paths import distances_from
 from ..kernels.search import path_of_fewest
 from ..measurement.anchors import is_forest
 from ..measurement.blocks import Block, EdgeBlock, LineBlock
-from ..measurement.lines import sample_paths
+from ..measurement.lines import PathVariances, sample_paths
 from ..measurement.strategy import Strategy
 from ..noise import simulation
-from .base import Bound, Hops, Prediction, RowDecoder, largest_limits, largest_noise, noise_limits, number_noise
+from .base import (
+    Bound,
+    Hops,
+    Prediction,
+    RowDecoder,
+    intervals_around,
+    largest_limits,
+    largest_noise,
+    noise_limits,
+    number_noise,
+)
 from .intervals import IntervalModel
 
 # Partitioning a network takes as long as about a thousand Dijkstra searches, whatever its size; dense networks have no
@@ -63,7 +73,8 @@ class EdgeDecoder(RowDecoder):
         if strategy.has(LineBlock) and len(strategy.block(LineBlock).level_lines):
             block = strategy.block(LineBlock)
             pieces = sample_paths(strategy.topology, block.lines, simulation(1))
-            return Prediction(np.sqrt(pieces.per_pair(block.piece_variances(number_noise(strategy), pieces))))
+            known = PathVariances.of(block, np.repeat(number_noise(strategy) ** 2, block.group_sizes))
+            return Prediction(np.sqrt(pieces.per_pair(known.between(*block.places(pieces)))))
         (noise,) = largest_noise(strategy, EdgeBlock)
         sample = hops(strategy.topology)
         return Prediction(np.sqrt(sample.hops) * noise, share=sample.share)
@@ -153,7 +164,7 @@ class EdgeDecoder(RowDecoder):
         if self.path_errors is not None:
             sd = self.path_errors.sd(sources, targets) * self.lattice.granularity
             reach = NormalDist().inv_cdf((1 + confidence) / 2) * sd
-            return np.stack([np.maximum(answers - reach, 0.0), answers + reach], axis=1)
+            return intervals_around(answers, reach, reach)
         return self.interval_model.intervals(answers, sources, targets, confidence)
 
 

@@ -17,7 +17,17 @@ from ..mechanism.comparison.cover import move_errors
 from ..mechanism.registry import MECHANISMS
 from ..network.topology import Topology
 from ..noise import quantile
-from .base import ROWS_AT_ONCE, Bound, Hops, PairDecoder, Prediction, Reach, largest_limits, largest_noise, number_noise
+from .base import (
+    ROWS_AT_ONCE,
+    Bound,
+    Hops,
+    PairDecoder,
+    Prediction,
+    intervals_around,
+    largest_limits,
+    largest_noise,
+    number_noise,
+)
 
 
 class TableDecoder(PairDecoder):
@@ -84,16 +94,16 @@ class TableDecoder(PairDecoder):
         answer[asked] = self.lattice.floats(self.values[at])
         return answer
 
-    def centre(self, sources: Int, targets: Int, answers: Float) -> Float:  # noqa: ARG002
-        """Return the numbers before they were clipped at zero."""
-        return self._measured(sources, targets)
+    def ranges(self, sources: Int, targets: Int, confidence: float, answers: Float) -> Float:  # noqa: ARG002
+        """Return quantiles of one noise around the numbers before clipping at zero: exact, but for the clipping."""
+        reach = self.noise_quantiles(sources, confidence)
+        return intervals_around(self._measured(sources, targets), reach, reach)
 
-    def reach(self, sources: Int, targets: Int, confidence: float) -> Reach:  # noqa: ARG002
-        """Return the quantile of one noise: exact, but for the clipping at zero."""
+    def noise_quantiles(self, sources: Int, confidence: float) -> Float:
+        """Return how far the noise of a number in the component of each source reaches."""
         scales, which = np.unique(self.scale[sources], return_inverse=True)
         quantiles = [quantile(self.strategy.law, int(scale), (1 + confidence) / 2) for scale in scales]
-        reach = np.array(quantiles)[which] * self.lattice.granularity
-        return Reach(reach, reach)
+        return np.array(quantiles)[which] * self.lattice.granularity
 
 
 class CoverDecoder(PairDecoder):
@@ -141,12 +151,12 @@ class CoverDecoder(PairDecoder):
         answer[sources == targets] = 0.0
         return answer
 
-    def reach(self, sources: Int, targets: Int, confidence: float) -> Reach:
+    def ranges(self, sources: Int, targets: Int, confidence: float, answers: Float) -> Float:
         """Return the quantile of one noise, and the largest weight for every hop of the two moves."""
         moves = (self.hops[sources] + self.hops[targets]) * self.lattice.largest_weight
         one, other = self.owner[sources], self.owner[targets]
-        reach = moves + np.where(one != other, self.table.reach(one, other, confidence).below, 0.0)
-        return Reach(reach, reach)
+        reach = moves + np.where(one != other, self.table.noise_quantiles(one, confidence), 0.0)
+        return intervals_around(answers, reach, reach)
 
 
 def reached(topology: Topology, sources: Int) -> Iterator[tuple[slice, Bool]]:

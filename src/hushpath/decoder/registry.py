@@ -24,17 +24,9 @@ from .lookup import CoverDecoder, TableDecoder
 from .trips import TripDecoder
 
 _ALL: tuple[type[Decoder], ...] = (
-    LiftedDecoder,
-    HierarchyDecoder,
-    LiteralDecoder,
-    AnchorDecoder,
-    BoundedHubDecoder,
-    HubDecoder,
-    EdgeDecoder,
-    TripDecoder,
-    TableDecoder,
-    CoverDecoder,
-)
+    LiftedDecoder, HierarchyDecoder, LiteralDecoder, AnchorDecoder, BoundedHubDecoder, HubDecoder, EdgeDecoder,
+    TripDecoder, TableDecoder, CoverDecoder,
+)  # fmt: skip
 DECODERS = with_plugins("hushpath.decoders", _ALL, lambda found: isinstance(found, type) and issubclass(found, Decoder))
 
 

@@ -150,14 +150,6 @@ def piece_variance(length, first, last, sizes, variance):
 
 
 @njit(cache=True, nogil=True)
-def piece_variances(lengths, first, last, line, level_start, levels, level_variance, out):
-    """The same for many pieces; here the sizes of each line begin with 1."""
-    for i in range(len(first)):
-        a, b = level_start[line[i]], level_start[line[i] + 1]
-        out[i] = piece_variance(lengths[line[i]], first[i], last[i], levels[a:b], level_variance[a:b])
-
-
-@njit(cache=True, nogil=True)
 def known_below(parent, sums, variance):
     """Of each number its variance by what is measured at and below it, and that of its parts together.
 

@@ -26,7 +26,6 @@ from ..kernels.laminar import (
     known_below,
     least_squares,
     line_blocks,
-    piece_variances,
     uneven_variances,
     variances,
 )
@@ -241,34 +240,23 @@ class LineBlock(EdgeBlock):
         far = error_limits(runs.parent, len(runs.first), variance, np.repeat(limits, self.group_sizes))
         return np.asarray(far[len(runs.first) :])
 
-    def piece_variances(self, noise: Float, pieces: Pieces) -> Float:
-        """Variance of the estimated sum of each piece (all edges of a line as noisy as its first)."""
-        lines, sizes = self.lines, self.levels.sizes()
-        start = np.concatenate([[0], np.cumsum(sizes + 1)])
-        upper = np.ones(int(start[-1]), np.bool_)
-        upper[start[:-1]] = False  # the edges themselves
-        size, variance = np.ones(len(upper), np.int64), np.empty(len(upper))
-        single = noise[len(self.level_lines) :]
-        variance[~upper] = single[lines.order[lines.start[:-1]]] ** 2
-        size[upper] = self.levels.items
-        variance[upper] = noise[self.coarse_first] ** 2  # the order of groups and that of levels are turned alike
-        out = np.empty(len(pieces.line))
-        piece_variances(lines.lengths, pieces.first, pieces.last, pieces.line, start, size, variance, out)
-        return out
-
     @cached_property
     def forest(self) -> LinesInForest:
         """The network, hung up, if it has no cycle."""
         return LinesInForest.of(self.topology, self.lines)
 
-    def on_paths(self, sources: Int, targets: Int) -> tuple[Pieces, tuple[Int, Int]]:
-        """In a forest: the pieces of the path of each pair, and the places of the order where they begin and end."""
-        pieces = self.forest.pieces(sources, targets)
+    def places(self, pieces: Pieces) -> tuple[Int, Int]:
+        """Return the places of the order of edges where each piece begins and ends."""
         begin = self.lines.start[pieces.line]
-        return pieces, (begin + pieces.first, begin + pieces.last)
+        return begin + pieces.first, begin + pieces.last
+
+    def on_paths(self, sources: Int, targets: Int) -> tuple[Pieces, tuple[Int, Int]]:
+        """Return, in a forest, the pieces of the path of each pair and their places."""
+        pieces = self.forest.pieces(sources, targets)
+        return pieces, self.places(pieces)
 
     def totals(self, weights: Float) -> Float:
-        """Sums of weights before each place of the order of edges, and at last of all; of every row of weights."""
+        """Return sums of weights before each place of the order of edges, and of all; for every row of weights."""
         total = np.zeros((*weights.shape[:-1], weights.shape[-1] + 1))
         np.cumsum(weights[..., self.lines.order], axis=-1, out=total[..., 1:])
         return total
