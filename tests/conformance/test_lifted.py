@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hushpath
-from hushpath.decoder.lifted import MOST_SHARE, Trial, losses
+from hushpath.decoder.hierarchy import MOST_SHARE, Trial, losses
 from hushpath.decoder.registry import default_decoder
 from hushpath.lab.networks import draw_weights, make_ground
 from hushpath.measurement.blocks import HierarchyBlock
@@ -116,15 +116,15 @@ def test_leaves_without_edges_and_networks_in_pieces():
 
 def test_large_releases_are_read_plainly(monkeypatch):
     _, rel = made("grid", 400, 100.0)
-    monkeypatch.setattr("hushpath.decoder.lifted.MAX_NUMBERS", 100)
+    monkeypatch.setattr("hushpath.decoder.hierarchy.MAX_NUMBERS", 100)
     assert default_decoder(rel.measurements.strategy).name == "hierarchy"
 
 
 def test_hard_ones_are_not_simulated(monkeypatch):
     """Where the tables of a stand-in take too long (covers of the large separators of an expander), none is made."""
     _, rel = made("grid", 400, 100.0)
-    monkeypatch.setattr("hushpath.decoder.lifted.MAX_WORK", 1e3)
-    monkeypatch.setattr("hushpath.decoder.lifted.exact_values", None)
+    monkeypatch.setattr("hushpath.decoder.hierarchy.MAX_WORK", 1e3)
+    monkeypatch.setattr("hushpath.decoder.hierarchy.exact_values", None)
     assert Release(rel.measurements).decoder.share == 0.0
 
 

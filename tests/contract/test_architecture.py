@@ -106,7 +106,7 @@ def copy(tmp_path_factory):
     ("decoder/simulate.py", "def f(sampler): return sampler.draw(None, None)", "draw"),
     ("cli/plan.py", "def f(w): return w._PrivateWeights__values", "__values"),
     ("planning/surrogates.py", "from .. import Network", "network.network.Network"),
-    ("decoder/lifted.py", "from ..trips.trips import Trips", "trips.trips.Trips"),
+    ("decoder/hierarchy.py", "from ..trips.trips import Trips", "trips.trips.Trips"),
     ("estimator/base.py", "from ..io.readers import read_network", "read_network"),
     ("lab/networks.py", "import numpy as np\nnp.random.default_rng(3)", "numpy.random.default_rng"),
     ("demo/city.py", "from numpy.random import default_rng as d", "numpy.random.default_rng"),
@@ -135,7 +135,7 @@ WATCHED = {
     samplers.make_sampler: {"releasing/release.py"},
     private_step.measure: {"releasing/release.py"},
     private_step.measure_trips: {"releasing/release.py"},
-    simulate.exact_values: {SIMULATE, "planning/predict.py", "decoder/lifted.py"},
+    simulate.exact_values: {SIMULATE, "planning/predict.py", "decoder/hierarchy.py"},
     **{function: {STEP, SIMULATE} for function in exact.exact_numbers.registry.values()},
 }
 

@@ -1,13 +1,40 @@
-"""Distances over noisy shortcuts: climb from one end, meet in a common cell, descend to the other.
+"""Distances over noisy shortcuts of a hierarchy of cells, read in three ways.
 
-Every answer uses at most one shortcut per level on the way up, one where the ends meet and one per level on the way
-down (docs/proofs/separator.md); inside a leaf, its noisy edges or pairs.
+``hierarchy``: climb from one end, meet in a common cell, descend to the other.  Every answer uses at most one shortcut
+per level on the way up, one where the ends meet and one per level on the way down (docs/proofs/separator.md); inside a
+leaf, its noisy edges or pairs.
+
+``lifted``: the same with shortcuts lengthened by the expected bias of minima over noisy shortcuts.  An answer is a
+minimum over very many sums of noisy shortcuts, so it comes out low: the minimum of p normals is up to sqrt(2 ln p)
+standard deviations below their mean.  How much of that shows depends on how many paths are almost equally long, which
+the release itself shows.  Releases of stand-in weights, scaled so that their distances are as long as the measured
+ones, are simulated and read.  Every shortcut is lengthened by one share of (its noise) sqrt(2 ln p): the share with the
+smallest error on its worst stand-in.  Unless the mean error on every stand-in falls by `MIN_GAIN` (it does not where
+noise is tiny, or exceeds all distances), nothing is lengthened.
+
+Lifting is post-processing, and deterministic for a release.  Lengthening the shortcuts rather than the answers keeps
+d(x, x) = 0, symmetry, non-negative answers, and the index.  Like ``hierarchy``, it does not keep the triangle
+inequality: shortcuts are measured separately.  There are several stand-ins, since each may be wrong: leaf edges as they
+were measured (shrunk towards their mean until their variance is what remains after that of the noise; other edges drawn
+among them), and skewed weights, mildly and strongly.  Noise is used with both signs, so that its effect on sums cancels
+and only its effect on minima remains.
+
+``literal``: Algorithm 2 as printed, with its typos resolved: Recursive-APSD over shortcuts between adjacent levels.
+For reading beside the paper and for comparing; every pair of every cell is a matrix entry, so it is for small networks.
+Lines of the paper are cited where they act.  Resolved (paper page): a shortcut between S_b and the parent's separator
+is a distance inside the child G_b, and only pairs already measured inside S_b are skipped.
+
+    ``estimate_0[b][s, t]``: the call with k = 0, for all s, t in V_b.
+    ``estimate_1[b][s, t]``: the call with k > 0, for s in V_b and t in the parent's separator.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -17,20 +44,29 @@ from ..estimator.base import Estimator
 from ..index import Index
 from ..index.index import MAX_BYTES, refuse_above
 from ..index.partition import Partition
-from ..index.tables import Layout, as_tables, cell_graphs, fill_leaves, table_bytes
+from ..index.tables import Layout, as_tables, cell_graphs, fill_leaves, table_bytes, table_work
 from ..kernels.layout import Graphs, mirrored
 from ..kernels.minplus import INFINITE
 from ..kernels.tables import DENSE, leaf_rows
 from ..measurement.blocks import HierarchyBlock
 from ..measurement.private_step import Measurements
-from ..measurement.samples import spaced_nodes
+from ..measurement.samples import distance_rows, spaced_nodes
 from ..measurement.strategy import Strategy
+from ..mechanism.separator import LITERAL_NODES
 from ..network.lattice import LARGEST_DISTANCE
+from ..noise import simulation
 from ..separators.hierarchy import Lists
 from .base import Bound, Decoder, Hops, Prediction, noise_limits, number_noise
+from .simulate import draw_noise, exact_values, simulate_release
 
 LABELS_FROM = 20  # one pair per so many nodes is worth making labels, if they take less than
 LABELS_UP_TO = 2**30  # bytes
+MOST_SHARE, STEP = 1.2, 0.1
+MIN_GAIN = 0.1  # the mean error must fall by at least this share
+MAX_NUMBERS = 4_000_000  # beyond, or with more additions for the tables of a stand-in, simulating takes minutes
+MAX_WORK = 1e9
+SOURCES = 16
+LOG_SDS = (0.6, 1.5)  # standard deviations of the logarithm of skewed weights
 
 
 class HierarchyDecoder(Decoder):
@@ -211,3 +247,225 @@ def costliest(block: HierarchyBlock, costs: Float) -> float:
         answer = max(answer, float(2 * below + here))
         climb[cell] = below + here
     return answer
+
+
+class Trial(NamedTuple):
+    """Simulated releases of a stand-in, with noise of either sign, and its true distances from a few sources."""
+
+    decoders: tuple[HierarchyDecoder, HierarchyDecoder]
+    sources: Int
+    true: Float
+
+    def error(self, lift: Int | int) -> float:
+        """Return the mean absolute error with shortcuts lengthened by ``lift``."""
+        errors = []
+        for decoder in self.decoders:
+            answers = np.empty_like(self.true)
+            decoder.index_over(decoder.shortcuts(lift)).rows(self.sources, answers)
+            known = np.isfinite(self.true) & np.isfinite(answers)  # inside leaves too large for a table no lift matters
+            errors.append(np.abs(answers[known] - self.true[known]).sum() / max(1, known.sum()))
+        return float(np.mean(errors))
+
+
+class LiftedDecoder(HierarchyDecoder):
+    """Shortcuts that are lengthened by a share of their noise."""
+
+    name = "lifted"
+    summary = "as hierarchy, with each shortcut lengthened by the expected bias of minima over noisy ones"
+
+    @classmethod
+    def reads(cls, strategy: Strategy) -> bool:
+        """Whatever ``hierarchy`` reads, up to a size."""
+        return super().reads(strategy) and strategy.num_values <= MAX_NUMBERS
+
+    @staticmethod
+    def bound(strategy: Strategy, gamma: float) -> Bound:
+        """That of ``hierarchy``; and an answer may be higher by all its shortcuts were lengthened, at the most."""
+        plain = HierarchyDecoder.bound(strategy, gamma)
+        lifted = costliest(strategy.block(HierarchyBlock), MOST_SHARE * losses(strategy))
+        return replace(plain, detour=plain.detour + lifted * strategy.lattice.granularity)
+
+    @staticmethod
+    def predict(strategy: Strategy, hops: Hops) -> Prediction:
+        """That of ``hierarchy`` without the bias of minima: what is left of it is small against the spread."""
+        detour = strategy.block(HierarchyBlock).hierarchy.hops * float(strategy.lattice.high.max(initial=0))
+        return replace(HierarchyDecoder.predict(strategy, hops), minima=detour)
+
+    def shortcuts(self, longer: Int | int = 0) -> Int:
+        """The measured numbers, lengthened."""
+        return super().shortcuts(longer + self._lift(self.share))
+
+    def _lift(self, share: float) -> Int:
+        lift = np.repeat(share * losses(self.strategy), self.strategy.group_sizes)
+        return np.rint(lift).astype(np.int64)[: int(self.block.group_sizes[: self.hierarchy.num_cells].sum())]
+
+    @cached_property
+    def share(self) -> float:
+        """The share of the largest possible bias that is corrected."""
+        work = table_work(Layout.of(self.hierarchy, separators=True))
+        if not losses(self.strategy).any() or work > MAX_WORK:
+            return 0.0
+        trials = list(self._trials())
+        plain = [trial.error(0) for trial in trials]
+        if not trials or min(plain) <= 0:
+            return 0.0
+        shares, worst = [0.0], [1.0]
+        while shares[-1] + STEP <= MOST_SHARE and worst[-1] <= worst[max(0, len(worst) - 3)]:
+            shares.append(len(shares) * STEP)
+            lift = self._lift(shares[-1])
+            worst.append(max(trial.error(lift) / error for trial, error in zip(trials, plain, strict=True)))
+        best = int(np.argmin(worst))
+        return shares[best] if worst[best] < 1 - MIN_GAIN else 0.0
+
+    def _trials(self) -> Iterator[Trial]:
+        """Every stand-in, scaled and simulated with noise of both signs; none if the release is too noisy to scale."""
+        strategy, n = self.strategy, self.topology.num_nodes
+        values = np.clip(self.measurements.values, -LARGEST_DISTANCE, LARGEST_DISTANCE).astype(np.float64)
+        precision = 1 / np.maximum(np.repeat(number_noise(strategy), strategy.group_sizes), 1.0) ** 2
+        rng = simulation(0)
+        for weights in (self._as_measured(rng), *(self._skewed(rng, sd) for sd in LOG_SDS)):
+            numbers = exact_values(strategy, self._steps(weights)).astype(np.float64)
+            scale = float((precision * values * numbers).sum() / max((precision * numbers**2).sum(), 1e-300))
+            if not scale > 0:
+                return
+            steps = self._steps(weights * scale)
+            exact, noise = exact_values(strategy, steps), draw_noise(strategy, rng)
+            sources = np.sort(rng.choice(n, min(n, SOURCES), replace=False))
+            true = distance_rows(self.topology, self.lattice.floats(steps), sources)
+            yield Trial((self._decoder(exact, noise), self._decoder(exact, -noise)), sources, true)
+
+    def _decoder(self, exact: Int, noise: Float) -> HierarchyDecoder:
+        """The plain decoder of a simulated release."""
+        decoder = HierarchyDecoder(simulate_release(self.strategy, exact, noise), self.estimator)
+        decoder.frame = self.frame
+        return decoder
+
+    def _as_measured(self, rng: np.random.Generator) -> Float:
+        """Leaf edges as measured, without the variance of the noise; other edges drawn among them."""
+        noisy = self.noisy
+        if not len(noisy.edges):
+            return self._skewed(rng, LOG_SDS[0])
+        values = noisy.values.astype(np.float64)
+        variance = float(values.var())
+        kept = math.sqrt(max(0.0, 1 - float(np.mean(noisy.noise**2)) / variance)) if variance > 0 else 1.0
+        mine = np.clip(values.mean() + kept * (values - values.mean()), *noisy.bounds)
+        if not mine.any():
+            return self._skewed(rng, LOG_SDS[0])
+        weights = rng.choice(mine, self.topology.num_edges)
+        weights[noisy.edges] = mine
+        return weights
+
+    def _skewed(self, rng: np.random.Generator, sd: float) -> Float:
+        return np.asarray(rng.lognormal(-math.log(self.lattice.granularity), sd, self.topology.num_edges))
+
+    def _steps(self, weights: Float) -> Int:
+        return np.rint(np.clip(weights, self.lattice.low, self.lattice.high)).astype(np.int64)
+
+
+def losses(strategy: Strategy) -> Float:
+    """How far a minimum over the hubs of each cell may come out low: one number per group, in lattice steps."""
+    hierarchy, noise = strategy.block(HierarchyBlock).hierarchy, number_noise(strategy)
+    noise[hierarchy.num_cells :] = 0.0  # leaf edges are for estimators
+    noise[: hierarchy.num_cells] *= np.sqrt(2 * np.log(np.maximum(hierarchy.hubs.sizes(), 1)))
+    return noise
+
+
+class LiteralDecoder(HierarchyDecoder):
+    """All pairs at once, cell by cell from the leaves up."""
+
+    name = "literal"
+    summary = "the recursion as the paper prints it, for levels='adjacent'"
+    adjacent = True
+    indexed = False
+    index = None  # type: ignore[assignment]
+
+    def __init__(self, measurements: Measurements, estimator: Estimator) -> None:
+        super().__init__(measurements, estimator)
+        if self.topology.num_nodes > LITERAL_NODES:
+            raise CannotError(f"levels='adjacent' is read literally, for up to {LITERAL_NODES} nodes; use levels='all'")
+        refuse_above(MAX_BYTES // 4, 8 * int((self.hierarchy.vertices.sizes() ** 2).sum()))
+
+    @cached_property
+    def matrix(self) -> Int:
+        """Algorithm 3: Recursive-APSD(T, G, (s, t), 0) for every pair."""
+        hierarchy = self.hierarchy
+        zero: dict[int, Int] = {}
+        one: dict[int, Int] = {}
+        for cell in range(hierarchy.num_cells - 1, -1, -1):
+            if hierarchy.is_leaf[cell]:
+                zero[cell] = self._whole_leaf(cell)  # step 5 of Algorithm 1, step 1 of Algorithm 2
+                one[cell] = zero[cell][:, np.searchsorted(hierarchy.vertices[cell], self.block.boundary[cell])]
+            else:
+                zero[cell], one[cell] = self._split_cell(cell, zero, one)
+                for child in hierarchy.children[cell].tolist():
+                    del zero[child], one[child]
+        return zero[0]
+
+    def _whole_leaf(self, leaf: int) -> Int:
+        size = len(self.hierarchy.vertices[leaf])
+        table: Int = leaf_rows(leaf, np.arange(size), self.graphs, INFINITE, np.full(self.topology.num_nodes, -1))
+        if not self.block.leaf_edges:
+            table = np.where(table >= INFINITE, INFINITE, _symmetric(size, self.groups[leaf]))
+        return table
+
+    def _split_cell(self, cell: int, zero: dict[int, Int], one: dict[int, Int]) -> tuple[Int, Int]:
+        """Steps 2 and 3 of Algorithm 2 for every pair of one cell."""
+        hierarchy, vertices = self.hierarchy, self.hierarchy.vertices[cell]
+        hubs = hierarchy.hubs[cell]
+        within, to_parent = self._shortcuts(cell)
+        n, p = len(vertices), len(hubs)
+        to_hub = np.full((n, p), INFINITE, np.int64)  # d_{b a}(s, z): the calls with k + 1
+        same_side = np.full((n, n), INFINITE, np.int64)  # d_{b a}(s, t) where one child holds both
+        for child in hierarchy.children[cell].tolist():
+            inside = np.searchsorted(vertices, hierarchy.vertices[child])
+            present = np.searchsorted(hubs, self.block.boundary[child])
+            to_hub[np.ix_(inside, present)] = np.minimum(to_hub[np.ix_(inside, present)], one[child])
+            square = np.ix_(inside, inside)
+            same_side[square] = np.minimum(same_side[square], zero[child])
+        at = np.searchsorted(vertices, hubs)
+        to_hub[at] = within  # s in S_b: IsShortcut(s, z, b)
+        through = _min_plus(to_hub, within)
+        estimate_0 = np.minimum(same_side, _min_plus(through, to_hub.T))
+        estimate_0[np.ix_(at, at)] = within  # step 1: shortcuts are returned as they are
+        outside = np.searchsorted(vertices, self.block.boundary[cell])
+        estimate_1 = np.minimum(same_side[:, outside], _min_plus(to_hub, to_parent))
+        estimate_1[at] = to_parent
+        estimate_0[np.ix_(at, outside)] = to_parent
+        estimate_0[np.ix_(outside, at)] = to_parent.T
+        np.fill_diagonal(estimate_0, 0)
+        return estimate_0, estimate_1
+
+    def _shortcuts(self, cell: int) -> tuple[Int, Int]:
+        """Return d_b within S_b, and from S_b to the parent's separator."""
+        hubs, boundary, numbers = self.hierarchy.hubs[cell], self.block.boundary[cell], self.groups[cell]
+        p = len(hubs)
+        within, further = _symmetric(p, numbers[: p * (p - 1) // 2]), numbers[p * (p - 1) // 2 :]
+        again = np.isin(boundary, hubs)
+        to_parent = np.empty((p, len(boundary)), np.int64)
+        to_parent[:, again] = within[:, np.searchsorted(hubs, boundary[again])]
+        to_parent[:, ~again] = further.reshape(p, np.count_nonzero(~again))
+        return within, to_parent
+
+    def rows(self, sources: Int, out: Float) -> None:
+        """Copy rows of the matrix."""
+        out[:] = self.floats(self.matrix[sources], INFINITE)
+
+    def pairs(self, sources: Int, targets: Int) -> Float:
+        """Return entries of the matrix."""
+        return self.floats(self.matrix[sources, targets], INFINITE)
+
+
+def _symmetric(size: int, numbers: Int) -> Int:
+    """Return the symmetric table of pairs ``i < j`` that are listed row by row."""
+    table = np.zeros((size, size), np.int64)
+    table[np.triu_indices(size, 1)] = numbers
+    return table + table.T
+
+
+def _min_plus(a: Int, b: Int) -> Int:
+    """Return the min over k of a[i, k] + b[k, j]; an empty middle gives INFINITE."""
+    out = np.full((len(a), b.shape[1]), INFINITE, np.int64)
+    for k in range(a.shape[1]):
+        np.minimum(out, a[:, k : k + 1] + b[k], out=out)
+    out[out > INFINITE // 2] = INFINITE  # a negative shortcut after "not connected" is still not connected
+    return out

@@ -13,14 +13,11 @@ from ..extras import with_plugins
 from ..measurement.private_step import Measurements
 from ..measurement.samples import few_hops
 from ..measurement.strategy import Strategy
-from .anchors import AnchorDecoder
 from .base import MEAN_OF_STD, Decoder
 from .edges import EdgeDecoder
-from .hierarchy import HierarchyDecoder
+from .hierarchy import HierarchyDecoder, LiftedDecoder, LiteralDecoder
 from .hubs import BoundedHubDecoder, HubDecoder
-from .lifted import LiftedDecoder
-from .literal import LiteralDecoder
-from .lookup import CoverDecoder, TableDecoder
+from .lookup import AnchorDecoder, CoverDecoder, TableDecoder
 from .trips import TripDecoder
 
 _ALL: tuple[type[Decoder], ...] = (
