@@ -180,7 +180,8 @@ def newcomers():
         for name, mechanism in MECHANISMS.items()
         if name not in known
         for network in ("path", "caterpillar", "forest", "grid", "planar", "components", "directed")
-        if (mechanism.directed or network != "directed") and not mechanism.unfit(topology_named(network, "wide"))
+        if (not mechanism.undirected_only or network != "directed")
+        and not mechanism.unfit(topology_named(network, "wide"))
     ]
 
 

@@ -69,15 +69,9 @@ def saved(path, topology, mechanism, blocks):
     """A release of nothing but zeros over these blocks."""
     groups, terms = sum(len(block.group_sizes) for block in blocks), WeightTerms(Budget(1e9), WeightUnit(1.0), 10.0)
     strategy = Strategy(
-        mechanism,
-        topology,
-        terms,
-        terms.lattice(topology),
-        Law.LAPLACE,
-        blocks,
-        np.full(groups, 2**30),
-        details={"radius": 1},
-    )
+        mechanism=mechanism, topology=topology, terms=terms, lattice=terms.lattice(topology), law=Law.LAPLACE,
+        blocks=blocks, scales=np.full(groups, 2**30), details={"radius": 1},
+    )  # fmt: skip
     Release(Measurements(strategy, np.zeros(strategy.num_values, np.int64), "vector", True)).save(path)
 
 

@@ -49,6 +49,7 @@ from ..kernels.layout import Graphs, mirrored
 from ..kernels.minplus import INFINITE
 from ..kernels.tables import DENSE, leaf_rows
 from ..measurement.blocks import HierarchyBlock
+from ..measurement.pairs import symmetric
 from ..measurement.private_step import Measurements
 from ..measurement.samples import distance_rows, spaced_nodes
 from ..measurement.strategy import Strategy
@@ -405,7 +406,7 @@ class LiteralDecoder(HierarchyDecoder):
         size = len(self.hierarchy.vertices[leaf])
         table: Int = leaf_rows(leaf, np.arange(size), self.graphs, INFINITE, np.full(self.topology.num_nodes, -1))
         if not self.block.leaf_edges:
-            table = np.where(table >= INFINITE, INFINITE, _symmetric(size, self.groups[leaf]))
+            table = np.where(table >= INFINITE, INFINITE, symmetric(size, self.groups[leaf]))
         return table
 
     def _split_cell(self, cell: int, zero: dict[int, Int], one: dict[int, Int]) -> tuple[Int, Int]:
@@ -439,7 +440,7 @@ class LiteralDecoder(HierarchyDecoder):
         """Return d_b within S_b, and from S_b to the parent's separator."""
         hubs, boundary, numbers = self.hierarchy.hubs[cell], self.block.boundary[cell], self.groups[cell]
         p = len(hubs)
-        within, further = _symmetric(p, numbers[: p * (p - 1) // 2]), numbers[p * (p - 1) // 2 :]
+        within, further = symmetric(p, numbers[: p * (p - 1) // 2]), numbers[p * (p - 1) // 2 :]
         again = np.isin(boundary, hubs)
         to_parent = np.empty((p, len(boundary)), np.int64)
         to_parent[:, again] = within[:, np.searchsorted(hubs, boundary[again])]
@@ -453,13 +454,6 @@ class LiteralDecoder(HierarchyDecoder):
     def pairs(self, sources: Int, targets: Int) -> Float:
         """Return entries of the matrix."""
         return self.floats(self.matrix[sources, targets], INFINITE)
-
-
-def _symmetric(size: int, numbers: Int) -> Int:
-    """Return the symmetric table of pairs ``i < j`` that are listed row by row."""
-    table = np.zeros((size, size), np.int64)
-    table[np.triu_indices(size, 1)] = numbers
-    return table + table.T
 
 
 def _min_plus(a: Int, b: Int) -> Int:

@@ -95,8 +95,7 @@ class PairBlock(Block):
             if self.topology.directed:
                 table[~np.eye(len(group), dtype=bool)] = numbers[at : at + count]
             else:
-                table[np.triu_indices(len(group), 1)] = numbers[at : at + count]
-                table += table.T
+                table = symmetric(len(group), numbers[at : at + count])
             tables.append(table)
             at += count
         return tables
@@ -146,3 +145,10 @@ class ClusterBlock(PairBlock):
         n = self.topology.num_nodes
         if self.cluster.shape != (n,) or ((self.cluster < 0) | (self.cluster >= n)).any() or self.topology.directed:
             raise FileFormatError("clusters need a number from 0 to n - 1 per node of an undirected network")
+
+
+def symmetric(size: int, numbers: Int) -> Int:
+    """Return the square table of pairs ``i < j`` that are listed row by row, 0 on the diagonal."""
+    table = np.zeros((size, size), np.int64)
+    table[np.triu_indices(size, 1)] = numbers
+    return table + table.T

@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._validate import positive
-from ..arrays import Int
+from ..arrays import Float, Int
 from ..errors import BudgetError, CannotError, FileFormatError, OptionError
 from ..network.lattice import Lattice
 from ..network.topology import Topology
 from ..noise import Law
 from ..privacy.accounting import Budget
-from ..privacy.certificate import Certificate, Exposure, certify
+from ..privacy.certificate import Certificate, Exposure, calibrate, certify
 from ..privacy.units import Unit, WeightUnit
 from ..trips.periods import Periods
 from .block import Arrays, Block
@@ -65,9 +65,9 @@ class Terms(ABC):
     def measured_step(self, lattice: Lattice) -> float:
         """Return what one step of a measured number is worth, for statements."""
 
-    @abstractmethod
     def bound_every_weight(self, topology: Topology) -> bool:
         """Return whether an upper bound is declared for each weight."""
+        return True
 
     @abstractmethod
     def header(self, lattice: Lattice) -> dict[str, Any]:
@@ -142,14 +142,46 @@ class WeightTerms(Terms):
 
 
 @dataclass(frozen=True, eq=False)
-class Strategy:
-    """Blocks of local distances with a noise scale (in lattice steps) for every group."""
+class Problem:
+    """The public facts that a mechanism may use: network, terms, lattice, and the noise law to design for."""
 
-    mechanism: str
     topology: Topology
     terms: Terms
     lattice: Lattice
     law: Law
+
+    @classmethod
+    def of(cls, topology: Topology, terms: Terms, law: Law = Law.LAPLACE) -> Problem:
+        """Return the problem of these terms on this network."""
+        return Problem(topology, terms, terms.lattice(topology), law)
+
+    @property
+    def budget(self) -> Budget:
+        """Epsilon and delta."""
+        return self.terms.budget
+
+    @property
+    def unit(self) -> float:
+        """How far one protected unit can change all weights together (L1)."""
+        return self.terms.unit.norm
+
+    @property
+    def unit_steps(self) -> int:
+        """The same in lattice steps, rounding included."""
+        return self.terms.unit_steps(self.lattice)
+
+    def calibrate(self, exposure: Exposure, relative: Float) -> Int:
+        """Return the least noise scales in the ratios ``relative`` that the budget allows."""
+        with np.errstate(over="ignore"):  # too much noise is an error of ours, not a warning of numpy
+            l2 = self.terms.l2_steps(self.lattice)
+            return calibrate(exposure, relative, self.law, self.unit_steps, self.budget, l2)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Strategy(Problem):
+    """Blocks of local distances with a noise scale (in lattice steps) for every group."""
+
+    mechanism: str
     blocks: tuple[Block, ...]
     scales: Int
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -157,11 +189,6 @@ class Strategy:
 
     def __repr__(self) -> str:
         return f"Strategy({self.mechanism}, {self.law}, {self.num_values} numbers)"
-
-    @property
-    def budget(self) -> Budget:
-        """What may be spent."""
-        return self.terms.budget
 
     @cached_property
     def exposure(self) -> Exposure:

@@ -25,12 +25,11 @@ from ..network.lattice import LARGEST_DISTANCE, Lattice
 from ..network.topology import Topology
 from ..noise import Law, std
 from ..privacy.accounting import Budget
-from ..privacy.certificate import calibrate
 from ..privacy.units import TripUnit
 from ..trips.periods import Periods, checked_names
 from .block import Arrays, TripBlock
 from .samples import usage
-from .strategy import WHOLE_DAY, Strategy, Terms, check_law, check_measures
+from .strategy import WHOLE_DAY, Problem, Strategy, Terms, check_law, check_measures
 
 NAME = "trips"
 SHARE = 2**20  # lattice steps that are a norm of 1
@@ -88,10 +87,6 @@ class TripTerms(Terms):
     def measured_step(self, lattice: Lattice) -> float:
         """In units of the norm of one protected unit."""
         return 1 / SHARE
-
-    def bound_every_weight(self, topology: Topology) -> bool:
-        """Every pass is bounded."""
-        return True
 
     def header(self, lattice: Lattice) -> dict[str, Any]:
         """Unit, periods and lattice step."""
@@ -160,14 +155,10 @@ def trip_strategy(topology: Topology, terms: TripTerms, noise: str = "auto") -> 
     if law is Law.GAUSSIAN and terms.unit.max_edges is not None:
         raise OptionError("`max_edges` is for Laplace noise; Gaussian noise needs no limit")
     free_flow_of(topology)
-    lattice, block = terms.lattice(topology), TripBlock(topology, len(terms.periods))
-    with np.errstate(over="ignore"):  # too much noise is an error of ours, not a warning of numpy
-        scales = calibrate(
-            block.exposure, np.ones(1), law, terms.unit_steps(lattice), terms.budget, terms.l2_steps(lattice)
-        )  # fmt: skip
+    problem, block = Problem.of(topology, terms, law), TripBlock(topology, len(terms.periods))
     strategy = TripStrategy(
-        mechanism=NAME, topology=topology, terms=terms, lattice=lattice, law=law, blocks=(block,),
-        scales=frozen(scales, np.int64),
+        mechanism=NAME, topology=topology, terms=terms, lattice=problem.lattice, law=law, blocks=(block,),
+        scales=frozen(problem.calibrate(block.exposure, np.ones(1)), np.int64),
     )  # fmt: skip
     _ = strategy.certificate
     check_measures(strategy)

@@ -16,42 +16,11 @@ from .. import _validate
 from ..arrays import Float, Int, frozen
 from ..errors import CannotError, OptionError
 from ..measurement.blocks import Block
-from ..measurement.strategy import Strategy, WeightTerms, check_law, check_measures
-from ..network.lattice import Lattice
+from ..measurement.strategy import Problem, Strategy, check_law, check_measures
 from ..network.topology import Topology
 from ..noise import MAX_SCALE, Law
 from ..privacy.accounting import Budget
-from ..privacy.certificate import Exposure, calibrate
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """The public facts that a mechanism may use; a design is made for the noise law ``law``."""
-
-    topology: Topology
-    terms: WeightTerms
-    lattice: Lattice
-    law: Law = Law.LAPLACE
-
-    @classmethod
-    def of(cls, topology: Topology, terms: WeightTerms, law: Law = Law.LAPLACE) -> Problem:
-        """Return the problem of these terms on this network."""
-        return cls(topology, terms, terms.lattice(topology), law)
-
-    @property
-    def budget(self) -> Budget:
-        """Epsilon and delta."""
-        return self.terms.budget
-
-    @property
-    def unit(self) -> float:
-        """How far one protected unit can change all weights together (L1)."""
-        return self.terms.unit.norm
-
-    @property
-    def unit_steps(self) -> int:
-        """The same in lattice steps, rounding included."""
-        return self.terms.unit_steps(self.lattice)
+from ..privacy.certificate import Exposure
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +59,8 @@ class Mechanism:
         The kinds of block that its designs have, in order.
     options
         The names of its options, each with a check that raises an error for a wrong value.
-    directed, undirected_reason
-        Whether it works on directed networks; if not, why, for the error message.
+    undirected_only
+        Why it works on undirected networks only, for the error message; empty if it works on directed ones.
     needs_max_weight
         Whether it needs a public bound on every weight.
     most_nodes
@@ -117,8 +86,7 @@ class Mechanism:
     design: Callable[..., Design]
     measures: tuple[type[Block], ...]
     options: Mapping[str, Check] = field(default_factory=dict)
-    directed: bool = True
-    undirected_reason: str = ""
+    undirected_only: str = ""
     needs_max_weight: bool = False
     most_nodes: int = 10**9
     unfit: Callable[[Topology], str | None] = lambda topology: None
@@ -139,25 +107,24 @@ class Mechanism:
 
 
 def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Mapping[str, Any]) -> Strategy:
-    """Design, calibrate and certify, before any weight is read."""
+    """Design, calibrate and certify what ``mechanism`` with ``options`` measures for ``problem`` under ``law``."""
     for name, value in sorted(options.items()):
         if name not in mechanism.options:
             takes = ", ".join(sorted(mechanism.options)) or "none"
             raise OptionError(f"mechanism {mechanism.name!r} has no option {name!r}; options: {takes}")
         mechanism.options[name](value, name)
-    check_fits(mechanism, problem, law)
+    problem = replace(problem, law=law)
+    check_fits(mechanism, problem)
     if options.get("constants") == "paper" and mechanism.printed not in (law, None):
         raise OptionError(
             f"constants='paper' of mechanism {mechanism.name!r} is printed for {mechanism.printed} noise, not {law}"
         )
-    design = mechanism.design(replace(problem, law=law), **options)
-    exposure = Exposure.joined([block.exposure for block in design.blocks])
     with np.errstate(over="ignore"):  # too much noise is refused below
+        design = mechanism.design(problem, **options)
         if design.fixed and not problem.budget.unlimited:
             scales = _round_up(design.relative)
         else:
-            l2 = problem.terms.l2_steps(problem.lattice)
-            scales = calibrate(exposure, design.relative, law, problem.unit_steps, problem.budget, l2)
+            scales = problem.calibrate(Exposure.joined([block.exposure for block in design.blocks]), design.relative)
     strategy = Strategy(
         mechanism=mechanism.name, topology=problem.topology, terms=problem.terms, lattice=problem.lattice, law=law,
         blocks=design.blocks, scales=frozen(scales, np.int64), options=dict(options), details=dict(design.details),
@@ -169,16 +136,16 @@ def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Ma
     return strategy
 
 
-def check_fits(mechanism: Mechanism, problem: Problem, law: Law) -> None:
+def check_fits(mechanism: Mechanism, problem: Problem) -> None:
     """Refuse a problem that a mechanism cannot handle; also for strategies from files."""
     topology = problem.topology
-    if topology.directed and not mechanism.directed:
-        raise OptionError(f"mechanism {mechanism.name!r} is for undirected networks: {mechanism.undirected_reason}")
+    if topology.directed and mechanism.undirected_only:
+        raise OptionError(f"mechanism {mechanism.name!r} is for undirected networks: {mechanism.undirected_only}")
     if mechanism.needs_max_weight and not problem.terms.bound_every_weight(topology):
         raise OptionError(
             f"mechanism {mechanism.name!r} needs max_weight, a public bound on every weight; it is never read from data"
         )
-    check_law(law, problem.budget)
+    check_law(problem.law, problem.budget)
     reason = mechanism.unfit(topology)
     if topology.num_nodes > mechanism.most_nodes:
         reason = f"it has {topology.num_nodes} nodes (at most {mechanism.most_nodes})"

@@ -211,6 +211,5 @@ LINES = Mechanism(
     design=design_lines,
     measures=(LineBlock,),
     options={"branch": whole(2, 2**20 - 1)},
-    directed=False,
-    undirected_reason="a line is passed in both directions",
+    undirected_only="a line is passed in both directions",
 )

@@ -255,7 +255,7 @@ def _weight_strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topo
         raise FileFormatError(f"it was made by {header['mechanism'][:40]!r}, which is unknown to this version")
     terms = WeightTerms.from_file(header["terms"], tensors, topology, budget)
     problem = Problem.of(topology, terms, law)
-    check_fits(mechanism, problem, law)
+    check_fits(mechanism, problem)
     blocks = _blocks(header, tensors, topology)
     if tuple(header["blocks"]) != tuple(block.kind for block in mechanism.measures):
         raise FileFormatError(f"its blocks are not those that {mechanism.name!r} measures")

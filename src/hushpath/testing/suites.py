@@ -79,7 +79,7 @@ class MechanismSuite(_Suite):
         import pytest
 
         net = network_for(self.mechanism, network, change)
-        if net.topology.directed and not self.mechanism.directed:
+        if net.topology.directed and self.mechanism.undirected_only:
             with pytest.raises(OptionError):
                 _make(net, self.mechanism.name)
             pytest.skip("for undirected networks only")
@@ -208,7 +208,7 @@ def weight_releases() -> tuple[SuiteRelease, ...]:
     made = []
     for name, mechanism in product(NETWORKS, MECHANISMS.values()):
         net = network_for(mechanism, name)
-        if net.topology.num_nodes > 40 or (net.topology.directed and not mechanism.directed):
+        if net.topology.num_nodes > 40 or (net.topology.directed and mechanism.undirected_only):
             continue
         steps = _true_steps(net)
         for options, epsilon in product(({}, _OTHER_OPTIONS.get(mechanism.name)), (1.0, np.inf)):

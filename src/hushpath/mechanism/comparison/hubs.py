@@ -43,6 +43,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -162,12 +163,12 @@ def design_bounded(problem: Problem, *, hubs: int | None = None, hub_seed: int =
     return Design(blocks, relative_scales(blocks, problem.law, shares), details)
 
 
-def _scaled_weight(facts: Problem | Strategy) -> float:
+def _scaled_weight(facts: Problem) -> float:
     """Return the largest weight in units of the protected unit, times epsilon."""
     return max(facts.lattice.largest_weight / facts.terms.unit.norm * min(facts.budget.epsilon, 1e6), 1e-6)
 
 
-def cluster_radius(facts: Problem | Strategy) -> int:
+def cluster_radius(facts: Problem) -> int:
     """Return the largest radius of a cluster in hops, from public facts."""
     n = facts.topology.num_nodes
     radius = float(n**POWER * _scaled_weight(facts) ** (POWER - 1))
@@ -259,17 +260,13 @@ HUBS = Mechanism(
     misfit=misfit,
     comparison=True,
 )
-HUBS_BOUNDED = Mechanism(
+HUBS_BOUNDED = replace(
+    HUBS,
     name="hubs-bounded",
     summary="hubs, crowded places and hubs inside random clusters, for bounded weights (Chen et al. 2023)",
     design=design_bounded,
     measures=(EdgeBlock, CliqueBlock, ClusterBlock),
-    options=OPTIONS,
-    directed=False,
-    undirected_reason="a node and its nearest hub must be near in both directions",
+    undirected_only="a node and its nearest hub must be near in both directions",
     needs_max_weight=True,
-    most_nodes=MOST_NODES,
-    misfit=misfit,
     lossless=False,
-    comparison=True,
 )
