@@ -79,7 +79,7 @@ def test_hubs_without_noise_never_fall_short(mechanism, options, limit, monkeypa
     With its own limits ``hubs`` is exact on small networks, and ``hubs-bounded`` within its detour.
     """
     if limit is not None:
-        monkeypatch.setattr("hushpath.decoder.hubs.hop_limit", lambda n, hubs: limit)
+        monkeypatch.setattr("hushpath.decoder.comparison.hop_limit", lambda n, hubs: limit)
 
     @settings(max_examples=40, deadline=None, derandomize=True)
     @given(st.integers(0, 2**32 - 1))

@@ -119,7 +119,11 @@ class Decoder(ABC):
         """Return the distance of each pair."""
 
     def intervals(self, sources: Int, targets: Int, confidence: float, answers: Float | None = None) -> Float:
-        """Return an interval (low, high) for each pair; ``answers`` are the distances of the pairs, if known."""
+        """Return an interval (low, high) for each pair.
+
+        ``sources`` and ``targets`` are nodes, ``confidence`` is between 0 and 1, ``answers`` are their distances if
+        known.
+        """
         answers = self.pairs(sources, targets) if answers is None else answers
         found = np.stack([answers, answers], axis=1)
         open_ = np.flatnonzero((sources != targets) & np.isfinite(answers))
@@ -130,7 +134,8 @@ class Decoder(ABC):
     def ranges(self, sources: Int, targets: Int, confidence: float, answers: Float) -> Float:  # noqa: ARG002
         """Return the intervals of pairs of different, connected nodes.
 
-        Parameters as in `intervals`.  These rest on the proved bound for all pairs, so they are wide for any one.
+        ``sources``, ``targets``, ``confidence`` and ``answers`` as in `intervals`.  These rest on the proved bound for
+        all pairs, so they are wide for any one.
         """
         if self.searches and not self.estimator.proved:
             raise CannotError(

@@ -158,7 +158,7 @@ class EdgeDecoder(RowDecoder):
         return None if known is None else known(self.noisy)
 
     def ranges(self, sources: Int, targets: Int, confidence: float, answers: Float) -> Float:
-        """Return approximate intervals; their measured coverage is on the intervals page."""
+        """Return approximate intervals; parameters as in `Decoder`, measured coverage on the intervals page."""
         if self.strategy.budget.unlimited:
             return np.stack([answers, answers], axis=1)
         if self.path_errors is not None:

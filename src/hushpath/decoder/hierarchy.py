@@ -91,7 +91,7 @@ class HierarchyDecoder(Decoder):
 
     @staticmethod
     def bound(strategy: Strategy, gamma: float) -> Bound:
-        """Theorems 16 to 18: one shortcut a level up, one where the ends meet, one a level down.
+        """Apply Theorems 16 to 18: one shortcut a level up, one where the ends meet, one a level down.
 
         err(leaf) = its noise (times the edges of a path through it, if edges were measured); a climb to cell b costs
         up(b) = max over children up(child) + noise(b); an answer costs at most max over b of the two largest climbs
@@ -137,7 +137,7 @@ class HierarchyDecoder(Decoder):
         return Lists(np.concatenate([[0], np.cumsum(sizes)]), self.shortcuts())
 
     def shortcuts(self, longer: Int | int = 0) -> Int:
-        """The measured numbers but for leaf edges, each made ``longer`` by so many steps, then clipped.
+        """Return the measured numbers but for leaf edges, each made ``longer`` by so many steps, then clipped.
 
         Distances are never negative, and a minimum over several paths would pick the negative ones; with a single hub
         there is one path, sums are linear, and clipping would only add bias.
@@ -276,24 +276,24 @@ class LiftedDecoder(HierarchyDecoder):
 
     @classmethod
     def reads(cls, strategy: Strategy) -> bool:
-        """Whatever ``hierarchy`` reads, up to a size."""
+        """Return whether ``hierarchy`` reads it, up to a size."""
         return super().reads(strategy) and strategy.num_values <= MAX_NUMBERS
 
     @staticmethod
     def bound(strategy: Strategy, gamma: float) -> Bound:
-        """That of ``hierarchy``; and an answer may be higher by all its shortcuts were lengthened, at the most."""
+        """Take that of ``hierarchy``; an answer may be higher by all that its shortcuts were lengthened, at most."""
         plain = HierarchyDecoder.bound(strategy, gamma)
         lifted = costliest(strategy.block(HierarchyBlock), MOST_SHARE * losses(strategy))
         return replace(plain, detour=plain.detour + lifted * strategy.lattice.granularity)
 
     @staticmethod
     def predict(strategy: Strategy, hops: Hops) -> Prediction:
-        """That of ``hierarchy`` without the bias of minima: what is left of it is small against the spread."""
+        """Take that of ``hierarchy`` without the bias of minima: what is left of it is small against the spread."""
         detour = strategy.block(HierarchyBlock).hierarchy.hops * float(strategy.lattice.high.max(initial=0))
         return replace(HierarchyDecoder.predict(strategy, hops), minima=detour)
 
     def shortcuts(self, longer: Int | int = 0) -> Int:
-        """The measured numbers, lengthened."""
+        """Return the measured numbers, lengthened."""
         return super().shortcuts(longer + self._lift(self.share))
 
     def _lift(self, share: float) -> Int:
@@ -336,7 +336,7 @@ class LiftedDecoder(HierarchyDecoder):
             yield Trial((self._decoder(exact, noise), self._decoder(exact, -noise)), sources, true)
 
     def _decoder(self, exact: Int, noise: Float) -> HierarchyDecoder:
-        """The plain decoder of a simulated release."""
+        """Return the plain decoder of a simulated release."""
         decoder = HierarchyDecoder(simulate_release(self.strategy, exact, noise), self.estimator)
         decoder.frame = self.frame
         return decoder
@@ -364,7 +364,7 @@ class LiftedDecoder(HierarchyDecoder):
 
 
 def losses(strategy: Strategy) -> Float:
-    """How far a minimum over the hubs of each cell may come out low: one number per group, in lattice steps."""
+    """Return how far a minimum over the hubs of each cell may come out low, per group, in lattice steps."""
     hierarchy, noise = strategy.block(HierarchyBlock).hierarchy, number_noise(strategy)
     noise[hierarchy.num_cells :] = 0.0  # leaf edges are for estimators
     noise[: hierarchy.num_cells] *= np.sqrt(2 * np.log(np.maximum(hierarchy.hubs.sizes(), 1)))
@@ -410,7 +410,7 @@ class LiteralDecoder(HierarchyDecoder):
         return table
 
     def _split_cell(self, cell: int, zero: dict[int, Int], one: dict[int, Int]) -> tuple[Int, Int]:
-        """Steps 2 and 3 of Algorithm 2 for every pair of one cell."""
+        """Take steps 2 and 3 of Algorithm 2 for every pair of one cell."""
         hierarchy, vertices = self.hierarchy, self.hierarchy.vertices[cell]
         hubs = hierarchy.hubs[cell]
         within, to_parent = self._shortcuts(cell)

@@ -69,7 +69,7 @@ class IntervalModel:
     ) -> IntervalModel:
         """Fit curves to distances over posterior samples, and calibrate them by the bootstrap.
 
-        ``samples`` are weights in units of ``unit``; ``rows`` fills in the released distances from some nodes to all.
+        ``samples`` are weights on ``topology`` in units of ``unit``; ``rows`` fills in released distances from nodes.
         """
         n = topology.num_nodes
         count = int(np.clip(MAX_NUMBERS // (SAMPLES * max(n, 1)), MIN_SOURCES, MAX_SOURCES))
@@ -96,7 +96,10 @@ class IntervalModel:
     def _fit_curves(
         cls, topology: Topology, samples: Float, sources: Int, released: Float, unit: float
     ) -> IntervalModel:
-        """Fit the curves without calibration: ``released`` rows from ``sources`` against rows over ``samples``."""
+        """Fit the curves without calibration: ``released`` rows from ``sources`` against rows over ``samples``.
+
+        ``topology`` and ``unit`` as in `fit`.
+        """
         rows = np.empty((len(samples), *released.shape), np.float32)
         for k in steps(range(len(samples)), "sampling"):
             rows[k] = distance_rows(topology, samples[k], sources)
@@ -117,7 +120,10 @@ class IntervalModel:
 
     @classmethod
     def _standardised_errors(cls, topology: Topology, one: EstimatedReplicate, sources: Int, turn: int) -> Float:
-        """True distances of a replicate less the centres of their intervals, in standard deviations."""
+        """Return true distances of a replicate less the centres of their intervals, in standard deviations.
+
+        ``topology`` and ``sources`` as in `_fit_curves`; ``one`` is the replicate and ``turn`` its number.
+        """
         released = distance_rows(topology, one.estimate, sources)
         again = cls._fit_curves(topology, one.samples, sources, released, 1.0)
         n = topology.num_nodes
@@ -134,14 +140,17 @@ class IntervalModel:
         return cls(unit, Curve(zero, zero, np.zeros(n)), Curve(zero, np.full(1, np.inf), np.zeros(n)))
 
     def _centre_and_sd(self, released: Float, sources: Int, targets: Int) -> tuple[Float, Float]:
-        """The centre of each interval and the standard deviation, in units of noise as ``released`` is."""
+        """Return the centre of each interval and the standard deviation, in units of noise as ``released`` is."""
         log_distance = np.log1p(released)
         middle = np.expm1(np.minimum(log_distance + self.middle.at(log_distance, sources, targets), MAX_LOG))
         sd = np.exp(np.minimum(self.log_sd.at(log_distance, sources, targets), MAX_LOG))
         return ANSWER_WEIGHT * released + (1 - ANSWER_WEIGHT) * middle, sd
 
     def intervals(self, answers: Float, sources: Int, targets: Int, confidence: float) -> Float:
-        """Return one row (low, high) for each pair; it contains the released distance, ``answers``, which is finite."""
+        """Return one row (low, high) for each pair of ``sources`` and ``targets``, with this ``confidence``.
+
+        It contains the released distance, which is finite, in ``answers``.
+        """
         released, quantile = answers / self.unit, NormalDist().inv_cdf((1 + confidence) / 2)
         centre, sd = self._centre_and_sd(released, sources, targets)
         low = centre - quantile * np.hypot(self.below * sd, self.shared_sd * released)
@@ -163,7 +172,7 @@ def _smooth(values: Float, log_distance: Float) -> Float:
 
 
 def _fit_curve(values: Float, log_distance: Float, sources: Int, targets: Int, n: int) -> Curve:
-    """Fit heights and node effects in turns to ``values`` of pairs (``sources``, ``targets``) of ``n`` nodes."""
+    """Fit heights and node effects in turns to ``values`` at ``log_distance`` of pairs (sources, targets) of ``n``."""
     effects = np.zeros(n)
     knots = heights = np.zeros(1)
     if not len(values):

@@ -14,10 +14,9 @@ from ..measurement.private_step import Measurements
 from ..measurement.samples import few_hops
 from ..measurement.strategy import Strategy
 from .base import MEAN_OF_STD, Decoder
+from .comparison import AnchorDecoder, BoundedHubDecoder, CoverDecoder, HubDecoder, TableDecoder
 from .edges import EdgeDecoder
 from .hierarchy import HierarchyDecoder, LiftedDecoder, LiteralDecoder
-from .hubs import BoundedHubDecoder, HubDecoder
-from .lookup import AnchorDecoder, CoverDecoder, TableDecoder
 from .trips import TripDecoder
 
 _ALL: tuple[type[Decoder], ...] = (
@@ -65,7 +64,7 @@ class DecoderChoice(NamedTuple):
 def choose_decoder(
     strategy: Strategy, decoder: str = "auto", estimator: str = "auto", saved: SavedEstimate = NOTHING_SAVED
 ) -> DecoderChoice:
-    """Choose decoder and estimator."""
+    """Choose decoder and estimator of a ``strategy``: by name, by the ``saved`` estimate, or the default ("auto")."""
     chosen = default_decoder(strategy)
     if decoder != "auto":
         if not isinstance(decoder, str) or decoder not in DECODERS:

@@ -53,7 +53,7 @@ class TripDecoder(EdgeDecoder):
 
     @staticmethod
     def bound(strategy: Strategy, gamma: float) -> Bound:  # noqa: ARG004
-        """Nothing is proved: how often an edge was passed is private, and noise on few passes is as large as any time.
+        """Return infinity: how often an edge was passed is private, and noise on few passes is as large as any time.
 
         What is certain is that every time lies within its public bounds.
         """
@@ -61,7 +61,7 @@ class TripDecoder(EdgeDecoder):
 
     @staticmethod
     def predict(strategy: Strategy, hops: Hops) -> Prediction:  # noqa: ARG004
-        """Not known without a declared typical release of trips (``planning.trips``)."""
+        """Refuse: it is unknown without a declared typical release of trips (``planning.trips``)."""
         raise CannotError("the error of a release of trips is predicted by `plan` for a declared number of units")
 
     def at(self, period: int) -> TripDecoder:

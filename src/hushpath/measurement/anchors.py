@@ -1,6 +1,6 @@
 """Distances from ancestors in a forest: the block of the tree mechanism.
 
-Hang each tree below its lowest node.  Every other node has an *anchor*, one of its ancestors, and the
+Root each tree at its lowest node.  Every other node has an *anchor*, one of its ancestors, and the
 number measured for it is the weight of the path between the two.  A number is the sum of the weights on its path, so
 an edge on the path moves it by exactly its own change and an edge off the path not at all: one group per number, cut
 1 (docs/proofs/rivals.md).
@@ -24,7 +24,7 @@ from .block import Block
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """A forest hung up: nodes with parents first, and per node its parent and the edge to it (-1 for roots)."""
+    """A rooted forest: nodes with parents first, and per node its parent and the edge to it (-1 for roots)."""
 
     order: Int
     parent: Int
@@ -32,7 +32,7 @@ class Forest:
 
     @classmethod
     def of(cls, topology: Topology) -> Forest:
-        """Hang up a network without cycles."""
+        """Root a network without cycles."""
         arcs = topology.arcs
         return cls(*rooted(arcs.start, arcs.heads, arcs.edges))
 
@@ -71,7 +71,7 @@ class AnchorBlock(Block):
 
     @cached_property
     def forest(self) -> Forest:
-        """The network, hung up."""
+        """The network, rooted."""
         return Forest.of(self.topology)
 
     @cached_property

@@ -48,9 +48,12 @@ class Block(ABC):
         """The edges that are measured singly, one group each: the last groups and numbers of the block."""
         return np.empty(0, np.int64)
 
-    @abstractmethod
     def typical(self, numbers: Int) -> float:
-        """Return about how far two nodes are, in lattice steps, by the noisy numbers; negative under much noise."""
+        """Return about how far two nodes are, in lattice steps, by the noisy numbers: negative under much noise.
+
+        It is 0 where that is unknown.
+        """
+        return 0.0
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the public arrays that describe this block in a file: its fields, unless they are no arrays."""
@@ -128,10 +131,6 @@ class TripBlock(Block):
         """One group, moved by one thing: the unit's whole vector, which has at most the norm of the unit."""
         one = np.ones(min(1, self.topology.num_edges), np.int64)
         return Exposure(len(one), np.ones(1, np.int64), 0 * one, 0 * one, np.array([len(one) > 0]))
-
-    def typical(self, numbers: Int) -> float:
-        """Return 0: unknown without the bounds (``decoder.trips``)."""
-        return 0.0
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the number of periods."""

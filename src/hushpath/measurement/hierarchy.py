@@ -88,7 +88,7 @@ class HierarchyBlock(Block):
         return np.flatnonzero(self.hierarchy.is_leaf[self.hierarchy.home]) if self.leaf_edges else np.empty(0, np.int64)
 
     def shapes(self) -> tuple[Int, Int]:
-        """Hubs and further boundary vertices of each cell's group: the p and q of the cut lemma."""
+        """Count hubs and further boundary vertices of each cell's group: the p and q of the cut lemma."""
         return self.rows.sizes(), self.rest.sizes()
 
     @cached_property
@@ -117,7 +117,7 @@ class HierarchyBlock(Block):
         return Exposure(topology.num_edges, cut, np.concatenate(edges), np.concatenate(groups), single)
 
     def typical(self, numbers: Int) -> float:
-        """The mean distance across the largest cell that was measured; else as for edges."""
+        """Return the mean distance across the largest cell that was measured; else as for edges."""
         sizes, cells = self.group_sizes, self.hierarchy.num_cells
         large = np.where(sizes[:cells] > 0, self.hierarchy.vertices.sizes(), 0)
         if not large.any():
@@ -126,7 +126,7 @@ class HierarchyBlock(Block):
         return float(numbers[begin : begin + int(sizes[large.argmax()])].mean())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The hierarchy as flat arrays and three switches; who owns which edge follows from them."""
+        """Return the hierarchy as flat arrays and three switches; which cell owns an edge follows from them."""
         hierarchy = self.hierarchy
         lists = {"vertices": hierarchy.vertices, "separators": hierarchy.separators}
         if hierarchy.hops:
@@ -137,7 +137,7 @@ class HierarchyBlock(Block):
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, topology: Topology) -> Self:
-        """The inverse of ``arrays``; the hierarchy is proved against the topology."""
+        """Invert ``arrays``; the hierarchy is proved against the topology."""
         if topology.directed:
             raise FileFormatError("a hierarchy of cells is measured in undirected networks only")
         covered = "hubs.start" in arrays

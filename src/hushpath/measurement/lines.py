@@ -64,7 +64,7 @@ class Pieces(NamedTuple):
 
 
 def line_nodes(topology: Topology, lines: Lines) -> Int:
-    """The nodes each line passes, line behind line, one more than it has edges."""
+    """Return the nodes each line passes, line after line, one more than it has edges."""
     nodes = np.empty(len(lines.order) + len(lines), np.int64)
     wrong = walked(lines.order, lines.start, topology.tails, topology.heads, nodes)
     if wrong >= 0:
@@ -74,7 +74,7 @@ def line_nodes(topology: Topology, lines: Lines) -> Int:
 
 @dataclass(frozen=True, eq=False)
 class LinesInForest:
-    """A forest hung up, and where its nodes are on the line of the edge above them."""
+    """A rooted forest, and where its nodes are on the line of the edge above them."""
 
     depth: Int
     line_above: Int  # -1 for roots
@@ -84,7 +84,7 @@ class LinesInForest:
 
     @classmethod
     def of(cls, topology: Topology, lines: Lines) -> LinesInForest:
-        """Hang up a network without cycles."""
+        """Root a network without cycles."""
         forest, nodes = Forest.of(topology), line_nodes(topology, lines)
         line = np.append(lines.line, -1)[forest.edge]
         place = np.append(lines.place, 0)[forest.edge]
@@ -94,7 +94,7 @@ class LinesInForest:
         return cls(forest.depth, line, np.where(passed, place, place + 1), top, top_place)
 
     def pieces(self, sources: Int, targets: Int) -> Pieces:
-        """The path of each pair; none for pairs apart."""
+        """Return the path of each pair; none for pairs that are not connected."""
         begin = np.zeros(len(sources) + 1, np.int64)
         where = self.depth, self.line_above, self.place, self.top, self.top_place, sources, targets
         forest_pieces(*where, begin, np.empty((3, 0), np.int64))
@@ -105,7 +105,7 @@ class LinesInForest:
 
 
 def sample_paths(topology: Topology, lines: Lines, rng: np.random.Generator, *, drawn: bool = False) -> Pieces:
-    """Return the paths of pairs that are drawn by ``rng`` among those that are connected.
+    """Return the paths, in pieces of ``lines``, of connected pairs of ``topology`` that are drawn by ``rng``.
 
     Outside forests they are shortest paths with every edge 1 long or, if ``drawn``, as long as is drawn for it.
     """
@@ -138,7 +138,7 @@ WHOLE = 2**60  # a size beyond every line: the line in one sum
 
 
 class Runs(NamedTuple):
-    """The sums: each from a place of the order of edges to another, and the sum of which each number is part."""
+    """Sums of edges from one place of the order of edges to another, and the sum that each number is part of."""
 
     first: Int
     last: Int
@@ -162,7 +162,7 @@ class LineBlock(EdgeBlock):
 
     @classmethod
     def plain(cls, topology: Topology) -> LineBlock:
-        """The public lines of a network without any sum."""
+        """Return the public lines of a network without any sum."""
         lines = lines_of(topology)
         return cls(topology, lines, np.zeros(len(lines), np.int64), Lists.of([np.empty(0, np.int64)]))
 
@@ -225,24 +225,24 @@ class LineBlock(EdgeBlock):
     # --- least squares: what all numbers together say about each edge, given the standard deviation of each group
 
     def estimates(self, noise: Float, numbers: Float) -> Float:
-        """The weight of each edge."""
+        """Estimate the weight of each edge."""
         runs, variance = self.runs, np.repeat(noise**2, self.group_sizes)
         return np.asarray(least_squares(runs.parent, len(runs.first), numbers, variance)[len(runs.first) :])
 
     def edge_noise(self, noise: Float) -> Float:
-        """The standard deviation of each of these estimates."""
+        """Return the standard deviation of each of these estimates."""
         runs, variance = self.runs, np.repeat(noise**2, self.group_sizes)
         return np.asarray(np.sqrt(variances(runs.parent, len(runs.first), variance)[len(runs.first) :]))
 
     def edge_limits(self, noise: Float, limits: Float) -> Float:
-        """How far each of these estimates can be off if no number of a group is off by more than its limit."""
+        """Return how far each of these estimates can be off if no number is off by more than the limit of its group."""
         runs, variance = self.runs, np.repeat(noise**2, self.group_sizes)
         far = error_limits(runs.parent, len(runs.first), variance, np.repeat(limits, self.group_sizes))
         return np.asarray(far[len(runs.first) :])
 
     @cached_property
     def forest(self) -> LinesInForest:
-        """The network, hung up, if it has no cycle."""
+        """The network, rooted, if it has no cycle."""
         return LinesInForest.of(self.topology, self.lines)
 
     def places(self, pieces: Pieces) -> tuple[Int, Int]:
@@ -262,7 +262,7 @@ class LineBlock(EdgeBlock):
         return total
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The partition, and the levels of each line."""
+        """Return the partition, and the levels of each line."""
         lines, ladders = self.lines, self.ladders
         return {
             "order": lines.order, "start": lines.start, "ladder": self.ladder,
@@ -271,7 +271,7 @@ class LineBlock(EdgeBlock):
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, topology: Topology) -> Self:
-        """The inverse of ``arrays``.  Every edge is in one line, a line is a walk, and sizes divide each other."""
+        """Invert ``arrays``.  Every edge is in one line, a line is a walk, and sizes divide each other."""
         order, start, ladder, ladder_start, sizes = integer_arrays(
             arrays, "order", "start", "ladder", "ladders.start", "ladders.items"
         )
@@ -313,7 +313,7 @@ class PathVariances:
 
     @classmethod
     def of(cls, block: LineBlock, variance: Float) -> PathVariances:
-        """From the variance of every number."""
+        """Prepare the variances, given that of every number."""
         count = len(block.runs.first)
         order = np.concatenate([np.arange(count), count + block.lines.order])
         parent, variance = block.runs.parent[order], variance[order]
@@ -321,17 +321,18 @@ class PathVariances:
         return cls(block, parent, variance, (own, np.concatenate([[0.0], np.cumsum(own)]), *below))
 
     def between(self, first: Int, last: Int) -> Float:
-        """Of the sum over places ``first .. last - 1`` of the order of edges; both on one line."""
+        """Return the variance of the sum over places ``first .. last - 1`` of the order of edges; both on one line."""
         return np.asarray(uneven_variances(self.parent, self.variance, *self.below, first, last), np.float64)
 
 
 def _check_starts(start: Int, end: int, name: str, *, empty: bool = False) -> None:
+    """Refuse a ``start`` of ``name`` that does not divide ``end`` items into lists, ``empty`` ones only if allowed."""
     if len(start) == 0 or start[0] != 0 or start[-1] != end or (start[1:] < start[:-1] + (not empty)).any():
-        raise FileFormatError(f"its {name} do not lie behind each other")
+        raise FileFormatError(f"its {name} do not follow each other")
 
 
 def _check_sizes(ladders: Lists) -> None:
-    """From 2 to ``WHOLE``, inside a ladder each a proper divisor of the next."""
+    """Refuse sizes unless they are from 2 to ``WHOLE`` and each divides the next of its ladder."""
     sizes = ladders.items
     if sizes.min(initial=2) < 2 or sizes.max(initial=2) > WHOLE:
         raise FileFormatError("a sum along a line has two edges or more")

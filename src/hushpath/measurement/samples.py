@@ -44,20 +44,20 @@ def spaced_nodes(topology: Topology, most: int) -> Int:
 
 @lru_cache(maxsize=2)  # a plan asks several times for the same network
 def sampled_hops(topology: Topology) -> HopCounts:
-    """Hop counts from evenly spaced nodes to all nodes they reach."""
+    """Count hops from evenly spaced nodes to all nodes they reach."""
     return _counted(topology, spaced_nodes(topology, max(1, min(256, SAMPLED_NUMBERS // topology.num_nodes))))
 
 
 @lru_cache(maxsize=2)
 def few_hops(topology: Topology) -> HopCounts:
-    """Hop counts from the ends of ``FEW`` edges to all nodes they reach: quick enough for every load of a file."""
+    """Count hops from the ends of ``FEW`` edges to all nodes they reach: quick enough for every load of a file."""
     if topology.num_edges == 0:
         return HopCounts(np.empty(0), np.empty(0, np.int64))
     return _counted(topology, topology.tails[np.linspace(0, topology.num_edges - 1, FEW).astype(np.int64)])
 
 
 def _counted(topology: Topology, sources: Int) -> HopCounts:
-    """From each source to every other node it reaches."""
+    """Count hops from each source to every other node it reaches."""
     arcs, found = topology.arcs, []
 
     def run(part: slice) -> None:
@@ -86,7 +86,7 @@ class Routes(NamedTuple):
 
 
 def sources_of(topology: Topology) -> Int:
-    """Where sampled routes begin."""
+    """Return the nodes where sampled routes begin."""
     n = topology.num_nodes
     count = 32 if n <= MANY_NODES else max(FEWEST_SOURCES, min(MOST_SOURCES, SEARCHED // n))
     return simulation(5).choice(n, min(n, count), replace=False)
@@ -94,7 +94,7 @@ def sources_of(topology: Topology) -> Int:
 
 @lru_cache(maxsize=2)
 def side_by_side(topology: Topology) -> tuple[Arcs, Int]:
-    """Arcs with nodes numbered in search order (neighbours close in memory: faster), and each node's new number."""
+    """Return arcs with nodes numbered in search order (neighbours close in memory), and each node's new number."""
     arcs, n = topology.arcs, topology.num_nodes
     if n <= MANY_NODES:
         return arcs, np.arange(n)
@@ -108,7 +108,7 @@ def side_by_side(topology: Topology) -> tuple[Arcs, Int]:
 
 
 def routes(topology: Topology, weights: Float) -> Iterator[Routes]:
-    """Shortest paths from each sampled source, some at a time; nodes are numbered as ``side_by_side`` does."""
+    """Find shortest paths from each sampled source, some at a time; nodes are numbered as by ``side_by_side``."""
     (arcs, number), n = side_by_side(topology), topology.num_nodes
     lengths = np.clip(np.rint(weights / STEP), 1, LONGEST // n).astype(np.int64)[arcs.edges]
     sources = number[sources_of(topology)]
@@ -122,7 +122,7 @@ def routes(topology: Topology, weights: Float) -> Iterator[Routes]:
 
 
 def usage(topology: Topology, weights: Float) -> Float:
-    """The share of pairs (from a sampled source to any node) whose shortest path uses each edge."""
+    """Return the share of pairs (from a sampled source to any node) whose shortest path uses each edge."""
     count = np.zeros(topology.num_edges)
     for found in routes(topology, weights):
         add_usage(found.order, found.parent, found.edge, count)
@@ -130,7 +130,7 @@ def usage(topology: Topology, weights: Float) -> Float:
 
 
 def distances(topology: Topology, weights: Float) -> Float:
-    """From every sampled source to every node it reaches, but itself."""
+    """Return the distances from every sampled source to every other node it reaches."""
     arcs, number = side_by_side(topology)
     sources = number[sources_of(topology)]
     out = np.empty((len(sources), topology.num_nodes))

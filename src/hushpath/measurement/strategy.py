@@ -80,7 +80,7 @@ class Terms(ABC):
     @classmethod
     @abstractmethod
     def from_file(cls, header: Mapping[str, Any], arrays: Arrays, topology: Topology, budget: Budget) -> Self:
-        """Invert ``header`` and ``arrays``: everything is checked, or an error of ours is raised."""
+        """Invert ``header`` and ``arrays`` for ``topology`` and ``budget``; everything is checked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +89,8 @@ class WeightTerms(Terms):
 
     Attributes
     ----------
-    budget
-        Epsilon and delta.
-    unit
-        How far one protected unit can change the weights.
+    budget, unit
+        As in `Terms`.
     max_weight
         A public bound on every weight; larger weights are clipped to it, silently.
     """
@@ -131,7 +129,7 @@ class WeightTerms(Terms):
 
     @classmethod
     def from_file(cls, header: Mapping[str, Any], arrays: Arrays, topology: Topology, budget: Budget) -> Self:
-        """Check and invert ``header``."""
+        """Check and invert ``header``; parameters as in `Terms`."""
         if set(header) != {"unit", "max_weight", "lattice_step"} or not isinstance(header["unit"], dict):
             raise FileFormatError("its terms have unknown or missing fields")
         most = header["max_weight"]

@@ -62,7 +62,7 @@ class TripTerms(Terms):
             object.__setattr__(self, name, array)
 
     def lattice(self, topology: Topology) -> Lattice:
-        """Times in steps so fine that rounding does not show."""
+        """Return a lattice of times in steps so fine that rounding does not show."""
         for array in (self.low, self.high, self.edge_weights):
             if array.shape != (topology.num_edges,):
                 raise OptionError(
@@ -77,31 +77,31 @@ class TripTerms(Terms):
         return Lattice(granularity, frozen(low, np.int64), frozen(high, np.int64), topology.twins)
 
     def unit_steps(self, lattice: Lattice) -> int:
-        """L1 norm of what one unit adds or removes; twice that if one is replaced by another."""
+        """Return the L1 norm of what one unit adds or removes; twice that if one is replaced by another."""
         return 2 * SHARE if self.unit.neighbours == "replace" else SHARE
 
     def l2_steps(self, lattice: Lattice) -> int | None:
-        """L2 norm of the same: two vectors without negative entries are at most sqrt(2) times their norm apart."""
+        """Return the L2 norm of it: two vectors without negative entries are at most sqrt(2) times their norm apart."""
         return math.isqrt(2 * SHARE * SHARE) + 1 if self.unit.neighbours == "replace" else SHARE
 
     def measured_step(self, lattice: Lattice) -> float:
-        """In units of the norm of one protected unit."""
+        """Return a step in units of the norm of one protected unit."""
         return 1 / SHARE
 
     def header(self, lattice: Lattice) -> dict[str, Any]:
-        """Unit, periods and lattice step."""
+        """Return unit, periods and lattice step."""
         return {
             "unit": self.unit.as_dict(), "periods": list(self.periods.names),
             "hours": [list(span) for span in self.periods.hours], "lattice_step": lattice.granularity,
         }  # fmt: skip
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Bounds and weights of edges."""
+        """Return bounds and weights of edges."""
         return {"trips.low": self.low, "trips.high": self.high, "trips.edge_weights": self.edge_weights}
 
     @classmethod
     def from_file(cls, header: Mapping[str, Any], arrays: Arrays, topology: Topology, budget: Budget) -> Self:
-        """The inverse of ``header`` and ``arrays``."""
+        """Check and invert ``header`` and ``arrays``; parameters as in `Terms`."""
         if set(header) != {"unit", "periods", "hours", "lattice_step"} or not isinstance(header["unit"], dict):
             raise FileFormatError("its terms have unknown or missing fields")
         for name, kind in (("low", np.float64), ("high", np.float64), ("edge_weights", np.int64)):
@@ -169,7 +169,11 @@ def make_trip_terms(
     topology: Topology, budget: Budget, unit: TripUnit, *, low: Any, high: Any, periods: Periods,
     edge_weighting: str = "inverse-traffic",
 ) -> TripTerms:  # fmt: skip
-    """Return the terms from what an owner declares (``releasing.release.release_trips``)."""
+    """Return the terms from what an owner declares.
+
+    ``budget``, ``unit`` and ``periods`` are those of the terms.  ``low`` and ``high`` bound one pass over an edge of
+    ``topology`` (`bounds_of`), and ``edge_weighting`` is one of `EDGE_WEIGHTINGS`.
+    """
     one_of(edge_weighting, "edge_weighting", EDGE_WEIGHTINGS)
     lowest, highest = bounds_of(topology, low, "low"), bounds_of(topology, high, "high")
     free_flow_of(topology)

@@ -192,6 +192,7 @@ class _Tuning:
         return part, np.searchsorted(number[order], np.arange(len(self.lengths) + 1)), base
 
     def _variances(self, part: Pieces, begin: Int, choice: Int, shares: Float) -> Float:
+        """Return the variance of each piece of ``part`` (lines from ``begin`` on), given ``choice`` and ``shares``."""
         out, sizes = np.empty(len(part.line)), self.sizes
         chosen_variances(
             begin, self.lengths, part.first, part.last, sizes.start, sizes.items, choice, shares, self.gaussian, out

@@ -75,7 +75,10 @@ def design(
     problem: Problem, *, family: str = "auto", constants: str = "certified", levels: str = "all", leaves: str = "auto",
     depth: int | None = None, leaf_size: int | None = None, hops: int = 0,
 ) -> Design:  # fmt: skip
-    """Decompose and propose what to measure; for the options see above."""
+    """Decompose and propose what to measure for ``problem``.
+
+    Options as above: ``family``, ``constants``, ``levels``, ``leaves``, ``depth``, ``leaf_size``, ``hops``.
+    """
     leaf_edges, topology = leaves != "all-pairs", problem.topology
     if levels == "adjacent" and topology.num_nodes > LITERAL_NODES:
         raise OptionError(f"levels='adjacent' is read literally, for up to {LITERAL_NODES} nodes; use levels='all'")

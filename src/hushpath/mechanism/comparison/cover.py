@@ -8,7 +8,7 @@ number of nodes.
 Z is a set of nodes such that everyone is within k hops of one.  All distances between nodes of Z are measured; the
 answer to (s, t) is the number of (z(s), z(t)), where z(v) is the node of Z fewest hops away.  It errs by the noise of
 one number and by at most W per hop of the two moves: 2kW at most, in both directions.  If z(s) = z(t) the answer is 0,
-which is within the same 2kW.  Bound: ``decoder.lookup``.
+which is within the same 2kW.  Bound: ``decoder.comparison``.
 
 Choices.  Z is found by Meir and Moon's argument (``separators.cover``), at most 1 + s/(k+1) nodes of a component of s.
 On a full grid Z is regular, one node per block, about n^(1/3) of them, as Sealfon does.  The published k balances the

@@ -4,7 +4,7 @@ A random set of H nodes meets every shortest path of k = (n/H) ln(n^2/miss) hops
 the at most n^2 fixed sets of k nodes is avoided with probability at most (1 - k/n)^H <= exp(-kH/n).  Measured are all
 edges and all distances between hubs.  An answer is the least of: at most k noisy edges to a hub, one number between
 hubs, at most k noisy edges; or noisy edges alone.  So it adds up at most 2k + 1 noises instead of n: O~(sqrt(n)/eps)
-with sqrt(n) hubs (approximate privacy), O~(n^(2/3)/eps) with n^(1/3) (pure).  Bound: ``decoder.hubs``.
+with sqrt(n) hubs (approximate privacy), O~(n^(2/3)/eps) with n^(1/3) (pure).  Bound: ``decoder.comparison``.
 
 Hubs are drawn with *public* randomness (``hub_seed``), from the number of nodes alone: they may be published and cost
 no privacy.  The chance ``MISS`` is over that draw; weights are thought to be fixed before it.
@@ -35,7 +35,7 @@ smaller, local hubs are also left out, shares are varied, and the smallest predi
 printed numbers would be vacuous: hundreds of hubs need noise beyond the diameter of most networks.
 
 Every public random choice comes from ``hub_seed``.  Moving to a hub needs no extra edges: a noisy edge is clipped to
-W, so walking there costs at most W a hop.  Hence the bound of ``decoder.hubs`` holds for every hub set:
+W, so walking there costs at most W a hop.  Hence the bound of ``decoder.comparison`` holds for every hub set:
 no node is more than r hops from a hub, and an answer loses at most 4rW beside noise.
 """
 
@@ -67,7 +67,7 @@ BOUNDED_SHARES = ((0.5, 0.5), (0.7, 0.3), (0.8, 0.2), (0.9, 0.1), (0.95, 0.05)) 
 
 
 def design(problem: Problem, *, hubs: int | None = None, hub_seed: int = 0, constants: str = "tuned") -> Design:
-    """Draw hubs and share the budget between them and the edges."""
+    """Draw ``hubs`` by ``hub_seed`` and share the budget of ``problem``; for ``constants`` see above."""
     n = problem.topology.num_nodes
     published = published_hubs(problem)
     if constants == "paper":
@@ -135,7 +135,7 @@ def pair_errors(hops: Float, edge: float, hub: float, hubs: int, num_nodes: int)
 
 
 def _expected(problem: Problem, hubs: int, share: float) -> float:
-    """Mean error in units of the noise that one number alone would need."""
+    """Predict the mean error in units of the noise that one number alone would need."""
     cut = int(hub_cut(hubs, directed=problem.topology.directed))
     edge, hub = shared(problem.law, (1, cut), (share, 1 - share))
     sample = sampled_hops(problem.topology)
@@ -144,7 +144,7 @@ def _expected(problem: Problem, hubs: int, share: float) -> float:
 
 
 def design_bounded(problem: Problem, *, hubs: int | None = None, hub_seed: int = 0, constants: str = "tuned") -> Design:
-    """Draw hubs and clusters and share the budget."""
+    """Draw hubs and clusters and share the budget; ``problem`` and options (hub_seed, constants) as in `design`."""
     n, radius = problem.topology.num_nodes, cluster_radius(problem)
     published = min(n, max(2, math.ceil((n * _scaled_weight(problem)) ** POWER)))
     if constants == "paper":
@@ -178,7 +178,7 @@ def cluster_radius(facts: Problem) -> int:
 def _blocks(
     topology: Topology, hubs: int, radius: int, seed: int, *, local: bool
 ) -> tuple[EdgeBlock, CliqueBlock, ClusterBlock]:
-    """Choose what is measured: edges, hubs, and clusters of up to ``radius`` hops with hubs of their own if ``local``.
+    """Choose what to measure of ``topology``: edges, hubs, clusters of up to ``radius`` hops with hubs if ``local``.
 
     Hubs are ``hubs`` random nodes (by ``seed``), the middles of crowded places and one node of each component.
     """
@@ -225,7 +225,7 @@ def _largest_ball(topology: Topology, radius: int) -> int:
 
 
 def _expected_bounded(problem: Problem, radius: int, ball: int, hubs: int, shares: tuple[float, float, float]) -> float:
-    """Predict the mean error as `_expected` does; with local hubs a path has a piece per ``radius`` hops.
+    """Predict the mean error for ``problem`` as `_expected`; with local hubs a path has a piece per ``radius`` hops.
 
     ``ball`` is the number of nodes within ``radius``; ``shares`` are those of edges, of ``hubs`` and of local hubs.
     """
