@@ -176,19 +176,15 @@ class Decoder(ABC):
         """Return the decoder of one period."""
         raise CannotError(f"a release by mechanism {self.strategy.mechanism!r} has no periods")
 
-    @property
-    def saved_weights(self) -> Int:
-        """The estimated weights, as a file stores them."""
-        return self.weights
-
-    def use_saved_weights(self, weights: Int) -> None:
-        """Use estimated weights from a file instead of estimating them again."""
-        self.weights = weights
+    @cached_property
+    def all_weights(self) -> Int:
+        """The estimated weight of every edge in every period, in lattice steps; a file may hold them."""
+        return self.weight_estimator.weights(self.noisy)[None, :]
 
     @cached_property
     def weights(self) -> Int:
         """The estimated weight of every edge, in lattice steps."""
-        return self.weight_estimator.weights(self.noisy)
+        return self.all_weights[0]
 
     @property
     def weight_estimator(self) -> WeightEstimator:

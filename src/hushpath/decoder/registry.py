@@ -88,5 +88,5 @@ def make_decoder(
     chosen = choose_decoder(measurements.strategy, decoder, estimator, saved)
     made = chosen.decoder(measurements, chosen.estimator)
     if made.searches and saved.weights is not None and made.estimator.name == saved.estimator:
-        made.use_saved_weights(saved.weights)
+        made.all_weights = saved.weights.reshape(len(measurements.strategy.terms.periods), -1)
     return made

@@ -96,15 +96,6 @@ class TripDecoder(EdgeDecoder):
             raise OptionError(f"this release has several periods; choose one of {', '.join(names)} (--period)")
         return np.asarray(self.all_weights[0])
 
-    @property
-    def saved_weights(self) -> Int:
-        """The times of all periods, one after the other."""
-        return np.ravel(self.all_weights)
-
-    def use_saved_weights(self, weights: Int) -> None:
-        """Use the times of all periods from a file."""
-        self.all_weights = weights.reshape(-1, self.topology.num_edges)
-
     @cached_property
     def interval_model(self) -> IntervalModel:
         """The distribution of true travel times; the measured coverage of intervals is in the guide to trips."""

@@ -169,7 +169,7 @@ def one_of(*choices: str) -> Check:
     return lambda value, name: _validate.one_of(value, name, choices)
 
 
-def whole(least: int, most: int | None = None, *, optional: bool = True) -> Check:
+def integer(least: int, most: int | None = None, *, optional: bool = True) -> Check:
     """Return a check for an integer from ``least`` to ``most``; None, if ``optional``, lets the mechanism choose."""
     return lambda value, name: (optional and value is None) or _validate.integer(value, name, least, most)
 

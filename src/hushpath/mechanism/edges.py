@@ -38,7 +38,7 @@ from ..network.topology import Topology
 from ..noise import Law, simulation
 from ..separators.hierarchy import Lists
 from ..separators.lines import Lines, lines_of
-from .base import Design, Mechanism, Problem, whole
+from .base import Design, Mechanism, Problem, integer
 
 RATIOS = (3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 GROWTH = (0.6, 0.8, 1.0, 1.25, 1.6)  # of shares, from level to level
@@ -211,6 +211,6 @@ LINES = Mechanism(
     summary="every edge, and sums of blocks of edges along public lines where they pay: trees, corridors, long chains",
     design=design_lines,
     measures=(LineBlock,),
-    options={"branch": whole(2, 2**20 - 1)},
+    options={"branch": integer(2, 2**20 - 1)},
     undirected_only="a line is passed in both directions",
 )

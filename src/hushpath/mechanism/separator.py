@@ -46,7 +46,7 @@ from ..separators.build import family_of, separator_hierarchy
 from ..separators.graph import Graph
 from ..separators.hierarchy import MOST_HOPS, Hierarchy
 from ..separators.treewidth import Bags, BagSplitter
-from .base import Design, Mechanism, Problem, one_of, whole
+from .base import Design, Mechanism, Problem, integer, one_of
 
 
 def _check_family(value: Any, name: str) -> None:
@@ -60,8 +60,8 @@ OPTIONS = {
     "constants": one_of("certified", "paper"),
     "levels": one_of("all", "adjacent"),
     "leaves": one_of("auto", "edges", "all-pairs"),
-    "depth": whole(0),
-    "leaf_size": whole(1),
+    "depth": integer(0),
+    "leaf_size": integer(1),
 }
 LITERAL_NODES = 3000  # the printed recursion is read by matrices over whole cells
 LEAF_SIZE = {True: 8, False: 4}  # with leaf edges / with all pairs
@@ -177,7 +177,7 @@ SEPARATOR_COVER = replace(
     name="separator-cover",
     summary="the same between k-hop covers of the separators, for bounded weights (Dinitz et al., Algorithm 4)",
     design=design_cover,
-    options={**OPTIONS, "hops": whole(1, MOST_HOPS - 1)},
+    options={**OPTIONS, "hops": integer(1, MOST_HOPS - 1)},
     needs_max_weight=True,
     misfit=lambda strategy: None if strategy.block(HierarchyBlock).hierarchy.hops else "its hubs are not covers",
     lossless=False,

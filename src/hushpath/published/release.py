@@ -131,7 +131,7 @@ class Release:
         if not self.decoder_choice.decoder.searches:
             return NOTHING_SAVED
         estimator = self.decoder_choice.estimator
-        return SavedEstimate(estimator.name, self.decoder.saved_weights if estimator.costly else None)
+        return SavedEstimate(estimator.name, np.ravel(self.decoder.all_weights) if estimator.costly else None)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -35,7 +35,7 @@ from ...separators.cover import k_cover
 from ...separators.graph import Graph
 from ...separators.grid import grid_coordinates
 from ...separators.hierarchy import MOST_HOPS
-from ..base import Design, Mechanism, Problem, even_scales, one_of, whole
+from ..base import Design, Mechanism, Problem, even_scales, integer, one_of
 
 MOST_NODES = 200_000  # a shortest-path search per node of Z
 MOST_CHOSEN = 20_000  # 1.6 GB of measurements
@@ -132,7 +132,7 @@ COVER = Mechanism(
     summary="noisy distances between the nodes of a k-hop cover, for bounded weights (Sealfon 2016)",
     design=design_cover,
     measures=(CliqueBlock,),
-    options={"hops": whole(0, MOST_HOPS - 1), "constants": one_of("tuned", "paper")},
+    options={"hops": integer(0, MOST_HOPS - 1), "constants": one_of("tuned", "paper")},
     undirected_only="a node and its nearest cover node must be near in both directions",
     needs_max_weight=True,
     most_nodes=MOST_NODES,

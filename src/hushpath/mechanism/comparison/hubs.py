@@ -55,9 +55,9 @@ from ...measurement.strategy import Strategy
 from ...network.topology import Topology
 from ...noise import Law, simulation
 from ...privacy.sensitivity import hub_cut
-from ..base import Design, Mechanism, Problem, one_of, whole
+from ..base import Design, Mechanism, Problem, integer, one_of
 
-OPTIONS = {"hubs": whole(1), "hub_seed": whole(0, optional=False), "constants": one_of("tuned", "paper")}
+OPTIONS = {"hubs": integer(1), "hub_seed": integer(0, optional=False), "constants": one_of("tuned", "paper")}
 MISS = 1e-3
 MOST_NODES = 50_000  # a row takes a tenth of a second there
 MOST_HUBS = 5_000  # the table between them is looked at for every row
@@ -73,7 +73,7 @@ def design(problem: Problem, *, hubs: int | None = None, hub_seed: int = 0, cons
     if constants == "paper":
         count, share = min(hubs or published, n), 0.5
     else:
-        tried = [min(hubs, n)] if hubs else fewer(published)
+        tried = [min(hubs, n)] if hubs else halvings(published)
         count, share = min(
             ((h, a) for h in tried for a in SHARES), key=lambda option: _expected(problem, *option)
         )  # fmt: skip
@@ -89,7 +89,7 @@ def published_hubs(problem: Problem) -> int:
     return int(min(n, max(1, math.ceil(n**power * math.log(max(n, 2))))))
 
 
-def fewer(most: int) -> list[int]:
+def halvings(most: int) -> list[int]:
     """Return halves of halves, down to two."""
     return sorted({max(min(2, most), most >> i) for i in range(most.bit_length())})
 
@@ -105,7 +105,7 @@ def hop_limit(num_nodes: int, hubs: int) -> int:
     return min(n - 1, math.ceil(n * math.log(n * n / MISS) / max(hubs, 1)))
 
 
-def shared(law: Law, cuts: Iterable[int], shares: Iterable[float]) -> list[float]:
+def share_scales(law: Law, cuts: Iterable[int], shares: Iterable[float]) -> list[float]:
     """Return relative scales under which groups of these cut numbers cost these shares."""
     root = 1.0 if law is Law.LAPLACE else 0.5
     return [(max(cut, 1) / max(share, 1e-9)) ** root for cut, share in zip(cuts, shares, strict=True)]
@@ -116,7 +116,7 @@ def relative_scales(blocks: Sequence[Block], law: Law, shares: Sequence[float]) 
     parts = []
     for block, share in zip(blocks, shares, strict=True):
         cut = block.exposure.cut.tolist()
-        parts.append(np.array(shared(law, cut, [share] * len(cut)), np.float64))
+        parts.append(np.array(share_scales(law, cut, [share] * len(cut)), np.float64))
     return np.concatenate(parts)
 
 
@@ -137,7 +137,7 @@ def pair_errors(hops: Float, edge: float, hub: float, hubs: int, num_nodes: int)
 def _expected(problem: Problem, hubs: int, share: float) -> float:
     """Predict the mean error in units of the noise that one number alone would need."""
     cut = int(hub_cut(hubs, directed=problem.topology.directed))
-    edge, hub = shared(problem.law, (1, cut), (share, 1 - share))
+    edge, hub = share_scales(problem.law, (1, cut), (share, 1 - share))
     sample = sampled_hops(problem.topology)
     spread, bias = pair_errors(sample.hops, edge, hub, hubs, problem.topology.num_nodes)
     return float(np.hypot(spread, bias) @ sample.share)
@@ -150,7 +150,7 @@ def design_bounded(problem: Problem, *, hubs: int | None = None, hub_seed: int =
     if constants == "paper":
         count, shares, local = hubs or published, (1 / 3, 1 / 3, 1 / 3), True
     else:
-        tried = [(h, (*pair, 0.0)) for h in ([hubs] if hubs else fewer(published)) for pair in BOUNDED_SHARES]
+        tried = [(h, (*pair, 0.0)) for h in ([hubs] if hubs else halvings(published)) for pair in BOUNDED_SHARES]
         tried += [(h, (0.8 * a, 0.8 * b, 0.2)) for h, (a, b, _) in tried]
         ball = _largest_ball(problem.topology, radius)
         count, shares = min(tried, key=lambda option: _expected_bounded(problem, radius, ball, *option))
@@ -234,7 +234,7 @@ def _expected_bounded(problem: Problem, radius: int, ball: int, hubs: int, share
     inside = max(1, math.isqrt(max(1, n // max(hubs, 1))))
     points = min(n, hubs + (min(hubs, n // ball) if ball * hubs >= n else 0))  # with the middles of crowded places
     cuts = (1, int(hub_cut(points, directed=False)), int(hub_cut(inside, directed=False)))
-    edge, hub, near = shared(problem.law, cuts, shares)
+    edge, hub, near = share_scales(problem.law, cuts, shares)
     if shares[2] == 0:
         spread, bias = pair_errors(hops, edge, hub, points, n)
     else:

@@ -47,7 +47,7 @@ from ...network.topology import Topology
 from ...noise import Law
 from ...privacy.sensitivity import hub_cut
 from ...separators.build import build_hierarchy
-from ..base import Design, Mechanism, Problem, even_scales, one_of, whole
+from ..base import Design, Mechanism, Problem, even_scales, integer, one_of
 from ..separator import LEAF_SIZE, MOST_WIDTH, bags_of
 
 MOST_NODES = 100_000  # finding a tree decomposition takes a minute beyond
@@ -115,7 +115,7 @@ TREEWIDTH = Mechanism(
     summary="recursion on the bags of a tree decomposition, pure privacy by default (Ebrahimi et al. 2023)",
     design=design_treewidth,
     measures=(HierarchyBlock,),
-    options={"constants": one_of("certified", "paper"), "width": whole(1, optional=False)},
+    options={"constants": one_of("certified", "paper"), "width": integer(1, optional=False)},
     undirected_only="its bags split distances that are the same in both directions",
     most_nodes=MOST_NODES,
     misfit=misfit_treewidth,
