@@ -41,7 +41,6 @@ from ..errors import OptionError
 from ..measurement.hierarchy import HierarchyBlock
 from ..network.topology import Topology
 from ..noise import Law
-from ..privacy.sensitivity import hub_cut
 from ..separators.build import family_of, separator_hierarchy
 from ..separators.graph import Graph
 from ..separators.hierarchy import MOST_HOPS, Hierarchy
@@ -120,8 +119,7 @@ def _optimal_scales(block: HierarchyBlock, law: Law) -> Float:
     An answer adds up about ``uses`` numbers of a cell; minimise sum(uses s^2) subject to the cost of one edge:
     sum(cut / s^2) (Gaussian) gives s^2 ~ sqrt(cut / uses); sum(cut / s) (Laplace) gives s^3 ~ cut / uses.
     """
-    p, q = block.shapes()
-    cut = hub_cut(p, q, directed=False).astype(np.float64)
+    cut = block.exposure.cut[: block.hierarchy.num_cells].astype(np.float64)
     leaf_hops = np.sqrt(block.hierarchy.vertices.sizes()[block.hierarchy.home[block.edges]])
     ratio = np.concatenate([np.maximum(cut, 1.0) / 2, 1 / (2 * leaf_hops)])
     return ratio**0.25 if law is Law.GAUSSIAN else ratio ** (1 / 3)

@@ -45,7 +45,6 @@ from ...measurement.hierarchy import HierarchyBlock
 from ...measurement.strategy import Strategy
 from ...network.topology import Topology
 from ...noise import Law
-from ...privacy.sensitivity import hub_cut
 from ...separators.build import build_hierarchy
 from ..base import Design, Mechanism, Problem, even_scales, integer, one_of
 from ..separator import LEAF_SIZE, MOST_WIDTH, bags_of
@@ -83,14 +82,11 @@ def design_treewidth(problem: Problem, *, constants: str = "certified", width: i
     )
     block = HierarchyBlock(problem.topology, hierarchy, leaf_edges=True)
     details = {**hierarchy.facts(), "width": splitter.width, "constants": constants}
-    p, q = block.shapes()
     if constants == "paper":
-        pairs = max(1, int((p * (p - 1) // 2 + p * q).max(initial=1)))
+        pairs = int(block.group_sizes.max(initial=1))
         scale = (hierarchy.depth + 1) * pairs * problem.unit_steps / problem.budget.epsilon
         return Design((block,), np.full(len(block.group_sizes), float(scale)), details, fixed=True)
-    # Every group costs an edge in its cell the same.
-    cut = np.concatenate([hub_cut(p, q, directed=False), np.ones(len(block.edges), np.int64)])
-    return Design((block,), even_scales(cut, problem.law), details)
+    return Design((block,), even_scales(block.exposure.cut, problem.law), details)
 
 
 def misfit_treewidth(strategy: Strategy) -> str | None:
