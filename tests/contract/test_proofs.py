@@ -102,7 +102,7 @@ def test_every_file_on_the_private_path_has_a_proof():
     privacy = [path for path in (PACKAGE / "privacy").glob("*.py") if has_code(path.read_text(encoding="utf-8"))]
     needed |= {path.relative_to(ROOT).as_posix() for path in privacy}
     needed |= {Path(inspect.getfile(block)).relative_to(ROOT).as_posix() for block in BLOCKS.values()}  # exposures
-    core = ("private_step", "exact", "trip_totals", "strategy", "terms", "trip_strategy", "trips")
+    core = ("private_step", "exact", "trip_totals", "strategy", "trip_strategy", "block")
     assert needed >= {f"src/hushpath/measurement/{name}.py" for name in core}
     assert needed - {stamp.path for stamp in stamps(ROOT, PROOFS)} == set()
 
