@@ -130,7 +130,6 @@ WATCHED = {
     PrivateWeights.reveal: {EVALUATE},
     Trips.private_rows: {TOTALS},
     trip_totals.trip_totals: {STEP, EVALUATE},
-    exact.hierarchy_numbers: {"measurement/exact.py"},
     VectorSampler.draw: {STEP},
     samplers.make_sampler: {"releasing/release.py"},
     private_step.measure: {"releasing/release.py"},
