@@ -184,7 +184,7 @@ class Decoder(ABC):
     @cached_property
     def weights(self) -> Int:
         """The estimated weight of every edge, in lattice steps."""
-        return self.all_weights[0]
+        return np.asarray(self.all_weights[0])
 
     @property
     def weight_estimator(self) -> WeightEstimator:

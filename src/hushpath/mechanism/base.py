@@ -16,7 +16,8 @@ from .. import _validate
 from ..arrays import Float, Int, frozen
 from ..errors import CannotError, OptionError
 from ..measurement.blocks import Block
-from ..measurement.strategy import Problem, Strategy, check_law, check_measures
+from ..measurement.strategy import Problem as Problem  # what designs take
+from ..measurement.strategy import Strategy, check_law, check_measures
 from ..network.topology import Topology
 from ..noise import MAX_SCALE, Law
 from ..privacy.accounting import Budget
