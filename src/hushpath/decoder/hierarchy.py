@@ -188,7 +188,7 @@ class HierarchyDecoder(Decoder):
     ) -> Index:
         """Make the labels of all vertices; the tables were measured."""
         if not self.indexed:
-            return super().build_index()
+            raise CannotError("levels='adjacent' is read literally and has no index; use levels='all'")
         if partition is not None:
             raise CannotError("`partition` applies to releases of edge weights; this one was measured on its own cells")
         return self.index.with_labels(max_bytes) if labels else self.index
