@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hushpath
-from hushpath.decoder.hierarchy import MOST_SHARE, Trial, losses
+from hushpath.decoder.hierarchy import MOST_SHARE, Trial, bias_limits
 from hushpath.decoder.registry import default_decoder
 from hushpath.lab.networks import draw_weights, make_ground
 from hushpath.measurement.blocks import HierarchyBlock
@@ -58,7 +58,7 @@ def test_where_minima_lose_little_or_noise_drowns_everything_shortcuts_are_read_
 def test_on_trees_nothing_is_lost_and_nothing_is_lengthened():
     _, rel = made("tree", 300, 1.0)
     assert rel.decoder.name == "lifted"
-    assert not losses(rel.measurements.strategy).any()
+    assert not bias_limits(rel.measurements.strategy).any()
     assert rel.decoder.share == 0.0
 
 
@@ -72,7 +72,7 @@ def test_the_share_is_the_same_every_time_and_depends_on_what_was_released_only(
     block = rel.measurements.strategy.block(HierarchyBlock)
     cells = int(block.group_sizes[: block.hierarchy.num_cells].sum())
     lifted, plain = rel.decoder.groups.items, rel.with_decoder(decoder="hierarchy").decoder.groups.items
-    most = np.repeat(MOST_SHARE * losses(rel.measurements.strategy), block.group_sizes)[:cells]
+    most = np.repeat(MOST_SHARE * bias_limits(rel.measurements.strategy), block.group_sizes)[:cells]
     assert (lifted >= plain).all()
     assert (lifted - plain <= most + 1).all()
 

@@ -98,7 +98,7 @@ class HierarchyDecoder(Decoder):
         below b plus noise(b).  Covered flavour: 4 k W per level at most (docs/proofs/separator.md, section 6).
         """
         block = strategy.block(HierarchyBlock)
-        hierarchy, answer = block.hierarchy, costliest(block, noise_limits(strategy, gamma))
+        hierarchy, answer = block.hierarchy, largest_cost(block, noise_limits(strategy, gamma))
         rounding, detour = strategy.lattice.granularity * strategy.topology.num_nodes, 0.0
         if hierarchy.hops:
             detour = 4 * hierarchy.hops * strategy.lattice.largest_weight * max(1, hierarchy.depth)
@@ -231,7 +231,7 @@ class HierarchyDecoder(Decoder):
         return self.floats(rows[0, to], INFINITE)
 
 
-def costliest(block: HierarchyBlock, costs: Float) -> float:
+def largest_cost(block: HierarchyBlock, costs: Float) -> float:
     """Return the largest sum that an answer can take, if each number it uses costs what its group says."""
     hierarchy, cells = block.hierarchy, block.hierarchy.num_cells
     climb, edge_cost, answer = np.zeros(cells), np.zeros(cells), 0.0
@@ -283,7 +283,7 @@ class LiftedDecoder(HierarchyDecoder):
     def bound(strategy: Strategy, gamma: float) -> Bound:
         """Take that of ``hierarchy``; an answer may be higher by all that its shortcuts were lengthened, at most."""
         plain = HierarchyDecoder.bound(strategy, gamma)
-        lifted = costliest(strategy.block(HierarchyBlock), MOST_SHARE * losses(strategy))
+        lifted = largest_cost(strategy.block(HierarchyBlock), MOST_SHARE * bias_limits(strategy))
         return replace(plain, detour=plain.detour + lifted * strategy.lattice.granularity)
 
     @staticmethod
@@ -297,14 +297,14 @@ class LiftedDecoder(HierarchyDecoder):
         return super().shortcuts(longer + self._lift(self.share))
 
     def _lift(self, share: float) -> Int:
-        lift = np.repeat(share * losses(self.strategy), self.strategy.group_sizes)
+        lift = np.repeat(share * bias_limits(self.strategy), self.strategy.group_sizes)
         return np.rint(lift).astype(np.int64)[: int(self.block.group_sizes[: self.hierarchy.num_cells].sum())]
 
     @cached_property
     def share(self) -> float:
         """The share of the largest possible bias that is corrected."""
         work = table_work(Layout.of(self.hierarchy, separators=True))
-        if not losses(self.strategy).any() or work > MAX_WORK:
+        if not bias_limits(self.strategy).any() or work > MAX_WORK:
             return 0.0
         trials = list(self._trials())
         plain = [trial.error(0) for trial in trials]
@@ -363,7 +363,7 @@ class LiftedDecoder(HierarchyDecoder):
         return np.rint(np.clip(weights, self.lattice.low, self.lattice.high)).astype(np.int64)
 
 
-def losses(strategy: Strategy) -> Float:
+def bias_limits(strategy: Strategy) -> Float:
     """Return how far a minimum over the hubs of each cell may come out low, per group, in lattice steps."""
     hierarchy, noise = strategy.block(HierarchyBlock).hierarchy, number_noise(strategy)
     noise[hierarchy.num_cells :] = 0.0  # leaf edges are for estimators
