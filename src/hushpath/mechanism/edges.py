@@ -34,6 +34,7 @@ from ..kernels.paths import in_threads
 from ..measurement.anchors import is_forest
 from ..measurement.blocks import EdgeBlock
 from ..measurement.lines import WHOLE, LineBlock, Pieces, sample_paths
+from ..measurement.strategy import Strategy
 from ..network.topology import Topology
 from ..noise import Law, simulation
 from ..separators.hierarchy import Lists
@@ -200,6 +201,17 @@ class _Tuning:
         return out
 
 
+def misfit(strategy: Strategy) -> str | None:
+    """Refuse lines whose edges differ in noise: a design gives the edges of a line one share."""
+    block, m = strategy.block(LineBlock), strategy.topology.num_edges
+    if strategy.scales.shape != block.group_sizes.shape:
+        return "it has not one noise scale for each group"
+    lines, single = block.lines, strategy.scales[len(strategy.scales) - m :]
+    if (single[lines.order] != np.repeat(single[lines.order[lines.start[:-1]]], lines.lengths)).any():
+        return "edges of a line differ in their noise"
+    return None
+
+
 INPUT = Mechanism(
     name="input",
     summary="noise on every edge weight, answers by shortest paths over the noisy weights (Sealfon 2016)",
@@ -213,4 +225,5 @@ LINES = Mechanism(
     measures=(LineBlock,),
     options={"branch": integer(2, 2**20 - 1)},
     undirected_only="a line is passed in both directions",
+    misfit=misfit,
 )
