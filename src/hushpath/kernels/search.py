@@ -92,7 +92,7 @@ def components(start, heads, hops, parent=None, arrival=None):
 
 
 @njit(cache=True, nogil=True)
-def centroid(order, parent):
+def find_centroid(order, parent):
     """Of a tree given parents first: the lowest node with at least half of the nodes at or below it."""
     n = len(order)
     below = np.ones(n, np.int64)

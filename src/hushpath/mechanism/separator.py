@@ -35,7 +35,7 @@ from ..privacy.sensitivity import hub_cut
 from ..separators.build import separator_hierarchy
 from ..separators.graph import Graph
 from ..separators.hierarchy import Hierarchy
-from ..separators.treewidth import Bags, BagSplitter
+from ..separators.treewidth import TreewidthSplitter
 from .base import Design, Mechanism, Problem, one_of, whole
 
 OPTIONS = {
@@ -111,10 +111,10 @@ def _paper_scales(problem: Problem, block: HierarchyBlock, sigma: float, leaf_si
 
 
 @lru_cache(maxsize=4)  # a plan asks several times for the same network
-def bags_of(topology: Topology, width: int) -> BagSplitter | None:
+def bags_of(topology: Topology, width: int) -> TreewidthSplitter | None:
     """A tree decomposition of at most this width, ready to cut; ``None`` if none was found."""
     try:
-        return Bags().prepare(Graph.of(topology), most_width=width)
+        return TreewidthSplitter(Graph.of(topology), width)
     except OptionError:
         return None
 

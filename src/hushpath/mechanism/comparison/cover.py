@@ -28,8 +28,8 @@ from ...network.topology import Topology
 from ...noise import Law
 from ...privacy.gaussian import gaussian_mu
 from ...separators.cover import k_cover
+from ...separators.families import grid_coordinates
 from ...separators.graph import Graph
-from ...separators.grid import grid_coordinates
 from ...separators.hierarchy import MOST_HOPS
 from ..base import Design, Mechanism, Problem, one_of, whole
 

@@ -5,7 +5,7 @@ its bag and from them to the bags above.  The published error is O~(p^2 / eps) f
 edge moves of the order of p^2 numbers a level, and the levels share the budget evenly.
 
 What is as published: bags of a tree decomposition as separators, Laplace noise, the budget shared evenly over levels.
-What we chose, as we know the publication by its statement only: which bags (``decompose.separators.bags``), shortcuts
+What we chose, as we know the publication by its statement only: which bags (``separators.treewidth``), shortcuts
 to the bags of all levels above (the repair that the paper page explains, without which the error that can be proved
 doubles every second level), and leaves measured edge by edge.
 
@@ -38,7 +38,7 @@ def design(problem: Problem, *, constants: str = "certified", width: int = MOST_
         found = f"no tree decomposition of width {width} or less was found"
         raise OptionError(f"mechanism 'treewidth' cannot run on this network: {found}")
     hierarchy = build_hierarchy(
-        problem.topology, splitter, leaf_size=max(splitter.width + 1, LEAF_SIZE[True]), family="treewidth"
+        problem.topology, splitter, leaf_size=max(splitter.bag_size, LEAF_SIZE[True]), family="treewidth"
     )
     block = HierarchyBlock(problem.topology, hierarchy, leaf_edges=True)
     details = {**hierarchy.facts(), "width": splitter.width, "constants": constants}
