@@ -28,11 +28,11 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Bool, Float, Int, frozen, sealed, starts
+from ..arrays import Bool, Float, Int, frozen, starts
 from ..errors import FileFormatError
 from ..io import container
 from ..kernels.layout import CoreEntries, Graphs
-from ..kernels.partition import divide_tree, elimination_tree, find_contracted_trees, link_lengths, tree_distances
+from ..kernels.partition import divide_tree, elimination_tree, find_contracted_trees, tree_distances
 from ..kernels.paths import in_threads
 from ..network.topology import Topology, Wiring
 from ..progress import steps
@@ -113,7 +113,9 @@ class ContractedNetwork:
         directed, trees = self.wiring.directed, len(self.own)
         up = np.full(len(self.above), np.inf)
         down = up.copy() if directed else up
-        link_lengths(self.link, self.upward, sealed(lengths), directed, up, down)
+        for to, leads in ((up, self.upward), (down, ~self.upward)):
+            mine = np.flatnonzero((self.link >= 0) & (leads if directed else True))
+            np.minimum.at(to, self.link[mine], lengths[mine])
         out = np.full((2, self.num_nodes), np.inf)
         out[0, self.core] = 0.0
         into = out.copy() if directed else out

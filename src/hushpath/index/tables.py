@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from ..arrays import Bool, Int, sealed, starts
 from ..errors import CannotError, FileFormatError
 from ..kernels.layout import Flat, Graphs, Labels, Tables, boundary_slots, outer_places, preorder
-from ..kernels.partition import edges_are_nested, find_boundaries
+from ..kernels.partition import find_boundaries
 from ..kernels.paths import THREADS, in_threads
 from ..kernels.queries import fill_labels
 from ..kernels.tables import fill_cells
@@ -103,7 +103,8 @@ class Layout:
         binary = np.isin(np.bincount(parent[1:], minlength=cells), (0, 2)).all()
         if not binary or not np.array_equal(at, number):
             raise FileFormatError("its cells do not form a hierarchy")
-        if not edges_are_nested(last, home, network.tails, network.heads):
+        tail_home, head_home = home[network.tails], home[network.heads]
+        if not _between(np.maximum(tail_home, head_home), 0, last[np.minimum(tail_home, head_home)]):
             raise FileFormatError("an edge joins two cells, and neither is below the other")
         own, leaf = Lists.grouped(home, cells), last == number + 1
         hubs = Lists(starts(np.where(leaf, 0, own.sizes())), own.items[~leaf[home[own.items]]])

@@ -14,8 +14,11 @@ from .laminar import piece_variance
 
 
 @njit(cache=True, nogil=True)
-def walked(order, begin, tails, heads, out):
-    """The nodes that each line passes, one more than it has edges; the first line that is no walk, -1 if all are."""
+def walk_lines(order, begin, tails, heads, out):
+    """Fill ``out`` with the nodes of each line, one more than edges; return the first line that is not a walk, or -1.
+
+    Line ``i`` has the edges of ``order`` from ``begin[i]`` on, which join ``tails`` and ``heads``.
+    """
     for line in range(len(begin) - 1):
         first, last = begin[line], begin[line + 1]
         good = False
@@ -38,13 +41,16 @@ def walked(order, begin, tails, heads, out):
 
 @njit(cache=True, nogil=True)
 def share_variance(shares, gaussian):
-    """The variance of a number with each of these shares."""
+    """Return the variance of a number with each of these shares."""
     return 1.0 / shares if gaussian else 1.0 / (shares * shares)
 
 
 @njit(cache=True, nogil=True)
 def _score(length, first, last, weight, sizes, variance):
-    """The weighted sum of the variances of all pieces of a line."""
+    """Return the weighted sum of the variances of all pieces, from ``first`` to ``last``, of a line of this ``length``.
+
+    ``weight`` is that of each piece; ``sizes`` and ``variance`` are those of ``piece_variance``.
+    """
     total = 0.0
     for i in range(len(first)):
         total += weight[i] * piece_variance(length, first[i], last[i], sizes, variance)
@@ -53,10 +59,11 @@ def _score(length, first, last, weight, sizes, variance):
 
 @njit(cache=True, nogil=True)
 def best_ladders(begin, lengths, first, last, weight, start, sizes, shares, gaussian, choice):
-    """For each line the ladder of least score; ladder 0 is the plain one.
+    """Fill ``choice`` with the ladder of least score for each line; ladder 0 is the plain one.
 
-    Line i has the pieces ``begin[i] .. begin[i + 1] - 1``.  Tried are ladders that fit it: all sizes but the last are
-    below its length, and the last is not far beyond.
+    Line i has ``lengths[i]`` edges and the pieces ``begin[i] .. begin[i + 1] - 1``, from ``first`` to ``last`` and with
+    a ``weight`` each.  Ladder k has ``sizes`` and ``shares`` from ``start[k]`` on, of ``gaussian`` noise or Laplace.
+    Ladders are tried that fit a line: all sizes but the last are below its length, and the last is not far beyond.
     """
     variance = share_variance(shares, gaussian)
     for line in range(len(lengths)):
@@ -76,8 +83,11 @@ def best_ladders(begin, lengths, first, last, weight, start, sizes, shares, gaus
 
 
 @njit(cache=True, nogil=True)
-def polished(begin, lengths, first, last, weight, start, sizes, choice, gaussian, shares):
-    """Move the shares of each line, one level at a time and less and less, as long as its score falls; in place."""
+def refine_shares(begin, lengths, first, last, weight, start, sizes, choice, gaussian, shares):
+    """Change the ``shares`` of each line in place, one level at a time in smaller steps, as long as its score falls.
+
+    The other arguments are those of ``best_ladders``, which fills ``choice``.
+    """
     for line in range(len(lengths)):
         a, b = begin[line], begin[line + 1]
         mine = sizes[start[choice[line]] : start[choice[line] + 1]]
@@ -104,7 +114,10 @@ def polished(begin, lengths, first, last, weight, start, sizes, choice, gaussian
 
 @njit(cache=True, nogil=True)
 def chosen_variances(begin, lengths, first, last, start, sizes, choice, shares, gaussian, out):
-    """The variance of every piece under the ladder and the shares of its line."""
+    """Fill ``out`` with the variance of every piece under the ladder and the ``shares`` of its line.
+
+    The other arguments are those of ``best_ladders``, which fills ``choice``.
+    """
     for line in range(len(lengths)):
         mine = sizes[start[choice[line]] : start[choice[line] + 1]]
         variance = share_variance(shares[line, : len(mine)].copy(), gaussian)
@@ -114,7 +127,7 @@ def chosen_variances(begin, lengths, first, last, start, sizes, choice, shares, 
 
 @njit(cache=True, nogil=True)
 def line_tops(begin, nodes, depth):
-    """The node of each line that is nearest to the root, and which of its nodes that is."""
+    """Return the node of each line that is nearest to the root, and its place on the line."""
     lines = len(begin) - 1
     top, place = np.empty(lines, np.int64), np.empty(lines, np.int64)
     for line in range(lines):
@@ -128,11 +141,12 @@ def line_tops(begin, nodes, depth):
 
 @njit(cache=True, nogil=True)
 def forest_pieces(depth, line_above, place, top, top_place, sources, targets, begin, out):
-    """Cut the path of each pair in a forest: climb from both ends, the end whose line reaches less high first.
+    """Divide the path of each pair in a forest: go up from both ends, first from the one whose line ends lower.
 
-    ``line_above`` is the line of the edge above each node, -1 for roots, and ``place`` the node's place on it.  Pair i
-    fills ``out[:, begin[i] : begin[i + 1]]`` with line, first and last place.  With no room in ``out`` nothing is
-    filled, but ``begin[i + 1]`` takes the number of pieces.
+    ``depth`` is that of each node, ``line_above`` the line of the edge above it, -1 for roots, and ``place`` its place
+    there; ``top`` and ``top_place`` are those of ``line_tops``.  Pair i of ``sources`` and ``targets`` fills ``out[:,
+    begin[i] : begin[i + 1]]`` with line, first and last place.  With no room in ``out`` nothing is filled, but
+    ``begin[i + 1]`` takes the number of pieces.
     """
     fill = out.shape[1] > 0
     for i in range(len(sources)):
@@ -158,10 +172,11 @@ def forest_pieces(depth, line_above, place, top, top_place, sources, targets, be
 
 @njit(cache=True, nogil=True)
 def route_pieces(start, heads, edges, lengths, distance, targets, line, place, out):
-    """Cut the shortest path from one source to each target, backwards; return how many pieces there are.
+    """Divide the shortest path from one source to each of ``targets``, backwards; return the number of pieces.
 
+    Arcs are those of ``start``, ``heads``, ``edges`` and ``lengths``, with the ``line`` and ``place`` of each edge;
     ``distance`` is a row of distances from the source.  Rows of ``out``: number of the target, line, first and last
-    place; what does not fit is counted only.
+    place; pieces beyond its size are only counted.
     """
     count = 0
     for i in range(len(targets)):

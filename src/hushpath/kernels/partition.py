@@ -102,21 +102,6 @@ def _peel(start, heads, most, parent):
 
 
 @njit(cache=True, nogil=True)
-def link_lengths(link, upward, lengths, directed, up, down):
-    """Lower ``up`` and ``down`` to the lengths of the links from each contracted vertex to its parent, and back.
-
-    ``link`` and ``upward`` are those of ``ContractedNetwork``; ``lengths`` are given per edge, and ``directed``.
-    """
-    for e in range(len(link)):
-        i = link[e]
-        if i >= 0:
-            if upward[e] or not directed:
-                up[i] = min(up[i], lengths[e])
-            if not upward[e] or not directed:
-                down[i] = min(down[i], lengths[e])
-
-
-@njit(cache=True, nogil=True)
 def tree_distances(trees, own, links, second, directed, entries, across):
     """Fill ``entries`` with the distances of some ``trees``: to core entries and back, and among their own vertices.
 
@@ -257,19 +242,6 @@ def _list_branch(root, kids, child, out, filled):
         for u in child[kids[v] : kids[v + 1]]:
             out[filled], filled = u, filled + 1
     return filled
-
-
-@njit(cache=True, nogil=True)
-def edges_are_nested(last, home, tails, heads):
-    """Tell whether the homes of the two ends of every edge are on one path to the root: the one axiom of a partition.
-
-    ``last`` is the end of each cell's subtree, ``home`` the cell of each vertex; edges join ``tails`` and ``heads``.
-    """
-    for e in range(len(tails)):
-        a, b = min(home[tails[e]], home[heads[e]]), max(home[tails[e]], home[heads[e]])
-        if b >= last[a]:
-            return False
-    return True
 
 
 @njit(cache=True, nogil=True)

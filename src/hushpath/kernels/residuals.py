@@ -9,9 +9,11 @@ Within a cell every weight is as likely as another.  Noise is taken as continuou
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import Float
 from ..compiled import njit
 
 ROOT_TWO = math.sqrt(2.0)
@@ -91,14 +93,37 @@ def _row(gaussian, value, scale, ends, low, out, tails):
     out[cells] = max(_density(gaussian, (low - value) / scale), TINY)
 
 
+class NoisyValues(NamedTuple):
+    """Noisy values of edges, and where their true weights may be.
+
+    Attributes:
+        gaussian: whether noise is normal, not Laplace.
+        values, scales: noisy value of each edge, and scale of its noise.
+        guess, stretch: location of its log weight, and the factor of its residuals.
+        cells: where the cells of residuals end.
+        offset: what is added to weights before taking logarithms.
+        low, top: bounds of each weight.
+    """
+
+    gaussian: bool
+    values: Float
+    scales: Float
+    guess: Float
+    stretch: Float
+    cells: Float
+    offset: float
+    low: Float
+    top: Float
+
+
 @njit(cache=True, nogil=True)
-def likelihood(gaussian, values, scales, guess, stretch, cells, offset, low, top, out, first, last, begin, end):
+def likelihood(seen, out, first, last, begin, end):
     """Fill ``out[i]`` with the likelihood of each cell of edge ``i``, and of its lowest weight in the last column.
 
-    For edges from ``begin`` up to ``end``.
-
-    Cells from ``first[i]`` up to ``last[i]`` lie within its bounds.
+    ``seen`` are ``NoisyValues``; edges are those from ``begin`` up to ``end``.  Cells from ``first[i]`` up to
+    ``last[i]`` are within the bounds.
     """
+    gaussian, values, scales, guess, stretch, cells, offset, low, top = seen
     ends, tails, growth = np.empty(len(cells)), np.empty(len(cells)), np.exp(cells)
     for i in range(begin, end):
         _ends(guess[i], stretch[i], cells, growth, offset, top[i], low[i], ends)
@@ -118,35 +143,17 @@ def _inside(ends):
 
 
 @njit(cache=True, nogil=True)
-def posterior(
-    gaussian,
-    values,
-    scales,
-    guess,
-    stretch,
-    cells,
-    offset,
-    low,
-    top,
-    shares,
-    which,
-    mass,
-    uniform,
-    before,
-    mean,
-    residual,
-    spread,
-    draws,
-    begin,
-    end,
-):
-    """Mean weight ``before`` and after the noisy value is seen, mean residual, its variance, and draws of the weight.
+def posterior(seen, prior, uniform, moments, draws, begin, end):
+    """Fill the posterior ``moments`` of each edge, and ``draws`` of its weight made of ``uniform`` numbers.
 
-    Draws are made of given uniform numbers.
-
-    The prior of edge ``i`` mixes the bells ``mass``, each cut off at the bounds, in the shares of its class
-    ``which[i]``; the last share is that of its lowest weight.  For edges from ``begin`` up to ``end``.
+    ``seen`` are ``NoisyValues``.  Rows of ``moments`` are the mean weight before and after the noisy value is seen, the
+    mean residual and its variance.  ``prior`` has shares by class, the class of each edge, and bells over cells, which
+    are cut off at the bounds and mixed in these shares; the last share is that of the lowest weight.  Edges are those
+    from ``begin`` up to ``end``.
     """
+    gaussian, values, scales, guess, stretch, cells, offset, low, top = seen
+    shares, which, mass = prior
+    before, mean, residual, spread = moments[0], moments[1], moments[2], moments[3]
     count, bells = len(cells) - 1, len(mass)
     ends, tails, chance, growth = np.empty(count + 1), np.empty(count + 1), np.empty(count + 1), np.exp(cells)
     # Priors by class and bounds, made when first needed: most edges share theirs with others.
@@ -159,19 +166,19 @@ def posterior(
             value = min(max(value, -FAR * scale), top[i] + FAR * scale)
         _row(gaussian, value, scale, ends, low[i], chance, tails)
         first, last = _inside(ends)
-        prior = kept[which[i], first, last]
+        mixed = kept[which[i], first, last]
         if known[which[i], first, last] == 0:
             known[which[i], first, last] = 1
-            prior[:] = 0.0
+            mixed[:] = 0.0
             for k in range(bells):
                 whole = mass[k, first:last].sum()
                 if whole > LEAST:
-                    prior[first:last] += share[k] / whole * mass[k, first:last]
-        before[i] = _mean_before(prior, share[bells], ends, low[i])
+                    mixed[first:last] += share[k] / whole * mass[k, first:last]
+        before[i] = _mean_before(mixed, share[bells], ends, low[i])
         chance[count] *= share[bells]
         total = chance[count]
         for j in range(count):
-            chance[j] *= prior[j]
+            chance[j] *= mixed[j]
             total += chance[j]
         if not total > 0.0:
             total = chance[count] = 1.0

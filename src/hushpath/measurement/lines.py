@@ -30,9 +30,9 @@ from ..kernels.laminar import (
     uneven_variances,
     variances,
 )
-from ..kernels.lines import forest_pieces, line_tops, route_pieces, walked
-from ..kernels.paths import distances_from, in_threads
-from ..kernels.search import fill_hops
+from ..kernels.lines import forest_pieces, line_tops, route_pieces, walk_lines
+from ..kernels.paths import distances_from
+from ..kernels.search import FREE, hops_from
 from ..network.topology import Topology
 from ..privacy.certificate import Exposure
 from ..separators.hierarchy import Lists
@@ -63,7 +63,7 @@ class Pieces(NamedTuple):
 def line_nodes(topology: Topology, lines: Lines) -> Int:
     """The nodes each line passes, line behind line, one more than it has edges."""
     nodes = np.empty(len(lines.order) + len(lines), np.int64)
-    wrong = walked(lines.order, lines.start, topology.tails, topology.heads, nodes)
+    wrong = walk_lines(lines.order, lines.start, topology.tails, topology.heads, nodes)
     if wrong >= 0:
         raise FileFormatError(f"the edges of line {wrong} do not follow each other")
     return nodes
@@ -117,7 +117,8 @@ def sampled_routes(topology: Topology, lines: Lines, rng: np.random.Generator, *
     if drawn:
         distances_from(arcs, lengths, sources, rows)
     else:
-        in_threads(lambda part: fill_hops(arcs.start, arcs.heads, sources[part], rows[part]), len(sources))
+        rows[:] = [hops_from(arcs.start, arcs.heads, source) for source in sources]
+        rows[rows == FREE] = np.inf
     found, pairs = [np.empty((4, 0), np.int64)], 0
     for row in rows:
         near = np.flatnonzero(np.isfinite(row) & (row > 0))

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Bool, Float, Int, frozen
-from ..kernels.lines import best_ladders, chosen_variances, polished
+from ..kernels.lines import best_ladders, chosen_variances, refine_shares
 from ..kernels.paths import in_threads
 from ..measurement.anchors import is_forest
 from ..measurement.lines import WHOLE, LineBlock, Pieces, sampled_in_forest, sampled_routes
@@ -173,7 +173,7 @@ class _Tuning:
 
         def polish(few: slice) -> None:
             mine = begin[few.start : few.stop + 1], self.lengths[few]
-            polished(*mine, *what, choice[few], self.gaussian, shares[few])
+            refine_shares(*mine, *what, choice[few], self.gaussian, shares[few])
 
         for turn in range(ROUNDS):
             weight[:] = 1 / np.sqrt(base + part.per_pair(variance))[part.pair]

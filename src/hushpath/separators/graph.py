@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Int
 from ..compiled import njit
-from ..kernels.search import components, only
+from ..kernels.search import allow_only, components
 from ..network.topology import Topology, simple_rows
 
 SEPARATOR, LEFT, RIGHT = 0, 1, 2
@@ -121,7 +121,7 @@ def pack_components(start, heads, side):
     Components go largest first (ties: the one with the smallest vertex) to the lighter side.  Returns the sizes of
     the two sides; the left is never the smaller one unless there is nothing to pack.
     """
-    order, begin = components(start, heads, only(side != SEPARATOR))
+    order, begin = components(start, heads, allow_only(side != SEPARATOR))
     sizes = np.diff(begin)
     left, right = 0, 0
     for c in np.argsort(-sizes, kind="mergesort"):

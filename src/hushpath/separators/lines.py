@@ -60,7 +60,7 @@ def traffic(topology: Topology) -> Int:
     if topology.directed:
         return frozen(np.zeros(topology.num_edges), np.int64)
     arcs = topology.arcs
-    return frozen(_bridge_traffic(arcs.start, arcs.heads, arcs.edges, topology.num_edges), np.int64)
+    return frozen(bridge_traffic(arcs.start, arcs.heads, arcs.edges, topology.num_edges), np.int64)
 
 
 def bridges(topology: Topology) -> Bool:
@@ -80,7 +80,7 @@ def lines_of(topology: Topology) -> Lines:
 
 
 @njit(cache=True, nogil=True)
-def _bridge_traffic(start, heads, edges, num_edges):
+def bridge_traffic(start, heads, edges, num_edges):
     """Count the pairs of nodes that each bridge separates, s (n - s) in a component of n; 0 for edges on a cycle.
 
     Node ``v`` has the arcs ``start[v] .. start[v + 1] - 1`` with ``heads`` and ``edges``, of ``num_edges`` in all.

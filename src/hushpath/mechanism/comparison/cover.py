@@ -21,7 +21,7 @@ import numpy as np
 
 from ...arrays import Float, Int
 from ...errors import OptionError
-from ...kernels.search import nearest_chosen
+from ...kernels.search import find_nearest
 from ...measurement.blocks import CliqueBlock
 from ...measurement.strategy import Strategy
 from ...network.topology import Topology
@@ -72,7 +72,7 @@ def published_hops(problem: Problem, *, grid: bool) -> int:
 
 def move_errors(topology: Topology, chosen: Int, largest_weight: float) -> Float:
     """What the two moves may cost pairs of nodes: half of the largest weight a hop, in directions that know nothing."""
-    hops = nearest_chosen(topology.arcs.start, topology.arcs.heads, chosen)[1]
+    hops = find_nearest(topology.arcs.start, topology.arcs.heads, chosen)[1]
     return np.asarray(np.hypot(hops, np.roll(hops, len(hops) // 2)) * (largest_weight / 2))
 
 
