@@ -114,7 +114,7 @@ class Index:
     labels: Labels | None = None
 
     def __post_init__(self, core_entries: CoreEntries | None) -> None:
-        """Without contraction, every vertex is its own core entry."""
+        """Make every vertex its own core entry if the network was not contracted."""
         self.entries = core_entries or _uncontracted(self.layout.num_nodes, self.tables.side_out.dtype)
 
     @classmethod
@@ -241,6 +241,7 @@ class Index:
         _in_blocks(lambda rows: rows_by_panels(sources[rows], rows, query, asked, out), order, ROWS_AT_ONCE)
 
     def _products(self, sources: Int, targets: Int, order: Int, out: Any) -> None:
+        """Fill ``out`` as ``matrix`` does, for ``sources`` in this ``order`` and ``targets``, by products of labels."""
         query, at_column = self._query, np.argsort(self._deepest(targets), kind="stable")
         sorted_ = targets[at_column]
         _in_blocks(

@@ -156,7 +156,7 @@ def contract(network: Wiring) -> ContractedNetwork:
 
 
 def _links(network: Wiring, tree: Int, parent: Int, slot: Int, count: int) -> tuple[Int, Bool]:
-    """Return the ``link`` of each edge and whether it leads up, as ``ContractedNetwork`` describes them.
+    """Return the ``link`` of each edge and whether it leads up, of a ``network`` as ``ContractedNetwork`` has them.
 
     ``tree`` and ``parent`` are those of each vertex, ``slot`` its position among ``count`` contracted vertices.
     """

@@ -35,7 +35,7 @@ from ..network.topology import Topology, Wiring
 from ..progress import steps
 from ..separators.hierarchy import Hierarchy, Lists
 
-TOGETHER = 2 + THREADS.bit_length()  # levels whose cells stand side by side: enough subtrees for every thread
+TOGETHER = 2 + THREADS.bit_length()  # levels whose cells are kept side by side: enough subtrees for every thread
 MOST_BOUNDARY = 64  # vertices per vertex and cell, on average; road networks have two
 
 
@@ -48,7 +48,7 @@ class Layout:
         parent, last: parent of each cell (-1 for the root) and end of its subtree.
         home, row: per vertex, the cell where its path up starts and its row there (a hub, or an own vertex of a leaf).
         hub_start, hubs: hubs of each cell; their positions are the slots.
-        bound_start, bound, slot: boundary vertices of each cell, and the slot each of them stands for.
+        bound_start, bound, slot: boundary vertices of each cell, and the slot of each of them.
         above, here: places of the boundary among the members of the parent and of the cell itself.
         members: how many members (hubs and boundary) a split cell has.
         has_inner: which cells are leaves whose own distances are kept as a table.
@@ -118,7 +118,7 @@ class Layout:
     def _number(
         cls, cells: Int, parent: Int, last: Int, home: Int, hubs: Lists, bound: Lists, has_inner: Bool
     ) -> Layout:
-        """Complete a layout: the arguments are its attributes, with ``hubs`` and ``bound`` as lists by cell."""
+        """Complete a layout from ``cells``, ``parent``, ``last``, ``home``, ``has_inner``; ``hubs`` and ``bound`` by cell."""
         lists = hubs.start, hubs.items, bound.start, bound.items
         row = np.empty(len(home), np.int64)
         made = cls(cells, parent, last, home, row, *lists, *boundary_slots(len(home), parent, *lists), has_inner)
@@ -296,13 +296,13 @@ def partition_graphs(layout: Layout, network: Wiring) -> Graphs:
 def _seal_graphs(
     network: Wiring, vertices: Lists, edges: Lists, lengths: NDArray[Any], public: tuple[Int, Int, NDArray[Any]]
 ) -> Graphs:
-    """Put together ``vertices`` and ``edges`` by cell, a length per edge of the ``network``, and ``public`` arcs."""
+    """Put together ``vertices`` and ``edges`` by cell, ``lengths`` per edge of the ``network``, and ``public`` arcs."""
     mine = edges.start, network.tails[edges.items], network.heads[edges.items], lengths[edges.items]
     return Graphs(*map(sealed, (vertices.start, vertices.items, *mine, *public)), directed=network.directed)
 
 
 def outer_room(layout: Layout, *, keep_leaves: bool = False) -> tuple[Int, int]:
-    """Return the place of each cell's boundary distances in a buffer, and its size; ``keep_leaves``: for good."""
+    """Return the place of each cell's boundary distances in a buffer, and its size; ``keep_leaves`` keeps leaves."""
     place, room = outer_places(layout.flat, layout.level, TOGETHER, keep_leaves)
     return place, int(room)
 
@@ -311,7 +311,7 @@ def table_bytes(layout: Layout, *, symmetric: bool, size: int = 8) -> int:
     """Count the memory that the tables need at their peak, at ``size`` bytes a number."""
     side, square, inner = layout.table_sizes
     largest = int(np.where(layout.leaf, layout.rows + np.diff(layout.bound_start), layout.members).max())
-    at_work = 2 * THREADS * largest**2  # while a cell is made, its table stands beside what is kept of it
+    at_work = 2 * THREADS * largest**2  # while a cell is made, its table exists beside what is kept of it
     return size * ((side + square) * (1 if symmetric else 2) + inner + outer_room(layout)[1] + at_work)
 
 

@@ -70,7 +70,8 @@ def error_limits(parent, sums, variance, limit):
 def _upwards(parent, sums, values, variance):
     """Return from what is measured at and below each number: its estimate and the total of its parts; both variances.
 
-    Last the weight that its own measurement gets beside its parts.  Arguments are those of ``least_squares``.
+    Last the weight that its own measurement gets beside its parts.  Arguments ``parent``,
+    ``sums``, ``values`` and ``variance`` are those of ``least_squares``.
     """
     count = len(parent)
     estimate, total = values.copy(), np.zeros(count)

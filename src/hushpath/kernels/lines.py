@@ -86,7 +86,8 @@ def best_ladders(begin, lengths, first, last, weight, start, sizes, shares, gaus
 def refine_shares(begin, lengths, first, last, weight, start, sizes, choice, gaussian, shares):
     """Change the ``shares`` of each line in place, one level at a time in smaller steps, as long as its score falls.
 
-    The other arguments are those of ``best_ladders``, which fills ``choice``.
+    ``begin``, ``lengths``, ``first``, ``last``, ``weight``, ``start``, ``sizes`` and ``gaussian`` are those of
+    ``best_ladders``, which fills ``choice``.
     """
     for line in range(len(lengths)):
         a, b = begin[line], begin[line + 1]
@@ -116,7 +117,8 @@ def refine_shares(begin, lengths, first, last, weight, start, sizes, choice, gau
 def chosen_variances(begin, lengths, first, last, start, sizes, choice, shares, gaussian, out):
     """Fill ``out`` with the variance of every piece under the ladder and the ``shares`` of its line.
 
-    The other arguments are those of ``best_ladders``, which fills ``choice``.
+    ``begin``, ``lengths``, ``first``, ``last``, ``start``, ``sizes``, ``choice`` and ``gaussian`` as in
+    ``refine_shares``.
     """
     for line in range(len(lengths)):
         mine = sizes[start[choice[line]] : start[choice[line] + 1]]

@@ -5,7 +5,7 @@ vertex it left, that vertex counts twice).  So all its distances follow from its
 first.
 
 *Cells.*  In the *elimination tree* of an order the parent of a vertex is the first of its neighbours to be eliminated
-after it, in the graph where eliminated vertices have joined their neighbours.  The ends of an edge lie on one path to
+after it, in the graph where eliminated vertices have joined their neighbours.  The ends of an edge are on one path to
 the root, so what is below a vertex is separated from the rest by vertices above it.
 """
 
@@ -106,8 +106,9 @@ def tree_distances(trees, own, links, second, directed, entries, across):
     """Fill ``entries`` with the distances of some ``trees``: to core entries and back, and among their own vertices.
 
     ``own`` are the contracted vertices, ``second`` is the second end of each tree.  ``links`` has the place of each
-    parent (-1 for the first end) and the lengths to it and back; ``across`` takes the distances from end to end.
-    Vertex 0 of a table is the first end, the last one the second; without a second end, the last row stays empty.
+    parent (-1 for the first end) and the lengths to it and back; ``across`` takes the distances from end to end;
+    ``directed`` is that of the network. Vertex 0 of a table is the first end, the last one the second; without a second
+    end, the last row stays empty.
     """
     above, up, down = links
     start, out, into, inner, inner_start = entries.start, entries.out, entries.into, entries.inner, entries.inner_start

@@ -24,13 +24,13 @@ LEAST = 1e-9  # a bell with less of it within the bounds is left out
 
 @njit(cache=True, nogil=True)
 def _tail(gaussian, t):
-    """The chance that standard noise is farther out than ``t``, on the same side."""
+    """Return the chance that standard noise is farther out than ``t``, on the same side."""
     return 0.5 * math.erfc(abs(t) / ROOT_TWO) if gaussian else 0.5 * math.exp(-abs(t))
 
 
 @njit(cache=True, nogil=True)
 def _moment(gaussian, t, beyond):
-    """The mean of standard noise below ``t`` (noise above it counting as 0); ``beyond`` is the tail of ``t``."""
+    """Return the mean of standard noise below ``t`` (noise above it counting as 0); ``beyond`` is the tail of ``t``."""
     if gaussian:
         return -math.exp(-0.5 * t * t) / math.sqrt(2 * math.pi)
     return beyond * (t - 1) if t < 0 else -beyond * (t + 1)
@@ -38,7 +38,7 @@ def _moment(gaussian, t, beyond):
 
 @njit(cache=True, nogil=True)
 def _inner(a, beyond_a, c, beyond_c):
-    """The chance that standard noise lies between ``a < c``, from their tails; accurate on both sides."""
+    """Return the chance of standard noise between ``a < c``, accurately, from its tails ``beyond_a``, ``beyond_c``."""
     if a >= 0:
         return beyond_a - beyond_c
     if c <= 0:
@@ -63,7 +63,10 @@ def _stretched(residual, stretch, farthest):
 
 @njit(cache=True, nogil=True)
 def _ends(guess, stretch, cells, growth, offset, top, low, out):
-    """Where the cells of one edge end, as weights within its bounds; ``growth`` are exponentials of the cells."""
+    """Fill ``out`` with the ends of the ``cells`` of one edge, as weights from ``low`` to ``top``.
+
+    ``guess``, ``stretch`` and ``offset`` are those of ``NoisyValues``; ``growth`` are exponentials of the cells.
+    """
     middle = math.exp(min(guess, 600.0))
     for j in range(len(growth)):
         times = growth[j] if stretch == 1.0 else math.exp(_stretched(cells[j], stretch, cells[-1]))
@@ -72,9 +75,10 @@ def _ends(guess, stretch, cells, growth, offset, top, low, out):
 
 @njit(cache=True, nogil=True)
 def _row(gaussian, value, scale, ends, low, out, tails):
-    """The likelihood of each cell (0 outside the bounds) and of the lowest weight, up to a factor of the edge's own.
+    """Fill ``out`` with the likelihood of each cell (0 outside the bounds) and of the lowest weight, up to a factor.
 
-    Noise of infinite scale says nothing.  ``tails`` takes those of noise at the ends of the cells.
+    ``gaussian`` noise (else Laplace) of this ``scale`` gave ``value``; at an infinite scale it says nothing.  ``ends``
+    are those of the cells, ``low`` is the lowest weight, ``tails`` takes those of noise at the ends.
     """
     cells = len(ends) - 1
     a = (ends[0] - value) / scale
@@ -206,7 +210,7 @@ def posterior(seen, prior, uniform, moments, draws, begin, end):
 
 @njit(cache=True, nogil=True)
 def _mean_before(prior, lowest, ends, low):
-    """The mean weight by the prior alone; ``lowest`` is the chance of the lowest weight."""
+    """Return the mean weight by the ``prior`` of cells between ``ends``; ``lowest`` is the chance of ``low``."""
     total, mean = lowest, lowest * low
     for j in range(len(prior)):
         total += prior[j]
@@ -216,7 +220,10 @@ def _mean_before(prior, lowest, ends, low):
 
 @njit(cache=True, nogil=True)
 def _cell_mean(gaussian, value, scale, low, high, beyond_low, beyond_high):
-    """The mean weight in a cell, given the noisy value and the tails of noise at both ends."""
+    """Return the mean weight in a cell from ``low`` to ``high``, given the noisy ``value``.
+
+    ``gaussian`` and ``scale`` describe the noise, ``beyond_low`` and ``beyond_high`` are its tails at both ends.
+    """
     a, c = (low - value) / scale, (high - value) / scale
     mass = _inner(a, beyond_low, c, beyond_high)
     if c - a < 1e-6 or mass < 1e-12:  # flat, or far in a tail, where the near end holds all
@@ -228,7 +235,10 @@ def _cell_mean(gaussian, value, scale, low, high, beyond_low, beyond_high):
 
 @njit(cache=True, nogil=True)
 def _cell_draw(gaussian, value, scale, low, high, share):
-    """The weight below which this share of the cell's posterior lies; for normal noise by halving."""
+    """Return the weight below which this ``share`` of the posterior in a cell is; for normal noise by bisection.
+
+    ``gaussian``, ``value``, ``scale``, ``low`` and ``high`` are those of ``_cell_mean``.
+    """
     a, c = (low - value) / scale, (high - value) / scale
     mass = _between(gaussian, a, c)
     if c - a < 0.1 or mass < 1e-12:

@@ -65,7 +65,7 @@ def fill_cells(cells, t, graphs, nothing, tables, place, outer):
 def _join_children(b, t, graphs, nothing, place, outer, spare):
     """Return distances between the members of a split cell ``b``, from its children's outer tables and its own edges.
 
-    The arguments are those of ``fill_cells``; ``spare`` holds -1 everywhere.
+    ``t``, ``graphs``, ``nothing``, ``place`` and ``outer`` are those of ``fill_cells``; ``spare`` holds -1 everywhere.
     """
     table = np.full((t.members[b], t.members[b]), nothing)
     for i in range(len(table)):

@@ -74,8 +74,8 @@ def _split_cell(
 ) -> tuple[Split, list[tuple[Int, Int]]] | None:
     """Split one cell; return the separator and, per child, local vertices and edges, private and public.
 
-    The cell is a ``graph`` with the ``edges`` between its local ``tails`` and ``heads``; ``keep_inner`` keeps edges
-    inside the separator in both children.
+    The ``splitter`` separates a cell that is connected, a ``graph`` with the ``edges`` between its local ``tails`` and
+    ``heads``; ``keep_inner`` keeps edges inside the separator in both children.
     """
     split = _split_apart(graph) or (splitter.split(graph) if graph.num_nodes >= 3 else None)
     if split is None:
@@ -119,9 +119,9 @@ def separator_hierarchy(
 ) -> tuple[Hierarchy, str]:
     """Return the hierarchy of cells, and one or two sentences on how it was made.
 
-    ``family`` is that of ``choose_family``, the other options those of ``build_hierarchy``: ``leaf_size``, ``depth``
-    and ``hops``.  With ``hops`` on planar and general networks the Covering Lemma is used: hop clusters are contracted,
-    the rest is separated and expanded, and separator and cover come together.
+    For a ``topology``, ``family`` is that of ``choose_family``, the other options those of ``build_hierarchy``:
+    ``leaf_size``, ``depth`` and ``hops``.  With ``hops`` on planar and general networks the Covering Lemma is used: hop
+    clusters are contracted, the rest is separated and expanded, and separator and cover come together.
     """
     splitter, name, why = family_of(topology, family)
     if hops > 0 and name in ("general", "planar"):

@@ -16,7 +16,7 @@ again from the best separator found.  All cells: the difference of the hop dista
 ("inertial flow" without coordinates).  Small cells do without METIS, whose call costs more than it brings there.
 
 Flow.  ``role`` classifies each vertex, as a sum: ``SOURCE`` where paths may begin, ``TARGET`` where they may end, and
-``BEHIND`` if no path passes there, because the vertex lies behind the sources or targets and keeps its side.  Any other
+``BEHIND`` if no path passes there, because the vertex is behind the sources or targets and keeps its side.  Any other
 vertex may be taken into the separator, sources and targets too.  Each vertex carries one path (Menger).  State ``v`` is
 "a path arrives at v", state ``n + v`` "a path leaves v"; an arriving path passes through a free vertex, and at a taken
 one it pushes the old path back along ``back``.  Phases are Dinic's: hop levels of the states, then disjoint shortest

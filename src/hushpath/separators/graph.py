@@ -57,7 +57,10 @@ class Graph:
 
     @classmethod
     def from_edges(cls, num_nodes: int, tails: Int, heads: Int, vertices: Int | None = None) -> Graph:
-        """Build from edge ends; loops and parallel edges are merged away."""
+        """Build a graph on ``num_nodes`` from edges between ``tails`` and ``heads``, without loops and parallel edges.
+
+        ``vertices`` are those of the whole network, the same if it is not given.
+        """
         rows = simple_rows(num_nodes, tails, heads)
         return cls(*rows, np.arange(num_nodes) if vertices is None else vertices)
 
@@ -99,7 +102,7 @@ class Splitter(Protocol):
 
 
 def separates(graph: Graph, split: Split) -> bool:
-    """Whether no edge joins the two sides: the defining axiom, checked for every separator that is used."""
+    """Tell whether no edge joins the two sides: the defining axiom, checked for every separator that is used."""
     tails, heads = graph.edges()
     a, b = split.side[tails], split.side[heads]
     return not bool(((a == LEFT) & (b == RIGHT) | (a == RIGHT) & (b == LEFT)).any())

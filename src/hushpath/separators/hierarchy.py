@@ -17,7 +17,7 @@ out which cell owns each edge, so that neither can be claimed:
                  public one either)
     shrinking    each child has fewer vertices than its parent
     ownership    an edge inside a cell's separator belongs to that cell; any other edge goes on to one child, which
-                 holds both its ends; so an edge lies in its home cell and the cells above it: one cell a level
+                 holds both its ends; so an edge is in its home cell and the cells above it: one cell a level
     covering     each separator vertex reaches a hub within ``hops`` steps inside the separator (covered flavour)
 """
 
@@ -48,7 +48,7 @@ AXIOMS = (
     "cover: a child holds a vertex that its parent does not",
     "separation: two children share a vertex that is not in the separator",
     "cover: a vertex is in neither child",
-    "separation: an edge lies in neither child",
+    "separation: an edge is in neither child",
     "separation: a public edge joins the two sides of a separator",
     "covering: a hub is not in the separator",
     "covering: a separator vertex is in one child only",
@@ -71,7 +71,7 @@ class Lists:
 
     @classmethod
     def of(cls, lists: list[Int]) -> Lists:
-        """Pack lists behind each other."""
+        """Pack lists one after the other."""
         start = starts(np.array([len(one) for one in lists], np.int64))
         return cls(sealed(start), sealed(concatenated(lists).astype(np.int64)))
 
@@ -117,11 +117,11 @@ class Hierarchy:
         num_nodes: of the whole network.
         parent: parent cell of each cell; -1 for the root, cell 0.
         vertices: V_b of each cell, increasing.
-        separators: S_b of each cell, increasing; empty for leaves and for cells that merely fell apart.
+        separators: S_b of each cell, increasing; empty for leaves and for cells that are not connected.
         hubs: the separator vertices between which distances are measured; the separator itself unless covered.
         home: for each edge of the network the deepest cell that holds it as a private edge.
         hops: radius of the covers; 0 in the plain flavour.
-        family: how separators were found, for people.
+        family: the name of the family of separators.
     """
 
     num_nodes: int
@@ -163,7 +163,7 @@ class Hierarchy:
             raise FileFormatError(f"{AXIOMS[axiom]} (cell {cell})")
         # Every edge is listed with every cell above it; separators halve cells, so these lists are short.
         if int((hierarchy.level[home] + 1).sum()) > max(MOST_LEVELS * topology.num_edges, 2**22):
-            raise FileFormatError(f"numbering: edges lie in more than {MOST_LEVELS} cells on average")
+            raise FileFormatError(f"numbering: edges are in more than {MOST_LEVELS} cells on average")
         return replace(hierarchy, home=frozen(home, np.int64))
 
     @property
@@ -229,14 +229,14 @@ class Hierarchy:
         return self.homes_of(self.hubs)
 
     def homes_of(self, chosen: Lists) -> Int:
-        """The topmost cell that chose each vertex, or its (first) leaf if none did."""
+        """Return the topmost cell that chose each vertex, or its (first) leaf if none did."""
         home = np.full(self.num_nodes, -1, np.int64)
         for cell in range(self.num_cells - 1, -1, -1):
             home[self.vertices[cell] if self.is_leaf[cell] else chosen[cell]] = cell
         return home
 
     def facts(self) -> dict[str, Any]:
-        """The measured p, q, q' of Definition 1, depth and number of cells, and what theory says beside them.
+        """Return the measured p, q, q' of Definition 1, depth and number of cells, and their values in theory.
 
         ``theory_p``: 1 for trees, the shorter side of a grid (at most sqrt(n)), sqrt(8 n) for planar graphs (Lipton and
         Tarjan); ``None`` where only the found width or nothing is known.  ``theory_q`` is 2/3, and ``theory_depth`` is

@@ -150,7 +150,7 @@ def _join_edges(start, edges, tails, traffic):
 
 @njit(cache=True, nogil=True)
 def _join(partner, tails, v, one, other):
-    """Make two edges ``partner`` of each other at node ``v``; ``tails`` tells which end of each that is."""
+    """Join the edges ``one`` and ``other`` at node ``v`` in ``partner``; ``tails`` tells which end that is."""
     partner[one, 0 if tails[one] == v else 1] = other
     partner[other, 0 if tails[other] == v else 1] = one
 

@@ -55,7 +55,7 @@ class PlanarSplitter:
 
 
 def keeps_bounds(side: NDArray[np.int8]) -> bool:
-    """Whether a separator has at most sqrt(8 n) vertices, and both sides at least one and at most 2n/3."""
+    """Tell whether a separator has at most sqrt(8 n) vertices, and both sides at least one and at most 2n/3."""
     size, left, right = np.bincount(side, minlength=3).tolist()
     return bool(size**2 <= 8 * len(side) and min(left, right) > 0 and 3 * max(left, right) <= 2 * len(side))
 
@@ -92,7 +92,7 @@ def lipton_tarjan(graph: Graph) -> Int:
 
 
 def _shortest_cycle(graph: Graph, depth: Int, counted: Bool) -> list[int]:
-    """The counted vertices, fewest of all, of a fundamental cycle with at most 2n/3 of them inside and outside.
+    """Return the counted vertices, fewest of all, of a fundamental cycle with at most 2n/3 of them inside and outside.
 
     In a triangulation the edges off a spanning tree join the faces to a tree of their own (the dual tree).  Without one
     of these edges it consists of the faces inside the edge's fundamental cycle and those outside.  Each vertex is
@@ -149,7 +149,7 @@ def _shortest_cycle(graph: Graph, depth: Int, counted: Bool) -> list[int]:
 
 
 def _embed(graph: Graph) -> Any:
-    """A combinatorial embedding by networkx, or ``None`` if the graph is not planar."""
+    """Return a combinatorial embedding by networkx, or ``None`` if the graph is not planar."""
     nx = library("networkx", "networkx", "the separator family 'planar'")
     network = nx.empty_graph(graph.num_nodes)
     network.add_edges_from(zip(*(ends.tolist() for ends in graph.edges()), strict=True))
@@ -157,7 +157,7 @@ def _embed(graph: Graph) -> Any:
 
 
 def _triangles(graph: Graph) -> tuple[dict[tuple[int, int], int], list[list[tuple[int, int]]]]:
-    """The face of each half-edge of a triangulation, and the half-edges of each face."""
+    """Return the face of each half-edge of a triangulation, and the half-edges of each face."""
     triangulate = library("networkx.algorithms.planar_drawing", "networkx", "a planar separator").triangulate_embedding
     embedding = triangulate(_embed(graph))[0]
     face_of: dict[tuple[int, int], int] = {}

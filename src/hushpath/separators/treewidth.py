@@ -129,7 +129,7 @@ def _finish(near: dict[int, set[int]], k: int) -> list[int] | None:
 
 
 def _few_edges(near: dict[int, set[int]], k: int) -> bool:
-    """Whether there are at most ``k`` edges a vertex; more prove that the treewidth exceeds ``k``."""
+    """Tell whether there are at most ``k`` edges a vertex; more prove that the treewidth exceeds ``k``."""
     return sum(map(len, near.values())) <= 2 * k * len(near)
 
 
@@ -220,7 +220,8 @@ class _Elimination:
 def _bag(start, heads, place, width):
     """Return ``side`` with 0 on the separator of a connected cell and 1 elsewhere; see the module's text.
 
-    ``place`` is the position of each vertex in the elimination order of the whole network.
+    The cell is given by ``start`` and ``heads``; ``place`` is the position of each vertex in the elimination order of
+    the whole network, and ``width`` the width of that order.
     """
     n = len(start) - 1
     order = np.argsort(place, kind="mergesort")
