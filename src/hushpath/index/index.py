@@ -24,7 +24,7 @@ import numpy as np
 from ..arrays import Float, Int, sealed
 from ..compiled import uncompiled
 from ..errors import CannotError
-from ..kernels.layout import CoreEntries, Direction, Labels, QueryData, Tables, Targets
+from ..kernels.layout import CoreEntries, Labels, QueryData, Tables, Targets
 from ..kernels.minplus import LANES, NOTHING
 from ..kernels.paths import THREADS, distances_from, in_threads
 from ..kernels.queries import (
@@ -162,11 +162,6 @@ class Index:
         return len(self.entries.tree)
 
     @property
-    def is_contracted(self) -> bool:
-        """Tell whether the network was contracted."""
-        return len(self.entries.start) > 1
-
-    @property
     def nothing(self) -> Any:
         """The number that means "not connected"."""
         kind = self.tables.side_out.dtype
@@ -191,14 +186,10 @@ class Index:
 
     @property
     def _query(self) -> QueryData:
-        entries, tables, none = self.entries, self.tables, np.empty(0, self.tables.inner.dtype)
+        none = np.empty(0, self.tables.inner.dtype)
         labels = self.labels or Labels(np.empty(0, np.int64), none, none)
-        return QueryData(
-            layout=self.layout.flat, entries=entries, inner=tables.inner, label_start=labels.row_start,
-            out=Direction(entries.out, tables.side_out, tables.square_out, labels.out),
-            into=Direction(entries.into, tables.side_in, tables.square_in, labels.into),
-            room=self.layout.room, nothing=self.nothing, scale=self.granularity,
-        )  # fmt: skip
+        layout, room = self.layout.flat, self.layout.room
+        return QueryData(layout, self.entries, self.tables, labels, room, self.nothing, self.granularity)
 
     def pairs(self, sources: Int, targets: Int) -> Float:
         """Return the distance of each pair, in units of weight."""

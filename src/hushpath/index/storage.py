@@ -42,7 +42,7 @@ def save_index(path: str | os.PathLike[str], index: Index, release: str, marking
     arrays |= {"side_out": index.tables.side_out, "square_out": index.tables.square_out, "inner": index.tables.inner}
     if not index.tables.symmetric:
         arrays |= {"side_in": index.tables.side_in, "square_in": index.tables.square_in}
-    if index.is_contracted:
+    if len(index.entries.start) > 1:  # the network was contracted
         arrays |= {f"entries.{name}": array for name, array in index.entries._asdict().items()}
         if index.tables.symmetric:
             del arrays["entries.into"]

@@ -118,7 +118,7 @@ class Layout:
     def _number(
         cls, cells: Int, parent: Int, last: Int, home: Int, hubs: Lists, bound: Lists, has_inner: Bool
     ) -> Layout:
-        """Complete a layout: ``cells``, ``parent``, ``last``, ``home``, ``has_inner``, and ``hubs``, ``bound`` by cell."""
+        """Complete ``cells``, ``parent``, ``last``, ``home``, ``hubs``, ``bound`` and ``has_inner`` to a layout."""
         lists = hubs.start, hubs.items, bound.start, bound.items
         row = np.empty(len(home), np.int64)
         made = cls(cells, parent, last, home, row, *lists, *boundary_slots(len(home), parent, *lists), has_inner)

@@ -84,38 +84,16 @@ class CoreEntries(NamedTuple):
     inner: NDArray[Any]
 
 
-class Direction(NamedTuple):
-    """Half of an index: distances out of a source, or into a target.
-
-    Attributes:
-        away: distances between each vertex and its core entries.
-        side, square: tables.
-        label: labels of slots; empty if there are none.
-    """
-
-    away: NDArray[Any]
-    side: NDArray[Any]
-    square: NDArray[Any]
-    label: NDArray[Any]
-
-
 class QueryData(NamedTuple):
-    """An index as the kernels of queries take it.
+    """An index as the kernels of queries take it: its parts (labels are empty if there are none), and three numbers.
 
-    Attributes:
-        layout, entries: its cells, and the core entries of vertices.
-        out, into: its tables and labels in both directions.
-        inner: distances inside leaves.
-        label_start: where the label of each slot begins.
-        room, nothing, scale: columns of the longest label, the number for "not connected", length of a lattice step.
+    These are the columns of the longest label, the number for "not connected", and the length of a lattice step.
     """
 
     layout: Any
     entries: CoreEntries
-    out: Direction
-    into: Direction
-    inner: NDArray[Any]
-    label_start: Int
+    tables: Tables
+    labels: Labels
     room: int
     nothing: Any
     scale: float

@@ -128,25 +128,12 @@ def chosen_variances(begin, lengths, first, last, start, sizes, choice, shares, 
 
 
 @njit(cache=True, nogil=True)
-def line_tops(begin, nodes, depth):
-    """Return the node of each line that is nearest to the root, and its place on the line."""
-    lines = len(begin) - 1
-    top, place = np.empty(lines, np.int64), np.empty(lines, np.int64)
-    for line in range(lines):
-        first, best = begin[line] + line, begin[line] + line
-        for i in range(first, begin[line + 1] + line + 1):
-            if depth[nodes[i]] < depth[nodes[best]]:
-                best = i
-        top[line], place[line] = nodes[best], best - first
-    return top, place
-
-
-@njit(cache=True, nogil=True)
 def forest_pieces(depth, line_above, place, top, top_place, sources, targets, begin, out):
     """Divide the path of each pair in a forest: go up from both ends, first from the one whose line ends lower.
 
     ``depth`` is that of each node, ``line_above`` the line of the edge above it, -1 for roots, and ``place`` its place
-    there; ``top`` and ``top_place`` are those of ``line_tops``.  Pair i of ``sources`` and ``targets`` fills ``out[:,
+    there; ``top`` is the node of each line nearest to the
+    root, ``top_place`` its place.  Pair i of ``sources`` and ``targets`` fills ``out[:,
     begin[i] : begin[i + 1]]`` with line, first and last place.  With no room in ``out`` nothing is filled, but
     ``begin[i + 1]`` takes the number of pieces.
     """

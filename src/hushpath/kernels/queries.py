@@ -1,7 +1,7 @@
 """Hub labels, and queries of an index: pairs, rows and matrices; ``kernels.layout`` explains the terms.
 
 Numbers are lattice steps, ``float64`` or ``int32``, with ``nothing`` for "not connected" (``kernels.minplus``).
-Kernels take an index as ``q``, a ``QueryData``, and one of its directions as ``way``.
+Kernels take an index as ``q``, a ``QueryData``; ``inward`` chooses distances into a vertex, else out of it.
 """
 
 from __future__ import annotations
@@ -50,15 +50,17 @@ def _lower_row(mine, away, known):
 
 
 @njit(cache=True, nogil=True)
-def merge_label(v, columns, q, way, mine):
+def merge_label(v, columns, q, inward, mine):
     """Fill ``mine`` with the first ``columns`` columns of the label of any vertex ``v`` of the network.
 
     Only hubs have labels.  Other vertices reach hubs over their core entries and over the boundary of their leaf, so
-    theirs are the minimum over these, in the direction ``way`` of the index ``q``.
+    theirs are the minimum over these.  ``q`` and ``inward`` are as above.
     """
-    t, row_start = q.layout, q.label_start
+    t, row_start, nothing = q.layout, q.labels.row_start, q.nothing
+    away, side = (q.entries.into, q.tables.side_in) if inward else (q.entries.out, q.tables.side_out)
+    label = q.labels.into if inward else q.labels.out
     for k in range(columns):
-        mine[k] = q.nothing
+        mine[k] = nothing
     for end in range(2):
         u = q.entries.ends[end, v]
         if u < 0:
@@ -68,23 +70,24 @@ def merge_label(v, columns, q, way, mine):
             many = t.bound_start[b + 1] - t.bound_start[b]
             first = t.side_start[b] + t.row[u] * many
         for j in range(many):
-            slot, far = t.hub_start[b] + first, way.away[end, v]
+            slot, far = t.hub_start[b] + first, away[end, v]
             if t.leaf[b]:
-                slot, far = t.slot[t.bound_start[b] + j], far + way.side[first + j]
-            if far < q.nothing:
+                slot, far = t.slot[t.bound_start[b] + j], far + side[first + j]
+            if far < nothing:
                 stop = min(columns, row_start[slot + 1] - row_start[slot])
-                _lower_row(mine[:stop], far, way.label[row_start[slot] : row_start[slot] + stop])
+                _lower_row(mine[:stop], far, label[row_start[slot] : row_start[slot] + stop])
 
 
 @njit(cache=True, nogil=True)
-def upward_query(v, t, way, nothing, down_to, before, after):
+def upward_query(v, q, inward, down_to, before, after):
     """Fill the two labels of a core vertex ``v`` without those of others: from its home up, one shortcut a level.
 
     ``before[k]``: the estimate to the hub in column ``k`` without that cell's own shortcut; ``after``: with it, for
-    cells numbered up to ``down_to`` (those below are not needed).  The tables are those of the layout ``t`` in the
-    direction ``way``, with ``nothing`` for "not connected".
+    cells numbered up to ``down_to`` (those below are not needed).  ``q`` and ``inward`` are as above.
     """
-    b, side = t.home[v], way.side
+    t, nothing = q.layout, q.nothing
+    side, square = (q.tables.side_in, q.tables.square_in) if inward else (q.tables.side_out, q.tables.square_out)
+    b = t.home[v]
     end = t.col[b] + t.hub_start[b + 1] - t.hub_start[b]
     for k in range(end):
         before[k] = after[k] = nothing
@@ -107,7 +110,7 @@ def upward_query(v, t, way, nothing, down_to, before, after):
             if known < nothing:
                 if b <= down_to:
                     at = t.square_start[b] + i * p
-                    _lower_row(after[t.col[b] : t.col[b] + p], known, way.square[at : at + p])
+                    _lower_row(after[t.col[b] : t.col[b] + p], known, square[at : at + p])
                 at = t.side_start[b] + i * width
                 _lower_row(reached[:width], known, side[at : at + width])
         for j in range(width):
@@ -117,24 +120,24 @@ def upward_query(v, t, way, nothing, down_to, before, after):
 
 
 @njit(cache=True, nogil=True)
-def upward_label(v, q, way, down_to, before, after, label):
+def upward_label(v, q, inward, down_to, before, after, label):
     """Fill the ``label`` of any vertex ``v`` of the network by upward queries from its core entries.
 
-    It has the shortcuts of cells numbered up to ``down_to``, none if that is -1.  ``way`` is the direction in the index
-    ``q``; ``before`` and ``after`` are buffers.
+    It has the shortcuts of cells numbered up to ``down_to``, none if that is -1.  ``q`` and ``inward`` are as above;
+    ``before`` and ``after`` are buffers.
     """
-    columns = 0
+    columns, away = 0, q.entries.into if inward else q.entries.out
     for end in range(2):
         u = q.entries.ends[end, v]
         if u < 0:
             continue
-        upward_query(u, q.layout, way, q.nothing, down_to, before, after)
+        upward_query(u, q, inward, down_to, before, after)
         stop = end_column(q.layout.home[u], q.layout)
         for k in range(columns, stop):
             label[k] = q.nothing
         columns = max(columns, stop)
         for k in range(stop):
-            label[k] = min(label[k], way.away[end, v] + (after[k] if down_to >= 0 else before[k]))
+            label[k] = min(label[k], away[end, v] + (after[k] if down_to >= 0 else before[k]))
 
 
 @njit(cache=True, nogil=True)
@@ -167,7 +170,7 @@ def pairs_by_upward_queries(sources, targets, q, answer):
 
     ``targets`` are the other ends, ``q`` is the index.
     """
-    t, entries, kind = q.layout, q.entries, q.inner.dtype
+    t, entries, kind = q.layout, q.entries, q.tables.inner.dtype
     before, after = np.empty(q.room, kind), np.empty(q.room, kind)
     mine, theirs = np.empty(q.room, kind), np.empty(q.room, kind)
     last = known = -1
@@ -175,12 +178,12 @@ def pairs_by_upward_queries(sources, targets, q, answer):
         s, g = sources[i], targets[i]
         down_to = meeting_cell(deepest_cell(s, t, entries), deepest_cell(g, t, entries), t)
         if s != last or down_to > known:
-            upward_label(s, q, q.out, down_to, before, after, mine)
+            upward_label(s, q, False, down_to, before, after, mine)
             last, known = s, down_to
-        upward_label(g, q, q.into, -1, before, after, theirs)
+        upward_label(g, q, True, -1, before, after, theirs)
         k = end_column(down_to, t)
         best = least_sum(mine[:k], theirs[:k], q.nothing)
-        answer[i] = to_length(shortest_nearby(s, g, t, entries, q.inner, q.nothing, best), q.nothing, q.scale)
+        answer[i] = to_length(shortest_nearby(s, g, t, entries, q.tables.inner, q.nothing, best), q.nothing, q.scale)
 
 
 @njit(cache=True, nogil=True)
@@ -189,15 +192,15 @@ def pairs_by_labels(sources, targets, q, answer):
 
     The common part of two labels is added and minimised.
     """
-    t, entries, kind = q.layout, q.entries, q.inner.dtype
+    t, entries, kind = q.layout, q.entries, q.tables.inner.dtype
     mine, theirs = np.empty(q.room, kind), np.empty(q.room, kind)
     for i in range(len(sources)):
         s, g = sources[i], targets[i]
         k = end_column(meeting_cell(deepest_cell(s, t, entries), deepest_cell(g, t, entries), t), t)
-        merge_label(s, k, q, q.out, mine)
-        merge_label(g, k, q, q.into, theirs)
+        merge_label(s, k, q, False, mine)
+        merge_label(g, k, q, True, theirs)
         best = least_sum(mine[:k], theirs[:k], q.nothing)
-        answer[i] = to_length(shortest_nearby(s, g, t, entries, q.inner, q.nothing, best), q.nothing, q.scale)
+        answer[i] = to_length(shortest_nearby(s, g, t, entries, q.tables.inner, q.nothing, best), q.nothing, q.scale)
 
 
 @njit(cache=True, nogil=True)
@@ -250,13 +253,14 @@ def leaf_distance(a, b, t, inner, nothing):
 @njit(cache=True, nogil=True)
 def rows_one_by_one(sources, q, out):
     """Fill ``out`` with all distances from each source: an upward query, then a sweep down, one shortcut a level."""
-    t, entries, room, nothing, side, kind = q.layout, q.entries, q.room, q.nothing, q.into.side, q.inner.dtype
+    t, entries, room, nothing = q.layout, q.entries, q.room, q.nothing
+    side, kind = q.tables.side_in, q.tables.inner.dtype
     before, after, mine = np.empty(room, kind), np.empty(room, kind), np.empty(room, kind)
     reach, x, found = np.empty(room, kind), np.empty(room, kind), np.empty(len(t.home), kind)
     on_path = np.zeros(len(t.parent), np.bool_)
     for i in range(len(sources)):
         s = sources[i]
-        upward_label(s, q, q.out, len(t.parent), before, after, mine)
+        upward_label(s, q, False, len(t.parent), before, after, mine)
         low = deepest_cell(s, t, entries)
         b = low
         while b >= 0:
@@ -286,7 +290,7 @@ def rows_one_by_one(sources, q, out):
             if u >= 0 and t.leaf[t.home[u]]:
                 for k in range(t.own_start[t.home[u]], t.own_start[t.home[u] + 1]):
                     v = t.own[k]
-                    found[v] = min(found[v], entries.out[end, s] + leaf_distance(u, v, t, q.inner, nothing))
+                    found[v] = min(found[v], entries.out[end, s] + leaf_distance(u, v, t, q.tables.inner, nothing))
         for v in range(len(entries.tree)):
             steps = found[entries.ends[0, v]] + entries.into[0, v]
             if entries.ends[1, v] >= 0:
@@ -305,7 +309,7 @@ def rows_by_panels(sources, at_row, q, asked, out):
     Row ``at_row[i]`` of ``out`` receives the distances from ``sources[i]`` to the ``Targets`` that are ``asked`` for.
     Without labels in the index ``q`` each source takes an upward query.
     """
-    t, entries, room, nothing, kind = q.layout, q.entries, q.room, q.nothing, q.inner.dtype
+    t, entries, room, nothing, kind = q.layout, q.entries, q.room, q.nothing, q.tables.inner.dtype
     cells, found = len(t.parent), np.empty((asked.entered, LANES), kind)  # a row of lanes per core entry of the targets
     widest, tallest = 1, 1
     for b in range(cells):
@@ -319,10 +323,10 @@ def rows_by_panels(sources, at_row, q, asked, out):
         for lane in range(lanes):
             s = sources[block + lane]
             low[lane] = deepest_cell(s, t, entries)
-            if len(q.out.label) == 0:
-                upward_label(s, q, q.out, cells, before, after, mine[lane])
+            if len(q.labels.out) == 0:
+                upward_label(s, q, False, cells, before, after, mine[lane])
             else:
-                merge_label(s, end_column(low[lane], t), q, q.out, mine[lane])
+                merge_label(s, end_column(low[lane], t), q, False, mine[lane])
         b = 0
         while b < cells:
             if not asked.needed[b]:
@@ -335,7 +339,7 @@ def rows_by_panels(sources, at_row, q, asked, out):
                 starts[k] = t.side_start[b] + k * width
                 for lane in range(LANES):
                     y[k, lane] = nothing
-            multiply_panel(q.into.side, starts, rows, width, x, y)
+            multiply_panel(q.tables.side_in, starts, rows, width, x, y)
             if low[lanes - 1] >= b and low[0] < t.last[b]:
                 _add_sources_below(b, q, sources[block : block + lanes], low, mine, y)
             if t.leaf[b]:
@@ -373,8 +377,8 @@ def _add_sources_below(b, q, sources, low, mine, y):
             u = entries.ends[end, s]
             if u >= 0 and t.home[u] == b:
                 for k in range(t.own_start[b + 1] - t.own_start[b]):
-                    v = t.own[t.own_start[b] + k]
-                    y[k, lane] = min(y[k, lane], entries.out[end, s] + leaf_distance(u, v, t, q.inner, q.nothing))
+                    within = leaf_distance(u, t.own[t.own_start[b] + k], t, q.tables.inner, q.nothing)
+                    y[k, lane] = min(y[k, lane], entries.out[end, s] + within)
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -424,18 +428,18 @@ def products_by_labels(sources, at_row, targets, at_column, q, out):
     Row ``at_row[i]`` and column ``at_column[j]`` of ``out`` are those of ``sources[i]`` and ``targets[j]``.  A cell of
     the index ``q`` adds the product over its hubs for the sources and targets below it.
     """
-    t, entries, room, nothing, kind, rows = q.layout, q.entries, q.room, q.nothing, q.inner.dtype, len(sources)
+    t, entries, room, nothing, kind, rows = q.layout, q.entries, q.room, q.nothing, q.tables.inner.dtype, len(sources)
     mine, theirs = np.empty(rows * room, kind), np.empty((LANES, room), kind)
     homes, low, starts = np.empty(rows, np.int64), np.empty(LANES, np.int64), np.empty(rows, np.int64)
     for i in range(rows):
         homes[i] = deepest_cell(sources[i], t, entries)
-        merge_label(sources[i], end_column(homes[i], t), q, q.out, mine[i * room : (i + 1) * room])
+        merge_label(sources[i], end_column(homes[i], t), q, False, mine[i * room : (i + 1) * room])
     x, y = np.empty((room, LANES), kind), np.empty((rows, LANES), kind)
     for block in range(0, len(targets), LANES):
         some = targets[block : block + LANES]
         for lane in range(len(some)):
             low[lane] = deepest_cell(some[lane], t, entries)
-            merge_label(some[lane], end_column(low[lane], t), q, q.into, theirs[lane])
+            merge_label(some[lane], end_column(low[lane], t), q, True, theirs[lane])
         for i in range(rows):
             for lane in range(LANES):
                 y[i, lane] = nothing
@@ -458,5 +462,5 @@ def products_by_labels(sources, at_row, targets, at_column, q, out):
             for lane in range(len(some)):
                 best = y[i, lane]
                 if homes[i] == low[lane]:
-                    best = shortest_nearby(sources[i], some[lane], t, entries, q.inner, nothing, best)
+                    best = shortest_nearby(sources[i], some[lane], t, entries, q.tables.inner, nothing, best)
                 out[at_row[i], at_column[block + lane]] = to_length(best, nothing, q.scale)

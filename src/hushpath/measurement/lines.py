@@ -30,7 +30,7 @@ from ..kernels.laminar import (
     uneven_variances,
     variances,
 )
-from ..kernels.lines import forest_pieces, line_tops, route_pieces, walk_lines
+from ..kernels.lines import forest_pieces, route_pieces, walk_lines
 from ..kernels.paths import distances_from
 from ..kernels.search import FREE, hops_from
 from ..network.topology import Topology
@@ -87,8 +87,9 @@ class LinesInForest:
         place = np.append(lines.place, 0)[forest.edge]
         begin = np.append(lines.start[:-1] + np.arange(len(lines)), 0)[line]
         passed = np.append(nodes, -1)[begin + place] == np.arange(topology.num_nodes)
-        top, top_place = line_tops(lines.start, nodes, forest.depth)
-        return cls(forest.depth, line, np.where(passed, place, place + 1), top, top_place)
+        first = lines.start[:-1] + np.arange(len(lines))
+        best = np.lexsort((forest.depth[nodes], np.repeat(np.arange(len(lines)), lines.lengths + 1)))[first]
+        return cls(forest.depth, line, np.where(passed, place, place + 1), nodes[best], best - first)
 
     def pieces(self, sources: Int, targets: Int) -> Pieces:
         """The path of each pair; none for pairs apart."""

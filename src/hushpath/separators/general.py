@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from ..arrays import Bool, Int
 from ..compiled import njit
 from ..kernels.search import FREE, breadth_first, hops_from
-from .graph import LEFT, RIGHT, SEPARATOR, Graph, Split, count_sides, cut_off_vertex, pack_components, shrink_separator
+from .graph import LEFT, RIGHT, SEPARATOR, Graph, Split, cut_off_vertex, pack_components, shrink_separator
 
 METIS_FROM = 200  # vertices; below, orders by hop distance alone are as good and ten times faster
 MANY_SEEDS_FROM = 2_000
@@ -249,7 +249,7 @@ def _cut(start, heads, order, share, most, side):
     size, best = smallest_separators(start, heads, role, most, sides), np.inf
     if size <= most:
         for trial in (sides[0], sides[1]):
-            _, left, right = count_sides(trial)
+            _, left, right = np.bincount(trial, minlength=3)
             cost = size * (1 + abs(left - right) / (2 * n))
             if min(left, right) > 0 and cost < best:
                 best = cost

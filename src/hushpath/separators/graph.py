@@ -109,15 +109,6 @@ def separates(graph: Graph, split: Split) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def count_sides(side):
-    """Count the vertices in the separator, left and right."""
-    sizes = np.zeros(3, np.int64)
-    for s in side:
-        sizes[s] += 1
-    return sizes
-
-
-@njit(cache=True, nogil=True)
 def pack_components(start, heads, side):
     """Relabel ``side`` in place: the separator stays, the components of the others go left and right.
 
@@ -153,7 +144,7 @@ def shrink_separator(start, heads, side):
 
     A vertex that touches neither side joins the smaller one.
     """
-    n, sizes = len(start) - 1, count_sides(side)
+    n, sizes = len(start) - 1, np.bincount(side, minlength=3)
     for v in range(n):
         if side[v] != SEPARATOR:
             continue
