@@ -49,7 +49,7 @@ def _lower_row(mine, away, known):
         mine[k] = min(mine[k], kind(away + known[k]))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")  # handing over a whole index costs as much as a short label
 def merge_label(v, columns, q, inward, mine):
     """Fill ``mine`` with the first ``columns`` columns of the label of any vertex ``v`` of the network.
 
