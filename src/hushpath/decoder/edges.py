@@ -17,7 +17,7 @@ from ..index import Index
 from ..index import partition as dissection
 from ..index.index import MAX_BYTES
 from ..index.partition import Partition
-from ..index.tables import row_work, table_bytes, table_work
+from ..index.tables import table_bytes, table_work
 from ..kernels.paths import distances_from
 from ..kernels.search import fewest_edges_path
 from ..measurement.anchors import is_forest
@@ -97,7 +97,7 @@ class EdgeDecoder(RowDecoder):
                 return None
             layout = partition.layout
             fits = table_bytes(layout, symmetric=not self.topology.directed) <= MAX_BYTES // 4
-            if fits and table_work(layout) / rows + row_work(layout) < ADDITIONS_PER_ARC * arcs:
+            if fits and table_work(layout) / rows + layout.table_sizes[0] < ADDITIONS_PER_ARC * arcs:
                 self.index = self._indexed(partition, labels=False, max_bytes=MAX_BYTES)
         return self.index
 

@@ -77,11 +77,6 @@ class ContractedNetwork:
     nearest: NDArray[np.int32]
     inner_start: Int
 
-    @property
-    def num_nodes(self) -> int:
-        """Vertices of the whole network."""
-        return self.network.num_nodes
-
     @cached_property
     def wiring(self) -> Wiring:
         """The core as a network: first the edges that stay, then one for each chain, and one back if it is directed."""
@@ -105,8 +100,8 @@ class ContractedNetwork:
 
     def nbytes(self, size: int) -> int:
         """Count the memory of the distances of all trees, at ``size`` bytes a number."""
-        sides = 4 if self.wiring.directed else 2
-        return size * (int(self.inner_start[-1]) + sides * self.num_nodes) + 16 * self.num_nodes
+        n, sides = self.network.num_nodes, 4 if self.wiring.directed else 2
+        return size * (int(self.inner_start[-1]) + sides * n) + 16 * n
 
     def customise(self, lengths: Float) -> tuple[CoreEntries, Float]:
         """Compute the distances in all trees and the lengths of the core's edges from one length per edge."""
@@ -116,7 +111,7 @@ class ContractedNetwork:
         for to, leads in ((up, self.upward), (down, ~self.upward)):
             mine = np.flatnonzero((self.link >= 0) & (leads if directed else True))
             np.minimum.at(to, self.link[mine], lengths[mine])
-        out = np.full((2, self.num_nodes), np.inf)
+        out = np.full((2, self.network.num_nodes), np.inf)
         out[0, self.core] = 0.0
         into = out.copy() if directed else out
         inner, across = np.empty(int(self.inner_start[-1])), np.empty((2, trees))

@@ -195,7 +195,7 @@ class Layout:
 
     @property
     def table_sizes(self) -> tuple[int, int, int]:
-        """How many numbers the side, square and inner tables have in all."""
+        """How many numbers the side, square and inner tables have; a full row adds one number of each side table."""
         flat = self.flat
         return int(flat.side_start[-1]), int(flat.square_start[-1]), int(flat.inner_start[-1])
 
@@ -319,11 +319,6 @@ def table_work(layout: Layout) -> float:
     """Estimate the additions that ``fill_tables`` needs."""
     size = np.where(layout.leaf, layout.rows + np.diff(layout.bound_start), layout.members).astype(float)
     return float((size**2 * np.where(layout.leaf, size, layout.rows)).sum())
-
-
-def row_work(layout: Layout) -> float:
-    """Count the additions that one full row needs."""
-    return float(layout.flat.side_start[-1])
 
 
 def as_tables(layout: Layout, flat: NDArray[Any], back: NDArray[Any] | None = None) -> Tables:
