@@ -295,7 +295,11 @@ def _in_blocks(fill: Callable[[Int], object], order: Int, size: int) -> None:
     size = max(size, LANES * THREADS)  # whole panels for every thread
     for at in steps(range(0, len(order), size), "distances"):
         mine = order[at : at + size]
-        in_threads(lambda part, mine=mine: fill(mine[part]), len(mine))
+
+        def run(part: slice, mine: Int = mine) -> None:
+            fill(mine[part])
+
+        in_threads(run, len(mine))
 
 
 def refuse_above(limit: int, needed: int) -> None:

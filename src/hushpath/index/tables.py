@@ -121,7 +121,8 @@ class Layout:
         """Complete ``cells``, ``parent``, ``last``, ``home``, ``hubs``, ``bound`` and ``has_inner`` to a layout."""
         lists = hubs.start, hubs.items, bound.start, bound.items
         row = np.empty(len(home), np.int64)
-        made = cls(cells, parent, last, home, row, *lists, *boundary_slots(len(home), parent, *lists), has_inner)
+        slot, above, here, members = boundary_slots(len(home), parent, *lists)
+        made = cls(cells, parent, last, home, row, *lists, slot, above, here, members, has_inner)
         row[made.own.items] = np.arange(len(home)) - made.own.start[home[made.own.items]]
         cell_of_slot = np.repeat(np.arange(len(parent)), hubs.sizes())
         first = np.flatnonzero(home[hubs.items] == cell_of_slot)
@@ -298,7 +299,8 @@ def _seal_graphs(
 ) -> Graphs:
     """Put together ``vertices`` and ``edges`` by cell, ``lengths`` per edge of the ``network``, and ``public`` arcs."""
     mine = edges.start, network.tails[edges.items], network.heads[edges.items], lengths[edges.items]
-    return Graphs(*map(sealed, (vertices.start, vertices.items, *mine, *public)), directed=network.directed)
+    arrays = vertices.start, vertices.items, *mine, *public
+    return Graphs._make([*map(sealed, arrays), network.directed])
 
 
 def outer_room(layout: Layout, *, keep_leaves: bool = False) -> tuple[Int, int]:

@@ -143,7 +143,8 @@ class Observed:
             lambda part: posterior(seen, prior, uniform, moments, samples, part.start, part.stop), m,
             worth_it=m >= PARALLEL_EDGES,
         )  # fmt: skip
-        return Posterior(*moments, samples)
+        prior_mean, mean, residual, variance = moments
+        return Posterior(prior_mean, mean, residual, variance, samples)
 
 
 @dataclass(frozen=True, eq=False)
