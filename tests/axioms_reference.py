@@ -1,4 +1,4 @@
-"""The axioms of a hierarchy of cells, slowly and plainly: the twin of ``kernels.axioms``."""
+"""The axioms of a hierarchy of cells, slowly and plainly: the twin of ``separators.hierarchy.edge_homes``."""
 
 import numpy as np
 

@@ -141,7 +141,7 @@ def promises_balance(family, splitter, cell, split):
 def recursion(request):
     family, name = request.param
     graph = as_graph(NAMED[name]())
-    splitter = FAMILIES[family]().prepare(graph)
+    splitter = FAMILIES[family](graph)
     return family, splitter, list(cells(graph, splitter))
 
 
@@ -214,7 +214,7 @@ def test_the_same_cell_is_split_the_same_way(recursion):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_preparing_twice_gives_the_same_splits(family):
     graph = as_graph(NAMED[ACCEPTED[family][-1]]())
-    one, two = (list(cells(graph, FAMILIES[family]().prepare(graph))) for _ in range(2))
+    one, two = (list(cells(graph, FAMILIES[family](graph))) for _ in range(2))
     assert len(one) == len(two)
     for (_, a), (_, b) in zip(one, two, strict=True):
         assert (a is None and b is None) or (a.side == b.side).all()
@@ -226,7 +226,7 @@ def test_read_only_arrays_are_accepted():
     for array in (graph.start, graph.heads, graph.vertices):
         array.setflags(write=False)
     for family in FAMILIES:
-        assert FAMILIES[family]().prepare(graph).split(graph) is not None
+        assert FAMILIES[family](graph).split(graph) is not None
 
 
 def test_the_suite_sees_a_bad_separator():

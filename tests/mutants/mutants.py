@@ -89,7 +89,7 @@ LATTICE, HIDDEN, TOPOLOGY, PROXY = (
 DAYS = "days.py"
 CORE, STEP, BUILD = "measurement/strategy.py", "measurement/private_step.py", "separators/build.py"
 WORDS, SHAPES, VECTOR = "noise/vector.py", "noise/exact.py", "noise/vector.py"
-OPENDP, LAW, AXIOMS = "noise/opendp_sampler.py", "noise/laws.py", "kernels/axioms.py"
+OPENDP, LAW, AXIOMS = "noise/opendp_sampler.py", "noise/laws.py", "separators/hierarchy.py"
 FILE, STORAGE, CONTAINER = "published/file.py", "index/storage.py", "io/container.py"
 PROMISE, QUANTITY, STATEMENT = "published/promise.py", "published/quantity.py", "published/statement.py"
 
@@ -198,7 +198,7 @@ MUTANTS = [
     Mutant(LINES, "if topology.directed or not np.array_equal(np.sort(order), np.arange(m)):", "if topology.directed:",
            "an edge may be in two lines", HOSTILE),
     # --- who owns an edge
-    Mutant(AXIOMS, "if leaf or (s == SEPARATOR and t == SEPARATOR):", "if leaf or s == SEPARATOR or t == SEPARATOR:",
+    Mutant(AXIOMS, "if leaf or (s == CUT and t == CUT):", "if leaf or s == CUT or t == CUT:",
            "edges that touch a separator stay above", replay_of("separator")),
     Mutant(AXIOMS, "                home[e] = b\n", "                home[e] = b if leaf else 0\n",
            "edges inside separators belong to the root", HOSTILE),

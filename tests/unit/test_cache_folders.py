@@ -256,7 +256,7 @@ def test_the_command_says_it_in_one_line(tmp_path):
     hushpath.release(grid(3), epsilon=1.0, unit=1.0, max_weight=9.0, mechanism="input").save(tmp_path / "r.hush")
     planted = closed(tmp_path / "planted")
     planted.chmod(0o777)
-    code = "import hushpath.kernels.rows, os, sys; print(os.environ['NUMBA_CACHE_DIR'])"
+    code = "import hushpath.kernels.queries, os, sys; print(os.environ['NUMBA_CACHE_DIR'])"
     settings = {**os.environ, "NUMBA_CACHE_DIR": str(planted), "TMPDIR": str(closed(tmp_path / "tmp"))}
     done = subprocess.run([sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=True)
     assert Path(done.stdout.strip()).parent == tmp_path / "tmp"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hushpath.errors import OptionError
-from hushpath.separators.cover import cover_forest, k_cover
+from hushpath.separators.cover import k_cover
 from hushpath.separators.graph import Graph
 
 
@@ -17,7 +17,7 @@ def as_graph(network):
 
 
 def check(graph, members, hops):
-    centres, owner = k_cover(graph, members, hops)
+    centres, owner, _ = k_cover(graph, members, hops)
     network = nx.Graph(list(zip(*(e.tolist() for e in graph.edges()), strict=True)))
     network.add_nodes_from(range(graph.num_nodes))
     induced = network.subgraph(members.tolist())
@@ -67,13 +67,13 @@ def test_known_covers(network, hops, count):
 
 
 def test_no_members():
-    centres, owner = k_cover(as_graph(nx.path_graph(4)), np.empty(0, np.int64), 2)
+    centres, owner, _ = k_cover(as_graph(nx.path_graph(4)), np.empty(0, np.int64), 2)
     assert len(centres) == len(owner) == 0
 
 
 def test_the_way_to_the_centre_stays_in_the_cluster():
     graph = as_graph(nx.grid_2d_graph(12, 12))
-    centres, owner, onward = cover_forest(graph, np.arange(144), 3)
+    centres, owner, onward = k_cover(graph, np.arange(144), 3)
     step = np.arange(144)
     for _ in range(3):
         step = onward[step]

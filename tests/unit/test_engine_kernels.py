@@ -11,8 +11,8 @@ from hushpath.errors import CannotError, FileFormatError
 from hushpath.index.index import Index
 from hushpath.index.partition import partition
 from hushpath.index.tables import Layout, as_tables, build_labels, cell_graphs, fill_tables, outer_room
-from hushpath.kernels.labels import end_column, meeting, merged, upward_query
 from hushpath.kernels.layout import preorder
+from hushpath.kernels.queries import end_column, meeting_cell, merge_label, upward_query
 from hushpath.separators.build import separator_hierarchy
 from hushpath.separators.hierarchy import Hierarchy, Lists
 
@@ -126,23 +126,21 @@ def test_labels_climbs_and_answers_against_their_twins(name, from_edges):
         if not tables.symmetric:
             tables.side_in[:] += tables.side_in > 0
     labels = build_labels(layout, tables, np.inf, from_edges=from_edges)
+    index.labels = labels
+    query, index.labels = index._query, None
     out_tables, in_tables = (tables.side_out, tables.square_out), (tables.side_in, tables.square_in)
     spare, got = np.empty(layout.room), np.empty(layout.room)
     for v in range(n):
         before, after = climb_reference(v, layout.flat, *out_tables)
-        upward_query(v, layout.flat, *out_tables, np.inf, layout.num_cells, spare, got)
+        upward_query(v, query, False, layout.num_cells, spare, got)
         assert np.array_equal(spare[: len(before)], before)
         assert np.array_equal(got[: len(after)], after)
         whole = end_column(layout.home[v], layout.flat)
         for columns in (whole, whole // 2):
-            rest = labels.row_start, labels.out, np.inf, got
-            merged(v, columns, layout.flat, index.entries, index.entries.out, tables.side_out, *rest)
+            merge_label(v, columns, query, False, got)
             assert np.array_equal(got[:columns], after[:columns])
         before, after = climb_reference(v, layout.flat, *in_tables)
-        merged(
-            v, whole, layout.flat, index.entries, index.entries.into, tables.side_in, labels.row_start, labels.into,
-            np.inf, got,
-        )  # fmt: skip
+        merge_label(v, whole, query, True, got)
         assert np.array_equal(got[:whole], (after if from_edges else before)[:whole])
     expected = np.array([
         [pair_reference(s, g, layout.flat, tables) for g in range(n)] for s in range(n)
@@ -170,7 +168,7 @@ def test_common_columns_are_those_of_the_cells_above_both():
         for b in range(layout.num_cells):
             both = [c for c in range(layout.num_cells) if c <= min(a, b) and max(a, b) < layout.last[c]]
             hubs = sum(len(hierarchy.hubs[layout.cells[c]]) for c in both)
-            assert end_column(meeting(a, b, layout.flat), layout.flat) == hubs
+            assert end_column(meeting_cell(a, b, layout.flat), layout.flat) == hubs
 
 
 def test_an_index_larger_than_allowed_is_refused():

@@ -18,10 +18,9 @@ from hushpath.kernels.search import (
     carve_balls,
     components,
     count_hops,
-    crowded,
-    fill_hops,
+    find_crowded_balls,
+    find_nearest,
     hops_from,
-    nearest_chosen,
 )
 from hushpath.measurement.samples import few_hops, sampled_hops
 
@@ -57,9 +56,8 @@ def test_hops_are_distances_over_edges_of_length_one(name):
     topology = named(name).topology
     arcs, n = topology.arcs, topology.num_nodes
     _, slow = both(topology, np.ones(len(arcs.heads)))
-    rows = np.empty((n, n))
-    fill_hops(arcs.start, arcs.heads, np.arange(n), rows)
-    assert np.array_equal(rows, slow)
+    hops = np.array([hops_from(arcs.start, arcs.heads, source) for source in range(n)])
+    assert np.array_equal(np.where(hops == FREE, np.inf, hops), slow)
     near = slow[np.isfinite(slow)].astype(np.int64)
     assert np.array_equal(count_hops(arcs.start, arcs.heads, np.arange(n)), np.bincount(near, minlength=n))
 
@@ -132,7 +130,7 @@ def test_searches_by_hops_agree_with_distances(seed):
     assert np.array_equal([hops_from(arcs.start, arcs.heads, v) for v in range(n)], reached)
 
     chosen = rng.permutation(n)[: rng.integers(1, n + 1)]
-    owner, hops = nearest_chosen(arcs.start, arcs.heads, chosen)
+    owner, hops = find_nearest(arcs.start, arcs.heads, chosen)
     least = away[chosen].min(axis=0)
     assert np.array_equal(hops, np.where(np.isinf(least), -1, least))
     assert all((hops[v] == away[owner[v], v] and owner[v] in chosen) or hops[v] == owner[v] == -1 for v in range(n))
@@ -148,7 +146,7 @@ def test_searches_by_hops_agree_with_distances(seed):
         if ball.sum() >= least and not (ball & taken).any():
             middles.append(v)
             taken |= ball
-    assert crowded(arcs.start, arcs.heads, radius, least).tolist() == middles
+    assert find_crowded_balls(arcs.start, arcs.heads, radius, least).tolist() == middles
 
 
 def test_balls_take_what_is_free_in_turn():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kernels_reference import closed_reference, panel_reference
 from numba import njit
 
-from hushpath.kernels.minplus import FAST, INFINITE, LANES, closed, copied, least_sum, panel
+from hushpath.kernels.minplus import FAST, INFINITE, LANES, close_over_pivots, copy_row, least_sum, multiply_panel
 from hushpath.network.lattice import LARGEST_DISTANCE
 
 
@@ -25,7 +25,7 @@ def test_panels(seed, rows, width):
     table, x, y = some(rng, 200), some(rng, width, LANES), some(rng, rows, LANES)
     starts = rng.integers(0, 200 - width, rows)
     expected = panel_reference(table, starts, rows, width, x, y)
-    panel(table, starts, rows, width, x, y)
+    multiply_panel(table, starts, rows, width, x, y)
     assert np.array_equal(y, expected)
 
 
@@ -38,9 +38,9 @@ def test_closures_over_some_pivots(seed, n):
     pivots = int(rng.integers(0, n + 1))
     expected = closed_reference(table, pivots)
     whole = np.where(np.isinf(table), INFINITE, table).astype(np.int64)
-    closed(table, pivots, np.inf)
+    close_over_pivots(table, pivots, np.inf)
     assert np.array_equal(table, expected)
-    closed(whole, pivots, INFINITE)
+    close_over_pivots(whole, pivots, INFINITE)
     assert np.array_equal(whole, np.where(np.isinf(expected), INFINITE, expected))
 
 
@@ -51,7 +51,7 @@ def test_the_largest_distances_do_not_overflow():
     np.fill_diagonal(table, 0)
     table[0, 1] = table[1, 0] = far
     table[1, 2] = table[2, 1] = 1
-    closed(table, 4, INFINITE)
+    close_over_pivots(table, 4, INFINITE)
     assert table[0, 2] == table[2, 0] == LARGEST_DISTANCE
     assert (table[3, :3] == INFINITE).all()
     assert (table[:3, 3] == INFINITE).all()
@@ -68,7 +68,7 @@ def test_rows_are_copied():
     rng = np.random.default_rng(0)
     x, y = some(rng, 3, LANES), some(rng, 4, LANES)
     before = y.copy()
-    copied(x, 2, y, 1)
+    copy_row(x, 2, y, 1)
     assert np.array_equal(y[1], x[2])
     assert np.array_equal(y[[0, 2, 3]], before[[0, 2, 3]])
 
@@ -79,18 +79,18 @@ def test_minima_are_packed():
     m = 128
     table, x, y = rng.random(m * m), rng.random((m, LANES)), np.full((m, LANES), np.inf)
     starts = m * np.arange(m)
-    panel(table, starts, m, m, x, y)
+    multiply_panel(table, starts, m, m, x, y)
     ours, theirs = [], []
     for _ in range(7):
         start = time.perf_counter()
-        panel(table, starts, m, m, x, y)
+        multiply_panel(table, starts, m, m, x, y)
         ours.append(time.perf_counter() - start)
         start = time.perf_counter()
         for k in range(m):
             np.minimum(y, table[starts + k][:, None] + x[k], out=y)
         theirs.append(time.perf_counter() - start)
     assert min(ours) < min(theirs)
-    fresh = njit(nogil=True, fastmath=FAST)(panel.py_func)  # code from the cache cannot be inspected
+    fresh = njit(nogil=True, fastmath=FAST)(multiply_panel.py_func)  # code from the cache cannot be inspected
     fresh(table, starts, m, m, x, y)
     assembly = "".join(fresh.inspect_asm().values())
     if "ymm" in assembly:  # other processors name their packed minima otherwise

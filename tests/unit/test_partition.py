@@ -13,7 +13,7 @@ from hushpath.errors import CannotError, FileFormatError
 from hushpath.index import partition as dissection
 from hushpath.index.index import Index
 from hushpath.index.partition import FORMAT
-from hushpath.kernels.partition import cells_of_tree, elimination_tree
+from hushpath.kernels.partition import divide_tree, elimination_tree
 
 
 @settings(max_examples=50, deadline=None)
@@ -34,7 +34,7 @@ def test_elimination_trees_and_their_cells(seed, leaf_size):
         for u in later:
             near[u] |= later - {u}
             near[u].discard(v)
-    cells, home = cells_of_tree(parent, order, leaf_size)
+    cells, home = divide_tree(parent, order, leaf_size)
     assert cells[0] == -1
     assert (cells[1:] < np.arange(1, len(cells))).all()
     assert np.isin(np.bincount(cells[1:], minlength=len(cells)), (0, 2)).all()

@@ -10,9 +10,8 @@ from scipy.spatial import Delaunay
 from hushpath import extras
 from hushpath.errors import CannotError, OptionError
 from hushpath.separators import planar
-from hushpath.separators.graph import LEFT, RIGHT, SEPARATOR, Graph, Split, separates
-from hushpath.separators.planar import Planar, cut_off_vertex, lipton_tarjan
-from hushpath.separators.sides import sides_around
+from hushpath.separators.graph import LEFT, RIGHT, SEPARATOR, Graph, Split, pack_around, separates
+from hushpath.separators.planar import PlanarSplitter, cut_off_balanced, lipton_tarjan
 
 
 def delaunay(n, seed=0):
@@ -130,14 +129,14 @@ def test_every_cell_of_a_planar_graph_keeps_size_and_balance(family, n, seed, ke
     tails, heads = whole.edges()
     kept = rng.random(len(tails)) < keep
     part = Graph.from_edges(whole.num_nodes, tails[kept], heads[kept], whole.vertices)
-    check_recursion(Planar().prepare(whole), part)
+    check_recursion(PlanarSplitter(whole), part)
 
 
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 @pytest.mark.parametrize("n", [3, 4, 5, 6, 7, 8, 12, 50, 400, 3000])
 def test_named_families(family, n):
     graph = as_graph(FAMILIES[family](n, seed=n))
-    check(graph, Planar().prepare(graph).split(graph))
+    check(graph, PlanarSplitter(graph).split(graph))
 
 
 @settings(max_examples=60, deadline=None)
@@ -145,7 +144,7 @@ def test_named_families(family, n):
 def test_lipton_and_tarjan_alone_keep_the_bounds(family, n, seed):
     graph = as_graph(FAMILIES[family](n, seed))
     if graph.num_nodes > planar.SMALL:
-        check(graph, Split(sides_around(graph.start, graph.heads, lipton_tarjan(graph))))
+        check(graph, Split(pack_around(graph.start, graph.heads, lipton_tarjan(graph))))
 
 
 @settings(max_examples=60, deadline=None)
@@ -155,7 +154,7 @@ def test_the_fallback_for_small_graphs_keeps_the_bounds(family, n, seed):
     graph = as_graph(network.subgraph(sorted(network)[:72]))
     if len(components(graph)) > 1 or 2 * graph.num_edges == graph.num_nodes * (graph.num_nodes - 1):
         return
-    check(graph, Split(cut_off_vertex(graph)))
+    check(graph, Split(cut_off_balanced(graph)))
 
 
 @pytest.mark.parametrize("n", [40, 400])
@@ -165,13 +164,13 @@ def test_a_general_cut_beyond_the_bounds_is_replaced(monkeypatch, n):
     lopsided[0] = LEFT
     lopsided[graph.heads[graph.start[0] : graph.start[1]]] = SEPARATOR
     monkeypatch.setattr(planar.GeneralSplitter, "split", lambda *_: Split(lopsided))
-    check(graph, Planar().prepare(graph).split(graph))
+    check(graph, PlanarSplitter(graph).split(graph))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_exactly_complete_graphs_have_no_separator(n):
     graph = as_graph(nx.complete_graph(n))
-    assert Planar().prepare(graph).split(graph) is None
+    assert PlanarSplitter(graph).split(graph) is None
 
 
 @pytest.mark.parametrize(
@@ -179,13 +178,13 @@ def test_exactly_complete_graphs_have_no_separator(n):
 )
 def test_thin_graphs_have_tiny_separators(family, n, most):
     graph = as_graph(FAMILIES[family](n, seed=1))
-    split = Planar().prepare(graph).split(graph)
+    split = PlanarSplitter(graph).split(graph)
     assert (split.side == SEPARATOR).sum() <= most
 
 
 def test_separators_are_small_in_practice():
     for graph, most in ((as_graph(delaunay(4000)), 64), (as_graph(nx.grid_2d_graph(60, 60)), 60)):
-        split = Planar().prepare(graph).split(graph)
+        split = PlanarSplitter(graph).split(graph)
         check(graph, split)
         assert (split.side == SEPARATOR).sum() <= most
 
@@ -195,7 +194,7 @@ def test_networks_that_are_not_planar_are_refused(network):
     hidden = nx.union(nx.grid_2d_graph(5, 5), network)
     for candidate in (network, hidden):
         with pytest.raises(OptionError):
-            Planar().prepare(as_graph(candidate))
+            PlanarSplitter(as_graph(candidate))
 
 
 def test_without_networkx_the_error_names_the_extra(monkeypatch):
@@ -204,4 +203,4 @@ def test_without_networkx_the_error_names_the_extra(monkeypatch):
 
     monkeypatch.setattr(extras, "import_module", absent)
     with pytest.raises(CannotError, match=r"hushpath\[networkx\]"):
-        Planar().prepare(as_graph(nx.path_graph(3)))
+        PlanarSplitter(as_graph(nx.path_graph(3)))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import Delaunay
 
-from hushpath.separators.general import General, _cut, _signed_hops
+from hushpath.separators.general import GeneralSplitter, _cut, _signed_hops
 from hushpath.separators.graph import SEPARATOR, Graph, Split, separates
 
 
@@ -31,12 +31,12 @@ def test_cuts_are_as_small_as_minimum_vertex_cuts(n, density, seed):
     network.add_edges_from([("s", int(v)) for v in order[:share]] + [("t", int(v)) for v in order[-share:]])
     smallest = nx.node_connectivity(network, "s", "t")
     side = np.empty(n, np.int8)
-    badness = _cut(graph.start, graph.heads, order, share, n, side)
-    if badness == np.inf:
+    cost = _cut(graph.start, graph.heads, order, share, n, side)
+    if cost == np.inf:
         return  # the smallest separators cover one end: nothing would be left on its side
     sizes = np.bincount(side, minlength=3)
     assert sizes[SEPARATOR] == smallest
-    assert badness == pytest.approx(smallest * (1 + abs(sizes[1] - sizes[2]) / (2 * n)))
+    assert cost == pytest.approx(smallest * (1 + abs(sizes[1] - sizes[2]) / (2 * n)))
     assert separates(graph, Split(side))
     assert 3 * sizes[1:].max() <= 2 * n
     assert (side[order[:share]] != 2).all()
@@ -60,7 +60,7 @@ def test_signed_hops_count_from_the_boundary():
 def test_long_networks_are_cut_near_the_middle():
     for a, b in ((6, 20), (1, 50), (10, 200)):
         graph = as_graph(nx.convert_node_labels_to_integers(nx.grid_2d_graph(a, b)))
-        sizes = np.bincount(General().prepare(graph).split(graph).side)
+        sizes = np.bincount(GeneralSplitter().split(graph).side)
         assert sizes[SEPARATOR] == a
         assert sizes[1:].max() <= 0.56 * a * b
 
@@ -68,7 +68,7 @@ def test_long_networks_are_cut_near_the_middle():
 @pytest.mark.parametrize(("n", "most"), [(400, 19), (3_000, 50), (20_000, 125)])
 def test_delaunay_separators_are_small(n, most):
     graph = delaunay(n)
-    side = General().prepare(graph).split(graph).side
+    side = GeneralSplitter().split(graph).side
     sizes = np.bincount(side)
     assert sizes[SEPARATOR] <= most
     assert 3 * sizes[1:].max() <= 2 * n
@@ -77,11 +77,11 @@ def test_delaunay_separators_are_small(n, most):
 @pytest.mark.slow
 def test_the_top_separator_of_100_000_points():
     graph = delaunay(100_000)
-    assert (General().prepare(graph).split(graph).side == SEPARATOR).sum() <= 300
+    assert (GeneralSplitter().split(graph).side == SEPARATOR).sum() <= 300
 
 
 def test_stars_and_cliques():
     star = as_graph(nx.star_graph(50))
-    assert np.bincount(General().prepare(star).split(star).side).tolist() == [1, 25, 25]
+    assert np.bincount(GeneralSplitter().split(star).side).tolist() == [1, 25, 25]
     clique = as_graph(nx.complete_graph(20))
-    assert General().prepare(clique).split(clique) is None
+    assert GeneralSplitter().split(clique) is None

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hushpath.errors import OptionError
+from hushpath.separators.families import GridSplitter, grid_coordinates
 from hushpath.separators.graph import SEPARATOR, Graph
-from hushpath.separators.grid import Grid, grid_coordinates
 
 
 def as_graph(network, seed=None):
@@ -59,12 +59,12 @@ NOT_GRIDS = {
 @pytest.mark.parametrize("name", NOT_GRIDS)
 def test_other_networks_are_refused(name):
     with pytest.raises(OptionError, match="needs a full a x b grid network"):
-        Grid().prepare(as_graph(NOT_GRIDS[name]))
+        GridSplitter(as_graph(NOT_GRIDS[name]))
 
 
 def test_the_line_is_the_shorter_one_through_the_middle():
     graph = as_graph(nx.grid_2d_graph(30, 50), seed=1)
-    splitter = Grid().prepare(graph)
+    splitter = GridSplitter(graph)
     side = splitter.split(graph).side
     assert np.bincount(side).tolist() in ([30, 24 * 30, 25 * 30], [30, 25 * 30, 24 * 30])
     assert len(np.unique(splitter.columns[side == SEPARATOR])) == 1
@@ -72,12 +72,12 @@ def test_the_line_is_the_shorter_one_through_the_middle():
 
 def test_a_large_grid_has_a_line_of_300():
     graph = as_graph(nx.grid_2d_graph(300, 300), seed=2)
-    assert (Grid().prepare(graph).split(graph).side == SEPARATOR).sum() == 300
+    assert (GridSplitter(graph).split(graph).side == SEPARATOR).sum() == 300
 
 
 def test_a_cell_that_lost_its_shape_is_still_split_or_left_alone():
     whole = as_graph(nx.grid_2d_graph(3, 3))
-    splitter = Grid().prepare(whole)
+    splitter = GridSplitter(whole)
     bend = Graph.from_edges(3, np.array([0, 1]), np.array([1, 2]), np.array([0, 1, 4]))  # (0,0) (0,1) (1,1)
     assert splitter.split(bend) is None
     spiral = Graph.from_edges(5, np.arange(4), np.arange(1, 5), np.array([0, 1, 2, 5, 8]))  # top row, right column

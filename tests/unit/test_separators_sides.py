@@ -5,8 +5,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushpath.separators.graph import LEFT, RIGHT, SEPARATOR, Graph
-from hushpath.separators.sides import pack_components, sides_around
+from hushpath.separators.graph import LEFT, RIGHT, SEPARATOR, Graph, pack_around, pack_components
 
 
 def as_graph(network):
@@ -33,7 +32,7 @@ def test_components_around_a_separator_stay_whole_and_are_packed_largest_first(n
     network = nx.gnp_random_graph(n, density, seed=seed)
     separator = np.flatnonzero(np.random.default_rng(seed).random(n) < 0.3)
     graph = as_graph(network)
-    side = sides_around(graph.start, graph.heads, separator)
+    side = pack_around(graph.start, graph.heads, separator)
     network.remove_nodes_from(separator.tolist())
     groups = {LEFT: 0, RIGHT: 0}
     for part in sorted(nx.connected_components(network), key=lambda part: (-len(part), min(part))):

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hushpath.errors import OptionError
+from hushpath.separators.families import TreeSplitter
 from hushpath.separators.graph import Graph
-from hushpath.separators.tree import Centroid
 
 
 def as_graph(network):
@@ -20,7 +20,7 @@ def as_graph(network):
 def test_branches_at_the_centroid_hold_at_most_half(n, random):
     tree = nx.Graph([(v, random.randrange(v)) for v in range(1, n)])
     tree = nx.relabel_nodes(tree, dict(enumerate(random.sample(range(n), n))))
-    split = Centroid().prepare(as_graph(tree)).split(as_graph(tree))
+    split = TreeSplitter(as_graph(tree)).split(as_graph(tree))
     (centre,) = np.flatnonzero(split.side == 0).tolist()
     tree.remove_node(centre)
     assert 2 * max(map(len, nx.connected_components(tree))) <= n
@@ -29,14 +29,14 @@ def test_branches_at_the_centroid_hold_at_most_half(n, random):
 
 def test_cycles_are_refused_with_the_counts():
     with pytest.raises(OptionError, match="this one has 6 edges on 8 nodes in 3 components"):
-        Centroid().prepare(as_graph(nx.disjoint_union_all([nx.cycle_graph(4), nx.path_graph(3), nx.empty_graph(1)])))
+        TreeSplitter(as_graph(nx.disjoint_union_all([nx.cycle_graph(4), nx.path_graph(3), nx.empty_graph(1)])))
 
 
 def test_forests_and_empty_networks_are_accepted():
     for network in (nx.empty_graph(0), nx.empty_graph(3), nx.disjoint_union(nx.path_graph(3), nx.star_graph(4))):
-        assert Centroid().prepare(as_graph(network)) is not None
+        assert TreeSplitter(as_graph(network)) is not None
 
 
 def test_two_vertices_have_no_separator():
     graph = as_graph(nx.path_graph(2))
-    assert Centroid().prepare(graph).split(graph) is None
+    assert TreeSplitter(graph).split(graph) is None

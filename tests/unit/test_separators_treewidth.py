@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hushpath.errors import OptionError
-from hushpath.separators.graph import SEPARATOR, Graph
-from hushpath.separators.sides import polish
-from hushpath.separators.treewidth import Bags, _join_close, eliminate
+from hushpath.separators.graph import SEPARATOR, Graph, shrink_separator
+from hushpath.separators.treewidth import TreewidthSplitter, _join_close, eliminate
 
 
 def as_graph(network):
@@ -76,7 +75,7 @@ def test_partial_k_trees_get_width_k(k, keep):
 def test_a_large_partial_3_tree_takes_about_a_second():
     graph = partial_k_tree(20_000, 3, 0.8, seed=1)
     begin = time.process_time()
-    splitter = Bags().prepare(graph)
+    splitter = TreewidthSplitter(graph)
     assert splitter.width == 3
     assert time.process_time() - begin < 3  # measured 0.4 s; room for slower machines
 
@@ -84,11 +83,11 @@ def test_a_large_partial_3_tree_takes_about_a_second():
 def test_a_cap_on_the_width_is_kept_and_named():
     graph = as_graph(nx.convert_node_labels_to_integers(nx.grid_2d_graph(30, 30)))
     with pytest.raises(OptionError, match="of width 8 or less"):
-        Bags().prepare(graph, most_width=8)
+        TreewidthSplitter(graph, most_width=8)
     clique = as_graph(nx.complete_graph(9))
-    assert Bags().prepare(clique, most_width=8).width == 8
+    assert TreewidthSplitter(clique, most_width=8).width == 8
     with pytest.raises(OptionError, match="of width 7 or less"):
-        Bags().prepare(clique, most_width=7)
+        TreewidthSplitter(clique, most_width=7)
 
 
 def test_vertices_with_many_common_neighbours_are_joined():
@@ -99,10 +98,10 @@ def test_vertices_with_many_common_neighbours_are_joined():
     assert not _join_close(near, 3)
 
 
-def test_polish_keeps_the_balance():
+def test_shrinking_a_separator_keeps_the_balance():
     graph = as_graph(nx.path_graph(6))
     side = np.array([1, 1, 0, 0, 0, 2], np.int8)
-    sizes = polish(graph.start, graph.heads, side)
+    sizes = shrink_separator(graph.start, graph.heads, side)
     assert sizes.tolist() == np.bincount(side, minlength=3).tolist()
     assert sizes[0] == 1
     assert sizes.max() <= 4
@@ -112,5 +111,5 @@ def test_separators_of_a_clique_with_a_tail():
     network = nx.complete_graph(5)
     network.add_edge(4, 5)
     graph = as_graph(network)
-    side = Bags().prepare(graph).split(graph).side
+    side = TreewidthSplitter(graph).split(graph).side
     assert np.flatnonzero(side == SEPARATOR).tolist() == [4]

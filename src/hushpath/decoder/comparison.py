@@ -18,7 +18,7 @@ from ..arrays import Bool, Float, Int
 from ..estimator.base import Estimator
 from ..kernels.forests import tree_pairs, tree_rows
 from ..kernels.paths import UNREACHED, distances_from, in_threads
-from ..kernels.search import nearest_chosen
+from ..kernels.search import find_nearest
 from ..kernels.walks import FAR, Lengths, LocalHubs, Walks, hub_rows
 from ..measurement.blocks import AnchorBlock, Block, CliqueBlock, ClusterBlock, EdgeBlock
 from ..measurement.private_step import Measurements
@@ -132,7 +132,7 @@ class CoverDecoder(PairDecoder):
     def __init__(self, measurements: Measurements, estimator: Estimator) -> None:
         super().__init__(measurements, estimator)
         arcs = self.topology.arcs
-        self.owner, self.hops = nearest_chosen(arcs.start, arcs.heads, self.strategy.block(CliqueBlock).vertices)
+        self.owner, self.hops = find_nearest(arcs.start, arcs.heads, self.strategy.block(CliqueBlock).vertices)
         self.table = TableDecoder(measurements, estimator)
 
     @classmethod
@@ -148,7 +148,7 @@ class CoverDecoder(PairDecoder):
     def bound(strategy: Strategy, gamma: float) -> Bound:
         """Sealfon 2016: one number, and at most the largest weight for each hop of the two moves, up or down."""
         arcs = strategy.topology.arcs
-        hops = nearest_chosen(arcs.start, arcs.heads, strategy.block(CliqueBlock).vertices)[1]
+        hops = find_nearest(arcs.start, arcs.heads, strategy.block(CliqueBlock).vertices)[1]
         moves = 2 * int(hops.max(initial=0)) * strategy.lattice.largest_weight
         return Bound(TableDecoder.bound(strategy, gamma).noise, moves, moves)
 

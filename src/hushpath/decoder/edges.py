@@ -17,9 +17,9 @@ from ..index import Index
 from ..index import partition as dissection
 from ..index.index import MAX_BYTES
 from ..index.partition import Partition
-from ..index.tables import row_work, table_bytes, table_work
+from ..index.tables import table_bytes, table_work
 from ..kernels.paths import distances_from
-from ..kernels.search import path_of_fewest
+from ..kernels.search import fewest_edges_path
 from ..measurement.anchors import is_forest
 from ..measurement.blocks import Block, EdgeBlock, LineBlock
 from ..measurement.lines import PathVariances, sample_paths
@@ -107,7 +107,7 @@ class EdgeDecoder(RowDecoder):
                 return None
             layout = partition.layout
             fits = table_bytes(layout, symmetric=not self.topology.directed) <= MAX_BYTES // 4
-            if fits and table_work(layout) / rows + row_work(layout) < ADDITIONS_PER_ARC * arcs:
+            if fits and table_work(layout) / rows + layout.table_sizes[0] < ADDITIONS_PER_ARC * arcs:
                 self.index = self._indexed(partition, labels=False, max_bytes=MAX_BYTES)
         return self.index
 
@@ -138,7 +138,7 @@ class EdgeDecoder(RowDecoder):
         tails = np.repeat(np.arange(len(arcs.start) - 1), np.diff(arcs.start))
         tight = np.flatnonzero(np.isfinite(row[0][tails]) & (row[0][tails] + self.lengths == row[0][arcs.heads]))
         start = np.searchsorted(tails[tight], np.arange(len(arcs.start)))
-        return np.asarray(path_of_fewest(start, arcs.heads[tight], arcs.edges[tight], source, target))
+        return np.asarray(fewest_edges_path(start, arcs.heads[tight], arcs.edges[tight], source, target))
 
     @cached_property
     def interval_model(self) -> IntervalModel:

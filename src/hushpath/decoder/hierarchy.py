@@ -45,7 +45,7 @@ from ..index import Index
 from ..index.index import MAX_BYTES, refuse_above
 from ..index.partition import Partition
 from ..index.tables import Layout, as_tables, cell_graphs, fill_leaves, table_bytes, table_work
-from ..kernels.layout import Graphs, mirrored
+from ..kernels.layout import Graphs, mirror_tables
 from ..kernels.minplus import INFINITE
 from ..kernels.tables import DENSE, leaf_rows
 from ..measurement.blocks import HierarchyBlock
@@ -179,7 +179,7 @@ class HierarchyDecoder(Decoder):
         tables = as_tables(layout, flat)
         fill_leaves(layout, self.graphs, tables, INFINITE)
         flat[place] = np.where(flat[place] >= INFINITE, INFINITE, shortcuts)
-        mirrored(layout.flat, tables)
+        mirror_tables(layout.flat, tables)
         steps = np.where(flat >= INFINITE, np.inf, flat)
         return Index(layout, as_tables(layout, steps), self.strategy.lattice.granularity, from_edge_lengths=False)
 

@@ -15,6 +15,7 @@ connected", so this is proved first (``fit_in_32_bits``).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import InitVar, dataclass
 from typing import Any
 
@@ -23,11 +24,16 @@ import numpy as np
 from ..arrays import Float, Int, sealed
 from ..compiled import uncompiled
 from ..errors import CannotError
-from ..kernels.labels import pairs_by_labels, pairs_by_upward_queries
-from ..kernels.layout import CoreEntries, Labels, Tables, Targets
+from ..kernels.layout import CoreEntries, Labels, QueryData, Tables, Targets
 from ..kernels.minplus import LANES, NOTHING
 from ..kernels.paths import THREADS, distances_from, in_threads
-from ..kernels.rows import products_by_labels, rows_by_panels, rows_one_by_one
+from ..kernels.queries import (
+    pairs_by_labels,
+    pairs_by_upward_queries,
+    products_by_labels,
+    rows_by_panels,
+    rows_one_by_one,
+)  # fmt: skip
 from ..network.topology import Wiring
 from ..progress import steps
 from .partition import Partition
@@ -35,18 +41,18 @@ from .tables import Layout, as_tables, build_labels, fill_tables, label_bytes, o
 
 
 def fit_in_32_bits(network: Wiring, lengths: Float, aside: float) -> bool:
-    """Whether every distance over these lengths, with ``aside`` before and after it, is below ``NOTHING``."""
+    """Tell whether every distance over these lengths, with ``aside`` before and after it, is below ``NOTHING``."""
     finite, room = np.where(np.isfinite(lengths), lengths, 0.0), NOTHING - 2 * aside
     # An edge that is too long may be on no shortest path, but where there is one there are more. No shortest path uses
-    # an edge twice; only if all together are too long, the longest distance is looked for.
-    return finite.max(initial=0.0) < room and (finite.sum() < room or _longest(network, lengths) < room)
+    # an edge twice; only if all together are too long, the longest distance is bounded.
+    return finite.max(initial=0.0) < room and (finite.sum() < room or _bound_distances(network, lengths) < room)
 
 
-def _longest(network: Wiring, lengths: Float) -> float:
-    """An upper bound on all finite distances.
+def _bound_distances(network: Wiring, lengths: Float) -> float:
+    """Return an upper bound on all finite distances.
 
     Within a strongly connected part none exceeds the way to some vertex of it and the way on from there.  A path goes
-    through each part once at most, and from part to part over one edge.
+    through each part once at most, and from part to part over one edge; in an undirected network it stays in its part.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -56,17 +62,21 @@ def _longest(network: Wiring, lengths: Float) -> float:
     graph = coo_array((np.ones(len(tails)), (tails, heads)), shape=(n, n))
     parts, part = connected_components(graph, directed=network.directed, connection="strong")
     if not network.directed:
-        both = np.concatenate([tails, heads]), np.concatenate([heads, tails])
-        return 2 * float(_farthest(*both, np.tile(lengths, 2), part, parts).max(initial=0.0))
+        tails, heads, lengths = np.append(tails, heads), np.append(heads, tails), np.tile(lengths, 2)
     within = part[tails] == part[heads]
     inside, between = np.where(within, lengths, np.inf), np.zeros(parts)
     np.maximum.at(between, part[tails[~within]], lengths[~within])
-    out, back = (_farthest(*ends, inside, part, parts) for ends in ((tails, heads), (heads, tails)))
-    return float((out + back + between).sum())
+    out = _farthest(tails, heads, inside, part, parts)
+    if not network.directed:
+        return 2 * float(out.max(initial=0.0))
+    return float((out + _farthest(heads, tails, inside, part, parts) + between).sum())
 
 
 def _farthest(tails: Int, heads: Int, lengths: Float, part: Int, parts: int) -> Float:
-    """The longest distance in each part from its first vertex: one search, from a vertex added before all of these."""
+    """Return the longest distance in each part from its first vertex: one search, from a vertex added before all these.
+
+    Edges lead from ``tails`` to ``heads`` with these ``lengths``; ``part`` is that of each vertex, of ``parts`` in all.
+    """
     n, first = len(part), np.unique(part, return_index=True)[1]
     arcs = Wiring(n + 1, np.append(tails, np.full(parts, n)), np.append(heads, first), directed=True).arcs
     row = np.empty((1, n + 1))
@@ -79,7 +89,7 @@ def _farthest(tails: Int, heads: Int, lengths: Float, part: Int, parts: int) -> 
 
 MAX_BYTES = 4 * 2**30
 FEW_ROWS = 8  # fewer rows go one by one
-FEW_PAIRS = 4  # are found in labels sooner than kernels are loaded
+FEW_PAIRS = 4  # so few are answered from labels sooner than kernels are loaded
 ROWS_AT_ONCE = 512  # rows of a matrix between two steps of the progress bar
 
 
@@ -104,7 +114,7 @@ class Index:
     labels: Labels | None = None
 
     def __post_init__(self, core_entries: CoreEntries | None) -> None:
-        """Without contraction, every vertex is its own core entry."""
+        """Make every vertex its own core entry if the network was not contracted."""
         self.entries = core_entries or _uncontracted(self.layout.num_nodes, self.tables.side_out.dtype)
 
     @classmethod
@@ -112,7 +122,11 @@ class Index:
         cls, partition: Partition, steps: Float, granularity: float, *,
         labels: bool = True, max_bytes: int = MAX_BYTES,
     ) -> Index:  # fmt: skip
-        """Customise a partition with one published length per edge, in lattice steps; it serves for any lengths."""
+        """Customise a partition with one published length per edge; it serves for any lengths.
+
+        ``steps`` are these lengths in lattice steps of length ``granularity``.  ``labels`` builds the labels, too.
+        Raises ``CannotError`` if tables and labels would take more than ``max_bytes``.
+        """
         contracted, layout, graphs = partition.contracted, partition.layout, partition.graphs
         symmetric = not graphs.directed
         entries, core = contracted.customise(steps)
@@ -136,7 +150,7 @@ class Index:
         return index.with_labels(max_bytes) if labels else index
 
     def with_labels(self, max_bytes: int = MAX_BYTES) -> Index:
-        """Build the labels if they are not there; refuse if they would not fit in ``max_bytes``."""
+        """Build the labels unless they exist; refuse if they would not fit in ``max_bytes``."""
         if self.labels is None:
             refuse_above(max_bytes, self.label_bytes)
             self.labels = build_labels(self.layout, self.tables, self.nothing, from_edges=self.from_edge_lengths)
@@ -146,11 +160,6 @@ class Index:
     def num_nodes(self) -> int:
         """Vertices of the network."""
         return len(self.entries.tree)
-
-    @property
-    def is_contracted(self) -> bool:
-        """Whether the network was contracted."""
-        return len(self.entries.start) > 1
 
     @property
     def nothing(self) -> Any:
@@ -175,47 +184,39 @@ class Index:
         kind = "with labels" if self.labels is not None else "without labels"
         return f"Index({self.num_nodes} nodes, {self.layout.num_cells} cells, {kind}, {self.nbytes:,} bytes)"
 
+    @property
+    def _query(self) -> QueryData:
+        none = np.empty(0, self.tables.inner.dtype)
+        labels = self.labels or Labels(np.empty(0, np.int64), none, none)
+        layout, room = self.layout.flat, self.layout.room
+        return QueryData(layout, self.entries, self.tables, labels, room, self.nothing, self.granularity)
+
     def pairs(self, sources: Int, targets: Int) -> Float:
-        """Distance of each pair, in units of weight."""
+        """Return the distance of each pair, in units of weight."""
+        if self.labels is not None or len(sources) < FEW_ROWS:
+            return self._pairs(sources, targets)
+        order = np.argsort(sources, kind="stable")  # equal sources share one upward query
         answer = np.empty(len(sources))
-        if len(sources) < FEW_ROWS:
-            with uncompiled(self.labels is not None and len(sources) <= FEW_PAIRS):
-                self._pairs(sources, targets, answer)
-        elif self.labels is not None:
-            in_threads(lambda part: self._pairs(sources[part], targets[part], answer[part]), len(sources))
-        else:  # equal sources share one upward query
-            order = np.argsort(sources, kind="stable")
-            sorted_ = np.empty(len(sources))
-            ends = sources[order], targets[order]
-            in_threads(lambda part: self._pairs(ends[0][part], ends[1][part], sorted_[part]), len(sources))
-            answer[order] = sorted_
+        answer[order] = self._pairs(sources[order], targets[order])
         return answer
 
-    def _pairs(self, sources: Int, targets: Int, answer: Float) -> None:
-        ends = sources, targets, self.layout.flat, self.entries
-        rest = self.layout.room, self.nothing, self.granularity
-        if self.labels is not None:
-            pairs_by_labels(*ends, self.tables, self.labels, *rest, answer)
-        else:
-            pairs_by_upward_queries(*ends, self.tables, *rest, answer)
+    def _pairs(self, sources: Int, targets: Int) -> Float:
+        query, answer, many = self._query, np.empty(len(sources)), len(sources) >= FEW_ROWS
+        fill = pairs_by_upward_queries if self.labels is None else pairs_by_labels
+        with uncompiled(self.labels is not None and len(sources) <= FEW_PAIRS):
+            in_threads(lambda i: fill(sources[i], targets[i], query, answer[i]), len(sources), worth_it=many)
+        return answer
 
     def rows(self, sources: Int, out: Any) -> None:
-        """Full rows, one per source."""
+        """Fill full rows, one per source."""
         if len(sources) >= FEW_ROWS:
             self.matrix(sources, None, out)
-            return
-        layout = self.layout
-
-        def run(part: slice) -> None:
-            rows_one_by_one(
-                sources[part], layout.flat, self.entries, self.tables, layout.room, self.nothing, self.granularity,
-                out[part],
-            )  # fmt: skip
-
-        in_threads(run, len(sources))
+        else:
+            query = self._query
+            in_threads(lambda part: rows_one_by_one(sources[part], query, out[part]), len(sources))
 
     def matrix(self, sources: Int, targets: Int | None, out: Any) -> None:
-        """Distances from sources (rows of ``out``) to targets (columns; all nodes if ``None``), straight into ``out``.
+        """Fill ``out`` with distances from sources (its rows) to targets (its columns; all nodes if ``None``).
 
         ``out`` is ``float64`` or ``float32``.  Memory beyond it: two buffers of ``LANES`` numbers per target.
         """
@@ -227,46 +228,26 @@ class Index:
         if self.labels is not None and self._product_work(sources, columns) < self._push_work(len(sources), asked):
             self._products(sources, columns, order, out)
             return
-        for part in steps(_blocks(len(order)), "distances"):
-            self._push(sources, order[part], asked, out)
-
-    def _push(self, sources: Int, order: Int, asked: Targets, out: Any) -> None:
-        nothing, kind = np.empty(0, np.int64), self.tables.side_out.dtype
-        labels = self.labels or Labels(nothing, np.empty(0, kind), np.empty(0, kind))
-
-        def run(part: slice) -> None:
-            which = order[part]
-            rows_by_panels(
-                sources[which], which, self.layout.flat, self.entries, asked, self.tables, labels, self.layout.room,
-                self.nothing, np.empty((asked.entered, LANES), kind), self.granularity, out,
-            )  # fmt: skip
-
-        in_threads(run, len(order))
+        query = self._query
+        _in_blocks(lambda rows: rows_by_panels(sources[rows], rows, query, asked, out), order, ROWS_AT_ONCE)
 
     def _products(self, sources: Int, targets: Int, order: Int, out: Any) -> None:
-        labels, layout = self.labels, self.layout
-        assert labels is not None
-        at_column = np.argsort(self._deepest(targets), kind="stable")
-        for part in steps(_blocks(len(order), 4), "distances"):
-            mine = order[part]
-
-            def run(some: slice, mine: Int = mine) -> None:
-                which = mine[some]
-                products_by_labels(
-                    sources[which], which, targets[at_column], at_column, layout.flat, self.entries, self.tables,
-                    labels, layout.room, self.nothing, self.granularity, out,
-                )  # fmt: skip
-
-            in_threads(run, len(mine))
+        """Fill ``out`` as ``matrix`` does, for ``sources`` in this ``order`` and ``targets``, by products of labels."""
+        query, at_column = self._query, np.argsort(self._deepest(targets), kind="stable")
+        sorted_ = targets[at_column]
+        _in_blocks(
+            lambda rows: products_by_labels(sources[rows], rows, sorted_, at_column, query, out), order,
+            4 * ROWS_AT_ONCE,
+        )  # fmt: skip
 
     def _ends_of(self, vertices: Int) -> Int:
-        """The core vertices over which these are entered or left, in preorder of their homes."""
+        """Return the core entries of these vertices, in preorder of their homes."""
         ends = np.unique(self.entries.ends[:, vertices])
         found: Int = ends[ends >= 0].astype(np.int64)
         return found[np.argsort(self.layout.home[found], kind="stable")]
 
     def _deepest(self, vertices: Int) -> Int:
-        """The lower of the cells of each vertex's two ends, which lie on one path to the root."""
+        """Return the lower of the cells of each vertex's two ends, which are on one path to the root."""
         first, second = self.entries.ends[:, vertices]
         home = self.layout.home
         return np.asarray(np.maximum(home[first], np.where(second >= 0, home[second], -1)), np.int64)
@@ -280,43 +261,49 @@ class Index:
         return Targets(columns, rank, needed, len(entered))
 
     def _push_work(self, sources: int, asked: Targets) -> float:
-        """Additions of pushing down, with whole panels."""
+        """Count the additions of the sweep down, with whole panels."""
         cells = asked.needed
         size = self.layout.rows[cells] * np.diff(self.layout.bound_start)[cells]
         path = 4.0 * self.layout.room**1.5  # the upward query, and writing a row
         return float(size.sum() + path + asked.entered + len(asked.columns)) * (-(-sources // LANES) * LANES)
 
     def _product_work(self, sources: Int, targets: Int) -> float:
-        """Additions of label products, with whole panels where targets are many."""
+        """Count the additions of label products, with whole panels where targets are many."""
         below = self._below(self._deepest(sources)), self._below(self._deepest(targets))
         return float((below[0] * np.maximum(below[1], 4) * np.diff(self.layout.hub_start)).sum())
 
     def _below(self, homes: Int) -> Float:
-        """How many of these homes lie in each cell's subtree."""
+        """Count the homes in each cell's subtree."""
         homes, number = np.sort(homes), np.arange(self.layout.num_cells)
         return (np.searchsorted(homes, self.layout.last) - np.searchsorted(homes, number)).astype(float)
 
 
 def _uncontracted(n: int, kind: Any) -> CoreEntries:
-    """Every vertex is its own core entry."""
+    """Make every vertex its own core entry."""
     ends = np.stack([np.arange(n, dtype=np.int32), np.full(n, -1, np.int32)])
     none, away = np.zeros(1, np.int64), np.zeros((2, n), kind)
     return CoreEntries(ends, away, away, ends[1], ends[1], none, none, np.empty(0, kind))
 
 
 def _whole(steps: Float) -> Any:
-    """Lattice steps in 32 bits."""
+    """Convert lattice steps to 32 bits."""
     return np.where(np.isinf(steps), NOTHING, steps).astype(np.int32)
 
 
-def _blocks(count: int, factor: int = 1) -> list[slice]:
-    """Parts of the work between two steps of the progress bar: whole panels for every thread."""
-    size = max(ROWS_AT_ONCE * factor, LANES * THREADS)
-    return [slice(at, min(at + size, count)) for at in range(0, count, size)]
+def _in_blocks(fill: Callable[[Int], object], order: Int, size: int) -> None:
+    """Call ``fill`` on parts of ``order``, a thread each; ``size`` or more between two steps of the progress bar."""
+    size = max(size, LANES * THREADS)  # whole panels for every thread
+    for at in steps(range(0, len(order), size), "distances"):
+        mine = order[at : at + size]
+
+        def run(part: slice, mine: Int = mine) -> None:
+            fill(mine[part])
+
+        in_threads(run, len(mine))
 
 
 def refuse_above(limit: int, needed: int) -> None:
-    """Refuse before memory is asked for."""
+    """Raise ``CannotError`` before so much memory is allocated."""
     if needed > limit:
         raise CannotError(
             f"the tables would take {needed / 2**30:.3g} GB, more than max_bytes allows ({limit / 2**30:.3g} GB); "

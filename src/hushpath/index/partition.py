@@ -28,11 +28,11 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Bool, Float, Int, frozen, sealed, starts
+from ..arrays import Bool, Float, Int, frozen, starts
 from ..errors import FileFormatError
 from ..io import container
 from ..kernels.layout import CoreEntries, Graphs
-from ..kernels.partition import cells_of_tree, elimination_tree, find_contracted_trees, link_lengths, tree_distances
+from ..kernels.partition import divide_tree, elimination_tree, find_contracted_trees, tree_distances
 from ..kernels.paths import in_threads
 from ..network.topology import Topology, Wiring
 from ..progress import steps
@@ -60,6 +60,9 @@ class ContractedNetwork:
         link: for each edge the vertex that it joins to its parent, as a position in ``own``, or for the second end of a
             tree behind all of these; -1 for an edge of the core.
         upward: whether such an edge leads from the vertex to its parent.
+        tree, place: for each vertex its tree, -1 in the core, and its place there.
+        nearest: for each vertex the core numbers of the ends of its tree; a core vertex is its own end.
+        inner_start: where the table of each tree begins.
     """
 
     network: Wiring
@@ -69,11 +72,10 @@ class ContractedNetwork:
     ends: Int
     link: Int
     upward: Bool
-
-    @property
-    def num_nodes(self) -> int:
-        """Vertices of the whole network."""
-        return self.network.num_nodes
+    tree: NDArray[np.int32]
+    place: NDArray[np.int32]
+    nearest: NDArray[np.int32]
+    inner_start: Int
 
     @cached_property
     def wiring(self) -> Wiring:
@@ -96,57 +98,30 @@ class ContractedNetwork:
         """The trees that are edges of the core: those between two different vertices."""
         return np.flatnonzero((self.ends[:, 1] >= 0) & (self.ends[:, 0] != self.ends[:, 1]))
 
-    @cached_property
-    def tree(self) -> NDArray[np.int32]:
-        """The tree of each vertex, -1 for those of the core."""
-        out = np.full(self.num_nodes, -1, np.int32)
-        out[self.own.items] = np.repeat(np.arange(len(self.own)), self.own.sizes())
-        return out
-
-    @cached_property
-    def place(self) -> NDArray[np.int32]:
-        """The place of each vertex in its tree."""
-        out = np.zeros(self.num_nodes, np.int32)
-        out[self.own.items] = np.arange(len(self.own.items)) - np.repeat(self.own.start[:-1], self.own.sizes())
-        return out
-
-    @cached_property
-    def nearest(self) -> NDArray[np.int32]:
-        """The core numbers of the ends of each vertex's tree; a core vertex is its own end."""
-        out = np.full((2, self.num_nodes), -1, np.int32)
-        out[0, self.core] = np.arange(len(self.core))
-        out[:, self.own.items] = self.ends[self.tree[self.own.items]].T
-        return out
-
-    @cached_property
-    def inner_start(self) -> Int:
-        """Where the table of each tree begins."""
-        return starts(self.own.sizes() ** 2)
-
     def nbytes(self, size: int) -> int:
-        """Memory of the distances of all trees, at this many bytes a number."""
-        sides = 4 if self.wiring.directed else 2
-        return size * (int(self.inner_start[-1]) + sides * self.num_nodes) + 16 * self.num_nodes
+        """Count the memory of the distances of all trees, at ``size`` bytes a number."""
+        n, sides = self.network.num_nodes, 4 if self.wiring.directed else 2
+        return size * (int(self.inner_start[-1]) + sides * n) + 16 * n
 
     def customise(self, lengths: Float) -> tuple[CoreEntries, Float]:
         """Compute the distances in all trees and the lengths of the core's edges from one length per edge."""
         directed, trees = self.wiring.directed, len(self.own)
         up = np.full(len(self.above), np.inf)
         down = up.copy() if directed else up
-        link_lengths(self.link, self.upward, sealed(lengths), directed, up, down)
-        out = np.full((2, self.num_nodes), np.inf)
+        for to, leads in ((up, self.upward), (down, ~self.upward)):
+            mine = np.flatnonzero((self.link >= 0) & (leads if directed else True))
+            np.minimum.at(to, self.link[mine], lengths[mine])
+        out = np.full((2, self.network.num_nodes), np.inf)
         out[0, self.core] = 0.0
         into = out.copy() if directed else out
         inner, across = np.empty(int(self.inner_start[-1])), np.empty((2, trees))
+        entries = CoreEntries(self.nearest, out, into, self.tree, self.place, self.own.start, self.inner_start, inner)
+        links = self.above, up, down
 
         def run(part: slice) -> None:
-            tree_distances(
-                np.arange(trees)[part], self.own.start, self.own.items, self.above, self.ends[:, 1], up, down,
-                directed, out, into, self.inner_start, inner, across,
-            )  # fmt: skip
+            tree_distances(np.arange(trees)[part], self.own.items, links, self.ends[:, 1], directed, entries, across)
 
         in_threads(run, trees)
-        entries = CoreEntries(self.nearest, out, into, self.tree, self.place, self.own.start, self.inner_start, inner)
         both = across[: 2 if directed else 1, self.chains].ravel()
         return entries, np.concatenate([lengths[self.stays], both])
 
@@ -166,11 +141,20 @@ def contract(network: Wiring) -> ContractedNetwork:
     place[own.items] = slot[own.items] - np.repeat(own.start[:-1], own.sizes())
     link, upward = _links(network, tree, parent, slot, len(listed))
     above = np.concatenate([place[parent[own.items]], place[ends[:, 2]]])
-    return ContractedNetwork(network, core, own, above, number[ends[:, :2]], link, upward)
+    ends = number[ends[:, :2]]
+    nearest = np.stack([number[:n], np.full(n, -1)]).astype(np.int32)
+    nearest[:, own.items] = ends[tree[own.items]].T
+    inside = np.maximum(place[:n], 0).astype(np.int32)
+    return ContractedNetwork(
+        network, core, own, above, ends, link, upward, tree.astype(np.int32), inside, nearest, starts(own.sizes() ** 2)
+    )  # fmt: skip
 
 
 def _links(network: Wiring, tree: Int, parent: Int, slot: Int, count: int) -> tuple[Int, Bool]:
-    """The link of each edge and whether it leads up; ``ContractedNetwork`` says what these are."""
+    """Return the ``link`` of each edge and whether it leads up, of a ``network`` as ``ContractedNetwork`` has them.
+
+    ``tree`` and ``parent`` are those of each vertex, ``slot`` its position among ``count`` contracted vertices.
+    """
     tails, heads = network.tails, network.heads
     link = np.full(len(tails), -1, np.int64)
     upward = np.zeros(len(tails), bool)
@@ -178,7 +162,7 @@ def _links(network: Wiring, tree: Int, parent: Int, slot: Int, count: int) -> tu
         mine = np.flatnonzero(tree[child] >= 0)
         up = parent[child[mine]] == other[mine]
         link[mine[up]], upward[mine[up]] = slot[child[mine[up]]], leads_up
-        # What is no parent is a child, or the second end: then the edge is that of the end, and leads up from there.
+        # Any other neighbour is a child, or the second end: then the edge is that of the end, and leads up from there.
         last = ~up & (tree[other[mine]] < 0)
         link[mine[last]] = count + tree[child[mine[last]]]
         upward[mine[last]] = not leads_up
@@ -210,7 +194,7 @@ class Partition:
         return cls(contracted, layout)
 
     def belongs_to(self, topology: Topology) -> bool:
-        """Whether it is a partition of this topology."""
+        """Tell whether it is a partition of this topology."""
         return self.network is topology.wiring or digest(self.network) == digest(topology.wiring)
 
     @cached_property
@@ -294,7 +278,7 @@ def partition(topology: Topology) -> Partition:
             return Partition.load(kept, topology)
     for _ in steps(["METIS"], "cutting cells"):
         order = _order(core)
-    parent, home = cells_of_tree(elimination_tree(*core.neighbours, order), order, LEAF_SIZE)
+    parent, home = divide_tree(elimination_tree(*core.neighbours, order), order, LEAF_SIZE)
     made = Partition.from_cells(topology, parent, home)
     if keep:
         with contextlib.suppress(OSError):
@@ -305,7 +289,7 @@ def partition(topology: Topology) -> Partition:
 
 
 def _order(core: Wiring) -> Int:
-    """An order of elimination: separators last."""
+    """Return an order of elimination by nested dissection: separators last."""
     import pymetis
 
     start, heads = core.neighbours

@@ -26,18 +26,18 @@ Identity = list[int]
 
 
 def cache() -> Path:
-    """The folder of this user's own in which hushpath keeps what it can make again."""
+    """Return the user's folder in which hushpath keeps what it can make again."""
     named = os.environ.get("HUSHPATH_CACHE")
     return Path(named) if named else users_cache() / "hushpath"
 
 
 def folder() -> Path:
-    """Where records are kept."""
+    """Return the folder of the records."""
     return cache() / "indexes"
 
 
 def usable() -> bool:
-    """Whether only this user can change what the cache holds; warn if others can."""
+    """Tell whether only this user can change the content of the cache; warn if others can."""
     try:
         problem = cache_problem(cache())
     except OSError as error:
@@ -70,7 +70,7 @@ def remember(digest: str, hashed: Identity) -> bool:
 
 
 def recall(digest: str) -> Identity | None:
-    """The identity of the file of this digest that was hashed last, if any; ``None`` if it was not made here."""
+    """Return the identity of the file of this digest that was hashed last, if any; ``None`` if it was not made here."""
     try:
         if DIGEST.fullmatch(digest) is None or not (folder() / digest).is_file() or not usable():
             return None
@@ -81,7 +81,7 @@ def recall(digest: str) -> Identity | None:
 
 
 def identity(opened: os.stat_result) -> Identity:
-    """Numbers that change when the file does; none where the time of change can be set at will."""
+    """Return numbers that change when the file does; none where programs can set the time of change."""
     if os.name != "posix":
         return []
     return [opened.st_dev, opened.st_ino, opened.st_size, opened.st_mtime_ns, opened.st_ctime_ns]

@@ -29,20 +29,20 @@ SUFFIX = ".hushx"
 
 
 def index_path(release: str | os.PathLike[str], period: int | None = None) -> Path:
-    """The default path of the index of a release file, or of one of its periods."""
+    """Return the default path of the index of a release file, or of one of its periods."""
     return Path(release).with_suffix(SUFFIX if period is None else f".{period}{SUFFIX}")
 
 
 def save_index(path: str | os.PathLike[str], index: Index, release: str, marking: str = "") -> None:
-    """Write the index of the release of this fingerprint, atomically, and record that it was made here.
+    """Write an ``index`` to ``path``, atomically, and record that it was made here.
 
-    ``marking`` says NOT PRIVATE if the release does.
+    ``release`` is the fingerprint of its release; ``marking`` says NOT PRIVATE if the release does.
     """
     arrays: dict[str, NDArray[Any]] = {f"layout.{name}": array for name, array in index.layout.arrays().items()}
     arrays |= {"side_out": index.tables.side_out, "square_out": index.tables.square_out, "inner": index.tables.inner}
     if not index.tables.symmetric:
         arrays |= {"side_in": index.tables.side_in, "square_in": index.tables.square_in}
-    if index.is_contracted:
+    if len(index.entries.start) > 1:  # the network was contracted
         arrays |= {f"entries.{name}": array for name, array in index.entries._asdict().items()}
         if index.tables.symmetric:
             del arrays["entries.into"]
@@ -61,7 +61,10 @@ def save_index(path: str | os.PathLike[str], index: Index, release: str, marking
 
 
 def load_index(path: str | os.PathLike[str], release: str, num_nodes: int, granularity: float) -> Index:
-    """Map an index file that was made here for this release; refuse any other."""
+    """Map the index file at ``path`` if it was made here for this ``release``; refuse any other.
+
+    ``num_nodes`` and ``granularity`` are those of the release.
+    """
     found = container.read(path, FORMAT, VERSION, mapped=True)
     header = found.header
     if header.get("release") != release:
@@ -81,7 +84,7 @@ def load_index(path: str | os.PathLike[str], release: str, num_nodes: int, granu
     try:
         layout = Layout(**{field.name: _structure(found.arrays, field.name) for field in fields(Layout)})
         layout.check()
-        index = _assembled(layout, found.arrays, granularity, from_edges=bool(header["exact"]))
+        index = _assemble(layout, found.arrays, granularity, from_edges=bool(header["exact"]))
         if index.num_nodes != num_nodes:
             raise FileFormatError("it has another number of nodes")
         return index
@@ -91,33 +94,46 @@ def load_index(path: str | os.PathLike[str], release: str, num_nodes: int, granu
         raise FileFormatError(f"{path} is not a valid index: its parts do not fit together") from None
 
 
-def _assembled(layout: Layout, numbers: dict[str, NDArray[Any]], granularity: float, *, from_edges: bool) -> Index:
-    side, square, inner = layout.table_sizes
-    kind = numbers["side_out"].dtype
+def _assemble(layout: Layout, arrays: dict[str, NDArray[Any]], granularity: float, *, from_edges: bool) -> Index:
+    """Put an index together from its ``layout`` and the other ``arrays`` of a file; refuse wrong types and sizes.
+
+    ``granularity`` and ``from_edges`` are those of the index.
+    """
+    kind = arrays["side_out"].dtype
     if kind not in (np.float64, np.int32):
         raise FileFormatError("its numbers are of the wrong type")
-    out, square_out = _sized(numbers, "side_out", side, kind), _sized(numbers, "square_out", square, kind)
-    into, square_in = out, square_out
-    if "side_in" in numbers:
-        into, square_in = _sized(numbers, "side_in", side, kind), _sized(numbers, "square_in", square, kind)
-    tables = Tables(out, into, square_out, square_in, _sized(numbers, "inner", inner, kind))
-    entries = _entries(numbers, layout, kind, symmetric=tables.symmetric) if "entries.ends" in numbers else None
-    labels = None
-    if "label_out" in numbers:
+
+    def take(name: str, *shape: int) -> NDArray[Any]:
+        array = arrays[name]
+        if array.shape != shape or array.dtype != kind:
+            raise FileFormatError(f"{name} must have shape {shape} and type {kind}")
+        return array
+
+    side, square, inner = layout.table_sizes
+    out = take("side_out", side), take("square_out", square)
+    into = (take("side_in", side), take("square_in", square)) if "side_in" in arrays else out
+    tables = Tables(out[0], into[0], out[1], into[1], take("inner", inner))
+    entries = labels = None
+    if "entries.ends" in arrays:
+        ends, tree, place, start, inner_start = _tree_structure(arrays, layout)
+        away = take("entries.out", *ends.shape)
+        back = away if tables.symmetric else take("entries.into", *ends.shape)
+        trees = take("entries.inner", int(inner_start[-1]))
+        entries = CoreEntries(ends, away, back, tree, place, start, inner_start, trees)
+    if "label_out" in arrays:
         row_start = label_rows(layout)
-        label_out = _sized(numbers, "label_out", int(row_start[-1]), kind)
-        shared = "label_in" not in numbers
+        shared = "label_in" not in arrays
         if shared != (from_edges and tables.symmetric):
             raise FileFormatError("its labels are of the wrong kind")
-        label_in = label_out if shared else _sized(numbers, "label_in", int(row_start[-1]), kind)
-        labels = Labels(row_start, label_out, label_in)
+        label = take("label_out", int(row_start[-1]))
+        labels = Labels(row_start, label, label if shared else take("label_in", int(row_start[-1])))
     return Index(layout, tables, granularity, from_edges, entries, labels)
 
 
-def _entries(numbers: dict[str, NDArray[Any]], layout: Layout, kind: Any, *, symmetric: bool) -> CoreEntries:
-    """The core entries, with everything refused that would lead a kernel outside its arrays."""
-    made = {name: np.array(numbers[f"entries.{name}"]) for name in ("ends", "tree", "place", "start", "inner_start")}
-    ends, tree, place, start, inner_start = made.values()
+def _tree_structure(arrays: dict[str, NDArray[Any]], layout: Layout) -> list[NDArray[Any]]:
+    """Copy the structure of the contracted trees; refuse what would lead a kernel outside its arrays."""
+    made = [np.array(arrays[f"entries.{name}"]) for name in ("ends", "tree", "place", "start", "inner_start")]
+    ends, tree, place, start, inner_start = made
     n, trees = ends.shape[1], len(start) - 1
     typed = all(a.dtype == np.int32 for a in (ends, tree, place)) and start.dtype == inner_start.dtype == np.int64
     if not typed or ends.shape != (2, n) or tree.shape != (n,) or place.shape != (n,) or start.ndim != 1:
@@ -128,22 +144,12 @@ def _entries(numbers: dict[str, NDArray[Any]], layout: Layout, kind: Any, *, sym
     fits = fits and (ends[0] >= 0).all() and (ends[1] >= -1).all() and (place[contracted] >= 0).all()
     if not fits or (place[contracted] >= sizes[tree[contracted]]).any():
         raise FileFormatError("its contracted trees do not fit its core")
-    out = _sized(numbers, "entries.out", (2, n), kind)
-    into = out if symmetric else _sized(numbers, "entries.into", (2, n), kind)
-    inner = _sized(numbers, "entries.inner", int(inner_start[-1]), kind)
-    return CoreEntries(ends, out, into, tree, place, start, inner_start, inner)
+    return made
 
 
 def _structure(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
-    """A copy, so that a later change of the file cannot mislead a kernel; these arrays are small."""
+    """Copy an array of the layout, so that a later change of the file cannot mislead a kernel; these are small."""
     array = np.array(arrays[f"layout.{name}"])
     if array.ndim != 1 or array.dtype != (np.bool_ if name == "has_inner" else np.int64):
         raise FileFormatError(f"array {name!r} has the wrong type or shape")
-    return array
-
-
-def _sized(numbers: dict[str, NDArray[Any]], name: str, size: int | tuple[int, int], kind: Any) -> NDArray[Any]:
-    array = numbers[name]
-    if array.shape != (size if isinstance(size, tuple) else (size,)) or array.dtype != kind:
-        raise FileFormatError(f"{name} has {array.size} numbers where {size} belong")
     return array

@@ -26,16 +26,16 @@ from numpy.typing import NDArray
 
 from ..arrays import Bool, Int, sealed, starts
 from ..errors import CannotError, FileFormatError
-from ..kernels.labels import fill_labels
 from ..kernels.layout import Flat, Graphs, Labels, Tables, boundary_slots, outer_places, preorder
-from ..kernels.partition import boundaries, nested
+from ..kernels.partition import find_boundaries
 from ..kernels.paths import THREADS, in_threads
-from ..kernels.tables import cell_tables
+from ..kernels.queries import fill_labels
+from ..kernels.tables import fill_cells
 from ..network.topology import Topology, Wiring
 from ..progress import steps
 from ..separators.hierarchy import Hierarchy, Lists
 
-TOGETHER = 2 + THREADS.bit_length()  # levels whose cells stand side by side: enough subtrees for every thread
+TOGETHER = 2 + THREADS.bit_length()  # levels whose cells are kept side by side: enough subtrees for every thread
 MOST_BOUNDARY = 64  # vertices per vertex and cell, on average; road networks have two
 
 
@@ -48,7 +48,7 @@ class Layout:
         parent, last: parent of each cell (-1 for the root) and end of its subtree.
         home, row: per vertex, the cell where its path up starts and its row there (a hub, or an own vertex of a leaf).
         hub_start, hubs: hubs of each cell; their positions are the slots.
-        bound_start, bound, slot: boundary vertices of each cell, and the slot each of them stands for.
+        bound_start, bound, slot: boundary vertices of each cell, and the slot of each of them.
         above, here: places of the boundary among the members of the parent and of the cell itself.
         members: how many members (hubs and boundary) a split cell has.
         has_inner: which cells are leaves whose own distances are kept as a table.
@@ -71,7 +71,7 @@ class Layout:
 
     @classmethod
     def of(cls, hierarchy: Hierarchy, whole: Bool | bool = True, *, separators: bool = False) -> Layout:
-        """Lay out a hierarchy over its hubs, or over its whole separators.
+        """Lay out a ``hierarchy`` over its hubs, or over its whole ``separators``.
 
         ``whole`` says of which leaves (by cell) the inner tables are kept.
         """
@@ -80,31 +80,16 @@ class Layout:
         parent = np.where(hierarchy.parent >= 0, at[hierarchy.parent], -1)[cells]
         chosen = hierarchy.separators if separators else hierarchy.hubs
         above = hierarchy.separator_boundary if separators else hierarchy.hub_boundary
-        hubs, bound = _permuted(chosen, cells), _permuted(above, cells)
-        n = hierarchy.num_nodes
-        slot, above, here, members = boundary_slots(n, parent, hubs.start, hubs.items, bound.start, bound.items)
-        home = at[hierarchy.homes_of(chosen)]
-        leaf = hierarchy.is_leaf[cells]
-        layout = cls(
-            cells=cells, parent=parent, last=last[cells], home=home, row=np.zeros(n, np.int64),
-            hub_start=hubs.start, hubs=hubs.items, bound_start=bound.start, bound=bound.items,
-            slot=slot, above=above, here=here, members=members,
-            has_inner=leaf & np.broadcast_to(whole, len(cells))[cells],
-        )  # fmt: skip
-        own = layout.own
-        inside = np.arange(n) - own.start[home[own.items]]
-        layout.row[own.items] = inside
-        cell_of_slot = np.repeat(np.arange(len(parent)), hubs.sizes())
-        first = np.flatnonzero(home[hubs.items] == cell_of_slot)
-        layout.row[hubs.items[first]] = first - hubs.start[cell_of_slot[first]]
-        return layout
+        has_inner = hierarchy.is_leaf[cells] & np.broadcast_to(whole, len(cells))[cells]
+        home, hubs, bound = at[hierarchy.homes_of(chosen)], chosen.permuted(cells), above.permuted(cells)
+        return cls._number(cells, parent, last[cells], home, hubs, bound, has_inner)
 
     @classmethod
     def of_partition(cls, network: Wiring, parent: Int, home: Int) -> Layout:
         """Lay out a partition: cells in preorder, by parent, and the cell of each vertex (as a hub, or inside a leaf).
 
         Every boundary follows from these, so nothing else can be claimed.  The one axiom is that the cells of the two
-        ends of an edge lie on one path to the root.
+        ends of an edge are on one path to the root.
 
         Raises:
             FileFormatError: if it does not hold, or cells are not in preorder with two children or none.
@@ -115,25 +100,34 @@ class Layout:
         if not sound or len(home) != network.num_nodes or not _between(home, 0, cells):
             raise FileFormatError("its cells do not form a hierarchy")
         at, last = preorder(parent)
-        twins = np.isin(np.bincount(parent[1:], minlength=cells), (0, 2)).all()
-        if not twins or not np.array_equal(at, number):
+        binary = np.isin(np.bincount(parent[1:], minlength=cells), (0, 2)).all()
+        if not binary or not np.array_equal(at, number):
             raise FileFormatError("its cells do not form a hierarchy")
-        if not nested(last, home, network.tails, network.heads):
+        tail_home, head_home = home[network.tails], home[network.heads]
+        if not _between(np.maximum(tail_home, head_home), 0, last[np.minimum(tail_home, head_home)]):
             raise FileFormatError("an edge joins two cells, and neither is below the other")
-        own = Lists.grouped(home, cells)
-        leaf = last == number + 1
-        hubs = own.items[~leaf[home[own.items]]]
-        hub_start = starts(np.where(leaf, 0, own.sizes()))
+        own, leaf = Lists.grouped(home, cells), last == number + 1
+        hubs = Lists(starts(np.where(leaf, 0, own.sizes())), own.items[~leaf[home[own.items]]])
         most = max(MOST_BOUNDARY * (len(home) + cells), 2**22)
-        bound_start, bound = boundaries(parent, home, *network.neighbours, own.start, own.items, most)
-        if not len(bound_start):
+        bound = Lists(*find_boundaries(parent, home, *network.neighbours, own.start, own.items, most))
+        if not len(bound.start):
             raise CannotError("cells have too many neighbours: no small separators exist, or the partition is bad")
-        slot, above, here, members = boundary_slots(len(home), parent, hub_start, hubs, bound_start, bound)
+        return cls._number(number, parent, last, home, hubs, bound, leaf)
+
+    @classmethod
+    def _number(
+        cls, cells: Int, parent: Int, last: Int, home: Int, hubs: Lists, bound: Lists, has_inner: Bool
+    ) -> Layout:
+        """Complete ``cells``, ``parent``, ``last``, ``home``, ``hubs``, ``bound`` and ``has_inner`` to a layout."""
+        lists = hubs.start, hubs.items, bound.start, bound.items
         row = np.empty(len(home), np.int64)
-        row[own.items] = np.arange(len(home)) - own.start[home[own.items]]
-        return cls(
-            number, parent, last, home, row, hub_start, hubs, bound_start, bound, slot, above, here, members, leaf
-        )
+        slot, above, here, members = boundary_slots(len(home), parent, *lists)
+        made = cls(cells, parent, last, home, row, *lists, slot, above, here, members, has_inner)
+        row[made.own.items] = np.arange(len(home)) - made.own.start[home[made.own.items]]
+        cell_of_slot = np.repeat(np.arange(len(parent)), hubs.sizes())
+        first = np.flatnonzero(home[hubs.items] == cell_of_slot)
+        row[hubs.items[first]] = first - hubs.start[cell_of_slot[first]]
+        return made
 
     @property
     def num_nodes(self) -> int:
@@ -164,15 +158,15 @@ class Layout:
     @cached_property
     def level(self) -> Int:
         """How many cells are above each cell."""
-        return self._summed_from_the_root(np.ones(self.num_cells, np.int64))
+        return self._sum_from_root(np.ones(self.num_cells, np.int64))
 
     @cached_property
     def col(self) -> Int:
         """First column of each cell: hubs of all cells above it."""
-        return self._summed_from_the_root(np.diff(self.hub_start))
+        return self._sum_from_root(np.diff(self.hub_start))
 
-    def _summed_from_the_root(self, numbers: Int) -> Int:
-        """The sum of the numbers of all cells above each cell: in preorder, those that are not yet left."""
+    def _sum_from_root(self, numbers: Int) -> Int:
+        """Sum the numbers of all cells above each cell: in preorder, those that are not yet left."""
         change = np.concatenate([numbers, [0]])
         np.subtract.at(change, self.last, numbers)
         return np.cumsum(change)[:-1] - numbers
@@ -202,12 +196,12 @@ class Layout:
 
     @property
     def table_sizes(self) -> tuple[int, int, int]:
-        """How many numbers the side, square and inner tables have in all."""
+        """How many numbers the side, square and inner tables have; a full row adds one number of each side table."""
         flat = self.flat
         return int(flat.side_start[-1]), int(flat.square_start[-1]), int(flat.inner_start[-1])
 
     def arrays(self) -> dict[str, Int | Bool]:
-        """Everything, by name."""
+        """Return all arrays by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def check(self) -> None:
@@ -231,24 +225,23 @@ class Layout:
         inside = _between(self.home, 0, cells) and _between(self.hubs, 0, n) and _between(self.bound, 0, n)
         if not parents_first or not inside or not self._is_preorder():
             raise FileFormatError("its cells do not form a hierarchy")
-        columns = np.repeat(np.arange(cells), np.diff(self.bound_start))
-        # A boundary vertex stands for a hub of a cell above: its slot lies before those of the cell, and its column
-        # before the cell's own.
-        slot_cell = np.repeat(np.arange(cells), np.diff(self.hub_start))
+        columns = np.repeat(number, np.diff(self.bound_start))
+        # A boundary vertex is a hub of a cell above: its slot comes before those of the cell, and its column before the
+        # cell's own.
+        slot_cell = np.repeat(number, np.diff(self.hub_start))
         fits = _between(self.slot, 0, slots) and bool(
             ((slot_cell[self.slot] < columns) & (columns < self.last[slot_cell[self.slot]])).all()
         )
-        rows = np.where(self.leaf, self.own.sizes(), np.diff(self.hub_start))
-        fits = fits and _between(self.row, 0, rows[self.home]) and not (self.has_inner & ~self.leaf).any()
+        fits = fits and _between(self.row, 0, self.rows[self.home]) and not (self.has_inner & ~self.leaf).any()
         if not fits or (np.diff(self.hub_start)[self.leaf] > 0).any():
             raise FileFormatError("its hubs and boundaries do not fit its cells")
 
     def _is_preorder(self) -> bool:
-        """Whether cells have two children or none and are numbered in preorder, with ``last`` as it must be.
+        """Tell whether cells have two children or none and are numbered in preorder, with ``last`` as it must be.
 
-        Of a cell that is split the first child comes next, the second where the first ends, and both end with the cell.
-        By induction from the root every subtree is then the interval it says; and as all children are different and
-        there are as many as cells but one, no cell is left out.
+        The first child of a split cell comes next, the second where the first ends, and both end with the cell.  By
+        induction from the root every subtree is then the interval that ``last`` gives; and as all children are
+        different and there are as many as cells but one, no cell is left out.
         """
         cells, parent, last = self.num_cells, self.parent, self.last
         split = np.flatnonzero(~self.leaf)
@@ -262,91 +255,76 @@ class Layout:
         return bool(fits.all()) and len(np.unique(np.concatenate([first, second]))) == cells - 1
 
 
-def _permuted(lists: Lists, order: Int) -> Lists:
-    if np.array_equal(order, np.arange(len(order))):
-        return lists
-    return Lists.of([lists[i] for i in order.tolist()])
-
-
 def _between(values: Int, low: Int | int, high: Int | int) -> bool:
+    """Tell whether all values are at least ``low`` and below ``high``."""
     return bool(((values >= low) & (values < high)).all())
 
 
 def cell_graphs(
     hierarchy: Hierarchy, topology: Topology, lengths: NDArray[Any], public: NDArray[Any] | None = None
 ) -> Graphs:
-    """The graph inside every cell, for one length per edge; ``public`` is the length of edges that are public there."""
-    edges = Lists.grouped(hierarchy.home, hierarchy.num_cells)
-    order = edges.items
+    """Return the graph inside every cell, for one length per edge; ``public`` is that of edges that are public there.
+
+    ``hierarchy`` has the cells of the ``topology``, ``lengths`` are private or published.
+    """
     # Only an edge inside a separator has both ends in several leaves, and only the covered flavour keeps it there.
     arcs = topology.arcs
     shared = np.flatnonzero(~hierarchy.is_leaf[hierarchy.home[arcs.edges]] if hierarchy.hops else [])
-    return Graphs(
-        vertex_start=sealed(hierarchy.vertices.start),
-        vertices=sealed(hierarchy.vertices.items),
-        edge_start=sealed(edges.start),
-        tails=sealed(topology.tails[order]),
-        heads=sealed(topology.heads[order]),
-        lengths=sealed(lengths[order]),
-        public_start=sealed(np.searchsorted(shared, arcs.start)),
-        public_heads=sealed(arcs.heads[shared]),
-        public_lengths=sealed((lengths if public is None else public)[arcs.edges[shared]]),
-        directed=topology.directed,
-    )
+    beside = (lengths if public is None else public)[arcs.edges[shared]]
+    shared_arcs = np.searchsorted(shared, arcs.start), arcs.heads[shared], beside
+    edges = Lists.grouped(hierarchy.home, hierarchy.num_cells)
+    return _seal_graphs(topology.wiring, hierarchy.vertices, edges, lengths, shared_arcs)
 
 
 def partition_graphs(layout: Layout, network: Wiring) -> Graphs:
-    """The graph inside every cell of a partition, without lengths; an edge belongs to the lower cell of its ends."""
-    edges = Lists.grouped(np.maximum(layout.home[network.tails], layout.home[network.heads]), layout.num_cells)
-    number = np.arange(layout.num_cells)
-    # Vertices of leaves: their own and their boundary, increasing. Those of other cells are not asked for.
+    """Return the graph inside every cell of a partition, with the number of each edge as its length.
+
+    An edge belongs to the lower cell of its ends.
+    """
+    number, edge_number = np.arange(layout.num_cells), np.arange(network.num_edges)
+    # Vertices of leaves: their own and their boundary, increasing. Those of other cells are not needed.
     below, beside = np.repeat(number, layout.own.sizes()), np.repeat(number, np.diff(layout.bound_start))
     cell = np.concatenate([below, beside])
     vertex = np.concatenate([layout.own.items, layout.bound])
     kept = np.flatnonzero(layout.leaf[cell])
     kept = kept[np.lexsort((vertex[kept], cell[kept]))]
-    nothing = np.zeros(0, np.int64)
-    return Graphs(
-        vertex_start=sealed(np.searchsorted(cell[kept], np.arange(layout.num_cells + 1))),
-        vertices=sealed(vertex[kept]),
-        edge_start=sealed(edges.start),
-        tails=sealed(network.tails[edges.items]),
-        heads=sealed(network.heads[edges.items]),
-        lengths=sealed(edges.items),
-        public_start=sealed(np.zeros(network.num_nodes + 1, np.int64)),
-        public_heads=sealed(nothing),
-        public_lengths=sealed(nothing),
-        directed=network.directed,
-    )
+    vertices = Lists(np.searchsorted(cell[kept], np.arange(layout.num_cells + 1)), vertex[kept])
+    edges = Lists.grouped(np.maximum(layout.home[network.tails], layout.home[network.heads]), layout.num_cells)
+    no_arcs = np.zeros(network.num_nodes + 1, np.int64), edge_number[:0], edge_number[:0]
+    return _seal_graphs(network, vertices, edges, edge_number, no_arcs)
+
+
+def _seal_graphs(
+    network: Wiring, vertices: Lists, edges: Lists, lengths: NDArray[Any], public: tuple[Int, Int, NDArray[Any]]
+) -> Graphs:
+    """Put together ``vertices`` and ``edges`` by cell, ``lengths`` per edge of the ``network``, and ``public`` arcs."""
+    mine = edges.start, network.tails[edges.items], network.heads[edges.items], lengths[edges.items]
+    arrays = vertices.start, vertices.items, *mine, *public
+    return Graphs._make([*map(sealed, arrays), network.directed])
 
 
 def outer_room(layout: Layout, *, keep_leaves: bool = False) -> tuple[Int, int]:
-    """Return the place of each cell's boundary distances in a buffer, and its size; ``keep_leaves`` keeps leaves'."""
+    """Return the place of each cell's boundary distances in a buffer, and its size; ``keep_leaves`` keeps leaves."""
     place, room = outer_places(layout.flat, layout.level, TOGETHER, keep_leaves)
     return place, int(room)
 
 
 def table_bytes(layout: Layout, *, symmetric: bool, size: int = 8) -> int:
-    """Memory that the tables need at their peak, at this many bytes a number."""
+    """Count the memory that the tables need at their peak, at ``size`` bytes a number."""
     side, square, inner = layout.table_sizes
     largest = int(np.where(layout.leaf, layout.rows + np.diff(layout.bound_start), layout.members).max())
-    at_work = 2 * THREADS * largest**2  # while a cell is made, its table stands beside what is kept of it
+    at_work = 2 * THREADS * largest**2  # while a cell is made, its table exists beside what is kept of it
     return size * ((side + square) * (1 if symmetric else 2) + inner + outer_room(layout)[1] + at_work)
 
 
 def table_work(layout: Layout) -> float:
-    """Additions that ``fill_tables`` needs, roughly."""
+    """Estimate the additions that ``fill_tables`` needs."""
     size = np.where(layout.leaf, layout.rows + np.diff(layout.bound_start), layout.members).astype(float)
     return float((size**2 * np.where(layout.leaf, size, layout.rows)).sum())
 
 
-def row_work(layout: Layout) -> float:
-    """Additions that one full row needs."""
-    return float(layout.flat.side_start[-1])
-
-
 def as_tables(layout: Layout, flat: NDArray[Any], back: NDArray[Any] | None = None) -> Tables:
-    """Side, square and inner tables as parts of one array; for directed networks ``back`` has the other direction."""
+    """Return side, square and inner tables as parts of one array; ``back`` holds those of the other direction."""
     side, square, inner = layout.table_sizes
     out, square_out = flat[:side], flat[side : side + square]
     into, square_in = (out, square_out) if back is None else (back[:side], back[side : side + square])
@@ -356,9 +334,10 @@ def as_tables(layout: Layout, flat: NDArray[Any], back: NDArray[Any] | None = No
 def fill_tables(
     layout: Layout, graphs: Graphs, tables: Tables, nothing: float, place: Int, outer: NDArray[Any]
 ) -> None:
-    """Fill the tables of all cells; ``place`` and the size of ``outer`` are those of ``outer_room``.
+    """Fill the ``tables`` of all cells of a ``layout`` from ``graphs``; ``place`` and ``outer`` are of ``outer_room``.
 
-    First whole subtrees, a thread each and cell by cell in the reverse of preorder; then the levels above them.
+    ``nothing`` is the number for "not connected".  First whole subtrees, a thread each and cell by cell in the reverse
+    of preorder; then the levels above them.
     """
     roots = np.flatnonzero(layout.level == TOGETHER)
     subtrees = [np.arange(layout.last[root] - 1, root - 1, -1) for root in roots.tolist()]
@@ -366,38 +345,38 @@ def fill_tables(
     for some in steps([subtrees, *reversed(above)], "distances inside cells"):
 
         def run(part: slice, some: list[Int] = some) -> None:
-            cell_tables(np.concatenate(some[part]), layout.flat, graphs, nothing, tables, place, outer)
+            fill_cells(np.concatenate(some[part]), layout.flat, graphs, nothing, tables, place, outer)
 
         in_threads(run, len(some))
 
 
 def fill_leaves(layout: Layout, graphs: Graphs, tables: Tables, nothing: float) -> None:
-    """Fill the tables of leaves only."""
+    """Fill the ``tables`` of the leaves of a ``layout`` only, from ``graphs``; ``nothing`` means "not connected"."""
     leaves = np.flatnonzero(layout.leaf)
     place, room = np.zeros(layout.num_cells, np.int64), int(np.diff(layout.bound_start)[leaves].max()) ** 2
 
     def run(part: slice) -> None:  # outer tables are not needed here: each overwrites the one before
         spare = np.empty(room, tables.inner.dtype)
-        cell_tables(leaves[part], layout.flat, graphs, nothing, tables, place, spare)
+        fill_cells(leaves[part], layout.flat, graphs, nothing, tables, place, spare)
 
     in_threads(run, len(leaves))
 
 
 def label_rows(layout: Layout) -> Int:
-    """Where each label begins."""
+    """Return where each label begins."""
     many = np.diff(layout.hub_start)
     return starts(np.repeat(layout.col + many, many))
 
 
 def label_bytes(layout: Layout, *, shared: bool, size: int = 8) -> int:
-    """Memory of the labels, at this many bytes a number."""
+    """Count the memory of the labels, at ``size`` bytes a number."""
     return size * int(label_rows(layout)[-1]) * (1 if shared else 2)
 
 
 def build_labels(layout: Layout, tables: Tables, nothing: Any, *, from_edges: bool) -> Labels:
-    """Make all labels.
+    """Build the labels of all hubs of a ``layout``; ``nothing`` means "not connected".
 
-    ``from_edges``: the tables are distances, so a label with the cell's own shortcut serves in both directions.
+    ``from_edges``: the ``tables`` are distances, so a label with the cell's own shortcut serves in both directions.
     Measured tables are noisy: there ``into`` leaves out the shortcut of the cell where the ends meet, so that it counts
     once.
     """

@@ -1,4 +1,4 @@
-"""Sums within bounds: of all weights that keep their bounds, those whose sums along a line are nearest to the wanted.
+"""Sums within bounds: of all weights within their bounds, those whose sums along a line are nearest to the wanted.
 
 Along a line let P(0) = 0 and P(j) be the sum of the first j wanted weights.  Looked for is the curve Q with
 low_j <= Q(j) - Q(j-1) <= high_j for which the sum of (Q(j) - P(j))^2 is least: its differences are the weights.  What
@@ -10,8 +10,8 @@ function whose derivative is piecewise linear.  Going on to j + 1 cuts it at its
 halves apart, low_j to the one side and high_j to the other, then adds a parabola.  Two stacks hold the break points on
 either side of the lowest point: where they are, and how much steeper it gets there, seen from the lowest point.
 
-Every step passes a few of them.  Noise that outweighs all weights of a line together could make it pass them all, again
-and again; such a line, of which nothing can be told anyway, is clipped edge by edge instead.
+Every step passes a few of them.  Noise that exceeds all weights of a line together could make it pass them all
+repeatedly; such a line, which is lost in noise, is clipped edge by edge instead.
 """
 
 from __future__ import annotations
@@ -27,7 +27,11 @@ PASSED = 64  # break points per edge of a line before it is given up
 
 @njit(cache=True, nogil=True)
 def nearest_sums(begin, order, wanted, low, high, out):
-    """Fill ``out`` for the edges of every line: whole numbers within their bounds."""
+    """Fill ``out`` for the edges of every line: whole numbers within their bounds.
+
+    Line ``i`` has the edges of ``order`` from ``begin[i]`` on, each with a ``wanted`` weight and bounds ``low``,
+    ``high``.
+    """
     longest = 0
     for line in range(len(begin) - 1):
         longest = max(longest, begin[line + 1] - begin[line])
@@ -53,7 +57,10 @@ def nearest_sums(begin, order, wanted, low, high, out):
 
 @njit(cache=True, nogil=True)
 def _forward(edges, wanted, low, high, lowest, room):
-    """Where each f_j is lowest, less the lower bounds, so that left halves stay where they are; false: given up."""
+    """Fill ``lowest`` with where each f_j is lowest, less the lower bounds; return false if that takes too long.
+
+    ``edges`` are those of a line; ``wanted``, ``low`` and ``high`` as in ``nearest_sums``; ``room`` is a buffer.
+    """
     left, left_rise, right, right_rise = room[0], room[1], room[2], room[3]
     lefts, rights, shift, moves = 0, 0, 0.0, PASSED * len(edges)
     lowest[0], slope, target = 0.0, 1.0, 0.0
@@ -96,7 +103,7 @@ def _forward(edges, wanted, low, high, lowest, room):
 
 @njit(cache=True, nogil=True)
 def _backward(edges, low, high, lowest):
-    """The curve from its end; ``lowest`` becomes its differences."""
+    """Trace the curve of ``edges`` from its end, within ``low`` and ``high``; ``lowest`` becomes its differences."""
     after = lowest[len(edges)]
     for j in range(len(edges) - 1, -1, -1):
         edge = edges[j]
@@ -107,7 +114,7 @@ def _backward(edges, low, high, lowest):
 
 @njit(cache=True, nogil=True)
 def whole_steps(values, begin):
-    """Whole numbers whose sums from the beginning of each line are those of the values, to half a step."""
+    """Return whole numbers whose sums from the beginning of each line are those of the values, to half a step."""
     out = np.empty(len(values), np.int64)
     for line in range(len(begin) - 1):
         left_over = 0.0

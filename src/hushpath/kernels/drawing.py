@@ -1,4 +1,4 @@
-"""Layouts of networks on paper: stress made smaller, term by term."""
+"""Layouts of networks on a map: reduce their stress by stochastic descent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from ..compiled import njit
 
 @njit(cache=True, nogil=True)
 def straighten(places, tails, heads, pivots, hops, terms, epochs):
-    """Move both ends of each term towards the distance that it asks for; far terms count less, later epochs less."""
+    """Move both ends of each term towards the distance wanted; far terms and later ``epochs`` move them less.
+
+    ``places`` are changed.  The first ``terms`` are edges between ``tails`` and ``heads``, the others nodes and
+    ``pivots`` with the ``hops`` between them.
+    """
     edges, many = len(tails), len(pivots)
     for epoch in range(epochs):
         step = 0.9 * 0.75**epoch
@@ -27,6 +31,6 @@ def straighten(places, tails, heads, pivots, hops, terms, epochs):
             move = min(share, 1.0) * (length - wanted) / length / 2
             places[i, 0] -= move * dx
             places[i, 1] -= move * dy
-            if term < edges:  # a pivot would be pulled by everybody
+            if term < edges:  # all nodes would pull at a pivot
                 places[j, 0] += move * dx
                 places[j, 1] += move * dy

@@ -9,8 +9,8 @@ from .search import FREE, components
 
 
 @njit(cache=True, nogil=True)
-def rooted(start, heads, edges):
-    """Hang each tree of a forest below its lowest node.
+def root_forest(start, heads, edges):
+    """Root each tree of a forest at its lowest node.
 
     Returns nodes in breadth-first order, and per node its parent and the edge to it (-1 twice for roots).
     """
@@ -24,8 +24,8 @@ def rooted(start, heads, edges):
 
 
 @njit(cache=True, nogil=True)
-def anchors(order, parent):
-    """Sealfon's centroid recursion: for each node the ancestor from which its distance is measured.
+def choose_anchors(order, parent):
+    """Choose for each node the ancestor from which its distance is measured: Sealfon's centroid recursion.
 
     A part with root r and s > 1 nodes: v* is the lowest node with more than s/2 nodes at or below it.  v* is anchored
     at r (unless it is r) and the children of v* at v*.  Left are the parts below the children, at most s/2 nodes each,
@@ -78,8 +78,11 @@ def anchors(order, parent):
 
 
 @njit(cache=True, nogil=True)
-def path_edges(parent, edge, bottom, top, out_edge, out_number):
-    """List the edges between each ``bottom`` and its ancestor ``top``; false if they do not just fill the arrays."""
+def list_path_edges(parent, edge, bottom, top, out_edge, out_number):
+    """List the edges between each ``bottom`` and its ancestor ``top`` in ``out_edge``, with the pair in ``out_number``.
+
+    ``parent`` and ``edge`` are those of each node.  Returns false if the edges do not exactly fill the arrays.
+    """
     count = 0
     for i in range(len(bottom)):
         v = bottom[i]
@@ -94,7 +97,10 @@ def path_edges(parent, edge, bottom, top, out_edge, out_number):
 
 @njit(cache=True, nogil=True)
 def tree_rows(order, parent, height, sources, infinity, out):
-    """Rows of ``height[s] + height[t] - 2 height[meeting point]``; ``infinity`` in other trees."""
+    """Fill rows of ``out`` with ``height[s] + height[t] - 2 height[common ancestor]``; ``infinity`` in other trees.
+
+    There is a row for each of ``sources``; ``order`` has parents first, ``parent`` is that of each node.
+    """
     n = len(order)
     above = np.zeros(n, np.bool_)
     for row in range(len(sources)):
@@ -116,8 +122,8 @@ def tree_rows(order, parent, height, sources, infinity, out):
 
 
 @njit(cache=True, nogil=True)
-def chain_heads(order, parent):
-    """The top of each node's heavy path: from a node to the child with the most nodes below it, and on."""
+def heavy_path_heads(order, parent):
+    """Return the top of each node's heavy path, which goes on to the child with the most nodes below it."""
     n = len(order)
     size, heavy, head = np.ones(n, np.int64), np.full(n, -1, np.int64), np.empty(n, np.int64)
     for i in range(n - 1, -1, -1):
@@ -133,8 +139,11 @@ def chain_heads(order, parent):
 
 
 @njit(cache=True, nogil=True)
-def meeting_point(parent, depth, head, s, t):
-    """Lowest common ancestor in at most log2(n) jumps over heavy paths; -1 in different trees."""
+def lowest_common_ancestor(parent, depth, head, s, t):
+    """Find it for ``s`` and ``t`` in at most log2(n) jumps over heavy paths; -1 in different trees.
+
+    ``parent``, ``depth`` and the ``head`` of its heavy path are those of each node.
+    """
     while head[s] != head[t]:
         if depth[head[s]] < depth[head[t]]:
             s, t = t, s
@@ -146,16 +155,19 @@ def meeting_point(parent, depth, head, s, t):
 
 @njit(cache=True, nogil=True)
 def tree_pairs(parent, depth, head, height, sources, targets, infinity, out):
-    """The same for pairs."""
+    """Fill ``out`` as ``tree_rows`` does, for pairs of ``sources`` and ``targets`` in place of rows.
+
+    ``parent``, ``depth`` and ``head`` are those of ``lowest_common_ancestor``, ``height`` and ``infinity`` as above.
+    """
     for i in range(len(sources)):
         s, t = sources[i], targets[i]
-        top = meeting_point(parent, depth, head, s, t)
+        top = lowest_common_ancestor(parent, depth, head, s, t)
         out[i] = infinity if top < 0 else height[s] + height[t] - 2 * height[top]
 
 
 @njit(cache=True, nogil=True)
-def summed(order, above, values):
-    """Per node the sum of its value and those of all nodes above it; ``above`` comes earlier in ``order``, or is -1."""
+def sum_from_root(order, above, values):
+    """Sum the value of each node and those of all nodes above it; ``above`` comes earlier in ``order``, or is -1."""
     total = np.zeros(len(order), np.int64)
     for v in order:
         if above[v] >= 0:
@@ -165,10 +177,14 @@ def summed(order, above, values):
 
 @njit(cache=True, nogil=True)
 def anchored_variances(parent, depth, head, anchor, variance, sources, targets, out):
-    """Variance of ``height[s] + height[t] - 2 height[meeting point]`` from that of each node's number; -1: apart."""
+    """Fill ``out`` with the variance of what ``tree_pairs`` computes for ``sources`` and ``targets``; -1 if no path.
+
+    ``variance`` is that of each node's number, which is measured from its ``anchor``; ``parent``, ``depth`` and
+    ``head`` are those of ``lowest_common_ancestor``.
+    """
     share, touched = np.zeros(len(parent), np.int64), np.empty(len(parent), np.int64)
     for i in range(len(sources)):
-        top = meeting_point(parent, depth, head, sources[i], targets[i])
+        top = lowest_common_ancestor(parent, depth, head, sources[i], targets[i])
         if top < 0:
             out[i] = -1.0
             continue

@@ -1,9 +1,9 @@
-"""Sums of sums: numbers of which each is the sum of others, measured each with noise of its own.
+"""Nested sums: numbers of which each is the sum of others, each measured with noise of its own.
 
 ``parent`` names for each number the sum that it is part of (-1: none).  Parents come first, and the last numbers are
-the *leaves*, which are sums of nothing.  Least squares with known variances take two passes: upwards every sum is put
-together from its own measurement and from what its parts add up to; downwards what is known better from above is
-shared among the parts in proportion to their variances.
+the *leaves*, which have no parts.  Least squares with known variances take two passes: upwards every sum is combined
+from its own measurement and the total of its parts; downwards the difference from what is known above is divided among
+the parts in proportion to their variances.  The first ``sums`` numbers are not leaves.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from ..compiled import njit
 
 @njit(cache=True, nogil=True)
 def least_squares(parent, sums, values, variance):
-    """The estimate of each number from all of them."""
+    """Estimate each number from the measured ``values`` of all; ``parent`` and ``sums`` say how they are nested.
+
+    ``variance`` is that of each measurement.
+    """
     below, inner, _ = _upwards(parent, sums, values, variance)
     estimate, total = below
     own, parts = inner
@@ -28,7 +31,7 @@ def least_squares(parent, sums, values, variance):
 
 @njit(cache=True, nogil=True)
 def variances(parent, sums, variance):
-    """The variance of each estimate."""
+    """Return the variance of each estimate."""
     _, inner, _ = _upwards(parent, sums, np.zeros(len(parent)), variance)
     own, parts = inner
     out = own.copy()
@@ -42,7 +45,10 @@ def variances(parent, sums, variance):
 
 @njit(cache=True, nogil=True)
 def error_limits(parent, sums, variance, limit):
-    """How far each estimate can be off if no measurement is off by more than its limit: worst cases added up."""
+    """Bound the error of each estimate if no measurement is off by more than its ``limit``: worst cases added up.
+
+    ``parent``, ``sums`` and ``variance`` are those of ``least_squares``.
+    """
     _, inner, weight = _upwards(parent, sums, np.zeros(len(parent)), variance)
     own, parts = inner
     upwards, added = limit.copy(), np.zeros(len(parent))
@@ -62,9 +68,10 @@ def error_limits(parent, sums, variance, limit):
 
 @njit(cache=True, nogil=True)
 def _upwards(parent, sums, values, variance):
-    """From what is measured at and below each number: its estimate and what its parts add up to; both variances.
+    """Return from what is measured at and below each number: its estimate and the total of its parts; both variances.
 
-    Last the weight that its own measurement gets beside its parts.
+    Last the weight that its own measurement gets beside its parts.  Arguments ``parent``,
+    ``sums``, ``values`` and ``variance`` are those of ``least_squares``.
     """
     count = len(parent)
     estimate, total = values.copy(), np.zeros(count)
@@ -84,10 +91,11 @@ def _upwards(parent, sums, values, variance):
 
 @njit(cache=True, nogil=True)
 def line_blocks(begin, level_start, levels, first_sum, first, last, parent, position_parent):
-    """The sums of every line, coarse before fine: from where to where they reach, and the sum each is part of.
+    """Fill in the sums of every line, coarse before fine: ``first`` and ``last`` place, and the ``parent`` of each.
 
-    Line ``i`` has the sizes ``levels[level_start[i] : level_start[i + 1]]``, fine before coarse, and its sums stand
-    from ``first_sum[i]`` on.  ``position_parent`` takes the finest sum of the edge at each place of the order.
+    Line ``i`` has the edges from ``begin[i]`` on, the sizes ``levels[level_start[i] : level_start[i + 1]]``, fine
+    before coarse, and its sums from ``first_sum[i]`` on.  ``position_parent`` takes the finest sum of the edge at each
+    place of the order.
     """
     for line in range(len(begin) - 1):
         a, b = begin[line], begin[line + 1]
@@ -107,11 +115,12 @@ def line_blocks(begin, level_start, levels, first_sum, first, last, parent, posi
 
 @njit(cache=True, nogil=True)
 def piece_variance(length, first, last, sizes, variance):
-    """Variance of the estimated sum of edges ``first .. last - 1`` of a line; sizes and variances per level, 1 first.
+    """Return the variance of the estimated sum of edges ``first .. last - 1`` of a line of ``length`` edges.
 
-    All blocks of a level are alike but for the last, which may be shorter, so a few numbers per level suffice.  Left
-    and right are the blocks that hold the first and the last edge: the variance of their share of the piece, and its
-    covariance with the whole block.  ``full`` and ``short`` are variances of a block by what is measured in it.
+    There are ``sizes`` and a ``variance`` per level, size 1 first.  All blocks of a level are alike but for the last,
+    which may be shorter, so a few numbers per level suffice.  Left and right are the blocks that hold the first and the
+    last edge: the variance of their share of the piece, and its covariance with the whole block.  ``full`` and
+    ``short`` are variances of a block by what is measured in it.
     """
     full = short = variance[0]
     a, b, blocks = first, last - 1, length
@@ -151,9 +160,9 @@ def piece_variance(length, first, last, sizes, variance):
 
 @njit(cache=True, nogil=True)
 def known_below(parent, sums, variance):
-    """Of each number its variance by what is measured at and below it, and that of its parts together.
+    """Return the variance of each number by what is measured at and below it, and that of its parts together.
 
-    And where the parts of every sum begin and end: here leaves stand in the order of their places, so parts follow each
+    And where the parts of every sum begin and end: here leaves are in the order of their places, so parts follow each
     other.
     """
     _, inner, _ = _upwards(parent, sums, np.zeros(len(parent)), variance)
@@ -169,9 +178,11 @@ def known_below(parent, sums, variance):
 
 @njit(cache=True, nogil=True)
 def uneven_variances(parent, variance, own, total, parts, begin, end, first, last):
-    """Variance of the estimated sum of leaves ``first .. last - 1`` each, however their variances differ.
+    """Return the variance of the estimated sum of leaves ``first .. last - 1`` each, however their variances differ.
 
-    Left and right as in ``piece_variance``; what lies between them is the difference of two ``total``s of ``own``.
+    ``parent`` and ``variance`` are those of ``least_squares``; ``own``, ``parts``, ``begin`` and ``end`` those that
+    ``known_below`` returns.  Left and right as in ``piece_variance``; what is between them is the difference of two
+    ``total``s of ``own``.
     """
     sums = len(begin)
     out = np.empty(len(first))

@@ -1,10 +1,10 @@
-"""The flat arrays that kernels of a hierarchy take (layout, tables, labels, graphs of cells), and their numbering.
+"""The flat arrays of a hierarchy that kernels take (layout, tables, labels, graphs of cells), and their numbering.
 
 Cells are numbered in preorder, so the subtree of ``b`` is ``b .. last[b] - 1`` and the children of a split cell are
 ``b + 1`` and ``last[b + 1]``.  On the path from the root to a cell the hubs of all cells follow each other: hub ``i``
 of cell ``b`` has *column* ``col[b] + i``.  A *slot* is a hub of a cell (a vertex may be chosen again below); a boundary
 vertex of a cell is named by its slot in the deepest cell above that chose it.  Then one vector per vertex, indexed by
-columns, serves for everything: the hub label of a vertex, and what is reached from a source on the way down.
+columns, serves for everything: the hub label of a vertex, and what a source reaches in the sweep down.
 
 Per cell ``side`` holds hubs (or, in a leaf, its own vertices) times boundary, ``square`` hubs times hubs, ``inner``
 own times own vertices of a leaf.  A hub that also is on the boundary has a zero in its own column of ``side``, so
@@ -13,6 +13,7 @@ passing through needs no case of its own.
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,32 +22,12 @@ from numpy.typing import NDArray
 from ..arrays import Bool, Int
 from ..compiled import njit
 
-
-class Flat(NamedTuple):
-    """A layout (``index.tables.Layout`` explains each array), with the starts of what is stored cell after cell."""
-
-    cells: Int
-    parent: Int
-    last: Int
-    leaf: Bool
-    home: Int
-    row: Int
-    hub_start: Int
-    hubs: Int
-    bound_start: Int
-    bound: Int
-    slot: Int
-    above: Int
-    here: Int
-    members: Int
-    col: Int
-    slot_col: Int
-    own_start: Int
-    own: Int
-    rows: Int
-    side_start: Int
-    square_start: Int
-    inner_start: Int
+Flat = namedtuple(
+    "Flat",
+    "cells parent last leaf home row hub_start hubs bound_start bound slot above here members col slot_col own_start "
+    "own rows side_start square_start inner_start",
+)
+"""A layout as kernels take it, with the starts of what is stored cell after cell."""
 
 
 class Tables(NamedTuple):
@@ -65,7 +46,7 @@ class Tables(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """Labels of slots, behind each other; those of other vertices are merged from them (``kernels.labels``).
+    """Labels of slots, one after the other; those of other vertices are merged from them (``kernels.queries``).
 
     Attributes:
         row_start: where each row begins in the flat arrays.
@@ -103,8 +84,23 @@ class CoreEntries(NamedTuple):
     inner: NDArray[Any]
 
 
+class QueryData(NamedTuple):
+    """An index as the kernels of queries take it: its parts (labels are empty if there are none), and three numbers.
+
+    These are the columns of the longest label, the number for "not connected", and the length of a lattice step.
+    """
+
+    layout: Any
+    entries: CoreEntries
+    tables: Tables
+    labels: Labels
+    room: int
+    nothing: Any
+    scale: float
+
+
 class Targets(NamedTuple):
-    """The targets of a request.
+    """The targets of a query.
 
     Attributes:
         columns: the vertex in each column of the answer.
@@ -144,7 +140,7 @@ class Graphs(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def preorder(parent):
-    """Position of each cell in preorder, and the end of its subtree; parents are numbered before children."""
+    """Return the position of each cell in preorder and the end of its subtree; parents have lower numbers."""
     cells = len(parent)
     size = np.ones(cells, np.int64)
     for b in range(cells - 1, 0, -1):
@@ -159,10 +155,11 @@ def preorder(parent):
 
 @njit(cache=True, nogil=True)
 def boundary_slots(n, parent, hub_start, hubs, bound_start, bound):
-    """Slot of each boundary vertex in the deepest cell above that chose it, and its place among the parent's members.
+    """Find the slot of each boundary vertex in the deepest cell above that chose it, and its place among members.
 
-    Members of a cell in order: its hubs, then the boundary vertices that are not hubs.  The third array is the
-    boundary's place among the members of its own cell, the fourth the number of members.
+    Takes the number ``n`` of vertices, the ``parent`` of each cell, its ``hubs`` from ``hub_start`` on, and its
+    boundary ``bound`` from ``bound_start`` on.  Members of a cell in order: its hubs, then the boundary vertices that
+    are not hubs.  Returns slots, places among the members of the parent and of the cell itself, and numbers of members.
     """
     cells = len(parent)
     slot, above, here = np.full(len(bound), -1, np.int64), np.full(len(bound), -1, np.int64), np.empty_like(bound)
@@ -193,12 +190,12 @@ def boundary_slots(n, parent, hub_start, hubs, bound_start, bound):
 
 @njit(cache=True, nogil=True)
 def outer_places(t, level, together, keep_leaves):
-    """Where each cell's ``outer`` table (boundary times boundary) stands, and the room that all of them need.
+    """Place each cell's ``outer`` table (boundary times boundary) in a buffer; return places and the buffer's size.
 
-    An outer table is needed until the parent's is made.  In the reverse of preorder that is a stack: the second child
-    is made first, the first child on top of it, and the parent takes their place.  Cells of the first ``together``
-    levels stand side by side instead, so that what is below them can be made at the same time.  ``keep_leaves`` gives
-    those of leaves a place of their own, for good.
+    ``t`` is the layout, ``level`` that of each cell.  An outer table is needed until the parent's is made.  In the
+    reverse of preorder that is a stack: the second child is made first, the first child on top of it, and the parent
+    takes their place.  Cells of the first ``together`` levels stand side by side instead, so that what is below them
+    can be made at the same time.  ``keep_leaves`` gives those of leaves a place of their own that is not used again.
     """
     cells = len(t.parent)
     room, place = np.empty(cells, np.int64), np.zeros(cells, np.int64)
@@ -223,10 +220,11 @@ def outer_places(t, level, together, keep_leaves):
 
 @njit(cache=True, nogil=True)
 def number_places(t, top_start, tops, rest_start, rest, outer, out):
-    """Where the numbers of a ``HierarchyBlock`` stand in side, square, inner (one behind the other) and outer tables.
+    """Fill ``out`` with the places of the numbers of a ``HierarchyBlock`` in side, square, inner and outer tables.
 
-    ``tops`` and ``rest`` are the rows and further columns of each cell's group; ``outer`` says where the outer table
-    of each cell begins, -1 if there is none.  A pair that no table holds has place -1.
+    Tables of the layout ``t`` follow each other in this order.  ``tops`` from ``top_start`` and ``rest`` from
+    ``rest_start`` on are the rows and further columns of each cell's group; ``outer`` is where the outer table of each
+    cell begins, -1 if there is none.  A pair that no table holds has place -1.
     """
     square = t.side_start[-1]
     inner = square + t.square_start[-1]
@@ -260,7 +258,10 @@ def number_places(t, top_start, tops, rest_start, rest, outer, out):
 
 @njit(cache=True, nogil=True)
 def _place(u, v, row, column, rows, width, starts):
-    """The place of one pair; a vertex without a row here is looked for on the boundary."""
+    """Return the place of the pair ``u, v``; a vertex without a ``row`` here is looked up in a ``column``.
+
+    There are so many ``rows``, and columns in all (``width``); ``starts`` are those of the three tables.
+    """
     side, whole, outer = starts
     if row[u] < 0:
         u, v = v, u
@@ -274,7 +275,7 @@ def _place(u, v, row, column, rows, width, starts):
 
 
 @njit(cache=True, nogil=True)
-def mirrored(t, tables):
+def mirror_tables(t, tables):
     """Complete symmetric tables of which ``number_places`` filled one half: the other half, and hubs as boundary."""
     for b in range(len(t.parent)):
         p = t.rows[b]

@@ -1,7 +1,4 @@
-"""Public lines of a network: bridges, edges joined to lines, pieces of paths along lines, and shares of the budget.
-
-Two edges that meet can be joined there: at every node the two bridges of most traffic, and the two other edges where
-there are exactly two.  A connected sequence of joined edges is a *line*: a walk that passes no node twice.
+"""Lines of a network (``separators.lines``): pieces of paths along them, and shares of the budget.
 
 A *ladder* is a list of sizes of blocks of a line, 1 first, with a share of the budget each.  A share p of the budget
 means noise of variance 1/p^2 (Laplace) or 1/p (Gaussian), in units of what the whole budget would give.  Ladders are
@@ -17,100 +14,11 @@ from .laminar import piece_variance
 
 
 @njit(cache=True, nogil=True)
-def bridge_traffic(start, heads, edges, num_edges):
-    """For each bridge how many pairs of nodes it parts, s (n - s) in a component of n; 0 for edges on a cycle.
+def walk_lines(order, begin, tails, heads, out):
+    """Fill ``out`` with the nodes of each line, one more than edges; return the first line that is not a walk, or -1.
 
-    Tarjan's low-link, with a stack of its own: ``low`` is the earliest node that is met from below without the edge by
-    which a node was found.  That edge is a bridge exactly if nothing above it is met, and what is below is one side.
+    Line ``i`` has the edges of ``order`` from ``begin[i]`` on, which join ``tails`` and ``heads``.
     """
-    n = len(start) - 1
-    traffic, seen, low = np.zeros(num_edges, np.int64), np.full(n, -1, np.int64), np.empty(n, np.int64)
-    size, arc_of, edge_of = np.ones(n, np.int64), start[:-1].copy(), np.full(n, -1, np.int64)
-    stack, found = np.empty(n, np.int64), np.empty(n, np.int64)
-    clock = 0
-    for root in range(n):
-        if seen[root] >= 0:
-            continue
-        stack[0], filled, bridges = root, 1, 0
-        seen[root], low[root], clock = clock, clock, clock + 1
-        while filled > 0:
-            v = stack[filled - 1]
-            if arc_of[v] < start[v + 1]:
-                u, edge = heads[arc_of[v]], edges[arc_of[v]]
-                arc_of[v] += 1
-                if edge == edge_of[v]:  # parallel edges have other numbers, and do close a cycle
-                    continue
-                if seen[u] >= 0:
-                    low[v] = min(low[v], seen[u])
-                else:
-                    seen[u], low[u], clock = clock, clock, clock + 1
-                    edge_of[u], stack[filled], filled = edge, u, filled + 1
-                continue
-            filled -= 1
-            if filled > 0:
-                above = stack[filled - 1]
-                low[above] = min(low[above], low[v])
-                size[above] += size[v]
-                if low[v] > seen[above]:
-                    traffic[edge_of[v]], found[bridges], bridges = size[v], edge_of[v], bridges + 1
-        for edge in found[:bridges]:
-            traffic[edge] *= size[root] - traffic[edge]
-    return traffic
-
-
-@njit(cache=True, nogil=True)
-def joined(start, edges, tails, traffic):
-    """With which edge each edge is joined at its tail and at its head, -1 where with none; ties: the lower edge."""
-    partner = np.full((len(tails), 2), -1, np.int64)
-    for v in range(len(start) - 1):
-        first, second, others = -1, -1, 0
-        one, other = -1, -1
-        for arc in range(start[v], start[v + 1]):
-            edge = edges[arc]
-            if traffic[edge] == 0:
-                one, other, others = edge, one, others + 1
-            elif first < 0 or traffic[edge] > traffic[first]:
-                first, second = edge, first
-            elif second < 0 or traffic[edge] > traffic[second]:
-                second = edge
-        if second >= 0:
-            _join(partner, tails, v, first, second)
-        if others == 2:
-            _join(partner, tails, v, one, other)
-    return partner
-
-
-@njit(cache=True, nogil=True)
-def _join(partner, tails, v, one, other):
-    partner[one, 0 if tails[one] == v else 1] = other
-    partner[other, 0 if tails[other] == v else 1] = one
-
-
-@njit(cache=True, nogil=True)
-def threaded(partner, tails, heads):
-    """The edges line by line, each line from one end to the other, and where each begins; closed lines come last."""
-    m = len(tails)
-    order, begin, done = np.empty(m, np.int64), np.zeros(m + 1, np.int64), np.zeros(m, np.bool_)
-    count, lines = 0, 0
-    for closed in range(2):
-        for end in range(m):
-            if done[end] or (closed == 0 and partner[end, 0] >= 0 and partner[end, 1] >= 0):
-                continue
-            edge, side = end, 0 if partner[end, 0] < 0 or closed == 1 else 1
-            while edge >= 0 and not done[edge]:
-                order[count], done[edge], count = edge, True, count + 1
-                ahead = heads[edge] if side == 0 else tails[edge]
-                edge = partner[edge, 1 - side]
-                if edge >= 0:
-                    side = 0 if tails[edge] == ahead else 1
-            lines += 1
-            begin[lines] = count
-    return order, begin[: lines + 1]
-
-
-@njit(cache=True, nogil=True)
-def walked(order, begin, tails, heads, out):
-    """The nodes that each line passes, one more than it has edges; the first line that is no walk, -1 if all are."""
     for line in range(len(begin) - 1):
         first, last = begin[line], begin[line + 1]
         good = False
@@ -133,13 +41,16 @@ def walked(order, begin, tails, heads, out):
 
 @njit(cache=True, nogil=True)
 def share_variance(shares, gaussian):
-    """The variance of a number with each of these shares."""
+    """Return the variance of a number with each of these shares."""
     return 1.0 / shares if gaussian else 1.0 / (shares * shares)
 
 
 @njit(cache=True, nogil=True)
 def _score(length, first, last, weight, sizes, variance):
-    """The weighted sum of the variances of all pieces of a line."""
+    """Return the weighted sum of the variances of all pieces, from ``first`` to ``last``, of a line of this ``length``.
+
+    ``weight`` is that of each piece; ``sizes`` and ``variance`` are those of ``piece_variance``.
+    """
     total = 0.0
     for i in range(len(first)):
         total += weight[i] * piece_variance(length, first[i], last[i], sizes, variance)
@@ -148,10 +59,11 @@ def _score(length, first, last, weight, sizes, variance):
 
 @njit(cache=True, nogil=True)
 def best_ladders(begin, lengths, first, last, weight, start, sizes, shares, gaussian, choice):
-    """For each line the ladder of least score; ladder 0 is the plain one.
+    """Fill ``choice`` with the ladder of least score for each line; ladder 0 is the plain one.
 
-    Line i has the pieces ``begin[i] .. begin[i + 1] - 1``.  Tried are ladders that fit it: all sizes but the last are
-    below its length, and the last is not far beyond.
+    Line i has ``lengths[i]`` edges and the pieces ``begin[i] .. begin[i + 1] - 1``, from ``first`` to ``last`` and with
+    a ``weight`` each.  Ladder k has ``sizes`` and ``shares`` from ``start[k]`` on, of ``gaussian`` noise or Laplace.
+    Ladders are tried that fit a line: all sizes but the last are below its length, and the last is not far beyond.
     """
     variance = share_variance(shares, gaussian)
     for line in range(len(lengths)):
@@ -171,8 +83,12 @@ def best_ladders(begin, lengths, first, last, weight, start, sizes, shares, gaus
 
 
 @njit(cache=True, nogil=True)
-def polished(begin, lengths, first, last, weight, start, sizes, choice, gaussian, shares):
-    """Move the shares of each line, one level at a time and less and less, as long as its score falls; in place."""
+def refine_shares(begin, lengths, first, last, weight, start, sizes, choice, gaussian, shares):
+    """Change the ``shares`` of each line in place, one level at a time in smaller steps, as long as its score falls.
+
+    ``begin``, ``lengths``, ``first``, ``last``, ``weight``, ``start``, ``sizes`` and ``gaussian`` are those of
+    ``best_ladders``, which fills ``choice``.
+    """
     for line in range(len(lengths)):
         a, b = begin[line], begin[line + 1]
         mine = sizes[start[choice[line]] : start[choice[line] + 1]]
@@ -199,7 +115,11 @@ def polished(begin, lengths, first, last, weight, start, sizes, choice, gaussian
 
 @njit(cache=True, nogil=True)
 def chosen_variances(begin, lengths, first, last, start, sizes, choice, shares, gaussian, out):
-    """The variance of every piece under the ladder and the shares of its line."""
+    """Fill ``out`` with the variance of every piece under the ladder and the ``shares`` of its line.
+
+    ``begin``, ``lengths``, ``first``, ``last``, ``start``, ``sizes``, ``choice`` and ``gaussian`` as in
+    ``refine_shares``.
+    """
     for line in range(len(lengths)):
         mine = sizes[start[choice[line]] : start[choice[line] + 1]]
         variance = share_variance(shares[line, : len(mine)].copy(), gaussian)
@@ -208,26 +128,14 @@ def chosen_variances(begin, lengths, first, last, start, sizes, choice, shares, 
 
 
 @njit(cache=True, nogil=True)
-def line_tops(begin, nodes, depth):
-    """The node of each line that is nearest to the root, and which of its nodes that is."""
-    lines = len(begin) - 1
-    top, place = np.empty(lines, np.int64), np.empty(lines, np.int64)
-    for line in range(lines):
-        first, best = begin[line] + line, begin[line] + line
-        for i in range(first, begin[line + 1] + line + 1):
-            if depth[nodes[i]] < depth[nodes[best]]:
-                best = i
-        top[line], place[line] = nodes[best], best - first
-    return top, place
-
-
-@njit(cache=True, nogil=True)
 def forest_pieces(depth, line_above, place, top, top_place, sources, targets, begin, out):
-    """Cut the path of each pair in a forest: climb from both ends, the end whose line reaches less high first.
+    """Divide the path of each pair in a forest: go up from both ends, first from the one whose line ends lower.
 
-    ``line_above`` is the line of the edge above each node, -1 for roots, and ``place`` the node's place on it.  Pair i
-    fills ``out[:, begin[i] : begin[i + 1]]`` with line, first and last place.  With no room in ``out`` nothing is
-    filled, but ``begin[i + 1]`` takes the number of pieces.
+    ``depth`` is that of each node, ``line_above`` the line of the edge above it, -1 for roots, and ``place`` its place
+    there; ``top`` is the node of each line nearest to the
+    root, ``top_place`` its place.  Pair i of ``sources`` and ``targets`` fills ``out[:,
+    begin[i] : begin[i + 1]]`` with line, first and last place.  With no room in ``out`` nothing is filled, but
+    ``begin[i + 1]`` takes the number of pieces.
     """
     fill = out.shape[1] > 0
     for i in range(len(sources)):
@@ -253,10 +161,11 @@ def forest_pieces(depth, line_above, place, top, top_place, sources, targets, be
 
 @njit(cache=True, nogil=True)
 def route_pieces(start, heads, edges, lengths, distance, targets, line, place, out):
-    """Cut the shortest path from one source to each target, backwards; return how many pieces there are.
+    """Divide the shortest path from one source to each of ``targets``, backwards; return the number of pieces.
 
+    Arcs are those of ``start``, ``heads``, ``edges`` and ``lengths``, with the ``line`` and ``place`` of each edge;
     ``distance`` is a row of distances from the source.  Rows of ``out``: number of the target, line, first and last
-    place; what does not fit is counted only.
+    place; pieces beyond its size are only counted.
     """
     count = 0
     for i in range(len(targets)):

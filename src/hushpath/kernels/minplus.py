@@ -1,10 +1,10 @@
-"""Min-plus products on panels: the one inner loop under labels, rows and matrices.
+"""Min-plus products on panels: the one inner loop of labels, rows and matrices.
 
 A panel holds ``LANES`` columns side by side in memory, so that the innermost loop has a fixed length and no gathers:
-two rows and four terms at a time, which LLVM turns into packed minima.  Numbers are ``float64`` or ``int32``
-(``closed`` also takes ``int64``), each with a number for "not connected" (``nothing``) that may be added to itself and
-to any distance: ``inf``, ``NOTHING`` and ``INFINITE``.  Minima begin there, so it is never exceeded.  ``FAST`` promises
-LLVM that no NaN occurs (there is no ``-inf`` to make one) but keeps infinities.
+two rows and four terms at a time, which LLVM turns into packed minima.  Numbers are ``float64`` or ``int32`` (also
+``int64`` in ``close_over_pivots``), each with a number for "not connected" (``nothing``) that may be added to itself
+and to any distance: ``inf``, ``NOTHING`` and ``INFINITE``.  Minima begin there, so it is never exceeded.  ``FAST``
+promises LLVM that no NaN occurs (there is no ``-inf`` to make one) but keeps infinities.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FAST = {"nnan", "nsz", "reassoc", "contract", "arcp"}
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def panel(table, starts, rows, width, x, y):
+def multiply_panel(table, starts, rows, width, x, y):
     """Lower ``y[i]`` to the minimum over ``j`` of ``table[starts[i] + j] + x[j]``, for ``rows`` rows of ``y``.
 
     ``table`` is flat, ``x`` has ``width`` and ``y`` ``rows`` rows (or more) of ``LANES`` columns.
@@ -53,7 +53,7 @@ def panel(table, starts, rows, width, x, y):
 
 
 @njit(cache=True, nogil=True)
-def copied(x, i, y, j):
+def copy_row(x, i, y, j):
     """Copy row ``i`` of panel ``x`` to row ``j`` of panel ``y`` (assigning slices is slow in numba)."""
     for lane in range(LANES):
         y[j, lane] = x[i, lane]
@@ -61,7 +61,7 @@ def copied(x, i, y, j):
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def least_sum(a, b, nothing):
-    """The minimum of ``a[k] + b[k]``, or ``nothing``: one pair of labels, or one row of a table against a vector."""
+    """Return the minimum of ``a[k] + b[k]``, or ``nothing``: for a pair of labels, or a row of a table and a vector."""
     kind, best = a.dtype.type, nothing
     for k in range(len(a)):
         best = min(best, kind(a[k] + b[k]))
@@ -69,8 +69,8 @@ def least_sum(a, b, nothing):
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def closed(table, pivots, nothing):
-    """Floyd-Warshall in place, with the first ``pivots`` rows as joints; the table may be asymmetric.
+def close_over_pivots(table, pivots, nothing):
+    """Run Floyd-Warshall in place, with the first ``pivots`` rows as joints; the table may be asymmetric.
 
     ``nothing`` stays where no walk over the pivots connects: lengths are never negative.
     """
@@ -84,6 +84,6 @@ def closed(table, pivots, nothing):
 
 
 @njit(cache=True, nogil=True)
-def length(steps, nothing, scale):
-    """A distance in units of weight: never negative, infinite where nothing connects."""
+def to_length(steps, nothing, scale):
+    """Return a distance in units of weight: never negative, infinite where nothing connects."""
     return np.inf if steps >= nothing else max(steps, 0) * scale

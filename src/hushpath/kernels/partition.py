@@ -5,7 +5,7 @@ vertex it left, that vertex counts twice).  So all its distances follow from its
 first.
 
 *Cells.*  In the *elimination tree* of an order the parent of a vertex is the first of its neighbours to be eliminated
-after it, in the graph where eliminated vertices have joined their neighbours.  The ends of an edge lie on one path to
+after it, in the graph where eliminated vertices have joined their neighbours.  The ends of an edge are on one path to
 the root, so what is below a vertex is separated from the rest by vertices above it.
 """
 
@@ -74,7 +74,10 @@ def find_contracted_trees(start, heads, most):
 
 @njit(cache=True, nogil=True)
 def _peel(start, heads, most, parent):
-    """Take away vertices with one neighbour, again and again, as long as what hangs on each is small."""
+    """Remove vertices with one neighbour repeatedly, as long as each has at most ``most`` vertices below it.
+
+    ``start`` and ``heads`` are the graph; fills in ``parent``.
+    """
     n = len(start) - 1
     gone, degree, size = np.zeros(n, np.bool_), start[1:] - start[:-1], np.ones(n, np.int64)
     queue, peeled, last, count = np.empty(n, np.int64), np.empty(n, np.int64), 0, 0
@@ -99,24 +102,16 @@ def _peel(start, heads, most, parent):
 
 
 @njit(cache=True, nogil=True)
-def link_lengths(link, upward, lengths, directed, up, down):
-    """Lower ``up`` and ``down`` to the lengths of the links from each contracted vertex to its parent, and back."""
-    for e in range(len(link)):
-        i = link[e]
-        if i >= 0:
-            if upward[e] or not directed:
-                up[i] = min(up[i], lengths[e])
-            if not upward[e] or not directed:
-                down[i] = min(down[i], lengths[e])
+def tree_distances(trees, own, links, second, directed, entries, across):
+    """Fill ``entries`` with the distances of some ``trees``: to core entries and back, and among their own vertices.
 
-
-@njit(cache=True, nogil=True)
-def tree_distances(trees, start, own, above, second, up, down, directed, out, into, inner_start, inner, across):
-    """Distances of some trees: to and from their core entries, among their own vertices, and across from end to end.
-
-    Vertex 0 of a table is the first end, the last one the second; ``above`` is the place of each parent, -1 for the
-    first end.  Where there is no second end, the last row stays empty.
+    ``own`` are the contracted vertices, ``second`` is the second end of each tree.  ``links`` has the place of each
+    parent (-1 for the first end) and the lengths to it and back; ``across`` takes the distances from end to end;
+    ``directed`` is that of the network. Vertex 0 of a table is the first end, the last one the second; without a second
+    end, the last row stays empty.
     """
+    above, up, down = links
+    start, out, into, inner, inner_start = entries.start, entries.out, entries.into, entries.inner, entries.inner_start
     for f in trees:
         first, k = start[f], start[f + 1] - start[f]
         last = k + 1 if second[f] >= 0 else k
@@ -141,7 +136,7 @@ def tree_distances(trees, start, own, above, second, up, down, directed, out, in
 
 @njit(cache=True, nogil=True)
 def elimination_tree(start, heads, order):
-    """The parent of each vertex, -1 for the last of a component (Liu 1990, with path compression)."""
+    """Return the parent of each vertex, -1 for the last of a component (Liu 1990, with path compression)."""
     n = len(start) - 1
     parent, top, turn = np.full(n, -1, np.int64), np.full(n, -1, np.int64), np.empty(n, np.int64)
     for i in range(n):
@@ -160,12 +155,13 @@ def elimination_tree(start, heads, order):
 
 
 @njit(cache=True, nogil=True)
-def cells_of_tree(parent, order, leaf_size):
-    """Cells in preorder (the parent of each) and the cell of each vertex: the one it is a hub of, or its leaf.
+def divide_tree(parent, order, leaf_size):
+    """Divide an elimination tree, given by the ``parent`` of each vertex and their ``order``, into cells.
 
-    A cell is a set of branches of the elimination tree.  Branches of ``leaf_size`` vertices together are a leaf.  One
-    branch gives its stem, down to where it forks, as hubs.  What is left is packed into two children, the largest
-    branch first and each to the lighter one.  A branch that never forks is a leaf, whatever its size.
+    Returns the parent of each cell, in preorder, and the cell of each vertex: the one it is a hub of, or its leaf.  A
+    cell is a set of branches of the tree.  Branches of ``leaf_size`` vertices together are a leaf.  One branch gives
+    its stem, down to where it forks, as hubs.  The rest is packed into two children, the largest branch first and each
+    to the lighter one.  A branch that never forks is a leaf, whatever its size.
     """
     n = len(parent)
     size, kids = np.ones(n, np.int64), np.zeros(n + 2, np.int64)
@@ -210,7 +206,7 @@ def cells_of_tree(parent, order, leaf_size):
                     branches[first + i] = child[kids[v] + i]
         if total <= leaf_size or count < 2:
             for i in range(first, last):
-                filled = _listed(branches[i], kids, child, spare, 0)
+                filled = _list_branch(branches[i], kids, child, spare, 0)
                 for v in spare[:filled]:
                     home[v] = b
             continue
@@ -234,8 +230,11 @@ def cells_of_tree(parent, order, leaf_size):
 
 
 @njit(cache=True, nogil=True)
-def _listed(root, kids, child, out, filled):
-    """Append a branch to ``out``, parents first; return how many are there."""
+def _list_branch(root, kids, child, out, filled):
+    """Append the branch below ``root`` to the first ``filled`` of ``out``, parents first; return how many there are.
+
+    The children of ``v`` are ``child[kids[v] : kids[v + 1]]``.
+    """
     out[filled] = root
     first, filled = filled, filled + 1
     while first < filled:
@@ -247,20 +246,11 @@ def _listed(root, kids, child, out, filled):
 
 
 @njit(cache=True, nogil=True)
-def nested(last, home, tails, heads):
-    """Whether the homes of the two ends of every edge lie on one path to the root: the one axiom of a partition."""
-    for e in range(len(tails)):
-        a, b = min(home[tails[e]], home[heads[e]]), max(home[tails[e]], home[heads[e]])
-        if b >= last[a]:
-            return False
-    return True
+def find_boundaries(parent, home, start, heads, own_start, own, most):
+    """List for each cell, in preorder, the vertices above it that a vertex at or below it is joined to, increasing.
 
-
-@njit(cache=True, nogil=True)
-def boundaries(parent, home, start, heads, own_start, own, most):
-    """For each cell, in preorder, the vertices above it that a vertex at or below it is joined to, increasing.
-
-    More than ``most`` in all are not listed: then the first array is empty.
+    Takes the ``parent`` of each cell, the ``home`` of each vertex, the neighbours of each (``start``, ``heads``), and
+    vertices by home (``own_start``, ``own``).  More than ``most`` in all are not listed: then the first array is empty.
     """
     cells = len(parent)
     begin, mark = np.zeros(cells + 1, np.int64), np.full(len(home), -1, np.int64)

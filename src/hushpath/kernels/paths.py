@@ -1,7 +1,7 @@
 """Shortest distances from single sources on arrays: Dijkstra with an indexed 4-ary heap.
 
-One kernel serves both halves of the project: exact ``int64`` lattice weights inside ``measure`` and noisy
-``float64`` weights when a release is decoded.  Parallel edges and zero weights need no special case.
+One kernel serves exact ``int64`` lattice weights in the private step and noisy ``float64`` weights when a release is
+decoded.  Parallel edges and zero weights need no special case.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ WORTH_A_THREAD = 200_000  # arcs to look at: below, a thread takes longer to sta
 def dijkstra(start, heads, lengths, sources, target, infinity, out, keys, nodes, place, order=None):
     """Fill ``out[i]`` with the distances from ``sources[i]``; stop early at ``target`` if it is not negative.
 
-    ``keys``/``nodes`` are the heap (key and node side by side in memory), ``place`` the position of a node in it
+    Arcs are those of ``start``, ``heads`` and ``lengths``; ``infinity`` marks nodes without a path.  ``keys``/``nodes``
+    are the heap (key and node side by side in memory), ``place`` the position of a node in it
     (-1 never seen).  A settled node needs no mark: no key below its distance can arrive later.  If given, ``order``
     takes the nodes in the order in which the last source reached them; returned is how many these are.
     """
@@ -123,7 +124,7 @@ def in_threads(run: Callable[[slice], object], count: int, *, worth_it: bool = T
 
 
 def each_in_threads(make: Callable[[Any], Made], items: Iterable[Any], work: int) -> Iterator[Made]:
-    """What ``make`` makes of each item, in order; no more at a time than there are threads, and one if it is little."""
+    """Yield ``make(item)`` for each of ``items``, in order; a thread each if there is enough ``work``."""
     threads = THREADS if work >= WORTH_A_THREAD else 1
     left = iter(items)
     if threads == 1:

@@ -9,9 +9,11 @@ Within a cell every weight is as likely as another.  Noise is taken as continuou
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import Float
 from ..compiled import njit
 
 ROOT_TWO = math.sqrt(2.0)
@@ -22,13 +24,13 @@ LEAST = 1e-9  # a bell with less of it within the bounds is left out
 
 @njit(cache=True, nogil=True)
 def _tail(gaussian, t):
-    """The chance that standard noise is farther out than ``t``, on the same side."""
+    """Return the chance that standard noise is farther out than ``t``, on the same side."""
     return 0.5 * math.erfc(abs(t) / ROOT_TWO) if gaussian else 0.5 * math.exp(-abs(t))
 
 
 @njit(cache=True, nogil=True)
 def _moment(gaussian, t, beyond):
-    """The mean of standard noise below ``t`` (noise above it counting as 0); ``beyond`` is the tail of ``t``."""
+    """Return the mean of standard noise below ``t`` (noise above it counting as 0); ``beyond`` is the tail of ``t``."""
     if gaussian:
         return -math.exp(-0.5 * t * t) / math.sqrt(2 * math.pi)
     return beyond * (t - 1) if t < 0 else -beyond * (t + 1)
@@ -36,7 +38,7 @@ def _moment(gaussian, t, beyond):
 
 @njit(cache=True, nogil=True)
 def _inner(a, beyond_a, c, beyond_c):
-    """The chance that standard noise lies between ``a < c``, from their tails; accurate on both sides."""
+    """Return the chance of standard noise between ``a < c``, accurately, from its tails ``beyond_a``, ``beyond_c``."""
     if a >= 0:
         return beyond_a - beyond_c
     if c <= 0:
@@ -61,7 +63,10 @@ def _stretched(residual, stretch, farthest):
 
 @njit(cache=True, nogil=True)
 def _ends(guess, stretch, cells, growth, offset, top, low, out):
-    """Where the cells of one edge end, as weights within its bounds; ``growth`` are exponentials of the cells."""
+    """Fill ``out`` with the ends of the ``cells`` of one edge, as weights from ``low`` to ``top``.
+
+    ``guess``, ``stretch`` and ``offset`` are those of ``NoisyValues``; ``growth`` are exponentials of the cells.
+    """
     middle = math.exp(min(guess, 600.0))
     for j in range(len(growth)):
         times = growth[j] if stretch == 1.0 else math.exp(_stretched(cells[j], stretch, cells[-1]))
@@ -70,9 +75,10 @@ def _ends(guess, stretch, cells, growth, offset, top, low, out):
 
 @njit(cache=True, nogil=True)
 def _row(gaussian, value, scale, ends, low, out, tails):
-    """The likelihood of each cell (0 outside the bounds) and of the lowest weight, up to a factor of the edge's own.
+    """Fill ``out`` with the likelihood of each cell (0 outside the bounds) and of the lowest weight, up to a factor.
 
-    Noise of infinite scale says nothing.  ``tails`` takes those of noise at the ends of the cells.
+    ``gaussian`` noise (else Laplace) of this ``scale`` gave ``value``; at an infinite scale it says nothing.  ``ends``
+    are those of the cells, ``low`` is the lowest weight, ``tails`` takes those of noise at the ends.
     """
     cells = len(ends) - 1
     a = (ends[0] - value) / scale
@@ -91,14 +97,37 @@ def _row(gaussian, value, scale, ends, low, out, tails):
     out[cells] = max(_density(gaussian, (low - value) / scale), TINY)
 
 
+class NoisyValues(NamedTuple):
+    """Noisy values of edges, and where their true weights may be.
+
+    Attributes:
+        gaussian: whether noise is normal, not Laplace.
+        values, scales: noisy value of each edge, and scale of its noise.
+        guess, stretch: location of its log weight, and the factor of its residuals.
+        cells: where the cells of residuals end.
+        offset: what is added to weights before taking logarithms.
+        low, top: bounds of each weight.
+    """
+
+    gaussian: bool
+    values: Float
+    scales: Float
+    guess: Float
+    stretch: Float
+    cells: Float
+    offset: float
+    low: Float
+    top: Float
+
+
 @njit(cache=True, nogil=True)
-def likelihood(gaussian, values, scales, guess, stretch, cells, offset, low, top, out, first, last, begin, end):
+def likelihood(seen, out, first, last, begin, end):
     """Fill ``out[i]`` with the likelihood of each cell of edge ``i``, and of its lowest weight in the last column.
 
-    For edges from ``begin`` up to ``end``.
-
-    Cells from ``first[i]`` up to ``last[i]`` lie within its bounds.
+    ``seen`` are ``NoisyValues``; edges are those from ``begin`` up to ``end``.  Cells from ``first[i]`` up to
+    ``last[i]`` are within the bounds.
     """
+    gaussian, values, scales, guess, stretch, cells, offset, low, top = seen
     ends, tails, growth = np.empty(len(cells)), np.empty(len(cells)), np.exp(cells)
     for i in range(begin, end):
         _ends(guess[i], stretch[i], cells, growth, offset, top[i], low[i], ends)
@@ -118,35 +147,17 @@ def _inside(ends):
 
 
 @njit(cache=True, nogil=True)
-def posterior(
-    gaussian,
-    values,
-    scales,
-    guess,
-    stretch,
-    cells,
-    offset,
-    low,
-    top,
-    shares,
-    which,
-    mass,
-    uniform,
-    before,
-    mean,
-    residual,
-    spread,
-    draws,
-    begin,
-    end,
-):
-    """Mean weight ``before`` and after the noisy value is seen, mean residual, its variance, and draws of the weight.
+def posterior(seen, prior, uniform, moments, draws, begin, end):
+    """Fill the posterior ``moments`` of each edge, and ``draws`` of its weight made of ``uniform`` numbers.
 
-    Draws are made of given uniform numbers.
-
-    The prior of edge ``i`` mixes the bells ``mass``, each cut off at the bounds, in the shares of its class
-    ``which[i]``; the last share is that of its lowest weight.  For edges from ``begin`` up to ``end``.
+    ``seen`` are ``NoisyValues``.  Rows of ``moments`` are the mean weight before and after the noisy value is seen, the
+    mean residual and its variance.  ``prior`` has shares by class, the class of each edge, and bells over cells, which
+    are cut off at the bounds and mixed in these shares; the last share is that of the lowest weight.  Edges are those
+    from ``begin`` up to ``end``.
     """
+    gaussian, values, scales, guess, stretch, cells, offset, low, top = seen
+    shares, which, mass = prior
+    before, mean, residual, spread = moments[0], moments[1], moments[2], moments[3]
     count, bells = len(cells) - 1, len(mass)
     ends, tails, chance, growth = np.empty(count + 1), np.empty(count + 1), np.empty(count + 1), np.exp(cells)
     # Priors by class and bounds, made when first needed: most edges share theirs with others.
@@ -159,19 +170,19 @@ def posterior(
             value = min(max(value, -FAR * scale), top[i] + FAR * scale)
         _row(gaussian, value, scale, ends, low[i], chance, tails)
         first, last = _inside(ends)
-        prior = kept[which[i], first, last]
+        mixed = kept[which[i], first, last]
         if known[which[i], first, last] == 0:
             known[which[i], first, last] = 1
-            prior[:] = 0.0
+            mixed[:] = 0.0
             for k in range(bells):
                 whole = mass[k, first:last].sum()
                 if whole > LEAST:
-                    prior[first:last] += share[k] / whole * mass[k, first:last]
-        before[i] = _mean_before(prior, share[bells], ends, low[i])
+                    mixed[first:last] += share[k] / whole * mass[k, first:last]
+        before[i] = _mean_before(mixed, share[bells], ends, low[i])
         chance[count] *= share[bells]
         total = chance[count]
         for j in range(count):
-            chance[j] *= prior[j]
+            chance[j] *= mixed[j]
             total += chance[j]
         if not total > 0.0:
             total = chance[count] = 1.0
@@ -199,7 +210,7 @@ def posterior(
 
 @njit(cache=True, nogil=True)
 def _mean_before(prior, lowest, ends, low):
-    """The mean weight by the prior alone; ``lowest`` is the chance of the lowest weight."""
+    """Return the mean weight by the ``prior`` of cells between ``ends``; ``lowest`` is the chance of ``low``."""
     total, mean = lowest, lowest * low
     for j in range(len(prior)):
         total += prior[j]
@@ -209,7 +220,10 @@ def _mean_before(prior, lowest, ends, low):
 
 @njit(cache=True, nogil=True)
 def _cell_mean(gaussian, value, scale, low, high, beyond_low, beyond_high):
-    """The mean weight in a cell, given the noisy value and the tails of noise at both ends."""
+    """Return the mean weight in a cell from ``low`` to ``high``, given the noisy ``value``.
+
+    ``gaussian`` and ``scale`` describe the noise, ``beyond_low`` and ``beyond_high`` are its tails at both ends.
+    """
     a, c = (low - value) / scale, (high - value) / scale
     mass = _inner(a, beyond_low, c, beyond_high)
     if c - a < 1e-6 or mass < 1e-12:  # flat, or far in a tail, where the near end holds all
@@ -221,7 +235,10 @@ def _cell_mean(gaussian, value, scale, low, high, beyond_low, beyond_high):
 
 @njit(cache=True, nogil=True)
 def _cell_draw(gaussian, value, scale, low, high, share):
-    """The weight below which this share of the cell's posterior lies; for normal noise by halving."""
+    """Return the weight below which this ``share`` of the posterior in a cell is; for normal noise by bisection.
+
+    ``gaussian``, ``value``, ``scale``, ``low`` and ``high`` are those of ``_cell_mean``.
+    """
     a, c = (low - value) / scale, (high - value) / scale
     mass = _between(gaussian, a, c)
     if c - a < 0.1 or mass < 1e-12:

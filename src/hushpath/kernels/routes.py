@@ -1,4 +1,4 @@
-"""How much edges are used by shortest paths: public facts (hops) and facts of a release (estimated weights)."""
+"""How much shortest paths use edges: by hops (public), and by estimated weights of a release."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .search import FREE
 def hop_usage(start, heads, edges, roots, begin, end, count, far):
     """Add to ``count`` how many nodes each edge leads to in breadth-first trees, and to ``far`` the hops of each node.
 
-    Trees grow from ``roots[begin:end]``.  Each looks at the neighbours of a node in another order, so that equally
-    short routes share the load.
+    Arcs are those of ``start``, ``heads`` and ``edges``; trees grow from ``roots[begin:end]``.  Each looks at the
+    neighbours of a node in another order, so that equally short routes share the load.
     """
     n = len(start) - 1
     hops, queue = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -47,9 +47,10 @@ def hop_usage(start, heads, edges, roots, begin, end, count, far):
 
 @njit(cache=True, nogil=True)
 def shortest_tree(start, heads, edges, lengths, distance, unreached, parent, edge):
-    """For each node its parent, and the edge to it, in a tree of shortest paths with these distances; else -1.
+    """Fill ``parent`` and the ``edge`` to it of each node in a tree of shortest paths with this ``distance``, else -1.
 
-    ``lengths`` are at least one step, so a parent is nearer than its child.
+    Arcs are those of ``start``, ``heads``, ``edges`` and ``lengths``; lengths are at least one step, so a parent is
+    nearer than its child.  ``unreached`` is the distance of nodes without a path.
     """
     parent[:], edge[:] = -1, -1
     for v in range(len(start) - 1):
@@ -62,9 +63,9 @@ def shortest_tree(start, heads, edges, lengths, distance, unreached, parent, edg
 
 @njit(cache=True, nogil=True)
 def tree_from(start, heads, edges, lengths, source, distance, order, parent, edge):
-    """A tree of shortest paths from one node: fill in nodes by distance, distances, parents and edges to them.
+    """Find a tree of shortest paths from ``source``: fill ``order`` (by distance), ``distance``, ``parent``, ``edge``.
 
-    Returned is how many nodes were reached.
+    Arcs are those of ``start``, ``heads``, ``edges`` and ``lengths``.  Returns how many nodes were reached.
     """
     n = len(start) - 1
     keys, nodes, place = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
@@ -76,7 +77,10 @@ def tree_from(start, heads, edges, lengths, source, distance, order, parent, edg
 
 @njit(cache=True, nogil=True)
 def add_usage(order, parent, edge, count):
-    """Add to ``count`` how many nodes each edge leads to; ``order`` has parents before children."""
+    """Add to ``count`` how many nodes each edge leads to in a tree; ``order`` has parents before children.
+
+    ``parent`` and the ``edge`` to it are those of each node.
+    """
     below = np.ones(len(parent))
     for i in range(len(order) - 1, -1, -1):
         v = order[i]
@@ -87,7 +91,10 @@ def add_usage(order, parent, edge, count):
 
 @njit(cache=True, nogil=True)
 def pair_products(order, parent, edge, values):
-    """The sum, over all paths of the tree, of products of the values of two different edges of the path."""
+    """Sum, over all paths of a tree, the products of the ``values`` of two different edges of the path.
+
+    ``order``, ``parent`` and ``edge`` are those of ``add_usage``.
+    """
     n, total = len(parent), 0.0
     once, twice = np.zeros(n), np.zeros(n)
     for v in order:
@@ -100,9 +107,10 @@ def pair_products(order, parent, edge, values):
 
 @njit(cache=True, nogil=True)
 def diffused(ends, others, degree, steps, values, trust, held, out):
-    """Spread values and trust from edge to edge over common nodes, those of edges that are ``held`` back aside.
+    """Spread ``values`` and ``trust`` from edge to edge over common nodes, except those of edges ``held`` back.
 
-    ``out[k, e]`` takes what reached a held edge e after ``steps[k]`` steps: values by trust.
+    Edges join ``ends`` and ``others``, nodes of some ``degree``.  ``out[k, e]`` takes what reached a held edge e after
+    ``steps[k]`` steps: values by trust.
     """
     n, m = len(degree), len(ends)
     one, other = np.empty((m, 2)), np.empty((n, 2))
@@ -133,7 +141,10 @@ def diffused(ends, others, degree, steps, values, trust, held, out):
 
 @njit(cache=True, nogil=True)
 def straight_on(start, edges, angles, pairs):
-    """Pair the edges at each node by straightness (less than 45 degrees off); returns how many pairs were filled in."""
+    """Pair the edges at each node by straightness (less than 45 degrees off); return the number of ``pairs``.
+
+    Node ``v`` has the ``edges`` from ``start[v]`` on, which leave it at ``angles``.
+    """
     found = 0
     for v in range(len(start) - 1):
         first, degree = start[v], start[v + 1] - start[v]

@@ -1,4 +1,4 @@
-"""Breadth-first search by hops, and what rests on it: components, centroids, covers and balls.
+"""Breadth-first search by hops, and what uses it: components, centroids, covers and balls.
 
 A search is controlled by ``hops``, one number per node: ``FREE`` nodes may be found, ``CLOSED`` ones may not be
 entered, all others have been found, that many hops from a start.  Nodes are found in the order of the queue, and the
@@ -16,8 +16,8 @@ NO_LIMIT = 2**62
 
 
 @njit(cache=True, nogil=True)
-def only(allowed):
-    """The ``hops`` of a search among the allowed nodes, before it begins."""
+def allow_only(allowed):
+    """Return the ``hops`` of a search among the allowed nodes, before it begins."""
     hops = np.empty(len(allowed), np.int64)
     for v in range(len(allowed)):  # several times as fast as ``np.where``
         hops[v] = FREE if allowed[v] else CLOSED
@@ -26,10 +26,11 @@ def only(allowed):
 
 @njit(cache=True, nogil=True)
 def breadth_first(start, heads, hops, queue, filled, radius=NO_LIMIT, most=NO_LIMIT, parent=None, arrival=None):
-    """Find what is within ``radius`` hops of the queue's first nodes, whose hops are set; return how many it now holds.
+    """Find the nodes within ``radius`` hops of the first ``filled`` of the ``queue``; return how many it holds then.
 
-    With ``most`` nodes found no other is left for its neighbours.  If given, ``parent`` takes the node and ``arrival``
-    the arc from which each node was found; those of the first ``filled`` are left alone.
+    The graph is given by ``start`` and ``heads``; the ``hops`` of the first nodes are set.  With ``most`` nodes found
+    the search ends.  If given, ``parent`` takes the node and ``arrival`` the arc from which each node was found; those
+    of the first nodes stay as they are.
     """
     first, most = 0, min(most, len(queue))
     while first < filled < most:
@@ -50,8 +51,11 @@ def breadth_first(start, heads, hops, queue, filled, radius=NO_LIMIT, most=NO_LI
 
 
 @njit(cache=True, nogil=True)
-def path_of_fewest(start, heads, edges, source, target):
-    """The edges of a path with fewest arcs, in order; none if there is no path, or nowhere to go."""
+def fewest_edges_path(start, heads, edges, source, target):
+    """Return the edges of a path from ``source`` to ``target`` with fewest arcs, in order; none if there is no path.
+
+    Arcs are those of ``start``, ``heads`` and ``edges``.
+    """
     n = len(start) - 1
     hops, queue = np.full(n, FREE, np.int64), np.empty(n, np.int64)
     parent, arrival = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -66,7 +70,7 @@ def path_of_fewest(start, heads, edges, source, target):
 
 @njit(cache=True, nogil=True)
 def hops_from(start, heads, source):
-    """The number of arcs from ``source`` to each node, ``FREE`` where there is no path."""
+    """Count the arcs from ``source`` to each node; ``FREE`` where there is no path."""
     hops, queue = np.full(len(start) - 1, FREE, np.int64), np.empty(len(start) - 1, np.int64)
     hops[source], queue[0] = 0, source
     breadth_first(start, heads, hops, queue, 1)
@@ -75,9 +79,10 @@ def hops_from(start, heads, source):
 
 @njit(cache=True, nogil=True)
 def components(start, heads, hops, parent=None, arrival=None):
-    """List the free nodes component by component, each from its lowest node: the list, and where each part begins.
+    """List the nodes that are free in ``hops`` component by component, each from its lowest node.
 
-    The last entry of the second array is the length of the first.
+    Returns the list, and where each component begins, with the length of the list at the end.  The graph is given by
+    ``start`` and ``heads``; ``parent`` and ``arrival`` are those of ``breadth_first``.
     """
     n = len(start) - 1
     queue, begin = np.empty(n, np.int64), np.zeros(n + 1, np.int64)
@@ -92,8 +97,8 @@ def components(start, heads, hops, parent=None, arrival=None):
 
 
 @njit(cache=True, nogil=True)
-def centroid(order, parent):
-    """Of a tree given parents first: the lowest node with at least half of the nodes at or below it."""
+def find_centroid(order, parent):
+    """Return the lowest node of a tree, given parents first, with at least half of the nodes at or below it."""
     n = len(order)
     below = np.ones(n, np.int64)
     for i in range(n - 1, 0, -1):
@@ -105,10 +110,10 @@ def centroid(order, parent):
 
 
 @njit(cache=True, nogil=True)
-def nearest_chosen(start, heads, chosen):
-    """For each node the chosen node fewest hops away (ties: found first, breadth first) and that number of hops.
+def find_nearest(start, heads, chosen):
+    """Return for each node the chosen node fewest hops away (ties: found first) and that number of hops.
 
-    -1 twice where no chosen node can be reached.
+    Both are -1 where no chosen node can be reached.
     """
     n = len(start) - 1
     owner, hops = np.full(n, -1, np.int64), np.full(n, FREE, np.int64)
@@ -122,7 +127,10 @@ def nearest_chosen(start, heads, chosen):
 
 @njit(cache=True, nogil=True)
 def carve_balls(start, heads, order, radius):
-    """Give every node to a ball: nodes in turn, if still free, take all free nodes within their radius of free hops."""
+    """Give every node to a ball: nodes in ``order``, if still free, take all free nodes within their ``radius``.
+
+    The graph is given by ``start`` and ``heads``; hops lead over free nodes only.
+    """
     n = len(start) - 1
     ball, hops, queue = np.empty(n, np.int64), np.full(n, FREE, np.int64), np.empty(n, np.int64)
     count = 0
@@ -135,10 +143,11 @@ def carve_balls(start, heads, order, radius):
 
 
 @njit(cache=True, nogil=True)
-def crowded(start, heads, radius, least):
-    """Middles of disjoint balls of ``radius`` hops with at least ``least`` nodes, such that no further one fits.
+def find_crowded_balls(start, heads, radius, least):
+    """Return the centres of disjoint balls of ``radius`` hops with at least ``least`` nodes, until no further one fits.
 
-    Undirected: two balls meet if and only if their middles are within twice the radius.
+    The graph, given by ``start`` and ``heads``, is undirected: two balls meet if and only if their centres are within
+    twice the radius.
     """
     n = len(start) - 1
     hops, queue = np.full(n, FREE, np.int64), np.empty(n, np.int64)
@@ -157,7 +166,7 @@ def crowded(start, heads, radius, least):
 
 @njit(cache=True, nogil=True)
 def count_hops(start, heads, sources):
-    """How many nodes are 0, 1, 2, ... hops away from the sources, all of them together."""
+    """Count the nodes that are 0, 1, 2, ... hops away from the sources, over all of them."""
     n = len(start) - 1
     hops, queue, count = np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(n, np.int64)
     for source in sources:
@@ -166,16 +175,3 @@ def count_hops(start, heads, sources):
         for v in queue[: breadth_first(start, heads, hops, queue, 1)]:
             count[hops[v]] += 1
     return count
-
-
-@njit(cache=True, nogil=True)
-def fill_hops(start, heads, sources, out):
-    """Fill ``out[i]`` with the hops from ``sources[i]`` to every node, infinite where there is no path."""
-    n = len(start) - 1
-    hops, queue = np.empty(n, np.int64), np.empty(n, np.int64)
-    for row in range(len(sources)):
-        hops[:] = FREE
-        hops[sources[row]], queue[0] = 0, sources[row]
-        breadth_first(start, heads, hops, queue, 1)
-        for v in range(n):
-            out[row, v] = np.inf if hops[v] == FREE else hops[v]

@@ -8,16 +8,17 @@ from __future__ import annotations
 import numpy as np
 
 from ..compiled import njit
-from .minplus import closed
+from .minplus import close_over_pivots
 from .paths import dijkstra
 
 DENSE = 128  # up to this many vertices all distances of a leaf are computed at once
 
 
 @njit(cache=True, nogil=True)
-def cell_tables(cells, t, graphs, nothing, tables, place, outer):
-    """Tables of some cells, children before their parents.
+def fill_cells(cells, t, graphs, nothing, tables, place, outer):
+    """Fill the ``tables`` of some ``cells`` of the layout ``t``, children before their parents, from their ``graphs``.
 
+    ``nothing`` is the number for "not connected".
     ``outer`` holds, at ``place``, the distances between a cell's boundary vertices inside it.  Separator vertices are
     the only joints of paths between children (Lemma 33 of the paper), so they are the only pivots.
     """
@@ -35,7 +36,7 @@ def cell_tables(cells, t, graphs, nothing, tables, place, outer):
             table = leaf_rows(t.cells[b], sources, graphs, nothing, spare)
         else:
             mine, row, column = np.arange(p), t.here[first : first + width], t.here[first : first + width]
-            table = _joined(b, t, graphs, nothing, place, outer, spare)
+            table = _join_children(b, t, graphs, nothing, place, outer, spare)
         at = t.side_start[b]
         for i in range(p):
             for j in range(width):
@@ -61,8 +62,11 @@ def cell_tables(cells, t, graphs, nothing, tables, place, outer):
 
 
 @njit(cache=True, nogil=True)
-def _joined(b, t, graphs, nothing, place, outer, spare):
-    """Distances between the members of a split cell, from its children's outer tables and its own edges."""
+def _join_children(b, t, graphs, nothing, place, outer, spare):
+    """Return distances between the members of a split cell ``b``, from its children's outer tables and its own edges.
+
+    ``t``, ``graphs``, ``nothing``, ``place`` and ``outer`` are those of ``fill_cells``; ``spare`` holds -1 everywhere.
+    """
     table = np.full((t.members[b], t.members[b]), nothing)
     for i in range(len(table)):
         table[i, i] = 0
@@ -86,13 +90,16 @@ def _joined(b, t, graphs, nothing, place, outer, spare):
         spare[v] = -1
     for j in range(t.bound_start[b], t.bound_start[b + 1]):
         spare[t.bound[j]] = -1
-    closed(table, len(hubs), nothing)
+    close_over_pivots(table, len(hubs), nothing)
     return table
 
 
 @njit(cache=True, nogil=True)
 def leaf_rows(cell, sources, graphs, nothing, spare):
-    """Distances inside a leaf from some of its vertices (by position) to all of them; ``spare`` holds -1 everywhere."""
+    """Return distances inside a leaf ``cell`` from ``sources`` (by position) to all of its vertices.
+
+    ``graphs`` has its edges, ``nothing`` means "not connected", ``spare`` holds -1 everywhere.
+    """
     vertices = graphs.vertices[graphs.vertex_start[cell] : graphs.vertex_start[cell + 1]]
     n = len(vertices)
     if len(sources) == 0:  # a hierarchy that was not cut is one leaf without boundary
@@ -108,7 +115,7 @@ def leaf_rows(cell, sources, graphs, nothing, spare):
         table[i, i] = 0
         for arc in range(start[i], start[i + 1]):
             table[i, heads[arc]] = min(table[i, heads[arc]], lengths[arc])
-    closed(table, n, nothing)
+    close_over_pivots(table, n, nothing)
     for i in range(len(sources)):
         for j in range(n):
             out[i, j] = table[sources[i], j]
@@ -117,7 +124,10 @@ def leaf_rows(cell, sources, graphs, nothing, spare):
 
 @njit(cache=True, nogil=True)
 def _leaf_arcs(cell, vertices, graphs, spare):
-    """Outgoing arcs inside a leaf: its own edges, and public ones between its vertices."""
+    """Return the arcs inside a leaf ``cell`` of ``graphs``: its edges, and public ones between its ``vertices``.
+
+    ``spare`` holds -1 everywhere.
+    """
     first, last = graphs.edge_start[cell], graphs.edge_start[cell + 1]
     room = 2 * (last - first)
     for i in range(len(vertices)):

@@ -62,10 +62,10 @@ class Room(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def extend(arcs, limit, reach, room):
-    """Lengthen every path in ``reach`` by at most ``limit`` arcs, in place; return whether anything got shorter.
+    """Extend every path in ``reach`` by at most ``limit`` of the ``arcs``, in place; return whether any got shorter.
 
-    Bellman and Ford in rounds.  A round extends what the *previous* round found, so that each counts one arc; only
-    nodes that improved are looked at again.
+    Bellman and Ford in rounds, with the buffers of ``room``.  A round extends what the *previous* round found, so that
+    each counts one arc; only nodes that improved are looked at again.
     """
     nodes, values, fresh, mark = room.nodes, room.values, room.fresh, room.mark
     n = len(arcs.start) - 1
@@ -100,7 +100,10 @@ def extend(arcs, limit, reach, room):
 
 @njit(cache=True, nogil=True)
 def shortcut(hubs, table, reach, before):
-    """Take at most one measured number: ``reach[y] = min(reach[y], reach[x] + table[x, y])`` over hubs x, in place."""
+    """Use at most one measured number: ``reach[y] = min(reach[y], reach[x] + table[x, y])`` over ``hubs`` x, in place.
+
+    ``before`` is a buffer.
+    """
     changed = False
     for i in range(len(hubs)):
         before[i] = reach[hubs[i]]
@@ -115,7 +118,7 @@ def shortcut(hubs, table, reach, before):
 
 @njit(cache=True, nogil=True)
 def _walk(walks, reach, room):
-    """One walk from wherever ``reach`` has got to, in place."""
+    """Extend all paths in ``reach`` by one walk, in place."""
     local = walks.local
     if len(local.start) == 1:
         extend(walks.everywhere, walks.crossings, reach, room)
@@ -134,7 +137,10 @@ def _walk(walks, reach, room):
 
 @njit(cache=True, nogil=True)
 def hub_rows(sources, walks, hubs, table, out):
-    """Rows of answers: a walk, at most one number between hubs, a walk."""
+    """Fill rows of ``out`` with answers from ``sources``: a walk, at most one number between hubs, a walk.
+
+    ``walks`` says what a walk may use, ``table`` has the numbers between ``hubs``.
+    """
     n = len(walks.everywhere.start) - 1
     room = Room(
         np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64),

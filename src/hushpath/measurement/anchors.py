@@ -16,7 +16,14 @@ import numpy as np
 
 from ..arrays import Float, Int, frozen
 from ..errors import FileFormatError
-from ..kernels.forests import anchored_variances, anchors, chain_heads, path_edges, rooted, summed
+from ..kernels.forests import (
+    anchored_variances,
+    choose_anchors,
+    heavy_path_heads,
+    list_path_edges,
+    root_forest,
+    sum_from_root,
+)
 from ..network.topology import Topology
 from ..privacy.certificate import Exposure
 from .block import Block
@@ -34,17 +41,17 @@ class Forest:
     def of(cls, topology: Topology) -> Forest:
         """Root a network without cycles."""
         arcs = topology.arcs
-        return cls(*rooted(arcs.start, arcs.heads, arcs.edges))
+        return cls(*root_forest(arcs.start, arcs.heads, arcs.edges))
 
     @cached_property
     def depth(self) -> Int:
         """Hops of each node from the root of its tree."""
-        return np.asarray(summed(self.order, self.parent, np.ones(len(self.order), np.int64)))
+        return np.asarray(sum_from_root(self.order, self.parent, np.ones(len(self.order), np.int64)))
 
     @cached_property
     def head(self) -> Int:
         """Top of each node's heavy path."""
-        return np.asarray(chain_heads(self.order, self.parent))
+        return np.asarray(heavy_path_heads(self.order, self.parent))
 
 
 def is_forest(topology: Topology) -> bool:
@@ -67,7 +74,7 @@ class AnchorBlock(Block):
     def of(cls, topology: Topology) -> AnchorBlock:
         """Choose the anchors of Sealfon's centroid recursion."""
         forest = Forest.of(topology)
-        return cls(topology, frozen(anchors(forest.order, forest.parent), np.int64))
+        return cls(topology, frozen(choose_anchors(forest.order, forest.parent), np.int64))
 
     @cached_property
     def forest(self) -> Forest:
@@ -90,7 +97,7 @@ class AnchorBlock(Block):
         forest, nodes = self.forest, self.nodes
         count = int((forest.depth[nodes] - forest.depth[self.anchor[nodes]]).sum())
         edge, number = np.empty(count, np.int64), np.empty(count, np.int64)
-        if not path_edges(forest.parent, forest.edge, nodes, self.anchor[nodes], edge, number):
+        if not list_path_edges(forest.parent, forest.edge, nodes, self.anchor[nodes], edge, number):
             raise FileFormatError("an anchor is not an ancestor")
         return Exposure(self.topology.num_edges, np.ones(len(nodes), np.int64), edge, number)
 
@@ -98,7 +105,8 @@ class AnchorBlock(Block):
         """Return distances from the roots, as sums of numbers along anchors."""
         own = np.zeros(len(self.anchor), np.int64)
         own[self.nodes] = numbers
-        return np.asarray(summed(self.forest.order, self.anchor, own))  # an anchor is an ancestor, so it comes first
+        # An anchor is an ancestor, so it comes first.
+        return np.asarray(sum_from_root(self.forest.order, self.anchor, own))
 
     def variances(self, noise: Float, sources: Int, targets: Int) -> Float:
         """Return the variance of the answer to each pair, given the standard deviation of each number; -1: apart."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..arrays import Int, concatenated
 from ..index.tables import Layout, as_tables, cell_graphs, fill_tables, outer_room
-from ..kernels.forests import summed
+from ..kernels.forests import sum_from_root
 from ..kernels.minplus import INFINITE
 from ..kernels.paths import UNREACHED, distances_from
 from ..network.lattice import Lattice
@@ -56,7 +56,7 @@ def _(block: PairBlock, lattice: Lattice, steps: Int) -> Int:
 def _(block: AnchorBlock, lattice: Lattice, steps: Int) -> Int:
     forest = block.forest
     own = np.append(steps, 0)[forest.edge]  # roots have edge -1 and weight 0
-    height = summed(forest.order, forest.parent, own)
+    height = sum_from_root(forest.order, forest.parent, own)
     return np.asarray(height[block.nodes] - height[block.anchor[block.nodes]])
 
 

@@ -29,9 +29,9 @@ from ..kernels.laminar import (
     uneven_variances,
     variances,
 )
-from ..kernels.lines import forest_pieces, line_tops, route_pieces, walked
-from ..kernels.paths import distances_from, in_threads
-from ..kernels.search import fill_hops
+from ..kernels.lines import forest_pieces, route_pieces, walk_lines
+from ..kernels.paths import distances_from
+from ..kernels.search import FREE, hops_from
 from ..network.topology import Topology
 from ..privacy.certificate import Exposure
 from ..separators.hierarchy import Lists
@@ -66,7 +66,7 @@ class Pieces(NamedTuple):
 def line_nodes(topology: Topology, lines: Lines) -> Int:
     """Return the nodes each line passes, line after line, one more than it has edges."""
     nodes = np.empty(len(lines.order) + len(lines), np.int64)
-    wrong = walked(lines.order, lines.start, topology.tails, topology.heads, nodes)
+    wrong = walk_lines(lines.order, lines.start, topology.tails, topology.heads, nodes)
     if wrong >= 0:
         raise FileFormatError(f"the edges of line {wrong} do not follow each other")
     return nodes
@@ -90,8 +90,9 @@ class LinesInForest:
         place = np.append(lines.place, 0)[forest.edge]
         begin = np.append(lines.start[:-1] + np.arange(len(lines)), 0)[line]
         passed = np.append(nodes, -1)[begin + place] == np.arange(topology.num_nodes)
-        top, top_place = line_tops(lines.start, nodes, forest.depth)
-        return cls(forest.depth, line, np.where(passed, place, place + 1), top, top_place)
+        first = lines.start[:-1] + np.arange(len(lines))
+        best = np.lexsort((forest.depth[nodes], np.repeat(np.arange(len(lines)), lines.lengths + 1)))[first]
+        return cls(forest.depth, line, np.where(passed, place, place + 1), nodes[best], best - first)
 
     def pieces(self, sources: Int, targets: Int) -> Pieces:
         """Return the path of each pair; none for pairs that are not connected."""
@@ -120,7 +121,8 @@ def sample_paths(topology: Topology, lines: Lines, rng: np.random.Generator, *, 
     if drawn:
         distances_from(arcs, lengths, sources, rows)
     else:
-        in_threads(lambda part: fill_hops(arcs.start, arcs.heads, sources[part], rows[part]), len(sources))
+        rows[:] = [hops_from(arcs.start, arcs.heads, source) for source in sources]
+        rows[rows == FREE] = np.inf
     found, pairs = [np.empty((4, 0), np.int64)], 0
     for row in rows:
         near = np.flatnonzero(np.isfinite(row) & (row > 0))

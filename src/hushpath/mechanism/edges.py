@@ -15,7 +15,7 @@ over sampled public pairs, and pairs that were not looked at before decide again
 
 How: what counts is the sum over pairs of the root of the variance of their path.  At the present choice the root lies
 below its tangent, so each round weighs every piece of a path by 1 / (2 root) and takes for each line the ladder with
-the least weighted sum of variances (majorise and minimise); then shares are polished.  In a forest paths are known and
+the least weighted sum of variances (majorise and minimise); then shares are refined.  In a forest paths are known and
 variances exact.  Elsewhere paths are guessed: sums must then promise a clear gain.
 
 ``branch=k``: no choice; every line has sums of k, k^2, ... edges up to the whole line, the same noise on each.
@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Float, Int, frozen
-from ..kernels.lines import best_ladders, chosen_variances, polished
+from ..kernels.lines import best_ladders, chosen_variances, refine_shares
 from ..kernels.paths import in_threads
 from ..measurement.anchors import is_forest
 from ..measurement.blocks import EdgeBlock
@@ -165,7 +165,7 @@ class _Tuning:
 
         def polish(few: slice) -> None:
             mine = begin[few.start : few.stop + 1], self.lengths[few]
-            polished(*mine, *what, choice[few], self.gaussian, shares[few])
+            refine_shares(*mine, *what, choice[few], self.gaussian, shares[few])
 
         for turn in range(ROUNDS):
             weight[:] = 1 / np.sqrt(base + part.per_pair(variance))[part.pair]

@@ -44,7 +44,7 @@ from ..noise import Law
 from ..separators.build import family_of, separator_hierarchy
 from ..separators.graph import Graph
 from ..separators.hierarchy import MOST_HOPS, Hierarchy
-from ..separators.treewidth import Bags, BagSplitter
+from ..separators.treewidth import TreewidthSplitter
 from .base import Design, Mechanism, Problem, integer, one_of
 
 
@@ -142,10 +142,10 @@ def paper_sigma(problem: Problem, hierarchy: Hierarchy) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=4)  # a plan asks several times for the same network
-def bags_of(topology: Topology, width: int) -> BagSplitter | None:
+def bags_of(topology: Topology, width: int) -> TreewidthSplitter | None:
     """Return a tree decomposition of at most this width, ready to cut; ``None`` if none was found."""
     try:
-        return Bags().prepare(Graph.of(topology), most_width=width)
+        return TreewidthSplitter(Graph.of(topology), width)
     except OptionError:
         return None
 

@@ -39,7 +39,7 @@ from ..estimator.base import MIN_EDGES, NoisyEdges
 from ..estimator.fields import RANGES, EdgeDiffusion, ErrorFields
 from ..estimator.weights.posterior import PosteriorModel, try_fit
 from ..estimator.weights.regression import Observed
-from ..kernels.search import nearest_chosen
+from ..kernels.search import find_nearest
 from ..measurement.private_step import Measurements
 from ..measurement.samples import distance_rows
 from ..network.lattice import Lattice
@@ -126,7 +126,7 @@ class Surrogate:
         """The nodes nearest in hops to a random node, for work that would take long on the whole network."""
         topology, rng = self.topology, simulation(self.seed)
         root = topology.tails[rng.integers(topology.num_edges)]
-        hops = nearest_chosen(topology.arcs.start, topology.arcs.heads, np.array([root]))[1]
+        hops = find_nearest(topology.arcs.start, topology.arcs.heads, np.array([root]))[1]
         nearest = np.argsort(np.where(hops < 0, topology.num_nodes, hops), kind="stable")[:PART_NODES]
         inside = np.zeros(topology.num_nodes, np.bool_)
         inside[nearest[hops[nearest] >= 0]] = True

@@ -1,13 +1,12 @@
-"""The hierarchy of cells of a network, by recursive separators: made once and kept.
+"""Build the hierarchy of cells of a network by recursive separators, and keep it.
 
 ``build_hierarchy`` is the recursion.  It reads no weights and never fails on odd graphs: a cell that no separator makes
-smaller becomes a leaf.  ``separator_hierarchy`` chooses a family of separators first.  Hierarchies are public and
-depend on the topology alone, so mechanisms and noise laws that ask for the same one get the same one.
+smaller becomes a leaf.  ``separator_hierarchy`` chooses a family of separators first.  Hierarchies depend on the public
+topology alone, so mechanisms and noise distributions that need the same one share it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -15,11 +14,10 @@ import numpy as np
 from ..arrays import Int
 from ..network.topology import Topology
 from ..progress import counting
-from .cover import k_cover
+from .cover import CoverSplitter, k_cover
 from .families import choose_family
-from .graph import LEFT, RIGHT, SEPARATOR, Graph, Split, Splitter, separates
+from .graph import LEFT, RIGHT, SEPARATOR, Graph, Split, Splitter, pack_components, separates
 from .hierarchy import Hierarchy, Lists
-from .sides import pack_components
 
 KEPT = 4  # a hierarchy of 100 000 vertices takes some 30 MB
 
@@ -28,10 +26,10 @@ def build_hierarchy(
     topology: Topology, splitter: Splitter, *, leaf_size: int, depth: int | None = None, hops: int = 0,
     family: str = "",
 ) -> Hierarchy:  # fmt: skip
-    """Split cells of more than ``leaf_size`` vertices until level ``depth`` (no limit if ``None``).
+    """Split cells of more than ``leaf_size`` vertices until level ``depth`` (no limit if ``None``) with a ``splitter``.
 
-    ``hops > 0`` builds the covered flavour: separators keep their inner edges as public ones below, and hubs are
-    ``hops``-covers of them.
+    ``family`` is recorded in the hierarchy of this ``topology``.  ``hops > 0`` builds the covered flavour: separators
+    keep their inner edges as public ones below, and hubs are ``hops``-covers of them.
     """
     n = topology.num_nodes
     parent: list[int] = []
@@ -74,8 +72,12 @@ def build_hierarchy(
 def _split_cell(
     graph: Graph, splitter: Splitter, tails: Int, heads: Int, edges: Int, *, keep_inner: bool
 ) -> tuple[Split, list[tuple[Int, Int]]] | None:
-    """Split one cell; return the separator and, per child, local vertices and edges, private and public."""
-    split = _fallen_apart(graph) or (splitter.split(graph) if graph.num_nodes >= 3 else None)
+    """Split one cell; return the separator and, per child, local vertices and edges, private and public.
+
+    The ``splitter`` separates a cell that is connected, a ``graph`` with the ``edges`` between its local ``tails`` and
+    ``heads``; ``keep_inner`` keeps edges inside the separator in both children.
+    """
+    split = _split_apart(graph) or (splitter.split(graph) if graph.num_nodes >= 3 else None)
     if split is None:
         return None
     if not separates(graph, split):  # exact distances would miss paths, and the certificate edges
@@ -98,8 +100,8 @@ def _split_cell(
     return split, children
 
 
-def _fallen_apart(graph: Graph) -> Split | None:
-    """Without a separator, two groups of components of nearly equal size; ``None`` if the graph is connected."""
+def _split_apart(graph: Graph) -> Split | None:
+    """Return two groups of components of nearly equal size, without a separator; ``None`` if the graph is connected."""
     side = np.ones(graph.num_nodes, np.int8)
     _, right = pack_components(graph.start, graph.heads, side)
     return Split(side) if right else None
@@ -107,7 +109,7 @@ def _fallen_apart(graph: Graph) -> Split | None:
 
 @lru_cache(maxsize=KEPT)
 def family_of(topology: Topology, family: str) -> tuple[Splitter, str, str]:
-    """A separator family prepared for a network, its name, and why it was chosen."""
+    """Return a separator family prepared for a network, its name, and why it was chosen."""
     return choose_family(Graph.of(topology), family)
 
 
@@ -115,49 +117,15 @@ def family_of(topology: Topology, family: str) -> tuple[Splitter, str, str]:
 def separator_hierarchy(
     topology: Topology, family: str = "auto", *, leaf_size: int, depth: int | None = None, hops: int = 0
 ) -> tuple[Hierarchy, str]:
-    """The hierarchy of cells, and one or two sentences for people on how it was made.
+    """Return the hierarchy of cells, and one or two sentences on how it was made.
 
-    With ``hops`` on planar and general networks the Covering Lemma is used: hop clusters are contracted, the rest is
-    separated and expanded, and separator and cover come together.  With ``hops=1`` a cell is split in this way only if
-    that needs fewer hubs.
+    For a ``topology``, ``family`` is that of ``choose_family``, the other options those of ``build_hierarchy``:
+    ``leaf_size``, ``depth`` and ``hops``.  With ``hops`` on planar and general networks the Covering Lemma is used: hop
+    clusters are contracted, the rest is separated and expanded, and separator and cover come together.
     """
     splitter, name, why = family_of(topology, family)
     if hops > 0 and name in ("general", "planar"):
-        from .contraction import Contraction  # imports scipy and METIS, which few commands need
-
-        clusters = Contraction(hops)
-        splitter = FirstFound(clusters, splitter) if hops > 1 else FewestHubs(splitter, clusters, hops)
+        splitter = CoverSplitter(splitter, hops)
         where = "first" if hops > 1 else "where that needs fewer hubs"
         why += f" Hop clusters of radius {hops} are contracted {where} (Covering Lemma)."
     return build_hierarchy(topology, splitter, leaf_size=leaf_size, depth=depth, hops=hops, family=name), why
-
-
-@dataclass(frozen=True)
-class FirstFound:
-    """The first splitter's separator, or the second's where the first finds none."""
-
-    first: Splitter
-    second: Splitter
-
-    def split(self, graph: Graph) -> Split | None:
-        """Return a separator, or ``None`` if neither finds one."""
-        return self.first.split(graph) or self.second.split(graph)
-
-
-@dataclass(frozen=True)
-class FewestHubs:
-    """Of two splitters' separators the one whose hop cover has fewer vertices; if equal, the first one's."""
-
-    first: Splitter
-    second: Splitter
-    hops: int
-
-    def split(self, graph: Graph) -> Split | None:
-        """Return a separator with its cover, or ``None`` if neither splitter finds one."""
-        found: list[tuple[Int, Split]] = []
-        for split in (self.first.split(graph), self.second.split(graph)):
-            if split is not None:
-                separator = np.flatnonzero(split.side == SEPARATOR)
-                centres = k_cover(graph, separator, self.hops)[0] if split.centres is None else split.centres
-                found.append((centres, Split(split.side, centres)))
-        return min(found, key=lambda one: len(one[0]), default=(None, None))[1]

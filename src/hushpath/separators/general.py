@@ -16,26 +16,25 @@ again from the best separator found.  All cells: the difference of the hop dista
 ("inertial flow" without coordinates).  Small cells do without METIS, whose call costs more than it brings there.
 
 Flow.  ``role`` classifies each vertex, as a sum: ``SOURCE`` where paths may begin, ``TARGET`` where they may end, and
-``BEHIND`` if no path passes there, because the vertex lies behind the sources or targets and keeps its side.  Any other
+``BEHIND`` if no path passes there, because the vertex is behind the sources or targets and keeps its side.  Any other
 vertex may be taken into the separator, sources and targets too.  Each vertex carries one path (Menger).  State ``v`` is
 "a path arrives at v", state ``n + v`` "a path leaves v"; an arriving path passes through a free vertex, and at a taken
 one it pushes the old path back along ``back``.  Phases are Dinic's: hop levels of the states, then disjoint shortest
 augmenting paths, each state used at most once.
-
-Checked by: tests/conformance/test_separators.py, tests/unit/test_separators_general.py (against networkx minimum cuts).
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Bool, Int
 from ..compiled import njit
 from ..kernels.search import FREE, breadth_first, hops_from
-from .graph import LEFT, RIGHT, SEPARATOR, Graph, Split
-from .sides import count_sides, cut_off_one, pack_components, polish
+from .graph import LEFT, RIGHT, SEPARATOR, Graph, Split, cut_off_vertex, pack_components, shrink_separator
 
 METIS_FROM = 200  # vertices; below, orders by hop distance alone are as good and ten times faster
 MANY_SEEDS_FROM = 2_000
@@ -44,11 +43,43 @@ SEEDS = (11, 23, 37, 41)
 SOURCE, TARGET, BEHIND = LEFT, RIGHT, 4
 
 
+class _Flow(NamedTuple):
+    """Vertex-disjoint paths through the ``inside`` of a graph, and buffers of one number per state.
+
+    Attributes:
+        inside: the vertices that are not ``BEHIND``.
+        taken, back, onward: whether a path passes through a vertex, and the vertices before and after it (-1: none).
+        level: hops of each state in the residual graph.
+        queue, arc_of, path: buffers of the searches.
+    """
+
+    inside: Int
+    taken: Bool
+    back: Int
+    onward: Int
+    level: Int
+    queue: Int
+    arc_of: Int
+    path: Int
+
+
 @njit(cache=True, nogil=True)
-def _levels(start, heads, role, inside, source, target, taken, back, onward, level, queue):
-    """Fill ``level`` with hops of residual states from ``source``; return the level that meets ``target``, or -1."""
+def _pass_through(v, n, flow):
+    """Return the state after "a path arrives at v", or -1: it leaves a free vertex, and pushes back at a taken one."""
+    if not flow.taken[v]:
+        return n + v
+    return n + flow.back[v] if flow.back[v] >= 0 else -1
+
+
+@njit(cache=True, nogil=True)
+def _set_levels(start, heads, role, source, target, flow):
+    """Fill ``flow.level`` with hops of residual states from vertices of role ``source``.
+
+    Returns the level that meets a vertex of role ``target``, or -1.  The graph is given by ``start`` and ``heads``.
+    """
+    taken, onward, level, queue = flow.taken, flow.onward, flow.level, flow.queue
     n, last = len(start) - 1, 0
-    for v in inside:
+    for v in flow.inside:
         level[v] = level[n + v] = -1
         if role[v] & source:
             level[v], queue[last], last = 0, v, last + 1
@@ -59,7 +90,7 @@ def _levels(start, heads, role, inside, source, target, taken, back, onward, lev
         if found >= 0 and level[x] >= found:
             break
         if x < n:
-            y = n + x if not taken[x] else (n + back[x] if back[x] >= 0 else -1)
+            y = _pass_through(x, n, flow)
             if y >= 0 and level[y] < 0:
                 level[y], queue[last], last = level[x] + 1, y, last + 1
             continue
@@ -76,17 +107,21 @@ def _levels(start, heads, role, inside, source, target, taken, back, onward, lev
 
 
 @njit(cache=True, nogil=True)
-def _max_flow(start, heads, role, inside, most, taken, back, onward, level, queue, arc_of, path):
-    """Route vertex-disjoint paths from ``SOURCE`` to ``TARGET`` vertices; return how many, stopping above ``most``."""
+def _max_flow(start, heads, role, most, flow):
+    """Route vertex-disjoint paths from ``SOURCE`` to ``TARGET`` vertices; return how many, stopping above ``most``.
+
+    The graph is given by ``start`` and ``heads``, the ``role`` of each vertex as the module says; ``flow`` is filled.
+    """
+    taken, onward, level, arc_of, path = flow.taken, flow.onward, flow.level, flow.arc_of, flow.path
     n = len(start) - 1
-    flow = 0
-    while flow <= most:
-        found = _levels(start, heads, role, inside, SOURCE, TARGET, taken, back, onward, level, queue)
+    paths = 0
+    while paths <= most:
+        found = _set_levels(start, heads, role, SOURCE, TARGET, flow)
         if found < 0:
             break
-        for v in inside:
+        for v in flow.inside:
             arc_of[v], arc_of[n + v] = 0, start[v]
-        for root in inside:
+        for root in flow.inside:
             if level[root] != 0:
                 continue
             size = 1
@@ -97,7 +132,7 @@ def _max_flow(start, heads, role, inside, most, taken, back, onward, level, queu
                 if x < n:
                     if arc_of[x] == 0:
                         arc_of[x] = 1
-                        y = n + x if not taken[x] else (n + back[x] if back[x] >= 0 else -1)
+                        y = _pass_through(x, n, flow)
                         if y >= 0 and level[y] != level[x] + 1:
                             y = -1
                 else:
@@ -120,59 +155,69 @@ def _max_flow(start, heads, role, inside, most, taken, back, onward, level, queu
                 else:
                     path[size] = y
                     size += 1
-            if size == 0:
-                continue
-            flow += 1
-            back[root] = -1
-            for i in range(size):
-                x = path[i]
-                level[x] = -1
-                y = path[i + 1] if i + 1 < size else -1
-                if x < n:
-                    if y == n + x:
-                        taken[x] = True
-                elif y < 0:
-                    onward[x - n] = -1
-                elif y == x - n:
-                    taken[y] = False
-                    # overwritten by the next path through it; a free vertex has neither
-                else:
-                    onward[x - n] = y
-                    back[y] = x - n
-            for i in range(size):
-                x = path[i]
-                if x < n and not taken[x]:
-                    back[x] = -1
-                    onward[x] = -1
-    return flow
+            if size > 0:
+                _add_path(path[:size], n, flow)
+                paths += 1
+    return paths
+
+
+@njit(cache=True, nogil=True)
+def _add_path(path, n, flow):
+    """Add an augmenting path of states to the ``flow`` through ``n`` vertices."""
+    taken, back, onward = flow.taken, flow.back, flow.onward
+    back[path[0]] = -1
+    for i in range(len(path)):
+        x = path[i]
+        flow.level[x] = -1
+        y = path[i + 1] if i + 1 < len(path) else -1
+        if x < n:
+            if y == n + x:
+                taken[x] = True
+        elif y < 0:
+            onward[x - n] = -1
+        elif y == x - n:
+            taken[y] = False  # the next path through it overwrites both ends; a free vertex has neither
+        else:
+            onward[x - n] = y
+            back[y] = x - n
+    for x in path:
+        if x < n and not taken[x]:
+            back[x] = -1
+            onward[x] = -1
 
 
 @njit(cache=True, nogil=True)
 def smallest_separators(start, heads, role, most, sides):
     """Fill ``sides[0]`` and ``sides[1]`` with the smallest separators nearest to the sources and to the targets.
 
-    Returns their size; if it exceeds ``most``, some number above ``most``, and ``sides`` is left alone.  Both are the
-    same whichever paths the flow found: what can be reached from the sources when no path can be added is the
-    intersection of all smallest cuts.
+    The graph is given by ``start`` and ``heads``, the ``role`` of each vertex as the module says.  Returns the size of
+    both; if it exceeds ``most``, some number above ``most``, and ``sides`` is left alone.  Both are the same whichever
+    paths the flow found: what can be reached from the sources when no path can be added is the intersection of all
+    smallest cuts.
     """
     n = len(start) - 1
-    taken, back, onward = np.zeros(n, np.bool_), np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+    inside, taken, back, onward = (
+        np.flatnonzero(role < BEHIND), np.zeros(n, np.bool_), np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+    )  # fmt: skip
     level, queue = np.empty(2 * n, np.int64), np.empty(2 * n, np.int64)
     arc_of, path = np.empty(2 * n, np.int64), np.empty(2 * n, np.int64)
-    inside = np.flatnonzero(role < BEHIND)
-    flow = _max_flow(start, heads, role, inside, most, taken, back, onward, level, queue, arc_of, path)
-    if flow > most:
-        return flow
+    size = _max_flow(start, heads, role, most, _Flow(inside, taken, back, onward, level, queue, arc_of, path))
+    if size > most:
+        return size
     # the levels of the last phase, which found no path, are those of the sources
-    _read_off(role, level, LEFT, RIGHT, sides[0])
-    _levels(start, heads, role, inside, TARGET, SOURCE, taken, onward, back, level, queue)
-    _read_off(role, level, RIGHT, LEFT, sides[1])
-    return flow
+    _read_sides(role, level, LEFT, RIGHT, sides[0])
+    reverse = _Flow(inside, taken, onward, back, level, queue, arc_of, path)
+    _set_levels(start, heads, role, TARGET, SOURCE, reverse)
+    _read_sides(role, level, RIGHT, LEFT, sides[1])
+    return size
 
 
 @njit(cache=True, nogil=True)
-def _read_off(role, level, near, far, side):
-    """The separator nearest to one end: vertices where a path can still arrive, but which it cannot leave."""
+def _read_sides(role, level, near, far, side):
+    """Fill ``side`` with the separator nearest to one end: vertices where a path can arrive, but which it cannot leave.
+
+    ``near`` and ``far`` are the sides of that end and of the other; ``role`` and ``level`` are those of the flow.
+    """
     n = len(role)
     for v in range(n):
         if role[v] >= BEHIND:
@@ -185,10 +230,11 @@ def _read_off(role, level, near, far, side):
 
 @njit(cache=True, nogil=True)
 def _cut(start, heads, order, share, most, side):
-    """Fill ``side`` with a smallest separator between the two ends of ``order``; return its badness.
+    """Fill ``side`` with a smallest separator between the first and last ``share`` vertices of ``order``.
 
-    Of the two smallest separators nearest to either end the more balanced one is taken.  Badness is the size, up to
-    a sixth more if the sides differ; infinite if a side is empty or the size exceeds ``most``.
+    The graph is given by ``start`` and ``heads``.  Of the two smallest separators nearest to either end the more
+    balanced one is used.  Returns its cost: the size, up to a sixth more if the sides differ; infinite if a side is
+    empty or the size exceeds ``most``.
     """
     n = len(start) - 1
     role = np.zeros(n, np.int8)
@@ -203,10 +249,10 @@ def _cut(start, heads, order, share, most, side):
     size, best = smallest_separators(start, heads, role, most, sides), np.inf
     if size <= most:
         for trial in (sides[0], sides[1]):
-            _, left, right = count_sides(trial)
-            badness = size * (1 + abs(left - right) / (2 * n))
-            if min(left, right) > 0 and badness < best:
-                best = badness
+            _, left, right = np.bincount(trial, minlength=3)
+            cost = size * (1 + abs(left - right) / (2 * n))
+            if min(left, right) > 0 and cost < best:
+                best = cost
                 side[:] = trial
     return best
 
@@ -232,7 +278,10 @@ def _signed_hops(start, heads, part):
 
 @njit(cache=True, nogil=True)
 def _far_pairs(start, heads, least, most, side):
-    """Improve ``side`` (badness ``least``) by cuts between vertices far apart; return the badness reached."""
+    """Improve ``side`` (cost ``least``, size at most ``most``) by cuts between vertices far apart; return its cost.
+
+    The graph is given by ``start`` and ``heads``.
+    """
     n = len(start) - 1
     loose = (n + 2) // 3
     tight = max(loose, 9 * n // 20)
@@ -252,9 +301,9 @@ def _far_pairs(start, heads, least, most, side):
     ):  # fmt: skip
         order = np.argsort(major * n + minor, kind="mergesort")
         for share in (loose, tight):
-            badness = _cut(start, heads, order, share, most, trial)
-            if badness < least:
-                least = badness
+            cost = _cut(start, heads, order, share, most, trial)
+            if cost < least:
+                least = cost
                 most = min(most, int(least))
                 side[:] = trial
     return least
@@ -271,24 +320,6 @@ def _metis_halves(graph: Graph, seed: int) -> NDArray[np.int8]:
     return np.asarray(part, np.int8) + np.int8(1)
 
 
-class _Best:
-    """The best separator of a cell so far."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-        self.side = np.ones(graph.num_nodes, np.int8)
-        self.badness, self.most = np.inf, graph.num_nodes
-
-    def cut_near(self, part: NDArray[np.int8], share: float) -> None:
-        """Look for a better separator around the boundary of ``part``; ``A`` and ``B`` hold this share each."""
-        start, heads = self.graph.start, self.graph.heads
-        order = np.argsort(_signed_hops(start, heads, part), kind="stable")
-        trial = np.empty(len(part), np.int8)
-        badness = float(_cut(start, heads, order, math.ceil(share * len(part)), self.most, trial))
-        if badness < self.badness:
-            self.side, self.badness, self.most = trial, badness, int(badness)
-
-
 class GeneralSplitter:
     """Splits any connected graph that is not a clique."""
 
@@ -300,31 +331,30 @@ class GeneralSplitter:
             Both sides hold at most 2/3 of the vertices, or the separator is the neighbourhood of one vertex.
         """
         start, heads, n = graph.start, graph.heads, graph.num_nodes
-        best = _Best(graph)
+        side, least, most = np.ones(n, np.int8), np.inf, n
+
+        def cut_near(part: NDArray[np.int8], share: float) -> None:
+            """Look for a better separator around the boundary of ``part``; ``A`` and ``B`` hold this share each."""
+            nonlocal side, least, most
+            order = np.argsort(_signed_hops(start, heads, part), kind="stable")
+            trial = np.empty(n, np.int8)
+            cost = float(_cut(start, heads, order, math.ceil(share * n), most, trial))
+            if cost < least:
+                side, least, most = trial, cost, int(cost)
+
         if n >= METIS_FROM:
             for seed in SEEDS[: 1 if n < MANY_SEEDS_FROM else len(SEEDS)]:
-                best.cut_near(_metis_halves(graph, seed), 0.4 if n >= FAR_PAIRS_TO else 1 / 3)
-            if best.badness < np.inf:
-                best.cut_near(best.side, 0.4)
-                best.cut_near(best.side, 0.45)
+                cut_near(_metis_halves(graph, seed), 0.4 if n >= FAR_PAIRS_TO else 1 / 3)
+            if least < np.inf:
+                cut_near(side, 0.4)
+                cut_near(side, 0.45)
         if n < FAR_PAIRS_TO:
-            best.badness = _far_pairs(start, heads, best.badness, best.most, best.side)
-        side = best.side
-        if best.badness == np.inf:
-            return Split(side) if cut_off_one(start, heads, side) else None
+            least = _far_pairs(start, heads, least, most, side)
+        if least == np.inf:
+            return Split(side) if cut_off_vertex(start, heads, side) else None
         trial = side.copy()
         left, right = pack_components(start, heads, trial)
         if max(left, right) < np.bincount(side, minlength=3)[1:].max():
             side = trial
-        polish(start, heads, side)
+        shrink_separator(start, heads, side)
         return Split(side)
-
-
-class General:
-    """Any network at all."""
-
-    name = "general"
-
-    def prepare(self, graph: Graph) -> GeneralSplitter:  # noqa: ARG002 - the protocol's argument; nothing to look at
-        """Every network belongs here."""
-        return GeneralSplitter()

@@ -11,8 +11,6 @@ most 2/3 of them inside and outside, with at most 2(l2 - l0 - 1) vertices betwee
 is at most 2 sqrt(k) + 2 sqrt(n - k) <= sqrt(8 n) vertices.
 
 Needs networkx (an extra), which recognises planar networks and embeds them.
-
-Checked by: tests/conformance/test_separators.py, tests/unit/test_planar.py.
 """
 
 from __future__ import annotations
@@ -27,26 +25,18 @@ from ..errors import OptionError
 from ..extras import library
 from ..kernels.search import hops_from
 from .general import GeneralSplitter
-from .graph import LEFT, RIGHT, SEPARATOR, Graph, Split
-from .sides import sides_around
+from .graph import LEFT, RIGHT, SEPARATOR, Graph, Split, pack_around
 
 SMALL = 72  # up to here n/3 <= sqrt(8 n); beyond, n - sqrt(8 n) > 2n/3, so two parts around a separator are not empty
 
 
-class Planar:
-    """Planar networks."""
-
-    name = "planar"
-
-    def prepare(self, graph: Graph) -> PlanarSplitter:
-        """Raise ``OptionError`` if the network is not planar, ``CannotError`` if networkx is not installed."""
-        if _embedding(graph) is None:
-            raise OptionError("family 'planar' needs a planar network, but this one is not planar")
-        return PlanarSplitter()
-
-
 class PlanarSplitter:
     """Splits connected planar graphs."""
+
+    def __init__(self, graph: Graph) -> None:
+        """Raise ``OptionError`` if the network is not planar, ``CannotError`` if networkx is not installed."""
+        if _embed(graph) is None:
+            raise OptionError("family 'planar' needs a planar network, but this one is not planar")
 
     def split(self, graph: Graph) -> Split | None:
         """Separate a connected planar graph on n >= 3 vertices; ``None`` if and only if it is complete.
@@ -60,17 +50,17 @@ class PlanarSplitter:
         if found is None or keeps_bounds(found.side):
             return found
         if n <= SMALL:
-            return Split(cut_off_vertex(graph))
-        return Split(sides_around(graph.start, graph.heads, lipton_tarjan(graph)))
+            return Split(cut_off_balanced(graph))
+        return Split(pack_around(graph.start, graph.heads, lipton_tarjan(graph)))
 
 
 def keeps_bounds(side: NDArray[np.int8]) -> bool:
-    """Whether a separator has at most sqrt(8 n) vertices, and both sides at least one and at most 2n/3."""
+    """Tell whether a separator has at most sqrt(8 n) vertices, and both sides at least one and at most 2n/3."""
     size, left, right = np.bincount(side, minlength=3).tolist()
     return bool(size**2 <= 8 * len(side) and min(left, right) > 0 and 3 * max(left, right) <= 2 * len(side))
 
 
-def cut_off_vertex(graph: Graph) -> NDArray[np.int8]:
+def cut_off_balanced(graph: Graph) -> NDArray[np.int8]:
     """Separate a vertex v of least degree from 2n/3 others, for n <= 72 and a graph that is not complete.
 
     The separator is the neighbours of v and all that remains: max(deg v, ceil(n/3) - 1) vertices.  In a planar graph
@@ -102,7 +92,7 @@ def lipton_tarjan(graph: Graph) -> Int:
 
 
 def _shortest_cycle(graph: Graph, depth: Int, counted: Bool) -> list[int]:
-    """The counted vertices, fewest of all, of a fundamental cycle with at most 2n/3 of them inside and outside.
+    """Return the counted vertices, fewest of all, of a fundamental cycle with at most 2n/3 of them inside and outside.
 
     In a triangulation the edges off a spanning tree join the faces to a tree of their own (the dual tree).  Without one
     of these edges it consists of the faces inside the edge's fundamental cycle and those outside.  Each vertex is
@@ -158,8 +148,8 @@ def _shortest_cycle(graph: Graph, depth: Int, counted: Bool) -> list[int]:
     return best
 
 
-def _embedding(graph: Graph) -> Any:
-    """A combinatorial embedding by networkx, or ``None`` if the graph is not planar."""
+def _embed(graph: Graph) -> Any:
+    """Return a combinatorial embedding by networkx, or ``None`` if the graph is not planar."""
     nx = library("networkx", "networkx", "the separator family 'planar'")
     network = nx.empty_graph(graph.num_nodes)
     network.add_edges_from(zip(*(ends.tolist() for ends in graph.edges()), strict=True))
@@ -167,9 +157,9 @@ def _embedding(graph: Graph) -> Any:
 
 
 def _triangles(graph: Graph) -> tuple[dict[tuple[int, int], int], list[list[tuple[int, int]]]]:
-    """The face of each half-edge of a triangulation, and the half-edges of each face."""
+    """Return the face of each half-edge of a triangulation, and the half-edges of each face."""
     triangulate = library("networkx.algorithms.planar_drawing", "networkx", "a planar separator").triangulate_embedding
-    embedding = triangulate(_embedding(graph))[0]
+    embedding = triangulate(_embed(graph))[0]
     face_of: dict[tuple[int, int], int] = {}
     sides: list[list[tuple[int, int]]] = []
     for half_edge in embedding.edges():

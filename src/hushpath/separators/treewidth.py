@@ -1,6 +1,6 @@
 """Networks of small treewidth: a bag of a tree decomposition separates.
 
-``prepare`` finds an order in which to eliminate the vertices: in turn, joining the neighbours of each to each other.
+``eliminate`` finds an order in which to eliminate the vertices: in turn, joining the neighbours of each to each other.
 The largest degree met is the *width* ``k``.  The order is kept and used again in every cell.
 
 Which vertex next.  First a quick pass takes a vertex of least degree each time; it settles networks of width up to 2
@@ -20,14 +20,12 @@ Which separators.  Attach ``v`` below the first vertex of ``higher(v)``; a conne
 
 * ``higher(v)`` separates ``T(v)`` from the rest: at most ``k`` vertices.
 * The bag ``{v} + higher(v)`` separates the subtrees below ``v`` from each other and from the rest.  For the lowest
-  ``v`` with ``|T(v)| > n/2`` all these parts hold at most ``n/2`` vertices, and the packing lemma of ``sides`` makes
+  ``v`` with ``|T(v)| > n/2`` all these parts hold at most ``n/2`` vertices, and the packing lemma of ``graph`` makes
   two groups of at most ``2n/3``.
 
 The first kind is taken when some ``T(v)`` is balanced, the smallest of them; else the second.  If the cell has more
 than ``2 (k + 1)`` vertices, more than half of it is outside the bag, which is then more than one part: both groups are
 non-empty.  In smaller cells the neighbours of the first vertex of the order may be the last possibility.
-
-Checked by: tests/conformance/test_separators.py, tests/unit/test_separators_treewidth.py.
 """
 
 from __future__ import annotations
@@ -40,8 +38,7 @@ import numpy as np
 from ..arrays import Int
 from ..compiled import njit
 from ..errors import OptionError
-from .graph import Graph, Split
-from .sides import cut_off_one, pack_components, polish
+from .graph import Graph, Split, cut_off_vertex, pack_components, shrink_separator
 
 MOST_WIDTH = 100  # beyond it bags are of no use as separators, and elimination takes long
 TRIES = 64  # orders tried for what safe elimination leaves ...
@@ -132,7 +129,7 @@ def _finish(near: dict[int, set[int]], k: int) -> list[int] | None:
 
 
 def _few_edges(near: dict[int, set[int]], k: int) -> bool:
-    """Whether there are at most ``k`` edges a vertex; more prove that the treewidth exceeds ``k``."""
+    """Tell whether there are at most ``k`` edges a vertex; more prove that the treewidth exceeds ``k``."""
     return sum(map(len, near.values())) <= 2 * k * len(near)
 
 
@@ -223,7 +220,8 @@ class _Elimination:
 def _bag(start, heads, place, width):
     """Return ``side`` with 0 on the separator of a connected cell and 1 elsewhere; see the module's text.
 
-    ``place`` is the position of each vertex in the elimination order of the whole network.
+    The cell is given by ``start`` and ``heads``; ``place`` is the position of each vertex in the elimination order of
+    the whole network, and ``width`` the width of that order.
     """
     n = len(start) - 1
     order = np.argsort(place, kind="mergesort")
@@ -276,16 +274,24 @@ def _bag(start, heads, place, width):
     return side
 
 
-class BagSplitter:
-    """Splits cells at a bag of the network's tree decomposition.
+class TreewidthSplitter:
+    """Splits cells at a bag of the network's tree decomposition, which has a width of at most ``most_width``.
 
     Attributes:
-        width: the largest bag of the whole network has ``width + 1`` vertices.
+        width, bag_size: the largest bag of the whole network has ``bag_size = width + 1`` vertices.
         place: position of each vertex of the network in the elimination order.
     """
 
-    def __init__(self, order: Int, width: int) -> None:
-        self.width = width
+    def __init__(self, graph: Graph, most_width: int = MOST_WIDTH) -> None:
+        """Find a tree decomposition; raise ``OptionError`` as soon as its width would exceed ``most_width``."""
+        found = eliminate(graph, most_width)
+        if found is None:
+            raise OptionError(
+                f"family 'treewidth' needs a network of small treewidth, but no tree decomposition "
+                f"of width {most_width} or less was found"
+            )
+        order, self.width = found
+        self.bag_size = self.width + 1
         self.place = np.empty(len(order), np.int64)
         self.place[order] = np.arange(len(order))
 
@@ -300,23 +306,7 @@ class BagSplitter:
         start, heads = graph.start, graph.heads
         side = _bag(start, heads, self.place[graph.vertices], self.width)
         pack_components(start, heads, side)
-        sizes = polish(start, heads, side)
+        sizes = shrink_separator(start, heads, side)
         if min(sizes[1], sizes[2]) > 0:
             return Split(side)
-        return Split(side) if cut_off_one(start, heads, side) else None
-
-
-class Bags:
-    """Networks of small treewidth."""
-
-    name = "treewidth"
-
-    def prepare(self, graph: Graph, most_width: int = MOST_WIDTH) -> BagSplitter:
-        """Find a tree decomposition; gives up as soon as its width would exceed ``most_width``."""
-        found = eliminate(graph, most_width)
-        if found is None:
-            raise OptionError(
-                f"family 'treewidth' needs a network of small treewidth, but no tree decomposition "
-                f"of width {most_width} or less was found"
-            )
-        return BagSplitter(*found)
+        return Split(side) if cut_off_vertex(start, heads, side) else None

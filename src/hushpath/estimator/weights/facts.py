@@ -12,12 +12,12 @@ from functools import lru_cache
 import numpy as np
 
 from ...arrays import Bool, Float, Int
-from ...kernels.lines import bridge_traffic
 from ...kernels.paths import in_threads
 from ...kernels.routes import hop_usage, straight_on
 from ...measurement.samples import side_by_side, usage
 from ...network.topology import Topology
 from ...noise import simulation
+from ...separators.lines import bridge_traffic
 
 LARGE_NETWORK = 20_000  # nodes; beyond, fewer breadth-first trees are grown
 MAX_VISITED = 2**22  # nodes visited by all trees of a large network

@@ -20,7 +20,7 @@ import numpy as np
 
 from ...arrays import Float, Int
 from ...kernels.paths import in_threads
-from ...kernels.residuals import LEAST, likelihood, posterior
+from ...kernels.residuals import LEAST, NoisyValues, likelihood, posterior
 from ...network.topology import Topology
 from ...noise import Law, simulation
 from ..base import NoisyEdges
@@ -120,9 +120,9 @@ class Observed:
         """Compute the likelihood of each value under each component of the residual distribution."""
         m = len(location)
         rows, first, last = np.empty((m, len(CELLS))), np.empty(m, np.int64), np.empty(m, np.int64)
-        seen = self.gaussian, self.values, self.scales, location, scale, CELLS, OFFSET, self.low, self.high
+        seen = NoisyValues(self.gaussian, self.values, self.scales, location, scale, CELLS, OFFSET, self.low, self.high)
         in_threads(
-            lambda part: likelihood(*seen, rows, first, last, part.start, part.stop), m, worth_it=m >= PARALLEL_EDGES
+            lambda part: likelihood(seen, rows, first, last, part.start, part.stop), m, worth_it=m >= PARALLEL_EDGES
         )
         inside = _MASS_UP_TO[:, last].T - _MASS_UP_TO[:, first].T
         change = _SLOPE_UP_TO[:, last].T - _SLOPE_UP_TO[:, first].T
@@ -136,14 +136,14 @@ class Observed:
     def posterior(self, location: Float, residuals: ResidualModel, classes: Int, uniform: Float) -> Posterior:
         """Compute the posterior distribution of each weight."""
         m = len(location)
-        prior_mean, mean, residual, variance = np.empty((4, m))
-        samples = np.empty((len(uniform), m))
-        scale = residuals.scale(location)
-        seen = self.gaussian, self.values, self.scales, location, scale, CELLS, OFFSET, self.low, self.high
-        prior, out = (residuals.shares, classes, MASS), (prior_mean, mean, residual, variance, samples)
+        moments, samples, scale = np.empty((4, m)), np.empty((len(uniform), m)), residuals.scale(location)
+        seen = NoisyValues(self.gaussian, self.values, self.scales, location, scale, CELLS, OFFSET, self.low, self.high)
+        prior = residuals.shares, classes, MASS
         in_threads(
-            lambda part: posterior(*seen, *prior, uniform, *out, part.start, part.stop), m, worth_it=m >= PARALLEL_EDGES
-        )
+            lambda part: posterior(seen, prior, uniform, moments, samples, part.start, part.stop), m,
+            worth_it=m >= PARALLEL_EDGES,
+        )  # fmt: skip
+        prior_mean, mean, residual, variance = moments
         return Posterior(prior_mean, mean, residual, variance, samples)
 
 

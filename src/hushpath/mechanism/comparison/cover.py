@@ -25,15 +25,15 @@ import math
 import numpy as np
 
 from ...arrays import Float, Int
-from ...kernels.search import nearest_chosen
+from ...kernels.search import find_nearest
 from ...measurement.blocks import CliqueBlock
 from ...measurement.strategy import Strategy
 from ...network.topology import Topology
 from ...noise import Law
 from ...privacy.gaussian import gaussian_mu
 from ...separators.cover import k_cover
+from ...separators.families import grid_coordinates
 from ...separators.graph import Graph
-from ...separators.grid import grid_coordinates
 from ...separators.hierarchy import MOST_HOPS
 from ..base import Design, Mechanism, Problem, even_scales, integer, one_of
 
@@ -85,7 +85,7 @@ def published_hops(problem: Problem, *, grid: bool) -> int:
 
 def move_errors(topology: Topology, chosen: Int, largest_weight: float) -> Float:
     """Return what the two moves may cost pairs: half of the largest weight a hop, in independent directions."""
-    hops = nearest_chosen(topology.arcs.start, topology.arcs.heads, chosen)[1]
+    hops = find_nearest(topology.arcs.start, topology.arcs.heads, chosen)[1]
     return np.asarray(np.hypot(hops, np.roll(hops, len(hops) // 2)) * (largest_weight / 2))
 
 

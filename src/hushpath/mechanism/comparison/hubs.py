@@ -48,7 +48,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...arrays import Float, Int
-from ...kernels.search import carve_balls, count_hops, crowded, nearest_chosen
+from ...kernels.search import carve_balls, count_hops, find_crowded_balls, find_nearest
 from ...measurement.blocks import Block, CliqueBlock, ClusterBlock, EdgeBlock
 from ...measurement.samples import sampled_hops, spaced_nodes
 from ...measurement.strategy import Strategy
@@ -183,7 +183,7 @@ def _blocks(
     Hubs are ``hubs`` random nodes (by ``seed``), the middles of crowded places and one node of each component.
     """
     arcs, n = topology.arcs, topology.num_nodes
-    middles = crowded(arcs.start, arcs.heads, radius, max(2, n // hubs))
+    middles = find_crowded_balls(arcs.start, arcs.heads, radius, max(2, n // hubs))
     first_of_each = np.unique(topology.components, return_index=True)[1]
     drawn = np.concatenate([draw_hubs(n, hubs, seed), middles])
     lonely = np.setdiff1d(topology.components, topology.components[drawn])
@@ -207,7 +207,7 @@ def walk_limits(topology: Topology, hubs: Int, block: ClusterBlock) -> tuple[int
     Without local hubs there are no clusters to speak of, and the first limit is that of ``hubs``.
     """
     n = topology.num_nodes
-    far = int(nearest_chosen(topology.arcs.start, topology.arcs.heads, hubs)[1].max(initial=0))
+    far = int(find_nearest(topology.arcs.start, topology.arcs.heads, hubs)[1].max(initial=0))
     free = hop_limit(n, len(hubs))
     if len(block.vertices) == 0:
         return max(free, far), 0, far

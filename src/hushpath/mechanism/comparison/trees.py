@@ -78,7 +78,7 @@ def design_treewidth(problem: Problem, *, constants: str = "certified", width: i
         found = f"no tree decomposition of width {width} or less was found"
         raise OptionError(f"mechanism 'treewidth' cannot run on this network: {found}")
     hierarchy = build_hierarchy(
-        problem.topology, splitter, leaf_size=max(splitter.width + 1, LEAF_SIZE[True]), family="treewidth"
+        problem.topology, splitter, leaf_size=max(splitter.bag_size, LEAF_SIZE[True]), family="treewidth"
     )
     block = HierarchyBlock(problem.topology, hierarchy, leaf_edges=True)
     details = {**hierarchy.facts(), "width": splitter.width, "constants": constants}
