@@ -13,7 +13,7 @@ import pytest
 import hushpath
 from hushpath.demo.city import MAX_WEIGHT, SIZE, make_city
 from hushpath.demo.story import run_demo
-from hushpath.demo.streets import ARTERIAL, KINDS, LANDMARKS, SIDE, lay_out
+from hushpath.demo.streets import ARTERIAL, KINDS, LANDMARKS, SIDE, city_radius, lay_out, river_y
 from hushpath.measurement.private_step import Measurements
 from hushpath.measurement.trip_totals import trip_totals
 from hushpath.noise import simulation
@@ -53,7 +53,7 @@ def test_the_full_city_is_one_planar_connected_city():
 
 def test_only_main_roads_cross_the_river():
     streets = lay_out(SIZE, 2016)
-    south = streets.places[:, 1] < np.interp(streets.places[:, 0], *streets.river.T)
+    south = streets.places[:, 1] < river_y(streets.places[:, 0], city_radius(SIZE))
     crossing = south[streets.tails] != south[streets.heads]
     assert 3 <= crossing.sum() <= 12
     assert (streets.kinds[crossing] >= ARTERIAL).all()

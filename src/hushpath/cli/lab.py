@@ -12,11 +12,10 @@ from . import common as c
 
 def command(
     quick: Annotated[bool, typer.Option("--quick", help="A small run: minutes on two cores.")] = False,
-    out: Annotated[Path, typer.Option("--out", help="Folder for results, tables and the report.")] = Path(
+    out: Annotated[Path, typer.Option("--out", help="Folder for tables (CSV), pictures (PNG) and the report.")] = Path(
         "hushpath-lab"
     ),
     json: Annotated[Path | None, typer.Option("--json", help="Write the final table here, as JSON.")] = None,
-    plots: Annotated[Path | None, typer.Option("--plots", help="Folder for pictures (PNG) and tables (CSV).")] = None,
     seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same table, apart from times.")] = 0,
     mechanism: Annotated[list[str] | None, typer.Option("--mechanism", help="Only this one; may be repeated.")] = None,
     estimator: Annotated[list[str] | None, typer.Option("--estimator", help="Only this one; may be repeated.")] = None,
@@ -42,7 +41,7 @@ def command(
     given += [f"--network {path.name} --weight {weight}" for path in network or []]
     study = Study(
         out=out, scope=QUICK if quick else FULL, seed=seed, mechanisms=mechanism or (), classes=kind or (),
-        estimators=estimator or (), networks=network or (), weight=weight, jobs=jobs, dask=dask, json=json, plots=plots,
+        estimators=estimator or (), networks=network or (), weight=weight, jobs=jobs, dask=dask, json=json,
         command=" ".join(["hushpath lab", *(["--quick"] if quick else []), f"--seed {seed}", *given]),
     )  # fmt: skip
     with shown():

@@ -68,14 +68,10 @@ class City:
         """The true mean seconds per period and edge, known to the simulation only.  NOT PRIVATE."""
         return self.town.truth[:, self._directed[1]]
 
-    @cached_property
+    @property
     def _street(self) -> Int:
         """The street of each arc."""
-        n, streets, roads = len(self.streets.labels), self.streets, self.town.roads
-        keys = np.minimum(streets.tails, streets.heads) * n + np.maximum(streets.tails, streets.heads)
-        order = np.argsort(keys)
-        wanted = np.minimum(roads.tails, roads.heads) * n + np.maximum(roads.tails, roads.heads)
-        return np.asarray(order[np.searchsorted(keys[order], wanted)], np.int64)
+        return self.streets.both_ways[2]
 
     @cached_property
     def _mean_seconds(self) -> Float:

@@ -68,21 +68,19 @@ class Roads:
     @classmethod
     def of(cls, streets: Streets) -> Roads:
         """Return two arcs for each street, sorted by tail and head."""
-        tails = np.concatenate([streets.tails, streets.heads])
-        heads = np.concatenate([streets.heads, streets.tails])
-        order = np.lexsort((heads, tails))
-        return cls(streets.places, tails[order], heads[order], np.tile(streets.free_flow, 2)[order])
+        tails, heads, street = streets.both_ways
+        return cls(streets.places, tails, heads, streets.free_flow[street])
 
     @property
     def centre(self) -> Float:
         """The median of the coordinates."""
-        return np.asarray(np.median(self.places, axis=0) if len(self.places) else np.zeros(2), np.float64)
+        return np.asarray(np.median(self.places, axis=0), np.float64)
 
     @cached_property
     def radius(self) -> float:
         """The distance from the centre within which 98 % of the nodes are."""
         away = np.hypot(*(self.places - self.centre).T)
-        return float(np.quantile(away, 0.98)) + 1e-9 if len(away) else 1.0
+        return float(np.quantile(away, 0.98)) + 1e-9
 
     @cached_property
     def street(self) -> Int:
@@ -116,7 +114,10 @@ class TripEnds(NamedTuple):
 
 
 def find_routes(roads: Roads, seconds: Float, ends: TripEnds, rng: np.random.Generator) -> tuple[Int, Int]:
-    """Find the fastest route of every trip by perceived times."""
+    """Find the fastest route of every trip by perceived times; ``seconds`` are the true ones per period and arc.
+
+    Return the trip and the arc of every pass, in driving order.
+    """
     n, m = len(roads.places), len(roads.tails)
     key = roads.tails * n + roads.heads
     order = np.lexsort((roads.free_flow, key))  # of parallel arcs, keep the fastest
@@ -178,50 +179,38 @@ class Town:
 
 
 def simulate_people(roads: Roads, people: int, seed: int, days: int = DAYS, periods: tuple[str, ...] = PERIODS) -> Town:
-    """Simulate the drives of several days."""
+    """Simulate the drives of so many ``people`` on ``roads`` over several ``days``, each with these ``periods``."""
     rng = simulation(seed)
-    trips = _demand(roads, people, days, len(periods), rng)
-    truth = _congestion(roads, trips, len(periods), rng)
-    if not len(trips.ends.origin) or not len(roads.tails):
-        none, never = np.zeros(0, np.int32), np.zeros(0, np.float32)
-        return Town(roads, periods, Drives(none, none, none, none, none, never, never), truth)
-    which, arc = find_routes(roads, truth, trips.ends, rng)
-    period = trips.ends.period[which]
+    persons, at, ends = _demand(roads, people, days, len(periods), rng)
+    truth = _congestion(roads, ends, len(periods), rng)
+    which, arc = find_routes(roads, truth, ends, rng)
+    period = ends.period[which]
     mean = truth[period, arc].astype(np.float32)
-    factor = np.exp(rng.normal(-(DRIVER_SPREAD**2) / 2, DRIVER_SPREAD, len(trips.ends.origin))).astype(np.float32)
+    factor = np.exp(rng.normal(-(DRIVER_SPREAD**2) / 2, DRIVER_SPREAD, len(persons))).astype(np.float32)
     seconds = mean * factor[which] * rng.standard_gamma(PASS_SHAPE, len(arc), dtype=np.float32) / np.float32(PASS_SHAPE)
     # Times add up along each trip, from its start.
     spent = np.cumsum(seconds, dtype=np.float64) - seconds
-    first = np.concatenate([[True], which[1:] != which[:-1]])
+    first = np.diff(which, prepend=-1) != 0
     begun = spent[first][np.cumsum(first) - 1]
     hour = RUSH + BETWEEN * np.arange(len(periods)) / max(len(periods) - 1, 1)
-    start = HOUR * np.clip(rng.normal(hour[trips.ends.period], 0.7), 0.0, 23.0)
+    start = HOUR * np.clip(rng.normal(hour[ends.period], 0.7), 0.0, 23.0)
     enter = start[which] + spent - begun
-    person, day, trip, when, where = (
-        x.astype(np.int32) for x in (trips.person[which], trips.day[which], which, period, arc)
-    )
-    return Town(roads, periods, Drives(person, day, trip, when, where, enter.astype(np.float32), seconds), truth)
+    integers = (x.astype(np.int32) for x in (persons[which], at[which], which, period, arc))
+    return Town(roads, periods, Drives(*integers, enter.astype(np.float32), seconds), truth)
 
 
-class _Demand(NamedTuple):
-    """The person, the day and the ends of each trip."""
+def _demand(roads: Roads, people: int, days: int, periods: int, rng: np.random.Generator) -> tuple[Int, Int, TripEnds]:
+    """Draw commutes, errands and taxi trips, in any order: the person, the day and the ends of each.
 
-    person: Int
-    day: Int
-    ends: TripEnds
-
-
-def _demand(roads: Roads, people: int, days: int, periods: int, rng: np.random.Generator) -> _Demand:
-    """Draw commutes, errands and taxi trips, in any order."""
+    ``people``, ``days`` and ``periods`` are how many there are.
+    """
     n, last = len(roads.places), periods - 1
     zones = np.sort(rng.choice(n, min(n, ZONES), replace=False))
     away = np.hypot(*(roads.places[zones] - roads.centre).T) / roads.radius
-    nuclei = roads.places[rng.choice(zones, NUCLEI)] if n else np.zeros((0, 2))
+    nuclei = roads.places[rng.choice(zones, NUCLEI)]
     near = np.exp(-12 * np.linalg.norm(roads.places[zones, None] - nuclei, axis=2) / roads.radius).sum(1)
     living = _normalised(np.exp(-0.6 * away) * rng.lognormal(0, 0.4, len(zones)))
     working = _normalised((np.exp(-5.0 * away) + 0.3 * near) * rng.lognormal(0, 0.8, len(zones)))
-    if not n or not people:
-        return _Demand(*(np.zeros(0, np.int64),) * 2, TripEnds(*(np.zeros(0, np.int64),) * 3))
     home, work = (zones[rng.choice(len(zones), people, p=share)] for share in (living, working))
     errands = np.minimum(rng.lognormal(-1.4, 1.0, people), 6.0)
     taxi = rng.random(people) < TAXIS
@@ -243,19 +232,19 @@ def _demand(roads: Roads, people: int, days: int, periods: int, rng: np.random.G
     parts.append((who, when, ends[0], ends[1], rng.integers(0, periods, len(who))))
     who, when, start, end, period = (np.concatenate(column) for column in zip(*parts, strict=True))
     moves = start != end
-    return _Demand(who[moves], when[moves], TripEnds(start[moves], end[moves], period[moves]))
+    return who[moves], when[moves], TripEnds(start[moves], end[moves], period[moves])
 
 
 def _normalised(values: Float) -> Float:
     return np.asarray(values / max(float(values.sum()), 1e-300), np.float64)
 
 
-def _congestion(roads: Roads, trips: _Demand, periods: int, rng: np.random.Generator) -> Float:
-    """Return the true mean seconds per period and arc."""
+def _congestion(roads: Roads, ends: TripEnds, periods: int, rng: np.random.Generator) -> Float:
+    """Return the true mean seconds per period and arc, given the ``ends`` of all trips and the number of periods."""
     m = len(roads.tails)
     if not m:
         return np.zeros((periods, 0))
-    volume = _loads(roads, trips.ends, periods, rng)
+    volume = _loads(roads, ends, periods, rng)
     strain = volume / roads.capacity
     usual = np.sort(strain.ravel())
     share = np.cumsum(usual * np.tile(roads.capacity, periods)[np.argsort(strain.ravel())])
@@ -271,7 +260,7 @@ def _congestion(roads: Roads, trips: _Demand, periods: int, rng: np.random.Gener
 
 
 def _loads(roads: Roads, ends: TripEnds, periods: int, rng: np.random.Generator) -> Float:
-    """Count how often trips from a sample of origins use each arc of empty streets, in each period."""
+    """Count how often trips from a sample of origins use each arc of empty streets, in each of so many ``periods``."""
     m, places = len(roads.tails), np.unique(ends.origin)
     chosen = np.isin(ends.origin, rng.choice(places, min(len(places), LOADED_ORIGINS), replace=False))
     some = TripEnds(ends.origin[chosen], ends.target[chosen], ends.period[chosen])

@@ -42,13 +42,18 @@ class Streets:
     kinds: Int  # position in KINDS
     lengths: Float  # km
     free_flow: Float  # seconds on the empty street
-    river: Float  # a line of points, km
+
+    @property
+    def both_ways(self) -> tuple[Int, Int, Int]:
+        """Tail, head and street of the two arcs of every street, sorted by tail and head."""
+        tails, heads = np.concatenate([self.tails, self.heads]), np.concatenate([self.heads, self.tails])
+        order = np.lexsort((heads, tails))
+        return tails[order], heads[order], order % len(self.tails)
 
 
 def lay_out(size: int, seed: int) -> Streets:
     """Generate a connected street map."""
-    rng = simulation(seed)
-    radius = 1.08 * SPACING * math.sqrt(size / math.pi)
+    rng, radius = simulation(seed), city_radius(size)
     main = _main_roads(radius, rng)
     places = np.concatenate([main.corners, _quarters(radius, main.drawn, rng)])
     n = len(places)
@@ -57,7 +62,7 @@ def lay_out(size: int, seed: int) -> Streets:
     near = lengths < 2.5 * SPACING
     ends, lengths = ends[near], lengths[near]
     kind = np.array([main.kinds.get((a, b), SIDE) for a, b in ends.tolist()])
-    south = places[:, 1] < _river(places[:, 0], radius)
+    south = places[:, 1] < river_y(places[:, 0], radius)
     dry = (south[ends[:, 0]] == south[ends[:, 1]]) | (kind != SIDE)
     ends, kind, lengths = ends[dry], kind[dry], lengths[dry]
 
@@ -74,7 +79,6 @@ def lay_out(size: int, seed: int) -> Streets:
     kept = _in_largest_component(ends, n)
     inside, position = kept[ends[:, 0]], np.cumsum(kept) - 1
     ends, kind, lengths = position[ends[inside]], kind[inside], lengths[inside]
-    across = np.linspace(-1.25 * radius, 1.25 * radius, 200)
     return Streets(
         labels=_labels(places[kept], radius),
         places=np.round(places[kept], 4),
@@ -83,11 +87,15 @@ def lay_out(size: int, seed: int) -> Streets:
         kinds=kind,
         lengths=np.round(lengths, 4),
         free_flow=np.round(3600 * lengths / SPEEDS[kind], 1),
-        river=np.stack([across, _river(across, radius)], axis=1),
     )
 
 
-def _river(x: Float, radius: float) -> Float:
+def city_radius(size: int) -> float:
+    """Return the radius, in km, of a city with so many intersections."""
+    return 1.08 * SPACING * math.sqrt(size / math.pi)
+
+
+def river_y(x: Float, radius: float) -> Float:
     """Return the river's y for each x: south of the centre, with two bends."""
     return radius * (-0.27 + 0.1 * np.sin(3.4 * x / radius + 0.6) + 0.05 * np.sin(7.1 * x / radius))
 
@@ -141,7 +149,7 @@ def _quarters(radius: float, drawn: Float, rng: np.random.Generator) -> Float:
         turned = grid @ np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
         place = turned + rng.normal(0, crooked * SPACING, turned.shape)
         old = np.hypot(place[:, 0] / 1.3, place[:, 1]) < 0.2 * radius
-        bank = place[:, 1] - _river(place[:, 0], radius)
+        bank = place[:, 1] - river_y(place[:, 0], radius)
         here = {"north": (bank > 0) & ~old, "south": bank < 0, "old town": (bank > 0) & old}[quarter]
         angle = np.arctan2(place[:, 1], place[:, 0])
         here &= np.hypot(*place.T) < _outline(angle, radius)

@@ -23,6 +23,7 @@ from ..network.topology import Topology
 from ..noise import Law, simulated_noise, stds
 
 MIN_EDGES = 20  # with fewer edges a model of the weights cannot be fitted
+NEGLIGIBLE_NOISE = 1e9  # where a value is so many times the noise, noise does not matter (or the file is damaged)
 
 
 def measures_single_edges(strategy: Strategy) -> bool:
@@ -83,6 +84,12 @@ class NoisyEdges:
     def unit(self) -> float:
         """The typical noise scale, in lattice steps: models count weights in this unit."""
         return float(np.median(self.scales))
+
+    @property
+    def can_be_modelled(self) -> bool:
+        """Whether there are edges enough for a model of the weights, and noise that matters."""
+        enough = len(self.edges) >= MIN_EDGES and bool((self.scales > 0).all())
+        return enough and bool(np.abs(self.values).max() <= NEGLIGIBLE_NOISE * self.unit)
 
     @property
     def bounds(self) -> tuple[Int, Int]:

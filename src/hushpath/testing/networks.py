@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from ..arrays import Float, Int
+from ..lab.networks import grid_ends
 from ..mechanism.base import Mechanism
 from ..network.network import Network
 from ..network.topology import Topology
@@ -23,13 +24,6 @@ def build(n: int, ends: ArrayLike, weights: ArrayLike, **options: Any) -> Networ
     """Build a network of nodes 0 to n - 1 from pairs of nodes, one per edge."""
     tails, heads = np.array(ends, np.int64).reshape(-1, 2).T
     return Network.build(range(n), tails, heads, weights, parallel_edges=True, **options)
-
-
-def grid_ends(rows: int, columns: int) -> Int:
-    """Return the edges of a grid."""
-    at = np.arange(rows * columns).reshape(rows, columns)
-    across, down = (at[:, :-1], at[:, 1:]), (at[:-1], at[1:])
-    return np.concatenate([np.stack([a.ravel(), b.ravel()], 1) for a, b in (across, down)])
 
 
 def network(name: str, *, forest: bool = False, change: tuple[int, float] | None = None) -> Network:

@@ -224,6 +224,12 @@ _OTHER_OPTIONS: dict[str, dict[str, Any]] = {  # they change what is decoded
 }  # fmt: skip
 
 
+@cache
+def _decode(rel: Release, decoder: str) -> Release:
+    """Decode each release of the suites once for all tests."""
+    return rel.with_decoder(decoder=decoder)
+
+
 class DecoderSuite(_Suite):
     """Tests of a decoder: answers, proved bound, prediction, intervals and index.
 
@@ -244,7 +250,7 @@ class DecoderSuite(_Suite):
         able = [one for one in self.releases() if self.decoder.reads(one.release.measurements.strategy)]
         assert able, "no release is read by this decoder: override `releases`"
         for one in able[::every]:
-            yield one, _decoded(one.release, self.decoder.name)
+            yield one, _decode(one.release, self.decoder.name)
 
     def test_registered(self) -> None:
         assert DECODERS.get(self.decoder.name) is self.decoder
@@ -327,17 +333,6 @@ class DecoderSuite(_Suite):
                     rel.load_index(tmp_path / f"{i}.hushx")
 
 
-_DECODED: dict[tuple[int, str], Release] = {}
-
-
-def _decoded(rel: Release, decoder: str) -> Release:
-    """Decode each release of the suites once for all tests; they live as long as this process."""
-    key = id(rel), decoder
-    if key not in _DECODED:
-        _DECODED[key] = rel.with_decoder(decoder=decoder)
-    return _DECODED[key]
-
-
 class EstimatorSuite(_Suite):
     """Tests of an estimator of edge weights.
 
@@ -403,6 +398,3 @@ class EstimatorSuite(_Suite):
             answers = wild.with_decoder(estimator=self.estimator.name).matrix()
             assert (answers >= 0).all()
             assert np.isfinite(answers).all()
-
-
-__all__ = ["DecoderSuite", "EstimatorSuite", "MechanismSuite", "SuiteRelease"]

@@ -6,9 +6,9 @@ that edges share do not average out along a route.  So each sample contains
 * the uncertainty of the regression coefficients and of the bias correction (``regression``),
 * the uncertainty of each weight, with fields that neighbours share (``fields.ErrorFields``);
 
-what routes share beyond that (``route_errors``) is returned beside the samples.
+what routes share beyond that (``accuracy``) is returned beside the samples.
 
-A parametric bootstrap (``bootstrap``) shows how far to trust the samples: each replicate is estimated again from
+A parametric bootstrap (``accuracy``) shows how far to trust the samples: each replicate is estimated again from
 scratch by the estimator that answers, and its true distances are known.  The truths of replicates are sampled with
 coefficients and correction at their point estimates: they are what the fitted model describes, and the fit of a
 replicate makes the errors of fitting again.
@@ -26,10 +26,9 @@ from ...arrays import Float, Int
 from ...network.topology import Topology
 from ...noise import simulation
 from ...progress import steps
+from ..accuracy import replicate, shared_variance
 from ..base import NoisyEdges
-from ..bootstrap import replicate
 from ..fields import RANGES, ErrorFields
-from ..route_errors import shared_variance
 from .regression import BiasCorrection, Observed, Regression, square_root
 from .shrink import fit_regression
 

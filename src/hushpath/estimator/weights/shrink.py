@@ -10,8 +10,8 @@ Five steps, each of which sees only what was published:
 4. *Scale*: a distance is a minimum over paths, and the minimum over mean weights exceeds the mean minimum.  One factor,
    from distances over posterior samples, corrects this selection bias; another corrects what noisy weights along routes
    show of the means.
-5. *Mixing*: a share of the noisy weights themselves is mixed in.  A parametric bootstrap (``bootstrap``) tells which
-   share has the smallest error; an error that means share along routes (``route_errors``), which the bootstrap of a
+5. *Mixing*: a share of the noisy weights themselves is mixed in.  A parametric bootstrap (``accuracy``) tells which
+   share has the smallest error; an error that means share along routes (``accuracy``), which the bootstrap of a
    wrong model cannot show, is added to it.
 """
 
@@ -31,14 +31,12 @@ from ...measurement.samples import distances, usage
 from ...measurement.strategy import Strategy
 from ...network.topology import Topology
 from ...noise import simulation
+from ..accuracy import replicate, shared_error
 from ..base import MIN_EDGES, NoisyEdges, WeightEstimator, measures_single_edges
-from ..bootstrap import replicate
-from ..route_errors import shared_error
 from .bounds import clip_weights
 from .facts import EdgeFacts, edge_facts, standardise
 from .regression import OFFSET, BiasCorrection, Observed, Regression, ResidualModel, fit
 
-NEGLIGIBLE_NOISE = 1e9  # where a value is so many times the noise, noise does not matter (or the file is damaged)
 DIFFUSION_STEPS = (1, 2, 4, 8, 16, 32)  # from edge to edge
 FOLDS, FEW_FOLDS, ROUTE_FOLDS = 10, 5, 5
 MAX_EDGES = 4_000_000  # beyond, it takes minutes and gigabytes, and must be asked for by name
@@ -83,10 +81,9 @@ Shrink = Callable[[NoisyEdges], ShrunkWeights]
 
 def shrink_weights(noisy: NoisyEdges) -> Int:
     """Estimate weights by all five steps."""
-    unit = noisy.unit if len(noisy.scales) else 0.0
-    few = len(noisy.edges) < max(MIN_EDGES, noisy.topology.num_edges)
-    if few or not (noisy.scales > 0).all() or np.abs(noisy.values).max() > NEGLIGIBLE_NOISE * unit:
+    if len(noisy.edges) < noisy.topology.num_edges or not noisy.can_be_modelled:
         return clip_weights(noisy)
+    unit = noisy.unit
     fitted = fit_regression(noisy.topology, Observed.from_edges(noisy))
     shrunk = _shrink(fitted, noisy.topology)
     shared = shared_error_of_means(noisy.topology, np.exp(fitted.public_location), shrunk, fitted.observed.values)

@@ -11,7 +11,7 @@ shared, and the prior variance is raised until it explains them.
 
 The error of distances follows (`path_errors`): the variance of the best linear estimate, plus what all predictions may
 be off together.  Bounds make answers better than that, and an estimated prior variance makes them worse; a parametric
-bootstrap (``bootstrap``) measures by which factor.
+bootstrap (``accuracy``) measures by which factor.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from ...measurement.blocks import LineBlock
 from ...measurement.lines import PathVariances
 from ...measurement.strategy import Strategy
 from ...noise import simulation, stds
+from ..accuracy import error_quantile, replicate
 from ..base import MIN_EDGES, LeastSquaresEdges, NoisyEdges, PathErrors, WeightEstimator, measures_sums
-from ..bootstrap import error_quantile, replicate
 from .bounds import MAX_EDGES, keep_sums, lines_to_keep, noise_along_paths, within_bounds
 from .regression import Observed, square_root
-from .shrink import NEGLIGIBLE_NOISE, fit_to_facts
+from .shrink import fit_to_facts
 
 QUANTILES = 16  # of the distribution of a weight, for its variance
 LENGTHS = (4, 16, 64, 256, 1024)  # of stretches of lines in which shared errors are looked for
@@ -43,22 +43,17 @@ MIN_FACTOR, MAX_FACTOR = 0.6, 1.1  # the bootstrap shows what bounds gain, not t
 
 def estimate_with_prior(noisy: NoisyEdges) -> Int:
     """Return the best linear estimate within the bounds; without sums or a model, the estimate of ``sums``."""
-    if not isinstance(noisy, LeastSquaresEdges) or not _can_be_modelled(noisy):
+    if not isinstance(noisy, LeastSquaresEdges) or not noisy.can_be_modelled:
         return keep_sums(noisy)
     return SumsWithPrior.fit(noisy).within_bounds()
 
 
 def path_errors(noisy: NoisyEdges) -> PathErrors:
     """Return the error of distances, calibrated by a parametric bootstrap."""
-    if not isinstance(noisy, LeastSquaresEdges) or not _can_be_modelled(noisy):
+    if not isinstance(noisy, LeastSquaresEdges) or not noisy.can_be_modelled:
         return noise_along_paths(noisy)
     found = SumsWithPrior.fit(noisy)
     return replace(found.path_errors, factor=noisy.unit * _bootstrap_factor(found))
-
-
-def _can_be_modelled(noisy: NoisyEdges) -> bool:
-    enough = len(noisy.edges) >= MIN_EDGES and bool((noisy.scales > 0).all())
-    return enough and bool(np.abs(noisy.values).max() <= NEGLIGIBLE_NOISE * noisy.unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,10 +139,9 @@ def _prior(noisy: LeastSquaresEdges, observed: Observed) -> tuple[Float, Float, 
     factor = max(float(observed.values.sum()), 0.0) / max(float(found.mean.sum()), 1e-300)
     mean, variance = found.mean * factor, found.samples[:QUANTILES].var(axis=0) * factor**2 + MIN_VARIANCE
     total = max(float(mean.sum()), 1e-300)
-    noise = stds(noisy.law, noisy.group_scales)
-    known = PathVariances.of(noisy.block, np.repeat(noise**2, noisy.block.group_sizes))
     start = noisy.block.lines.start
-    total_sd = float(np.sqrt(known.between(start[:-1], start[1:]).sum())) / noisy.unit
+    noise_variance = noise_along_paths(noisy).independent.between(start[:-1], start[1:])
+    total_sd = float(np.sqrt(noise_variance.sum())) / noisy.unit
     shared_sd = mean * (fitted.columns @ square_root(fitted.covariance)).T
     shared_sd -= mean * (shared_sd.sum(axis=1, keepdims=True) / total)
     return mean, variance, np.vstack([shared_sd, mean * (total_sd / total)]), found.samples[QUANTILES:] * factor
