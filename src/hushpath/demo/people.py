@@ -114,9 +114,10 @@ class TripEnds(NamedTuple):
 
 
 def find_routes(roads: Roads, seconds: Float, ends: TripEnds, rng: np.random.Generator) -> tuple[Int, Int]:
-    """Find the fastest route of every trip by perceived times; ``seconds`` are the true ones per period and arc.
+    """Find the fastest route of every trip, given its ``ends``, by perceived times.
 
-    Return the trip and the arc of every pass, in driving order.
+    ``seconds`` are the true times per period and arc of ``roads``, and ``rng`` draws errors of perception.  Return the
+    trip and the arc of every pass, in driving order.
     """
     n, m = len(roads.places), len(roads.tails)
     key = roads.tails * n + roads.heads
@@ -179,7 +180,7 @@ class Town:
 
 
 def simulate_people(roads: Roads, people: int, seed: int, days: int = DAYS, periods: tuple[str, ...] = PERIODS) -> Town:
-    """Simulate the drives of so many ``people`` on ``roads`` over several ``days``, each with these ``periods``."""
+    """Simulate ``people`` who drive on ``roads`` for ``days`` of these ``periods``; the same ``seed`` repeats it."""
     rng = simulation(seed)
     persons, at, ends = _demand(roads, people, days, len(periods), rng)
     truth = _congestion(roads, ends, len(periods), rng)
@@ -202,7 +203,7 @@ def simulate_people(roads: Roads, people: int, seed: int, days: int = DAYS, peri
 def _demand(roads: Roads, people: int, days: int, periods: int, rng: np.random.Generator) -> tuple[Int, Int, TripEnds]:
     """Draw commutes, errands and taxi trips, in any order: the person, the day and the ends of each.
 
-    ``people``, ``days`` and ``periods`` are how many there are.
+    ``people``, ``days`` and ``periods`` are how many there are on these ``roads``; ``rng`` draws everything.
     """
     n, last = len(roads.places), periods - 1
     zones = np.sort(rng.choice(n, min(n, ZONES), replace=False))
@@ -240,7 +241,10 @@ def _normalised(values: Float) -> Float:
 
 
 def _congestion(roads: Roads, ends: TripEnds, periods: int, rng: np.random.Generator) -> Float:
-    """Return the true mean seconds per period and arc, given the ``ends`` of all trips and the number of periods."""
+    """Return the true mean seconds per period and arc of ``roads``, given the ``ends`` of all trips.
+
+    ``periods`` is how many there are; ``rng`` draws what the load does not explain.
+    """
     m = len(roads.tails)
     if not m:
         return np.zeros((periods, 0))
@@ -260,7 +264,10 @@ def _congestion(roads: Roads, ends: TripEnds, periods: int, rng: np.random.Gener
 
 
 def _loads(roads: Roads, ends: TripEnds, periods: int, rng: np.random.Generator) -> Float:
-    """Count how often trips from a sample of origins use each arc of empty streets, in each of so many ``periods``."""
+    """Count how often trips use each arc of empty ``roads``, in each of so many ``periods``.
+
+    Of ``ends`` only a sample of origins counts, drawn by ``rng``.
+    """
     m, places = len(roads.tails), np.unique(ends.origin)
     chosen = np.isin(ends.origin, rng.choice(places, min(len(places), LOADED_ORIGINS), replace=False))
     some = TripEnds(ends.origin[chosen], ends.target[chosen], ends.period[chosen])

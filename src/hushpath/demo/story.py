@@ -109,7 +109,10 @@ TEXTS = ReportTexts(
 def run_demo(
     out: Path, *, say: Callable[[str], object] = print, size: int = SIZE, people: int = PEOPLE
 ) -> dict[str, Any]:
-    """Run the demonstration."""
+    """Run the demonstration: write all files to the folder ``out``, and ``say`` what happens.
+
+    The city has about ``size`` intersections and so many ``people``.
+    """
     began = time.perf_counter()
     out = Path(out)
     make_folder(out)

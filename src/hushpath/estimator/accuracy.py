@@ -58,8 +58,8 @@ def error_quantile(standardised: Sequence[Float]) -> float:
 def shared_variance(topology: Topology, expected: Float, mean: Float, residuals: Float) -> Float:
     """Estimate the variance that errors share along routes, relative to the squared length of the routes.
 
-    Routes are chosen by cross-fitting: the residuals of one fold of edges are multiplied along routes that were found
-    with the noisy weights of that fold hidden.
+    Routes are chosen by cross-fitting: the ``residuals`` of one fold of the edges of ``topology`` are multiplied along
+    routes over the ``mean`` weights of the other folds and the ``expected`` ones of that fold, its noise hidden.
     """
     fold = simulation(22).integers(0, FOLDS, topology.num_edges)
     products, squares = np.zeros(len(residuals)), 0.0
@@ -74,8 +74,9 @@ def shared_variance(topology: Topology, expected: Float, mean: Float, residuals:
 def shared_error(topology: Topology, weights: Float, estimates: Float, residuals: Float, prior_sd: float) -> float:
     """Estimate the error that weights share along routes, relative to the length of the routes.
 
-    The estimate is shrunk: flipping the signs of residuals at random shows what chance alone gives.  An error of the
-    size of ``prior_sd`` counts as far as it stands out from chance, a larger one where it is significant.
+    Routes of ``topology`` are shortest paths over ``weights``; their lengths are those of ``estimates``.  The result is
+    shrunk: flipping the signs of ``residuals`` at random shows what chance alone gives.  An error of the size of
+    ``prior_sd`` counts as far as it stands out from chance, a larger one where it is significant.
     """
     signs = simulation(6).choice([-1.0, 1.0], (SIGN_FLIPS, len(residuals)))
     (products, *flipped), squares = _route_sums(topology, weights, np.vstack([residuals, residuals * signs]), estimates)
@@ -86,10 +87,10 @@ def shared_error(topology: Topology, weights: Float, estimates: Float, residuals
 
 
 def _route_sums(topology: Topology, weights: Float, rows: Float, estimates: Float | None = None) -> tuple[Float, float]:
-    """Sum the products of pairs of edges of each route, for each row, and the squared lengths of routes.
+    """Sum the products of pairs of edges of each route, for each of ``rows``, and the squared lengths of routes.
 
-    Routes are shortest paths over ``weights`` from a fixed sample of nodes.  Their lengths are those of ``estimates``,
-    by default of ``weights``.
+    Routes are shortest paths of ``topology`` over ``weights`` from a fixed sample of nodes.  Their lengths are those of
+    ``estimates``, by default of ``weights``.
     """
     products, squares = np.zeros(len(rows)), 0.0
     for found in routes(topology, weights):

@@ -123,7 +123,10 @@ class LeastSquaresEdges(NoisyEdges):
     def from_lines(
         cls, public: tuple[Topology, Lattice, Law, Int], block: LineBlock, numbers: Int, group_scales: Int
     ) -> LeastSquaresEdges:
-        """Estimate every edge from all numbers, rounded so that sums along lines are right to half a step."""
+        """Estimate every edge from all ``numbers`` of a ``block``; sums along lines are right to half a step.
+
+        ``public`` has the first four fields; ``group_scales`` are the noise scales of the groups.
+        """
         law, noise = public[2], stds(public[2], group_scales)
         estimates, order = block.estimates(noise, numbers.astype(np.float64)), block.lines.order
         values = np.empty(len(order), np.int64)

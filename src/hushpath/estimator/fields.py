@@ -56,7 +56,10 @@ def diffuse(averages: Sequence[csr_array], values: Float, steps: Sequence[int]) 
 def plane_waves(
     points: Float, length_scale: float, rng: np.random.Generator, waves: int, *, amplitudes: bool = False
 ) -> Float:
-    """Draw a smooth random field over the plane: a sum of random cosine waves, with variance 1."""
+    """Draw a smooth random field at ``points`` of the plane: a sum of so many random cosine ``waves``, with variance 1.
+
+    ``length_scale`` is about how far values are alike; ``amplitudes`` draws those of the waves by ``rng`` too.
+    """
     frequency = rng.normal(size=(2, waves)) / length_scale
     rows = np.cos(points @ frequency + rng.uniform(0, 2 * np.pi, waves))
     total = rows @ rng.normal(size=waves) if amplitudes else rows.sum(axis=1)
@@ -239,7 +242,10 @@ def _meeting(ends: Int, others: Int, n: int) -> tuple[Int, Int]:
 
 
 def _straightness(topology: Topology, one: Int, other: Int, sign: float) -> Float:
-    """The weight of each pair by the angle between its edges; 1 without coordinates."""
+    """Return the weight of each pair of edges, ``one`` and ``other``, by the angle between them.
+
+    ``sign`` is -1 if one of the two is passed against its direction.  Without coordinates of the ``topology`` it is 1.
+    """
     if topology.coordinates is None:
         return np.ones(len(one))
     way = topology.coordinates[topology.heads] - topology.coordinates[topology.tails]

@@ -129,7 +129,10 @@ def make_cases(
 
 
 def _settings(scope: Scope, wanted: Sequence[str], own: Sequence[OwnNetwork], blank: Case) -> Iterator[Case]:
-    """Yield cases without mechanisms: generated networks, those of the user, rates."""
+    """Yield cases without mechanisms: ``blank`` with the sizes and noises of ``scope``.
+
+    First the ``wanted`` classes, then the user's ``own`` networks, then rates.
+    """
     for name in wanted:
         for size in scope.long_sizes if name in LONG else scope.sizes:
             for noise in scope.noises:

@@ -107,7 +107,7 @@ def _release(case: Case, repeat: int, noise: str) -> Release:
 
 
 def _decode(case: Case, estimator: str, repeat: int, made: Release) -> Repeat:
-    """Decode a release by an estimator, and compare."""
+    """Decode a release by an ``estimator``, and compare; ``made`` is that of this ``repeat`` of the ``case``."""
     network, lengths, _ = case.load(repeat)
     default = estimator in (NO_ESTIMATOR, made.decoder.estimator.name)
     if not default:
@@ -128,20 +128,17 @@ def _decode(case: Case, estimator: str, repeat: int, made: Release) -> Repeat:
 
 def _check_intervals(made: Release, lengths: Float, rng: np.random.Generator) -> Int:
     """Return whether the intervals of a few random pairs contain the true distance: one 0 or 1 each."""
-    topology = made.topology
-    n = topology.num_nodes
-    inside = []
-    for source, target in rng.integers(0, n, (max(1, min(INTERVALS, 48_000 // n)), 2)).tolist():
-        row = np.empty((1, n))
-        distances_from(topology.arcs, lengths[topology.arcs.edges], np.array([source]), row)
-        true = float(row[0, target])
-        if source != target and math.isfinite(true):
-            try:
-                low, high = made.interval(topology.labels[source], topology.labels[target], CONFIDENCE)
-            except CannotError:  # this decoder has no intervals
-                break
-            inside.append(int(low <= true <= high))
-    return np.array(inside, np.int64)
+    arcs, n = made.topology.arcs, made.topology.num_nodes
+    pairs = rng.integers(0, n, (max(1, min(INTERVALS, 48_000 // n)), 2))
+    rows = np.empty((len(pairs), n))
+    distances_from(arcs, lengths[arcs.edges], pairs[:, 0], rows)
+    true = rows[np.arange(len(pairs)), pairs[:, 1]]
+    joined = (pairs[:, 0] != pairs[:, 1]) & np.isfinite(true)
+    try:
+        low, high = made.intervals(pairs[joined], CONFIDENCE, positions=True).T
+    except CannotError:  # this decoder has no intervals
+        return np.empty(0, np.int64)
+    return ((low <= true[joined]) & (true[joined] <= high)).astype(np.int64)
 
 
 def _summarise(choice: Candidate, estimator: str, repeats: list[Repeat]) -> dict[str, Any]:

@@ -20,7 +20,10 @@ DASHED, DOTTED = (0, (4, 2)), (0, (1, 1.6))
 
 
 def _plot(axis: Any, rows: Sequence[Row], x: str, y: str, style: str = "-", **options: Any) -> None:
-    """Plot column ``y`` against column ``x`` of the rows of one mechanism; ``style`` is its line style, "" for none."""
+    """Plot column ``y`` against column ``x`` of the ``rows`` of one mechanism on an ``axis``.
+
+    ``style`` is the line style, "" for markers only.
+    """
     name = rows[0]["mechanism"]
     axis.plot(
         [row[x] for row in rows], [row[y] for row in rows], linestyle=style, color=colour(name), marker=mark(name),

@@ -81,7 +81,7 @@ def write_report(found: Findings, path: Path, command: str) -> None:
 
 
 def _picture(found: Findings, name: str, rows: str, caption: str) -> str:
-    """Return a picture with a link to its table."""
+    """Return the picture of this ``name`` and its table ``rows`` among what was ``found``, with a ``caption``."""
     return figure(found.pictures[name], rows, f"{caption} {_download(found, rows)}")
 
 

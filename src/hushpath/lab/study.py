@@ -86,7 +86,7 @@ def run_study(study: Study, say: Callable[[str], object] = print) -> dict[str, A
 
 
 def run_cases(cases: Sequence[Case], folder: Path, *, jobs: int = 0, dask: str | None = None) -> list[Row]:
-    """Measure every case that is not stored in ``folder`` yet; return the rows of all, in order.
+    """Measure those of ``cases`` that are not stored in ``folder`` yet; return the rows of all, in order.
 
     ``jobs`` processes measure, or the ``dask`` cluster at this address.
     """

@@ -58,7 +58,7 @@ def keep_sums(noisy: NoisyEdges) -> Int:
 
 
 def within_bounds(lines: Lines, wanted: Float, low: Int, high: Int) -> Int:
-    """Return whole lattice steps within bounds whose sums along lines are near those of the wanted weights."""
+    """Return lattice steps between ``low`` and ``high`` whose sums along ``lines`` are near those of ``wanted``."""
     out = np.clip(np.floor(np.clip(wanted, low, high) + 0.5).astype(np.int64), low, high)
     nearest_sums(sealed(lines.start), sealed(lines.order), np.asarray(wanted, np.float64), low, high, out)
     return out

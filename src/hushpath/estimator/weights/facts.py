@@ -114,7 +114,10 @@ def edge_facts(topology: Topology) -> EdgeFacts:
 
 
 def _hop_usage(start: Int, heads: Int, edges: Int, roots: Int, count: int) -> tuple[Float, Float]:
-    """The share of sampled pairs whose path of fewest hops uses each street, and the mean hop count of each node."""
+    """Return the share of sampled pairs whose path of fewest hops uses each street, and the mean hops to each node.
+
+    ``start``, ``heads`` and ``edges`` are the arcs of the skeleton with ``count`` streets; ``roots`` are the sample.
+    """
     n = len(start) - 1
     found: list[tuple[Float, Float]] = []
 

@@ -83,7 +83,7 @@ class PosteriorModel:
         return replace(self, fitted=fitted, correction=correction)
 
     def sample(self, fields: ErrorFields, shares: Float, count: int, seed: int) -> Float:
-        """Sample all weights jointly."""
+        """Sample all weights ``count`` times; ``shares`` of the error variance follow ``fields`` drawn by ``seed``."""
         from scipy.special import ndtr
 
         rng, fitted, observed = simulation(seed), self.fitted, self.fitted.observed
@@ -143,7 +143,10 @@ def sample_posterior(
 
 
 def _shared_sd(topology: Topology, model: PosteriorModel, samples: Float, corrections: Float) -> float:
-    """The error that routes share beyond that of the samples, as far as it is significant."""
+    """Return the error that routes of ``topology`` share beyond that of the ``samples``, as far as it is significant.
+
+    ``corrections`` (one per replicate) remove from the residuals of the ``model`` what estimates owe to noise.
+    """
     flipped = model.residuals * simulation(600).choice([-1.0, 1.0], (SIGN_FLIPS, len(model.mean)))
     found = model.shared_variance(topology, np.vstack([model.residuals, flipped, samples - samples.mean(axis=0)]))
     seen, chance, sampled = found[0], found[1 : SIGN_FLIPS + 1], found[SIGN_FLIPS + 1 :]

@@ -125,10 +125,10 @@ def fit_regression(topology: Topology, observed: Observed, additive: float | Non
 def fit_to_facts(
     topology: Topology, observed: Observed, additive: float | None = None, rounds: int = ROUNDS[0]
 ) -> tuple[Regression, int]:
-    """Run step 1, and return the regression and how many of its columns are log lengths.
+    """Run step 1 on what was ``observed``, and return the regression and how many of its columns are log lengths.
 
-    Only public facts are regressors, so predictions contain hardly any noise of single edges.  Without ``additive``
-    the value with the largest likelihood is taken.
+    Only public facts of ``topology`` are regressors, so predictions contain hardly any noise of single edges.  Without
+    ``additive`` the value with the largest likelihood is taken; ``rounds`` are those of `regression.fit`.
     """
     facts = edge_facts(topology)
     if additive is None:
@@ -266,10 +266,11 @@ def _route_factor(fitted: Regression, mean: Float, sd: Float) -> float:
 
 
 def shared_error_of_means(topology: Topology, expected: Float, shrunk: ShrunkWeights, values: Float) -> float:
-    """Estimate the relative error that posterior means share along routes suggested by public facts.
+    """Estimate the relative error that ``shrunk`` means share along routes over ``expected`` weights of ``topology``.
 
-    Such routes prefer edges that facts underestimate, so all of them are longer than the means say, while the truth
-    has better ones.  That is no error of distances, and is divided out.  Routes *shorter* than the means say would be.
+    ``values`` are the noisy weights.  Such routes prefer edges that facts underestimate, so all of them are longer than
+    the means say, while the truth has better ones.  That is no error of distances, and is divided out.  Routes
+    *shorter* than the means say would be.
     """
     used, mean = usage(topology, expected), shrunk.mean
     length = float(used @ mean)
@@ -280,7 +281,11 @@ def shared_error_of_means(topology: Topology, expected: Float, shrunk: ShrunkWei
 
 
 def best_share(noisy: NoisyEdges, samples: Sequence[Float], shared: float, unit: float, shrink: Shrink) -> float:
-    """Return the share of noisy weights with the smallest error in a parametric bootstrap."""
+    """Return the share of noisy weights with the smallest error in a parametric bootstrap.
+
+    ``samples`` of the weights, in units of noise (``unit`` lattice steps), are the truths; ``shrink`` estimates again,
+    and ``shared`` is an error along routes that is added to that of the means.
+    """
     part, kept = _bootstrap_part(noisy)
     count = min(max(BOOTSTRAP_EDGES // max(len(kept), 1), 1), MAX_REPLICATES, len(samples))
     risks = [_relative_risks(part, samples[i][kept], shared, unit, shrink, i) for i in range(count)]
@@ -290,7 +295,10 @@ def best_share(noisy: NoisyEdges, samples: Sequence[Float], shared: float, unit:
 
 
 def _relative_risks(noisy: NoisyEdges, sample: Float, shared: float, unit: float, shrink: Shrink, turn: int) -> Float:
-    """The expected error of each share, relative to that of the noisy weights alone, in one replicate."""
+    """Return the expected error of each share, relative to that of the noisy weights alone, in replicate ``turn``.
+
+    ``sample`` is its truth; ``shared``, ``unit`` and ``shrink`` are those of `best_share`.
+    """
     truth, measured = replicate(noisy, sample * unit, simulation(7 + turn))
     again = shrink(measured)
     true = distances(noisy.topology, truth / unit)

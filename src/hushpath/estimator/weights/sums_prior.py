@@ -116,7 +116,11 @@ def _stretches(block: LineBlock, length: int) -> tuple[Int, Int]:
 
 
 def combine(block: LineBlock, noise_variance: Float, estimates: Float, mean: Float, variance: Float) -> Float:
-    """Return the best linear estimate of weights from measured sums and a prior."""
+    """Return the best linear estimate of weights from the sums measured by a ``block`` and a prior.
+
+    ``estimates`` are the weights by least squares, ``noise_variance`` that of every measured number, and ``mean`` and
+    ``variance`` the prior of each weight.
+    """
     runs, count, total = block.runs, len(block.runs.first), block.totals(estimates)
     single = 1 / (1 / noise_variance[count:] + 1 / variance)
     edges = (estimates / noise_variance[count:] + mean / variance) * single
