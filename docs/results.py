@@ -37,7 +37,7 @@ def of_run(found, study):
     mechanisms = list(dict.fromkeys(row["mechanism"] for row in rows))
     estimators = [name for name in dict.fromkeys(row["estimator"] for row in rows) if name != "none"]
     return (
-        f"```text\n{study.command}\n```\n\n{len(rows)} cells ({skipped} left out: a mechanism does not fit, or "
+        f"```text\n{study.command}\n```\n\n{len(rows)} results ({skipped} left out: a mechanism does not fit, or "
         f"would store more numbers than the lab does), {study.scope.repeats} repeats, lab code digest "
         f"`{found['code']}`. Mechanisms: {', '.join(f'`{name}`' for name in mechanisms)}. "
         f"Estimators: {', '.join(f'`{name}`' for name in estimators)}."

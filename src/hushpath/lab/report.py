@@ -91,10 +91,6 @@ def _download(found: Findings, name: str) -> str:
     return f'<a download="{name}.csv" href="{data}">The numbers ({name}.csv)</a>.'
 
 
-def _fixed(value: float | None, digits: int = 2) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"
-
-
 def _facts(rows: list[Row]) -> str:
     pairs = sum(row.get("pairs", 0) for row in rows)
     return page.facts({
@@ -147,7 +143,7 @@ def _pivot(rows: list[Row], key: str, value: str) -> str:
     """Return a table with one line per value of a column and one column per mechanism."""
     mechanisms = names_of(rows, "mechanism")
     lines = [
-        {key: name, **dict.fromkeys(mechanisms, "–"), **{row["mechanism"]: _fixed(row[value]) for row in mine}}
+        {key: name, **dict.fromkeys(mechanisms), **{row["mechanism"]: row[value] for row in mine}}
         for name, mine in group(rows, key).items()
     ]
     return records({key: key, **{name: name for name in mechanisms}}, lines)
@@ -182,15 +178,12 @@ def _estimators(found: Findings) -> str:
         "mechanism": "mechanism", "estimator": "estimator", "cases": "cases", "default": "of these, the default",
         "geometric_mean": f"mean error / {REFERENCE}'s, geometric mean", "worst": "worst",
     }  # fmt: skip
-    rows = [
-        {**row, **{name: _fixed(row[name]) for name in ("geometric_mean", "worst")}}
-        for row in t.estimators_by_mechanism(found.tables["estimators"])
-    ]
     return section(
         "Error by estimator",
         "<p>Each release is decoded by every estimator, which costs no privacy. All other comparisons on this page "
         "use the default estimator.</p>",
-        records(columns, rows), f"<p>{_download(found, 'estimators')}</p>",
+        records(columns, t.estimators_by_mechanism(found.tables["estimators"])),
+        f"<p>{_download(found, 'estimators')}</p>",
     )  # fmt: skip
 
 
@@ -203,29 +196,21 @@ def _measured_table1(found: Findings) -> str:
     )
     caution = (
         "Two decades of n cannot distinguish p log<sup>2</sup> n from a slightly larger power of n: the table also "
-        "has the best power of n and its largest factor. Theorems bound the worst pair of the worst network; these are "
+        "has the best power of n and its largest factor. Only the theorem about separators states its logarithms; the "
+        "others hide them. Theorems bound the worst pair of the worst network; these are "
         "random weights on one network per size, so constants far below 1 are expected. At the larger unit, minima "
         "over noisy shortcuts become biased downwards as n grows, so errors grow faster than at either end. "
         "Bounds for bounded weights do not apply here: with so little noise their k would be below one hop."
     )
     columns = {
-        "network": "class", "mechanism": "mechanism", "unit": "unit", "nodes": "nodes", "shape": "the theorem's shape",
-        "constant": "constant", "within": "largest factor", "exponent_of_n": "best power of n",
-        "within_power": "its largest factor", "exponent_of_log": "a in p log^a n", "zeros": "answers that are 0",
+        "network": "class", "mechanism": "mechanism", "unit": "unit", "least_nodes": "nodes from", "most_nodes": "to",
+        "shape": "the theorem's shape", "constant": "constant", "within": "largest factor",
+        "exponent_of_n": "best power of n", "within_power": "its largest factor",
+        "exponent_of_log": "a in p log^a n", "zeros": "share of answers that are 0",
     }  # fmt: skip
-    rows = [
-        {
-            **row, "unit": f"{row['unit']:g}", "nodes": f"{row['least_nodes']:.0f} to {row['most_nodes']:.0f}",
-            "shape": row["shape"] + (" (logarithms hidden)" if row["hides_logarithms"] else ""),
-            "constant": f"{row['constant']:.2g}", "exponent_of_log": _fixed(row["exponent_of_log"], 1),
-            **{name: _fixed(row[name]) for name in ("within", "exponent_of_n", "within_power")},
-            "zeros": f"{100 * row['zeros']:.1f} %",
-        }
-        for row in found.tables["rates"]
-    ]  # fmt: skip
     return section(
         "Table 1 of the paper, measured", _picture(found, "rates", "rates", text), f"<p>{caution}</p>",
-        records(columns, rows),
+        records(columns, found.tables["rates"]),
     )  # fmt: skip
 
 
@@ -242,10 +227,10 @@ def _predicted_table1(found: Findings) -> str:
         for axis, name in {"n": "n", "W": "W", "epsilon": "eps"}.items()
         for kind in ("fitted", "theorem")
     }
-    rows = [{**row, **{key: _fixed(row[key]) for key in numbers}} for row in found.tables["table1"]]
+    columns = {"family": "family", "mechanism": "mechanism", "shape": "the theorem's shape", **numbers}
     return section(
         "Table 1 of the paper, predicted", _picture(found, "table1", "table1-curves", text),
-        records({"family": "family", "mechanism": "mechanism", "shape": "the theorem's shape", **numbers}, rows),
+        records(columns, found.tables["table1"]),
         f"<p>{_download(found, 'table1')}</p>",
     )  # fmt: skip
 
