@@ -134,16 +134,12 @@ def _metro(n: int, rng: np.random.Generator) -> Graph:
     between = max(1, n - len(places)) / sum(2 * math.sqrt(1 - s * s) for s in shift)  # stations per length
     for line in range(lines):
         along, half = np.array([np.cos(turn[line]), np.sin(turn[line])]), math.sqrt(1 - shift[line] ** 2)
-        marks = [(-half, -1), *sorted(meets[line]), (half, -1)]
-        last = -1
-        for (a, _), (b, stop) in pairwise(marks):
-            for at in np.linspace(a, b, max(0, round(between * (b - a))) + 2)[1:-1]:
-                ends += [(last, len(places))] if last >= 0 else []
-                last = len(places)
-                places.append(shift[line] * normal[line] + at * along)
-            if stop >= 0:
-                ends += [(last, stop)] if last >= 0 else []
-                last = stop
+        stops: list[int] = []
+        for (a, _), (b, interchange) in pairwise([(-half, -1), *sorted(meets[line]), (half, -1)]):
+            stations = np.linspace(a, b, round(between * (b - a)) + 2)[1:-1]
+            stops += [*range(len(places), len(places) + len(stations)), interchange]
+            places += [shift[line] * normal[line] + at * along for at in stations]
+        ends += pairwise(stops[:-1])
     return Graph(np.array(ends), np.array(places))
 
 
