@@ -34,7 +34,6 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from ..arrays import Bool, Float, Int
-from ..estimator.fields import plane_waves
 from ..noise import simulation
 from ..progress import steps
 from .streets import Streets
@@ -254,7 +253,9 @@ def _congestion(roads: Roads, ends: TripEnds, periods: int, rng: np.random.Gener
     share = np.cumsum(usual * np.tile(roads.capacity, periods)[np.argsort(strain.ravel())])
     heavy = usual[min(int(np.searchsorted(share, 0.9 * share[-1])), len(usual) - 1)]  # 90 % of the passes are below
     strain = np.minimum(strain / max(float(heavy), 1e-300), 1.6)
-    field = FIELD * _field(roads, rng) + PERIOD_FIELD * np.stack([_field(roads, rng) for _ in range(periods)])
+    middle, scale = (roads.places[roads.tails] + roads.places[roads.heads]) / 2, roads.radius / 4
+    fields = [draw_field(middle, scale, rng) for _ in range(periods + 1)]
+    field = FIELD * fields[0] + PERIOD_FIELD * np.stack(fields[1:])
     own = STREET * rng.normal(size=m)[roads.street] + ARC * rng.normal(size=m) + MOMENT * rng.normal(size=(periods, m))
     tide = TIDE * np.linspace(1.0, -1.0, periods)[:, None] * roads.inward if periods > 1 else 0.0
     ratio = (1.12 + 0.9 * strain**1.5) * np.exp(field + own + tide)
@@ -276,10 +277,11 @@ def _loads(roads: Roads, ends: TripEnds, periods: int, rng: np.random.Generator)
     return np.asarray(volume.reshape(periods, m), np.float64)
 
 
-def _field(roads: Roads, rng: np.random.Generator) -> Float:
-    """Draw a smooth random field of variance 1 at the midpoints of the arcs; its scale is a quarter of the radius."""
-    middle = (roads.places[roads.tails] + roads.places[roads.heads]) / 2
-    return plane_waves(middle, roads.radius / 4, rng, WAVES)
+def draw_field(points: Float, length_scale: float, rng: np.random.Generator) -> Float:
+    """Draw a smooth random field of variance 1 at points of the plane: a sum of random cosine waves."""
+    frequency = rng.normal(size=(2, WAVES)) / length_scale
+    waves = np.cos(points @ frequency + rng.uniform(0, 2 * np.pi, WAVES))
+    return np.asarray(waves.sum(axis=1) * np.sqrt(2 / WAVES), np.float64)
 
 
 def _signals(roads: Roads, volume: Float) -> Bool:

@@ -7,8 +7,7 @@ relations say which edges are neighbours:
 * `LineGraph`: edges that follow each other count more the straighter they do, and arcs know their reverse arc.
 
 `ErrorFields` (errors of a model that neighbours share) and stand-in weights use the first, congestion the second, also
-as the prior of a regression (`PeriodFields`).  Where only places are known, as in generated cities, `plane_waves` draws
-a field over the plane instead.
+as the prior of a regression (`PeriodFields`).
 """
 
 from __future__ import annotations
@@ -51,19 +50,6 @@ def diffuse(averages: Sequence[csr_array], values: Float, steps: Sequence[int]) 
             done += 1
         found.append(values)
     return found
-
-
-def plane_waves(
-    points: Float, length_scale: float, rng: np.random.Generator, waves: int, *, amplitudes: bool = False
-) -> Float:
-    """Draw a smooth random field at ``points`` of the plane: a sum of so many random cosine ``waves``, with variance 1.
-
-    ``length_scale`` is about how far values are alike; ``amplitudes`` draws those of the waves by ``rng`` too.
-    """
-    frequency = rng.normal(size=(2, waves)) / length_scale
-    rows = np.cos(points @ frequency + rng.uniform(0, 2 * np.pi, waves))
-    total = rows @ rng.normal(size=waves) if amplitudes else rows.sum(axis=1)
-    return np.asarray(total * np.sqrt(2 / waves), np.float64)
 
 
 class EdgeDiffusion:

@@ -23,9 +23,9 @@ from scipy.sparse.csgraph import dijkstra
 
 from .._validate import integer, one_of
 from ..arrays import Float, Int
+from ..demo.people import draw_field
 from ..demo.streets import lay_out, triangulated
 from ..errors import NetworkError, OptionError
-from ..estimator.fields import plane_waves
 from ..io.readers import read_network, read_table
 from ..io.readers.edge_lists import CSV, TSV
 from ..network.columns import numbers
@@ -172,7 +172,6 @@ CLASSES: dict[str, tuple[str, Callable[[int, np.random.Generator], Graph]]] = {
 """Name, description and generator, in the order of the report: from long and thin to dense."""
 
 
-WAVES = 64
 SIDEWAYS = 0.02  # what a sideways edge costs, in median weights
 
 
@@ -188,7 +187,7 @@ def _correlated(graph: Graph, rng: np.random.Generator) -> Float:
     """A smooth random field over the plane, as congestion is: neighbours are alike."""
     middle = (graph.places[graph.ends[:, 0]] + graph.places[graph.ends[:, 1]]) / 2
     extent = max(float(np.ptp(graph.places, axis=0).max()), 1e-9)
-    return np.exp(0.7 * plane_waves(middle, extent / 8, rng, WAVES, amplitudes=True))
+    return np.exp(0.7 * draw_field(middle, extent / 8, rng))
 
 
 def _adversarial(graph: Graph, rng: np.random.Generator) -> Float:
