@@ -195,8 +195,8 @@ def simulate_people(roads: Roads, people: int, seed: int, days: int = DAYS, peri
     hour = RUSH + BETWEEN * np.arange(len(periods)) / max(len(periods) - 1, 1)
     start = HOUR * np.clip(rng.normal(hour[ends.period], 0.7), 0.0, 23.0)
     enter = start[which] + spent - begun
-    integers = (x.astype(np.int32) for x in (persons[which], at[which], which, period, arc))
-    return Town(roads, periods, Drives(*integers, enter.astype(np.float32), seconds), truth)
+    person, day, trip, when, where = (x.astype(np.int32) for x in (persons[which], at[which], which, period, arc))
+    return Town(roads, periods, Drives(person, day, trip, when, where, enter.astype(np.float32), seconds), truth)
 
 
 def _demand(roads: Roads, people: int, days: int, periods: int, rng: np.random.Generator) -> tuple[Int, Int, TripEnds]:

@@ -138,7 +138,7 @@ def _check_intervals(made: Release, lengths: Float, rng: np.random.Generator) ->
         low, high = made.intervals(pairs[joined], CONFIDENCE, positions=True).T
     except CannotError:  # this decoder has no intervals
         return np.empty(0, np.int64)
-    return ((low <= true[joined]) & (true[joined] <= high)).astype(np.int64)
+    return np.asarray((low <= true[joined]) & (true[joined] <= high), np.int64)
 
 
 def _summarise(choice: Candidate, estimator: str, repeats: list[Repeat]) -> dict[str, Any]:
@@ -182,7 +182,8 @@ def _error_by_hops(comparisons: list[Comparison]) -> list[list[float]]:
     group = np.floor(np.log(hops) / math.log(1.5)).astype(np.int64)
     count, *sums = (np.bincount(group, column) for column in (np.ones(len(hops)), hops, np.abs(error), error))
     filled = count > 0
-    return np.stack([*(total[filled] / count[filled] for total in sums), count[filled]], axis=1).tolist()
+    rows = np.stack([*(total[filled] / count[filled] for total in sums), count[filled]], axis=1)
+    return [[float(value) for value in row] for row in rows]
 
 
 def _mean(values: Any) -> float:

@@ -19,7 +19,7 @@ WARNING = f"{NOT_PRIVATE}: seeded releases of generated weights"
 DASHED, DOTTED = (0, (4, 2)), (0, (1, 1.6))
 
 
-def _plot(axis: Any, rows: Sequence[Row], x: str, y: str, style: str = "-", **options: Any) -> None:
+def _plot(axis: Any, rows: Sequence[Row], x: str, y: str, style: Any = "-", **options: Any) -> None:
     """Plot column ``y`` against column ``x`` of the ``rows`` of one mechanism on an ``axis``.
 
     ``style`` is the line style, "" for markers only.

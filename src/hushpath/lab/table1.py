@@ -328,7 +328,8 @@ def rates(results: Iterable[Row]) -> list[Row]:
         constant, within = fit(errors, [shape_at(row, shape) for row in rows])
         slope, log_exponent = log_slope(sizes, errors), None
         if shape is SEPARATOR:  # the a of error = c p (log n)^a
-            log_exponent = log_slope(np.log(sizes), [row["max_error"] / (row["hubs"] or 1) for row in rows])
+            per_hub = [row["max_error"] / (row["hubs"] or 1) for row in rows]
+            log_exponent = log_slope([math.log(n) for n in sizes], per_hub)
         found.append({
             "network": network, "mechanism": mechanism, "unit": unit, "least_nodes": min(sizes),
             "most_nodes": max(sizes), "least_error": errors[0] / unit, "most_error": errors[-1] / unit,
