@@ -57,7 +57,7 @@ def table(folder, *, jobs=0, **filters):
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab")
-    answer, said = run_tiny(folder, json=folder / "table.json")
+    answer, said = run_tiny(folder)
     return folder, answer, said
 
 
@@ -76,7 +76,7 @@ def test_the_table_is_whole_and_plausible(tiny):
     rows = answer["results"]
     assert answer["marking"] == "NOT PRIVATE"
     assert said[0].startswith("NOT PRIVATE")
-    assert json.loads((folder / "table.json").read_text()) == json.loads(json.dumps(answer))
+    assert json.loads(json.dumps(answer, allow_nan=False)) == answer
     done = [row for row in rows if not row["skipped"]]
     assert {row["mechanism"] for row in done} >= {"input", "all-pairs", "separator", "separator-cover"}
     for row in done:

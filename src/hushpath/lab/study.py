@@ -45,7 +45,6 @@ class Study:
     weight: str = "weight"  # the column of their weights
     jobs: int = 0  # worker processes; 0 measures in this process
     dask: str | None = None  # address of a Dask scheduler, or "local" for a cluster of ``jobs`` workers
-    json: Path | None = None  # file for the final table
     command: str = "hushpath lab"  # the command line that the report shows
 
 
@@ -59,9 +58,7 @@ def run_study(study: Study, say: Callable[[str], object] = print) -> dict[str, A
         study.scope, seed=study.seed, mechanisms=study.mechanisms, classes=study.classes, estimators=study.estimators,
         own=own,
     )  # fmt: skip
-    for folder in (study.out, study.json and study.json.parent):
-        if folder is not None:
-            make_folder(folder)
+    make_folder(study.out)
     settings = len({replace(case, mechanism="", estimators=()) for case in cases})
     say(f"{NOT_PRIVATE}: the lab makes seeded releases and compares them with the truth.")
     say(f"{len(cases)} measurements ({settings} settings) in {study.out / 'cases'}.")
@@ -69,12 +66,6 @@ def run_study(study: Study, say: Callable[[str], object] = print) -> dict[str, A
     found = find(results)
     write_findings(found, study.out)
     write_report(found, study.out / "report.html", study.command)
-    answer = {
-        "publishable": False, "marking": NOT_PRIVATE, "seed": study.seed, "code": cases[0].code,
-        **{name: found.tables[name] for name in SUMMARY},
-    }  # fmt: skip
-    if study.json is not None:
-        write_file(study.json, (json.dumps(answer, indent=1, allow_nan=False) + "\n").encode(), owner_only=True)
     say(f"Report: {study.out / 'report.html'}")
     if failed := [row for row in results if row.get("failed")]:
         first = failed[0]
@@ -82,7 +73,10 @@ def run_study(study: Study, say: Callable[[str], object] = print) -> dict[str, A
             f"{len(failed)} cases failed, the first: {first['mechanism']} on {first['network']} with {first['nodes']} "
             f"nodes ({first['skipped']}); the report shows the others; run again to retry"
         )
-    return answer
+    return {
+        "publishable": False, "marking": NOT_PRIVATE, "seed": study.seed, "code": cases[0].code,
+        **{name: found.tables[name] for name in SUMMARY},
+    }  # fmt: skip
 
 
 def run_cases(cases: Sequence[Case], folder: Path, *, jobs: int = 0, dask: str | None = None) -> list[Row]:

@@ -17,7 +17,7 @@ from ..arrays import Float, Int
 from ..decoder.base import Decoder
 from ..decoder.registry import DECODERS, default_decoder
 from ..errors import CannotError, HushpathError, OptionError
-from ..estimator.base import Estimator, NoisyEdges, WeightEstimator
+from ..estimator.base import NoisyEdges, WeightEstimator
 from ..estimator.registry import ESTIMATORS
 from ..measurement.private_step import Measurements
 from ..measurement.samples import few_hops, sampled_hops
@@ -344,7 +344,7 @@ class EstimatorSuite(_Suite):
         Estimate every so many releases only; an estimator that is ``costly`` takes every third.
     """
 
-    estimator: ClassVar[Estimator]
+    estimator: ClassVar[WeightEstimator]
     every: ClassVar[int] = 0
 
     def noisy(self, *, noiseless: bool = False) -> Iterator[tuple[SuiteRelease, NoisyEdges]]:
@@ -357,28 +357,23 @@ class EstimatorSuite(_Suite):
         assert found
         yield from found[:: self.every or (3 if self.estimator.costly else 1)]
 
-    def weights(self, noisy: NoisyEdges) -> Int:
-        """Estimate."""
-        assert isinstance(self.estimator, WeightEstimator)
-        return self.estimator.weights(noisy)
-
     def test_registered(self) -> None:
         assert ESTIMATORS.get(self.estimator.name) is self.estimator
 
     def test_estimates_are_lattice_steps_within_bounds(self) -> None:
         for i, (one, noisy) in enumerate(self.noisy()):
-            before, weights = noisy.values.copy(), self.weights(noisy)
+            before, weights = noisy.values.copy(), self.estimator.weights(noisy)
             assert weights.dtype == np.int64
             assert weights.shape == (one.release.topology.num_edges,)
             assert (noisy.lattice.low <= weights).all()
             assert (weights <= noisy.lattice.high).all()
             assert np.array_equal(noisy.values, before)
             if i % 4 == 0:
-                assert np.array_equal(self.weights(noisy), weights)  # nothing is drawn at random
+                assert np.array_equal(self.estimator.weights(noisy), weights)  # nothing is drawn at random
 
     def test_without_noise_nothing_changes(self) -> None:
         for _, noisy in self.noisy(noiseless=True):
-            assert np.array_equal(self.weights(noisy)[noisy.edges], noisy.values)
+            assert np.array_equal(self.estimator.weights(noisy)[noisy.edges], noisy.values)
 
     def test_proved_means_no_farther_from_the_truth(self) -> None:
         import pytest
@@ -388,7 +383,7 @@ class EstimatorSuite(_Suite):
         for one, noisy in self.noisy():
             assert one.steps is not None
             true = one.steps[noisy.edges]
-            assert (np.abs(self.weights(noisy)[noisy.edges] - true) <= np.abs(noisy.values - true)).all()
+            assert (np.abs(self.estimator.weights(noisy)[noisy.edges] - true) <= np.abs(noisy.values - true)).all()
 
     def test_extreme_noise_gives_finite_answers(self) -> None:
         rel = _make(network_for(MECHANISMS["input"], "grid"), "input", seed=1)
