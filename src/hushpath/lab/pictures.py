@@ -13,7 +13,7 @@ from ..output.report.canvas import GREY, INK, colour, mark, panels, plain, png, 
 from ..published.statement import NOT_PRIVATE
 from .cases import MAIN_WEIGHTS
 from .table1 import ENTRIES, rate_rows, shape_at, theorem_shape
-from .tables import Row, at_zero, group, measured, middle_noise, names_of
+from .tables import Row, at_zero, group, measured, names_of
 
 WARNING = f"{NOT_PRIVATE}: seeded releases of generated weights"
 DASHED, DOTTED = (0, (4, 2)), (0, (1, 1.6))
@@ -77,9 +77,8 @@ def _title(network: str) -> str:
     return f"{network.rpartition('.')[0] or network:.22}"
 
 
-def error_against_n(results: Sequence[Row], exponents: Sequence[Row]) -> bytes:
-    """Draw mean error against n, a panel per class, log-log, with fitted exponents beside the lines."""
-    noise = middle_noise(results)
+def error_against_n(results: Sequence[Row], exponents: Sequence[Row], noise: float) -> bytes:
+    """Draw mean error against n at one noise, a panel per class, log-log, with fitted exponents beside the lines."""
     rows = measured(results, weights=MAIN_WEIGHTS, noise=noise)
     slopes = {
         (row["network"], row["mechanism"]): row["exponent_mean_error"] for row in exponents if row["noise"] == noise

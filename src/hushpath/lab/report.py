@@ -35,8 +35,8 @@ class Findings:
 def find(results: list[Row]) -> Findings:
     """Compute every table and draw every picture of a run."""
     main = t.with_default_estimator(results)
-    noise = t.middle_noise(main)
-    epsilon = next(row["epsilon"] for row in main if row["weights"] in MAIN and row["noise"] == noise)
+    settings = {(row["noise"], row["epsilon"]) for row in results if row["unit"] == 1.0 and row["weights"] in MAIN}
+    noise, epsilon = sorted(settings)[len(settings) // 2]
     setting = epsilon, KINDS[MAIN_WEIGHTS][1], DELTA
     tables: dict[str, list[Row]] = {
         "results": t.final_table(results), "exponents": t.exponents(main), "winners": t.winners(main),
@@ -48,7 +48,7 @@ def find(results: list[Row]) -> Findings:
         "table1": draw.predicted_bounds(tables["table1-curves"], tables["table1"], main),
     }  # fmt: skip
     if measured(main, weights=MAIN_WEIGHTS, noise=noise):
-        pictures["error-n"] = draw.error_against_n(main, tables["exponents"])
+        pictures["error-n"] = draw.error_against_n(main, tables["exponents"], noise)
     if tables["rates"]:
         pictures["rates"] = draw.measured_rates(results, tables["rates"])
     return Findings(results, noise, epsilon, tables, pictures)

@@ -70,12 +70,6 @@ def with_default_estimator(results: Iterable[Row]) -> list[Row]:
     return [row for row in results if row["unit"] == 1.0 and (row["skipped"] or row["default"])]
 
 
-def middle_noise(results: Iterable[Row]) -> float:
-    """Return the median of the measured noises, for pictures at one noise."""
-    noises = sorted({row["noise"] for row in results if row["weights"] in MAIN})
-    return float(noises[len(noises) // 2])
-
-
 def log_slope(at: Sequence[float], values: Sequence[float]) -> float:
     """Fit the slope of logarithms by least squares."""
     return float(np.polyfit(np.log(at), np.log(values), 1)[0])
