@@ -156,7 +156,10 @@ def test_edge_lists_the_lab_cannot_use(tmp_path):
     path = tmp_path / "roads.csv"
     path.write_text("source,target,minutes\na,b,0\nb,c,0\n")
     with pytest.raises(OptionError, match="median"):
-        load_own(check_own(path, "minutes"))
+        check_own(path, "minutes")
+    path.write_text("source,target,minutes\na,a,1\n")
+    with pytest.raises(NetworkError, match="edge"):
+        check_own(path, "minutes")
     with pytest.raises(NetworkError, match="weight"):
         check_own(path, "weight")
     with pytest.raises(NetworkError, match="cannot read"):

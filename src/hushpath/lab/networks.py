@@ -26,7 +26,7 @@ from ..arrays import Float, Int
 from ..demo.people import draw_field
 from ..demo.streets import lay_out, triangulated
 from ..errors import NetworkError, OptionError
-from ..io.readers import read_network, read_table
+from ..io.readers import read_table
 from ..io.readers.edge_lists import CSV, TSV
 from ..network.columns import numbers
 from ..network.network import Network
@@ -247,29 +247,33 @@ class OwnNetwork:
 
 
 def check_own(path: Path, column: str) -> OwnNetwork:
-    """Check a file, so that mistakes are reported before hours of work."""
+    """Read a file once, so that mistakes are reported before hours of work."""
     if path.suffix.lower() not in TABLES:
         raise OptionError(f"an edge list of the lab must end in {', '.join(TABLES)}; got {str(path)[-80:]!r}")
-    topology = read_network(path, weight=column).topology
-    if topology.num_nodes > MAX_NODES:
-        raise OptionError(f"a network of the lab must have at most {MAX_NODES} nodes, got {topology.num_nodes}")
-    if not topology.num_edges:
-        raise NetworkError("the network must have at least one edge")
+    nodes = _read_own(str(path), column).network.topology.num_nodes
+    if nodes > MAX_NODES:
+        raise OptionError(f"a network of the lab must have at most {MAX_NODES} nodes, got {nodes}")
     digest = hashlib.sha256(path.read_bytes() + column.encode()).hexdigest()[:12]
-    return OwnNetwork(str(path), column, path.name, topology.num_nodes, digest)
+    return OwnNetwork(str(path), column, path.name, nodes, digest)
 
 
 @lru_cache(maxsize=8)
 def load_own(own: OwnNetwork) -> WeightedNetwork:
     """Read an edge list of the user; weights are scaled to median 1, and the largest is the bound."""
-    table = read_table(own.path, "the edge list", ["source", "target", own.column]).columns
+    return _read_own(own.path, own.column)
+
+
+def _read_own(path: str, column: str) -> WeightedNetwork:
+    table = read_table(path, "the edge list", ["source", "target", column]).columns
     ends = [label.strip() for label in (*table["source"], *table["target"])]
     labels, position = np.unique(np.array(ends, object), return_inverse=True)
     topology, kept = Topology.build(labels, *np.split(position, 2))
-    values = np.maximum(numbers(table[own.column], f"column {own.column!r}"), 0.0)
+    if not topology.num_edges:
+        raise NetworkError("the network must have at least one edge")
+    values = np.maximum(numbers(table[column], f"column {column!r}"), 0.0)
     middle = float(np.median(values[kept]))
     if middle <= 0:
-        raise OptionError(f"the weights in column {own.column!r} must have a positive median")
+        raise OptionError(f"the weights in column {column!r} must have a positive median")
     return WeightedNetwork.of(topology, values[kept] / middle, float(values.max() / middle))
 
 
