@@ -25,7 +25,7 @@ from ..trips.periods import quoted
 from ..trips.tables import connection, register_arrays
 from ..trips.trips import Trips, read_trips
 from .people import DAYS, PERIODS, Roads, Town, simulate_people
-from .streets import KINDS, Streets, lay_out
+from .streets import KINDS, Streets, generate_streets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,5 +148,5 @@ def _write_csv(path: Path, columns: dict[str, Iterable[Any]]) -> None:
 
 def make_city(size: int = SIZE, people: int = PEOPLE, seed: int = SEED) -> City:
     """Generate a city and five private days of its people."""
-    streets = lay_out(size, seed)
+    streets = generate_streets(size, seed)
     return City(streets, simulate_people(Roads.of(streets), people, seed + 3, DAYS, PERIODS))

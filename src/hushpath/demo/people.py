@@ -181,8 +181,8 @@ class Town:
 def simulate_people(roads: Roads, people: int, seed: int, days: int = DAYS, periods: tuple[str, ...] = PERIODS) -> Town:
     """Simulate ``people`` who drive on ``roads`` for ``days`` of these ``periods``; the same ``seed`` repeats it."""
     rng = simulation(seed)
-    persons, at, ends = _demand(roads, people, days, len(periods), rng)
-    truth = _congestion(roads, ends, len(periods), rng)
+    persons, at, ends = _draw_trips(roads, people, days, len(periods), rng)
+    truth = _simulate_congestion(roads, ends, len(periods), rng)
     which, arc = find_routes(roads, truth, ends, rng)
     period = ends.period[which]
     mean = truth[period, arc].astype(np.float32)
@@ -199,7 +199,9 @@ def simulate_people(roads: Roads, people: int, seed: int, days: int = DAYS, peri
     return Town(roads, periods, Drives(person, day, trip, when, where, enter.astype(np.float32), seconds), truth)
 
 
-def _demand(roads: Roads, people: int, days: int, periods: int, rng: np.random.Generator) -> tuple[Int, Int, TripEnds]:
+def _draw_trips(
+    roads: Roads, people: int, days: int, periods: int, rng: np.random.Generator
+) -> tuple[Int, Int, TripEnds]:
     """Draw commutes, errands and taxi trips, in any order: the person, the day and the ends of each.
 
     ``people``, ``days`` and ``periods`` are how many there are on these ``roads``; ``rng`` draws everything.
@@ -209,8 +211,8 @@ def _demand(roads: Roads, people: int, days: int, periods: int, rng: np.random.G
     away = np.hypot(*(roads.places[zones] - roads.centre).T) / roads.radius
     nuclei = roads.places[rng.choice(zones, NUCLEI)]
     near = np.exp(-12 * np.linalg.norm(roads.places[zones, None] - nuclei, axis=2) / roads.radius).sum(1)
-    living = _normalised(np.exp(-0.6 * away) * rng.lognormal(0, 0.4, len(zones)))
-    working = _normalised((np.exp(-5.0 * away) + 0.3 * near) * rng.lognormal(0, 0.8, len(zones)))
+    living = _normalise(np.exp(-0.6 * away) * rng.lognormal(0, 0.4, len(zones)))
+    working = _normalise((np.exp(-5.0 * away) + 0.3 * near) * rng.lognormal(0, 0.8, len(zones)))
     home, work = (zones[rng.choice(len(zones), people, p=share)] for share in (living, working))
     errands = np.minimum(rng.lognormal(-1.4, 1.0, people), 6.0)
     taxi = rng.random(people) < TAXIS
@@ -235,11 +237,11 @@ def _demand(roads: Roads, people: int, days: int, periods: int, rng: np.random.G
     return who[moves], when[moves], TripEnds(start[moves], end[moves], period[moves])
 
 
-def _normalised(values: Float) -> Float:
+def _normalise(values: Float) -> Float:
     return np.asarray(values / max(float(values.sum()), 1e-300), np.float64)
 
 
-def _congestion(roads: Roads, ends: TripEnds, periods: int, rng: np.random.Generator) -> Float:
+def _simulate_congestion(roads: Roads, ends: TripEnds, periods: int, rng: np.random.Generator) -> Float:
     """Return the true mean seconds per period and arc of ``roads``, given the ``ends`` of all trips.
 
     ``periods`` is how many there are; ``rng`` draws what the load does not explain.
@@ -247,7 +249,7 @@ def _congestion(roads: Roads, ends: TripEnds, periods: int, rng: np.random.Gener
     m = len(roads.tails)
     if not m:
         return np.zeros((periods, 0))
-    volume = _loads(roads, ends, periods, rng)
+    volume = _count_loads(roads, ends, periods, rng)
     strain = volume / roads.capacity
     usual = np.sort(strain.ravel())
     share = np.cumsum(usual * np.tile(roads.capacity, periods)[np.argsort(strain.ravel())])
@@ -259,12 +261,12 @@ def _congestion(roads: Roads, ends: TripEnds, periods: int, rng: np.random.Gener
     own = STREET * rng.normal(size=m)[roads.street] + ARC * rng.normal(size=m) + MOMENT * rng.normal(size=(periods, m))
     tide = TIDE * np.linspace(1.0, -1.0, periods)[:, None] * roads.inward if periods > 1 else 0.0
     ratio = (1.12 + 0.9 * strain**1.5) * np.exp(field + own + tide)
-    waiting = rng.gamma(3.0, SIGNAL / 3.0, m) * _signals(roads, volume.sum(0)) * (0.6 + 0.4 * strain)
+    waiting = rng.gamma(3.0, SIGNAL / 3.0, m) * _find_signals(roads, volume.sum(0)) * (0.6 + 0.4 * strain)
     truth = np.clip(ratio * roads.free_flow + waiting, LOWEST * roads.free_flow, HIGHEST * roads.free_flow)
     return np.asarray(truth, np.float64)
 
 
-def _loads(roads: Roads, ends: TripEnds, periods: int, rng: np.random.Generator) -> Float:
+def _count_loads(roads: Roads, ends: TripEnds, periods: int, rng: np.random.Generator) -> Float:
     """Count how often trips use each arc of empty ``roads``, in each of so many ``periods``.
 
     Of ``ends`` only a sample of origins counts, drawn by ``rng``.
@@ -284,7 +286,7 @@ def draw_field(points: Float, length_scale: float, rng: np.random.Generator) -> 
     return np.asarray(waves.sum(axis=1) * np.sqrt(2 / WAVES), np.float64)
 
 
-def _signals(roads: Roads, volume: Float) -> Bool:
+def _find_signals(roads: Roads, volume: Float) -> Bool:
     """Whether each arc ends at a signal: the busiest 30 % of the crossings of three streets or more."""
     n = len(roads.places)
     streets = np.bincount(roads.tails[np.unique(roads.street)], minlength=n)

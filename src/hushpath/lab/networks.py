@@ -24,7 +24,7 @@ from scipy.sparse.csgraph import dijkstra
 from .._validate import integer, one_of
 from ..arrays import Float, Int
 from ..demo.people import draw_field
-from ..demo.streets import lay_out, triangulated
+from ..demo.streets import generate_streets, triangulate
 from ..errors import NetworkError, OptionError
 from ..io.readers import read_table
 from ..io.readers.edge_lists import CSV, TSV
@@ -60,12 +60,12 @@ def grid_ends(rows: int, columns: int) -> Int:
     return np.concatenate([np.stack([a.ravel(), b.ravel()], axis=1) for a, b in (across, down)])
 
 
-def _grid(rows: int, columns: int) -> Graph:
+def _make_grid(rows: int, columns: int) -> Graph:
     y, x = np.divmod(np.arange(rows * columns), columns)
     return Graph(grid_ends(rows, columns), np.stack([x, y], axis=1).astype(np.float64))
 
 
-def _tree(n: int, rng: np.random.Generator) -> Graph:
+def _make_tree(n: int, rng: np.random.Generator) -> Graph:
     """A random recursive tree: each node joins an earlier one, so the depth grows with log n."""
     above = (rng.random(n - 1) * np.arange(1, n)).astype(np.int64)
     places = np.zeros((n, 2))
@@ -75,21 +75,21 @@ def _tree(n: int, rng: np.random.Generator) -> Graph:
     return Graph(np.stack([above, np.arange(1, n)], axis=1), places)
 
 
-def _caterpillar(n: int, rng: np.random.Generator) -> Graph:
+def _make_caterpillar(n: int, rng: np.random.Generator) -> Graph:
     """A long spine with one leg at every other node: a river."""
     spine = 2 * n // 3
-    ends, places = _grid(1, spine)
+    ends, places = _make_grid(1, spine)
     foot = np.sort(rng.choice(spine, n - spine, replace=False))
     legs = np.stack([foot, np.arange(spine, n)], axis=1)
     return Graph(np.concatenate([ends, legs]), np.concatenate([places, places[foot] + [0.0, 1.0]]))
 
 
-def _delaunay(n: int, rng: np.random.Generator) -> Graph:
+def _make_delaunay(n: int, rng: np.random.Generator) -> Graph:
     places = rng.random((n, 2))
-    return Graph(triangulated(places), places)
+    return Graph(triangulate(places), places)
 
 
-def _ktree(n: int, rng: np.random.Generator) -> Graph:
+def _make_ktree(n: int, rng: np.random.Generator) -> Graph:
     """A partial k-tree: each node joins k nodes of an earlier bag; then a third of the extra edges is removed."""
     k = KTREE_WIDTH
     bags = [tuple(range(k + 1))]
@@ -109,13 +109,13 @@ def _ktree(n: int, rng: np.random.Generator) -> Graph:
     return Graph(edges[keep], np.array(places))
 
 
-def _city(n: int, rng: np.random.Generator) -> Graph:
+def _make_city(n: int, rng: np.random.Generator) -> Graph:
     """The demo's streets: blocks, dead ends, a river with few bridges."""
-    streets = lay_out(max(n, 60), int(rng.integers(2**31)))
+    streets = generate_streets(max(n, 60), int(rng.integers(2**31)))
     return Graph(np.stack([streets.tails, streets.heads], axis=1), streets.places)
 
 
-def _metro(n: int, rng: np.random.Generator) -> Graph:
+def _make_metro(n: int, rng: np.random.Generator) -> Graph:
     """Straight lines across a disc that meet at interchanges, and many stations in between."""
     lines = max(3, round(n ** (1 / 3)))
     turn = np.pi * (np.arange(lines) + 0.6 * rng.random(lines)) / lines
@@ -143,7 +143,7 @@ def _metro(n: int, rng: np.random.Generator) -> Graph:
     return Graph(np.array(ends), np.array(places))
 
 
-def _random(n: int, rng: np.random.Generator) -> Graph:
+def _make_random(n: int, rng: np.random.Generator) -> Graph:
     """A random cubic network: separators are large, distances short."""
     n -= n % 2
     ring = np.stack([np.arange(n), np.roll(np.arange(n), -1)], axis=1)
@@ -154,20 +154,20 @@ def _random(n: int, rng: np.random.Generator) -> Graph:
 
 
 CLASSES: dict[str, tuple[str, Callable[[int, np.random.Generator], Graph]]] = {
-    "path": ("a single line", lambda n, _: _grid(1, n)),
-    "caterpillar": ("a river: a long spine with legs", _caterpillar),
-    "tree": ("a random recursive tree, shallow", _tree),
-    "ladder": ("two parallel lines with rungs", lambda n, _: _grid(2, n // 2)),
+    "path": ("a single line", lambda n, _: _make_grid(1, n)),
+    "caterpillar": ("a river: a long spine with legs", _make_caterpillar),
+    "tree": ("a random recursive tree, shallow", _make_tree),
+    "ladder": ("two parallel lines with rungs", lambda n, _: _make_grid(2, n // 2)),
     "thin-grid": (
         f"a corridor: a grid of {THIN_ROWS} rows",
-        lambda n, _: _grid(THIN_ROWS, max(THIN_ROWS, n // THIN_ROWS)),
+        lambda n, _: _make_grid(THIN_ROWS, max(THIN_ROWS, n // THIN_ROWS)),
     ),
-    "ktree": (f"a partial {KTREE_WIDTH}-tree", _ktree),
-    "metro": ("lines that meet at interchanges", _metro),
-    "city": ("generated streets with a river", _city),
-    "grid": ("a square grid", lambda n, _: _grid(math.isqrt(n), math.isqrt(n))),
-    "delaunay": ("a random planar triangulation", _delaunay),
-    "random": ("a random cubic network, an expander", _random),
+    "ktree": (f"a partial {KTREE_WIDTH}-tree", _make_ktree),
+    "metro": ("lines that meet at interchanges", _make_metro),
+    "city": ("generated streets with a river", _make_city),
+    "grid": ("a square grid", lambda n, _: _make_grid(math.isqrt(n), math.isqrt(n))),
+    "delaunay": ("a random planar triangulation", _make_delaunay),
+    "random": ("a random cubic network, an expander", _make_random),
 }
 """Name, description and generator, in the order of the report: from long and thin to dense."""
 
@@ -183,14 +183,14 @@ def draw_weights(graph: Graph, kind: str, seed: int) -> tuple[Float, float]:
     return np.clip(values / np.median(values), 0.0, bound), bound
 
 
-def _correlated(graph: Graph, rng: np.random.Generator) -> Float:
+def _draw_correlated(graph: Graph, rng: np.random.Generator) -> Float:
     """A smooth random field over the plane, as congestion is: neighbours are alike."""
     middle = (graph.places[graph.ends[:, 0]] + graph.places[graph.ends[:, 1]]) / 2
     extent = max(float(np.ptp(graph.places, axis=0).max()), 1e-9)
     return np.exp(0.7 * draw_field(middle, extent / 8, rng))
 
 
-def _adversarial(graph: Graph, rng: np.random.Generator) -> Float:
+def _draw_adversarial(graph: Graph, rng: np.random.Generator) -> Float:
     """The worst weights for input perturbation: all paths that lead away from one end are almost equally long.
 
     An edge that leads away from the far end costs 1, one that leads sideways next to nothing.  Where the network is
@@ -211,9 +211,9 @@ def _adversarial(graph: Graph, rng: np.random.Generator) -> Float:
 KINDS: dict[str, tuple[str, float, Callable[[Graph, np.random.Generator], Float]]] = {
     "uniform": ("between 0 and 2, independent", 2.0, lambda graph, rng: rng.uniform(0.0, 2.0, len(graph.ends))),
     "lognormal": ("skewed, independent", 8.0, lambda graph, rng: rng.lognormal(0.0, 0.6, len(graph.ends))),
-    "correlated": ("neighbours are alike, as in congestion", 8.0, _correlated),
+    "correlated": ("neighbours are alike, as in congestion", 8.0, _draw_correlated),
     "constant": ("all the same", 2.0, lambda graph, _: np.ones(len(graph.ends))),
-    "adversarial": ("very many paths of almost the same length", 2.0, _adversarial),
+    "adversarial": ("very many paths of almost the same length", 2.0, _draw_adversarial),
 }
 """Name, one line for people, public bound, and generator."""
 OWN = "own"  # the weights in an edge list of the user
