@@ -287,7 +287,7 @@ def draw_field(points: Float, length_scale: float, rng: np.random.Generator) -> 
 
 
 def _find_signals(roads: Roads, volume: Float) -> Bool:
-    """Whether each arc ends at a signal: the busiest 30 % of the crossings of three streets or more."""
+    """Return whether each arc ends at a signal: the busiest 30 % of the crossings of three streets or more."""
     n = len(roads.places)
     streets = np.bincount(roads.tails[np.unique(roads.street)], minlength=n)
     streets += np.bincount(roads.heads[np.unique(roads.street)], minlength=n)

@@ -173,7 +173,7 @@ def _edge_key(ends: Int, n: int) -> Int:
 
 
 def _in_largest_component(ends: Int, n: int) -> Bool:
-    """Whether each node belongs to the largest component."""
+    """Return whether each node belongs to the largest component."""
     graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
     part = connected_components(graph, directed=False)[1]
     return np.asarray(part == np.bincount(part).argmax(), np.bool_)

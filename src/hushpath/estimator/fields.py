@@ -195,7 +195,7 @@ def line_graph(topology: Topology, reverse: float = REVERSE, same_end: float = S
 
 
 def _arc_pairs(topology: Topology, reverse: float, same_end: float) -> list[tuple[Int, Int, Float]]:
-    """Pairs of arcs with weights: one after the other, with the same head, with the same tail."""
+    """Return pairs of arcs with weights: one after the other, with the same head, with the same tail."""
     tails, heads, n = topology.tails, topology.heads, topology.num_nodes
     before, after = _meeting(heads, tails, n)
     back = tails[before] == heads[after]  # an arc and its reverse: found from both sides
@@ -206,7 +206,7 @@ def _arc_pairs(topology: Topology, reverse: float, same_end: float) -> list[tupl
 
 
 def _edge_pairs(topology: Topology) -> list[tuple[Int, Int, Float]]:
-    """Pairs of undirected edges that share an end; each is found from both sides, so weights are halved."""
+    """Return pairs of undirected edges that share an end; each is found twice, so weights are halved."""
     found = []
     for ends, away in ((topology.tails, 1.0), (topology.heads, -1.0)):
         for others, along in ((topology.tails, 1.0), (topology.heads, -1.0)):
@@ -216,7 +216,7 @@ def _edge_pairs(topology: Topology) -> list[tuple[Int, Int, Float]]:
 
 
 def _meeting(ends: Int, others: Int, n: int) -> tuple[Int, Int]:
-    """All pairs of an edge with its node in ``ends`` and an edge with the same node in ``others``."""
+    """Return all pairs of an edge with its node in ``ends`` and an edge with the same node in ``others``."""
     order = np.argsort(others, kind="stable")
     count = np.bincount(others, minlength=n)
     count[count > MAX_DEGREE] = 0

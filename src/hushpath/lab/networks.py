@@ -66,7 +66,7 @@ def _make_grid(rows: int, columns: int) -> Graph:
 
 
 def _make_tree(n: int, rng: np.random.Generator) -> Graph:
-    """A random recursive tree: each node joins an earlier one, so the depth grows with log n."""
+    """Make a random recursive tree: each node joins an earlier one, so the depth grows with log n."""
     above = (rng.random(n - 1) * np.arange(1, n)).astype(np.int64)
     places = np.zeros((n, 2))
     places[1:] = rng.normal(0, 1, (n - 1, 2))
@@ -76,7 +76,7 @@ def _make_tree(n: int, rng: np.random.Generator) -> Graph:
 
 
 def _make_caterpillar(n: int, rng: np.random.Generator) -> Graph:
-    """A long spine with one leg at every other node: a river."""
+    """Make a long spine with one leg at every other node: a river."""
     spine = 2 * n // 3
     ends, places = _make_grid(1, spine)
     foot = np.sort(rng.choice(spine, n - spine, replace=False))
@@ -90,7 +90,7 @@ def _make_delaunay(n: int, rng: np.random.Generator) -> Graph:
 
 
 def _make_ktree(n: int, rng: np.random.Generator) -> Graph:
-    """A partial k-tree: each node joins k nodes of an earlier bag; then a third of the extra edges is removed."""
+    """Make a partial k-tree: each node joins k nodes of an earlier bag; then a third of the extra edges is removed."""
     k = KTREE_WIDTH
     bags = [tuple(range(k + 1))]
     ends = [(i, j) for j in range(k + 1) for i in range(j)]
@@ -110,13 +110,13 @@ def _make_ktree(n: int, rng: np.random.Generator) -> Graph:
 
 
 def _make_city(n: int, rng: np.random.Generator) -> Graph:
-    """The demo's streets: blocks, dead ends, a river with few bridges."""
+    """Make the demo's streets: blocks, dead ends, a river with few bridges."""
     streets = generate_streets(max(n, 60), int(rng.integers(2**31)))
     return Graph(np.stack([streets.tails, streets.heads], axis=1), streets.places)
 
 
 def _make_metro(n: int, rng: np.random.Generator) -> Graph:
-    """Straight lines across a disc that meet at interchanges, and many stations in between."""
+    """Draw straight lines across a disc that meet at interchanges, and many stations in between."""
     lines = max(3, round(n ** (1 / 3)))
     turn = np.pi * (np.arange(lines) + 0.6 * rng.random(lines)) / lines
     shift = rng.uniform(-0.45, 0.45, lines)
@@ -144,7 +144,7 @@ def _make_metro(n: int, rng: np.random.Generator) -> Graph:
 
 
 def _make_random(n: int, rng: np.random.Generator) -> Graph:
-    """A random cubic network: separators are large, distances short."""
+    """Make a random cubic network: separators are large, distances short."""
     n -= n % 2
     ring = np.stack([np.arange(n), np.roll(np.arange(n), -1)], axis=1)
     chords = rng.permutation(n).reshape(-1, 2)
@@ -184,14 +184,14 @@ def draw_weights(graph: Graph, kind: str, seed: int) -> tuple[Float, float]:
 
 
 def _draw_correlated(graph: Graph, rng: np.random.Generator) -> Float:
-    """A smooth random field over the plane, as congestion is: neighbours are alike."""
+    """Draw a smooth random field over the plane, as congestion is: neighbours are alike."""
     middle = (graph.places[graph.ends[:, 0]] + graph.places[graph.ends[:, 1]]) / 2
     extent = max(float(np.ptp(graph.places, axis=0).max()), 1e-9)
     return np.exp(0.7 * draw_field(middle, extent / 8, rng))
 
 
 def _draw_adversarial(graph: Graph, rng: np.random.Generator) -> Float:
-    """The worst weights for input perturbation: all paths that lead away from one end are almost equally long.
+    """Draw the worst weights for input perturbation: all paths that lead away from one end are almost equally long.
 
     An edge that leads away from the far end costs 1, one that leads sideways next to nothing.  Where the network is
     thick, a shortest path over noisy weights is the luckiest of exponentially many; on a tree the kind is harmless.

@@ -49,7 +49,7 @@ class Study:
 
 
 def run_study(study: Study, say: Callable[[str], object] = print) -> dict[str, Any]:
-    """Run, or continue, a study; return the final table and what is derived from it, ready for JSON."""
+    """Run or continue a study; return the final table and what is derived from it, ready for JSON."""
     needs_matplotlib()
     own = [check_own(path, study.weight) for path in study.networks]
     if len({one.name for one in own}) < len(own):

@@ -143,13 +143,13 @@ def _levels(n: float) -> tuple[Float, Int]:
 
 
 def tree_bound(setting: BoundArguments) -> float:
-    """Single vertices: Algorithm 1 on a tree."""
+    """Bound the error of Algorithm 1 on a tree, whose separators are single vertices."""
     cells = _levels(setting.n)[1]
     return level_bound(np.ones_like(cells), np.arange(len(cells)), cells, setting)
 
 
 def treewidth_bound(setting: BoundArguments) -> float:
-    """Bags: Algorithm 1 on a graph of bounded treewidth."""
+    """Bound the error of Algorithm 1 on a graph of bounded treewidth, whose separators are bags."""
     nodes, cells = _levels(setting.n)
     room = np.ceil(nodes).astype(np.int64)
     hubs = np.minimum(np.full_like(cells, WIDTH + 1), room)
@@ -157,7 +157,7 @@ def treewidth_bound(setting: BoundArguments) -> float:
 
 
 def separator_bound(setting: BoundArguments, grid: bool, k: float = 0.0) -> float:
-    """Whole separators (Algorithm 1), or separators thinned to a k-cover, on a grid or a planar graph."""
+    """Bound the error of whole separators (Algorithm 1), or of k-covers of them, on a grid or a planar graph."""
     nodes, cells = _levels(setting.n)
     line = np.sqrt(nodes) if grid else np.sqrt(8 * nodes)
     if k:
@@ -169,12 +169,12 @@ def separator_bound(setting: BoundArguments, grid: bool, k: float = 0.0) -> floa
 
 
 def cover_separator_bound(setting: BoundArguments, grid: bool) -> float:
-    """Covered separators: Algorithm 4 with the best k."""
+    """Bound the error of covered separators: Algorithm 4 with the best k."""
     return min(separator_bound(setting, grid, k) for k in _radii(math.sqrt(setting.n)))
 
 
 def cover_bound(setting: BoundArguments, grid: bool) -> float:
-    """Sealfon's k-cover of the whole network with the best k."""
+    """Bound the error of Sealfon's k-cover of the whole network with the best k."""
     return min(
         _table(setting.n / (k * k if grid else k + 1) + 1, setting) + 2 * k * setting.max_weight
         for k in _radii(math.sqrt(setting.n) if grid else setting.n)
@@ -182,7 +182,7 @@ def cover_bound(setting: BoundArguments, grid: bool) -> float:
 
 
 def hubs_bound(setting: BoundArguments) -> float:
-    """Random hubs, general graphs: half the budget on all pairs of hubs, half on the edges of two walks."""
+    """Bound the error of random hubs: half the budget on all pairs of hubs, half on the edges of two walks."""
     n, mu = setting.n, gaussian_mu(setting.epsilon, setting.delta)
     hubs = 2 * math.sqrt(n) * math.log(n)
     one = math.sqrt(2) / mu * _tail(hubs * hubs / 2 + 3 * n)
@@ -190,10 +190,11 @@ def hubs_bound(setting: BoundArguments) -> float:
 
 
 def chen_bound(setting: BoundArguments) -> float:
-    """Chen et al., bounded weights: E(m) = hubs of m nodes + moving to one + pieces * E(a cluster), down to a leaf.
+    """Bound the error of Chen et al. for bounded weights.
 
-    A level has H = (m W eps)^a hubs, drawn 2 ln n times as often so that they meet every stretch of m / H hops, crowded
-    places of radius R = m^a / (W eps)^(1-a), and clusters of m / H nodes, of which such a stretch meets m / (H R).
+    E(m) = hubs of m nodes + moving to one + pieces * E(a cluster), down to a leaf.  A level has H = (m W eps)^a hubs,
+    drawn 2 ln n times as often so that they meet every stretch of m / H hops, crowded places of radius
+    R = m^a / (W eps)^(1-a), and clusters of m / H nodes, of which such a stretch meets m / (H R).
     """
     spent = setting.max_weight * setting.epsilon
     sizes, hubs, radii = [setting.n], list[float](), list[float]()
@@ -210,12 +211,12 @@ def chen_bound(setting: BoundArguments) -> float:
 
 
 def input_bound(setting: BoundArguments) -> float:
-    """Sealfon's input perturbation: Laplace noise on every edge, n - 1 of them on a path at worst."""
+    """Bound the error of Sealfon's input perturbation: Laplace noise on every edge, at worst n - 1 on a path."""
     return (setting.n - 1) * math.log(2 * 3 * setting.n / GAMMA) / setting.epsilon
 
 
 def _table(size: float, setting: BoundArguments) -> float:
-    """All pairs of ``size`` nodes under Gaussian noise."""
+    """Bound the error of all pairs of ``size`` nodes under Gaussian noise."""
     sigma = math.sqrt(max(size * size / 4, 1.0)) / gaussian_mu(setting.epsilon, setting.delta)
     return sigma * _tail(size * size / 2)
 

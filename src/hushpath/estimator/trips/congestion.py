@@ -53,7 +53,7 @@ SEARCH = (("strength", 10**0.5, 2.0, 1000.0), ("ridge", 5.0, 0.004, 0.5))  # par
 
 
 def _dot(one: Float, other: Float) -> float:
-    """The inner product on one thread: BLAS starts threads for each, which takes 10 times as long for short ones."""
+    """Return the inner product, on one thread: BLAS starts threads, which takes 10 times as long for short ones."""
     return float(np.einsum("i,i->", one.ravel(), other.ravel()))
 
 
@@ -116,7 +116,7 @@ def public_facts(totals: TripTotals) -> Float:
 
 
 def _relative_usage(totals: TripTotals, seconds: Float) -> Float:
-    """The number of shortest paths that use each edge, relative to the mean."""
+    """Return the number of shortest paths that use each edge, relative to the mean."""
     used = usage(totals.topology, seconds / seconds.mean())
     return np.asarray(used / max(float(used.mean()), 1e-300), np.float64)
 

@@ -80,7 +80,7 @@ def lines_to_keep(noisy: NoisyEdges, wanted: Float) -> Lines:
 
 
 def _is_significant(added: Float, group: Int, count: int) -> Bool:
-    """For each group whether the sum of what is added to its edges exceeds what random signs would give."""
+    """Return for each group whether the sum of what is added to its edges exceeds what random signs would give."""
     total, square = (np.bincount(group, weights=one, minlength=count) for one in (added, added**2))
     return np.asarray(np.abs(total) > SIGNIFICANCE * np.sqrt(square))
 
@@ -96,7 +96,7 @@ def noise_along_paths(noisy: NoisyEdges) -> PathErrors:
 
 
 def _suits_sums(strategy: Strategy) -> bool:
-    """Where sums were measured; and in forests too large, or too small, for a model of the weights."""
+    """Return whether sums were measured, or a forest is too large or too small for a model of the weights."""
     topology = strategy.topology
     if measures_sums(strategy):
         return True

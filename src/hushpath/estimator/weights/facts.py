@@ -132,7 +132,7 @@ def _hop_usage(start: Int, heads: Int, edges: Int, roots: Int, count: int) -> tu
 
 
 def _proxy_usage(topology: Topology) -> Float:
-    """The share of sampled pairs whose shortest path by the proxy uses each edge."""
+    """Return the share of sampled pairs whose shortest path by the proxy uses each edge."""
     proxy = np.asarray(topology.proxy, np.float64)
     known = proxy[np.isfinite(proxy)]
     middle = max(float(known.mean()), 1e-300) if len(known) else 1.0

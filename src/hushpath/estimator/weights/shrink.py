@@ -99,7 +99,7 @@ def shrink_once(noisy: NoisyEdges, additive: float | None = None) -> ShrunkWeigh
 
 
 def _shrink(fitted: Regression, topology: Topology) -> ShrunkWeights:
-    """Steps 3 and 4."""
+    """Run steps 3 and 4."""
     observed = fitted.observed
     found = fitted.posterior(SAMPLES if len(observed.values) <= LARGE_NETWORK else FEW_SAMPLES)
     added = BiasCorrection.fit(topology, fitted, found.mean).added(found.mean)
@@ -139,7 +139,7 @@ def fit_to_facts(
 
 
 def _fit_facts(facts: EdgeFacts, observed: Observed, additive: float, *cost: int) -> tuple[Regression, int]:
-    """Step 1 for one value of ``additive``."""
+    """Run step 1 for one value of ``additive``."""
     lengths, unknown = _log_lengths(facts, observed)
     columns = np.hstack([np.ones((len(lengths), 1)), lengths, facts.traits])
     classes = np.unique(np.where(unknown, 2, facts.bridge), return_inverse=True)[1]
@@ -154,7 +154,7 @@ def _fit_facts(facts: EdgeFacts, observed: Observed, additive: float, *cost: int
 
 
 def _log_lengths(facts: EdgeFacts, observed: Observed) -> tuple[Float, Bool]:
-    """Logarithms of lengths on the scale of the weights, and where one of them is unknown."""
+    """Return logarithms of lengths on the scale of the weights, and where one of them is unknown."""
     m = len(observed.values)
     columns: list[Float] = []
     unknown = np.zeros(m, np.bool_)
@@ -174,7 +174,7 @@ def _log_lengths(facts: EdgeFacts, observed: Observed) -> tuple[Float, Bool]:
 
 
 def _expected_from_length(length: Float, values: Float) -> Float:
-    """Expected weights from lengths: proportional, plus a constant that every edge has if the data show one.
+    """Return weights expected from lengths: proportional, plus a constant that every edge has if the data show one.
 
     Such a constant is a stop or a crossing, or all that is known of an edge whose length is a rough guess.  Noise has
     mean 0, so weighted least squares are unbiased.
@@ -193,7 +193,7 @@ def _expected_from_length(length: Float, values: Float) -> Float:
 
 
 def _neighbour_columns(facts: EdgeFacts, fitted: Regression, lengths: int) -> Float:
-    """Residuals of similar edges, never of the edge itself, and what lengths predict of those edges.
+    """Return residuals of similar edges, never of the edge itself, and what lengths predict of those edges.
 
     With both, a regression can use the weights of neighbours as a whole where they predict better than a length.
     """
@@ -211,7 +211,7 @@ def _neighbour_columns(facts: EdgeFacts, fitted: Regression, lengths: int) -> Fl
 
 
 def _neighbour_means(facts: EdgeFacts, values: Float, reliability: Float) -> list[Float]:
-    """Weighted means over the groups of each edge, and over edges nearby, the edge itself left out."""
+    """Return weighted means over the groups of each edge, and over edges nearby, the edge itself left out."""
     columns = [
         (np.bincount(group, values)[group] - values) / (np.bincount(group, reliability)[group] - reliability + 0.5)
         for group in facts.groups
@@ -236,7 +236,7 @@ def _neighbour_means(facts: EdgeFacts, values: Float, reliability: Float) -> lis
 
 
 def _hidden_usage(topology: Topology, fitted: Regression) -> Float:
-    """How much shortest paths use each edge when its own noisy weight is hidden, one fold at a time."""
+    """Return how much shortest paths use each edge when its own noisy weight is hidden, one fold at a time."""
     found = fitted.posterior()
     fold, used = simulation(4).integers(0, ROUTE_FOLDS, topology.num_edges), np.zeros(topology.num_edges)
     for k in range(ROUTE_FOLDS):
@@ -246,7 +246,7 @@ def _hidden_usage(topology: Topology, fitted: Regression) -> Float:
 
 
 def _route_factor(fitted: Regression, mean: Float, sd: Float) -> float:
-    """A factor for the means, from the length of routes in noisy weights relative to their length in means.
+    """Return a factor for the means, from the length of routes in noisy weights relative to their length in means.
 
     The noise of an edge did not choose the route, so noisy weights along routes are right on average.  Means are not,
     if the edges that routes prefer have something in common that no fact shows.  Where each mean is nearly certain,
@@ -310,7 +310,7 @@ def _relative_risks(noisy: NoisyEdges, sample: Float, shared: float, unit: float
 
 
 def _bootstrap_part(noisy: NoisyEdges) -> tuple[NoisyEdges, Int]:
-    """The network, or the neighbourhood of a public node with enough edges; and which edges these are."""
+    """Return the network, or the neighbourhood of a public node with enough edges; and which edges these are."""
     whole, m = noisy.topology, noisy.topology.num_edges
     if m <= BOOTSTRAP_PART:
         return noisy, np.arange(m)

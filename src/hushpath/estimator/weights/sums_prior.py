@@ -108,7 +108,7 @@ class SumsWithPrior:
 
 
 def _stretches(block: LineBlock, length: int) -> tuple[Int, Int]:
-    """Where stretches of so many edges begin and end, line by line; the remainder of a line is left out."""
+    """Return where stretches of so many edges begin and end, line by line; the remainder of a line is left out."""
     lines = block.lines
     place, lengths = lines.place[lines.order], np.repeat(lines.lengths, lines.lengths)
     first = np.flatnonzero((place % length == 0) & (place + length <= lengths))
@@ -130,7 +130,7 @@ def combine(block: LineBlock, noise_variance: Float, estimates: Float, mean: Flo
 
 
 def _prior(noisy: LeastSquaresEdges, observed: Observed) -> tuple[Float, Float, Float, Float]:
-    """Prior mean and variance, shared standard deviations, and samples, as in `SumsWithPrior`.
+    """Return prior mean and variance, shared standard deviations, and samples, as in `SumsWithPrior`.
 
     The total is as measured.  What predictions share: the noise of the total, and shares of it by the uncertainty of
     the coefficients.
@@ -152,7 +152,7 @@ def _prior(noisy: LeastSquaresEdges, observed: Observed) -> tuple[Float, Float, 
 
 
 def _bootstrap_factor(found: SumsWithPrior) -> float:
-    """The factor by which errors along paths exceed their predicted standard deviation in a parametric bootstrap.
+    """Return the factor by which errors along paths exceed their predicted standard deviation, by a bootstrap.
 
     Few replicates vary by chance.  So do the errors of plain sums in the same replicates, whose standard deviation is
     known; the factor is relative to theirs.
@@ -176,7 +176,7 @@ def _bootstrap_factor(found: SumsWithPrior) -> float:
 
 
 def _suits(strategy: Strategy) -> bool:
-    """Where sums were measured in a forest that is neither tiny nor huge."""
+    """Return whether sums were measured in a forest that is neither tiny nor huge."""
     topology = strategy.topology
     modelled = MIN_EDGES <= topology.num_edges <= MAX_EDGES
     return modelled and measures_sums(strategy) and not topology.directed and is_forest(topology)
