@@ -45,10 +45,9 @@ def find(results: list[Row]) -> Findings:
     }  # fmt: skip
     pictures = {
         "phases": draw.phase_diagram(tables["winners"]), "hops": draw.error_against_hops(tables["hops"], noise),
+        "error-n": draw.error_against_n(main, tables["exponents"], noise),
         "table1": draw.predicted_bounds(tables["table1-curves"], tables["table1"], main),
     }  # fmt: skip
-    if measured(main, weights=MAIN_WEIGHTS, noise=noise):
-        pictures["error-n"] = draw.error_against_n(main, tables["exponents"], noise)
     if tables["rates"]:
         pictures["rates"] = draw.measured_rates(results, tables["rates"])
     return Findings(results, noise, epsilon, tables, pictures)
@@ -72,9 +71,8 @@ BANNER = (
 
 def write_report(found: Findings, path: Path, command: str) -> None:
     """Write the page."""
-    parts = [note(BANNER), _facts(found.results), _phases(found)]
-    parts += [_sizes(found)] if "error-n" in found.pictures else []
-    parts += [_hops(found), _weights(found), _estimators(found)]
+    parts = [note(BANNER), _facts(found.results), _phases(found), _sizes(found), _hops(found), _weights(found)]
+    parts.append(_estimators(found))
     parts += [_measured_table1(found)] if "rates" in found.pictures else []
     parts += [_predicted_table1(found), _accuracy(found), _glossary(found.results), _everything(found, command)]
     page.write_page(path, title=TITLE, lead=LEAD, parts=parts, owner_only=True)
