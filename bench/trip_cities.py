@@ -15,7 +15,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from hushpath.demo.people import DAYS, Roads, simulate_people
-from hushpath.demo.streets import lay_out, triangulated
+from hushpath.demo.streets import generate_streets, triangulate
 from hushpath.measurement.samples import usage
 from hushpath.network.topology import Topology
 
@@ -26,7 +26,7 @@ EXTRACT = 5_000
 
 
 def demo(size=2_500, seed=2016):
-    return Roads.of(lay_out(size, seed))
+    return Roads.of(generate_streets(size, seed))
 
 
 def arcs(places, ends, seconds, one_way=None):
@@ -69,7 +69,7 @@ def sprawl(n=4_000, seed=11):
     towns = rng.normal(0, 6, (9, 2))
     which = rng.choice(9, n, p=rng.dirichlet(np.full(9, 3.0)))
     places = towns[which] + rng.normal(0, 1, (n, 2)) * rng.uniform(0.8, 3.0, 9)[which, None]
-    ends = triangulated(places)
+    ends = triangulate(places)
     length = np.linalg.norm(places[ends[:, 0]] - places[ends[:, 1]], axis=1)
     keep = (rng.random(len(ends)) < 0.72) & (length < 2.5)
     ends, length = ends[keep], length[keep]

@@ -1,4 +1,4 @@
-"""docs/explanation/results.md and its pictures, from one run of the laboratory.
+"""docs/explanation/results.md and its pictures, from one run of the lab.
 
     python docs/results.py --out FOLDER [--quick] [--class NAME]... [--network FILE]... [--weight COLUMN]
 
@@ -7,12 +7,13 @@ Runs ``hushpath lab`` in the folder (or continues it), draws docs/images/results
 """
 
 import argparse
-import math
 import re
 import shutil
 from pathlib import Path
 
-from hushpath.lab.study import FULL, QUICK, Study, run_study
+from hushpath.lab.cases import FULL, QUICK
+from hushpath.lab.study import Study, run_study
+from hushpath.lab.tables import estimators_by_mechanism
 
 DOCS = Path(__file__).parent
 PICTURES = ("phases", "error-n", "rates", "table1")
@@ -36,7 +37,7 @@ def of_run(found, study):
     mechanisms = list(dict.fromkeys(row["mechanism"] for row in rows))
     estimators = [name for name in dict.fromkeys(row["estimator"] for row in rows) if name != "none"]
     return (
-        f"```text\n{study.command}\n```\n\n{len(rows)} cells ({skipped} left out: a mechanism does not fit, or "
+        f"```text\n{study.command}\n```\n\n{len(rows)} results ({skipped} left out: a mechanism does not fit, or "
         f"would store more numbers than the lab does), {study.scope.repeats} repeats, lab code digest "
         f"`{found['code']}`. Mechanisms: {', '.join(f'`{name}`' for name in mechanisms)}. "
         f"Estimators: {', '.join(f'`{name}`' for name in estimators)}."
@@ -185,25 +186,20 @@ def of_coverage(found):
 
 
 def of_estimators(found):
-    """Readings side by side."""
-    groups = {}
-    for row in found["estimators"]:
-        groups.setdefault((row["mechanism"], row["estimator"]), []).append(row)
-    lines = []
-    for (mechanism, estimator), rows in groups.items():
-        ratios = [row["times_clip"] for row in rows if row["times_clip"]]
-        mean = math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else None
-        lines.append(
+    """Estimators side by side."""
+    return table(
+        [
             {
-                "mechanism": f"`{mechanism}`",
-                "estimator": f"`{estimator}`",
-                "cases": len(rows),
-                "of these, by default": sum(row["default"] for row in rows),
-                "error / clip's, geometric mean": number(mean),
-                "worst": number(max(ratios, default=None)),
+                "mechanism": f"`{row['mechanism']}`",
+                "estimator": f"`{row['estimator']}`",
+                "cases": row["cases"],
+                "of these, by default": row["default"],
+                "error / clip's, geometric mean": number(row["geometric_mean"]),
+                "worst": number(row["worst"]),
             }
-        )
-    return table(lines)
+            for row in estimators_by_mechanism(found["estimators"])
+        ]
+    )
 
 
 BLOCKS = {
@@ -226,11 +222,11 @@ def main():
     command = " ".join(["hushpath lab", *["--quick"] * asked.quick, "--seed 0", *named])
     study = Study(
         out=asked.out, scope=QUICK if asked.quick else FULL, classes=asked.classes, networks=asked.network,
-        weight=asked.weight, jobs=asked.jobs, plots=asked.out / "plots", command=command,
+        weight=asked.weight, jobs=asked.jobs, command=command,
     )  # fmt: skip
     found = run_study(study)
     for name in PICTURES:
-        shutil.copy(asked.out / "plots" / f"{name}.png", DOCS / "images" / f"results-{name}.png")
+        shutil.copy(asked.out / f"{name}.png", DOCS / "images" / f"results-{name}.png")
     page = DOCS / "explanation" / "results.md"
     text = page.read_text(encoding="utf-8")
     for name, made in {"run": lambda found: of_run(found, study), **BLOCKS}.items():

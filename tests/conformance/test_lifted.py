@@ -8,7 +8,7 @@ import pytest
 import hushpath
 from hushpath.decoder.hierarchy import MOST_SHARE, Trial, bias_limits
 from hushpath.decoder.registry import default_decoder
-from hushpath.lab.networks import draw_weights, make_ground
+from hushpath.lab.networks import draw_weights, generate_graph
 from hushpath.measurement.blocks import HierarchyBlock
 from hushpath.measurement.exact import exact_numbers
 from hushpath.published.release import Release
@@ -22,9 +22,9 @@ def grid_ends(side):
 
 
 def made(name, size, epsilon, *, kind="uniform", mechanism="separator", seed=5, **options):
-    ground = make_ground(name, size, 1)
-    drawn, bound = draw_weights(ground, kind, seed)
-    net = hushpath.Network.build(range(ground.num_nodes), *ground.ends.T, drawn)
+    graph = generate_graph(name, size, 1)
+    drawn, bound = draw_weights(graph, kind, seed)
+    net = hushpath.Network.build(range(len(graph.places)), *graph.ends.T, drawn)
     return net, hushpath.release(
         net, epsilon=epsilon, unit=1.0, max_weight=bound, mechanism=mechanism, seed=seed, **options
     )

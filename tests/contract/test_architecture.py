@@ -98,7 +98,7 @@ def copy(tmp_path_factory):
     ("releasing/release.py", "import hushpath.measurement.exact as e\ne.exact_numbers", "exact.exact_numbers"),
     ("planning/trips.py", "from ..measurement.trip_totals import trip_totals", "trip_totals"),
     ("planning/plan.py", "from ..noise import make_sampler", "make_sampler"),
-    ("lab/trial.py", "import hushpath\nhushpath.noise.vector.VectorSampler", "VectorSampler"),
+    ("lab/measure.py", "import hushpath\nhushpath.noise.vector.VectorSampler", "VectorSampler"),
     ("planning/plan.py", "from ..noise.vector import *", "VectorSampler"),
     ("planning/plan.py", "def f(net): return net.weights.on_lattice(None)", "on_lattice"),
     ("output/matrix.py", "def f(w): return getattr(w, 'reveal')()", "reveal"),

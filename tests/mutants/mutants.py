@@ -694,7 +694,6 @@ MUTANTS = [
            "a report with the truth for everybody", OWNER_ONLY),
     Mutant("output/report/release.py", "owner_only=comparison is not None", "owner_only=False",
            "the truth in an ordinary file", OWNER_ONLY),
-    Mutant("lab/runner.py", "os.fchmod(handle, 0o600)", "pass", "results in a file that was open before", OWNER_ONLY),
     Mutant("releasing/evaluate.py", '"publishable": False, "marking"', '"marking"',
            "an evaluation that does not say so first", OWNER_ONLY),
     Mutant("cli/report.py", '"publishable": public and rel.statement.private', '"publishable": rel.statement.private',

@@ -13,7 +13,7 @@ import pytest
 import hushpath
 from hushpath.demo.city import MAX_WEIGHT, SIZE, make_city
 from hushpath.demo.story import run_demo
-from hushpath.demo.streets import ARTERIAL, KINDS, LANDMARKS, SIDE, lay_out
+from hushpath.demo.streets import ARTERIAL, KINDS, LANDMARKS, SIDE, city_radius, generate_streets, river_y
 from hushpath.measurement.private_step import Measurements
 from hushpath.measurement.trip_totals import trip_totals
 from hushpath.noise import simulation
@@ -37,7 +37,7 @@ def demo(tmp_path_factory):
 
 
 def test_the_full_city_is_one_planar_connected_city():
-    streets = lay_out(SIZE, 2016)
+    streets = generate_streets(SIZE, 2016)
     n, m = len(streets.labels), len(streets.tails)
     graph = nx.Graph(zip(streets.tails.tolist(), streets.heads.tolist(), strict=True))
     assert 2_000 <= n <= 3_000
@@ -52,8 +52,8 @@ def test_the_full_city_is_one_planar_connected_city():
 
 
 def test_only_main_roads_cross_the_river():
-    streets = lay_out(SIZE, 2016)
-    south = streets.places[:, 1] < np.interp(streets.places[:, 0], *streets.river.T)
+    streets = generate_streets(SIZE, 2016)
+    south = streets.places[:, 1] < river_y(streets.places[:, 0], city_radius(SIZE))
     crossing = south[streets.tails] != south[streets.heads]
     assert 3 <= crossing.sum() <= 12
     assert (streets.kinds[crossing] >= ARTERIAL).all()

@@ -11,7 +11,7 @@ from scipy import sparse
 import hushpath
 from hushpath import HushpathWarning, Network, read_network, read_topology
 from hushpath.demo.city import make_city
-from hushpath.lab.networks import CLASSES, make_ground
+from hushpath.lab.networks import CLASSES, generate_graph
 
 
 def said(call):
@@ -129,9 +129,9 @@ def test_ordinary_networks_are_read_in_silence(tmp_path):
     assert said(lambda: read_network(edges, nodes=nodes, weight="seconds")) == []
     assert said(lambda: read_network(edges, nodes=nodes, weight="seconds", directed=True)) == []
     for name in CLASSES:
-        ground = make_ground(name, 100, 1)
-        weights = np.ones(len(ground.ends))
-        assert said(lambda g=ground, w=weights: Network.build(range(g.num_nodes), *g.ends.T, w)) == [], name
+        graph = generate_graph(name, 100, 1)
+        weights = np.ones(len(graph.ends))
+        assert said(lambda g=graph, w=weights: Network.build(range(len(g.places)), *g.ends.T, w)) == [], name
     symmetric = sparse.csr_array(nx.to_scipy_sparse_array(nx.grid_2d_graph(5, 5)))
     assert said(lambda: Network.from_scipy(symmetric.astype(float))) == []
     assert said(lambda: Network.from_scipy(symmetric.astype(float), directed=True)) == []

@@ -8,7 +8,7 @@ import pytest
 
 import hushpath
 from hushpath.decoder.intervals import IntervalModel
-from hushpath.estimator.bootstrap import replicate
+from hushpath.estimator.accuracy import replicate
 from hushpath.estimator.fields import RANGES, ErrorFields
 from hushpath.estimator.weights.posterior import PosteriorModel, sample_posterior
 from hushpath.estimator.weights.regression import Observed

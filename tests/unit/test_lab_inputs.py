@@ -8,9 +8,8 @@ from scipy.sparse.csgraph import connected_components
 from hushpath.errors import NetworkError, OptionError
 from hushpath.estimator.base import WeightEstimator
 from hushpath.estimator.registry import ESTIMATORS
-from hushpath.lab.cases import FULL, NO_ESTIMATOR, QUICK, code_digest, estimators_for, make_cases, measurements
-from hushpath.lab.networks import CLASSES, KINDS, draw_weights, load_own, make_ground, own_network
-from hushpath.lab.trial import _weighed
+from hushpath.lab.cases import FULL, NO_ESTIMATOR, QUICK, code_digest, estimators_for, make_cases
+from hushpath.lab.networks import CLASSES, KINDS, check_own, draw_weights, generate_graph, load_own
 from hushpath.mechanism.registry import MECHANISMS
 from hushpath.network.network import Network
 from hushpath.releasing.evaluate import evaluate
@@ -21,42 +20,42 @@ RATE_NOISES = {2**0.5 * unit for unit in FULL.rate_units}
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_networks_are_connected_simple_and_repeatable(name):
-    ground = make_ground(name, 200, 7)
-    n = ground.num_nodes
+    graph = generate_graph(name, 200, 7)
+    n = len(graph.places)
     assert 140 <= n <= 280
-    ends = np.sort(ground.ends, axis=1)
+    ends = np.sort(graph.ends, axis=1)
     assert (ends[:, 0] < ends[:, 1]).all()
     assert len(np.unique(ends, axis=0)) == len(ends)
-    assert np.isfinite(ground.places).all()
-    graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
-    assert connected_components(graph, directed=False)[0] == 1
-    again = make_ground(name, 200, 7)
-    assert np.array_equal(again.ends, ground.ends)
+    assert np.isfinite(graph.places).all()
+    matrix = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
+    assert connected_components(matrix, directed=False)[0] == 1
+    again = generate_graph(name, 200, 7)
+    assert np.array_equal(again.ends, graph.ends)
     if name in ("tree", "caterpillar", "path"):
         assert len(ends) == n - 1
     if name not in ("path", "ladder", "thin-grid", "grid"):
-        other = make_ground(name, 200, 8)
-        assert not (np.array_equal(other.places, ground.places) and np.array_equal(other.ends, ground.ends))
+        other = generate_graph(name, 200, 8)
+        assert not (np.array_equal(other.places, graph.places) and np.array_equal(other.ends, graph.ends))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["grid", "delaunay", "tree"])
 def test_weights_have_median_one_and_keep_their_bound(kind, name):
-    ground = make_ground(name, 300, 1)
-    drawn, bound = draw_weights(ground, kind, 5)
+    graph = generate_graph(name, 300, 1)
+    drawn, bound = draw_weights(graph, kind, 5)
     assert np.median(drawn) == pytest.approx(1.0)
     assert drawn.min() >= 0
     assert drawn.max() <= bound
-    assert np.array_equal(drawn, draw_weights(ground, kind, 5)[0])
+    assert np.array_equal(drawn, draw_weights(graph, kind, 5)[0])
 
 
 @pytest.mark.slow
 def test_adversarial_weights_are_the_worst_for_input_perturbation():
-    ground = make_ground("delaunay", 400, 1)
+    graph = generate_graph("delaunay", 400, 1)
     relative = {}
     for kind in ("uniform", "lognormal", "correlated", "adversarial"):
-        drawn, bound = draw_weights(ground, kind, 3)
-        net = Network.build(range(ground.num_nodes), *ground.ends.T, drawn)
+        drawn, bound = draw_weights(graph, kind, 3)
+        net = Network.build(range(len(graph.places)), *graph.ends.T, drawn)
         made = release(net, epsilon=2.0, unit=1.0, max_weight=bound, mechanism="input", seed=1)
         relative[kind] = evaluate(net, made).relative_error
     assert max(relative, key=relative.get) == "adversarial"
@@ -76,18 +75,17 @@ def test_cases_cover_the_registry_and_have_ids_of_their_own():
     assert all(case.epsilon == pytest.approx(1.0) for case in cases if case.unit != 1.0)
 
 
-def test_a_measurement_is_listed_once_with_all_its_readings(monkeypatch):
-    before = measurements(make_cases(QUICK, seed=0))
+def test_a_case_names_every_estimator_that_applies(monkeypatch):
+    before = make_cases(QUICK, seed=0)
     monkeypatch.setitem(ESTIMATORS, "another", WeightEstimator(name="another", summary="", estimate=lambda noisy: None))
-    groups = measurements(make_cases(QUICK, seed=0))
-    assert len(groups) == len(before)
-    assert {len(group) for group in groups} == {1, len(ESTIMATORS)}
-    for group in groups:
-        assert len({case.measurement for case in group}) == 1
-        assert len({case.seed_for("noise", case.mechanism) for case in group}) == 1
-        assert (group[0].estimator == NO_ESTIMATOR) == (group[0].mechanism in ("all-pairs", "cover", "tree"))
-    assert estimators_for("input", ["another"]) == ["another"]
-    assert estimators_for("tree", ["another"]) == [NO_ESTIMATOR]
+    cases = make_cases(QUICK, seed=0)
+    assert len(cases) == len(before)
+    assert not {case.id for case in cases if case.mechanism == "input"} & {case.id for case in before}
+    for case in cases:
+        searched = case.mechanism not in ("all-pairs", "cover", "tree")
+        assert case.estimators == (tuple(ESTIMATORS) if searched else (NO_ESTIMATOR,))
+    assert estimators_for("input", ["another"]) == ("another",)
+    assert estimators_for("tree", ["another"]) == (NO_ESTIMATOR,)
 
 
 def test_an_id_changes_with_the_code_that_makes_the_result(tmp_path):
@@ -115,9 +113,9 @@ def test_filters_keep_the_order_of_the_registry():
         lambda: make_cases(QUICK, seed=0, classes=["torus"]),
         lambda: make_cases(QUICK, seed=-1),
         lambda: make_cases(QUICK, seed=0, estimators=["oracle"]),
-        lambda: make_ground("torus", 100, 0),
-        lambda: make_ground("grid", 4, 0),
-        lambda: draw_weights(make_ground("grid", 100, 0), "heavy", 0),
+        lambda: generate_graph("torus", 100, 0),
+        lambda: generate_graph("grid", 4, 0),
+        lambda: draw_weights(generate_graph("grid", 100, 0), "heavy", 0),
     ],
 )
 def test_mistakes_are_option_errors(call):
@@ -128,10 +126,10 @@ def test_mistakes_are_option_errors(call):
 @pytest.mark.parametrize("name", ["grid", "metro"])
 def test_lengths_of_a_case_are_in_the_order_of_its_edges(name):
     case = make_cases(QUICK, seed=1, classes=[name])[0]
-    network, lengths, _ = _weighed(case, 0)
-    ground = make_ground(case.network, case.size, case.seed_for("shape"))
-    drawn, _ = draw_weights(ground, case.weights, case.seed_for("weights", case.weights, 0))
-    by_ends = {frozenset(ends): w for ends, w in zip(ground.ends.tolist(), drawn.tolist(), strict=True)}
+    network, lengths, _ = case.load(0)
+    graph = generate_graph(case.network, case.size, case.seed_for("shape"))
+    drawn, _ = draw_weights(graph, case.weights, case.seed_for("weights", case.weights, 0))
+    by_ends = {frozenset(ends): w for ends, w in zip(graph.ends.tolist(), drawn.tolist(), strict=True)}
     topology = network.topology
     ends = zip(topology.tails.tolist(), topology.heads.tolist(), strict=True)
     assert lengths.tolist() == network.weights.reveal().tolist() == [by_ends[frozenset(pair)] for pair in ends]
@@ -141,7 +139,7 @@ def test_lengths_of_a_case_are_in_the_order_of_its_edges(name):
 def test_an_edge_list_keeps_its_own_weights(tmp_path):
     path = tmp_path / "roads.csv"
     path.write_text("source,target,minutes\nd,c,6\na,b,2\nc,c,9\nc,b,4\n")
-    own = own_network(path, "minutes")
+    own = check_own(path, "minutes")
     assert (own.name, own.nodes) == ("roads.csv", 4)
     network, lengths, bound = load_own(own)
     assert lengths.tolist() == [0.5, 1.0, 1.5]
@@ -151,17 +149,20 @@ def test_an_edge_list_keeps_its_own_weights(tmp_path):
     assert network.topology.labels == ("a", "b", "c", "d")
     before = own.digest
     path.write_text(path.read_text().replace("a,b,2", "a,b,3"))
-    assert own_network(path, "minutes").digest != before
+    assert check_own(path, "minutes").digest != before
 
 
 def test_edge_lists_the_lab_cannot_use(tmp_path):
     path = tmp_path / "roads.csv"
     path.write_text("source,target,minutes\na,b,0\nb,c,0\n")
     with pytest.raises(OptionError, match="median"):
-        load_own(own_network(path, "minutes"))
+        check_own(path, "minutes")
+    path.write_text("source,target,minutes\na,a,1\n")
+    with pytest.raises(NetworkError, match="edge"):
+        check_own(path, "minutes")
     with pytest.raises(NetworkError, match="weight"):
-        own_network(path, "weight")
+        check_own(path, "weight")
     with pytest.raises(NetworkError, match="cannot read"):
-        own_network(tmp_path / "absent.csv", "weight")
+        check_own(tmp_path / "absent.csv", "weight")
     with pytest.raises(OptionError, match="graphml"):
-        own_network(tmp_path / "roads.graphml", "weight")
+        check_own(tmp_path / "roads.graphml", "weight")

@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 import hushpath
 from hushpath.cli.app import app
 from hushpath.io.container import replacing
-from hushpath.lab.runner import Store
 from hushpath.output.report.page import write_file
 from hushpath.releasing.evaluate import evaluate
 
@@ -101,11 +100,3 @@ def test_what_is_not_private_is_not_publishable_without_the_truth_either(folder,
 def test_evaluations_say_so_too(folder):
     found = evaluate(hushpath.read_network(folder / "roads.csv"), hushpath.load(folder / "roads.hush")).as_dict()
     assert next(iter(found.items())) == ("publishable", False)
-
-
-def test_results_of_the_lab_are_for_their_owner(folder, tmp_path):
-    (tmp_path / "kept.jsonl").write_text("")
-    for name in ("kept.jsonl", "new.jsonl"):
-        with Store(tmp_path / name) as store:
-            store.add({"id": "x"})
-        assert mode(tmp_path / name) == 0o600

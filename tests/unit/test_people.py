@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from hushpath.demo.people import Roads, simulate_people
-from hushpath.demo.streets import lay_out
+from hushpath.demo.streets import generate_streets
 
 DAYS = 3
 
 
 @pytest.fixture(scope="module")
 def town():
-    return simulate_people(Roads.of(lay_out(300, 5)), 1_500, seed=1, days=DAYS)
+    return simulate_people(Roads.of(generate_streets(300, 5)), 1_500, seed=1, days=DAYS)
 
 
 def test_every_trip_is_a_path_that_is_driven_in_time(town):
@@ -65,7 +65,7 @@ def test_neighbours_are_alike_and_busy_streets_slow(town):
 
 
 def test_the_same_seed_gives_the_same_and_another_does_not():
-    roads = Roads.of(lay_out(120, 5))
+    roads = Roads.of(generate_streets(120, 5))
     one, again, other = (simulate_people(roads, 60, seed) for seed in (3, 3, 4))
     assert np.array_equal(one.drives.seconds, again.drives.seconds)
     assert np.array_equal(one.truth, again.truth)
@@ -73,7 +73,7 @@ def test_the_same_seed_gives_the_same_and_another_does_not():
 
 
 def test_one_period_has_no_tide():
-    roads = Roads.of(lay_out(120, 5))
+    roads = Roads.of(generate_streets(120, 5))
     town = simulate_people(roads, 100, 3, periods=("day",))
     assert town.truth.shape == (1, len(roads.tails))
     assert (town.drives.period == 0).all()

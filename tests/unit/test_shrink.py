@@ -11,8 +11,8 @@ from scipy.stats import laplace, norm
 import hushpath
 from hushpath import Network
 from hushpath.errors import OptionError
+from hushpath.estimator.accuracy import shared_error
 from hushpath.estimator.base import NoisyEdges
-from hushpath.estimator.route_errors import shared_error
 from hushpath.estimator.weights import facts, regression, shrink
 from hushpath.estimator.weights.bounds import clip_weights
 from hushpath.estimator.weights.facts import edge_facts

@@ -12,11 +12,9 @@ from . import common as c
 
 def command(
     quick: Annotated[bool, typer.Option("--quick", help="A small run: minutes on two cores.")] = False,
-    out: Annotated[Path, typer.Option("--out", help="Folder for results, tables and the report.")] = Path(
+    out: Annotated[Path, typer.Option("--out", help="Folder for tables (CSV), pictures (PNG) and the report.")] = Path(
         "hushpath-lab"
     ),
-    json: Annotated[Path | None, typer.Option("--json", help="Write the final table here, as JSON.")] = None,
-    plots: Annotated[Path | None, typer.Option("--plots", help="Folder for pictures (PNG) and tables (CSV).")] = None,
     seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same table, apart from times.")] = 0,
     mechanism: Annotated[list[str] | None, typer.Option("--mechanism", help="Only this one; may be repeated.")] = None,
     estimator: Annotated[list[str] | None, typer.Option("--estimator", help="Only this one; may be repeated.")] = None,
@@ -27,6 +25,7 @@ def command(
     dask: Annotated[
         str | None, typer.Option("--dask", help="Measure on this Dask cluster (address, or local).")
     ] = None,
+    json: c.Json = False,
 ) -> None:
     """Measure every mechanism with the same privacy on the same networks.  NOT PRIVATE.
 
@@ -42,8 +41,10 @@ def command(
     given += [f"--network {path.name} --weight {weight}" for path in network or []]
     study = Study(
         out=out, scope=QUICK if quick else FULL, seed=seed, mechanisms=mechanism or (), classes=kind or (),
-        estimators=estimator or (), networks=network or (), weight=weight, jobs=jobs, dask=dask, json=json, plots=plots,
+        estimators=estimator or (), networks=network or (), weight=weight, jobs=jobs, dask=dask,
         command=" ".join(["hushpath lab", *(["--quick"] if quick else []), f"--seed {seed}", *given]),
     )  # fmt: skip
     with shown():
-        run_study(study)
+        answer = run_study(study, say=lambda line: None if json else print(line))
+    if json:
+        c.print_json(answer)

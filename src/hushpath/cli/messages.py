@@ -69,7 +69,7 @@ def fail(message: object, code: int, kind: str, *, as_json: bool) -> int:
 def wants_json(arguments: list[str]) -> bool:
     """Return whether unparsed arguments ask for JSON."""
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    return "--json" in options and arguments[0] != "lab"  # there it names a file
+    return "--json" in options
 
 
 def prepare_streams() -> None:

@@ -5,7 +5,7 @@ some pairs.  Both are smooth in the released distance and depend on where the en
 logarithms, by a curve of the distance plus one effect per node, and evaluated for any pair as fast as its distance.
 
 The centre of an interval is a weighted mean of that posterior mean and the released distance: two estimates whose
-errors differ.  How wide it must be, in standard deviations, is calibrated by a parametric bootstrap (``bootstrap``),
+errors differ.  How wide it must be, in standard deviations, is calibrated by a parametric bootstrap (``accuracy``),
 below and above separately: among many routes, samples find short ones by chance more often than true weights do.  The
 calibration only widens: in the bootstrap the model is right, and it cannot show how wrong the model may be.
 """
@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Float, Int
-from ..estimator.bootstrap import NORMAL_90, error_quantile
+from ..estimator.accuracy import NORMAL_90, error_quantile
 from ..estimator.weights.posterior import SAMPLES, EstimatedReplicate, PosteriorSamples
 from ..measurement.samples import distance_rows
 from ..network.topology import Topology

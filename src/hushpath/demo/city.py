@@ -25,7 +25,7 @@ from ..trips.periods import quoted
 from ..trips.tables import connection, register_arrays
 from ..trips.trips import Trips, read_trips
 from .people import DAYS, PERIODS, Roads, Town, simulate_people
-from .streets import KINDS, Streets, lay_out
+from .streets import KINDS, Streets, generate_streets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,14 +68,10 @@ class City:
         """The true mean seconds per period and edge, known to the simulation only.  NOT PRIVATE."""
         return self.town.truth[:, self._directed[1]]
 
-    @cached_property
+    @property
     def _street(self) -> Int:
         """The street of each arc."""
-        n, streets, roads = len(self.streets.labels), self.streets, self.town.roads
-        keys = np.minimum(streets.tails, streets.heads) * n + np.maximum(streets.tails, streets.heads)
-        order = np.argsort(keys)
-        wanted = np.minimum(roads.tails, roads.heads) * n + np.maximum(roads.tails, roads.heads)
-        return np.asarray(order[np.searchsorted(keys[order], wanted)], np.int64)
+        return self.streets.both_ways[2]
 
     @cached_property
     def _mean_seconds(self) -> Float:
@@ -152,5 +148,5 @@ def _write_csv(path: Path, columns: dict[str, Iterable[Any]]) -> None:
 
 def make_city(size: int = SIZE, people: int = PEOPLE, seed: int = SEED) -> City:
     """Generate a city and five private days of its people."""
-    streets = lay_out(size, seed)
+    streets = generate_streets(size, seed)
     return City(streets, simulate_people(Roads.of(streets), people, seed + 3, DAYS, PERIODS))

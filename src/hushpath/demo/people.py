@@ -34,7 +34,6 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from ..arrays import Bool, Float, Int
-from ..estimator.fields import plane_waves
 from ..noise import simulation
 from ..progress import steps
 from .streets import Streets
@@ -68,21 +67,19 @@ class Roads:
     @classmethod
     def of(cls, streets: Streets) -> Roads:
         """Return two arcs for each street, sorted by tail and head."""
-        tails = np.concatenate([streets.tails, streets.heads])
-        heads = np.concatenate([streets.heads, streets.tails])
-        order = np.lexsort((heads, tails))
-        return cls(streets.places, tails[order], heads[order], np.tile(streets.free_flow, 2)[order])
+        tails, heads, street = streets.both_ways
+        return cls(streets.places, tails, heads, streets.free_flow[street])
 
     @property
     def centre(self) -> Float:
         """The median of the coordinates."""
-        return np.asarray(np.median(self.places, axis=0) if len(self.places) else np.zeros(2), np.float64)
+        return np.asarray(np.median(self.places, axis=0), np.float64)
 
     @cached_property
     def radius(self) -> float:
         """The distance from the centre within which 98 % of the nodes are."""
         away = np.hypot(*(self.places - self.centre).T)
-        return float(np.quantile(away, 0.98)) + 1e-9 if len(away) else 1.0
+        return float(np.quantile(away, 0.98)) + 1e-9
 
     @cached_property
     def street(self) -> Int:
@@ -116,7 +113,11 @@ class TripEnds(NamedTuple):
 
 
 def find_routes(roads: Roads, seconds: Float, ends: TripEnds, rng: np.random.Generator) -> tuple[Int, Int]:
-    """Find the fastest route of every trip by perceived times."""
+    """Find the fastest route of every trip, given its ``ends``, by perceived times.
+
+    ``seconds`` are the true times per period and arc of ``roads``, and ``rng`` draws errors of perception.  Return the
+    trip and the arc of every pass, in driving order.
+    """
     n, m = len(roads.places), len(roads.tails)
     key = roads.tails * n + roads.heads
     order = np.lexsort((roads.free_flow, key))  # of parallel arcs, keep the fastest
@@ -178,50 +179,40 @@ class Town:
 
 
 def simulate_people(roads: Roads, people: int, seed: int, days: int = DAYS, periods: tuple[str, ...] = PERIODS) -> Town:
-    """Simulate the drives of several days."""
+    """Simulate ``people`` who drive on ``roads`` for ``days`` of these ``periods``; the same ``seed`` repeats it."""
     rng = simulation(seed)
-    trips = _demand(roads, people, days, len(periods), rng)
-    truth = _congestion(roads, trips, len(periods), rng)
-    if not len(trips.ends.origin) or not len(roads.tails):
-        none, never = np.zeros(0, np.int32), np.zeros(0, np.float32)
-        return Town(roads, periods, Drives(none, none, none, none, none, never, never), truth)
-    which, arc = find_routes(roads, truth, trips.ends, rng)
-    period = trips.ends.period[which]
+    persons, at, ends = _draw_trips(roads, people, days, len(periods), rng)
+    truth = _simulate_congestion(roads, ends, len(periods), rng)
+    which, arc = find_routes(roads, truth, ends, rng)
+    period = ends.period[which]
     mean = truth[period, arc].astype(np.float32)
-    factor = np.exp(rng.normal(-(DRIVER_SPREAD**2) / 2, DRIVER_SPREAD, len(trips.ends.origin))).astype(np.float32)
+    factor = np.exp(rng.normal(-(DRIVER_SPREAD**2) / 2, DRIVER_SPREAD, len(persons))).astype(np.float32)
     seconds = mean * factor[which] * rng.standard_gamma(PASS_SHAPE, len(arc), dtype=np.float32) / np.float32(PASS_SHAPE)
     # Times add up along each trip, from its start.
     spent = np.cumsum(seconds, dtype=np.float64) - seconds
-    first = np.concatenate([[True], which[1:] != which[:-1]])
+    first = np.diff(which, prepend=-1) != 0
     begun = spent[first][np.cumsum(first) - 1]
     hour = RUSH + BETWEEN * np.arange(len(periods)) / max(len(periods) - 1, 1)
-    start = HOUR * np.clip(rng.normal(hour[trips.ends.period], 0.7), 0.0, 23.0)
+    start = HOUR * np.clip(rng.normal(hour[ends.period], 0.7), 0.0, 23.0)
     enter = start[which] + spent - begun
-    person, day, trip, when, where = (
-        x.astype(np.int32) for x in (trips.person[which], trips.day[which], which, period, arc)
-    )
+    person, day, trip, when, where = (x.astype(np.int32) for x in (persons[which], at[which], which, period, arc))
     return Town(roads, periods, Drives(person, day, trip, when, where, enter.astype(np.float32), seconds), truth)
 
 
-class _Demand(NamedTuple):
-    """The person, the day and the ends of each trip."""
+def _draw_trips(
+    roads: Roads, people: int, days: int, periods: int, rng: np.random.Generator
+) -> tuple[Int, Int, TripEnds]:
+    """Draw commutes, errands and taxi trips, in any order: the person, the day and the ends of each.
 
-    person: Int
-    day: Int
-    ends: TripEnds
-
-
-def _demand(roads: Roads, people: int, days: int, periods: int, rng: np.random.Generator) -> _Demand:
-    """Draw commutes, errands and taxi trips, in any order."""
+    ``people``, ``days`` and ``periods`` are how many there are on these ``roads``; ``rng`` draws everything.
+    """
     n, last = len(roads.places), periods - 1
     zones = np.sort(rng.choice(n, min(n, ZONES), replace=False))
     away = np.hypot(*(roads.places[zones] - roads.centre).T) / roads.radius
-    nuclei = roads.places[rng.choice(zones, NUCLEI)] if n else np.zeros((0, 2))
+    nuclei = roads.places[rng.choice(zones, NUCLEI)]
     near = np.exp(-12 * np.linalg.norm(roads.places[zones, None] - nuclei, axis=2) / roads.radius).sum(1)
-    living = _normalised(np.exp(-0.6 * away) * rng.lognormal(0, 0.4, len(zones)))
-    working = _normalised((np.exp(-5.0 * away) + 0.3 * near) * rng.lognormal(0, 0.8, len(zones)))
-    if not n or not people:
-        return _Demand(*(np.zeros(0, np.int64),) * 2, TripEnds(*(np.zeros(0, np.int64),) * 3))
+    living = _normalise(np.exp(-0.6 * away) * rng.lognormal(0, 0.4, len(zones)))
+    working = _normalise((np.exp(-5.0 * away) + 0.3 * near) * rng.lognormal(0, 0.8, len(zones)))
     home, work = (zones[rng.choice(len(zones), people, p=share)] for share in (living, working))
     errands = np.minimum(rng.lognormal(-1.4, 1.0, people), 6.0)
     taxi = rng.random(people) < TAXIS
@@ -243,35 +234,43 @@ def _demand(roads: Roads, people: int, days: int, periods: int, rng: np.random.G
     parts.append((who, when, ends[0], ends[1], rng.integers(0, periods, len(who))))
     who, when, start, end, period = (np.concatenate(column) for column in zip(*parts, strict=True))
     moves = start != end
-    return _Demand(who[moves], when[moves], TripEnds(start[moves], end[moves], period[moves]))
+    return who[moves], when[moves], TripEnds(start[moves], end[moves], period[moves])
 
 
-def _normalised(values: Float) -> Float:
+def _normalise(values: Float) -> Float:
     return np.asarray(values / max(float(values.sum()), 1e-300), np.float64)
 
 
-def _congestion(roads: Roads, trips: _Demand, periods: int, rng: np.random.Generator) -> Float:
-    """Return the true mean seconds per period and arc."""
+def _simulate_congestion(roads: Roads, ends: TripEnds, periods: int, rng: np.random.Generator) -> Float:
+    """Return the true mean seconds per period and arc of ``roads``, given the ``ends`` of all trips.
+
+    ``periods`` is how many there are; ``rng`` draws what the load does not explain.
+    """
     m = len(roads.tails)
     if not m:
         return np.zeros((periods, 0))
-    volume = _loads(roads, trips.ends, periods, rng)
+    volume = _count_loads(roads, ends, periods, rng)
     strain = volume / roads.capacity
     usual = np.sort(strain.ravel())
     share = np.cumsum(usual * np.tile(roads.capacity, periods)[np.argsort(strain.ravel())])
     heavy = usual[min(int(np.searchsorted(share, 0.9 * share[-1])), len(usual) - 1)]  # 90 % of the passes are below
     strain = np.minimum(strain / max(float(heavy), 1e-300), 1.6)
-    field = FIELD * _field(roads, rng) + PERIOD_FIELD * np.stack([_field(roads, rng) for _ in range(periods)])
+    middle, scale = (roads.places[roads.tails] + roads.places[roads.heads]) / 2, roads.radius / 4
+    fields = [draw_field(middle, scale, rng) for _ in range(periods + 1)]
+    field = FIELD * fields[0] + PERIOD_FIELD * np.stack(fields[1:])
     own = STREET * rng.normal(size=m)[roads.street] + ARC * rng.normal(size=m) + MOMENT * rng.normal(size=(periods, m))
     tide = TIDE * np.linspace(1.0, -1.0, periods)[:, None] * roads.inward if periods > 1 else 0.0
     ratio = (1.12 + 0.9 * strain**1.5) * np.exp(field + own + tide)
-    waiting = rng.gamma(3.0, SIGNAL / 3.0, m) * _signals(roads, volume.sum(0)) * (0.6 + 0.4 * strain)
+    waiting = rng.gamma(3.0, SIGNAL / 3.0, m) * _find_signals(roads, volume.sum(0)) * (0.6 + 0.4 * strain)
     truth = np.clip(ratio * roads.free_flow + waiting, LOWEST * roads.free_flow, HIGHEST * roads.free_flow)
     return np.asarray(truth, np.float64)
 
 
-def _loads(roads: Roads, ends: TripEnds, periods: int, rng: np.random.Generator) -> Float:
-    """Count how often trips from a sample of origins use each arc of empty streets, in each period."""
+def _count_loads(roads: Roads, ends: TripEnds, periods: int, rng: np.random.Generator) -> Float:
+    """Count how often trips use each arc of empty ``roads``, in each of so many ``periods``.
+
+    Of ``ends`` only a sample of origins counts, drawn by ``rng``.
+    """
     m, places = len(roads.tails), np.unique(ends.origin)
     chosen = np.isin(ends.origin, rng.choice(places, min(len(places), LOADED_ORIGINS), replace=False))
     some = TripEnds(ends.origin[chosen], ends.target[chosen], ends.period[chosen])
@@ -280,14 +279,15 @@ def _loads(roads: Roads, ends: TripEnds, periods: int, rng: np.random.Generator)
     return np.asarray(volume.reshape(periods, m), np.float64)
 
 
-def _field(roads: Roads, rng: np.random.Generator) -> Float:
-    """Draw a smooth random field of variance 1 at the midpoints of the arcs; its scale is a quarter of the radius."""
-    middle = (roads.places[roads.tails] + roads.places[roads.heads]) / 2
-    return plane_waves(middle, roads.radius / 4, rng, WAVES)
+def draw_field(points: Float, length_scale: float, rng: np.random.Generator) -> Float:
+    """Draw a smooth random field of variance 1 at points of the plane: a sum of random cosine waves."""
+    frequency = rng.normal(size=(2, WAVES)) / length_scale
+    waves = np.cos(points @ frequency + rng.uniform(0, 2 * np.pi, WAVES))
+    return np.asarray(waves.sum(axis=1) * np.sqrt(2 / WAVES), np.float64)
 
 
-def _signals(roads: Roads, volume: Float) -> Bool:
-    """Whether each arc ends at a signal: the busiest 30 % of the crossings of three streets or more."""
+def _find_signals(roads: Roads, volume: Float) -> Bool:
+    """Return whether each arc ends at a signal: the busiest 30 % of the crossings of three streets or more."""
     n = len(roads.places)
     streets = np.bincount(roads.tails[np.unique(roads.street)], minlength=n)
     streets += np.bincount(roads.heads[np.unique(roads.street)], minlength=n)

@@ -27,7 +27,7 @@ from .people import DAYS
 
 EPSILON, DELTA = 1.0, 1e-6
 LOW, HIGH = 0.5, 6.0
-UNITS_PER_CORNER, CELLS = 14, 80  # public guesses of a planner, not counts of the data
+UNITS_PER_CORNER, EDGES_PER_UNIT = 14, 80  # public guesses of a planner, not counts of the data
 PAIRS = (("market", "airport"), ("harbour", "university"), ("station", "hospital"), ("stadium", "harbour"))
 PAGE = "city.html"
 TITLE = "Travel times of a city from private trips"
@@ -70,10 +70,49 @@ edges_per_unit = {edges}
 """
 
 
+TEXTS = ReportTexts(
+    lead=(
+        "Five days of trips in a generated city. hushpath released the travel times between all intersections, in "
+        "the morning and in the evening. The map is public; the trips are private."
+    ),
+    quantity="travel time",
+    units="s",
+    how=(
+        "Why one person-day cannot change more: each time is clipped to public bounds "
+        f"({LOW:g} to {HIGH:g} times the free-flow time). A person-day then enters each street with a weight, and "
+        "the squares of its weights sum to at most 1, however many streets it used. So noise of one size hides "
+        "any day, that of a taxi as well as a short trip, and the number of streets needs no bound.",
+    ),
+    public=("length, class and free-flow time of every street", "the two periods and the bounds on a time"),
+    unprotected=('To protect all days of a person, choose protects="person"; it needs more people or noise.',),
+    page=PAGE,
+    pairs=PAIRS,
+    commands=(
+        (
+            "Query the published file (in the folder of this page)",
+            "hushpath query city.hush market airport --period am --interval",
+        ),
+        ("Read its privacy statement", "hushpath inspect city.hush"),
+        ("Predict the error of such a release, before reading any trip", "hushpath plan release.toml"),
+        (
+            "Make your own release (each release of the same days costs its epsilon again)",
+            "hushpath release release.toml -o mine.hush",
+        ),
+        (
+            f"Compare it with the truth ({NOT_PRIVATE}: for the data owner only)",
+            "hushpath evaluate release.toml mine.hush --period am",
+        ),
+    ),
+)
+
+
 def run_demo(
     out: Path, *, say: Callable[[str], object] = print, size: int = SIZE, people: int = PEOPLE
 ) -> dict[str, Any]:
-    """Run the demonstration."""
+    """Run the demonstration: write all files to the folder ``out``, and ``say`` what happens.
+
+    The city has about ``size`` intersections and so many ``people``.
+    """
     began = time.perf_counter()
     out = Path(out)
     make_folder(out)
@@ -87,7 +126,12 @@ def run_demo(
     say("2. The protected unit is a person-day: everything one person did on one day, morning and evening.")
     expected = UNITS_PER_CORNER * size
     specification = out / "release.toml"
-    specification.write_text(_specification(files, expected, list(city.town.periods)), encoding="utf-8")
+    filled = SPECIFICATION.format(
+        **{name: files[name].name for name in ("network", "nodes", "trips")}, low=LOW, high=HIGH, epsilon=EPSILON,
+        delta=DELTA, first=FIRST_DAY, last=FIRST_DAY + timedelta(days=DAYS - 1), expected=expected,
+        edges=EDGES_PER_UNIT, periods=", ".join(f'"{one}"' for one in city.town.periods),
+    )  # fmt: skip
+    specification.write_text(filled, encoding="utf-8")
     spec = read_spec(specification)
     planned = cast("TripPlan", spec.plan(ignore_baseline=True))
     say(
@@ -120,12 +164,11 @@ def run_demo(
         f"7. The input files: {files['network']} (public) and {files['trips']} (PRIVATE). {files['weights']} (PRIVATE) "
         "has the same streets with mean times, for trying releases of a weighted network."
     )
-    texts = report_texts()
     report, public = out / "report.html", out / "report-public.html"
-    write_report(public, topology, published, planned, title=TITLE, texts=texts)
+    write_report(public, topology, published, planned, title=TITLE, texts=TEXTS)
     drawn = installed("matplotlib")
     if drawn:
-        write_report(report, topology, published, planned, comparison, title=TITLE, texts=texts)
+        write_report(report, topology, published, planned, comparison, title=TITLE, texts=TEXTS)
         say(f"8. Two reports: {report} (for the owner: it compares with the truth) and {public} (may be published).")
     else:
         report.unlink(missing_ok=True)  # the report of an earlier run would describe another release
@@ -147,50 +190,3 @@ def run_demo(
         },
         "seconds": round(time.perf_counter() - began, 2),
     }  # fmt: skip
-
-
-def report_texts() -> ReportTexts:
-    """Return the texts of the report for the demonstration city."""
-    return ReportTexts(
-        lead=(
-            "Five days of trips in a generated city. hushpath released the travel times between all intersections, in "
-            "the morning and in the evening. The map is public; the trips are private."
-        ),
-        quantity="travel time",
-        units="s",
-        how=(
-            "Why one person-day cannot change more: each time is clipped to public bounds "
-            f"({LOW:g} to {HIGH:g} times the free-flow time). A person-day then enters each street with a weight, and "
-            "the squares of its weights sum to at most 1, however many streets it used. So noise of one size hides "
-            "any day, that of a taxi as well as a short trip, and the number of streets needs no bound.",
-        ),
-        public=("length, class and free-flow time of every street", "the two periods and the bounds on a time"),
-        unprotected=('To protect all days of a person, choose protects="person"; it needs more people or noise.',),
-        page=PAGE,
-        pairs=PAIRS,
-        commands=(
-            (
-                "Query the published file (in the folder of this page)",
-                "hushpath query city.hush market airport --period am --interval",
-            ),
-            ("Read its privacy statement", "hushpath inspect city.hush"),
-            ("Predict the error of such a release, before reading any trip", "hushpath plan release.toml"),
-            (
-                "Make your own release (each release of the same days costs its epsilon again)",
-                "hushpath release release.toml -o mine.hush",
-            ),
-            (
-                f"Compare it with the truth ({NOT_PRIVATE}: for the data owner only)",
-                "hushpath evaluate release.toml mine.hush --period am",
-            ),
-        ),
-    )
-
-
-def _specification(files: dict[str, Path], expected: int, periods: list[str]) -> str:
-    """The specification of the demonstration's release."""
-    names = {name: files[name].name for name in ("network", "nodes", "trips")}
-    return SPECIFICATION.format(
-        **names, periods=", ".join(f'"{one}"' for one in periods), low=LOW, high=HIGH, first=FIRST_DAY,
-        last=FIRST_DAY + timedelta(days=DAYS - 1), expected=expected, epsilon=EPSILON, delta=DELTA, edges=CELLS,
-    )  # fmt: skip

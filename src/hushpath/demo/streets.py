@@ -42,22 +42,27 @@ class Streets:
     kinds: Int  # position in KINDS
     lengths: Float  # km
     free_flow: Float  # seconds on the empty street
-    river: Float  # a line of points, km
+
+    @property
+    def both_ways(self) -> tuple[Int, Int, Int]:
+        """Tail, head and street of the two arcs of every street, sorted by tail and head."""
+        tails, heads = np.concatenate([self.tails, self.heads]), np.concatenate([self.heads, self.tails])
+        order = np.lexsort((heads, tails))
+        return tails[order], heads[order], order % len(self.tails)
 
 
-def lay_out(size: int, seed: int) -> Streets:
+def generate_streets(size: int, seed: int) -> Streets:
     """Generate a connected street map."""
-    rng = simulation(seed)
-    radius = 1.08 * SPACING * math.sqrt(size / math.pi)
-    main = _main_roads(radius, rng)
-    places = np.concatenate([main.corners, _quarters(radius, main.drawn, rng)])
+    rng, radius = simulation(seed), city_radius(size)
+    main = _draw_main_roads(radius, rng)
+    places = np.concatenate([main.corners, _place_side_streets(radius, main.drawn, rng)])
     n = len(places)
-    ends = triangulated(places)
+    ends = triangulate(places)
     lengths = np.linalg.norm(places[ends[:, 0]] - places[ends[:, 1]], axis=1)
     near = lengths < 2.5 * SPACING
     ends, lengths = ends[near], lengths[near]
     kind = np.array([main.kinds.get((a, b), SIDE) for a, b in ends.tolist()])
-    south = places[:, 1] < _river(places[:, 0], radius)
+    south = places[:, 1] < river_y(places[:, 0], radius)
     dry = (south[ends[:, 0]] == south[ends[:, 1]]) | (kind != SIDE)
     ends, kind, lengths = ends[dry], kind[dry], lengths[dry]
 
@@ -66,7 +71,7 @@ def lay_out(size: int, seed: int) -> Streets:
     narrow = tuple(ends.T.astype(np.int32))  # scipy before 1.17.1 accepts this index type only
     spanning = minimum_spanning_tree(coo_array((cost, narrow), shape=(n, n)).tocsr()).tocoo()
     stays = np.sort(np.stack(spanning.coords, axis=1).astype(np.int64), axis=1)
-    needed = np.isin(_key(ends, n), _key(stays, n))
+    needed = np.isin(_edge_key(ends, n), _edge_key(stays, n))
     short = (lengths < 1.28 * SPACING) & (rng.random(len(ends)) > 0.14)
     keep = (kind != SIDE) | needed | short
     ends, kind, lengths = ends[keep], kind[keep], lengths[keep]
@@ -74,25 +79,28 @@ def lay_out(size: int, seed: int) -> Streets:
     kept = _in_largest_component(ends, n)
     inside, position = kept[ends[:, 0]], np.cumsum(kept) - 1
     ends, kind, lengths = position[ends[inside]], kind[inside], lengths[inside]
-    across = np.linspace(-1.25 * radius, 1.25 * radius, 200)
     return Streets(
-        labels=_labels(places[kept], radius),
+        labels=_name_corners(places[kept], radius),
         places=np.round(places[kept], 4),
         tails=ends[:, 0],
         heads=ends[:, 1],
         kinds=kind,
         lengths=np.round(lengths, 4),
         free_flow=np.round(3600 * lengths / SPEEDS[kind], 1),
-        river=np.stack([across, _river(across, radius)], axis=1),
     )
 
 
-def _river(x: Float, radius: float) -> Float:
+def city_radius(size: int) -> float:
+    """Return the radius, in km, of a city with so many intersections."""
+    return 1.08 * SPACING * math.sqrt(size / math.pi)
+
+
+def river_y(x: Float, radius: float) -> Float:
     """Return the river's y for each x: south of the centre, with two bends."""
     return radius * (-0.27 + 0.1 * np.sin(3.4 * x / radius + 0.6) + 0.05 * np.sin(7.1 * x / radius))
 
 
-def _outline(angle: Float, radius: float) -> Float:
+def _city_limit(angle: Float, radius: float) -> Float:
     """Return the distance of the city limit from the centre in each direction."""
     return radius * (1 + 0.07 * np.sin(3 * angle + 1) + 0.05 * np.sin(5 * angle))
 
@@ -105,14 +113,14 @@ class MainRoads(NamedTuple):
     drawn: Float
 
 
-def _main_roads(radius: float, rng: np.random.Generator) -> MainRoads:
+def _draw_main_roads(radius: float, rng: np.random.Generator) -> MainRoads:
     lines: list[tuple[Float, int]] = []
     around = np.linspace(0, 2 * np.pi, 721)
     ring = 0.6 * radius * (1 + 0.05 * np.sin(2 * around + 0.5))
     lines.append((np.stack([ring * np.cos(around), ring * np.sin(around)], axis=1), RING))
     turns = 2 * np.pi * (np.arange(9) + rng.uniform(-0.22, 0.22, 9)) / 9 + 0.35
     for turn in turns:
-        out = np.linspace(0, 0.97 * float(_outline(np.array(turn), radius)), 400)
+        out = np.linspace(0, 0.97 * float(_city_limit(np.array(turn), radius)), 400)
         bend = turn + rng.uniform(-0.18, 0.18) * (out / radius) ** 2
         lines.append((np.stack([out * np.cos(bend), out * np.sin(bend)], axis=1), ARTERIAL))
     corners: list[Float] = []
@@ -132,7 +140,7 @@ def _main_roads(radius: float, rng: np.random.Generator) -> MainRoads:
     return MainRoads(np.array(corners), kinds, np.concatenate([line for line, _ in lines]))
 
 
-def _quarters(radius: float, drawn: Float, rng: np.random.Generator) -> Float:
+def _place_side_streets(radius: float, drawn: Float, rng: np.random.Generator) -> Float:
     """Place the intersections of side streets: a rotated grid per bank, and an irregular old town."""
     reach = math.ceil(1.3 * radius / SPACING)
     grid = SPACING * np.stack(np.meshgrid(*2 * [np.arange(-reach, reach + 1)]), axis=-1).reshape(-1, 2)
@@ -141,10 +149,10 @@ def _quarters(radius: float, drawn: Float, rng: np.random.Generator) -> Float:
         turned = grid @ np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
         place = turned + rng.normal(0, crooked * SPACING, turned.shape)
         old = np.hypot(place[:, 0] / 1.3, place[:, 1]) < 0.2 * radius
-        bank = place[:, 1] - _river(place[:, 0], radius)
+        bank = place[:, 1] - river_y(place[:, 0], radius)
         here = {"north": (bank > 0) & ~old, "south": bank < 0, "old town": (bank > 0) & old}[quarter]
         angle = np.arctan2(place[:, 1], place[:, 0])
-        here &= np.hypot(*place.T) < _outline(angle, radius)
+        here &= np.hypot(*place.T) < _city_limit(angle, radius)
         parts.append(place[here & (np.abs(bank) > 0.6 * SPACING)])
     corners = np.concatenate(parts)
     clear = cKDTree(drawn).query(corners)[0] > 0.55 * SPACING
@@ -153,25 +161,25 @@ def _quarters(radius: float, drawn: Float, rng: np.random.Generator) -> Float:
     return np.delete(corners, np.unique(crowded.max(axis=1)) if len(crowded) else [], axis=0)
 
 
-def triangulated(places: Float) -> Int:
+def triangulate(places: Float) -> Int:
     """Return the edges of the Delaunay triangulation, each once, smaller end first."""
     triangles = Delaunay(places).simplices
     ends = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [0, 2]]]), axis=1)
     return np.unique(ends, axis=0).astype(np.int64)
 
 
-def _key(ends: Int, n: int) -> Int:
+def _edge_key(ends: Int, n: int) -> Int:
     return ends[:, 0].astype(np.int64) * n + ends[:, 1]
 
 
 def _in_largest_component(ends: Int, n: int) -> Bool:
-    """Whether each node belongs to the largest component."""
+    """Return whether each node belongs to the largest component."""
     graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
     part = connected_components(graph, directed=False)[1]
     return np.asarray(part == np.bincount(part).argmax(), np.bool_)
 
 
-def _labels(places: Float, radius: float) -> tuple[str, ...]:
+def _name_corners(places: Float, radius: float) -> tuple[str, ...]:
     """Name the landmarks; number all other intersections."""
     labels = [str(i) for i in range(1, len(places) + 1)]
     for name, (x, y) in LANDMARKS.items():

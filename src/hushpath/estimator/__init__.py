@@ -1,5 +1,5 @@
 """Estimators: from noisy measurements to the edge weights, or edge times, that paths are searched on.
 
 ``weights`` holds the estimators for releases of edge weights, ``trips`` those for releases of trip totals; ``registry``
-lists them all.  What both need is here: ``fields`` (smooth random fields), ``route_errors`` and ``bootstrap``.
+lists them all.  What both need is here: ``fields`` (smooth random fields) and ``accuracy``.
 """

@@ -23,6 +23,7 @@ from ..network.topology import Topology
 from ..noise import Law, simulated_noise, stds
 
 MIN_EDGES = 20  # with fewer edges a model of the weights cannot be fitted
+NEGLIGIBLE_NOISE = 1e9  # where a value is so many times the noise, noise does not matter (or the file is damaged)
 
 
 def measures_single_edges(strategy: Strategy) -> bool:
@@ -85,6 +86,12 @@ class NoisyEdges:
         return float(np.median(self.scales))
 
     @property
+    def can_be_modelled(self) -> bool:
+        """Whether there are edges enough for a model of the weights, and noise that matters."""
+        enough = len(self.edges) >= MIN_EDGES and bool((self.scales > 0).all())
+        return enough and bool(np.abs(self.values).max() <= NEGLIGIBLE_NOISE * self.unit)
+
+    @property
     def bounds(self) -> tuple[Int, Int]:
         """The public lower and upper bounds of the measured edges."""
         return self.lattice.low[self.edges], self.lattice.high[self.edges]
@@ -116,7 +123,10 @@ class LeastSquaresEdges(NoisyEdges):
     def from_lines(
         cls, public: tuple[Topology, Lattice, Law, Int], block: LineBlock, numbers: Int, group_scales: Int
     ) -> LeastSquaresEdges:
-        """Estimate every edge from all numbers, rounded so that sums along lines are right to half a step."""
+        """Estimate every edge from all ``numbers`` of a ``block``; sums along lines are right to half a step.
+
+        ``public`` has the first four fields; ``group_scales`` are the noise scales of the groups.
+        """
         law, noise = public[2], stds(public[2], group_scales)
         estimates, order = block.estimates(noise, numbers.astype(np.float64)), block.lines.order
         values = np.empty(len(order), np.int64)

@@ -7,8 +7,7 @@ relations say which edges are neighbours:
 * `LineGraph`: edges that follow each other count more the straighter they do, and arcs know their reverse arc.
 
 `ErrorFields` (errors of a model that neighbours share) and stand-in weights use the first, congestion the second, also
-as the prior of a regression (`PeriodFields`).  Where only places are known, as in generated cities, `plane_waves` draws
-a field over the plane instead.
+as the prior of a regression (`PeriodFields`).
 """
 
 from __future__ import annotations
@@ -51,16 +50,6 @@ def diffuse(averages: Sequence[csr_array], values: Float, steps: Sequence[int]) 
             done += 1
         found.append(values)
     return found
-
-
-def plane_waves(
-    points: Float, length_scale: float, rng: np.random.Generator, waves: int, *, amplitudes: bool = False
-) -> Float:
-    """Draw a smooth random field over the plane: a sum of random cosine waves, with variance 1."""
-    frequency = rng.normal(size=(2, waves)) / length_scale
-    rows = np.cos(points @ frequency + rng.uniform(0, 2 * np.pi, waves))
-    total = rows @ rng.normal(size=waves) if amplitudes else rows.sum(axis=1)
-    return np.asarray(total * np.sqrt(2 / waves), np.float64)
 
 
 class EdgeDiffusion:
@@ -206,7 +195,7 @@ def line_graph(topology: Topology, reverse: float = REVERSE, same_end: float = S
 
 
 def _arc_pairs(topology: Topology, reverse: float, same_end: float) -> list[tuple[Int, Int, Float]]:
-    """Pairs of arcs with weights: one after the other, with the same head, with the same tail."""
+    """Return pairs of arcs with weights: one after the other, with the same head, with the same tail."""
     tails, heads, n = topology.tails, topology.heads, topology.num_nodes
     before, after = _meeting(heads, tails, n)
     back = tails[before] == heads[after]  # an arc and its reverse: found from both sides
@@ -217,7 +206,7 @@ def _arc_pairs(topology: Topology, reverse: float, same_end: float) -> list[tupl
 
 
 def _edge_pairs(topology: Topology) -> list[tuple[Int, Int, Float]]:
-    """Pairs of undirected edges that share an end; each is found from both sides, so weights are halved."""
+    """Return pairs of undirected edges that share an end; each is found twice, so weights are halved."""
     found = []
     for ends, away in ((topology.tails, 1.0), (topology.heads, -1.0)):
         for others, along in ((topology.tails, 1.0), (topology.heads, -1.0)):
@@ -227,7 +216,7 @@ def _edge_pairs(topology: Topology) -> list[tuple[Int, Int, Float]]:
 
 
 def _meeting(ends: Int, others: Int, n: int) -> tuple[Int, Int]:
-    """All pairs of an edge with its node in ``ends`` and an edge with the same node in ``others``."""
+    """Return all pairs of an edge with its node in ``ends`` and an edge with the same node in ``others``."""
     order = np.argsort(others, kind="stable")
     count = np.bincount(others, minlength=n)
     count[count > MAX_DEGREE] = 0
@@ -239,7 +228,10 @@ def _meeting(ends: Int, others: Int, n: int) -> tuple[Int, Int]:
 
 
 def _straightness(topology: Topology, one: Int, other: Int, sign: float) -> Float:
-    """The weight of each pair by the angle between its edges; 1 without coordinates."""
+    """Return the weight of each pair of edges, ``one`` and ``other``, by the angle between them.
+
+    ``sign`` is -1 if one of the two is passed against its direction.  Without coordinates of the ``topology`` it is 1.
+    """
     if topology.coordinates is None:
         return np.ones(len(one))
     way = topology.coordinates[topology.heads] - topology.coordinates[topology.tails]

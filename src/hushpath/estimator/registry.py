@@ -13,14 +13,7 @@ from .weights.bounds import CLIP, SUMS
 from .weights.shrink import SHRINK
 from .weights.sums_prior import SUMS_PRIOR
 
-_ALL: tuple[Estimator, ...] = (
-    TIMES,
-    RATIO,
-    SUMS_PRIOR,
-    SUMS,
-    SHRINK,
-    CLIP,
-)
+_ALL: tuple[Estimator, ...] = (TIMES, RATIO, SUMS_PRIOR, SUMS, SHRINK, CLIP)
 ESTIMATORS = with_plugins("hushpath.estimators", _ALL, lambda found: isinstance(found, Estimator))
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -16,10 +15,10 @@ from ..published.statement import NOT_PRIVATE
 from . import pictures as draw
 from . import tables as t
 from .cases import DELTA, MAIN_WEIGHTS
+from .measure import CONFIDENCE, GAMMA
 from .networks import CLASSES, KINDS
-from .table1 import curves, points, rates, slopes
-from .tables import AGAINST, MAIN, REFERENCE, Row, csv_text, measured, names_of
-from .trial import CONFIDENCE, GAMMA
+from .table1 import curves, rates, slopes
+from .tables import MAIN, REFERENCE, Row, csv_text, group, measured, names_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,113 +34,31 @@ class Findings:
 
 def find(results: list[Row]) -> Findings:
     """Compute every table and draw every picture of a run."""
-    everyday = t.with_default_estimator(results)
-    noise = t.middle_noise(everyday)
-    epsilon = next(row["epsilon"] for row in everyday if row["weights"] in MAIN and row["noise"] == noise)
-    bound = KINDS[MAIN_WEIGHTS][1]
+    main = t.with_default_estimator(results)
+    settings = {(row["noise"], row["epsilon"]) for row in results if row["unit"] == 1.0 and row["weights"] in MAIN}
+    noise, epsilon = sorted(settings)[len(settings) // 2]
+    setting = epsilon, KINDS[MAIN_WEIGHTS][1], DELTA
     tables: dict[str, list[Row]] = {
-        "results": t.final_table(results), "exponents": t.exponents(everyday), "winners": t.winners(everyday),
-        "hops": t.by_hops(everyday), "coverage": t.coverage(everyday), "estimators": t.estimators(results),
-        "rates": rates(results), "rates-points": points(results), "table1": list(slopes(epsilon, bound, DELTA)),
-        "table1-curves": list(curves(epsilon, bound, DELTA)),
+        "results": t.final_table(results), "exponents": t.exponents(main), "winners": t.winners(main),
+        "hops": t.by_hops(main), "coverage": t.coverage(main), "estimators": t.estimators(results),
+        "rates": rates(results), "table1": slopes(*setting), "table1-curves": curves(*setting),
     }  # fmt: skip
-    tables["weights"] = [row for row in t.final_table(everyday) if row["weights"] not in MAIN]
     pictures = {
-        "phases": draw.phase_diagram(everyday), "hops": draw.error_against_hops(everyday),
-        "table1": draw.table1_curves(tables["table1-curves"], tables["table1"], everyday),
+        "phases": draw.phase_diagram(tables["winners"]), "hops": draw.error_against_hops(tables["hops"], noise),
+        "error-n": draw.error_against_n(main, tables["exponents"], noise),
+        "table1": draw.predicted_bounds(tables["table1-curves"], tables["table1"], main),
     }  # fmt: skip
-    if measured(everyday, weights=MAIN_WEIGHTS, noise=noise):
-        pictures["error-n"] = draw.error_against_n(everyday)
-    if measured(tables["weights"]):
-        pictures["weights"] = draw.error_against_weights(everyday)
     if tables["rates"]:
         pictures["rates"] = draw.measured_rates(results, tables["rates"])
-    if len({row["estimator"] for row in tables["estimators"]}) > 1:
-        pictures["estimators"] = draw.estimator_panels(tables["estimators"])
     return Findings(results, noise, epsilon, tables, pictures)
 
 
-def write_tables(found: Findings, folder: Path) -> None:
-    """Write every table as CSV."""
+def write_findings(found: Findings, folder: Path) -> None:
+    """Write every table as CSV and every picture as PNG."""
     for name, rows in found.tables.items():
         write_file(folder / f"{name}.csv", csv_text(rows).encode(), owner_only=True)
-
-
-def write_pictures(found: Findings, folder: Path) -> None:
-    """Write every picture as PNG, with the tables behind them."""
     for name, data in found.pictures.items():
         write_file(folder / f"{name}.png", data, owner_only=True)
-    write_tables(found, folder)
-
-
-def picture(found: Findings, name: str, rows: str, caption: str) -> str:
-    """Return a picture with a link to its table."""
-    return figure(found.pictures[name], rows, f"{caption} {download(found, rows)}")
-
-
-def download(found: Findings, name: str) -> str:
-    """Return a link that contains the table as CSV."""
-    data = address(csv_text(found.tables[name]).encode(), "text/csv")
-    return f'<a download="{name}.csv" href="{data}">The numbers ({name}.csv)</a>.'
-
-
-def measured_table1(found: Findings) -> list[str]:
-    """Compare measured errors with the shapes of the theorems, where nothing is clipped."""
-    text = (
-        "The largest measured error, in privacy units, at epsilon 1 and a unit so small that noise is small "
-        "against distances. Dashed: the theorem's shape with one fitted constant; p is the largest separator "
-        "of the measured strategy. &ldquo;Largest factor&rdquo; is that between a point and the curve."
-    )
-    caution = (
-        "Two decades of n cannot distinguish p log<sup>2</sup> n from a slightly larger power of n: the table also "
-        "has the best power of n and its largest factor. Theorems bound the worst pair of the worst network; these are "
-        "random weights on one network per size, so constants far below 1 are expected. At the larger unit, minima "
-        "over noisy shortcuts become biased downwards as n grows, so errors grow faster than at either end. "
-        "Bounds for bounded weights do not apply here: with so little noise their k would be below one hop."
-    )
-    columns = {
-        "network": "class", "mechanism": "mechanism", "unit": "unit", "nodes": "nodes", "shape": "the theorem's shape",
-        "constant": "constant", "within": "largest factor", "exponent_of_n": "best power of n",
-        "within_power": "its largest factor", "exponent_of_log": "a in p log^a n", "zeros": "answers that are 0",
-    }  # fmt: skip
-    rows = [
-        {
-            **row, "unit": f"{row['unit']:g}", "nodes": f"{row['least_nodes']:.0f} to {row['most_nodes']:.0f}",
-            "shape": row["shape"] + (" (logarithms hidden)" if row["hides_logarithms"] else ""),
-            "constant": f"{row['constant']:.2g}", "within": f"{row['within']:.2f}",
-            "exponent_of_n": f"{row['exponent_of_n']:.2f}", "within_power": f"{row['within_power']:.2f}",
-            "exponent_of_log": "–" if row["exponent_of_log"] is None else f"{row['exponent_of_log']:.1f}",
-            "zeros": f"{100 * row['zeros']:.1f} %",
-        }
-        for row in found.tables["rates"]
-    ]  # fmt: skip
-    return [
-        section(
-            "Table 1 of the paper, measured", picture(found, "rates", "rates-points", text), f"<p>{caution}</p>",
-            records(columns, rows), f"<p>{download(found, 'rates')}</p>",
-        )
-    ]  # fmt: skip
-
-
-def predicted_table1(found: Findings) -> str:
-    """Show bounds from certificates, for sizes far beyond what can be run."""
-    text = (
-        f"Predicted: a bound on the error of every pair at once (probability {100 * (1 - GAMMA):g} %), computed "
-        "from cut numbers and the certificate for shapes known in closed form, not measured. Exponents of n are "
-        "fitted over 10<sup>6</sup> to 10<sup>9</sup> nodes, those of W and epsilon at 10<sup>9</sup> nodes; beside "
-        "each stands the theorem's shape over the same range, logarithms included where the theorem states them."
-    )
-    numbers = {
-        f"{axis}_{kind}": f"{name}, {kind}"
-        for axis, name in {"n": "n", "W": "W", "epsilon": "eps"}.items()
-        for kind in ("fitted", "theorem")
-    }
-    rows = [{**row, **{key: f"{row[key]:.2f}" for key in numbers}} for row in found.tables["table1"]]
-    return section(
-        "Table 1 of the paper, predicted", picture(found, "table1", "table1-curves", text),
-        records({"family": "family", "mechanism": "mechanism", "shape": "the theorem's shape", **numbers}, rows),
-        f"<p>{download(found, 'table1')}</p>",
-    )  # fmt: skip
 
 
 TITLE = "Mechanisms compared"
@@ -154,16 +71,22 @@ BANNER = (
 
 def write_report(found: Findings, path: Path, command: str) -> None:
     """Write the page."""
-    parts = [note(BANNER), _facts(found.results), _phases(found)]
-    if "error-n" in found.pictures:
-        parts.append(_sizes(found))
-    parts.append(_hops(found))
-    if "weights" in found.pictures:
-        parts.append(_weights(found))
+    parts = [note(BANNER), _facts(found.results), _phases(found), _sizes(found), _hops(found), _weights(found)]
     parts.append(_estimators(found))
-    parts += measured_table1(found) if "rates" in found.pictures else []
-    parts += [predicted_table1(found), _accuracy(found), _glossary(found.results), _everything(found, command)]
+    parts += [_measured_table1(found)] if "rates" in found.pictures else []
+    parts += [_predicted_table1(found), _accuracy(found), _glossary(found.results), _everything(found, command)]
     page.write_page(path, title=TITLE, lead=LEAD, parts=parts, owner_only=True)
+
+
+def _picture(found: Findings, name: str, rows: str, caption: str) -> str:
+    """Return the picture of this ``name`` and its table ``rows`` among what was ``found``, with a ``caption``."""
+    return figure(found.pictures[name], rows, f"{caption} {_download(found, rows)}")
+
+
+def _download(found: Findings, name: str) -> str:
+    """Return a link that contains the table as CSV."""
+    data = address(csv_text(found.tables[name]).encode(), "text/csv")
+    return f'<a download="{name}.csv" href="{data}">The numbers ({name}.csv)</a>.'
 
 
 def _facts(rows: list[Row]) -> str:
@@ -187,22 +110,15 @@ def _phases(found: Findings) -> str:
         "mean error. The number is the error of the second best as a multiple of it. In pale fields the two best are "
         "not distinguishable: repeats differ by about as much as they do."
     )
-    return section(
-        "Best mechanism by size and noise", f"<p>{setting}</p>", _tally(found.tables["winners"]),
-        picture(found, "phases", "winners", text),
-    )  # fmt: skip
-
-
-def _tally(rows: Sequence[Row]) -> str:
-    """List the mechanisms that are best in some field, and where."""
-    won: dict[str, list[Row]] = {}
-    for row in rows:
-        won.setdefault(row["winner"], []).append(row)
-    items = []
-    for name, mine in sorted(won.items(), key=lambda item: -len(item[1])):
-        where = ", ".join(names_of(mine, "network"))
-        items.append(f"<strong>{escape(name)}</strong>: {len(mine)} of {len(rows)} fields ({escape(where)})")
-    return bullets(items)
+    rows = found.tables["winners"]
+    best = sorted(group(rows, "winner").items(), key=lambda item: -len(item[1]))
+    tally = bullets(
+        f"<strong>{escape(name)}</strong>: {len(mine)} of {len(rows)} fields "
+        f"({escape(', '.join(names_of(mine, 'network')))})"
+        for name, mine in best
+    )
+    picture = _picture(found, "phases", "winners", text)
+    return section("Best mechanism by size and noise", f"<p>{setting}</p>", tally, picture)
 
 
 def _sizes(found: Findings) -> str:
@@ -213,24 +129,22 @@ def _sizes(found: Findings) -> str:
         "always answering 0. Hollow markers: answers are nearly all 0 (clipped), so the error is that of the dotted "
         "line and is not fitted."
     )
-    rows = found.tables["exponents"]
-    mechanisms = list(dict.fromkeys(row["mechanism"] for row in rows))
-    fitted = {(row["network"], row["mechanism"]): row for row in rows if row["noise"] == found.noise}
-
-    def fit(network: str, mechanism: str) -> str:
-        row = fitted.get((network, mechanism), {})
-        slope = row.get("exponent_mean_error")
-        return "–" if slope is None else f"{slope:.2f}"
-
-    flat = [
-        {"network": network, **{name: fit(network, name) for name in mechanisms}}
-        for network in names_of(rows, "network")
-    ]
-    table = records({"network": "class", **{name: name for name in mechanisms}}, flat)
+    rows = [row for row in found.tables["exponents"] if row["noise"] == found.noise]
+    table = _pivot(rows, "network", "exponent_mean_error")
     return section(
-        "Error against size", picture(found, "error-n", "exponents", text),
+        "Error against size", _picture(found, "error-n", "exponents", text),
         page.folded("Fitted exponents as a table", table),
     )  # fmt: skip
+
+
+def _pivot(rows: list[Row], key: str, value: str) -> str:
+    """Return a table with one line per value of a column and one column per mechanism."""
+    mechanisms = names_of(rows, "mechanism")
+    lines = [
+        {key: name, **dict.fromkeys(mechanisms), **{row["mechanism"]: row[value] for row in mine}}
+        for name, mine in group(rows, key).items()
+    ]
+    return records({key: key, **{name: name for name in mechanisms}}, lines)
 
 
 def _hops(found: Findings) -> str:
@@ -238,44 +152,84 @@ def _hops(found: Findings) -> str:
     return section(
         "Error against hops",
         "<p>Noise on edges adds up along a path; the noise of a shortcut does not depend on its length.</p>",
-        picture(found, "hops", "hops", text),
+        _picture(found, "hops", "hops", text),
     )
 
 
 def _weights(found: Findings) -> str:
+    """Compare kinds of weights, at the sizes and noises that were measured with all of them."""
+    results = measured(t.with_default_estimator(found.results))
+    settings = group((row for row in results if row["weights"] not in MAIN), "network", "nodes", "noise")
+    rows = [
+        {**row, "setting": f"{row['network']} {row['nodes']}, noise {row['noise']:g}: {row['weights']}"}
+        for row in results
+        if (row["network"], row["nodes"], row["noise"]) in settings
+    ]
     kinds = "; ".join(f"<em>{name}</em>: {escape(kind[0])}" for name, kind in KINDS.items())
     return section(
-        "Error against the kind of weights", f"<p>{kinds}. All have median 1.</p>",
-        picture(found, "weights", "weights", "Mean absolute error by kind of weights."),
-    )  # fmt: skip
+        "Mean error by kind of weights", f"<p>{kinds}. All have median 1.</p>", _pivot(rows, "setting", "mean_error")
+    )
 
 
 def _estimators(found: Findings) -> str:
-    """Compare estimators: one row per mechanism and estimator."""
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in found.tables["estimators"]:
-        groups.setdefault((row["mechanism"], row["estimator"]), []).append(row)
-    flat = []
-    for (mechanism, estimator), rows in groups.items():
-        ratios = [row[AGAINST] for row in rows if row[AGAINST]]
-        flat.append({
-            "mechanism": mechanism, "estimator": estimator, "cases": len(rows),
-            "default": sum(row["default"] for row in rows),
-            "mean": f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}" if ratios else "–",
-            "worst": f"{max(ratios):.2f}" if ratios else "–",
-        })  # fmt: skip
     columns = {
         "mechanism": "mechanism", "estimator": "estimator", "cases": "cases", "default": "of these, the default",
-        "mean": f"mean error / {REFERENCE}'s, geometric mean", "worst": "worst",
+        "geometric_mean": f"mean error / {REFERENCE}'s, geometric mean", "worst": "worst",
     }  # fmt: skip
-    shown = []
-    if "estimators" in found.pictures:
-        shown.append(picture(found, "estimators", "estimators", "Releases by mechanism input, by estimator."))
     return section(
         "Error by estimator",
         "<p>Each release is decoded by every estimator, which costs no privacy. All other comparisons on this page "
-        "use the default estimator.</p>", *shown, records(columns, flat),
-        f"<p>{download(found, 'estimators')}</p>",
+        "use the default estimator.</p>",
+        records(columns, t.estimators_by_mechanism(found.tables["estimators"])),
+        f"<p>{_download(found, 'estimators')}</p>",
+    )  # fmt: skip
+
+
+def _measured_table1(found: Findings) -> str:
+    """Compare measured errors with the shapes of the theorems, where nothing is clipped."""
+    text = (
+        "The largest measured error, in privacy units, at epsilon 1 and a unit so small that noise is small "
+        "against distances. Dashed: the theorem's shape with one fitted constant; p is the largest separator "
+        "of the measured strategy. &ldquo;Largest factor&rdquo; is that between a point and the curve."
+    )
+    caution = (
+        "Two decades of n cannot distinguish p log<sup>2</sup> n from a slightly larger power of n: the table also "
+        "has the best power of n and its largest factor. Only the theorem about separators states its logarithms; the "
+        "others hide them. Theorems bound the worst pair of the worst network; these are "
+        "random weights on one network per size, so constants far below 1 are expected. At the larger unit, minima "
+        "over noisy shortcuts become biased downwards as n grows, so errors grow faster than at either end. "
+        "Bounds for bounded weights do not apply here: with so little noise their k would be below one hop."
+    )
+    columns = {
+        "network": "class", "mechanism": "mechanism", "unit": "unit", "least_nodes": "nodes from", "most_nodes": "to",
+        "shape": "the theorem's shape", "constant": "constant", "within": "largest factor",
+        "exponent_of_n": "best power of n", "within_power": "its largest factor",
+        "exponent_of_log": "a in p log^a n", "zeros": "share of answers that are 0",
+    }  # fmt: skip
+    return section(
+        "Table 1 of the paper, measured", _picture(found, "rates", "rates", text), f"<p>{caution}</p>",
+        records(columns, found.tables["rates"]),
+    )  # fmt: skip
+
+
+def _predicted_table1(found: Findings) -> str:
+    """Show bounds from certificates, for sizes far beyond what can be run."""
+    text = (
+        f"Predicted: a bound on the error of every pair at once (probability {100 * (1 - GAMMA):g} %), computed "
+        "from cut numbers and the certificate for shapes known in closed form, not measured. Exponents of n are "
+        "fitted over 10<sup>6</sup> to 10<sup>9</sup> nodes, those of W and epsilon at 10<sup>9</sup> nodes; beside "
+        "each stands the theorem's shape over the same range, logarithms included where the theorem states them."
+    )
+    numbers = {
+        f"{axis}_{kind}": f"{name}, {kind}"
+        for axis, name in {"n": "n", "W": "W", "epsilon": "eps"}.items()
+        for kind in ("fitted", "theorem")
+    }
+    columns = {"family": "family", "mechanism": "mechanism", "shape": "the theorem's shape", **numbers}
+    return section(
+        "Table 1 of the paper, predicted", _picture(found, "table1", "table1-curves", text),
+        records(columns, found.tables["table1"]),
+        f"<p>{_download(found, 'table1')}</p>",
     )  # fmt: skip
 
 
@@ -293,16 +247,16 @@ def _accuracy(found: Findings) -> str:
         "<p>Measured mean error over the predicted one, coverage of the intervals, and whether the bound held. "
         "Cases whose answers are nearly all 0 are left out of the comparison with the plan: clipping limits their "
         "error.</p>",
-        records(columns, found.tables["coverage"]),
-        f"<p>{download(found, 'coverage')}</p>",
-    )
+        records(columns, found.tables["coverage"]), f"<p>{_download(found, 'coverage')}</p>",
+    )  # fmt: skip
 
 
 def _glossary(rows: list[Row]) -> str:
-    known = {name: MECHANISMS[name].summary for name in names_of(rows, "mechanism")}
-    used = {name: one.summary for name, one in ESTIMATORS.items() if name in names_of(rows, "estimator")}
-    classes = {name: kind[0] for name, kind in CLASSES.items()}
-    listed = {"Mechanisms": known, "Estimators": used, "Generated networks": classes}
+    listed = {
+        "Mechanisms": {name: MECHANISMS[name].summary for name in names_of(rows, "mechanism")},
+        "Estimators": {name: ESTIMATORS[name].summary for name in names_of(rows, "estimator") if name in ESTIMATORS},
+        "Generated networks": {name: kind[0] for name, kind in CLASSES.items()},
+    }
     return section("Mechanisms and networks", page.lists({
         heading: bullets(f"<strong>{name}</strong>: {escape(text)}" for name, text in named.items())
         for heading, named in listed.items()
@@ -312,20 +266,20 @@ def _glossary(rows: list[Row]) -> str:
 def _everything(found: Findings, command: str) -> str:
     rows = found.tables["results"]
     return section(
-        "All results", f"<p>{len(rows)} cases. {download(found, 'results')}</p>", _skipped(rows),
+        "All results", f"<p>{len(rows)} cases. {_download(found, 'results')}</p>", _skipped(rows),
         f"<p>Made by</p><pre>{escape(command)}</pre>",
     )  # fmt: skip
 
 
-def _skipped(rows: list[Row]) -> str:
+def _skipped(rows: Iterable[Row]) -> str:
     """List why mechanisms were skipped, each reason once."""
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for row in rows:
-        if row["skipped"]:
-            reasons.setdefault((row["mechanism"], row["skipped"]), []).append(f"{row['network']} {row['nodes']}")
-    flat = [
-        {"mechanism": name, "reason": why, "cases": len(where), "where": ", ".join(dict.fromkeys(where))}
-        for (name, why), where in reasons.items()
-    ]
+    reasons = group((row for row in rows if row["skipped"]), "mechanism", "skipped")
+    lines = [
+        {
+            "mechanism": name, "reason": why, "cases": len(mine),
+            "where": ", ".join(dict.fromkeys(f"{row['network']} {row['nodes']}" for row in mine)),
+        }
+        for (name, why), mine in reasons.items()
+    ]  # fmt: skip
     columns = {"mechanism": "mechanism", "reason": "reason", "cases": "cases", "where": "where"}
-    return page.folded("Skipped cases", records(columns, flat)) if flat else ""
+    return page.folded("Skipped cases", records(columns, lines)) if lines else ""

@@ -29,18 +29,17 @@ is fitted to the largest errors, beside the best power of n and, for separators,
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from functools import partial
 
 import numpy as np
 
 from ..arrays import Float, Int
 from ..privacy.gaussian import gaussian_mu
 from ..privacy.sensitivity import hub_cut
-from .tables import Row, measured
-from .trial import GAMMA
+from .measure import GAMMA
+from .tables import Row, group, log_slope, measured
 
 ALPHA = math.sqrt(2) - 1  # Chen et al. 2023, bounded weights
 
@@ -58,52 +57,46 @@ class BoundArguments:
 
 @dataclass(frozen=True)
 class Shape:
-    """A theorem's bound without its constant, as text and as a function."""
+    """A theorem's bound without its constant, as text and as a function; ``tilde`` if the theorem hides logarithms."""
 
     formula: str
-    mathtext: str
     value: Callable[[BoundArguments], float]
     tilde: bool = False
 
 
 def _logs(s: BoundArguments) -> float:
-    """The logarithms of Theorems 16 and 18."""
+    """Return the logarithms of Theorems 16 and 18."""
     return math.log(s.n) ** 2 * math.log(math.log(s.n) / s.delta)
 
 
-SEPARATOR = Shape(
-    "p log²n log(log n/δ) / ε", r"$p\,\log^2 n\,\log\frac{\log n}{\delta}$", lambda s: s.p * _logs(s) / s.epsilon
-)
-HUBS = Shape("n^(1/2) / ε", r"$n^{1/2}$", lambda s: math.sqrt(s.n) / s.epsilon, tilde=True)
-ON_EDGES = Shape("n / ε", r"$n$", lambda s: s.n / s.epsilon, tilde=True)
-CHEN = Shape(
-    "W^α n^α / ε^(1-α) + n^α / ε", r"$W^\alpha n^\alpha/\epsilon^{1-\alpha}+n^\alpha/\epsilon$",
-    lambda s: s.n**ALPHA * (s.max_weight**ALPHA * s.epsilon ** (ALPHA - 1) + 1 / s.epsilon), tilde=True,
-)  # fmt: skip
-COVER = Shape(
-    "(nW / ε)^(1/2)", r"$\sqrt{nW/\epsilon}$", lambda s: math.sqrt(s.n * s.max_weight / s.epsilon), tilde=True
-)
-GRID_COVER = Shape(
-    "n^(1/3) (1/ε + W)", r"$n^{1/3}(1/\epsilon+W)$",
-    lambda s: s.n ** (1 / 3) * (1 / s.epsilon + s.max_weight), tilde=True,
-)  # fmt: skip
-PLANAR = Shape(
-    "(nW)^(1/3) log²n log(log n/δ) / ε^(2/3)", r"$(nW)^{1/3}\epsilon^{-2/3}\,\log^2 n\,\log\frac{\log n}{\delta}$",
-    lambda s: (s.n * s.max_weight) ** (1 / 3) * s.epsilon ** (-2 / 3) * _logs(s),
-)  # fmt: skip
-GRID = Shape(
-    "n^(1/4) (W/ε)^(1/2) log²n log(log n/δ)", r"$n^{1/4}(W/\epsilon)^{1/2}\,\log^2 n\,\log\frac{\log n}{\delta}$",
-    lambda s: s.n**0.25 * math.sqrt(s.max_weight / s.epsilon) * _logs(s),
-)  # fmt: skip
-
+SEPARATOR = Shape("p log²n log(log n/δ) / ε", lambda s: s.p * _logs(s) / s.epsilon)
+ON_EDGES = Shape("n / ε", lambda s: s.n / s.epsilon, tilde=True)
 SHAPES: dict[str, dict[str, Shape]] = {
     "input": {"": ON_EDGES},
     "all-pairs": {"": ON_EDGES},
-    "cover": {"": COVER, "grid": GRID_COVER},
-    "hubs": {"": HUBS},
-    "hubs-bounded": {"": CHEN},
+    "cover": {
+        "": Shape("(nW / ε)^(1/2)", lambda s: math.sqrt(s.n * s.max_weight / s.epsilon), tilde=True),
+        "grid": Shape("n^(1/3) (1/ε + W)", lambda s: s.n ** (1 / 3) * (1 / s.epsilon + s.max_weight), tilde=True),
+    },
+    "hubs": {"": Shape("n^(1/2) / ε", lambda s: math.sqrt(s.n) / s.epsilon, tilde=True)},
+    "hubs-bounded": {
+        "": Shape(
+            "W^α n^α / ε^(1-α) + n^α / ε",
+            lambda s: s.n**ALPHA * (s.max_weight**ALPHA * s.epsilon ** (ALPHA - 1) + 1 / s.epsilon),
+            tilde=True,
+        )
+    },
     "separator": {"": SEPARATOR},
-    "separator-cover": {"": PLANAR, "grid": GRID},
+    "separator-cover": {
+        "": Shape(
+            "(nW)^(1/3) log²n log(log n/δ) / ε^(2/3)",
+            lambda s: (s.n * s.max_weight) ** (1 / 3) * s.epsilon ** (-2 / 3) * _logs(s),
+        ),
+        "grid": Shape(
+            "n^(1/4) (W/ε)^(1/2) log²n log(log n/δ)",
+            lambda s: s.n**0.25 * math.sqrt(s.max_weight / s.epsilon) * _logs(s),
+        ),
+    },
 }
 """By mechanism and class under approximate privacy; the key "" is for all other classes."""
 
@@ -121,7 +114,10 @@ AT = 1e9  # where W and epsilon are varied
 
 
 def level_bound(hubs: Int, boundary: Int, cells: Int, setting: BoundArguments, detour: float = 0.0) -> float:
-    """The bound of ``bounds.hierarchy_bound`` for a hierarchy whose cells are alike on every level (in units).
+    """Return the bound of ``bounds.hierarchy_bound`` for a hierarchy whose cells are alike on every level (in units).
+
+    ``hubs``, ``boundary`` and ``cells`` have one number per level: hubs and boundary vertices of a cell, and how many
+    cells; ``setting`` has the budget, and ``detour`` is what covers add per level.
 
     One edge meets one group of each level, so sum(cut / s^2) = mu^2; with s^2 = f^2 sqrt(cut / 2) this gives f.
     (A test compares with ``certificate.calibrate``.)
@@ -147,30 +143,21 @@ def _levels(n: float) -> tuple[Float, Int]:
 
 
 def tree_bound(setting: BoundArguments) -> float:
-    """Single vertices: Algorithm 1 on a tree."""
-    nodes, cells = _levels(setting.n)
+    """Bound the error of Algorithm 1 on a tree, whose separators are single vertices."""
+    cells = _levels(setting.n)[1]
     return level_bound(np.ones_like(cells), np.arange(len(cells)), cells, setting)
 
 
-def treewidth_bound(setting: BoundArguments, width: int = WIDTH) -> float:
-    """Bags: Algorithm 1 on a graph of bounded treewidth."""
+def treewidth_bound(setting: BoundArguments) -> float:
+    """Bound the error of Algorithm 1 on a graph of bounded treewidth, whose separators are bags."""
     nodes, cells = _levels(setting.n)
     room = np.ceil(nodes).astype(np.int64)
-    hubs = np.minimum(np.full_like(cells, width + 1), room)
-    return level_bound(hubs, np.minimum((width + 1) * np.arange(len(cells)), room), cells, setting)
+    hubs = np.minimum(np.full_like(cells, WIDTH + 1), room)
+    return level_bound(hubs, np.minimum((WIDTH + 1) * np.arange(len(cells)), room), cells, setting)
 
 
-def separator_bound(setting: BoundArguments, *, grid: bool) -> float:
-    """Whole separators: Algorithm 1 on a grid or a planar graph."""
-    return _thinned(setting, grid, 0.0)
-
-
-def cover_separator_bound(setting: BoundArguments, *, grid: bool) -> float:
-    """Covered separators: Algorithm 4 with the best k."""
-    return min(_thinned(setting, grid, k) for k in _radii(math.sqrt(setting.n)))
-
-
-def _thinned(setting: BoundArguments, grid: bool, k: float) -> float:
+def separator_bound(setting: BoundArguments, grid: bool, k: float = 0.0) -> float:
+    """Bound the error of whole separators (Algorithm 1), or of k-covers of them, on a grid or a planar graph."""
     nodes, cells = _levels(setting.n)
     line = np.sqrt(nodes) if grid else np.sqrt(8 * nodes)
     if k:
@@ -181,8 +168,13 @@ def _thinned(setting: BoundArguments, grid: bool, k: float) -> float:
     return level_bound(hubs, boundary, cells, setting, 4 * k * setting.max_weight)
 
 
-def cover_bound(setting: BoundArguments, *, grid: bool) -> float:
-    """Sealfon's k-cover of the whole network with the best k."""
+def cover_separator_bound(setting: BoundArguments, grid: bool) -> float:
+    """Bound the error of covered separators: Algorithm 4 with the best k."""
+    return min(separator_bound(setting, grid, k) for k in _radii(math.sqrt(setting.n)))
+
+
+def cover_bound(setting: BoundArguments, grid: bool) -> float:
+    """Bound the error of Sealfon's k-cover of the whole network with the best k."""
     return min(
         _table(setting.n / (k * k if grid else k + 1) + 1, setting) + 2 * k * setting.max_weight
         for k in _radii(math.sqrt(setting.n) if grid else setting.n)
@@ -190,7 +182,7 @@ def cover_bound(setting: BoundArguments, *, grid: bool) -> float:
 
 
 def hubs_bound(setting: BoundArguments) -> float:
-    """Random hubs, general graphs: half the budget on all pairs of hubs, half on the edges of two walks."""
+    """Bound the error of random hubs: half the budget on all pairs of hubs, half on the edges of two walks."""
     n, mu = setting.n, gaussian_mu(setting.epsilon, setting.delta)
     hubs = 2 * math.sqrt(n) * math.log(n)
     one = math.sqrt(2) / mu * _tail(hubs * hubs / 2 + 3 * n)
@@ -198,10 +190,11 @@ def hubs_bound(setting: BoundArguments) -> float:
 
 
 def chen_bound(setting: BoundArguments) -> float:
-    """Chen et al., bounded weights: E(m) = hubs of m nodes + moving to one + pieces * E(a cluster), down to a leaf.
+    """Bound the error of Chen et al. for bounded weights.
 
-    A level has H = (m W eps)^a hubs, drawn 2 ln n times as often so that they meet every stretch of m / H hops, crowded
-    places of radius R = m^a / (W eps)^(1-a), and clusters of m / H nodes, of which such a stretch meets m / (H R).
+    E(m) = hubs of m nodes + moving to one + pieces * E(a cluster), down to a leaf.  A level has H = (m W eps)^a hubs,
+    drawn 2 ln n times as often so that they meet every stretch of m / H hops, crowded places of radius
+    R = m^a / (W eps)^(1-a), and clusters of m / H nodes, of which such a stretch meets m / (H R).
     """
     spent = setting.max_weight * setting.epsilon
     sizes, hubs, radii = [setting.n], list[float](), list[float]()
@@ -218,12 +211,12 @@ def chen_bound(setting: BoundArguments) -> float:
 
 
 def input_bound(setting: BoundArguments) -> float:
-    """Sealfon's input perturbation: Laplace noise on every edge, n - 1 of them on a path at worst."""
+    """Bound the error of Sealfon's input perturbation: Laplace noise on every edge, at worst n - 1 on a path."""
     return (setting.n - 1) * math.log(2 * 3 * setting.n / GAMMA) / setting.epsilon
 
 
 def _table(size: float, setting: BoundArguments) -> float:
-    """All pairs of ``size`` nodes under Gaussian noise."""
+    """Bound the error of all pairs of ``size`` nodes under Gaussian noise."""
     sigma = math.sqrt(max(size * size / 4, 1.0)) / gaussian_mu(setting.epsilon, setting.delta)
     return sigma * _tail(size * size / 2)
 
@@ -234,14 +227,20 @@ def _radii(most: float) -> list[float]:
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of the table: family, mechanism, bound, and the shape of the theorem."""
+    """One entry of the table: family, mechanism and bound."""
 
     family: str
     mechanism: str
     bound: Callable[[BoundArguments], float]
-    shape: Shape
-    networks: tuple[str, ...] = ()  # classes of the lab that belong to the family
+    networks: tuple[str, ...]  # classes of the lab that belong to the family
     separator: Callable[[float], float] = lambda _: 1.0  # p, where the shape has one
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the theorem."""
+        shape = theorem_shape(self.mechanism, self.networks[0])
+        assert shape is not None
+        return shape
 
     def theorem(self, setting: BoundArguments) -> float:
         """Return the theorem's bound without its constant."""
@@ -249,77 +248,64 @@ class Entry:
 
 
 ENTRIES = (
-    Entry("trees", "separator", tree_bound, SEPARATOR, ("path", "caterpillar", "tree")),
-    Entry("treewidth 3", "separator", treewidth_bound, SEPARATOR, ("ktree",), lambda _: WIDTH + 1.0),
-    Entry("grid", "separator", lambda s: separator_bound(s, grid=True), SEPARATOR, ("grid",), math.sqrt),
-    Entry("grid", "separator-cover", lambda s: cover_separator_bound(s, grid=True), GRID, ("grid",)),
-    Entry("grid", "hubs-bounded", chen_bound, CHEN, ("grid",)),
-    Entry("grid", "cover", lambda s: cover_bound(s, grid=True), GRID_COVER, ("grid",)),
-    Entry(
-        "planar", "separator", lambda s: separator_bound(s, grid=False), SEPARATOR, ("delaunay",),
-        lambda n: math.sqrt(8 * n),
-    ),
-    Entry("planar", "separator-cover", lambda s: cover_separator_bound(s, grid=False), PLANAR, ("delaunay",)),
-    Entry("planar", "hubs-bounded", chen_bound, CHEN, ("delaunay",)),
-    Entry("planar", "cover", lambda s: cover_bound(s, grid=False), COVER, ("delaunay",)),
-    Entry("general", "hubs", hubs_bound, HUBS, ("random",)),
-    Entry("general", "input", input_bound, ON_EDGES, ("random",)),
-)  # fmt: skip
+    Entry("trees", "separator", tree_bound, ("path", "caterpillar", "tree")),
+    Entry("treewidth 3", "separator", treewidth_bound, ("ktree",), lambda _: WIDTH + 1.0),
+    Entry("grid", "separator", partial(separator_bound, grid=True), ("grid",), math.sqrt),
+    Entry("grid", "separator-cover", partial(cover_separator_bound, grid=True), ("grid",)),
+    Entry("grid", "hubs-bounded", chen_bound, ("grid",)),
+    Entry("grid", "cover", partial(cover_bound, grid=True), ("grid",)),
+    Entry("planar", "separator", partial(separator_bound, grid=False), ("delaunay",), lambda n: math.sqrt(8 * n)),
+    Entry("planar", "separator-cover", partial(cover_separator_bound, grid=False), ("delaunay",)),
+    Entry("planar", "hubs-bounded", chen_bound, ("delaunay",)),
+    Entry("planar", "cover", partial(cover_bound, grid=False), ("delaunay",)),
+    Entry("general", "hubs", hubs_bound, ("random",)),
+    Entry("general", "input", input_bound, ("random",)),
+)
 
 
-def curves(epsilon: float, max_weight: float, delta: float) -> list[dict[str, float | str]]:
+def curves(epsilon: float, max_weight: float, delta: float) -> list[Row]:
     """Return the bound of every entry from 100 to 10^9 nodes."""
     return [
         {
-            "family": entry.family, "mechanism": entry.mechanism, "nodes": float(n), "max_weight": max_weight,
-            "epsilon": epsilon, "kind": "predicted",
-            "bound": entry.bound(BoundArguments(float(n), max_weight, epsilon, delta)),
+            "family": entry.family, "mechanism": entry.mechanism, "nodes": n, "max_weight": max_weight,
+            "epsilon": epsilon, "bound": entry.bound(BoundArguments(n, max_weight, epsilon, delta)),
         }
         for entry in ENTRIES
         for n in SIZES
     ]  # fmt: skip
 
 
-def slopes(epsilon: float, max_weight: float, delta: float) -> list[dict[str, float | str]]:
+def slopes(epsilon: float, max_weight: float, delta: float) -> list[Row]:
     """Return how bounds grow with n (last three decades), W and epsilon, beside the theorem's shape."""
     here = BoundArguments(AT, max_weight, epsilon, delta)
     ranges = {
-        "n": [replace(here, n=float(n)) for n in SIZES if n >= SIZES[-1] / 999],
-        "max_weight": [replace(here, max_weight=max_weight * x) for x in (1, 3, 10, 30, 100)],
-        "epsilon": [replace(here, epsilon=epsilon * x) for x in (0.01, 0.03, 0.1, 0.3, 1)],
+        "n": ("n", [n for n in SIZES if n >= SIZES[-1] / 999]),
+        "W": ("max_weight", [max_weight * x for x in (1, 3, 10, 30, 100)]),
+        "epsilon": ("epsilon", [epsilon * x for x in (0.01, 0.03, 0.1, 0.3, 1)]),
     }
-    rows: list[dict[str, float | str]] = []
+    rows = []
     for entry in ENTRIES:
-        row: dict[str, float | str] = dict(family=entry.family, mechanism=entry.mechanism, shape=entry.shape.formula)
-        for axis, name in (("n", "n"), ("max_weight", "W"), ("epsilon", "epsilon")):
+        row: Row = dict(family=entry.family, mechanism=entry.mechanism, shape=entry.shape.formula)
+        for name, (field, at) in ranges.items():
             for kind, bound in (("fitted", entry.bound), ("theorem", entry.theorem)):
-                row[f"{name}_{kind}"] = _slope(bound, ranges[axis], axis)
-        rows.append({**row, "constant": entry.bound(here) / entry.theorem(here), "kind": "predicted"})
+                row[f"{name}_{kind}"] = log_slope(at, [bound(replace(here, **{field: value})) for value in at])
+        rows.append({**row, "constant": entry.bound(here) / entry.theorem(here)})
     return rows
 
 
-def _slope(bound: Callable[[BoundArguments], float], settings: list[BoundArguments], axis: str) -> float:
-    at = [getattr(one, axis) for one in settings]
-    return float(np.polyfit(np.log(at), np.log([bound(one) for one in settings]), 1)[0])
+MIN_SIZES = 3  # for a fit
 
 
-FEWEST = 3  # sizes, for a fit
+def fit(measured: Sequence[float], curve: Sequence[float]) -> tuple[float, float]:
+    """Fit the constant of a curve by least squares on logarithms.
 
-
-class Fit(NamedTuple):
-    """A fitted curve: its constant, and the largest factor between a point and the curve."""
-
-    constant: float
-    within: float
-
-
-def fit(measured: Sequence[float], curve: Sequence[float]) -> Fit:
-    """Fit the constant of a curve by least squares on logarithms."""
+    Return it, and the largest factor between a point and the curve.
+    """
     gap = np.log(measured) - np.log(curve)
-    return Fit(float(np.exp(gap.mean())), float(np.exp(np.abs(gap - gap.mean()).max())))
+    return float(np.exp(gap.mean())), float(np.exp(np.abs(gap - gap.mean()).max()))
 
 
-def rate_rows(results: Sequence[Row]) -> list[Row]:
+def rate_rows(results: Iterable[Row]) -> list[Row]:
     """Return the cases measured for rates, with their default estimator."""
     return [row for row in measured(results) if row["unit"] != 1.0 and row["default"]]
 
@@ -332,48 +318,24 @@ def shape_at(row: Row, shape: Shape) -> float:
     )
 
 
-def rates(results: Sequence[Row]) -> list[Row]:
+def rates(results: Iterable[Row]) -> list[Row]:
     """Return one row per class, mechanism and unit: the theorem's shape beside a power of n."""
-    groups: dict[tuple[str, str, float], list[Row]] = defaultdict(list)
-    for row in rate_rows(results):
-        groups[row["network"], row["mechanism"], row["unit"]].append(row)
     found = []
-    for (network, mechanism, unit), rows in groups.items():
+    for (network, mechanism, unit), rows in group(rate_rows(results), "network", "mechanism", "unit").items():
         shape = theorem_shape(mechanism, network)
         sizes, errors = [float(row["nodes"]) for row in rows], [row["max_error"] for row in rows]
-        if shape is None or len(rows) < FEWEST or min(errors) <= 0:
+        if shape is None or len(rows) < MIN_SIZES or min(errors) <= 0:
             continue
-        curve = fit(errors, [shape_at(row, shape) for row in rows])
-        slope = float(np.polyfit(np.log(sizes), np.log(errors), 1)[0])
+        constant, within = fit(errors, [shape_at(row, shape) for row in rows])
+        slope, log_exponent = log_slope(sizes, errors), None
+        if shape is SEPARATOR:  # the a of error = c p (log n)^a
+            per_hub = [row["max_error"] / (row["hubs"] or 1) for row in rows]
+            log_exponent = log_slope([math.log(n) for n in sizes], per_hub)
         found.append({
             "network": network, "mechanism": mechanism, "unit": unit, "least_nodes": min(sizes),
-            "most_nodes": max(sizes), "sizes": len(rows), "least_error": errors[0] / unit,
-            "most_error": errors[-1] / unit, "mean_error_least": rows[0]["mean_error"] / unit,
-            "mean_error_most": rows[-1]["mean_error"] / unit, "bias_most": rows[-1]["bias"] / unit,
+            "most_nodes": max(sizes), "least_error": errors[0] / unit, "most_error": errors[-1] / unit,
             "zeros": max(row["zeros"] for row in rows), "shape": shape.formula, "hides_logarithms": shape.tilde,
-            "constant": curve.constant, "within": curve.within, "exponent_of_n": slope,
-            "within_power": fit(errors, [n**slope for n in sizes]).within,
-            "exponent_of_log": _log_exponent(rows) if shape is SEPARATOR else None, "kind": "measured",
+            "constant": constant, "within": within, "exponent_of_n": slope,
+            "within_power": fit(errors, [n**slope for n in sizes])[1], "exponent_of_log": log_exponent,
         })  # fmt: skip
     return found
-
-
-def _log_exponent(rows: Sequence[Row]) -> float:
-    """The a of error = c p (log n)^a."""
-    logs = [math.log(math.log(row["nodes"])) for row in rows]
-    left = [math.log(row["max_error"] / (row["hubs"] or 1)) for row in rows]
-    return float(np.polyfit(logs, left, 1)[0])
-
-
-def points(results: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return every measured point of the fits, in privacy units."""
-    return [
-        {
-            "network": row["network"], "nodes": row["nodes"], "mechanism": row["mechanism"],
-            "estimator": row["estimator"], "unit": row["unit"], "law": row["law"], "p": row["hubs"],
-            "mean_error": row["mean_error"] / row["unit"], "max_error": row["max_error"] / row["unit"],
-            "bias": row["bias"] / row["unit"], "zeros": row["zeros"],
-            "mean_distance": row["mean_distance"] / row["unit"],
-        }
-        for row in rate_rows(results)
-    ]  # fmt: skip

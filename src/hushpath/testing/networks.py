@@ -10,12 +10,24 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from ..arrays import Float, Int
+from ..lab.networks import grid_ends
 from ..mechanism.base import Mechanism
 from ..network.network import Network
 from ..network.topology import Topology
 from ..noise import simulation
 
-NETWORKS = ("path", "star", "cycle", "grid", "disconnected", "zero weights", "one node", "parallel edges", "directed")
+_EDGES: dict[str, tuple[int, Any]] = {  # the number of nodes, and the two nodes of each edge
+    "path": (50, [(i, i + 1) for i in range(49)]),
+    "star": (30, [(0, i) for i in range(1, 30)]),
+    "cycle": (31, [(i, (i + 1) % 31) for i in range(31)]),
+    "grid": (108, grid_ends(9, 12)),
+    "disconnected": (9, [(0, 1), (1, 2), (4, 5), (5, 6), (6, 4)]),
+    "zero weights": (36, grid_ends(6, 6)),
+    "one node": (1, []),
+    "parallel edges": (3, [(0, 1), (1, 0), (0, 1), (1, 2), (2, 1), (2, 2), (2, 0)]),
+    "directed": (40, simulation(7).integers(0, 40, (120, 2))),
+}
+NETWORKS = tuple(_EDGES)
 MAX_WEIGHT = 20.0
 
 
@@ -23,13 +35,6 @@ def build(n: int, ends: ArrayLike, weights: ArrayLike, **options: Any) -> Networ
     """Build a network of nodes 0 to n - 1 from pairs of nodes, one per edge."""
     tails, heads = np.array(ends, np.int64).reshape(-1, 2).T
     return Network.build(range(n), tails, heads, weights, parallel_edges=True, **options)
-
-
-def grid_ends(rows: int, columns: int) -> Int:
-    """Return the edges of a grid."""
-    at = np.arange(rows * columns).reshape(rows, columns)
-    across, down = (at[:, :-1], at[:, 1:]), (at[:-1], at[1:])
-    return np.concatenate([np.stack([a.ravel(), b.ravel()], 1) for a, b in (across, down)])
 
 
 def network(name: str, *, forest: bool = False, change: tuple[int, float] | None = None) -> Network:
@@ -49,12 +54,11 @@ def network(name: str, *, forest: bool = False, change: tuple[int, float] | None
     >>> network("disconnected").topology.num_edges, network("disconnected", forest=True).topology.num_edges
     (5, 4)
     """
-    rng = simulation(7)
-    n, ends = _ends(name, rng)
+    n, ends = _EDGES[name]
     ends = np.array(ends, np.int64).reshape(-1, 2)
     weights = simulation(0).uniform(0.5, MAX_WEIGHT, len(ends))
     if name == "zero weights":
-        weights *= rng.random(len(ends)) < 0.5
+        weights *= simulation(7).random(len(ends)) < 0.5
     if forest:
         kept = forest_edges(n, ends)
         ends, weights = ends[kept], weights[kept]
@@ -67,29 +71,6 @@ def network_for(mechanism: Mechanism, name: str, change: tuple[int, float] | Non
     """Return a network, or its spanning forest if the mechanism refuses the network itself."""
     net = network(name, change=change)
     return network(name, forest=True, change=change) if mechanism.unfit(net.topology) else net
-
-
-def _ends(name: str, rng: np.random.Generator) -> tuple[int, Any]:
-    match name:
-        case "path":
-            return 50, [(i, i + 1) for i in range(49)]
-        case "star":
-            return 30, [(0, i) for i in range(1, 30)]
-        case "cycle":
-            return 31, [(i, (i + 1) % 31) for i in range(31)]
-        case "grid":
-            return 108, grid_ends(9, 12)
-        case "disconnected":
-            return 9, [(0, 1), (1, 2), (4, 5), (5, 6), (6, 4)]
-        case "zero weights":
-            return 36, grid_ends(6, 6)
-        case "one node":
-            return 1, []
-        case "parallel edges":
-            return 3, [(0, 1), (1, 0), (0, 1), (1, 2), (2, 1), (2, 2), (2, 0)]
-        case "directed":
-            return 40, rng.integers(0, 40, (120, 2))
-    raise KeyError(name)
 
 
 def exact_distances(topology: Topology, lengths: Float, sources: Int | None = None) -> Float:

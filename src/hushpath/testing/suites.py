@@ -17,7 +17,7 @@ from ..arrays import Float, Int
 from ..decoder.base import Decoder
 from ..decoder.registry import DECODERS, default_decoder
 from ..errors import CannotError, HushpathError, OptionError
-from ..estimator.base import Estimator, NoisyEdges, WeightEstimator
+from ..estimator.base import NoisyEdges, WeightEstimator
 from ..estimator.registry import ESTIMATORS
 from ..measurement.private_step import Measurements
 from ..measurement.samples import few_hops, sampled_hops
@@ -224,6 +224,12 @@ _OTHER_OPTIONS: dict[str, dict[str, Any]] = {  # they change what is decoded
 }  # fmt: skip
 
 
+@cache
+def _decode(rel: Release, decoder: str) -> Release:
+    """Decode each release of the suites once for all tests."""
+    return rel.with_decoder(decoder=decoder)
+
+
 class DecoderSuite(_Suite):
     """Tests of a decoder: answers, proved bound, prediction, intervals and index.
 
@@ -244,7 +250,7 @@ class DecoderSuite(_Suite):
         able = [one for one in self.releases() if self.decoder.reads(one.release.measurements.strategy)]
         assert able, "no release is read by this decoder: override `releases`"
         for one in able[::every]:
-            yield one, _decoded(one.release, self.decoder.name)
+            yield one, _decode(one.release, self.decoder.name)
 
     def test_registered(self) -> None:
         assert DECODERS.get(self.decoder.name) is self.decoder
@@ -327,17 +333,6 @@ class DecoderSuite(_Suite):
                     rel.load_index(tmp_path / f"{i}.hushx")
 
 
-_DECODED: dict[tuple[int, str], Release] = {}
-
-
-def _decoded(rel: Release, decoder: str) -> Release:
-    """Decode each release of the suites once for all tests; they live as long as this process."""
-    key = id(rel), decoder
-    if key not in _DECODED:
-        _DECODED[key] = rel.with_decoder(decoder=decoder)
-    return _DECODED[key]
-
-
 class EstimatorSuite(_Suite):
     """Tests of an estimator of edge weights.
 
@@ -349,7 +344,7 @@ class EstimatorSuite(_Suite):
         Estimate every so many releases only; an estimator that is ``costly`` takes every third.
     """
 
-    estimator: ClassVar[Estimator]
+    estimator: ClassVar[WeightEstimator]
     every: ClassVar[int] = 0
 
     def noisy(self, *, noiseless: bool = False) -> Iterator[tuple[SuiteRelease, NoisyEdges]]:
@@ -362,28 +357,23 @@ class EstimatorSuite(_Suite):
         assert found
         yield from found[:: self.every or (3 if self.estimator.costly else 1)]
 
-    def weights(self, noisy: NoisyEdges) -> Int:
-        """Estimate."""
-        assert isinstance(self.estimator, WeightEstimator)
-        return self.estimator.weights(noisy)
-
     def test_registered(self) -> None:
         assert ESTIMATORS.get(self.estimator.name) is self.estimator
 
     def test_estimates_are_lattice_steps_within_bounds(self) -> None:
         for i, (one, noisy) in enumerate(self.noisy()):
-            before, weights = noisy.values.copy(), self.weights(noisy)
+            before, weights = noisy.values.copy(), self.estimator.weights(noisy)
             assert weights.dtype == np.int64
             assert weights.shape == (one.release.topology.num_edges,)
             assert (noisy.lattice.low <= weights).all()
             assert (weights <= noisy.lattice.high).all()
             assert np.array_equal(noisy.values, before)
             if i % 4 == 0:
-                assert np.array_equal(self.weights(noisy), weights)  # nothing is drawn at random
+                assert np.array_equal(self.estimator.weights(noisy), weights)  # nothing is drawn at random
 
     def test_without_noise_nothing_changes(self) -> None:
         for _, noisy in self.noisy(noiseless=True):
-            assert np.array_equal(self.weights(noisy)[noisy.edges], noisy.values)
+            assert np.array_equal(self.estimator.weights(noisy)[noisy.edges], noisy.values)
 
     def test_proved_means_no_farther_from_the_truth(self) -> None:
         import pytest
@@ -393,7 +383,7 @@ class EstimatorSuite(_Suite):
         for one, noisy in self.noisy():
             assert one.steps is not None
             true = one.steps[noisy.edges]
-            assert (np.abs(self.weights(noisy)[noisy.edges] - true) <= np.abs(noisy.values - true)).all()
+            assert (np.abs(self.estimator.weights(noisy)[noisy.edges] - true) <= np.abs(noisy.values - true)).all()
 
     def test_extreme_noise_gives_finite_answers(self) -> None:
         rel = _make(network_for(MECHANISMS["input"], "grid"), "input", seed=1)
@@ -403,6 +393,3 @@ class EstimatorSuite(_Suite):
             answers = wild.with_decoder(estimator=self.estimator.name).matrix()
             assert (answers >= 0).all()
             assert np.isfinite(answers).all()
-
-
-__all__ = ["DecoderSuite", "EstimatorSuite", "MechanismSuite", "SuiteRelease"]

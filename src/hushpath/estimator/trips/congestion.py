@@ -53,7 +53,7 @@ SEARCH = (("strength", 10**0.5, 2.0, 1000.0), ("ridge", 5.0, 0.004, 0.5))  # par
 
 
 def _dot(one: Float, other: Float) -> float:
-    """The inner product on one thread: BLAS starts threads for each, which takes 10 times as long for short ones."""
+    """Return the inner product, on one thread: BLAS starts threads, which takes 10 times as long for short ones."""
     return float(np.einsum("i,i->", one.ravel(), other.ravel()))
 
 
@@ -116,7 +116,7 @@ def public_facts(totals: TripTotals) -> Float:
 
 
 def _relative_usage(totals: TripTotals, seconds: Float) -> Float:
-    """The number of shortest paths that use each edge, relative to the mean."""
+    """Return the number of shortest paths that use each edge, relative to the mean."""
     used = usage(totals.topology, seconds / seconds.mean())
     return np.asarray(used / max(float(used.mean()), 1e-300), np.float64)
 
@@ -134,7 +134,10 @@ def predicted_over_observed_use(totals: TripTotals, prediction: Float, counts: F
 
 
 def all_columns(facts: Float, totals: TripTotals, counts: Float, avoidance: Float, tau: Float) -> Columns:
-    """Collect the regressors, with a ridge that fits the standard deviation ``tau`` of nu."""
+    """Collect the regressors: public ``facts``, the ``counts`` of ``totals``, and their ``avoidance``.
+
+    That is the predicted over the observed use.  The ridge fits the standard deviation ``tau`` of nu.
+    """
     crowd = np.log(np.maximum(counts, MIN_COUNT * totals.noise))
     own = np.stack([crowd - crowd.mean(), avoidance - avoidance.mean()])
     ridge = np.full(len(counts) + len(facts) + len(own), RIDGE / float(np.mean(tau**2)))
@@ -260,7 +263,10 @@ def solve(
     columns: Columns, fields: PeriodFields | None, seen: Seen, start: Solution | None = None,
     perturbation: tuple[Float, Float] | None = None,
 ) -> Solution:  # fmt: skip
-    """Compute the posterior mean of coefficients and field."""
+    """Compute the posterior mean of the coefficients of ``columns`` and of ``fields``, given what was ``seen``.
+
+    ``start`` is where conjugate gradients begin; a ``perturbation`` is added to the right hand side.
+    """
     k, diagonal = len(columns.ridge), seen.precision_diagonal
     values, vectors = np.linalg.eigh(columns.gram(diagonal))
     root = np.sqrt(np.maximum(values, 1e-15 * values.max()))
@@ -309,9 +315,10 @@ def _conjugate_gradients(apply: Callable[[Float], Float], right: Float, start: F
 def sample(
     columns: Columns, fields: PeriodFields | None, seen: Seen, found: Solution, seed: int
 ) -> tuple[Solution, Float]:
-    """Draw coefficients and field, and nu, from their posterior.
+    """Draw the coefficients of ``columns``, the ``fields``, and nu, from their posterior given what was ``seen``.
 
-    Solving for data and prior that are perturbed by their own covariance gives an exact draw.
+    Solving for data and prior that are perturbed by their own covariance gives an exact draw.  ``found`` is
+    the posterior mean, and the same ``seed`` gives the same draw.
     """
     rng = simulation(seed)
     nu, error = seen.sample(rng)
@@ -392,7 +399,11 @@ def fit(totals: TripTotals) -> CongestionModel:
 def _noisy_values(
     around: Linearised, at: Float, counts: Float, count_variance: Float, tau: Float, correlation: float
 ) -> Seen:
-    """Totals as noisy values of eta; an uncertain count makes them noisier the farther off an edge may be."""
+    """Return totals, linearised ``around`` the prediction ``at``, as noisy values of eta.
+
+    An uncertain count (``counts`` and ``count_variance``) makes them noisier the farther off an edge may be (``tau``);
+    ``correlation`` is that of nu between periods.
+    """
     slope = around.slope
     steep = counts * slope
     error = (around.tilt_sd**2 + COUNT_DISPERSION * counts * slope**2 + count_variance * (slope * tau) ** 2) / steep**2
@@ -404,7 +415,11 @@ def _noisy_values(
 def _choose_fields(
     columns: Columns, fields: PeriodFields, seen: Seen, half: Bool, start: Solution | None
 ) -> tuple[bool, PeriodFields | None]:
-    """Whether only levels are kept; else how smooth the fields are: by cross-validation on two halves of the edges."""
+    """Choose whether only levels are kept; else how smooth the fields are.
+
+    By cross-validation: ``columns`` and ``fields`` are fitted to what was ``seen`` outside one ``half`` of the edges,
+    beginning at ``start``, and predict that half.
+    """
     weight = 1 / (seen.error + seen.tau**2)
     start = start if start is not None and len(start.beta) == len(columns.ridge) else None
 
@@ -439,7 +454,10 @@ def _choose_fields(
 
 
 def _edge_effect_variance(seen: Seen, hidden: Float, size: Float, crowd: Float) -> tuple[Float, float]:
-    """Estimate the standard deviation of nu, and its correlation between periods, from predictions of hidden edges."""
+    """Estimate the standard deviation of nu, and its correlation between periods.
+
+    From what was ``seen`` and the predictions of ``hidden`` edges; it depends on ``size``, prediction and ``crowd``.
+    """
     error, total = seen.values - hidden, seen.error + seen.tau**2
     power = np.minimum(error**2, OUTLIER**2 * total) - seen.error
     tau = np.empty_like(error)
@@ -458,9 +476,10 @@ def _edge_effect_variance(seen: Seen, hidden: Float, size: Float, crowd: Float) 
 
 
 def _binned_variance(power: Float, weight: Float, fact: Float, least: float, prior: float, typical: float) -> Float:
-    """A variance (or a factor of it) that depends on a fact: means of bins, shrunk to the overall mean, interpolated.
+    """Return a variance (or a factor of it) that depends on a ``fact``, and is at least ``least``.
 
-    ``prior`` is the weight of the prior value ``typical``.
+    It interpolates means of ``power`` over bins, with this ``weight``, shrunk to the overall mean.  ``prior`` is the
+    weight of the prior value ``typical``.
     """
     which = np.searchsorted(np.quantile(fact, np.linspace(0, 1, BINS + 1)[1:-1]), fact, side="right")
     size, sums, weights = (np.bincount(which, x, BINS) for x in (None, weight * power, weight))

@@ -92,7 +92,7 @@ def estimate_times(totals: TripTotals) -> ModelTimes:
 
 
 def _deviations(model: CongestionModel, seed: int) -> tuple[Float, Float]:
-    """How far a posterior sample is from the prediction: by what edges share, and by single edges."""
+    """Return how far a posterior sample is from the prediction: by what edges share, and by single edges."""
     drawn, own = sample(model.solution.columns, model.fields, model.seen, model.solution, seed)
     return drawn.expected - (model.prediction - model.level), own
 

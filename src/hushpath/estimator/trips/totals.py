@@ -130,7 +130,7 @@ def linearise(totals: TripTotals, guess: Float) -> Linearised:
 
 
 def _period_sums(totals: TripTotals, guess: Float) -> tuple[Float, Float, Float]:
-    """Sums over the edges of each period: the slope of tilts by the level, tilts, and their noise variance."""
+    """Return sums over the edges of each period: the slope of tilts by the level, tilts, and their noise variance."""
     around = linearise(totals, guess)
     slope = np.maximum((around.passes * around.slope).sum(axis=1, keepdims=True), 0.0)
     noise = np.maximum((around.tilt_sd**2).sum(axis=1, keepdims=True), 1e-300)

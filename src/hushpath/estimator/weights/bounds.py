@@ -58,7 +58,7 @@ def keep_sums(noisy: NoisyEdges) -> Int:
 
 
 def within_bounds(lines: Lines, wanted: Float, low: Int, high: Int) -> Int:
-    """Return whole lattice steps within bounds whose sums along lines are near those of the wanted weights."""
+    """Return lattice steps between ``low`` and ``high`` whose sums along ``lines`` are near those of ``wanted``."""
     out = np.clip(np.floor(np.clip(wanted, low, high) + 0.5).astype(np.int64), low, high)
     nearest_sums(sealed(lines.start), sealed(lines.order), np.asarray(wanted, np.float64), low, high, out)
     return out
@@ -80,7 +80,7 @@ def lines_to_keep(noisy: NoisyEdges, wanted: Float) -> Lines:
 
 
 def _is_significant(added: Float, group: Int, count: int) -> Bool:
-    """For each group whether the sum of what is added to its edges exceeds what random signs would give."""
+    """Return for each group whether the sum of what is added to its edges exceeds what random signs would give."""
     total, square = (np.bincount(group, weights=one, minlength=count) for one in (added, added**2))
     return np.asarray(np.abs(total) > SIGNIFICANCE * np.sqrt(square))
 
@@ -96,7 +96,7 @@ def noise_along_paths(noisy: NoisyEdges) -> PathErrors:
 
 
 def _suits_sums(strategy: Strategy) -> bool:
-    """Where sums were measured; and in forests too large, or too small, for a model of the weights."""
+    """Return whether sums were measured, or a forest is too large or too small for a model of the weights."""
     topology = strategy.topology
     if measures_sums(strategy):
         return True

@@ -114,7 +114,10 @@ def edge_facts(topology: Topology) -> EdgeFacts:
 
 
 def _hop_usage(start: Int, heads: Int, edges: Int, roots: Int, count: int) -> tuple[Float, Float]:
-    """The share of sampled pairs whose path of fewest hops uses each street, and the mean hop count of each node."""
+    """Return the share of sampled pairs whose path of fewest hops uses each street, and the mean hops to each node.
+
+    ``start``, ``heads`` and ``edges`` are the arcs of the skeleton with ``count`` streets; ``roots`` are the sample.
+    """
     n = len(start) - 1
     found: list[tuple[Float, Float]] = []
 
@@ -129,7 +132,7 @@ def _hop_usage(start: Int, heads: Int, edges: Int, roots: Int, count: int) -> tu
 
 
 def _proxy_usage(topology: Topology) -> Float:
-    """The share of sampled pairs whose shortest path by the proxy uses each edge."""
+    """Return the share of sampled pairs whose shortest path by the proxy uses each edge."""
     proxy = np.asarray(topology.proxy, np.float64)
     known = proxy[np.isfinite(proxy)]
     middle = max(float(known.mean()), 1e-300) if len(known) else 1.0

@@ -6,9 +6,9 @@ that edges share do not average out along a route.  So each sample contains
 * the uncertainty of the regression coefficients and of the bias correction (``regression``),
 * the uncertainty of each weight, with fields that neighbours share (``fields.ErrorFields``);
 
-what routes share beyond that (``route_errors``) is returned beside the samples.
+what routes share beyond that (``accuracy``) is returned beside the samples.
 
-A parametric bootstrap (``bootstrap``) shows how far to trust the samples: each replicate is estimated again from
+A parametric bootstrap (``accuracy``) shows how far to trust the samples: each replicate is estimated again from
 scratch by the estimator that answers, and its true distances are known.  The truths of replicates are sampled with
 coefficients and correction at their point estimates: they are what the fitted model describes, and the fit of a
 replicate makes the errors of fitting again.
@@ -26,10 +26,9 @@ from ...arrays import Float, Int
 from ...network.topology import Topology
 from ...noise import simulation
 from ...progress import steps
+from ..accuracy import replicate, shared_variance
 from ..base import NoisyEdges
-from ..bootstrap import replicate
 from ..fields import RANGES, ErrorFields
-from ..route_errors import shared_variance
 from .regression import BiasCorrection, Observed, Regression, square_root
 from .shrink import fit_regression
 
@@ -84,7 +83,7 @@ class PosteriorModel:
         return replace(self, fitted=fitted, correction=correction)
 
     def sample(self, fields: ErrorFields, shares: Float, count: int, seed: int) -> Float:
-        """Sample all weights jointly."""
+        """Sample all weights ``count`` times; ``shares`` of the error variance follow ``fields`` drawn by ``seed``."""
         from scipy.special import ndtr
 
         rng, fitted, observed = simulation(seed), self.fitted, self.fitted.observed
@@ -144,7 +143,10 @@ def sample_posterior(
 
 
 def _shared_sd(topology: Topology, model: PosteriorModel, samples: Float, corrections: Float) -> float:
-    """The error that routes share beyond that of the samples, as far as it is significant."""
+    """Return the error that routes of ``topology`` share beyond that of the ``samples``, as far as it is significant.
+
+    ``corrections`` (one per replicate) remove from the residuals of the ``model`` what estimates owe to noise.
+    """
     flipped = model.residuals * simulation(600).choice([-1.0, 1.0], (SIGN_FLIPS, len(model.mean)))
     found = model.shared_variance(topology, np.vstack([model.residuals, flipped, samples - samples.mean(axis=0)]))
     seen, chance, sampled = found[0], found[1 : SIGN_FLIPS + 1], found[SIGN_FLIPS + 1 :]

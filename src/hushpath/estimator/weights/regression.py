@@ -134,7 +134,10 @@ class Observed:
         return Evidence(np.hstack([likelihoods, rows[:, -1:]]) + 1e-30, slopes / scale[:, None])
 
     def posterior(self, location: Float, residuals: ResidualModel, classes: Int, uniform: Float) -> Posterior:
-        """Compute the posterior distribution of each weight."""
+        """Compute the posterior of each weight, whose log has ``residuals`` by its class around its ``location``.
+
+        ``classes`` are those of the edges, and ``uniform`` numbers in [0, 1] the levels of samples, one row each.
+        """
         m = len(location)
         moments, samples, scale = np.empty((4, m)), np.empty((len(uniform), m)), residuals.scale(location)
         seen = NoisyValues(self.gaussian, self.values, self.scales, location, scale, CELLS, OFFSET, self.low, self.high)
@@ -280,7 +283,11 @@ def fit(
     observed: Observed, columns: Float, groups: tuple[Int, ...], classes: Int, start: Float, residuals: ResidualModel,
     rounds: int = 12, max_edges: int = FIT_EDGES,
 ) -> Regression:  # fmt: skip
-    """Fit coefficients (Fisher scoring, ridge penalties by empirical Bayes) and residuals (EM) in turns."""
+    """Fit coefficients (Fisher scoring, ridge penalties by empirical Bayes) and ``residuals`` (EM) in turns.
+
+    ``observed``, ``columns``, ``groups`` and ``classes`` are as in `Regression`; coefficients begin at ``start``, and
+    ``rounds`` of turns see a sample of ``max_edges``.
+    """
     m, width = columns.shape
     sample = np.arange(m) if m <= max_edges else np.sort(simulation(2).choice(m, max_edges, replace=False))
     seen, x, kinds = observed.subset(sample), columns[sample], classes[sample]
@@ -320,7 +327,10 @@ def fit(
 
 
 def _scores(seen: Observed, location: Float, residuals: ResidualModel, classes: Int) -> tuple[Float, Float]:
-    """The derivative of each log likelihood by its location, and its mean square among similar locations."""
+    """Return the derivative of each log likelihood by its location, and its mean square among similar locations.
+
+    ``seen`` are the noisy weights, ``location``, ``residuals`` and ``classes`` the model of the true ones.
+    """
     evidence, shares = seen.evidence(location, residuals.scale(location)), residuals.shares[classes]
     total = (evidence.likelihoods * shares).sum(1)
     score = (evidence.slopes * shares[:, :-1]).sum(1) / np.maximum(total, 1e-300)

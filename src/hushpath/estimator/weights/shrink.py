@@ -10,8 +10,8 @@ Five steps, each of which sees only what was published:
 4. *Scale*: a distance is a minimum over paths, and the minimum over mean weights exceeds the mean minimum.  One factor,
    from distances over posterior samples, corrects this selection bias; another corrects what noisy weights along routes
    show of the means.
-5. *Mixing*: a share of the noisy weights themselves is mixed in.  A parametric bootstrap (``bootstrap``) tells which
-   share has the smallest error; an error that means share along routes (``route_errors``), which the bootstrap of a
+5. *Mixing*: a share of the noisy weights themselves is mixed in.  A parametric bootstrap (``accuracy``) tells which
+   share has the smallest error; an error that means share along routes (``accuracy``), which the bootstrap of a
    wrong model cannot show, is added to it.
 """
 
@@ -31,14 +31,12 @@ from ...measurement.samples import distances, usage
 from ...measurement.strategy import Strategy
 from ...network.topology import Topology
 from ...noise import simulation
+from ..accuracy import replicate, shared_error
 from ..base import MIN_EDGES, NoisyEdges, WeightEstimator, measures_single_edges
-from ..bootstrap import replicate
-from ..route_errors import shared_error
 from .bounds import clip_weights
 from .facts import EdgeFacts, edge_facts, standardise
 from .regression import OFFSET, BiasCorrection, Observed, Regression, ResidualModel, fit
 
-NEGLIGIBLE_NOISE = 1e9  # where a value is so many times the noise, noise does not matter (or the file is damaged)
 DIFFUSION_STEPS = (1, 2, 4, 8, 16, 32)  # from edge to edge
 FOLDS, FEW_FOLDS, ROUTE_FOLDS = 10, 5, 5
 MAX_EDGES = 4_000_000  # beyond, it takes minutes and gigabytes, and must be asked for by name
@@ -83,10 +81,9 @@ Shrink = Callable[[NoisyEdges], ShrunkWeights]
 
 def shrink_weights(noisy: NoisyEdges) -> Int:
     """Estimate weights by all five steps."""
-    unit = noisy.unit if len(noisy.scales) else 0.0
-    few = len(noisy.edges) < max(MIN_EDGES, noisy.topology.num_edges)
-    if few or not (noisy.scales > 0).all() or np.abs(noisy.values).max() > NEGLIGIBLE_NOISE * unit:
+    if len(noisy.edges) < noisy.topology.num_edges or not noisy.can_be_modelled:
         return clip_weights(noisy)
+    unit = noisy.unit
     fitted = fit_regression(noisy.topology, Observed.from_edges(noisy))
     shrunk = _shrink(fitted, noisy.topology)
     shared = shared_error_of_means(noisy.topology, np.exp(fitted.public_location), shrunk, fitted.observed.values)
@@ -102,7 +99,7 @@ def shrink_once(noisy: NoisyEdges, additive: float | None = None) -> ShrunkWeigh
 
 
 def _shrink(fitted: Regression, topology: Topology) -> ShrunkWeights:
-    """Steps 3 and 4."""
+    """Run steps 3 and 4."""
     observed = fitted.observed
     found = fitted.posterior(SAMPLES if len(observed.values) <= LARGE_NETWORK else FEW_SAMPLES)
     added = BiasCorrection.fit(topology, fitted, found.mean).added(found.mean)
@@ -128,10 +125,10 @@ def fit_regression(topology: Topology, observed: Observed, additive: float | Non
 def fit_to_facts(
     topology: Topology, observed: Observed, additive: float | None = None, rounds: int = ROUNDS[0]
 ) -> tuple[Regression, int]:
-    """Run step 1, and return the regression and how many of its columns are log lengths.
+    """Run step 1 on what was ``observed``, and return the regression and how many of its columns are log lengths.
 
-    Only public facts are regressors, so predictions contain hardly any noise of single edges.  Without ``additive``
-    the value with the largest likelihood is taken.
+    Only public facts of ``topology`` are regressors, so predictions contain hardly any noise of single edges.  Without
+    ``additive`` the value with the largest likelihood is taken; ``rounds`` are those of `regression.fit`.
     """
     facts = edge_facts(topology)
     if additive is None:
@@ -142,7 +139,7 @@ def fit_to_facts(
 
 
 def _fit_facts(facts: EdgeFacts, observed: Observed, additive: float, *cost: int) -> tuple[Regression, int]:
-    """Step 1 for one value of ``additive``."""
+    """Run step 1 for one value of ``additive``."""
     lengths, unknown = _log_lengths(facts, observed)
     columns = np.hstack([np.ones((len(lengths), 1)), lengths, facts.traits])
     classes = np.unique(np.where(unknown, 2, facts.bridge), return_inverse=True)[1]
@@ -157,7 +154,7 @@ def _fit_facts(facts: EdgeFacts, observed: Observed, additive: float, *cost: int
 
 
 def _log_lengths(facts: EdgeFacts, observed: Observed) -> tuple[Float, Bool]:
-    """Logarithms of lengths on the scale of the weights, and where one of them is unknown."""
+    """Return logarithms of lengths on the scale of the weights, and where one of them is unknown."""
     m = len(observed.values)
     columns: list[Float] = []
     unknown = np.zeros(m, np.bool_)
@@ -177,7 +174,7 @@ def _log_lengths(facts: EdgeFacts, observed: Observed) -> tuple[Float, Bool]:
 
 
 def _expected_from_length(length: Float, values: Float) -> Float:
-    """Expected weights from lengths: proportional, plus a constant that every edge has if the data show one.
+    """Return weights expected from lengths: proportional, plus a constant that every edge has if the data show one.
 
     Such a constant is a stop or a crossing, or all that is known of an edge whose length is a rough guess.  Noise has
     mean 0, so weighted least squares are unbiased.
@@ -196,7 +193,7 @@ def _expected_from_length(length: Float, values: Float) -> Float:
 
 
 def _neighbour_columns(facts: EdgeFacts, fitted: Regression, lengths: int) -> Float:
-    """Residuals of similar edges, never of the edge itself, and what lengths predict of those edges.
+    """Return residuals of similar edges, never of the edge itself, and what lengths predict of those edges.
 
     With both, a regression can use the weights of neighbours as a whole where they predict better than a length.
     """
@@ -214,7 +211,7 @@ def _neighbour_columns(facts: EdgeFacts, fitted: Regression, lengths: int) -> Fl
 
 
 def _neighbour_means(facts: EdgeFacts, values: Float, reliability: Float) -> list[Float]:
-    """Weighted means over the groups of each edge, and over edges nearby, the edge itself left out."""
+    """Return weighted means over the groups of each edge, and over edges nearby, the edge itself left out."""
     columns = [
         (np.bincount(group, values)[group] - values) / (np.bincount(group, reliability)[group] - reliability + 0.5)
         for group in facts.groups
@@ -239,7 +236,7 @@ def _neighbour_means(facts: EdgeFacts, values: Float, reliability: Float) -> lis
 
 
 def _hidden_usage(topology: Topology, fitted: Regression) -> Float:
-    """How much shortest paths use each edge when its own noisy weight is hidden, one fold at a time."""
+    """Return how much shortest paths use each edge when its own noisy weight is hidden, one fold at a time."""
     found = fitted.posterior()
     fold, used = simulation(4).integers(0, ROUTE_FOLDS, topology.num_edges), np.zeros(topology.num_edges)
     for k in range(ROUTE_FOLDS):
@@ -249,7 +246,7 @@ def _hidden_usage(topology: Topology, fitted: Regression) -> Float:
 
 
 def _route_factor(fitted: Regression, mean: Float, sd: Float) -> float:
-    """A factor for the means, from the length of routes in noisy weights relative to their length in means.
+    """Return a factor for the means, from the length of routes in noisy weights relative to their length in means.
 
     The noise of an edge did not choose the route, so noisy weights along routes are right on average.  Means are not,
     if the edges that routes prefer have something in common that no fact shows.  Where each mean is nearly certain,
@@ -269,10 +266,11 @@ def _route_factor(fitted: Regression, mean: Float, sd: Float) -> float:
 
 
 def shared_error_of_means(topology: Topology, expected: Float, shrunk: ShrunkWeights, values: Float) -> float:
-    """Estimate the relative error that posterior means share along routes suggested by public facts.
+    """Estimate the relative error that ``shrunk`` means share along routes over ``expected`` weights of ``topology``.
 
-    Such routes prefer edges that facts underestimate, so all of them are longer than the means say, while the truth
-    has better ones.  That is no error of distances, and is divided out.  Routes *shorter* than the means say would be.
+    ``values`` are the noisy weights.  Such routes prefer edges that facts underestimate, so all of them are longer than
+    the means say, while the truth has better ones.  That is no error of distances, and is divided out.  Routes
+    *shorter* than the means say would be.
     """
     used, mean = usage(topology, expected), shrunk.mean
     length = float(used @ mean)
@@ -283,7 +281,11 @@ def shared_error_of_means(topology: Topology, expected: Float, shrunk: ShrunkWei
 
 
 def best_share(noisy: NoisyEdges, samples: Sequence[Float], shared: float, unit: float, shrink: Shrink) -> float:
-    """Return the share of noisy weights with the smallest error in a parametric bootstrap."""
+    """Return the share of noisy weights with the smallest error in a parametric bootstrap.
+
+    ``samples`` of the weights, in units of noise (``unit`` lattice steps), are the truths; ``shrink`` estimates again,
+    and ``shared`` is an error along routes that is added to that of the means.
+    """
     part, kept = _bootstrap_part(noisy)
     count = min(max(BOOTSTRAP_EDGES // max(len(kept), 1), 1), MAX_REPLICATES, len(samples))
     risks = [_relative_risks(part, samples[i][kept], shared, unit, shrink, i) for i in range(count)]
@@ -293,7 +295,10 @@ def best_share(noisy: NoisyEdges, samples: Sequence[Float], shared: float, unit:
 
 
 def _relative_risks(noisy: NoisyEdges, sample: Float, shared: float, unit: float, shrink: Shrink, turn: int) -> Float:
-    """The expected error of each share, relative to that of the noisy weights alone, in one replicate."""
+    """Return the expected error of each share, relative to that of the noisy weights alone, in replicate ``turn``.
+
+    ``sample`` is its truth; ``shared``, ``unit`` and ``shrink`` are those of `best_share`.
+    """
     truth, measured = replicate(noisy, sample * unit, simulation(7 + turn))
     again = shrink(measured)
     true = distances(noisy.topology, truth / unit)
@@ -305,7 +310,7 @@ def _relative_risks(noisy: NoisyEdges, sample: Float, shared: float, unit: float
 
 
 def _bootstrap_part(noisy: NoisyEdges) -> tuple[NoisyEdges, Int]:
-    """The network, or the neighbourhood of a public node with enough edges; and which edges these are."""
+    """Return the network, or the neighbourhood of a public node with enough edges; and which edges these are."""
     whole, m = noisy.topology, noisy.topology.num_edges
     if m <= BOOTSTRAP_PART:
         return noisy, np.arange(m)

@@ -11,7 +11,7 @@ shared, and the prior variance is raised until it explains them.
 
 The error of distances follows (`path_errors`): the variance of the best linear estimate, plus what all predictions may
 be off together.  Bounds make answers better than that, and an estimated prior variance makes them worse; a parametric
-bootstrap (``bootstrap``) measures by which factor.
+bootstrap (``accuracy``) measures by which factor.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from ...measurement.blocks import LineBlock
 from ...measurement.lines import PathVariances
 from ...measurement.strategy import Strategy
 from ...noise import simulation, stds
+from ..accuracy import error_quantile, replicate
 from ..base import MIN_EDGES, LeastSquaresEdges, NoisyEdges, PathErrors, WeightEstimator, measures_sums
-from ..bootstrap import error_quantile, replicate
 from .bounds import MAX_EDGES, keep_sums, lines_to_keep, noise_along_paths, within_bounds
 from .regression import Observed, square_root
-from .shrink import NEGLIGIBLE_NOISE, fit_to_facts
+from .shrink import fit_to_facts
 
 QUANTILES = 16  # of the distribution of a weight, for its variance
 LENGTHS = (4, 16, 64, 256, 1024)  # of stretches of lines in which shared errors are looked for
@@ -43,22 +43,17 @@ MIN_FACTOR, MAX_FACTOR = 0.6, 1.1  # the bootstrap shows what bounds gain, not t
 
 def estimate_with_prior(noisy: NoisyEdges) -> Int:
     """Return the best linear estimate within the bounds; without sums or a model, the estimate of ``sums``."""
-    if not isinstance(noisy, LeastSquaresEdges) or not _can_be_modelled(noisy):
+    if not isinstance(noisy, LeastSquaresEdges) or not noisy.can_be_modelled:
         return keep_sums(noisy)
     return SumsWithPrior.fit(noisy).within_bounds()
 
 
 def path_errors(noisy: NoisyEdges) -> PathErrors:
     """Return the error of distances, calibrated by a parametric bootstrap."""
-    if not isinstance(noisy, LeastSquaresEdges) or not _can_be_modelled(noisy):
+    if not isinstance(noisy, LeastSquaresEdges) or not noisy.can_be_modelled:
         return noise_along_paths(noisy)
     found = SumsWithPrior.fit(noisy)
     return replace(found.path_errors, factor=noisy.unit * _bootstrap_factor(found))
-
-
-def _can_be_modelled(noisy: NoisyEdges) -> bool:
-    enough = len(noisy.edges) >= MIN_EDGES and bool((noisy.scales > 0).all())
-    return enough and bool(np.abs(noisy.values).max() <= NEGLIGIBLE_NOISE * noisy.unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +108,7 @@ class SumsWithPrior:
 
 
 def _stretches(block: LineBlock, length: int) -> tuple[Int, Int]:
-    """Where stretches of so many edges begin and end, line by line; the remainder of a line is left out."""
+    """Return where stretches of so many edges begin and end, line by line; the remainder of a line is left out."""
     lines = block.lines
     place, lengths = lines.place[lines.order], np.repeat(lines.lengths, lines.lengths)
     first = np.flatnonzero((place % length == 0) & (place + length <= lengths))
@@ -121,7 +116,11 @@ def _stretches(block: LineBlock, length: int) -> tuple[Int, Int]:
 
 
 def combine(block: LineBlock, noise_variance: Float, estimates: Float, mean: Float, variance: Float) -> Float:
-    """Return the best linear estimate of weights from measured sums and a prior."""
+    """Return the best linear estimate of weights from the sums measured by a ``block`` and a prior.
+
+    ``estimates`` are the weights by least squares, ``noise_variance`` that of every measured number, and ``mean`` and
+    ``variance`` the prior of each weight.
+    """
     runs, count, total = block.runs, len(block.runs.first), block.totals(estimates)
     single = 1 / (1 / noise_variance[count:] + 1 / variance)
     edges = (estimates / noise_variance[count:] + mean / variance) * single
@@ -131,7 +130,7 @@ def combine(block: LineBlock, noise_variance: Float, estimates: Float, mean: Flo
 
 
 def _prior(noisy: LeastSquaresEdges, observed: Observed) -> tuple[Float, Float, Float, Float]:
-    """Prior mean and variance, shared standard deviations, and samples, as in `SumsWithPrior`.
+    """Return prior mean and variance, shared standard deviations, and samples, as in `SumsWithPrior`.
 
     The total is as measured.  What predictions share: the noise of the total, and shares of it by the uncertainty of
     the coefficients.
@@ -144,17 +143,16 @@ def _prior(noisy: LeastSquaresEdges, observed: Observed) -> tuple[Float, Float, 
     factor = max(float(observed.values.sum()), 0.0) / max(float(found.mean.sum()), 1e-300)
     mean, variance = found.mean * factor, found.samples[:QUANTILES].var(axis=0) * factor**2 + MIN_VARIANCE
     total = max(float(mean.sum()), 1e-300)
-    noise = stds(noisy.law, noisy.group_scales)
-    known = PathVariances.of(noisy.block, np.repeat(noise**2, noisy.block.group_sizes))
     start = noisy.block.lines.start
-    total_sd = float(np.sqrt(known.between(start[:-1], start[1:]).sum())) / noisy.unit
+    noise_variance = noise_along_paths(noisy).independent.between(start[:-1], start[1:])
+    total_sd = float(np.sqrt(noise_variance.sum())) / noisy.unit
     shared_sd = mean * (fitted.columns @ square_root(fitted.covariance)).T
     shared_sd -= mean * (shared_sd.sum(axis=1, keepdims=True) / total)
     return mean, variance, np.vstack([shared_sd, mean * (total_sd / total)]), found.samples[QUANTILES:] * factor
 
 
 def _bootstrap_factor(found: SumsWithPrior) -> float:
-    """The factor by which errors along paths exceed their predicted standard deviation in a parametric bootstrap.
+    """Return the factor by which errors along paths exceed their predicted standard deviation, by a bootstrap.
 
     Few replicates vary by chance.  So do the errors of plain sums in the same replicates, whose standard deviation is
     known; the factor is relative to theirs.
@@ -178,7 +176,7 @@ def _bootstrap_factor(found: SumsWithPrior) -> float:
 
 
 def _suits(strategy: Strategy) -> bool:
-    """Where sums were measured in a forest that is neither tiny nor huge."""
+    """Return whether sums were measured in a forest that is neither tiny nor huge."""
     topology = strategy.topology
     modelled = MIN_EDGES <= topology.num_edges <= MAX_EDGES
     return modelled and measures_sums(strategy) and not topology.directed and is_forest(topology)
