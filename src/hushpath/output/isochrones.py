@@ -272,7 +272,7 @@ def rasterize(grid: Grid, topology: Topology, places: Float, weights: Float, lay
 
 
 def extend(times: Float, touched: Any, reach: float, cell: float) -> Float:
-    """Extend ``times`` to cells (of width ``cell``) within ``reach``: each takes those of the nearest ``touched`` cell."""
+    """Extend ``times`` to cells of width ``cell`` up to ``reach`` away: each takes those of the nearest ``touched`` one."""
     from scipy.ndimage import distance_transform_edt
 
     distance, nearest = distance_transform_edt(~touched, return_indices=True)
