@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from .noise import Noise
     from .output.formats import export
     from .output.matrix import write_matrix
-    from .output.page.write import write_explorer
+    from .output.page.explorer import write_explorer
     from .planning.plan import plan, plan_trips
     from .privacy.accounting import Budget
     from .privacy.ledger import Ledger
@@ -69,7 +69,7 @@ _MODULES = {
     "output.formats": ("export",),
     "noise": ("Noise",),
     "output.matrix": ("write_matrix",),
-    "output.page.write": ("write_explorer",),
+    "output.page.explorer": ("write_explorer",),
     "privacy.accounting": ("Budget",),
     "privacy.ledger": ("Ledger",),
     "privacy.units": ("TripUnit", "WeightUnit"),

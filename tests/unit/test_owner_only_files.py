@@ -13,7 +13,7 @@ import hushpath
 from hushpath.cli.app import app
 from hushpath.io.container import replacing
 from hushpath.lab.runner import Store
-from hushpath.output.report.page import write_file
+from hushpath.output.report.html import write_file
 from hushpath.releasing.evaluate import evaluate
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="no modes")

@@ -24,9 +24,9 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Write a report of a release.  NOT PRIVATE (mode 0600) but for sections that say otherwise, unless --public."""
-    from ..output.report.canvas import needs_matplotlib
+    from ..output.report.html import ReportTexts
+    from ..output.report.pictures import needs_matplotlib
     from ..output.report.release import write_report
-    from ..output.report.texts import ReportTexts
     from ..progress import shown
     from ..published.release import load
     from ..published.statement import NOT_PRIVATE, OWNER_ONLY

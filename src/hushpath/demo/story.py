@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from ..extras import absent, installed
-from ..output.page.write import write_explorer
-from ..output.report.page import make_folder
+from ..output.page.explorer import write_explorer
+from ..output.report.html import ReportTexts, make_folder
 from ..output.report.release import query_pairs, write_report
-from ..output.report.texts import ReportTexts
 from ..planning.trips import TripPlan
 from ..published.release import in_periods, load
 from ..published.statement import NOT_PRIVATE, OWNER_ONLY

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..estimator.registry import ESTIMATORS
-from ..output.report import canvas
-from ..output.report.canvas import GREY, INK, colour, mark, panels, plain, png, whole_decades
+from ..output.report import pictures as canvas
+from ..output.report.pictures import GREY, INK, colour, mark, panels, plain, png, whole_decades
 from ..published.statement import NOT_PRIVATE
 from . import tables as t
 from .cases import MAIN_WEIGHTS

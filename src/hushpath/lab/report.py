@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ..estimator.registry import ESTIMATORS
 from ..mechanism.registry import MECHANISMS
-from ..output.report import page
-from ..output.report.page import address, bullets, figure, note, records, section, short, write_file
+from ..output.report import html as page
+from ..output.report.html import address, bullets, figure, note, records, section, short, write_file
 from ..published.statement import NOT_PRIVATE
 from . import pictures as draw
 from . import tables as t

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CannotError, OptionError
-from ..output.report.canvas import needs_matplotlib
-from ..output.report.page import make_folder, write_file
+from ..output.report.html import make_folder, write_file
+from ..output.report.pictures import needs_matplotlib
 from ..published.statement import NOT_PRIVATE
 from .cases import FULL, Scope, make_cases, measurements
 from .networks import own_network

@@ -272,7 +272,7 @@ def rasterize(grid: Grid, topology: Topology, places: Float, weights: Float, lay
 
 
 def extend(times: Float, touched: Any, reach: float, cell: float) -> Float:
-    """Extend ``times`` to cells of width ``cell`` up to ``reach`` away: each takes those of the nearest ``touched`` one."""
+    """Extend ``times`` to all cells (``cell`` wide) within ``reach``, each from the nearest ``touched`` one."""
     from scipy.ndimage import distance_transform_edt
 
     distance, nearest = distance_transform_edt(~touched, return_indices=True)

@@ -3,6 +3,8 @@
 Works for any network and release.  Without a ``Comparison`` everything on the page is public and the page says so;
 with one it has one more section, which compares with the true data, and a banner that says what may be published.
 Every section is a function of what it may see: only ``accuracy_section`` takes a ``Comparison``.
+
+Notebooks show parts of it: a summary of a release or of a plan, and the map page in a frame.
 """
 
 from __future__ import annotations
@@ -12,19 +14,23 @@ from html import escape
 from os import PathLike
 from typing import NamedTuple
 
+from ..._validate import integer
 from ...network.labels import Label
 from ...network.topology import Topology
-from ...planning.result import Plan
+from ...planning.result import Plan, Sweep
 from ...planning.trips import TripPlan
 from ...published.promise import Promise, up
 from ...published.quantity import format_interval
 from ...published.release import Release, in_periods
 from ...published.statement import NOT_PRIVATE, Statement
 from ...releasing.evaluate import Comparison, Evaluation
-from .page import bullets, facts, figure, folded, lists, note, row, section, short, table, write_page
+from ..page.explorer import explorer
+from .html import ReportTexts, bullets, facts, figure, folded, lists, note, row, section, short, table, write_page
 from .pictures import error_by_hops, true_against_released
-from .texts import ReportTexts
 
+# A notebook has its own style, light or dark; this adds what it lacks.
+ALARM = "background:#b00020;color:#fff;font-weight:700;padding:.4em .8em;border-radius:.3em"
+HEIGHTS = 200, 5000  # pixels
 LEAD = "All distances of a network, released once; the weights stay with their owner."
 
 
@@ -117,15 +123,11 @@ def promise_html(promise: Promise) -> str:
 
 def _risk_table(promise: Promise) -> str:
     """Return the table of a promise; every cell names its column, for screens too narrow for a table."""
-    head = "".join(f"<th>{escape(column)}</th>" for column in promise.columns)
-    rows = (
-        "".join(
-            f'<td data-label="{escape(column)}">{escape(cell)}</td>'
-            for column, cell in zip(promise.columns, risk.row(), strict=True)
-        )
-        for risk in promise.risks
-    )
-    return f'<table class="risks"><tr>{head}</tr>{"".join(f"<tr>{cells}</tr>" for cells in rows)}</table>'
+    rows = ["".join(f"<th>{escape(column)}</th>" for column in promise.columns)]
+    for risk in promise.risks:
+        cells = zip(promise.columns, risk.row(), strict=True)
+        rows.append("".join(f'<td data-label="{escape(name)}">{escape(text)}</td>' for name, text in cells))
+    return f'<table class="risks">{"".join(f"<tr>{one}</tr>" for one in rows)}</table>'
 
 
 def _map_section(texts: ReportTexts) -> str:
@@ -241,3 +243,57 @@ def _commands_section(texts: ReportTexts) -> str:
         f"<h3>{escape(why)}</h3><pre>{' '.join(f'<span>{escape(word)}</span>' for word in line.split())}</pre>"
         for why, line in texts.commands
     )
+
+
+# --- notebooks --------------------------------------------------------------------------------------------------------
+
+
+class Framed(NamedTuple):
+    """The page of a release as HTML for a notebook."""
+
+    html: str
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def __repr__(self) -> str:
+        return f"Framed({len(self.html):,} characters of HTML)"
+
+
+def framed(release: Release, origin: Label | None, height: int) -> Framed:
+    """Return the page in a frame that may only run its own script."""
+    integer(height, "height", *HEIGHTS)
+    page = escape(explorer(release, origin=origin))
+    style = f"width:100%;height:{height}px;border:1px solid #8888;border-radius:.4em"
+    return Framed(
+        f'<iframe sandbox="allow-scripts" style="{style}" title="Explore the release" srcdoc="{page}"></iframe>'
+    )
+
+
+def release_card(release: Release) -> str:
+    """Return the promise, the network and the meaning of the numbers as HTML."""
+    statement, topology = release.statement, release.topology
+    named = {
+        "numbers": str(statement.quantity) or "distances",
+        "network": f"{short(topology.num_nodes)} nodes, {short(topology.num_edges)} edges, "
+        f"{'directed' if topology.directed else 'undirected'}",
+        "mechanism": f"{statement.mechanism}, {statement.law} noise; decoded by {statement.read_as}",
+    }
+    if release.periods:
+        named["periods"] = release.period or ", ".join(release.periods)
+    columns = {"Release": False, "": False}
+    mark = f'<p style="{ALARM}">{escape(statement.marking)}</p>' if statement.marking else ""
+    rows = [row(columns, pair) for pair in named.items()]
+    return mark + promise_html(statement.promise) + table(columns, rows)
+
+
+def plan_card(plan: Plan | Sweep) -> str:
+    """Return the predicted errors as a table."""
+    several = plan.plans if isinstance(plan, Sweep) else (plan,)
+    cards = [candidate_table(one, ReportTexts()) for one in several]
+    if isinstance(plan, Sweep):
+        epsilons = [one.terms.budget.epsilon for one in several]
+        cards = [f"<h4>epsilon = {one:g}</h4>{card}" for one, card in zip(epsilons, cards, strict=True)]
+    unlimited = any(one.terms.budget.unlimited for one in several)
+    text = folded("Full text, with warnings", f"<pre>{escape(str(plan))}</pre>")
+    return (f'<p style="{ALARM}">{NOT_PRIVATE}: epsilon is infinite</p>' if unlimited else "") + "".join(cards) + text
