@@ -208,7 +208,7 @@ def test_full_disks_and_odd_places(rel, tmp_path, monkeypatch):
 
 def test_how_large_parts_are_depends_on_the_number_of_targets_alone(rel, monkeypatch):
     def starts(**question):
-        return [part.rows.start for part in divide([DistanceTable.ask(rel, **question)])]
+        return [part.rows.start for part in divide([DistanceTable.from_labels(rel, **question)])]
 
     for question in ({}, {"long": True}, {"interval": True}, {"dtype": "float32"}):
         assert starts(**question) == [0, 4, 8, 12, 16]

@@ -79,7 +79,7 @@ def test_every_place_shows_the_same_promise(made, tmp_path, capsys):
         assert len(promise.sentences) >= 10
         file, page = tmp_path / "x.hush", tmp_path / "x.html"
         release.save(file)
-        write_report(page, release.topology, release, None)
+        write_report(page, release)
         told = inspected(capsys, file)
         assert told.startswith(f"Protected: {promise.facts['Protected']}.\n")
         assert told.startswith(str(promise))

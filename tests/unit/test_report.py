@@ -22,7 +22,6 @@ def test_a_report_of_any_release(tmp_path, law):
     file = tmp_path / "any.html"
     write_report(
         file,
-        net.topology,
         made,
         planned,
         compare(net, made),
@@ -37,7 +36,7 @@ def test_a_report_of_any_release(tmp_path, law):
     tags = dict(re.findall(r'<span class="tag">([^<]*)</span><h2>([^<]*)</h2>', page)[i][::-1] for i in range(4))
     publishable = {heading for heading, tag in tags.items() if tag == "May be published"}
     assert publishable == {"How the mechanism was chosen"}  # a seeded release may not be published
-    write_report(file, net.topology, made, None)
+    write_report(file, made)
     assert "How the mechanism was chosen" not in file.read_text(encoding="utf-8")
 
 
@@ -49,7 +48,7 @@ def test_a_report_speaks_the_words_of_its_file(tmp_path):
         plan=hushpath.plan(net.topology, epsilon=1.0, unit=1.0, ignore_baseline=True),
         quantity=hushpath.Quantity(name="latency", unit_of_measure="ms"),
     )
-    write_report(tmp_path / "x.html", net.topology, made, None, compare(net, made), texts=ReportTexts.of(made))
+    write_report(tmp_path / "x.html", made, None, compare(net, made), texts=ReportTexts.of(made))
     page = (tmp_path / "x.html").read_text(encoding="utf-8")
     assert "released latency" in page
     assert "\u00a0ms" in page

@@ -41,7 +41,7 @@ def command(
     with shown():
         comparison = None if spec is None else spec.compare(rel, sources=sources)
         texts = ReportTexts.of(rel)
-        write_report(out, rel.topology, rel, None, comparison, title=title or texts.title, texts=texts)
+        write_report(out, rel, None, comparison, title=title or texts.title, texts=texts)
     c.print_marking(rel.statement)
     if json:
         marking = rel.statement.marking if public else OWNER_ONLY

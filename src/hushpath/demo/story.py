@@ -121,10 +121,10 @@ def run_demo(
     )
     texts = report_texts()
     report, public = out / "report.html", out / "report-public.html"
-    write_report(public, topology, published, planned, title=TITLE, texts=texts)
+    write_report(public, published, planned, title=TITLE, texts=texts)
     drawn = installed("matplotlib")
     if drawn:
-        write_report(report, topology, published, planned, comparison, title=TITLE, texts=texts)
+        write_report(report, published, planned, comparison, title=TITLE, texts=texts)
         say(f"8. Two reports: {report} (for the owner: it compares with the truth) and {public} (may be published).")
     else:
         report.unlink(missing_ok=True)  # the report of an earlier run would describe another release

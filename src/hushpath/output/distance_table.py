@@ -66,7 +66,7 @@ class DistanceTable:
     confidence: float | None = None
 
     @classmethod
-    def ask(
+    def from_labels(
         cls, release: Release, sources: Sequence[Label] | None = None, targets: Sequence[Label] | None = None, *,
         long: bool = False, dtype: Any = np.float64, interval: bool = False, confidence: float = 0.9,
     ) -> DistanceTable:  # fmt: skip

@@ -119,7 +119,7 @@ def write_matrix(
     """
     path = Path(path)
     make_table = partial(
-        DistanceTable.ask, sources=sources, targets=targets, long=long, dtype=dtype, interval=interval,
+        DistanceTable.from_labels, sources=sources, targets=targets, long=long, dtype=dtype, interval=interval,
         confidence=confidence,
     )  # fmt: skip
     if not path.suffix and not path.name.startswith("."):

@@ -68,11 +68,11 @@ def facts(named: Mapping[str, str]) -> str:
 
 def figure(picture: bytes, name: str, caption: str) -> str:
     """Embed a PNG picture, with a caption in HTML."""
-    source = address(picture, "image/png")
+    source = data_url(picture, "image/png")
     return f'<figure><img src="{source}" alt="{escape(name)}"><figcaption>{caption}</figcaption></figure>'
 
 
-def address(data: bytes, kind: str) -> str:
+def data_url(data: bytes, kind: str) -> str:
     """Return a data URL, so that the page needs no other file."""
     return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
@@ -102,7 +102,7 @@ def row(columns: Columns, values: Iterable[Any], kind: str = "", tag: str = "td"
     """Return one row of a table."""
     side = {True: ' class="n"', False: ""}
     pairs = zip(columns.values(), values, strict=True)
-    inner = "".join(f"<{tag}{side[number]}>{escape(format_value(value))}</{tag}>" for number, value in pairs)
+    inner = "".join(f"<{tag}{side[number]}>{escape(_format_cell(value))}</{tag}>" for number, value in pairs)
     return f'<tr class="{kind}">{inner}</tr>' if kind else f"<tr>{inner}</tr>"
 
 
@@ -112,7 +112,7 @@ def records(columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> st
     return table(headed, [row(headed, [one[key] for key in columns]) for one in rows])
 
 
-def format_value(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     """Format a value: numbers short, None as a dash."""
     if value is None:
         return "–"

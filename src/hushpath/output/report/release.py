@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from ..._validate import integer
 from ...network.labels import Label
-from ...network.topology import Topology
 from ...planning.result import Plan, Sweep
 from ...planning.trips import TripPlan
 from ...published.promise import Promise, up
@@ -35,14 +34,18 @@ LEAD = "All distances of a network, released once; the weights stay with their o
 
 
 def write_report(
-    path: str | PathLike[str], topology: Topology, release: Release, plan: Plan | TripPlan | None,
+    path: str | PathLike[str], release: Release, plan: Plan | TripPlan | None = None,
     comparison: Comparison | None = None, *, title: str = "A private release of distances",
     texts: ReportTexts | None = None,
 ) -> None:  # fmt: skip
-    """Write the report as one HTML file."""
+    """Write the report as the HTML file ``path``.
+
+    ``plan`` adds what was expected of ``release``, ``comparison`` the error against the true data (then the file is
+    for its owner only); ``title`` and ``texts`` are shown.
+    """
     texts = texts or ReportTexts()
     private = release.statement.private
-    parts = [_banner(release.statement, comparison is not None), _facts(topology, release.statement, plan, texts)]
+    parts = [_banner(release.statement, comparison is not None), _facts(release, plan, texts)]
 
     def add(heading: str, body: str, publishable: bool = private) -> None:
         tag = "May be published" if publishable else f"{NOT_PRIVATE}: for the data owner only"
@@ -81,8 +84,9 @@ def _banner(statement: Statement, owner: bool) -> str:
     return "".join(map(note, notes)) or note(calm, calm=True)
 
 
-def _facts(topology: Topology, statement: Statement, plan: Plan | TripPlan | None, texts: ReportTexts) -> str:
+def _facts(release: Release, plan: Plan | TripPlan | None, texts: ReportTexts) -> str:
     """Show the main figures; all public."""
+    topology, statement = release.topology, release.statement
     named = {
         "nodes": short(topology.num_nodes),
         "edges": short(topology.num_edges),
@@ -195,13 +199,10 @@ def candidate_table(plan: Plan, texts: ReportTexts) -> str:
 def forecast_table(plan: TripPlan) -> str:
     """Return the errors that a plan for trips expects, beside the baseline from public data."""
     columns = {"simulated times": False, "this release": True, "free flow, scaled": True, "free flow": True}
-    rows = [
-        row(
-            columns,
-            [one.kind, *(f"{100 * error / one.distance:.2g}\u00a0%" for error in one[2:3] + one[4:] + one[3:4])],
-        )
-        for one in plan.forecasts
-    ]
+    rows = []
+    for one in plan.forecasts:
+        errors = one[2:3] + one[4:] + one[3:4]
+        rows.append(row(columns, [one.kind, *(f"{100 * error / one.distance:.2g}\u00a0%" for error in errors)]))
     if plan.worth_it:
         verdict = f"Public free-flow times scaled by one number have {plan.gain:.2g} times that error."
     else:
