@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._version import __version__
-from .compiled import settle
+from .compiled import choose_cache_folder
 
 if TYPE_CHECKING:
     from .errors import HushpathError, HushpathWarning
@@ -92,7 +92,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-settle(Path(__file__).parent)  # here, because every kernel is imported after this
+choose_cache_folder(Path(__file__).parent)  # here, because every kernel is imported after this
 
 
 def __getattr__(name: str) -> Any:

@@ -54,7 +54,7 @@ def _answers(jobs: int, function: Callable[[Any], Any], left: dict[int, Any]) ->
     # spawn: a fork would copy the threads and locks of numerical libraries
     context = multiprocessing.get_context("spawn")
     theirs, ours = context.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(min(jobs, len(left)), context, _leave_with, (theirs,))
+    pool = ProcessPoolExecutor(min(jobs, len(left)), context, _exit_with_starter, (theirs,))
     try:
         numbers = {pool.submit(function, task): number for number, task in left.items()}
         for future in as_completed(numbers):
@@ -66,7 +66,7 @@ def _answers(jobs: int, function: Callable[[Any], Any], left: dict[int, Any]) ->
         theirs.close()
 
 
-def _leave_with(starter: Connection) -> None:
+def _exit_with_starter(starter: Connection) -> None:
     """In a worker: ignore interrupts, and exit when the process that started it does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 

@@ -179,8 +179,9 @@ def _answers_section(release: Release, texts: ReportTexts) -> str:
 
 def candidate_table(plan: Plan, texts: ReportTexts) -> str:
     """Return the mechanisms that a plan compared, the choice first."""
-    errors = [texts.measured(text) for text in ("mean error", "95th percentile", "bias", "noise of one number")]
-    columns = {"mechanism": False, "noise": False, "decoder": False, **dict.fromkeys([*errors, "numbers"], True)}
+    measured = map(texts.measured, ("mean error", "95th percentile", "bias", "noise (standard deviation)"))
+    words = dict.fromkeys(("mechanism", "noise", "decoder"), False)
+    columns = {**words, **dict.fromkeys((*measured, "measured numbers"), True)}
     rows = []
     for each in plan.candidates:
         if each.strategy is None:
