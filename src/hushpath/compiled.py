@@ -142,7 +142,7 @@ def cache_problem(folder: Path) -> str:
 
 
 def _usable(folder: Path) -> bool:
-    """Whether the folder can be written, by this user alone."""
+    """Return whether the folder can be written, by this user alone."""
     if not folder.is_dir() and not _writable(folder):
         return False
     try:
@@ -164,7 +164,7 @@ def _warn_about_refused() -> None:
 
 
 def _writable(folder: Path) -> bool:
-    """Whether files can be created in this folder, or the folder itself can be."""
+    """Return whether files can be created in this folder, or the folder itself can be."""
     while not os.path.lexists(folder) and folder != folder.parent:
         folder = folder.parent
     return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)

@@ -96,7 +96,7 @@ def distances(G_b: Graph, s: int) -> dict[int, float]:
 
 
 def sigma(p: int, h: int, epsilon: float, delta: float) -> float:
-    """Compute the noise of Algorithm 1 for separators of p vertices and depth h; in step 5, p is the size of a leaf."""
+    """Compute the noise of Algorithm 1 for epsilon, delta, separators (step 5: leaves) of p vertices, depth h."""
     delta_prime = delta / (4 * h)  # Algorithm 1, step 2
     epsilon_prime = epsilon / sqrt(4 * h * log(1 / delta_prime))  # Algorithm 1, step 2
     variance = p**2 * 2 * log(1.25 / delta_prime) / epsilon_prime**2  # the square that Lemma 12 lacks
@@ -131,7 +131,7 @@ def recursion(T: Cells, d_hat: Shortcuts, *, repaired: bool = True) -> Callable[
     S_above = {b: above(T, b, repaired=repaired) for b in T}
 
     def sides(b: str, s: int) -> list[str]:
-        """The children ba that hold s.  Repair 2: none for a vertex of Z_b, which is there already; else the first."""
+        """Return the children ba that hold s.  Repair 2: none for a vertex of Z_b, which is there; else the first."""
         found = [b + a for a in "01" if s in T[b + a].G]
         if repaired:
             return [] if s in T[b].Z else found[:1]

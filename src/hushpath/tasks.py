@@ -79,7 +79,7 @@ def _exit_with_starter(starter: Connection) -> None:
 
 
 def run_on_dask(address: str, workers: int, function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Any]:
-    """Yield the results of a Dask cluster; the keywords of a partial ``function`` are sent to each worker once.
+    """Yield the results of ``tasks`` on a Dask cluster; keywords of a partial ``function`` are sent to workers once.
 
     ``address`` is that of its scheduler, or ``local`` for ``workers`` processes on this machine.
     """

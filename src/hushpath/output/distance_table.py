@@ -70,7 +70,7 @@ class DistanceTable:
         cls, release: Release, sources: Sequence[Label] | None = None, targets: Sequence[Label] | None = None, *,
         long: bool = False, dtype: Any = np.float64, interval: bool = False, confidence: float = 0.9,
     ) -> DistanceTable:  # fmt: skip
-        """Make a table from labels; parameters as in ``hushpath.write_matrix``."""
+        """Make a table of a release from labels of nodes; all parameters are those of ``hushpath.write_matrix``."""
         find = release.topology.indices
         columns = None if targets is None else find(targets)
         return cls(release, find(sources), columns, long, np.dtype(dtype), confidence if interval else None)
@@ -186,7 +186,7 @@ class DistanceTable:
         return pa.schema(fields, metadata={**schema_metadata(self.release), **(more or {})})
 
     def batches(self, schema: Any, layout: Layout, cells: int = BLOCK_CELLS, rows: slice = ALL_ROWS) -> Iterator[Any]:
-        """Yield the table as Arrow record batches of this schema."""
+        """Yield ``rows`` as Arrow record batches of ``schema`` in its ``layout``, about ``cells`` distances each."""
         import pyarrow as pa
 
         targets = pa.array(self.target_labels if layout == "long" else [], self.label_type)

@@ -76,7 +76,12 @@ def isochrones(
     OptionError
         If a limit is not a positive number, or ``cells`` or ``reach`` is out of range.
     """
-    limits = _check_options(steps, confidence, cells, reach)
+    limits = _check_limits(steps)
+    if confidence is not None:
+        check_confidence(confidence)
+    integer(cells, "cells", 10, MOST_CELLS)
+    if reach is not None:
+        between(reach, "reach", 0, sys.float_info.max)
     topology, places = release.topology, places_of(release.topology)
     source = topology.index(origin)
     layers, most = _times(release, source, confidence), max(limits)
@@ -115,18 +120,13 @@ def isochrones(
     return {"type": "FeatureCollection", **header, "features": features}
 
 
-def _check_options(steps: Iterable[float], confidence: float | None, cells: int, reach: float | None) -> list[float]:
-    if confidence is not None:
-        check_confidence(confidence)
+def _check_limits(steps: Iterable[float]) -> list[float]:
     try:
         wanted = sorted({float(step) for step in steps})
     except (TypeError, ValueError, OverflowError):
         raise OptionError("`steps` must be numbers, such as 300, 600, 900") from None
     if not wanted or not all(0 < step < math.inf for step in wanted):
         raise OptionError("`steps` must be positive numbers, such as 300, 600, 900")
-    integer(cells, "cells", 10, MOST_CELLS)
-    if reach is not None:
-        between(reach, "reach", 0, sys.float_info.max)
     return wanted
 
 
@@ -212,8 +212,8 @@ def _clip_lines(grid: Grid, starts: Float, ends: Float) -> tuple[Float, Float]:
 def sample_edges(topology: Topology, places: Float, edges: Int, grid: Grid) -> Iterator[tuple[Int, Float]]:
     """Yield samples of ``edges`` at most half a cell of ``grid`` apart, as edges and parts of them from 0 to 1.
 
-    ``places`` are coordinates per node.  Only the part of an edge inside the grid is sampled: an edge much longer than
-    the grid would need too much memory.
+    ``places`` are coordinates per node of ``topology``.  Only the part of an edge inside the grid is sampled: an edge
+    much longer than the grid would need too much memory.
     """
     starts, ends = places[topology.tails[edges]], places[topology.heads[edges]]
     first_part, last_part = _clip_lines(grid, starts, ends)
@@ -236,7 +236,7 @@ def sample_edges(topology: Topology, places: Float, edges: Int, grid: Grid) -> I
 def time_at(topology: Topology, weights: Float, times: Float, edges: Int, part: Float) -> Float:
     """Return the time at a ``part`` (0 to 1) of ``edges``, per row of ``times``, which has a time per node.
 
-    It is counted from the tail; in an undirected network, from the earlier of both ends.  ``weights`` has one per edge.
+    It is counted from the tail; in an undirected ``topology``, from the earlier end.  ``weights`` has one per edge.
     """
     ahead = times[..., topology.tails[edges]] + part * weights[edges]
     if topology.directed:
@@ -245,10 +245,10 @@ def time_at(topology: Topology, weights: Float, times: Float, edges: Int, part: 
 
 
 def rasterize(grid: Grid, topology: Topology, places: Float, weights: Float, layers: Float) -> tuple[Float, Any]:
-    """Return the least time in each cell per layer (rows of ``layers``: a time per node), and which cells have edges.
+    """Return the least time in each cell of ``grid`` per layer, and which cells have edges.
 
-    ``places`` are coordinates per node, ``weights`` one number per edge.  Unreachable edges count too: cells beside
-    them belong to them and not to the nearest reached edge.
+    Rows of ``layers`` have a time per node of ``topology``, ``places`` their coordinates, ``weights`` one per edge.
+    Unreachable edges count too: cells beside them belong to them and not to the nearest reached edge.
     """
     size = grid.shape[0] * grid.shape[1]
     out, touched = np.full((len(layers), size), np.inf), np.zeros(size, bool)
@@ -280,7 +280,7 @@ def extend(times: Float, touched: Any, reach: float, cell: float) -> Float:
 
 
 def polygons(grid: Grid, above: Float, scale: float, back: Any) -> list[Any]:
-    """Return the region where ``above`` is not positive as polygons with holes.
+    """Return the region of ``grid`` where ``above`` is not positive as polygons with holes.
 
     Rings are oriented as in GeoJSON: outer rings counterclockwise.  Values beyond ``scale`` are clipped, so that a
     contour beside a cell without a time runs between the two cells and not at the centre of the first.  ``back``

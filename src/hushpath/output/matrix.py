@@ -210,7 +210,7 @@ class Part:
         _write_parquet(path, self.schema, batches, use_dictionary=labels, write_statistics=["source"])
 
     def intact(self, folder: Path) -> bool:
-        """Whether its file exists, answers the same question and is complete and undamaged."""
+        """Return whether its file exists, answers the same question and is complete and undamaged."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 

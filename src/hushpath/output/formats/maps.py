@@ -32,7 +32,10 @@ def write_geojson(
     release: Release, path: Path, *, crs: str | None = None, isochrone: Label | None = None,
     steps: Sequence[float] | None = None, confidence: float = 0.9,
 ) -> tuple[str, dict[str, Any]]:  # fmt: skip
-    """Write edges or isochrones to ``path``; ``crs``, ``isochrone``, ``steps``, ``confidence`` as in ``export``."""
+    """Write edges or isochrones of ``release`` to ``path``.
+
+    ``crs``, ``isochrone``, ``steps`` and ``confidence`` as in ``hushpath.export``.
+    """
     places = places_of(release.topology, crs)
     mark = {NOT_PRIVATE: NOT_PRIVATE} if release.statement.marking else {}
     facts: dict[str, Any] = {**about(release.statement, release.period), "coordinates": places.description}
@@ -64,7 +67,10 @@ def write_geoparquet(
     release: Release, path: Path, *, crs: str | None = None, isochrone: Label | None = None,
     steps: Sequence[float] | None = None, confidence: float = 0.9,
 ) -> tuple[str, dict[str, Any]]:  # fmt: skip
-    """Write edges or isochrones to ``path``; ``crs``, ``isochrone``, ``steps``, ``confidence`` as in ``export``."""
+    """Write edges or isochrones of ``release`` to ``path``.
+
+    ``crs``, ``isochrone``, ``steps`` and ``confidence`` as in ``hushpath.export``.
+    """
     import pyarrow.parquet as pq
 
     edges = isochrone is None and steps is None
@@ -94,7 +100,7 @@ def write_geoparquet(
 def _isochrones(
     release: Release, crs: str | None, origin: Label | None, steps: Sequence[float] | None, confidence: float
 ) -> dict[str, Any]:
-    """Return the isochrones of ``origin`` with the limits ``steps`` as GeoJSON; refuse ``crs``."""
+    """Return isochrones of ``release`` around ``origin`` with limits ``steps`` and ``confidence``; refuse ``crs``."""
     if origin is None or not steps:
         raise OptionError("isochrones need an origin and limits: --isochrone market --steps 300,600")
     if crs is not None:

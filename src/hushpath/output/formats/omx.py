@@ -34,7 +34,10 @@ LAYERS = ("", "_low", "_high")
 def write_omx(
     release: Release, path: Path, *, zones: Zones | None = None, interval: bool = False, confidence: float = 0.9
 ) -> tuple[str, dict[str, Any]]:
-    """Write the matrices of every period to ``path``; ``zones``, ``interval``, ``confidence`` as in ``export``."""
+    """Write matrices of every period of ``release`` to ``path``.
+
+    ``zones``, ``interval`` and ``confidence`` as in ``hushpath.export``.
+    """
     openmatrix = library("openmatrix", "omx", "writing OMX")
     topology, releases = release.topology, list(in_periods(release).values())
     if zones is None and topology.num_nodes > MOST_NODES:

@@ -127,7 +127,7 @@ def _metres(topology: Topology, lengths: Rows | None, crs: str | None) -> Float:
 def write_osrm(
     release: Release, path: Path, *, lengths: Rows | None = None, crs: str | None = None
 ) -> tuple[str, dict[str, Any]]:
-    """Write the speeds for OSRM to ``path``; ``lengths`` and ``crs`` as in ``hushpath.export``."""
+    """Write speeds of ``release`` for OSRM to ``path``; ``lengths`` and ``crs`` as in ``hushpath.export``."""
     labels = release.topology.labels
     if not isinstance(labels[0], int) or labels[0] < 0:  # labels are sorted and of one type
         raise CannotError("OSRM identifies nodes by OSM ids, but the labels of this release are not whole numbers")
@@ -143,7 +143,7 @@ def write_valhalla(
     release: Release, path: Path, *, ids: Rows | None = None, night: str | None = None, lengths: Rows | None = None,
     crs: str | None = None,
 ) -> tuple[str, dict[str, Any]]:  # fmt: skip
-    """Write the speeds for Valhalla to a new folder ``path``.
+    """Write speeds of ``release`` for Valhalla to a new folder ``path``.
 
     ``ids``, ``night`` (the period of free-flow speeds), ``lengths`` and ``crs`` as in ``hushpath.export``.
     """

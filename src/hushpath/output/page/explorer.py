@@ -100,7 +100,7 @@ def write_explorer(
 def explorer(
     release: Release, *, title: str | None = None, origin: Label | None = None, confidence: float = 0.9
 ) -> str:
-    """Return the page as text; see ``write_explorer``."""
+    """Return the page as text; all parameters are those of ``write_explorer``."""
     check_confidence(confidence)
     noun = release.statement.quantity.noun
     title = f"{noun[:1].upper()}{noun[1:]}s" if title is None else title
@@ -136,7 +136,10 @@ def _text(name: str) -> str:
 
 
 def page_data(release: Release, *, title: str, origin: int | None, confidence: float) -> tuple[dict[str, Any], Arrays]:
-    """Return the header and the arrays of a page, for all periods of a release or for its one period."""
+    """Return the header and the arrays of a page, for all periods of a release or for its one period.
+
+    ``title`` and ``confidence`` as in ``write_explorer``; ``origin`` is a position in the labels.
+    """
     topology, statement = release.topology, release.statement
     several = in_periods(release)
     places, own = node_positions(topology)

@@ -29,7 +29,10 @@ Columns = Mapping[str, bool]  # headings, and whether the column holds numbers (
 def write_page(
     path: str | PathLike[str], *, title: str, lead: str, parts: Iterable[str], owner_only: bool = False
 ) -> None:
-    """Write a page whose ``parts`` are HTML; set ``owner_only`` if it shows true data."""
+    """Write a page to ``path`` with ``title``, ``lead`` (a paragraph) and ``parts`` of HTML.
+
+    Set ``owner_only`` if it shows true data.
+    """
     page = Template(files(__package__).joinpath("page.html").read_text(encoding="utf-8"))
     text = page.substitute(title=escape(title), lead=escape(lead), body="\n".join(parts), version=__version__)
     write_file(path, text.encode(), owner_only=owner_only)
@@ -99,7 +102,7 @@ def table(columns: Columns, rows: Iterable[str], kind: str = "scroll") -> str:
 
 
 def row(columns: Columns, values: Iterable[Any], kind: str = "", tag: str = "td") -> str:
-    """Return one row of a table."""
+    """Return a row of ``values`` under ``columns``; ``kind`` is a CSS class, ``tag`` the element of a cell."""
     side = {True: ' class="n"', False: ""}
     pairs = zip(columns.values(), values, strict=True)
     inner = "".join(f"<{tag}{side[number]}>{escape(_format_cell(value))}</{tag}>" for number, value in pairs)

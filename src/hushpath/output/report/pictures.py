@@ -66,7 +66,10 @@ def _place(mechanism: str) -> int:
 
 
 def blank(width: float, height: float, *, dpi: int = 200, layout: Any = None) -> Figure:
-    """Make a figure without a window, sized so that 12-point text is legible on a phone."""
+    """Make a figure of ``width`` x ``height`` inches without a window; ``dpi`` and ``layout`` as in matplotlib.
+
+    At 6 to 8 inches, 12-point text is legible on a phone.
+    """
     needs_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -77,7 +80,7 @@ def blank(width: float, height: float, *, dpi: int = 200, layout: Any = None) ->
 
 
 def panels(count: int, columns: int, *, height: float, legend: Sequence[str]) -> tuple[Figure, Any]:
-    """Make a figure with ``count`` axes in rows and one legend of mechanisms above them."""
+    """Make a figure with ``count`` axes in ``columns``, each ``height`` inches, below a ``legend`` of mechanisms."""
     needs_matplotlib()
     from matplotlib.layout_engine import ConstrainedLayoutEngine
     from matplotlib.lines import Line2D
@@ -100,7 +103,7 @@ def panels(count: int, columns: int, *, height: float, legend: Sequence[str]) ->
 
 
 def plain(axes: Any, title: str, *, text: float = 9, hue: str = INK) -> None:
-    """Style axes plainly, with text of one size in points."""
+    """Style ``axes`` plainly under a ``title`` of colour ``hue``; ``text`` is the size of text in points."""
     axes.set_title(title, fontsize=max(11, text), fontweight="bold", color=hue, loc="left", pad=text - 3)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
