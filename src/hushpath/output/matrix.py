@@ -29,6 +29,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -258,7 +259,7 @@ def write_folder(
         try:
             where = place(jobs=workers, dask=dask)
             if where is map or not missing:
-                written: Iterable[Any] = (part.write(folder) for part in absent)
+                written: Iterable[Any] = map(methodcaller("write", folder), absent)
             else:
                 written = where(partial(_write_in_worker, job=_make_job(tables, folder)), missing)
             for _ in written:
