@@ -179,7 +179,7 @@ def _answers_section(release: Release, texts: ReportTexts) -> str:
 
 def candidate_table(plan: Plan, texts: ReportTexts) -> str:
     """Return the mechanisms that a plan compared, the choice first."""
-    measured = map(texts.measured, ("mean error", "95th percentile", "bias", "noise (standard deviation)"))
+    measured = map(texts.measured, ("mean error", "95th percentile", "bias", "noise standard deviation"))
     words = dict.fromkeys(("mechanism", "noise", "decoder"), False)
     columns = {**words, **dict.fromkeys((*measured, "measured numbers"), True)}
     rows = []
