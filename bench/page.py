@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import hushpath
-from hushpath.output.page.write import write_explorer
+from hushpath.output.page.explorer import write_explorer
 from hushpath.progress import shown
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "browser"))

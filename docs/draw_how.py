@@ -12,7 +12,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.patches import Arc
 
 import hushpath
-from hushpath.output.report.canvas import BLUE, GREY, INK, ORANGE, PALE, blank, png
+from hushpath.output.report.pictures import BLUE, GREY, INK, ORANGE, PALE, blank, png
 
 HERE = Path(__file__).parent / "images"
 SIDE, UNIT = 12, 4.0

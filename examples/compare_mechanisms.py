@@ -8,8 +8,8 @@ import random
 import warnings
 
 import hushpath
-from hushpath.output.report.canvas import BLUE, GREY, ORANGE, blank, plain, png, whole_decades
-from hushpath.output.report.page import write_file
+from hushpath.output.report.html import write_file
+from hushpath.output.report.pictures import BLUE, GREY, ORANGE, blank, plain, png, whole_decades
 
 SIDE = 8
 TERMS = dict(epsilon=1.0, delta=1e-6, unit=1.0, max_weight=100)

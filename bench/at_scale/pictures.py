@@ -21,7 +21,7 @@ def growth(rows, path):
     from matplotlib.layout_engine import ConstrainedLayoutEngine
     from matplotlib.lines import Line2D
 
-    from hushpath.output.report.canvas import COLOURS, GREY, MARKS, blank, plain, png, whole_decades
+    from hushpath.output.report.pictures import COLOURS, GREY, MARKS, blank, plain, png, whole_decades
 
     nodes = sizes(rows)
     if not nodes:

@@ -11,7 +11,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import Normalize
 from PIL import Image
 
-from hushpath.output.report.canvas import BLUE, GREY, INK, ORANGE, PALE, blank, plain, png, whole_decades
+from hushpath.output.report.pictures import BLUE, GREY, INK, ORANGE, PALE, blank, plain, png, whole_decades
 
 from .owners import CASES, EPSILONS
 

@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._version import __version__
-from .compiled import settle
+from .compiled import choose_cache_folder
 
 if TYPE_CHECKING:
     from .errors import HushpathError, HushpathWarning
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from .noise import Noise
     from .output.formats import export
     from .output.matrix import write_matrix
-    from .output.page.write import write_explorer
+    from .output.page.explorer import write_explorer
     from .planning.plan import plan, plan_trips
     from .privacy.accounting import Budget
     from .privacy.ledger import Ledger
@@ -69,7 +69,7 @@ _MODULES = {
     "output.formats": ("export",),
     "noise": ("Noise",),
     "output.matrix": ("write_matrix",),
-    "output.page.write": ("write_explorer",),
+    "output.page.explorer": ("write_explorer",),
     "privacy.accounting": ("Budget",),
     "privacy.ledger": ("Ledger",),
     "privacy.units": ("TripUnit", "WeightUnit"),
@@ -92,7 +92,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-settle(Path(__file__).parent)  # here, because every kernel is imported after this
+choose_cache_folder(Path(__file__).parent)  # here, because every kernel is imported after this
 
 
 def __getattr__(name: str) -> Any:

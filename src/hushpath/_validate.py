@@ -49,7 +49,7 @@ def positive(value: Any, name: str) -> float:
 
 
 def between(value: Any, name: str, low: float, high: float) -> float:
-    """Return a float from ``low`` to ``high``, both included."""
+    """Return ``value``, an argument called ``name``, as a float from ``low`` to ``high``, both included."""
     number = as_float(value, name)
     if not low <= number <= high:
         raise OptionError(f"`{name}` must be between {low:g} and {high:g}, got {shorten(value)}")
@@ -57,7 +57,7 @@ def between(value: Any, name: str, low: float, high: float) -> float:
 
 
 def integer(value: Any, name: str, low: int, high: int | None = None) -> int:
-    """Return an integer of at least ``low`` and at most ``high``.
+    """Return ``value``, an argument called ``name``, as an integer of at least ``low`` and at most ``high``.
 
     >>> integer(np.int64(7), "count", 1)
     7

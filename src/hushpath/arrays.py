@@ -13,24 +13,24 @@ Bool = NDArray[np.bool_]
 
 
 def frozen(values: ArrayLike, dtype: Any) -> NDArray[Any]:
-    """Return a contiguous read-only copy, so that nobody changes a published structure by accident."""
+    """Return a contiguous read-only copy, so that a published structure cannot be changed by accident."""
     out = np.array(values, dtype=dtype, order="C", copy=True)
     out.setflags(write=False)
     return out
 
 
 def sealed(values: NDArray[Any]) -> NDArray[Any]:
-    """A contiguous read-only view (a copy only if need be): kernels are compiled once for all arrays of this kind."""
+    """Return a contiguous read-only view, or a copy if need be: kernels are compiled once for all such arrays."""
     out = np.ascontiguousarray(values).view()
     out.setflags(write=False)
     return out
 
 
 def starts(sizes: Int) -> Int:
-    """Where each of several lists begins if they lie behind each other, and where the last one ends."""
+    """Return where each of several concatenated lists of these sizes begins, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(sizes)])
 
 
 def concatenated(parts: list[Int]) -> Int:
-    """``np.concatenate`` that also accepts no parts at all."""
+    """Concatenate arrays; no parts give an empty array."""
     return np.concatenate(parts) if parts else np.empty(0, np.int64)

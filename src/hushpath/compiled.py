@@ -30,17 +30,17 @@ PACKAGES = ("kernels", "noise", "separators")  # that hold kernels
 _making = RLock()
 _refused: list[str] = []  # why folders are not used; a warning when the first kernel is compiled
 _uncached = False
-_plainly: ContextVar[bool] = ContextVar("plainly", default=False)
+_run_plain: ContextVar[bool] = ContextVar("run_plain", default=False)
 
 
 @contextmanager
 def uncompiled(little: bool = True) -> Iterator[None]:
-    """Run kernels as plain Python unless numba is imported already: faster for a ``little`` work."""
-    before = _plainly.set(little and "numba" not in sys.modules)
+    """Run kernels as plain Python unless numba is imported already: faster for a ``little`` of work."""
+    before = _run_plain.set(little and "numba" not in sys.modules)
     try:
         yield
     finally:
-        _plainly.reset(before)
+        _run_plain.reset(before)
 
 
 class Kernel:
@@ -55,7 +55,7 @@ class Kernel:
         if self._made is None:
             with _making:  # several threads may call it first
                 if self._made is None:
-                    _announce()
+                    _warn_about_refused()
                     import numba
 
                     options = {**self._options, "cache": False} if _uncached else self._options
@@ -64,7 +64,7 @@ class Kernel:
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Compile if needed, and run."""
-        if self._made is None and _plainly.get():
+        if self._made is None and _run_plain.get():
             return self.__wrapped__(*arguments, **named)
         return (self._made or self._compiled)(*arguments, **named)
 
@@ -84,11 +84,11 @@ class Kernel:
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """As ``numba.njit``, but nothing is imported and compiled until the function is called."""
+    """Return a decorator like ``numba.njit`` that imports and compiles nothing until the function is called."""
     return lambda function: Kernel(function, options)
 
 
-def settle(package: Path) -> None:
+def choose_cache_folder(package: Path) -> None:
     """Choose a temporary folder if numba would find none of its own.  Cheap: numba is not imported."""
     global _uncached
     given = os.environ.get(SETTING)
@@ -99,7 +99,7 @@ def settle(package: Path) -> None:
     if not _refused and _usable(users_cache() / "numba"):
         return
     try:
-        folder = _temporary()
+        folder = _make_temporary_folder()
     except OSError:  # nothing can be written anywhere; numba will say so when a kernel is needed
         return
     if problem := cache_problem(folder):
@@ -142,7 +142,7 @@ def cache_problem(folder: Path) -> str:
 
 
 def _usable(folder: Path) -> bool:
-    """Whether the folder can be written, by this user alone."""
+    """Return whether the folder can be written, by this user alone."""
     if not folder.is_dir() and not _writable(folder):
         return False
     try:
@@ -154,7 +154,7 @@ def _usable(folder: Path) -> bool:
     return not problem and _writable(folder)
 
 
-def _announce() -> None:
+def _warn_about_refused() -> None:
     """Warn, once, which folders are not used, and why."""
     while _refused:
         from .errors import warn
@@ -164,7 +164,7 @@ def _announce() -> None:
 
 
 def _writable(folder: Path) -> bool:
-    """Whether files can be created in this folder, or the folder itself can be."""
+    """Return whether files can be created in this folder, or the folder itself can be."""
     while not os.path.lexists(folder) and folder != folder.parent:
         folder = folder.parent
     return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
@@ -178,8 +178,8 @@ def users_cache() -> Path:
     )
 
 
-def _temporary() -> Path:
-    """Return this user's folder, the same in every run; if another user has that name, one for this process."""
+def _make_temporary_folder() -> Path:
+    """Make this user's folder, the same in every run; if another user has that name, one for this process."""
     import tempfile
 
     if hasattr(os, "getuid"):

@@ -53,7 +53,7 @@ class Cell(NamedTuple):
 
 
 def graph(edges: Iterable[tuple[int, int, float]], vertices: Iterable[int] = ()) -> Graph:
-    """Undirected edges u, v, w as a graph; of parallel edges the shortest counts."""
+    """Build a graph from undirected edges u, v, w; of parallel edges the shortest counts."""
     G: Graph = {v: {} for v in vertices}
     for u, v, w in edges:
         for x, y in ((u, v), (v, u)):
@@ -62,7 +62,7 @@ def graph(edges: Iterable[tuple[int, int, float]], vertices: Iterable[int] = ())
 
 
 def binary_tree(G_b: Graph, cuts: Cuts, W: Graph | None = None, b: str = "") -> Cells:
-    """Section 3.1: T for a choice of separators, ``cuts[b] = S_b, V'_b0, V'_b1``; cells without a choice are leaves.
+    """Build T (Section 3.1) for separators ``cuts[b] = S_b, V'_b0, V'_b1``; cells without one are leaves.
 
     With largest lengths ``W`` (Algorithm 4) the edges inside a separator stay below as public ones (repair 4).
     """
@@ -83,7 +83,7 @@ def binary_tree(G_b: Graph, cuts: Cuts, W: Graph | None = None, b: str = "") -> 
 
 
 def distances(G_b: Graph, s: int) -> dict[int, float]:
-    """d_b(s, .) by Dijkstra's algorithm; vertices that G_b does not connect with s are missing."""
+    """Compute d_b(s, .) by Dijkstra's algorithm; vertices that G_b does not connect with s are missing."""
     d_b: dict[int, float] = {}
     heap: list[tuple[float, int]] = [(0, s)]
     while heap:
@@ -96,7 +96,7 @@ def distances(G_b: Graph, s: int) -> dict[int, float]:
 
 
 def sigma(p: int, h: int, epsilon: float, delta: float) -> float:
-    """The noise of Algorithm 1 for separators of p vertices and depth h; step 5 has c, the size of a leaf, for p."""
+    """Compute the noise of Algorithm 1 for epsilon, delta, separators (step 5: leaves) of p vertices, depth h."""
     delta_prime = delta / (4 * h)  # Algorithm 1, step 2
     epsilon_prime = epsilon / sqrt(4 * h * log(1 / delta_prime))  # Algorithm 1, step 2
     variance = p**2 * 2 * log(1.25 / delta_prime) / epsilon_prime**2  # the square that Lemma 12 lacks
@@ -104,13 +104,13 @@ def sigma(p: int, h: int, epsilon: float, delta: float) -> float:
 
 
 def above(T: Cells, b: str, *, repaired: bool) -> Vertices:
-    """The vertices of V_b that have shortcuts in b', the parent of b, or (repair 2) in any cell above b."""
+    """Return the vertices of V_b that have shortcuts in b', the parent of b, or (repair 2) in any cell above b."""
     cells = [b[:i] for i in range(len(b))] if repaired else [b[:-1]] if b else []
     return {x for cell in cells for x in T[cell].Z if x in T[b].G}
 
 
 def shortcuts(T: Cells, noise: Noise, *, repaired: bool = True) -> Shortcuts:
-    """Algorithm 1 (or 4, if T is ``covered``), steps 4 and 5: the only place where weights and noise meet."""
+    """Run steps 4 and 5 of Algorithm 1 (or 4, if T is ``covered``): the only place where weights and noise meet."""
     d_hat: Shortcuts = {}
     for b, (G_b, _, Z_b) in T.items():
         if b + "0" in T:  # Algorithm 1, step 4, a non-leaf node: pairs in S_b, and in S_b x S_b'
@@ -127,11 +127,11 @@ def shortcuts(T: Cells, noise: Noise, *, repaired: bool = True) -> Shortcuts:
 
 
 def recursion(T: Cells, d_hat: Shortcuts, *, repaired: bool = True) -> Callable[[str, int, int, int], float]:
-    """Algorithm 2: returns Recursive-APSD(T, G_b, (s, t), k) as a function of b, s, t and k."""
+    """Return Recursive-APSD(T, G_b, (s, t), k) of Algorithm 2 as a function of b, s, t and k."""
     S_above = {b: above(T, b, repaired=repaired) for b in T}
 
     def sides(b: str, s: int) -> list[str]:
-        """The children ba that hold s.  Repair 2: none for a vertex of Z_b, which is there already; else the first."""
+        """Return the children ba that hold s.  Repair 2: none for a vertex of Z_b, which is there; else the first."""
         found = [b + a for a in "01" if s in T[b + a].G]
         if repaired:
             return [] if s in T[b].Z else found[:1]
@@ -167,19 +167,22 @@ def recursion(T: Cells, d_hat: Shortcuts, *, repaired: bool = True) -> Callable[
 def all_pairs(
     G: Graph, cuts: Cuts, noise: Noise, *, W: Graph | None = None, hops: int = 0, repaired: bool = True
 ) -> dict[tuple[int, int], float]:
-    """Algorithm 3; with ``W`` and ``hops`` over the shortcuts of Algorithm 4."""
+    """Run Algorithm 3 on ``G`` with separators ``cuts`` and ``noise``; with ``W`` and ``hops`` over Algorithm 4.
+
+    ``repaired=False`` takes shortcuts and recursion as printed.
+    """
     T = covered(binary_tree(G, cuts, W), hops)  # 0 hops: all of S_b
     recursive_apsd = recursion(T, shortcuts(T, noise, repaired=repaired), repaired=repaired)  # Algorithm 3, step 1
     return {(s, t): recursive_apsd("", s, t, 0) for s in G for t in G if s != t}  # Algorithm 3, step 2
 
 
 def covered(T: Cells, hops: int) -> Cells:
-    """Algorithm 4, step 4: S_b^k in place of S_b; the rest is Algorithm 1."""
+    """Put S_b^k in place of S_b (Algorithm 4, step 4); the rest is Algorithm 1."""
     return {b: cell._replace(Z=k_covering(cell.G, cell.S, hops)) for b, cell in T.items()}
 
 
 def k_covering(G_b: Graph, S_b: Vertices, hops: int) -> Vertices:
-    """Definition 19: vertices of S_b such that each other one is within ``hops`` steps inside S_b (repair 4) of one."""
+    """Choose vertices of S_b so that each other one is within ``hops`` steps inside S_b (repair 4; Definition 19)."""
     Z_b, rest = set[int](), set(S_b)
     while rest:  # Lemma 23: every (hops + 1)-st breadth-first layer, and the root, cover a connected part
         layers = [{min(rest)}]

@@ -6,7 +6,7 @@ from tools import FRAMES, NO_BROWSER, SWITCHES, chromium
 from town import grid
 
 import hushpath
-from hushpath.output.page.write import write_explorer
+from hushpath.output.page.explorer import write_explorer
 
 
 @pytest.fixture(scope="module")  # not longer: while it is open, its event loop runs, and other tests have their own

@@ -12,7 +12,7 @@ from tools import FRAMES
 from town import grid
 
 import hushpath
-from hushpath.output.page.write import write_explorer
+from hushpath.output.page.explorer import write_explorer
 
 ASK = "async pairs => await Promise.all(pairs.map(one => hushpath.distance(...one)))"
 UNLIMITED = dict(epsilon=float("inf"), unit=1.0)

@@ -8,7 +8,7 @@ from importlib.resources import files
 import pytest
 from tools import NO_CHECKER, checker
 
-from hushpath.output.page.write import program
+from hushpath.output.page.explorer import program
 
 JS = files("hushpath.output.page") / "js"
 STRICT = {

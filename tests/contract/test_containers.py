@@ -83,16 +83,16 @@ def test_what_numba_can_use_is_left_to_it(tmp_path, monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     for name in compiled.PACKAGES:
         (tmp_path / "package" / name).mkdir(parents=True)
-    compiled.settle(tmp_path / "package")
+    compiled.choose_cache_folder(tmp_path / "package")
     assert compiled.SETTING not in os.environ
     for name in compiled.PACKAGES:
         (tmp_path / "package" / name / "__pycache__").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    compiled.settle(tmp_path / "package")
+    compiled.choose_cache_folder(tmp_path / "package")
     assert compiled.SETTING not in os.environ
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv(compiled.SETTING, str(tmp_path / "mine"))
-    compiled.settle(tmp_path / "package")
+    compiled.choose_cache_folder(tmp_path / "package")
     assert os.environ[compiled.SETTING] == str(tmp_path / "mine")
 
 

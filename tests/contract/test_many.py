@@ -14,8 +14,8 @@ from hushpath.cli import run
 from hushpath.errors import CannotError, OptionError
 from hushpath.lab.cases import Scope, make_cases
 from hushpath.lab.study import run_cases
-from hushpath.output import folder as folders
-from hushpath.output.folder import Part
+from hushpath.output import matrix
+from hushpath.output.matrix import Part
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def contents(folder):
 
 def test_a_local_cluster_whose_worker_is_killed_in_the_middle(folder, monkeypatch, capsys):
     pytest.importorskip("distributed")
-    monkeypatch.setattr(folders, "_write_in_worker", worker_tasks.dies_in_the_middle)
+    monkeypatch.setattr(matrix, "_write_in_worker", worker_tasks.dies_in_the_middle)
     capsys.readouterr()
     assert run(["matrix", "r.hush", "-o", "m", "--dask", "local", "--workers", "2", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["made"] == 6
@@ -42,7 +42,7 @@ def test_a_local_cluster_whose_worker_is_killed_in_the_middle(folder, monkeypatc
 
 
 def test_processes_one_of_which_dies(folder, monkeypatch):
-    monkeypatch.setattr(folders, "_write_in_worker", worker_tasks.dies_in_the_middle)
+    monkeypatch.setattr(matrix, "_write_in_worker", worker_tasks.dies_in_the_middle)
     assert hushpath.write_matrix(hushpath.load("r.hush"), "m", workers=2).made == 6
     assert (folder / "died").exists()
     assert contents(folder / "m") == contents(folder / "whole")
@@ -98,7 +98,7 @@ def test_workers_map_the_index_that_the_client_made(tmp_path, monkeypatch):
     released().save("r.hush")
     rel, sent = hushpath.load("r.hush"), []
     rel.build_index()
-    monkeypatch.setattr(folders, "place", lambda **_: lambda function, tasks: sent.append(function.keywords) or tasks)
+    monkeypatch.setattr(matrix, "place", lambda **_: lambda function, tasks: sent.append(function.keywords) or tasks)
     with pytest.raises(CannotError, match="1 parts written by workers are not in m"):  # nobody made them
         hushpath.write_matrix(rel, "m", workers=2)
     assert Path("r.hushx").is_file()
@@ -107,8 +107,8 @@ def test_workers_map_the_index_that_the_client_made(tmp_path, monkeypatch):
     (job,) = [keywords["job"] for keywords in sent]
     with pytest.warns(hushpath.HushpathWarning, match="was not made here"):
         assert hushpath.load("r.hush").index is None
-    assert folders._open_job(job)[0].table.release.index is not None
-    assert folders._open_job(job) is folders._open_job(pickle.loads(pickle.dumps(job)))  # once in a process
+    assert matrix._open_job(job)[0].table.release.index is not None
+    assert matrix._open_job(job) is matrix._open_job(pickle.loads(pickle.dumps(job)))  # once in a process
 
 
 def test_the_lab_on_a_cluster_gives_the_same_table(tmp_path):

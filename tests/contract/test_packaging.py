@@ -181,7 +181,7 @@ def test_a_minimal_install_runs_the_commands(tmp_path):
         ("networkx", "rel.to_networkx()"),
         ("geo", "rel.to_geopandas(crs='EPSG:4326')"),
         ("opendp", "hushpath.release(road, epsilon=1.0, unit=1.0, noise=hushpath.Noise(sampler='opendp'))"),
-        ("pictures", "__import__('hushpath.output.report.canvas', fromlist='x').blank(3, 3)"),
+        ("pictures", "__import__('hushpath.output.report.pictures', fromlist='x').blank(3, 3)"),
         ("pictures", "__import__('hushpath.output.isochrones', fromlist='x').isochrones(rel, 'a', [5.0])"),
     ],
 )

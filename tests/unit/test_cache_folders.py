@@ -190,7 +190,7 @@ def fresh(tmp_path, monkeypatch):
     def settle(package=Path(os.devnull), **named):
         for name, value in named.items():
             monkeypatch.setenv(name, str(value))
-        compiled.settle(Path(package))
+        compiled.choose_cache_folder(Path(package))
         return os.environ.get("NUMBA_CACHE_DIR")
 
     return settle
@@ -203,7 +203,7 @@ def test_a_named_folder_for_kernels_must_be_ones_own(fresh, cache, tmp_path):
     assert used.parent == tmp_path / "tmp"
     assert stat.S_IMODE(used.stat().st_mode) == 0o700
     with pytest.warns(hushpath.HushpathWarning, match="NUMBA_CACHE_DIR"):
-        compiled._announce()
+        compiled._warn_about_refused()
 
 
 @as_root

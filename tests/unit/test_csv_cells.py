@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import hushpath
 from hushpath.cli.app import app
 from hushpath.lab.tables import csv_text
-from hushpath.output.csv_text import FORMULA, NUMBER, csv_cell
+from hushpath.output.encode import FORMULA, NUMBER, csv_cell
 
 EVIL = ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", " =1", "'=1", "''=1",
         "\N{FULLWIDTH EQUALS SIGN}1", "\u2003=1", "\n=1", "=1", "'-5", "-", "--5", "-5 low"]  # fmt: skip
@@ -115,5 +115,5 @@ def test_there_is_no_other_writer_of_csv():
                 found.add(file.relative_to(package).as_posix())
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and "COPY " in node.value:
                 assert "CSV" not in node.value, file
-    assert found - {"demo/story.py"} == {"output/csv_text.py", *numbers_only}
+    assert found - {"demo/story.py"} == {"output/encode.py", *numbers_only}
     assert not [file for file in package.rglob("*.js") if "text/csv" in file.read_text(encoding="utf-8")]

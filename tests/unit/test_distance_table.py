@@ -27,7 +27,7 @@ def rel():
 @pytest.mark.parametrize("cells", [1, 20, 70, 10**6])
 @pytest.mark.parametrize("targets", [None, [3, 1]])
 def test_blocks_are_bounded_and_make_the_matrix(rel, cells, targets):
-    table = DistanceTable.ask(rel, targets=targets, interval=True)
+    table = DistanceTable.from_labels(rel, targets=targets, interval=True)
     blocks = [block for _, block in table.blocks(cells)]
     assert all(block[0].size <= max(cells, table.shape[1]) for block in blocks)
     assert np.array_equal(np.concatenate(blocks, axis=1), rel.matrix(None, targets, interval=True))
@@ -40,13 +40,13 @@ def test_blocks_are_bounded_and_make_the_matrix(rel, cells, targets):
 def test_a_file_is_what_is_encoded(rel, tmp_path, form, long):
     path = tmp_path / f"m.{form}"
     hushpath.write_matrix(rel, path, [7, 2], long=long, dtype="float32")
-    table = DistanceTable.ask(rel, [7, 2], long=long, dtype="float32")
+    table = DistanceTable.from_labels(rel, [7, 2], long=long, dtype="float32")
     assert b"".join(encode(table, form)) == path.read_bytes()
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "arrow"])
 def test_small_blocks_hold_the_same_numbers(rel, form):
-    content = b"".join(map(bytes, encode(DistanceTable.ask(rel), form, cells=30)))
+    content = b"".join(map(bytes, encode(DistanceTable.from_labels(rel), form, cells=30)))
     if form == "csv":
         found = np.loadtxt(io.BytesIO(content), delimiter=",", skiprows=1)[:, 1:]
     elif form == "parquet":
@@ -57,13 +57,13 @@ def test_small_blocks_hold_the_same_numbers(rel, form):
 
 
 def test_columns_that_a_format_cannot_hold(rel, monkeypatch):
-    twice = DistanceTable.ask(rel, targets=[3, 3])
+    twice = DistanceTable.from_labels(rel, targets=[3, 3])
     for form in ("csv", "parquet"):
         with pytest.raises(OptionError):
             encode(twice, form)
     monkeypatch.setattr(encoders, "MAX_PARQUET_COLUMNS", 19)
     with pytest.raises(OptionError):
-        encode(DistanceTable.ask(rel), "parquet")
-    encode(DistanceTable.ask(rel), "csv")
-    encode(DistanceTable.ask(rel, long=True), "parquet")
+        encode(DistanceTable.from_labels(rel), "parquet")
+    encode(DistanceTable.from_labels(rel), "csv")
+    encode(DistanceTable.from_labels(rel, long=True), "parquet")
     encode(twice, "arrow")

@@ -10,7 +10,6 @@ import hushpath
 from hushpath.errors import CannotError, InputError, OptionError
 from hushpath.geodesy import great_circle
 from hushpath.output.formats import export
-from hushpath.output.formats.core import ExportOptions
 from hushpath.output.formats.speeds import speeds_of
 
 LENGTHS = [(a, b, 500.0 + a) for a, b in SQUARE]
@@ -84,7 +83,7 @@ def test_a_time_of_nothing_is_fast_and_not_closed():
     class Still:
         topology, statement, edge_weights = rel.topology, rel.statement, np.zeros(4)
 
-    assert speeds_of(Still, ExportOptions(lengths=LENGTHS)).kmh.tolist() == [250] * 4
+    assert speeds_of(Still, LENGTHS).kmh.tolist() == [250] * 4
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from noisy_grid import grid
 
 import hushpath
 from hushpath.errors import CannotError, InputError, OptionError
-from hushpath.output.isochrones import isochrones
-from hushpath.output.raster import Grid, along, time_at
+from hushpath.output.isochrones import Grid, isochrones, sample_edges, time_at
 from hushpath.published.places import Places
 
 pytestmark = pytest.mark.usefixtures("quick")
@@ -196,7 +195,7 @@ def test_an_edge_much_longer_than_the_region_is_not_walked_to_its_end():
     """It crosses the grid somewhere; outside of it, nobody asked."""
     net = build(4, [(0, 1), (2, 3), (1, 2)], [1.0, 1.0, 500.0], coordinates=[[0, 0], [1, 0], [-1e9, 0.5], [1e9, 0.5]])
     grid, topology = Grid(np.array([-2.0, -2.0]), 0.05, (100, 100)), net.topology
-    walked = list(along(topology, topology.coordinates, np.arange(3), grid))
+    walked = list(sample_edges(topology, topology.coordinates, np.arange(3), grid))
     edges, parts = (np.concatenate(column) for column in zip(*walked, strict=True))
     assert len(edges) < 1000
     assert set(edges.tolist()) == {0, 1, 2}
@@ -208,4 +207,4 @@ def test_an_edge_much_longer_than_the_region_is_not_walked_to_its_end():
         5, rel=0.05
     )  # from side to side
     away = build(2, [(0, 1)], [1.0], coordinates=[[90, 90], [90, 91]]).topology
-    assert list(along(away, away.coordinates, np.arange(1), grid)) == []
+    assert list(sample_edges(away, away.coordinates, np.arange(1), grid)) == []

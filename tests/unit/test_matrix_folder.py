@@ -14,16 +14,16 @@ from named_graphs import build, grid_ends
 import hushpath
 from hushpath import write_matrix
 from hushpath.errors import CannotError, OptionError
-from hushpath.output import distance_table, folder
+from hushpath.output import distance_table, matrix
 from hushpath.output.distance_table import DistanceTable
-from hushpath.output.folder import Part, PartedTable
+from hushpath.output.matrix import Part, divide
 
 MARK = "NOT PRIVATE"
 
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    monkeypatch.setattr(folder, "PART_CELLS", 5 * 20)  # four sources of twenty targets each
+    monkeypatch.setattr(matrix, "PART_CELLS", 5 * 20)  # four sources of twenty targets each
     monkeypatch.setattr(distance_table, "BATCH_ROWS", 50)
 
 
@@ -67,8 +67,8 @@ def test_long_rows_of_some_nodes_with_intervals(tmp_path):
         ["c", "b"], ["c", "c"], ["a", "b"], ["a", "c"]
     ]  # fmt: skip
     found = rel.matrix(["c", "a"], ["b", "c"], interval=True, dtype="float32")
-    for name, matrix in found._asdict().items():
-        assert np.array_equal(table[name], matrix.ravel())
+    for name, numbers in found._asdict().items():
+        assert np.array_equal(table[name], numbers.ravel())
     query = f"select source from '{out}/rows/*.parquet' where target = 'b' order by source"
     assert duckdb.sql(query).fetchall() == [("a",), ("c",)]
 
@@ -208,10 +208,10 @@ def test_full_disks_and_odd_places(rel, tmp_path, monkeypatch):
 
 def test_how_large_parts_are_depends_on_the_number_of_targets_alone(rel, monkeypatch):
     def starts(**question):
-        return [part.rows.start for part in PartedTable(DistanceTable.ask(rel, **question)).parts]
+        return [part.rows.start for part in divide([DistanceTable.from_labels(rel, **question)])]
 
     for question in ({}, {"long": True}, {"interval": True}, {"dtype": "float32"}):
         assert starts(**question) == [0, 4, 8, 12, 16]
     monkeypatch.undo()
-    assert folder.PART_CELLS == 2**25  # with another size, folders that were begun before could not be continued
+    assert matrix.PART_CELLS == 2**25  # with another size, folders that were begun before could not be continued
     assert starts() == [0]

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import hushpath
 from hushpath.cli.app import app
 from hushpath.io.container import replacing
-from hushpath.output.report.page import write_file
+from hushpath.output.report.html import write_file
 from hushpath.releasing.evaluate import evaluate
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="no modes")

@@ -10,10 +10,9 @@ import pytest
 
 import hushpath
 from hushpath.errors import CannotError, InputError, OptionError
-from hushpath.output.page import data
-from hushpath.output.page.data import pack
+from hushpath.output.page import explorer as page_module
+from hushpath.output.page.explorer import explorer, pack, write_explorer
 from hushpath.output.page.layout import compute_layout, node_positions
-from hushpath.output.page.write import explorer, write_explorer
 
 OPTIONS = dict(epsilon=1, unit=1, max_weight=9)
 
@@ -84,7 +83,7 @@ def test_the_same_release_makes_the_same_page():
 def test_a_table_has_its_limit(monkeypatch):
     made = released(ring(), "all-pairs")
     assert "table.0" in payload(explorer(made))[1]
-    monkeypatch.setattr(data, "MOST_IN_TABLE", 399)
+    monkeypatch.setattr(page_module, "MOST_IN_TABLE", 399)
     with pytest.raises(CannotError, match=r"399.*400"):
         explorer(made)
 
@@ -106,9 +105,9 @@ def test_what_cannot_be_asked(tmp_path):
 
 def test_no_interval_is_narrower_on_the_page():
     values = np.random.default_rng(1).uniform(0, 1e6, 1000)
-    assert (data._outward(values, down=True) <= values).all()
-    assert (data._outward(values) >= values).all()
-    assert np.allclose(data._outward(values), values, rtol=1e-6)
+    assert (page_module._outward(values, down=True) <= values).all()
+    assert (page_module._outward(values) >= values).all()
+    assert np.allclose(page_module._outward(values), values, rtol=1e-6)
 
 
 def test_layouts_put_neighbours_side_by_side():

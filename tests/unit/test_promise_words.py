@@ -14,9 +14,8 @@ from trip_tables import copies, strategy_for
 
 import hushpath
 from hushpath.cli import run
-from hushpath.output.page.data import page_data
-from hushpath.output.report.notebook import release_card
-from hushpath.output.report.release import write_report
+from hushpath.output.page.explorer import page_data
+from hushpath.output.report.release import release_card, write_report
 from hushpath.privacy.accounting import zcdp_epsilon
 from hushpath.privacy.units import TripUnit, WeightUnit
 from hushpath.published.promise import (
@@ -80,7 +79,7 @@ def test_every_place_shows_the_same_promise(made, tmp_path, capsys):
         assert len(promise.sentences) >= 10
         file, page = tmp_path / "x.hush", tmp_path / "x.html"
         release.save(file)
-        write_report(page, release.topology, release, None)
+        write_report(page, release)
         told = inspected(capsys, file)
         assert told.startswith(f"Protected: {promise.facts['Protected']}.\n")
         assert told.startswith(str(promise))

@@ -1,21 +1,14 @@
-"""The report room: a page of any release, and the one style of pictures."""
+"""Reports: a page of any release, and the one style of pictures."""
 
-import io
 import re
 
-import numpy as np
 import pytest
-from matplotlib import colormaps
-from matplotlib.image import imread
 
 import hushpath
 from hushpath.mechanism.registry import MECHANISMS
-from hushpath.output.isochrones import isochrones
-from hushpath.output.report.canvas import colour, mark
-from hushpath.output.report.isochrones import draw_isochrones, format_step
-from hushpath.output.report.page import records, write_file
+from hushpath.output.report.html import ReportTexts, records, write_file
+from hushpath.output.report.pictures import colour, mark
 from hushpath.output.report.release import write_report
-from hushpath.output.report.texts import ReportTexts
 from hushpath.planning.plan import plan
 from hushpath.published.statement import NOT_PRIVATE
 from hushpath.releasing.evaluate import compare
@@ -29,7 +22,6 @@ def test_a_report_of_any_release(tmp_path, law):
     file = tmp_path / "any.html"
     write_report(
         file,
-        net.topology,
         made,
         planned,
         compare(net, made),
@@ -44,7 +36,7 @@ def test_a_report_of_any_release(tmp_path, law):
     tags = dict(re.findall(r'<span class="tag">([^<]*)</span><h2>([^<]*)</h2>', page)[i][::-1] for i in range(4))
     publishable = {heading for heading, tag in tags.items() if tag == "May be published"}
     assert publishable == {"How the mechanism was chosen"}  # a seeded release may not be published
-    write_report(file, net.topology, made, None)
+    write_report(file, made)
     assert "How the mechanism was chosen" not in file.read_text(encoding="utf-8")
 
 
@@ -56,7 +48,7 @@ def test_a_report_speaks_the_words_of_its_file(tmp_path):
         plan=hushpath.plan(net.topology, epsilon=1.0, unit=1.0, ignore_baseline=True),
         quantity=hushpath.Quantity(name="latency", unit_of_measure="ms"),
     )
-    write_report(tmp_path / "x.html", net.topology, made, None, compare(net, made), texts=ReportTexts.of(made))
+    write_report(tmp_path / "x.html", made, None, compare(net, made), texts=ReportTexts.of(made))
     page = (tmp_path / "x.html").read_text(encoding="utf-8")
     assert "released latency" in page
     assert "\u00a0ms" in page
@@ -78,28 +70,3 @@ def test_a_page_that_cannot_be_written_is_one_clear_line(tmp_path):
 def test_every_mechanism_has_a_colour_and_a_mark_of_its_own():
     assert len({colour(name) for name in MECHANISMS}) == len(MECHANISMS)
     assert len({mark(name) for name in MECHANISMS}) == len(MECHANISMS)
-
-
-def test_a_picture_of_isochrones_has_every_step_and_says_what_is_not_private():
-    places = [[14.0 + i / 100, 50.0 + i % 2 / 100] for i in range(6)]
-    net = hushpath.Network.build(range(6), range(5), range(1, 6), [60.0] * 5, coordinates=places)
-    plan = hushpath.plan(net.topology, epsilon=5.0, unit=1.0, max_weight=100, mechanism="input", ignore_baseline=True)
-    orange = {}
-    for seed in (None, 3):
-        made = hushpath.release(net, plan=plan, quantity=hushpath.Quantity(unit_of_measure="seconds"), seed=seed)
-        drawn = isochrones(made, 0, [60, 150], cells=60)
-        pixels = imread(io.BytesIO(draw_isochrones(made, drawn)))
-        assert np.array_equal(pixels, imread(io.BytesIO(draw_isochrones(made, drawn))))
-        corner = np.round(255 * pixels[-40:, pixels.shape[1] // 2 :, :3]).astype(int)
-        orange[seed] = bool((corner == [0xB3, 0x47, 0x00]).all(axis=2).any())
-        for part in (0.88, 0.38):  # the nearest step and the farthest, one colour each
-            assert (np.abs(pixels[..., :3] - colormaps["Blues"](part)[:3]).max(axis=2) < 0.01).sum() > 1000
-    assert orange == {None: False, 3: True}
-
-
-@pytest.mark.parametrize(("units", "words"), [("seconds", "5 min"), ("km", "300 km"), ("", "300")])
-def test_a_step_is_told_in_the_units_of_the_release(units, words):
-    net = hushpath.Network.build(range(2), [0], [1], [60.0])
-    quantity = hushpath.Quantity(unit_of_measure=units)
-    rel = hushpath.release(net, epsilon=5.0, unit=1.0, max_weight=100, quantity=quantity)
-    assert format_step(rel, 300.0) == words

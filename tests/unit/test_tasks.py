@@ -8,7 +8,7 @@ import pytest
 import worker_tasks as w
 
 from hushpath.errors import CannotError, FileFormatError
-from hushpath.tasks import InProcesses, OnDask, place
+from hushpath.tasks import place, run_in_processes, run_on_dask
 
 TASKS = list(range(7))
 SQUARES = [task * task for task in TASKS]
@@ -16,12 +16,13 @@ SQUARES = [task * task for task in TASKS]
 
 def test_where_work_is_done():
     assert place() is map
-    assert place(jobs=3) == InProcesses(3)
-    assert place(jobs=3, dask="local") == OnDask("local", 3)
+    processes, dask = place(jobs=3), place(jobs=3, dask="local")
+    assert (processes.func, processes.args) == (run_in_processes, (3,))
+    assert (dask.func, dask.args) == (run_on_dask, ("local", 3))
 
 
 def test_no_task_starts_no_process():
-    assert list(InProcesses(2)(w.squared, [])) == []
+    assert list(place(jobs=2)(w.squared, [])) == []
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ def cluster():
 
 @pytest.fixture(params=["processes", "dask"])
 def somewhere(request):
-    return InProcesses(2) if request.param == "processes" else OnDask(request.getfixturevalue("cluster"))
+    return place(jobs=2) if request.param == "processes" else place(dask=request.getfixturevalue("cluster"))
 
 
 def test_a_worker_that_dies_is_replaced(somewhere, tmp_path):
@@ -49,13 +50,13 @@ def test_mistakes_of_a_task_come_back_as_they_are(somewhere):
 
 def test_a_task_that_kills_every_worker_is_given_up():
     with pytest.raises(CannotError, match="worker process died"):
-        list(InProcesses(1)(w.fatal, [1]))
+        list(place(jobs=1)(w.fatal, [1]))
 
 
 def test_workers_leave_when_nobody_waits_for_them():
     """An interrupt closes the iterator; what runs for ever does not keep it, nor stays behind."""
     others = set(multiprocessing.active_children())
-    running = InProcesses(2)(w.one_quick, TASKS)
+    running = place(jobs=2)(w.one_quick, TASKS)
     assert next(running) == 0
     running.close()  # which waits for the workers to be gone
     assert set(multiprocessing.active_children()) == others
@@ -64,7 +65,7 @@ def test_workers_leave_when_nobody_waits_for_them():
 def test_without_dask_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(CannotError, match=r"pip install 'hushpath\[dask\]'"):
-        list(OnDask("local")(w.squared, TASKS))
+        list(place(dask="local")(w.squared, TASKS))
 
 
 @pytest.mark.quick(every=3)
@@ -73,4 +74,4 @@ def test_no_scheduler_there(address, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr("hushpath.tasks.PATIENCE", "500ms")
     with pytest.raises(CannotError, match="no Dask scheduler answers"):
-        list(OnDask(address)(w.squared, TASKS))
+        list(place(dask=address)(w.squared, TASKS))

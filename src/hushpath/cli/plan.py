@@ -88,7 +88,7 @@ def _plan(spec: ReleaseSpec, epsilons: Any, more: dict[str, Any], picture: Path 
 
     c.check_inputs(*c.public_files(spec))
     if picture is not None:
-        from ..output.report.canvas import needs_matplotlib
+        from ..output.report.pictures import needs_matplotlib
 
         needs_matplotlib()
     with shown():

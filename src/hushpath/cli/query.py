@@ -76,9 +76,9 @@ def _print_csv(
     """Print a table; what is NOT PRIVATE has a first column that says so in every row, as ``matrix`` writes it."""
     import sys
 
-    from ..output.csv_text import csv_writer
+    from ..output.encode import csv_row_writer
 
-    writer = csv_writer(sys.stdout, (label for pair in asked for label in pair))
-    writer.writerow([*mark, "source", "target", "distance", *(["low", "high"] if ranges else [])])
+    write_row = csv_row_writer(sys.stdout, (label for pair in asked for label in pair))
+    write_row([*mark, "source", "target", "distance", *(["low", "high"] if ranges else [])])
     for i, (a, b) in enumerate(asked):
-        writer.writerow([*mark, a, b, answers[i], *(ranges[i] if ranges else [])])
+        write_row([*mark, a, b, answers[i], *(ranges[i] if ranges else [])])

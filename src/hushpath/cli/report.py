@@ -24,9 +24,9 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Write a report of a release.  NOT PRIVATE (mode 0600) but for sections that say otherwise, unless --public."""
-    from ..output.report.canvas import needs_matplotlib
+    from ..output.report.html import ReportTexts
+    from ..output.report.pictures import needs_matplotlib
     from ..output.report.release import write_report
-    from ..output.report.texts import ReportTexts
     from ..progress import shown
     from ..published.release import load
     from ..published.statement import NOT_PRIVATE, OWNER_ONLY
@@ -41,7 +41,7 @@ def command(
     with shown():
         comparison = None if spec is None else spec.compare(rel, sources=sources)
         texts = ReportTexts.of(rel)
-        write_report(out, rel.topology, rel, None, comparison, title=title or texts.title, texts=texts)
+        write_report(out, rel, None, comparison, title=title or texts.title, texts=texts)
     c.print_marking(rel.statement)
     if json:
         marking = rel.statement.marking if public else OWNER_ONLY

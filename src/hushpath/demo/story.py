@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from ..extras import absent, installed
-from ..output.page.write import write_explorer
-from ..output.report.page import make_folder
+from ..output.page.explorer import write_explorer
+from ..output.report.html import ReportTexts, make_folder
 from ..output.report.release import query_pairs, write_report
-from ..output.report.texts import ReportTexts
 from ..planning.trips import TripPlan
 from ..published.release import in_periods, load
 from ..published.statement import NOT_PRIVATE, OWNER_ONLY
@@ -165,10 +164,10 @@ def run_demo(
         "has the same streets with mean times, for trying releases of a weighted network."
     )
     report, public = out / "report.html", out / "report-public.html"
-    write_report(public, topology, published, planned, title=TITLE, texts=TEXTS)
+    write_report(public, published, planned, title=TITLE, texts=TEXTS)
     drawn = installed("matplotlib")
     if drawn:
-        write_report(report, topology, published, planned, comparison, title=TITLE, texts=TEXTS)
+        write_report(report, published, planned, comparison, title=TITLE, texts=TEXTS)
         say(f"8. Two reports: {report} (for the owner: it compares with the truth) and {public} (may be published).")
     else:
         report.unlink(missing_ok=True)  # the report of an earlier run would describe another release

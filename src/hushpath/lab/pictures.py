@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..output.report.canvas import GREY, INK, colour, mark, panels, plain, png, short_number, whole_decades
+from ..output.report.pictures import GREY, INK, colour, mark, panels, plain, png, short_number, whole_decades
 from ..published.statement import NOT_PRIVATE
 from .cases import MAIN_WEIGHTS
 from .table1 import ENTRIES, rate_rows, shape_at, theorem_shape

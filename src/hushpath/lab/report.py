@@ -9,8 +9,8 @@ from pathlib import Path
 
 from ..estimator.registry import ESTIMATORS
 from ..mechanism.registry import MECHANISMS
-from ..output.report import page
-from ..output.report.page import address, bullets, figure, note, records, section, short, write_file
+from ..output.report import html as page
+from ..output.report.html import bullets, data_url, figure, note, records, section, short, write_file
 from ..published.statement import NOT_PRIVATE
 from . import pictures as draw
 from . import tables as t
@@ -85,7 +85,7 @@ def _picture(found: Findings, name: str, rows: str, caption: str) -> str:
 
 def _download(found: Findings, name: str) -> str:
     """Return a link that contains the table as CSV."""
-    data = address(csv_text(found.tables[name]).encode(), "text/csv")
+    data = data_url(csv_text(found.tables[name]).encode(), "text/csv")
     return f'<a download="{name}.csv" href="{data}">The numbers ({name}.csv)</a>.'
 
 

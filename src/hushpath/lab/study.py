@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CannotError, OptionError
-from ..output.report.canvas import needs_matplotlib
-from ..output.report.page import make_folder, write_file
+from ..output.report.html import make_folder, write_file
+from ..output.report.pictures import needs_matplotlib
 from ..progress import counting
 from ..published.statement import NOT_PRIVATE
 from ..tasks import place

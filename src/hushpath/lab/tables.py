@@ -18,7 +18,7 @@ import numpy as np
 
 from ..estimator.registry import ESTIMATORS
 from ..mechanism.registry import MECHANISMS
-from ..output.csv_text import csv_writer
+from ..output.encode import csv_row_writer
 from ..published.statement import NOT_PRIVATE
 from .cases import MAIN_WEIGHTS
 from .networks import OWN
@@ -191,9 +191,10 @@ def csv_text(rows: Sequence[Row]) -> str:
     """Return rows as CSV, with a first column that marks every row as NOT PRIVATE."""
     file = io.StringIO()
     names = [NOT_PRIVATE, *(rows[0] if rows else ["empty"])]
-    writer = csv_writer(file, (text for row in rows for text in row.values() if isinstance(text, str)))
-    writer.writerow(names)
-    writer.writerows([NOT_PRIVATE, *map(row.__getitem__, names[1:])] for row in rows)
+    write_row = csv_row_writer(file, (text for row in rows for text in row.values() if isinstance(text, str)))
+    write_row(names)
+    for row in rows:
+        write_row([NOT_PRIVATE, *map(row.__getitem__, names[1:])])
     return file.getvalue()
 
 

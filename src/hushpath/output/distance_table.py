@@ -15,13 +15,16 @@ statement of every release in their metadata.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
 
+from .._version import __version__
 from ..arrays import Int
 from ..errors import OptionError
 from ..network.labels import Label
@@ -63,11 +66,11 @@ class DistanceTable:
     confidence: float | None = None
 
     @classmethod
-    def ask(
+    def from_labels(
         cls, release: Release, sources: Sequence[Label] | None = None, targets: Sequence[Label] | None = None, *,
         long: bool = False, dtype: Any = np.float64, interval: bool = False, confidence: float = 0.9,
     ) -> DistanceTable:  # fmt: skip
-        """Make a table from labels; parameters as in ``hushpath.write_matrix``."""
+        """Make a table of a release from labels of nodes; all parameters are those of ``hushpath.write_matrix``."""
         find = release.topology.indices
         columns = None if targets is None else find(targets)
         return cls(release, find(sources), columns, long, np.dtype(dtype), confidence if interval else None)
@@ -111,6 +114,19 @@ class DistanceTable:
         endings = ["", " low", " high"][: len(self.values)]
         return [f"{target}{ending}" for target in self.target_labels for ending in endings]
 
+    @cached_property
+    def question(self) -> str:
+        """What distinguishes this table from every other one, as the files of a folder state it."""
+        release = self.release
+        nodes = json.dumps([self.source_labels, self.target_labels]).encode()
+        facts = {
+            "hushpath": __version__, "release": release.fingerprint, "read as": str(release.decoder_choice),
+            "period": release.period or "", "nodes": hashlib.sha256(nodes).hexdigest(),
+            "layout": "long" if self.long else "lists", "numbers": np.dtype(self.dtype).name,
+            "confidence": self.confidence,
+        }  # fmt: skip
+        return json.dumps(facts, sort_keys=True)
+
     def check_columns(self, most: int | None = None) -> None:
         """Raise ``OptionError`` if a wide table would have two columns of one name, or more than ``most``."""
         if self.long:
@@ -126,12 +142,11 @@ class DistanceTable:
     def fill(self, rows: slice, out: Any) -> None:
         """Write the numbers of some rows into ``out``, an array of values x sources x targets."""
         self.release.prepared(len(self.sources))  # as for all rows: one block alone may not be worth an index
+        ask = partial(self.release.matrix, self.sources[rows], self.targets, positions=True)
         if self.confidence is None:
-            self.release.matrix(self.sources[rows], self.targets, out=out[0], positions=True)
+            ask(out=out[0])
         else:
-            self.release.matrix(
-                self.sources[rows], self.targets, out=out, positions=True, interval=True, confidence=self.confidence
-            )
+            ask(out=out, interval=True, confidence=self.confidence)
 
     def slices(self, cells: int = BLOCK_CELLS, rows: slice = ALL_ROWS) -> list[slice]:
         """Return the rows of each block."""
@@ -171,7 +186,7 @@ class DistanceTable:
         return pa.schema(fields, metadata={**schema_metadata(self.release), **(more or {})})
 
     def batches(self, schema: Any, layout: Layout, cells: int = BLOCK_CELLS, rows: slice = ALL_ROWS) -> Iterator[Any]:
-        """Yield the table as Arrow record batches of this schema."""
+        """Yield ``rows`` as Arrow record batches of ``schema`` in its ``layout``, about ``cells`` distances each."""
         import pyarrow as pa
 
         targets = pa.array(self.target_labels if layout == "long" else [], self.label_type)

@@ -8,40 +8,69 @@
 
 No bytes are produced before the first block of numbers was computed, so an error found there is not half an answer.
 Lists are the fastest layout: tens of millions of distances per second, where CSV reaches a few millions.
+
+``csv_row_writer`` is the one way to write CSV: no spreadsheet takes its text for a program.
 """
 
 from __future__ import annotations
 
+import csv
 import io
 import json
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, TextIO, TypeVar
 
 import numpy as np
 
-from .csv_text import csv_writer
+from ..network.labels import Label
 from .distance_table import BLOCK_CELLS, MAX_PARQUET_COLUMNS, DistanceTable, Layout
 
 PAGE = 2**18  # bytes of CSV produced at a time
 CSV_CELLS = 4096  # numbers formatted at a time: other threads of a server get their turn between
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+FORMULA = re.compile(r"'*\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r\n]")  # how formulas begin, also in full width
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+T = TypeVar("T")
+
+
+def csv_cell(value: T) -> T | str:
+    """Return a value as a CSV cell that no spreadsheet evaluates as a formula.
+
+    Text that begins like a formula, after blanks, gets a single quote in front, and so does such text that already has
+    quotes there: removing one quote restores the text.  Numbers stay as they are, also those given as text.
+    """
+    if not isinstance(value, str) or value[:1].isalnum() or not FORMULA.match(value):
+        return value
+    return value if NUMBER.fullmatch(value) else f"'{value}"
+
+
+def csv_row_writer(file: TextIO, labels: Iterable[Label]) -> Callable[[Iterable[Any]], object]:
+    """Return a function that writes a row of CSV with these labels; every cell passes through ``csv_cell``.
+
+    All text is quoted if a label holds a carriage return: Python writes that one bare, and readers would start a new
+    row there.
+    """
+    bare = any("\r" in str(label) for label in labels)
+    writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL)
+    return lambda row: writer.writerow(map(csv_cell, row))
 
 
 def encode(table: DistanceTable, form: str, cells: int = BLOCK_CELLS) -> Iterator[Any]:
-    """Return an iterator over the bytes of a table."""
+    """Return an iterator over the bytes of a table in the format ``form``, about ``cells`` distances at a time."""
     if form != "arrow":
         table.check_columns(MAX_PARQUET_COLUMNS if form == "parquet" else None)
-    return ENCODERS[form](table, cells)
+    return {"csv": _encode_csv, "parquet": _encode_parquet, "arrow": _encode_arrow}[form](table, cells)
 
 
-def _csv(table: DistanceTable, cells: int) -> Iterator[bytes]:
+def _encode_csv(table: DistanceTable, cells: int) -> Iterator[bytes]:
     page, line = io.StringIO(newline=""), io.StringIO(newline="")
-    writer = csv_writer(line, chain(table.source_labels, table.target_labels))
+    write_row = csv_row_writer(line, chain(table.source_labels, table.target_labels))
 
     def text(row: list[Any]) -> str:
-        writer.writerow(row)
-        return _taken(line)[:-1]
+        write_row(row)
+        return _take(line)[:-1]
 
     columns = ["target", *table.values] if table.long else table.wide_columns
     page.write(text([*table.marks, "source", *columns]) + "\n")
@@ -58,11 +87,12 @@ def _csv(table: DistanceTable, cells: int) -> Iterator[bytes]:
                     page.write("," + ",".join(map(repr, row.ravel()[at : at + CSV_CELLS].tolist())))
                 page.write("\n")
             if page.tell() >= PAGE:
-                yield _taken(page).encode()
-    yield _taken(page).encode()
+                yield _take(page).encode()
+    yield _take(page).encode()
 
 
-def _taken(page: io.StringIO) -> str:
+def _take(page: io.StringIO) -> str:
+    """Return the text written so far, and empty the page."""
     text = page.getvalue()
     page.seek(0)
     page.truncate()
@@ -92,7 +122,7 @@ class _Pipe(io.RawIOBase):
         return b"".join(pieces)
 
 
-def _parquet(table: DistanceTable, cells: int) -> Iterator[bytes]:
+def _encode_parquet(table: DistanceTable, cells: int) -> Iterator[bytes]:
     import pyarrow.parquet as pq
 
     layout: Layout = "long" if table.long else "wide"
@@ -105,17 +135,10 @@ def _parquet(table: DistanceTable, cells: int) -> Iterator[bytes]:
     yield pipe.take()
 
 
-def _arrow(table: DistanceTable, cells: int) -> Iterator[Any]:
+def _encode_arrow(table: DistanceTable, cells: int) -> Iterator[Any]:
     schema = table.schema("lists", {"hushpath.targets": json.dumps(table.target_labels)})
-    begun = False
-    for batch in table.batches(schema, "lists", cells):
-        if not begun:
+    for number, batch in enumerate(table.batches(schema, "lists", cells)):
+        if number == 0:
             yield schema.serialize()
-        begun = True
         yield batch.serialize()
     yield END_OF_STREAM
-
-
-ENCODERS: dict[str, Callable[[DistanceTable, int], Iterator[Any]]] = {
-    "csv": _csv, "parquet": _parquet, "arrow": _arrow,
-}  # fmt: skip

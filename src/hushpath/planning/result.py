@@ -120,7 +120,7 @@ class Plan:
         }
 
     def _repr_html_(self) -> str:
-        from ..output.report.notebook import plan_card
+        from ..output.report.release import plan_card
 
         return plan_card(self)
 
@@ -180,7 +180,7 @@ class Sweep:
         return {**{name: plans[0][name] for name in shared}, "sweep": rows}
 
     def _repr_html_(self) -> str:
-        from ..output.report.notebook import plan_card
+        from ..output.report.release import plan_card
 
         return plan_card(self)
 

@@ -291,12 +291,12 @@ class Release:
 
     def explore(self, origin: Label | None = None, *, height: int = 640) -> Any:
         """Show the map page in a notebook, starting at a node; `hushpath page` writes it to a file."""
-        from ..output.report.notebook import framed
+        from ..output.report.release import framed
 
         return framed(self, origin, height)
 
     def _repr_html_(self) -> str:
-        from ..output.report.notebook import release_card
+        from ..output.report.release import release_card
 
         return release_card(self)
 

@@ -13,93 +13,76 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import OptionError, warn
 from ...io.container import replacing
+from ...network.labels import Label
 from ...published.edges import about, geopandas_library
-from ...published.places import DEGREES, places_of
+from ...published.places import DEGREES, Places, places_of
 from ...published.release import Release
 from ...published.statement import NOT_PRIVATE
 from ..distance_table import schema_metadata
 from ..isochrones import isochrones
-from .core import ExportOptions, ExportResult, Format
-
-if TYPE_CHECKING:
-    import geopandas
-
-OPTIONS = frozenset({"crs", "isochrone", "steps", "confidence"})
 
 
-def _isochrones(release: Release, options: ExportOptions) -> dict[str, Any]:
-    """Return the isochrones as a GeoJSON feature collection."""
-    if options.isochrone is None or not options.steps:
-        raise OptionError("isochrones need an origin and limits: --isochrone market --steps 300,600")
-    if options.crs is not None:
-        raise OptionError("isochrones use the coordinates of the release; --crs applies to edges only")
-    return isochrones(release, options.isochrone, list(options.steps), confidence=options.interval_confidence)
+def write_geojson(
+    release: Release, path: Path, *, crs: str | None = None, isochrone: Label | None = None,
+    steps: Sequence[float] | None = None, confidence: float = 0.9,
+) -> tuple[str, dict[str, Any]]:  # fmt: skip
+    """Write edges or isochrones of ``release`` to ``path``.
 
-
-def _write_geojson(releases: Sequence[Release], path: Path, options: ExportOptions) -> ExportResult:
-    (release,) = releases
-    places = places_of(release.topology, options.crs)
-    marking = {"marking": release.statement.marking} if release.statement.marking else {}
+    ``crs``, ``isochrone``, ``steps`` and ``confidence`` as in ``hushpath.export``.
+    """
+    places = places_of(release.topology, crs)
+    mark = {NOT_PRIVATE: NOT_PRIVATE} if release.statement.marking else {}
     facts: dict[str, Any] = {**about(release.statement, release.period), "coordinates": places.description}
     facts["statement"] = release.statement.as_dict()
-    if options.isochrone is None and options.steps is None:
-        features, what = _edge_features(release, options), "edges"
+    if isochrone is None and steps is None:
+        features, what = _edge_features(release, places), "edges"
     else:
-        drawn = _isochrones(release, options)
+        drawn = _isochrones(release, crs, isochrone, steps, confidence)
         features, what = iter(drawn["features"]), "isochrones"
         facts.update({key: value for key, value in drawn.items() if key not in ("type", "features", *facts)})
     if not places.degrees:
         warn("GeoJSON needs longitude and latitude, but these coordinates are planar: maps will be wrong; pass --crs")
+    # Programs keep the properties of each feature and drop the rest.
+    plane = {} if places.degrees else {"coordinates": "not longitude and latitude"}
+    head = {"type": "FeatureCollection", "hushpath": facts}
+    if release.statement.marking:
+        head = {"marking": release.statement.marking, **head}
     count = 0
     with replacing(path) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as file:
-        head = {**marking, "type": "FeatureCollection", "hushpath": facts}
         file.write(json.dumps(head, allow_nan=False)[:-1] + ', "features": [')
-        for count, feature in enumerate(_marked(release, features, places.degrees), start=1):
-            file.write(f"{',' if count > 1 else ''}\n{json.dumps(feature, allow_nan=False)}")
+        for count, feature in enumerate(features, start=1):
+            marked = {**feature, "properties": {**mark, **feature["properties"], **plane}}
+            file.write(f"{',' if count > 1 else ''}\n{json.dumps(marked, allow_nan=False)}")
         file.write("\n]}\n")
-    return ExportResult(f"{count} {what}", {what: count, "longitude_latitude": places.degrees})
+    return f"{count} {what}", {what: count, "longitude_latitude": places.degrees}
 
 
-def _marked(release: Release, features: Iterable[dict[str, Any]], degrees: bool) -> Iterator[dict[str, Any]]:
-    """Add markings to the properties of each feature: programs keep these and drop the rest."""
-    mark = {NOT_PRIVATE: NOT_PRIVATE} if release.statement.marking else {}
-    plane = {} if degrees else {"coordinates": "not longitude and latitude"}
-    for feature in features:
-        yield {**feature, "properties": {**mark, **feature["properties"], **plane}}
+def write_geoparquet(
+    release: Release, path: Path, *, crs: str | None = None, isochrone: Label | None = None,
+    steps: Sequence[float] | None = None, confidence: float = 0.9,
+) -> tuple[str, dict[str, Any]]:  # fmt: skip
+    """Write edges or isochrones of ``release`` to ``path``.
 
-
-def _edge_features(release: Release, options: ExportOptions) -> Iterator[dict[str, Any]]:
-    """Yield a feature per edge; without a geometry where coordinates are missing."""
-    found, quantity = release.edges, release.statement.quantity
-    more = {"unit_of_measure": quantity.unit_of_measure, "date": quantity.date, "period": release.period or ""}
-    more = {key: text for key, text in more.items() if text}
-    lines = found.lines(places_of(release.topology, options.crs))
-    for (source, target), weight, line in zip(found.ends, found.weights.tolist(), lines, strict=True):
-        shape = None if line is None else {"type": "LineString", "coordinates": line}
-        properties = {"source": source, "target": target, found.field: weight, **more}
-        yield {"type": "Feature", "geometry": shape, "properties": properties}
-
-
-GEOJSON = Format(
-    "geojson",
-    "edges as lines with released weights, or isochrones (RFC 7946)",
-    _write_geojson,
-    takes=OPTIONS,
-)
-
-
-def _write_geoparquet(releases: Sequence[Release], path: Path, options: ExportOptions) -> ExportResult:
-    (release,) = releases
+    ``crs``, ``isochrone``, ``steps`` and ``confidence`` as in ``hushpath.export``.
+    """
     import pyarrow.parquet as pq
 
-    edges = options.isochrone is None and options.steps is None
-    frame = release.to_geopandas(options.crs) if edges else _isochrone_frame(release, options)
+    edges = isochrone is None and steps is None
+    if edges:
+        frame = release.to_geopandas(crs)
+    else:
+        drawn, places = _isochrones(release, crs, isochrone, steps, confidence), places_of(release.topology)
+        system = DEGREES[0] if places.degrees else None
+        frame = geopandas_library().GeoDataFrame.from_features(drawn["features"], crs=system)
+        if release.statement.marking:
+            frame.insert(0, NOT_PRIVATE, NOT_PRIVATE)
+        frame.attrs["coordinates"] = places.description
     metadata = {**schema_metadata(release), "hushpath.coordinates": frame.attrs["coordinates"]}
     with replacing(path) as temporary:
         try:
@@ -111,24 +94,26 @@ def _write_geoparquet(releases: Sequence[Release], path: Path, options: ExportOp
         except OSError as error:  # report the error of the system instead of Arrow's
             raise OSError(error.errno, os.strerror(error.errno or errno.EIO)) from None
     what = "edges" if edges else "isochrones"
-    return ExportResult(f"{len(frame)} {what}", {what: len(frame), "longitude_latitude": frame.crs is not None})
+    return f"{len(frame)} {what}", {what: len(frame), "longitude_latitude": frame.crs is not None}
 
 
-def _isochrone_frame(release: Release, options: ExportOptions) -> geopandas.GeoDataFrame:
-    """Return a row per isochrone and kind."""
-    drawn, places = _isochrones(release, options), places_of(release.topology)
-    frame = geopandas_library().GeoDataFrame.from_features(
-        drawn["features"], crs=DEGREES[0] if places.degrees else None
-    )
-    if release.statement.marking:
-        frame.insert(0, NOT_PRIVATE, NOT_PRIVATE)
-    frame.attrs["coordinates"] = places.description
-    return frame
+def _isochrones(
+    release: Release, crs: str | None, origin: Label | None, steps: Sequence[float] | None, confidence: float
+) -> dict[str, Any]:
+    """Return isochrones of ``release`` around ``origin`` with limits ``steps`` and ``confidence``; refuse ``crs``."""
+    if origin is None or not steps:
+        raise OptionError("isochrones need an origin and limits: --isochrone market --steps 300,600")
+    if crs is not None:
+        raise OptionError("isochrones use the coordinates of the release; --crs applies to edges only")
+    return isochrones(release, origin, list(steps), confidence=confidence)
 
 
-GEOPARQUET = Format(
-    "geoparquet",
-    "edges as lines with released weights, or isochrones, as a table",
-    _write_geoparquet,
-    takes=OPTIONS,
-)
+def _edge_features(release: Release, places: Places) -> Iterator[dict[str, Any]]:
+    """Yield a feature per edge; without a geometry where coordinates are missing."""
+    found, quantity = release.edges, release.statement.quantity
+    more = {"unit_of_measure": quantity.unit_of_measure, "date": quantity.date, "period": release.period or ""}
+    more = {key: text for key, text in more.items() if text}
+    for (source, target), weight, line in zip(found.ends, found.weights.tolist(), found.lines(places), strict=True):
+        shape = None if line is None else {"type": "LineString", "coordinates": line}
+        properties = {"source": source, "target": target, found.field: weight, **more}
+        yield {"type": "Feature", "geometry": shape, "properties": properties}

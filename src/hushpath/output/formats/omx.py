@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -21,41 +21,46 @@ from ...errors import CannotError, OptionError
 from ...extras import library
 from ...io.container import replacing
 from ...published.edges import about, field_name
-from ...published.release import Release
-from ..disk import check_space, reserve_space
+from ...published.release import Release, in_periods
 from ..distance_table import DistanceTable
-from .core import ExportOptions, ExportResult, Format, read_zones
+from ..matrix import check_space, reserve_space
+from .tables import Zones, read_zones
 
 MOST_NODES = 5_000  # largest network whose nodes are the zones by default
 LONGEST = 60_000  # bytes of an attribute; HDF5 allows little more
 LAYERS = ("", "_low", "_high")
 
 
-def _write(releases: Sequence[Release], path: Path, options: ExportOptions) -> ExportResult:
+def write_omx(
+    release: Release, path: Path, *, zones: Zones | None = None, interval: bool = False, confidence: float = 0.9
+) -> tuple[str, dict[str, Any]]:
+    """Write matrices of every period of ``release`` to ``path``.
+
+    ``zones``, ``interval`` and ``confidence`` as in ``hushpath.export``.
+    """
     openmatrix = library("openmatrix", "omx", "writing OMX")
-    topology = releases[0].topology
-    if options.zones is None and topology.num_nodes > MOST_NODES:
+    topology, releases = release.topology, list(in_periods(release).values())
+    if zones is None and topology.num_nodes > MOST_NODES:
         raise OptionError(f"{topology.num_nodes} nodes are too many for zones (at most {MOST_NODES}); pass --zones")
-    zones, at = read_zones(options.zones, topology)
-    names = _names(releases, options.interval)
-    need = len(zones) ** 2 * 8 * len(names) * len(names[0])
+    numbers, at = read_zones(zones, topology)
+    names = _names(releases, interval)
+    need = len(at) ** 2 * 8 * len(names) * len(names[0])
     check_space(path.parent, need)
-    confidence = options.interval_confidence if options.interval else None
-    tables = [DistanceTable(release, at, at, confidence=confidence) for release in releases]
+    tables = [DistanceTable(one, at, at, confidence=confidence if interval else None) for one in releases]
     with replacing(path) as temporary:
         reserve_space(temporary, need)
         with openmatrix.open_file(str(temporary), "w") as file:
-            _describe(file, releases[0])
+            _describe(file, release)
             sums = [one for table, layers in zip(tables, names, strict=True) for one in _fill(file, table, layers)]
-            file.create_mapping("zone", zones)
+            file.create_mapping("zone", numbers)
             labels = [topology.labels[i] for i in at.tolist()]
             texts = [label.encode() if isinstance(label, str) else label for label in labels]
             file.create_array(file.root.lookup, "node", obj=np.array(texts))
         if sums != list(_read_back(str(temporary), tables, names)):
             raise CannotError(f"cannot write {path}: the file is incomplete; check the free disk space")
     matrices = [name for layers in names for name in layers]
-    return ExportResult(f"{len(matrices)} matrices of {len(zones)} x {len(zones)} zones: {', '.join(matrices)}",
-                   {"zones": len(zones), "matrices": matrices})  # fmt: skip
+    text = f"{len(matrices)} matrices of {len(at)} x {len(at)} zones: {', '.join(matrices)}"
+    return text, {"zones": len(at), "matrices": matrices}
 
 
 def _describe(file: Any, release: Release) -> None:
@@ -83,7 +88,7 @@ def _fill(file: Any, table: DistanceTable, layers: list[str]) -> Iterator[int]:
             yield zlib.crc32(block.data)
 
 
-def _names(releases: Sequence[Release], interval: bool) -> list[list[str]]:
+def _names(releases: list[Release], interval: bool) -> list[list[str]]:
     """Return unique matrix names per period, in characters that every reader accepts."""
     statement = releases[0].statement
     names: list[list[str]] = []
@@ -113,12 +118,3 @@ def _read_back(path: str, written: list[DistanceTable], names: list[list[str]]) 
                 yield -1
     except (tables.HDF5ExtError, tables.NodeError, OSError, LookupError):
         yield -1
-
-
-OMX = Format(
-    "omx",
-    "skims of zones by zones (Open Matrix, HDF5)",
-    _write,
-    takes=frozenset({"zones", "interval", "confidence"}),
-    every_period=True,
-)

@@ -27,7 +27,6 @@ making it needs Valhalla's tiles.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,7 +40,7 @@ from ...io.folders import new_folder
 from ...network.topology import Topology
 from ...published.places import places_of
 from ...published.release import Release
-from .core import ExportOptions, ExportResult, Format, read_ids, read_lengths
+from .tables import Rows, read_lengths, read_rows
 
 DIGITS = {0: 6, 1: 6, 2: 9}  # of a Valhalla tile in its file name, by level
 MOST_TILES, MOST_IDS = 2**22, 2**21  # limits of a Valhalla id
@@ -70,11 +69,11 @@ class Speeds(NamedTuple):
         return dict(zip(pairs, self.kmh.tolist(), strict=True))
 
 
-def speeds_of(release: Release, options: ExportOptions) -> Speeds:
+def speeds_of(release: Release, lengths: Rows | None = None, crs: str | None = None) -> Speeds:
     """Return the speed of every edge, in each direction in which it may be used."""
     seconds = released_seconds(release)
     topology = release.topology
-    metres = _metres(topology, options)
+    metres = _metres(topology, lengths, crs)
     tails, heads = topology.tails, topology.heads
     if not topology.directed:
         tails, heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
@@ -101,10 +100,10 @@ def released_seconds(release: Release) -> Float:
     return release.edge_weights * seconds
 
 
-def _metres(topology: Topology, options: ExportOptions) -> Float:
+def _metres(topology: Topology, lengths: Rows | None, crs: str | None) -> Float:
     """Return the length of each edge, from the table if there is one, else from coordinates."""
-    if options.lengths is not None:
-        table = read_lengths(options.lengths, topology)
+    if lengths is not None:
+        table = read_lengths(lengths, topology)
         pairs = list(zip(topology.tails.tolist(), topology.heads.tolist(), strict=True))
         missing = [pair for pair in pairs if pair not in table]
         if missing:
@@ -113,7 +112,7 @@ def _metres(topology: Topology, options: ExportOptions) -> Float:
         return np.array([table[pair] for pair in pairs], np.float64)
     if topology.coordinates is None:
         raise CannotError("speeds need lengths, but this release has no coordinates; pass --lengths")
-    places = places_of(topology, options.crs)
+    places = places_of(topology, crs)
     if not places.degrees:
         raise CannotError(
             "speeds need lengths, but the coordinates are not longitude and latitude; pass --lengths or --crs"
@@ -125,49 +124,50 @@ def _metres(topology: Topology, options: ExportOptions) -> Float:
     return metres
 
 
-def _write_osrm(releases: Sequence[Release], path: Path, options: ExportOptions) -> ExportResult:
-    (release,) = releases
+def write_osrm(
+    release: Release, path: Path, *, lengths: Rows | None = None, crs: str | None = None
+) -> tuple[str, dict[str, Any]]:
+    """Write speeds of ``release`` for OSRM to ``path``; ``lengths`` and ``crs`` as in ``hushpath.export``."""
     labels = release.topology.labels
     if not isinstance(labels[0], int) or labels[0] < 0:  # labels are sorted and of one type
         raise CannotError("OSRM identifies nodes by OSM ids, but the labels of this release are not whole numbers")
-    speeds = speeds_of(release, options)
+    speeds = speeds_of(release, lengths, crs)
     rows = zip(speeds.tails.tolist(), speeds.heads.tolist(), speeds.kmh.tolist(), strict=True)
     with replacing(path) as temporary, open(temporary, "w", encoding="ascii", newline="\n") as file:
         file.writelines(f"{labels[a]},{labels[b]},{kmh}\n" for a, b, kmh in rows)
     facts = {"speeds": len(speeds.kmh), "cut": speeds.cut, "parallel": speeds.parallel}
-    return ExportResult(f"{len(speeds.kmh)} speeds in whole km/h{speeds.remarks}", facts)
+    return f"{len(speeds.kmh)} speeds in whole km/h{speeds.remarks}", facts
 
 
-OSRM = Format(
-    "osrm",
-    "speeds for `osrm-customize --segment-speed-file`",
-    _write_osrm,
-    takes=frozenset({"lengths", "crs"}),
-    unmarked="a line is two nodes and a speed",
-)
+def write_valhalla(
+    release: Release, path: Path, *, ids: Rows | None = None, night: str | None = None, lengths: Rows | None = None,
+    crs: str | None = None,
+) -> tuple[str, dict[str, Any]]:  # fmt: skip
+    """Write speeds of ``release`` for Valhalla to a new folder ``path``.
 
-
-def _write_valhalla(releases: Sequence[Release], path: Path, options: ExportOptions) -> ExportResult:
-    (release,) = releases
-    if options.ids is None:
+    ``ids``, ``night`` (the period of free-flow speeds), ``lengths`` and ``crs`` as in ``hushpath.export``.
+    """
+    if ids is None:
         raise OptionError("Valhalla identifies edges by its own ids; pass --ids, a CSV file source,target,edge_id")
-    ids = list(read_ids(options.ids, release.topology))  # first, so that mistakes in the table are reported at once
-    day = speeds_of(release, options)
-    if options.night is not None:
-        night = speeds_of(release.for_period(options.night), options).by_pair
-    else:
-        night = day.by_pair if release.period is None else {}
+    index, edges = release.topology.index, []  # read first, so that mistakes in the table are reported at once
+    for place, (source, target, text) in read_rows(ids, ("source", "target", "edge_id"), "ids"):
+        edges.append((place, (index(source), index(target)), text))
+    day = speeds_of(release, lengths, crs)
     constrained = day.by_pair
+    if night is not None:
+        free_flow = speeds_of(release.for_period(night), lengths, crs).by_pair
+    else:
+        free_flow = constrained if release.period is None else {}
     tiles: dict[tuple[int, int], dict[int, str]] = {}
     named = set()
-    for place, pair, text in ids:
+    for place, pair, text in edges:
         level, tile, number = graph_id(text, place)
         if pair not in constrained:
             raise InputError(f"{place} names two nodes without an edge in this direction")
         rows = tiles.setdefault((level, tile), {})
         if number in rows:
             raise InputError(f"{place} repeats an edge id")
-        rows[number] = f"{level}/{tile}/{number},{night.get(pair, 0)},{constrained[pair]}\n"
+        rows[number] = f"{level}/{tile}/{number},{free_flow.get(pair, 0)},{constrained[pair]}\n"
         named.add(pair)
     with new_folder(path) as temporary:
         for (level, tile), rows in tiles.items():
@@ -177,7 +177,7 @@ def _write_valhalla(releases: Sequence[Release], path: Path, options: ExportOpti
     count, left = sum(map(len, tiles.values())), len(constrained) - len(named)
     without = f", {left} edges without an id omitted" if left else ""
     facts = {"speeds": count, "tiles": len(tiles), "cut": day.cut, "parallel": day.parallel, "without_id": left}
-    return ExportResult(f"{count} speeds in whole km/h in {len(tiles)} tiles{day.remarks}{without}", facts)
+    return f"{count} speeds in whole km/h in {len(tiles)} tiles{day.remarks}{without}", facts
 
 
 def graph_id(text: Any, place: str = "an id") -> tuple[int, int, int]:
@@ -206,13 +206,3 @@ def tile_file(level: int, tile: int) -> str:
     """
     digits = str(tile).zfill(DIGITS[level])
     return "/".join([str(level), *(digits[i : i + 3] for i in range(0, len(digits), 3))]) + ".csv"
-
-
-VALHALLA = Format(
-    "valhalla",
-    "a folder of speeds for `valhalla_add_predicted_traffic`",
-    _write_valhalla,
-    takes=frozenset({"lengths", "crs", "ids", "night"}),
-    unmarked="a line is an id and two speeds",
-    folder=True,
-)

@@ -26,10 +26,7 @@ def node_positions(topology: Topology) -> tuple[Float, bool]:
     known = None if topology.coordinates is None else np.asarray(np.isfinite(topology.coordinates).all(axis=1))
     if known is None or not known.any():
         return compute_layout(topology), False
-    given = places_of(topology)
-    places = np.where(known[:, None], given.xy, 0.0)
-    if given.degrees:
-        places[:, 0] *= np.cos(np.radians(places[known, 1].mean()))  # a degree of longitude is shorter
+    places = np.where(known[:, None], places_of(topology).projected().xy, 0.0)
     return _spread_to_neighbours(topology, places, known), True
 
 

@@ -3,6 +3,8 @@
 Works for any network and release.  Without a ``Comparison`` everything on the page is public and the page says so;
 with one it has one more section, which compares with the true data, and a banner that says what may be published.
 Every section is a function of what it may see: only ``accuracy_section`` takes a ``Comparison``.
+
+Notebooks show parts of it: a summary of a release or of a plan, and the map page in a frame.
 """
 
 from __future__ import annotations
@@ -12,31 +14,38 @@ from html import escape
 from os import PathLike
 from typing import NamedTuple
 
+from ..._validate import integer
 from ...network.labels import Label
-from ...network.topology import Topology
-from ...planning.result import Plan
+from ...planning.result import Plan, Sweep
 from ...planning.trips import TripPlan
 from ...published.promise import Promise, up
 from ...published.quantity import format_interval
 from ...published.release import Release, in_periods
 from ...published.statement import NOT_PRIVATE, Statement
 from ...releasing.evaluate import Comparison, Evaluation
-from .page import bullets, facts, figure, folded, lists, note, row, section, short, table, write_page
+from ..page.explorer import explorer
+from .html import ReportTexts, bullets, facts, figure, folded, lists, note, row, section, short, table, write_page
 from .pictures import error_by_hops, true_against_released
-from .texts import ReportTexts
 
+# A notebook has its own style, light or dark; this adds what it lacks.
+ALARM = "background:#b00020;color:#fff;font-weight:700;padding:.4em .8em;border-radius:.3em"
+HEIGHTS = 200, 5000  # pixels
 LEAD = "All distances of a network, released once; the weights stay with their owner."
 
 
 def write_report(
-    path: str | PathLike[str], topology: Topology, release: Release, plan: Plan | TripPlan | None,
+    path: str | PathLike[str], release: Release, plan: Plan | TripPlan | None = None,
     comparison: Comparison | None = None, *, title: str = "A private release of distances",
     texts: ReportTexts | None = None,
 ) -> None:  # fmt: skip
-    """Write the report as one HTML file."""
+    """Write the report as the HTML file ``path``.
+
+    ``plan`` adds what was expected of ``release``, ``comparison`` the error against the true data (then the file is
+    for its owner only); ``title`` and ``texts`` are shown.
+    """
     texts = texts or ReportTexts()
     private = release.statement.private
-    parts = [_banner(release.statement, comparison is not None), _facts(topology, release.statement, plan, texts)]
+    parts = [_banner(release.statement, comparison is not None), _facts(release, plan, texts)]
 
     def add(heading: str, body: str, publishable: bool = private) -> None:
         tag = "May be published" if publishable else f"{NOT_PRIVATE}: for the data owner only"
@@ -75,8 +84,9 @@ def _banner(statement: Statement, owner: bool) -> str:
     return "".join(map(note, notes)) or note(calm, calm=True)
 
 
-def _facts(topology: Topology, statement: Statement, plan: Plan | TripPlan | None, texts: ReportTexts) -> str:
+def _facts(release: Release, plan: Plan | TripPlan | None, texts: ReportTexts) -> str:
     """Show the main figures; all public."""
+    topology, statement = release.topology, release.statement
     named = {
         "nodes": short(topology.num_nodes),
         "edges": short(topology.num_edges),
@@ -117,15 +127,11 @@ def promise_html(promise: Promise) -> str:
 
 def _risk_table(promise: Promise) -> str:
     """Return the table of a promise; every cell names its column, for screens too narrow for a table."""
-    head = "".join(f"<th>{escape(column)}</th>" for column in promise.columns)
-    rows = (
-        "".join(
-            f'<td data-label="{escape(column)}">{escape(cell)}</td>'
-            for column, cell in zip(promise.columns, risk.row(), strict=True)
-        )
-        for risk in promise.risks
-    )
-    return f'<table class="risks"><tr>{head}</tr>{"".join(f"<tr>{cells}</tr>" for cells in rows)}</table>'
+    rows = ["".join(f"<th>{escape(column)}</th>" for column in promise.columns)]
+    for risk in promise.risks:
+        cells = zip(promise.columns, risk.row(), strict=True)
+        rows.append("".join(f'<td data-label="{escape(name)}">{escape(text)}</td>' for name, text in cells))
+    return f'<table class="risks">{"".join(f"<tr>{one}</tr>" for one in rows)}</table>'
 
 
 def _map_section(texts: ReportTexts) -> str:
@@ -173,8 +179,9 @@ def _answers_section(release: Release, texts: ReportTexts) -> str:
 
 def candidate_table(plan: Plan, texts: ReportTexts) -> str:
     """Return the mechanisms that a plan compared, the choice first."""
-    errors = [texts.measured(text) for text in ("mean error", "95th percentile", "bias", "noise of one number")]
-    columns = {"mechanism": False, "noise": False, "decoder": False, **dict.fromkeys([*errors, "numbers"], True)}
+    measured = map(texts.measured, ("mean error", "95th percentile", "bias", "noise standard deviation"))
+    words = dict.fromkeys(("mechanism", "noise", "decoder"), False)
+    columns = {**words, **dict.fromkeys((*measured, "measured numbers"), True)}
     rows = []
     for each in plan.candidates:
         if each.strategy is None:
@@ -193,13 +200,10 @@ def candidate_table(plan: Plan, texts: ReportTexts) -> str:
 def forecast_table(plan: TripPlan) -> str:
     """Return the errors that a plan for trips expects, beside the baseline from public data."""
     columns = {"simulated times": False, "this release": True, "free flow, scaled": True, "free flow": True}
-    rows = [
-        row(
-            columns,
-            [one.kind, *(f"{100 * error / one.distance:.2g}\u00a0%" for error in one[2:3] + one[4:] + one[3:4])],
-        )
-        for one in plan.forecasts
-    ]
+    rows = []
+    for one in plan.forecasts:
+        errors = one[2:3] + one[4:] + one[3:4]
+        rows.append(row(columns, [one.kind, *(f"{100 * error / one.distance:.2g}\u00a0%" for error in errors)]))
     if plan.worth_it:
         verdict = f"Public free-flow times scaled by one number have {plan.gain:.2g} times that error."
     else:
@@ -241,3 +245,57 @@ def _commands_section(texts: ReportTexts) -> str:
         f"<h3>{escape(why)}</h3><pre>{' '.join(f'<span>{escape(word)}</span>' for word in line.split())}</pre>"
         for why, line in texts.commands
     )
+
+
+# --- notebooks --------------------------------------------------------------------------------------------------------
+
+
+class Framed(NamedTuple):
+    """The page of a release as HTML for a notebook."""
+
+    html: str
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def __repr__(self) -> str:
+        return f"Framed({len(self.html):,} characters of HTML)"
+
+
+def framed(release: Release, origin: Label | None, height: int) -> Framed:
+    """Return the page in a frame that may only run its own script."""
+    integer(height, "height", *HEIGHTS)
+    page = escape(explorer(release, origin=origin))
+    style = f"width:100%;height:{height}px;border:1px solid #8888;border-radius:.4em"
+    return Framed(
+        f'<iframe sandbox="allow-scripts" style="{style}" title="Explore the release" srcdoc="{page}"></iframe>'
+    )
+
+
+def release_card(release: Release) -> str:
+    """Return the promise, the network and the meaning of the numbers as HTML."""
+    statement, topology = release.statement, release.topology
+    named = {
+        "numbers": str(statement.quantity) or "distances",
+        "network": f"{short(topology.num_nodes)} nodes, {short(topology.num_edges)} edges, "
+        f"{'directed' if topology.directed else 'undirected'}",
+        "mechanism": f"{statement.mechanism}, {statement.law} noise; decoded by {statement.read_as}",
+    }
+    if release.periods:
+        named["periods"] = release.period or ", ".join(release.periods)
+    columns = {"Release": False, "": False}
+    mark = f'<p style="{ALARM}">{escape(statement.marking)}</p>' if statement.marking else ""
+    rows = [row(columns, pair) for pair in named.items()]
+    return mark + promise_html(statement.promise) + table(columns, rows)
+
+
+def plan_card(plan: Plan | Sweep) -> str:
+    """Return the predicted errors as a table."""
+    several = plan.plans if isinstance(plan, Sweep) else (plan,)
+    cards = [candidate_table(one, ReportTexts()) for one in several]
+    if isinstance(plan, Sweep):
+        epsilons = [one.terms.budget.epsilon for one in several]
+        cards = [f"<h4>epsilon = {one:g}</h4>{card}" for one, card in zip(epsilons, cards, strict=True)]
+    unlimited = any(one.terms.budget.unlimited for one in several)
+    text = folded("Full text, with warnings", f"<pre>{escape(str(plan))}</pre>")
+    return (f'<p style="{ALARM}">{NOT_PRIVATE}: epsilon is infinite</p>' if unlimited else "") + "".join(cards) + text

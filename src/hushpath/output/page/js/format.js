@@ -8,7 +8,7 @@ const SECONDS = {
 };
 
 /**
- * A number with as many digits as its interval leaves (the rule is in publish/quantity.py).
+ * A number with as many digits as its interval leaves (the rule is in published/quantity.py).
  * @param {number} value @param {number} [low] @param {number} [high]
  */
 export function formatNumber(value, low, high) {

@@ -1,4 +1,4 @@
-// Intervals: from the curves of decode/widths.py, or from a table where there is no curve.
+// Intervals: from the curves of decoder/intervals.py, or from a table where there is no curve.
 
 const ANSWER = 0.25; // weight of the answer in the centre of its interval, as in Python
 const LARGEST = 600;

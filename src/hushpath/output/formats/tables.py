@@ -1,10 +1,9 @@
-"""Export formats: what a format is, its options and results, and the small public tables that some formats read."""
+"""Small public tables that some formats read: lengths of edges, ids of another program, zones."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -15,58 +14,11 @@ from ...arrays import Int
 from ...errors import InputError
 from ...io.readers.base import decoded
 from ...io.readers.edge_lists import text_rows
-from ...network.labels import Label
 from ...network.topology import Topology
-from ...published.release import Release
 
 Rows = str | PathLike[str] | Iterable[Sequence[Any]]  # a public CSV file, or its rows
+Zones = str | PathLike[str] | Iterable[Any]  # a file, or nodes, or pairs of a number and a node
 LARGEST_ZONE = 2**32 - 1  # OMX lookups are unsigned 32-bit integers
-
-
-@dataclass(frozen=True)
-class ExportOptions:
-    """Options of an export; each format accepts some of them."""
-
-    zones: str | PathLike[str] | Iterable[Any] | None = None  # a file of zones, or nodes, or pairs of number and node
-    interval: bool = False  # also write the ends of intervals
-    confidence: float | None = None  # of the intervals; 0.9 if not given
-    lengths: Rows | None = None  # public lengths: source, target, metres
-    ids: Rows | None = None  # public ids of another program: source, target, id
-    night: str | None = None  # the period of free-flow speeds
-    crs: str | None = None  # the coordinate reference system of the coordinates
-    isochrone: Label | None = None  # origin of isochrones
-    steps: Sequence[float] | None = None  # limits of the isochrones
-
-    @property
-    def given(self) -> set[str]:
-        """The names of the options that were set."""
-        return {name for name, value in vars(self).items() if value is not None and value is not False}
-
-    @property
-    def interval_confidence(self) -> float:
-        """The confidence of intervals, 0.9 by default."""
-        return 0.9 if self.confidence is None else self.confidence
-
-
-@dataclass(frozen=True)
-class ExportResult:
-    """What was written: one sentence, and the same as facts for programs."""
-
-    text: str
-    facts: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Format:
-    """One export format."""
-
-    name: str  # the value of ``--to``
-    summary: str
-    write: Callable[[Sequence[Release], Path, ExportOptions], ExportResult]  # releases of one period each
-    takes: frozenset[str] = frozenset()  # names of the accepted options
-    unmarked: str = ""  # why a file of this format cannot be marked NOT PRIVATE; empty if it can
-    folder: bool = False  # whether a folder is written instead of a file
-    every_period: bool = False  # whether one file holds all periods
 
 
 def read_rows(given: Rows, columns: Sequence[str], what: str) -> Iterator[tuple[str, list[Any]]]:
@@ -105,13 +57,7 @@ def read_lengths(given: Rows, topology: Topology) -> dict[tuple[int, int], float
     return found
 
 
-def read_ids(given: Rows, topology: Topology) -> Iterator[tuple[str, tuple[int, int], Any]]:
-    """Yield the position of each row, its two nodes, and the id of the edge in another program."""
-    for place, (source, target, name) in read_rows(given, ("source", "target", "edge_id"), "ids"):
-        yield place, (topology.index(source), topology.index(target)), name
-
-
-def read_zones(given: str | PathLike[str] | Iterable[Any] | None, topology: Topology) -> tuple[Int, Int]:
+def read_zones(given: Zones | None, topology: Topology) -> tuple[Int, Int]:
     """Read the number of each zone and the position of its node.
 
     A file has one node per line, or is a CSV file with columns ``zone`` and ``node``.  Without given numbers, zones

@@ -1,4 +1,4 @@
-"""One self-contained HTML page and its parts: it loads nothing and runs no script.
+"""A report as one self-contained HTML page, which loads nothing and runs no script; its parts, and its texts.
 
 Texts are escaped here unless the docstring calls them HTML.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from os import PathLike
@@ -17,14 +18,21 @@ from typing import Any
 from ..._version import __version__
 from ...errors import CannotError
 from ...io.container import replacing
+from ...network.labels import Label
+from ...noise import simulation
+from ...published.release import Release
 
+SOME_PAIRS = 5
 Columns = Mapping[str, bool]  # headings, and whether the column holds numbers (right-aligned)
 
 
 def write_page(
     path: str | PathLike[str], *, title: str, lead: str, parts: Iterable[str], owner_only: bool = False
 ) -> None:
-    """Write a page whose ``parts`` are HTML; set ``owner_only`` if it shows true data."""
+    """Write a page to ``path`` with ``title``, ``lead`` (a paragraph) and ``parts`` of HTML.
+
+    Set ``owner_only`` if it shows true data.
+    """
     page = Template(files(__package__).joinpath("page.html").read_text(encoding="utf-8"))
     text = page.substitute(title=escape(title), lead=escape(lead), body="\n".join(parts), version=__version__)
     write_file(path, text.encode(), owner_only=owner_only)
@@ -63,11 +71,11 @@ def facts(named: Mapping[str, str]) -> str:
 
 def figure(picture: bytes, name: str, caption: str) -> str:
     """Embed a PNG picture, with a caption in HTML."""
-    source = address(picture, "image/png")
+    source = data_url(picture, "image/png")
     return f'<figure><img src="{source}" alt="{escape(name)}"><figcaption>{caption}</figcaption></figure>'
 
 
-def address(data: bytes, kind: str) -> str:
+def data_url(data: bytes, kind: str) -> str:
     """Return a data URL, so that the page needs no other file."""
     return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
@@ -94,10 +102,10 @@ def table(columns: Columns, rows: Iterable[str], kind: str = "scroll") -> str:
 
 
 def row(columns: Columns, values: Iterable[Any], kind: str = "", tag: str = "td") -> str:
-    """Return one row of a table."""
+    """Return a row of ``values`` under ``columns``; ``kind`` is a CSS class, ``tag`` the element of a cell."""
     side = {True: ' class="n"', False: ""}
     pairs = zip(columns.values(), values, strict=True)
-    inner = "".join(f"<{tag}{side[number]}>{escape(format_value(value))}</{tag}>" for number, value in pairs)
+    inner = "".join(f"<{tag}{side[number]}>{escape(_format_cell(value))}</{tag}>" for number, value in pairs)
     return f'<tr class="{kind}">{inner}</tr>' if kind else f"<tr>{inner}</tr>"
 
 
@@ -107,7 +115,7 @@ def records(columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> st
     return table(headed, [row(headed, [one[key] for key in columns]) for one in rows])
 
 
-def format_value(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     """Format a value: numbers short, None as a dash."""
     if value is None:
         return "–"
@@ -120,3 +128,40 @@ def short(value: float) -> str:
         return f"{value:.2e}"
     text = f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
     return text.replace(",", "\u202f")
+
+
+@dataclass(frozen=True)
+class ReportTexts:
+    """Texts of a report."""
+
+    lead: str = ""  # one or two sentences under the title
+    quantity: str = "distance"  # what a distance is, for example "travel time"
+    units: str = ""  # its unit of measure
+    how: Sequence[str] = ()  # paragraphs: why one protected unit cannot change more than the unit
+    public: Sequence[str] = ()  # what is public besides the topology and the bounds
+    unprotected: Sequence[str] = ()  # what a reader might wrongly expect to be promised
+    page: str = ""  # file name of the map page beside the report
+    pairs: Sequence[tuple[Label, Label]] = ()  # pairs of nodes to show answers for
+    commands: Sequence[tuple[str, str]] = ()  # explanations and command lines to try next
+
+    @classmethod
+    def of(cls, release: Release) -> ReportTexts:
+        """Take the quantity from a release, and some pairs of its nodes."""
+        quantity, labels = release.statement.quantity, release.topology.labels
+        count = len(labels)
+        drawn = simulation(4).integers(0, count, (SOME_PAIRS, 2)).tolist() if count > 1 else []
+        pairs = [(labels[i], labels[j if i != j else (i + 1) % count]) for i, j in drawn]
+        return cls(quantity=quantity.noun, units=quantity.unit_of_measure, pairs=pairs)
+
+    @property
+    def title(self) -> str:
+        """The default title of a report."""
+        return f"A release of {self.quantity}s"
+
+    def amount(self, value: float) -> str:
+        """Format a number with its unit of measurement."""
+        return f"{short(value)}\u00a0{self.units}".strip()
+
+    def measured(self, text: str) -> str:
+        """Append the unit of measurement to the name of a quantity."""
+        return f"{text} ({self.units})" if self.units else text
