@@ -78,7 +78,7 @@ PROOF, SPENDING, BOUND = (f"privacy/{name}.py" for name in ("certificate", "acco
 TRADE = "privacy/gaussian.py"
 TOTALS, TRIP_TERMS, TRIP_BLOCK = (f"measurement/{name}.py" for name in ("trip_totals", "trip_strategy", "trips"))
 TRIPS, TRIP_ROWS, TRIP_FILES, TRIP_VALUES = (f"trips/{name}.py" for name in ("trips", "rows", "tables", "values"))
-UNITS, BOOKS, LEDGER, LEDGER_FILE = (f"privacy/{name}.py" for name in ("units", "composition", "ledger", "ledger_file"))
+UNITS, BOOKS, LEDGER = (f"privacy/{name}.py" for name in ("units", "composition", "ledger"))
 CHARGING = "releasing/release.py"
 STEPS, SCHEDULE, SERIES_CODE = (f"releasing/{name}.py" for name in ("series", "schedule", "series"))
 SIGNING, KEYS = "io/signing.py", "io/signing.py"
@@ -323,23 +323,23 @@ MUTANTS = [
            "only the first days are looked at", PAID),
     Mutant(LEDGER, "return Cost(max(one.epsilon for one in costs)", "return Cost(min(one.epsilon for one in costs)",
            "the cheapest day is shown", PAID),
-    Mutant(LEDGER, "        with transaction(self.path, write=True) as connection:\n            found = ",
-           "        with transaction(self.path, write=False) as connection:\n            found = ",
+    Mutant(LEDGER, "        with transaction(self.path, write=True) as content:\n            found, ",
+           "        with transaction(self.path, write=False) as content:\n            found, ",
            "two processes spend the last bit", PAID),
     Mutant(LEDGER, "if other != number or every[number - 1].fingerprint not in (None, fingerprint):", "if False:",
            "one charge for two files", PAID),
-    Mutant(LEDGER_FILE, '"BEGIN IMMEDIATE" if write else "BEGIN"', '"BEGIN"', "what was read may have changed", PAID),
-    Mutant(LEDGER_FILE, '            connection.execute("COMMIT")\n', "", "nothing is kept", PAID),
-    Mutant(LEDGER_FILE, '"PRAGMA synchronous = EXTRA"', '"PRAGMA synchronous = NORMAL"', "a power cut forgets", PAID),
-    Mutant(LEDGER_FILE, '"PRAGMA journal_mode = DELETE").fetchone() != ("delete",):',
+    Mutant(LEDGER, '"BEGIN IMMEDIATE" if write else "BEGIN"', '"BEGIN"', "what was read may have changed", PAID),
+    Mutant(LEDGER, '            connection.execute("COMMIT")\n', "", "nothing is kept", PAID),
+    Mutant(LEDGER, '"PRAGMA synchronous = EXTRA"', '"PRAGMA synchronous = NORMAL"', "a power cut forgets", PAID),
+    Mutant(LEDGER, '"PRAGMA journal_mode = DELETE").fetchone() != ("delete",):',
            '"PRAGMA journal_mode").fetchone() == ("off",):', "a log that copies forget", PAID),
-    Mutant(LEDGER_FILE, "                _check_marks(connection, path)", "                pass",
+    Mutant(LEDGER, "                _check_marks(connection, path)", "                pass",
            "another program's file is believed", PAID),
-    Mutant(LEDGER_FILE, "    if found != [(table,) for table in TABLES]:", "    if not found:",
+    Mutant(LEDGER, "    if found != [(table,) for table in TABLES]:", "    if not found:",
            "a trigger undoes charges", PAID),
-    Mutant(LEDGER_FILE, "if number != place or", "if", "charges taken away", PAID),
-    Mutant(LEDGER_FILE, "        if budget.unlimited:", "        if False:", "a budget without end", PAID),
-    Mutant(LEDGER_FILE, "charge.asked.protects is not kinds[charge.dataset]", "False",
+    Mutant(LEDGER, "if number != place or", "if", "charges taken away", PAID),
+    Mutant(LEDGER, "    if budget.unlimited:", "    if False:", "a budget without end", PAID),
+    Mutant(LEDGER, "charge.asked.protects is not kinds[charge.dataset]", "False",
            "a smaller unit in the file", PAID),
     # --- accounting
     Mutant(SPENDING, "-math.log(alpha * delta) / (alpha - 1)", "math.log(alpha * delta) / (alpha - 1)", "a sign",

@@ -47,8 +47,7 @@ from ..measurement.private_step import measure_trips
 from ..noise import Noise
 from ..privacy.accounting import Budget
 from ..privacy.composition import Dated, Spending, compose, days_with_same_releases
-from ..privacy.ledger import Ledger
-from ..privacy.ledger_file import Charge
+from ..privacy.ledger import Charge, Ledger
 from ..privacy.units import Protects, TripUnit
 from ..published.quantity import Quantity
 from ..published.release import Release, load
