@@ -12,7 +12,7 @@ from scipy import sparse
 from hushpath.errors import HushpathWarning, NetworkError, OptionError
 from hushpath.network.columns import numbers
 from hushpath.network.network import Network
-from hushpath.network.table import choose_columns
+from hushpath.network.public_rows import choose_columns
 
 NOWHERE = [math.nan, math.nan]
 

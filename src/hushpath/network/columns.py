@@ -11,6 +11,7 @@ columns: the lowest proxy goes with the lowest weight, whatever the order of the
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from ..arrays import Float, Int, frozen
 from ..errors import NetworkError, OptionError
 
+Bound = str | float  # a number for all edges, or the name of a column
 NOT_NUMBERS = (bool, np.bool_, np.complexfloating, np.datetime64, np.timedelta64)
 
 
@@ -105,19 +107,35 @@ def proxy_array(values: Any, count: int) -> Float:
     return proxy_numbers(values, "the proxy", "edge")
 
 
-def public_names(weight: str, ends: Sequence[str], proxy: Any, columns: Any, *bounds: Any) -> list[str]:
-    """Return the public columns to read, each once; refuse the private weight and the ends of edges."""
-    if proxy is not None and not isinstance(proxy, str):
-        raise OptionError(f"`proxy` must be the name of a public column, got {type(proxy).__name__}")
-    listed = isinstance(columns, Collection) and not isinstance(columns, str)
-    if not listed or not all(isinstance(name, str) for name in columns):
-        raise OptionError("`columns` must be a list of the names of public columns")
-    names = [name for name in (*bounds, proxy, *columns) if isinstance(name, str)]
-    for name in names:
-        if name == weight or name in ends:
-            what = "the private weight" if name == weight else "an end of the edges"
-            raise OptionError(f"{name[:60]!r} is {what}, so it cannot be a public column as well")
-    return list(dict.fromkeys(names))
+@dataclass(frozen=True)
+class EdgeColumns:
+    """What the columns of an edge list hold; all but the private ``weight`` are public."""
+
+    source: str
+    target: str
+    weight: str
+    lower: Bound = 0.0
+    upper: Bound = np.inf
+    proxy: str | None = None
+    columns: Sequence[str] = ()  # others to keep
+
+    def __post_init__(self) -> None:
+        """Refuse public columns that are the private weight or an end of the edges."""
+        if self.proxy is not None and not isinstance(self.proxy, str):
+            raise OptionError(f"`proxy` must be the name of a public column, got {type(self.proxy).__name__}")
+        listed = isinstance(self.columns, Collection) and not isinstance(self.columns, str)
+        if not listed or not all(isinstance(name, str) for name in self.columns):
+            raise OptionError("`columns` must be a list of the names of public columns")
+        for name in self.public:
+            if name in (self.weight, self.source, self.target):
+                what = "the private weight" if name == self.weight else "an end of the edges"
+                raise OptionError(f"{name[:60]!r} is {what}, so it cannot be a public column as well")
+
+    @property
+    def public(self) -> list[str]:
+        """The names of the public columns besides the ends, each once."""
+        named = (self.lower, self.upper, self.proxy, *self.columns)
+        return list(dict.fromkeys(name for name in named if isinstance(name, str)))
 
 
 def column_arranged(values: Iterable[Any], count: int, rows: Int, twins: Int) -> NDArray[Any]:

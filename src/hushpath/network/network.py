@@ -1,7 +1,10 @@
-"""A network: a public topology and private weights, from arrays, networkx, scipy or pandas (files: ``io.readers``).
+"""A network: a public topology and private weights, from arrays, tables, networkx, scipy or pandas.
 
 Which edges exist is public, so it must not depend on a weight.  Every edge is a row, an edge or a stored entry of its
 own, a zero is a weight like any other, and a missing weight is an error, never "no edge".
+
+Tables are columns, in the same way for every file format (``io.readers``).  Messages count rows from 1.  They give the
+place of a weight that is not a number, never its value, and the exception has no context that does.
 """
 
 from __future__ import annotations
@@ -13,20 +16,91 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import Float
-from ..errors import NetworkError
+from ..arrays import Float, Int
+from ..errors import NetworkError, warn
 from ..extras import imported
-from .columns import number, numbers, proxy_array, proxy_numbers, public_names
+from .columns import Bound, EdgeColumns, number, numbers, proxy_array, proxy_numbers
+from .labels import PlainLabels, plain_labels
 from .private_weights import PrivateWeights
-from .public_rows import check_columns
-from .table import Bound, Columns, Table, choose_public_columns, table_topology
-from .topology import Topology, warn_of_rows
+from .public_rows import USE_TRIPS, check_columns, choose_public_columns
+from .topology import Topology, warn_of_nodes, warn_of_rows
 
 if TYPE_CHECKING:
     import networkx
     import pandas
 
 KEEP_ZEROS = ("coo", "csr", "csc")  # formats that store exactly what was put in
+
+
+Columns = dict[str, list[Any]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """An edge list or a node table, with facts about the network."""
+
+    columns: Columns
+    nodes: Columns | None = None  # "node", optionally "x" and "y"
+    directed: bool | None = None  # None: unknown
+    names_edges: bool = False  # the format names each edge, so it may have parallel edges
+
+
+def table_topology(table: Table, named: EdgeColumns, *, parallel_edges: bool) -> tuple[Topology, Int]:
+    """Build the public half, as ``Topology.build`` does; the weight column is not needed."""
+    edges, nodes = table.columns, table.nodes
+    sources, targets = edges[named.source], edges[named.target]
+    m = len(sources)
+    if not m and nodes is None:
+        raise NetworkError("the edge list is empty")
+    first = [] if nodes is None else nodes["node"]
+    for what, found in (("edge list", sources), ("edge list", targets), ("node table", first)):
+        if None in found or "" in found:
+            row = next(i for i, label in enumerate(found, 1) if label is None or label == "")
+            raise NetworkError(f"row {row} of the {what} has an empty node label")
+    ends: list[Any] = [None] * (2 * m)
+    ends[0::2], ends[1::2] = sources, targets
+    given = plain_labels([*first, *ends])
+    labels = PlainLabels(dict.fromkeys(given))
+    if labels[: len(first)] != given[: len(first)]:
+        row = next(i for i, label in enumerate(given, 1) if label not in labels[i - 1 : i])
+        raise NetworkError(
+            f"row {row} of the node table repeats a node; a node has one row, and every row is published. If rows are "
+            f"places that people passed, {USE_TRIPS}"
+        )
+    coordinates = None
+    if nodes is not None and {"x", "y"} <= set(nodes):
+        coordinates = _places(nodes, len(labels))
+    position = dict(zip(labels, range(len(labels)), strict=True))
+    end = np.fromiter(map(position.__getitem__, given[len(first) :]), np.int64, count=2 * m)
+    low, high = named.lower, named.upper
+    if isinstance(low, str):
+        low = numbers(edges[low], f"column {low!r}")
+    if isinstance(high, str):
+        high = numbers(edges[high], f"column {high!r}", infinite=True)
+    proxy = named.proxy
+    known = None if proxy is None else proxy_numbers(edges[proxy], f"column {proxy[:60]!r}", "row")
+    topology, kept = Topology.build(
+        labels, end[0::2], end[1::2], directed=bool(table.directed), lower=low, upper=high, coordinates=coordinates,
+        proxy=known, proxy_name=proxy or "", columns={name: edges[name] for name in named.columns},
+        parallel_edges=parallel_edges or (None if table.names_edges else False),
+    )  # fmt: skip
+    warn_of_rows(topology, end[0::2], end[1::2], "rows")
+    warn_of_nodes(len(first), topology)
+    return topology, kept
+
+
+def _places(nodes: Columns, count: int) -> Float | None:
+    """Return coordinates, nodes of the table first; NaN where they are unknown."""
+    out = np.full((count, 2), np.nan)
+    for axis, name in enumerate("xy"):
+        empty = [value is None or value == "" or value != value for value in nodes[name]]
+        filled = [0.0 if missing else value for missing, value in zip(empty, nodes[name], strict=True)]
+        out[: len(empty), axis] = np.where(empty, np.nan, numbers(filled, f"column {name!r} of the node table"))
+    unknown = np.isnan(out).any(axis=1)
+    out[unknown] = np.nan
+    if unknown.any():
+        warn(f"places: {unknown.sum()} of {count} nodes have no x and y in the node table; maps leave them out")
+    return None if unknown.all() else out
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +134,11 @@ class Network:
         return cls(topology, PrivateWeights(weights, num_rows=np.asarray(tails).size, keep=kept))
 
     @classmethod
-    def from_table(
-        cls, table: Table, source: str, target: str, weight: str, *, lower: Bound, upper: Bound, proxy: str | None,
-        columns: Sequence[str], parallel_edges: bool,
-    ) -> Network:  # fmt: skip
+    def from_table(cls, table: Table, named: EdgeColumns, *, parallel_edges: bool) -> Network:
         """Build from columns."""
-        topology, kept = table_topology(
-            table, source, target, lower=lower, upper=upper, proxy=proxy, columns=columns, parallel_edges=parallel_edges
-        )
-        values = numbers(table.columns[weight], f"column {weight!r}")
-        return cls(topology, PrivateWeights(values, num_rows=len(values), keep=kept), weight)
+        topology, kept = table_topology(table, named, parallel_edges=parallel_edges)
+        values = numbers(table.columns[named.weight], f"column {named.weight!r}")
+        return cls(topology, PrivateWeights(values, num_rows=len(values), keep=kept), named.weight)
 
     def with_proxy(self, proxy: ArrayLike | None, *, name: str = "proxy") -> Network:
         """Return the same network with a public proxy (``Topology.with_proxy``).  It MUST BE PUBLIC."""
@@ -107,7 +176,7 @@ class Network:
         nx = imported("networkx")
         if nx is None or not isinstance(graph, nx.Graph):
             raise NetworkError(f"from_networkx takes a networkx graph, not {type(graph).__name__}")
-        public = public_names(weight, (), proxy, columns, lower, upper)
+        public = EdgeColumns("", "", weight, lower, upper, proxy, columns).public
         labels = list(graph.nodes)
         position = {label: i for i, label in enumerate(labels)}
         edges = list(graph.edges(data=True))
@@ -218,13 +287,10 @@ class Network:
         >>> Network.from_pandas(pandas.DataFrame({"source": ["a"], "target": ["b"], "weight": [3]}))
         Network(Topology(2 nodes, 1 edges, undirected), weights hidden)
         """
-        public = public_names(weight, (source, target), proxy, columns, lower, upper)
-        found = _frame_columns(edges, "the edge list", [source, target, weight, *public])
+        named = EdgeColumns(source, target, weight, lower, upper, proxy, columns)
+        found = _frame_columns(edges, "the edge list", [source, target, weight, *named.public])
         places = None if nodes is None else _frame_columns(nodes, "the node table", ["node"], ("x", "y"))
-        return cls.from_table(
-            Table(found, places, directed), source, target, weight, lower=lower, upper=upper, proxy=proxy,
-            columns=columns, parallel_edges=parallel_edges,
-        )  # fmt: skip
+        return cls.from_table(Table(found, places, directed), named, parallel_edges=parallel_edges)
 
 
 def _frame_columns(frame: pandas.DataFrame, what: str, needed: Sequence[str], optional: Sequence[str] = ()) -> Columns:

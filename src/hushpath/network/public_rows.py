@@ -1,4 +1,4 @@
-"""Refuse an edge list that looks like rows about people: which edges exist is published exactly as given.
+"""Choose columns, and refuse an edge list that looks like rows about people: every edge is published as given.
 
 A table with a row per trip, read as a network, would publish every trip.  Two signs of such a table are checked before
 anything is charged to a ledger: rows that repeat the same two ends, and columns that only tables of trips have.  A
@@ -8,7 +8,7 @@ message gives the number of one row or the name of one column; it has no label, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,37 @@ def check_columns(names: Iterable[Any], what: str, named: Iterable[str]) -> None
                 f"{what} has a column {name!r}, so its rows look like trips of people, but every row of it is "
                 f"published. If rows are trips, {USE_TRIPS}; if every row is public, save it without that column"
             )
+
+
+def choose_public_columns(
+    have: Sequence[Any], what: str, needed: Sequence[str], optional: Sequence[str] = ()
+) -> list[str]:
+    """Return the columns to read of a public table; a table that looks like people's trips is an error."""
+    check_columns(have, what, needed)
+    return choose_columns(have, what, needed, optional)
+
+
+def choose_columns(have: Sequence[Any], what: str, needed: Sequence[str], optional: Sequence[str] = ()) -> list[str]:
+    """Return the columns to read: the needed ones, and the optional ones if all exist."""
+    wanted = list(dict.fromkeys([*needed, *(optional if set(optional) <= set(have) else ())]))
+    for name in wanted:
+        if name not in have:
+            # A file without a header line would show its first row here, with a weight in it.
+            if any(isinstance(c, str) and not re.match(r"(?!nan$|inf)[^\W\d]", c, re.I) for c in have):
+                raise NetworkError(f"{what} has no column {name!r}; does its first line name the columns?")
+            listed = ", ".join(map(_short, have[:12])) + (", ..." if len(have) > 12 else "")
+            hint = "; source, target and weight (--source, ...) name columns" if what == "the edge list" else ""
+            if len(have) == 1 and isinstance(have[0], str) and re.search(r"[;\t|]", have[0]):
+                hint = " - save it with commas between columns (or tabs, as .tsv) and points in decimals"
+            raise NetworkError(f"{what} has no column {name!r}; it has: {listed or 'none'}{hint}")
+        if have.count(name) > 1:
+            raise NetworkError(f"{what} has two columns called {name!r}")
+    return wanted
+
+
+def _short(name: Any) -> str:
+    shown = repr(name)
+    return shown if len(shown) <= 40 else f"{shown[:36]}...'"
 
 
 def num_parallel(tails: Int, heads: Int) -> int:

@@ -35,7 +35,7 @@ from .._validate import shorten
 from ..errors import HushpathError, OptionError
 from ..io.readers import read_network, read_topology
 from ..measurement.private_step import measure, measure_trips
-from ..network.columns import public_names
+from ..network.columns import EdgeColumns
 from ..network.network import Network
 from ..network.topology import Topology
 from ..noise import Noise
@@ -201,7 +201,7 @@ class ReleaseSpec:
         if taken:
             raise OptionError(f"`weights.options.{min(taken)}` is not an option of a mechanism; it has its own key")
         named, private = self.network, self.weights.column if self.weights else ""
-        public_names(private, (named.source, named.target), named.proxy, named.columns, named.lower, named.upper)
+        EdgeColumns(named.source, named.target, private, named.lower, named.upper, named.proxy, named.columns)
 
     @cached_property
     def text(self) -> str:

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from ..errors import CannotError, NetworkError
 from ..extras import imported
 from ..io.readers.base import shown
-from ..network.table import choose_columns
+from ..network.public_rows import choose_columns
 from .periods import quoted
 from .values import PER_SECOND, arrow_type, decoded, kind_of, microseconds, number_text, object_text, plain
 

@@ -1,4 +1,4 @@
-"""Read a network from a file: an edge list (CSV, TSV, Parquet) or what tools write (osmnx, SUMO, OSRM, TNTP).
+"""Read a network from a file: an edge list (CSV, TSV, Parquet) or what tools write (osmnx, SUMO, TNTP).
 
 One file per format turns bytes into columns; ``READERS`` lists them, and the conformance suite runs over that list.
 Columns that are not named stay in the file: they may be private.
@@ -15,20 +15,18 @@ import numpy as np
 
 from ..._validate import is_real
 from ...errors import NetworkError, OptionError
-from ...network.columns import public_names
+from ...network.columns import Bound, EdgeColumns
 from ...network.labels import canonical_integer
-from ...network.network import Network
-from ...network.table import Bound, Columns, Table, table_topology
+from ...network.network import Columns, Network, Table, table_topology
 from ...network.topology import Topology
 from .base import FilePath, Reader, check_path, decoded, shown
 from .edge_lists import CSV, PARQUET, TSV
 from .geopackage import GEOPACKAGE
 from .graphml import GRAPHML
-from .osrm import OSRM
 from .sumo import SUMO
 from .tntp import TNTP
 
-READERS = {reader.name: reader for reader in (CSV, TSV, PARQUET, GRAPHML, GEOPACKAGE, OSRM, SUMO, TNTP)}
+READERS = {reader.name: reader for reader in (CSV, TSV, PARQUET, GRAPHML, GEOPACKAGE, SUMO, TNTP)}
 ID = "id"  # the column of edge ids, in formats whose weights may be in a second file
 
 
@@ -83,22 +81,17 @@ def read_network(
     OptionError
         If a column is named twice, or a public column is the private weight.
     """
-    public = public_names(weight, (source, target), proxy, columns, lower, upper)
+    named = EdgeColumns(source, target, weight, lower, upper, proxy, columns)
     file, reader = _with_reader(path)
-    if reader.no_weights:
-        raise NetworkError(reader.no_weights)
     private, interval = _edge_data(reader, edge_data)
     if weight in reader.rates:
         raise OptionError(f"{weight!r} does not add up along a path, as times and lengths do, so it is not a weight")
     if weight in (source, target):  # else edge_data would replace the labels
         raise OptionError("source, target, weight and bounds must name different columns")
-    table = _read(file, [source, target, weight if private is None else ID, *public], directed, nodes, reader)
+    table = _read(file, [source, target, weight if private is None else ID, *named.public], directed, nodes, reader)
     if private is not None:
         table = _join(table, reader, weight, private, interval)
-    return Network.from_table(
-        table, source, target, weight, lower=lower, upper=upper, proxy=proxy, columns=columns,
-        parallel_edges=parallel_edges,
-    )  # fmt: skip
+    return Network.from_table(table, named, parallel_edges=parallel_edges)
 
 
 def read_topology(
@@ -121,13 +114,10 @@ def read_topology(
     Topology
         The public topology.
     """
-    public = public_names(weight, (source, target), proxy, columns, lower, upper)
+    named = EdgeColumns(source, target, weight, lower, upper, proxy, columns)
     file, reader = _with_reader(path)
-    table = _read(file, [source, target, *public], directed, nodes, reader)
-    topology, _ = table_topology(
-        table, source, target, lower=lower, upper=upper, proxy=proxy, columns=columns, parallel_edges=parallel_edges
-    )
-    return topology
+    table = _read(file, [source, target, *named.public], directed, nodes, reader)
+    return table_topology(table, named, parallel_edges=parallel_edges)[0]
 
 
 def read_table(
@@ -171,8 +161,8 @@ def _read(path: FilePath, needed: list[str], directed: bool, nodes: FilePath | N
     columns, places = _with_integers(table.columns, ends, reader), table.nodes
     if nodes is not None:
         reader = reader_of(nodes)
-        if reader.whole or not reader.nodes:
-            *others, last = (other.title for other in READERS.values() if not other.whole and other.nodes)
+        if reader.whole:
+            *others, last = (other.title for other in READERS.values() if not other.whole)
             raise NetworkError(f"the node table cannot be {reader.title}; use {', '.join(others)} or {last}")
         places = read_table(nodes, "the node table", ["node"], ("x", "y"), reader).columns
     if places is not None:

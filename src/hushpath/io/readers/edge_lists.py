@@ -14,7 +14,8 @@ from itertools import islice
 from typing import IO
 
 from ...errors import HushpathError, NetworkError
-from ...network.table import Columns, Table, choose_public_columns
+from ...network.network import Columns, Table
+from ...network.public_rows import choose_public_columns
 from .base import Reader
 
 BLOCK = 2**8  # rows turned into columns at a time

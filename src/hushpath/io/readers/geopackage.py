@@ -21,7 +21,8 @@ from contextlib import closing
 from typing import IO, TYPE_CHECKING, Any
 
 from ...errors import CannotError, HushpathError, NetworkError
-from ...network.table import Columns, Table, choose_public_columns
+from ...network.network import Columns, Table
+from ...network.public_rows import choose_public_columns
 from .base import Reader
 
 if TYPE_CHECKING:

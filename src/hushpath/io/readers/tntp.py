@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import IO
 
 from ...errors import NetworkError, warn
-from ...network.table import Table
+from ...network.network import Table
 from .base import Reader
 from .edge_lists import text_table
 
