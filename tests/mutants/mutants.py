@@ -89,7 +89,7 @@ LATTICE, HIDDEN, TOPOLOGY, PROXY = (
 TERMS, DAYS = "measurement/terms.py", "days.py"
 CORE, STEP, BUILD = "measurement/strategy.py", "measurement/private_step.py", "separators/build.py"
 WORDS, SHAPES, VECTOR = "noise/vector.py", "noise/exact.py", "noise/vector.py"
-OPENDP, LAW, AXIOMS = "noise/opendp_sampler.py", "noise/laws.py", "kernels/axioms.py"
+OPENDP, LAW, AXIOMS = "noise/samplers.py", "noise/laws.py", "kernels/axioms.py"
 FILE, STORAGE, CONTAINER = "published/file.py", "index/storage.py", "io/container.py"
 PROMISE, QUANTITY, STATEMENT = "published/promise.py", "published/quantity.py", "published/statement.py"
 
@@ -428,8 +428,8 @@ MUTANTS = [
            "    if False:", "a plan's proxy is the private weight", PROXIES),
     # --- simulations of plans
     Mutant("decoder/simulate.py", "private=False", "private=True", "simulated noise that claims to protect", PLANS),
-    Mutant("noise/simulated.py", "law is Law.LAPLACE", "law is not Law.LAPLACE", "plans with the other noise", PLANS),
-    Mutant("noise/simulated.py", "plain * scales", "plain * np.sqrt(scales)",
+    Mutant("noise/samplers.py", "law is Law.LAPLACE", "law is not Law.LAPLACE", "plans with the other noise", PLANS),
+    Mutant("noise/samplers.py", "plain * scales", "plain * np.sqrt(scales)",
            "simulated errors of different budgets that cannot be compared", PLANS),
     # --- exact numbers
     Mutant(CELLS, "public=lattice.high", "public=steps", "public edges carry private weights",

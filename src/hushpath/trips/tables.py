@@ -265,14 +265,12 @@ def _csv_table(layout: tuple[str, tuple[str, ...], tuple[str, ...]], folders: li
     )
     # A line with an odd number of quotes is a piece of something: it says nothing for certain.
     whole = f"(length({line}) - length(replace({line}, '\"', ''))) % 2 = 0"
-    told = "".join(f", {name_of(name)}" for name in folders)
-    columns = ", ".join(f"{_unquoted(f'fields[{names.index(name) + 1}]')} AS {name_of(name)}" for name in needed)
+    columns = {name: _unquoted(f"fields[{names.index(name) + 1}]") for name in needed}
 
-    def select(table: str) -> str:
-        inner = f"SELECT {fields} AS fields{told} FROM {table} WHERE {whole}"
-        return f"SELECT {columns}{told} FROM ({inner}) WHERE len(fields) = {len(names)}"
+    def rows(table: str) -> str:
+        return f"(SELECT {fields} AS fields, * FROM {table} WHERE {whole}) WHERE len(fields) = {len(names)}"
 
-    return _of_lines(list(needed), folders, files, select, header=True)
+    return _of_lines(columns, rows, folders, files, header=True)
 
 
 def _unquoted(field: str) -> str:
@@ -288,13 +286,8 @@ def _json_table(needed: tuple[str, ...], folders: list[str], files: list[tuple[P
     pointers = ", ".join(quoted("/" + name.replace("~", "~0").replace("/", "~1")) for name in needed)
     line = name_of(LINE)
     fields = f"CASE WHEN json_valid({line}) THEN json_extract({line}, [{pointers}]) END"
-    told = "".join(f", {name_of(name)}" for name in folders)
-    columns = ", ".join(f"{_json_text(f'fields[{i}]')} AS {name_of(name)}" for i, name in enumerate(needed, 1))
-
-    def select(table: str) -> str:
-        return f"SELECT {columns}{told} FROM (SELECT {fields} AS fields{told} FROM {table})"
-
-    return _of_lines(list(needed), folders, files, select, header=False)
+    columns = {name: _json_text(f"fields[{i}]") for i, name in enumerate(needed, 1)}
+    return _of_lines(columns, lambda table: f"(SELECT {fields} AS fields, * FROM {table})", folders, files)
 
 
 def _json_text(field: str) -> str:
@@ -307,9 +300,13 @@ def _json_text(field: str) -> str:
 
 
 def _of_lines(
-    needed: list[str], folders: list[str], files: list[tuple[Path, Folders]], select: Callable[[str], str], *,
-    header: bool,
+    columns: dict[str, str], rows: Callable[[str], str], folders: list[str], files: list[tuple[Path, Folders]], *,
+    header: bool = False,
 ) -> Table:  # fmt: skip
+    """Return the lines of ``files``, after a ``header`` if they have one, as a table.
+
+    ``rows`` cuts the lines of a table into fields, of which ``columns`` are made in SQL; ``folders`` name more columns.
+    """
     import pyarrow as pa
 
     def batches() -> Iterator[Any]:
@@ -320,8 +317,11 @@ def _of_lines(
                 for lines in _lines(opened):
                     yield _batch({LINE: lines}, values, len(lines))
 
-    columns = dict.fromkeys([LINE, *folders], pa.string())
-    return Table(dict.fromkeys([*needed, *folders], "text"), True, columns, batches, select)
+    chosen = ", ".join([f"{sql} AS {name_of(name)}" for name, sql in columns.items()] + list(map(name_of, folders)))
+    return Table(
+        dict.fromkeys([*columns, *folders], "text"), True, dict.fromkeys([LINE, *folders], pa.string()), batches,
+        lambda table: f"SELECT {chosen} FROM {rows(table)}",
+    )  # fmt: skip
 
 
 def _lines(opened: IO[bytes]) -> Iterator[Any]:
@@ -340,11 +340,7 @@ def _lines(opened: IO[bytes]) -> Iterator[Any]:
 def _texts_of(lines: list[bytes | None]) -> Any:
     import pyarrow as pa
 
-    lines = [line[:-1] if line is not None and line.endswith(b"\r") else line for line in lines]
-    try:
-        return pa.array(lines, pa.binary()).cast(pa.string())
-    except pa.ArrowInvalid:
-        return pa.array(list(map(decoded, lines)), pa.string())
+    return decoded(pa.array([line and line.removesuffix(b"\r") for line in lines], pa.binary()))
 
 
 FORMATS: dict[str, tuple[Callable[[Path, list[str]], Any], Callable[[Any, list[str], Any], Table]]] = {

@@ -23,6 +23,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -166,9 +167,10 @@ def microseconds(raw: Int, per_second: int) -> tuple[Int, Any]:
 
 def kind_of(kind: Any) -> str | None:
     """Return the kind that an Arrow type is brought to; None for types that no value of a trip has."""
+    import pyarrow as pa
     import pyarrow.types as t
 
-    while isinstance(kind, _extension()):
+    while isinstance(kind, pa.BaseExtensionType):
         kind = kind.storage_type
     if t.is_dictionary(kind):
         return kind_of(kind.value_type)
@@ -201,7 +203,7 @@ def plain(array: Any, kind: str) -> Any:
     import pyarrow as pa
     import pyarrow.types as t
 
-    if isinstance(array.type, _extension()):
+    if isinstance(array.type, pa.BaseExtensionType):
         return plain(array.storage, kind)
     if t.is_dictionary(array.type):
         return plain(array.dictionary_decode(), kind)
@@ -239,36 +241,27 @@ def _texts(array: Any) -> Any:
     import pyarrow as pa
     import pyarrow.types as t
 
-    if t.is_boolean(array.type):
-        return pa.array([None if value is None else str(value) for value in array.to_pylist()], pa.string())
     if t.is_fixed_size_binary(array.type):
-        return pa.array([None if value is None else _uuid(value) for value in array.to_pylist()], pa.string())
-    if t.is_integer(array.type) or t.is_decimal(array.type) or t.is_null(array.type):
+        values = (None if value is None else str(UUID(bytes=value)) for value in array.to_pylist())
+        return pa.array(values, pa.string())
+    if any(is_type(array.type) for is_type in (t.is_boolean, t.is_integer, t.is_decimal, t.is_null)):
         return array.cast(pa.string())
-    raw = array.cast(pa.binary())
-    try:
-        return raw.cast(pa.string())
-    except pa.ArrowInvalid:  # some text is not UTF-8: that one is missing
-        return pa.array([decoded(value) for value in raw.to_pylist()], pa.string())
+    return decoded(array.cast(pa.binary()))
 
 
-def _uuid(value: bytes) -> str:
-    digits = value.hex()
-    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
-
-
-def _extension() -> Any:
+def decoded(array: Any) -> Any:
+    """Return an Arrow array of bytes as text, null where a value is not UTF-8."""
     import pyarrow as pa
 
-    return pa.BaseExtensionType
-
-
-def decoded(value: bytes | None) -> str | None:
-    """Return bytes as text, None if they are not UTF-8."""
-    try:
-        return None if value is None else value.decode()
-    except UnicodeDecodeError:
+    def text(value: bytes | None) -> str | None:
+        with suppress(UnicodeDecodeError):
+            return None if value is None else value.decode()
         return None
+
+    try:
+        return array.cast(pa.string())
+    except pa.ArrowInvalid:
+        return pa.array(map(text, array.to_pylist()), pa.string())
 
 
 def object_text(value: Any) -> str | None:
@@ -277,12 +270,11 @@ def object_text(value: Any) -> str | None:
     What a value is must not depend on the type that pandas gave its column, so text that writes a number is that
     number, in lists too, and only the types below have values.
     """
-    try:
+    with suppress(Exception):
         if isinstance(value, (list, tuple, np.ndarray)):
             return json.dumps([_scalar_text(item) for item in value])
         return _scalar_text(value)
-    except Exception:
-        return None
+    return None
 
 
 def _scalar_text(value: Any) -> str | None:
