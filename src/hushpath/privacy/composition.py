@@ -59,8 +59,7 @@ class Spending:
 
     def __post_init__(self) -> None:
         """Refuse what no certificate states, above all a negative cost: it would pay for others."""
-        object.__setattr__(self, "protects", Protects.of(self.protects))
-        object.__setattr__(self, "law", Law(one_of(self.law, "law", Law)))
+        vars(self).update(protects=Protects.of(self.protects), law=Law(one_of(self.law, "law", Law)))
         for name in ("spent", "epsilon", "delta"):
             value = as_float(getattr(self, name), name)
             if not 0 <= value < math.inf:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from ...errors import CannotError, HushpathError, NetworkError
 from ...network.network import Columns, Table
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 LARGEST = 2**30  # bytes of a file: SQLite keeps no more in memory unless told
 LONGEST = 2**24  # bytes of one value, a geometry that is stepped over included
-BLOCK = 2**10  # rows at a time
 SMALLEST_ROW = 4  # bytes of a row in a page
 ENDS = {"source": "u", "target": "v"}  # what the ends are called if not as by default
 LABELS = ("osmid", "node", "id")
@@ -78,7 +77,7 @@ class _Package:
         import sqlite3
 
         self.database = database
-        self.left = size  # bytes that rows may still have taken
+        self.size = size  # bytes of the file
 
         def allowed(action: int, what: str | None, _: str | None, __: str | None, through: str | None) -> int:
             """Allow reading a table directly, not through a view or trigger, and listing its columns."""
@@ -114,29 +113,17 @@ class _Package:
         return [row[1] for row in self.database.execute(f'PRAGMA table_xinfo("{table}")') if row[6] == 0]
 
     def _select(self, table: str, names: dict[str, str]) -> Columns:
-        """Return columns under the names of the caller, in the order of the rows."""
+        """Return columns under the names of the caller; more rows or text than the file has bytes is an error."""
         columns: Columns = {name: [] for name in names}
-        for block in self._blocks(table, list(names.values())):
-            for values, more in zip(columns.values(), zip(*block, strict=True), strict=True):
-                values += more
-        return columns
-
-    def _blocks(self, table: str, names: list[str]) -> Any:
-        """Yield blocks of rows; more rows or text than the file has bytes is an error."""
-        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-        left = self.left
-        rows = self.database.execute(f'SELECT {quoted} FROM "{table}" NOT INDEXED')
-        block = []
-        for row in rows:  # one at a time: many rows may share one long text
+        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names.values())
+        left = self.size
+        for row in self.database.execute(f'SELECT {quoted} FROM "{table}" NOT INDEXED'):
             left -= SMALLEST_ROW + sum(len(value) for value in row if isinstance(value, (str, bytes)))
             if left < 0:
                 raise NetworkError("the GeoPackage has more rows or text than bytes; it is damaged")
-            block.append(row)
-            if len(block) == BLOCK:
-                yield block
-                block = []
-        if block:
-            yield block
+            for values, value in zip(columns.values(), row, strict=True):
+                values.append(value)
+        return columns
 
 
 GEOPACKAGE = Reader("gpkg", "GeoPackage", (".gpkg",), _read, typed=True, whole=True)
