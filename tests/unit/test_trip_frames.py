@@ -44,7 +44,7 @@ SERIES = {
 
 def canonical(column):
     """What every rule that may read a column makes of its values."""
-    kind, values = trip_files._of_series(column)
+    kind, values = trip_files._convert_series(column)
     rules = [rule("x", kind) for rule in (key, number, moment, clock)] + [day("x", kind, dates_as_numbers=False)]
     listed, item = items("x", kind)
     rules += [f"[{rule('y', item)} for y in {listed}]" for rule in (key, clock)]

@@ -156,15 +156,15 @@ def test_values_too_long_for_one_array_stop_nothing(kind, monkeypatch):
     wanted = totals(read(rows))
     table = pa.table(more(rows, who="x" * 100).astype({"who": str}))
     table = table.set_column(0, "who", table.column("who").combine_chunks().cast(kind))
-    sizes, plain = [], trip_files.plain
+    sizes, convert_array = [], trip_files.convert_array
 
     def limited(array, kind):
         sizes.append(len(array))
         if kind == "text" and "x" * 100 in array.to_pylist() and len(array) >= limit:
             raise pa.ArrowInvalid("overflowed")
-        return plain(array, kind)
+        return convert_array(array, kind)
 
-    monkeypatch.setattr(trip_files, "plain", limited)
+    monkeypatch.setattr(trip_files, "convert_array", limited)
     limit = 1
     assert np.array_equal(totals(read(table)), wanted)
     limit = 8

@@ -27,7 +27,7 @@ from ..noise import Law, std
 from ..privacy.accounting import Budget
 from ..privacy.certificate import calibrate
 from ..privacy.units import TripUnit
-from ..trips.periods import Periods, checked_names
+from ..trips.periods import Periods, check_period_names
 from .samples import usage
 from .strategy import Strategy, check_law, check_measures
 from .terms import WHOLE_DAY, Arrays, Terms
@@ -117,7 +117,7 @@ class TripTerms(Terms):
         names, hours = header["periods"], header["hours"]
         if not isinstance(names, list) or not isinstance(hours, list) or (hours and len(hours) != len(names)):
             raise FileFormatError("its periods and their hours must be two lists of the same length")
-        known = checked_names(names) if names else ()
+        known = check_period_names(names) if names else ()
         periods = Periods.with_hours(known, [_hours(span) for span in hours]) if hours else Periods(known)
         made = cls(
             budget, TripUnit.from_dict(header["unit"]), arrays["trips.low"], arrays["trips.high"],

@@ -23,8 +23,8 @@ import numpy as np
 from ..errors import NetworkError, OptionError
 from ..network.topology import Topology
 from .periods import Periods
-from .tables import Table, name_of
-from .values import LARGEST_EXACT, canonical_key, clock, day, items, key, number
+from .tables import Table, quote_name
+from .values import LARGEST_EXACT, canonical_key, clock_sql, day_sql, key_sql, list_sql, number_sql
 
 
 class TripColumns(TypedDict, total=False):
@@ -98,7 +98,7 @@ def check_types(tables: Sequence[Table], named: Named, periods: Periods, names: 
                 raise NetworkError(f"column {column!r} of the trips {problem}")
 
 
-def rows_query(
+def make_rows_query(
     tables: Sequence[Table], named: Named, periods: Periods, unit: tuple[str, ...], *, dates_as_numbers: bool
 ) -> str:
     """Return a query for (person, day, trip, edge, period, seconds) over ``tables``, registered as ``given0``, ...
@@ -108,7 +108,7 @@ def rows_query(
     ``dates_as_numbers`` days are numbers such as 20261001.
     """
     rows = " UNION ALL ".join(
-        _canonical(table, table.select(f"given{i}"), named, periods, dates_as_numbers=dates_as_numbers)
+        _make_canonical_query(table, table.select(f"given{i}"), named, periods, dates_as_numbers=dates_as_numbers)
         for i, table in enumerate(tables)
     )
     known = [name for name in KEYS if name in named]
@@ -129,39 +129,39 @@ def rows_query(
     )
 
 
-def _canonical(table: Table, source: str, named: Named, periods: Periods, *, dates_as_numbers: bool) -> str:
+def _make_canonical_query(table: Table, source: str, named: Named, periods: Periods, *, dates_as_numbers: bool) -> str:
     """Return a query for the canonical values of one table: person, day, trip, period, and the columns of its shape.
 
-    ``source`` is the query for its rows; ``named``, ``periods`` and ``dates_as_numbers`` are those of ``rows_query``.
+    ``source`` is the query for its rows; ``named``, ``periods`` and ``dates_as_numbers`` are as in ``make_rows_query``.
     """
 
     def of(rule: Any, name: str, **more: Any) -> Any:
-        return rule(name_of(named[name]), table.kinds[named[name]], **more)
+        return rule(quote_name(named[name]), table.kinds[named[name]], **more)
 
-    keys = {name: of(key, name) for name in ("person", "trip") if name in named}
+    keys = {name: of(key_sql, name) for name in ("person", "trip") if name in named}
     if "day" in named:
-        keys["day"] = of(day, "day", dates_as_numbers=dates_as_numbers)
+        keys["day"] = of(day_sql, "day", dates_as_numbers=dates_as_numbers)
     keys["period"] = of(periods.sql, "period") if "period" in named else "0"
     own = ", ".join(f"{expression} AS {name}" for name, expression in keys.items())
     if "node" in named:
-        return f"SELECT {own}, {of(key, 'node')} AS tail, {of(clock, 'time')} AS entered FROM ({source})"
+        return f"SELECT {own}, {of(key_sql, 'node')} AS tail, {of(clock_sql, 'time')} AS entered FROM ({source})"
     if "nodes" in named:
-        nodes, kind = of(items, "nodes")
-        times, of_times = of(items, "time" if "time" in named else "seconds")
+        nodes, kind = of(list_sql, "nodes")
+        times, of_times = of(list_sql, "time" if "time" in named else "seconds")
         ends = f"unnest({nodes}[1:len({nodes}) - 1]) AS one, unnest({nodes}[2:]) AS other"
-        took, clocks = number("since", of_times), f"unnest({times}) AS since"
+        took, clocks = number_sql("since", of_times), f"unnest({times}) AS since"
         if "time" in named:
-            took = f"{clock('until', of_times)} - {clock('since', of_times)}"
+            took = f"{clock_sql('until', of_times)} - {clock_sql('since', of_times)}"
             clocks = f"unnest({times}[1:len({times}) - 1]) AS since, unnest({times}[2:]) AS until"
         return (
-            f"SELECT {', '.join(keys)}, {key('one', kind)} AS tail, {key('other', kind)} AS head, {took} AS took "
-            f"FROM (SELECT {own}, {ends}, {clocks} FROM ({source}))"
+            f"SELECT {', '.join(keys)}, {key_sql('one', kind)} AS tail, {key_sql('other', kind)} AS head, "
+            f"{took} AS took FROM (SELECT {own}, {ends}, {clocks} FROM ({source}))"
         )
-    edge = ", ".join(f"{of(key, name)} AS {name}" for name in ("id", "tail", "head") if name in named)
-    return f"SELECT {own}, {edge}, {of(number, 'seconds')} AS took FROM ({source})"
+    edge = ", ".join(f"{of(key_sql, name)} AS {name}" for name in ("id", "tail", "head") if name in named)
+    return f"SELECT {own}, {edge}, {of(number_sql, 'seconds')} AS took FROM ({source})"
 
 
-def edge_table(topology: Topology, ids: list[Any] | None) -> dict[str, Any]:
+def make_edge_table(topology: Topology, ids: list[Any] | None) -> dict[str, Any]:
     """Return the public table of edges by id, or by both ends; of parallel edges the fastest."""
     edge = np.arange(topology.num_edges)
     if ids is not None:

@@ -16,8 +16,8 @@ from ..days import LARGEST_DAY_NUMBER, Days, as_dates
 from ..errors import OptionError
 from ..network.topology import Topology
 from .periods import Periods
-from .rows import Named, TripColumns, check_types, edge_table, name_columns, rows_query
-from .tables import connection, register_arrays, tables_of
+from .rows import Named, TripColumns, check_types, make_edge_table, make_rows_query, name_columns
+from .tables import connection, open_tables, register_arrays
 
 if TYPE_CHECKING:
     import duckdb
@@ -44,8 +44,8 @@ class Trips:
     def __init__(self, given: Any, topology: Topology, named: Named, periods: Periods, ids: list[Any] | None) -> None:
         self.topology, self.periods = topology, periods
         self.__named = named
-        self.__edges = edge_table(topology, ids)
-        self.__tables = tables_of(given, list(dict.fromkeys(named.values())))
+        self.__edges = make_edge_table(topology, ids)
+        self.__tables = open_tables(given, list(dict.fromkeys(named.values())))
         names = [*self.__edges.get("id", ()), *self.__edges.get("tail", ()), *periods.names]
         check_types(self.__tables, named, periods, names)
         self.day_kind = ""
@@ -81,7 +81,7 @@ class Trips:
         No row of the result is made of rows of two units.  Numbers of eight digits are days only if ``days`` are such.
         """
         as_numbers = days is not None and isinstance(days[0], int) and days[0] > LARGEST_DAY_NUMBER
-        query = rows_query(self.__tables, self.__named, self.periods, UNITS[protects], dates_as_numbers=as_numbers)
+        query = make_rows_query(self.__tables, self.__named, self.periods, UNITS[protects], dates_as_numbers=as_numbers)
         with connection() as engine:
             for i, table in enumerate(self.__tables):
                 table.register(engine, f"given{i}")

@@ -19,7 +19,7 @@ from ...network.columns import Bound, EdgeColumns
 from ...network.labels import canonical_integer
 from ...network.network import Columns, Network, Table, table_topology
 from ...network.topology import Topology
-from .base import FilePath, Reader, check_path, decoded, shown
+from .base import FilePath, Reader, check_path, decode_file, show_path
 from .edge_lists import CSV, PARQUET, TSV
 from .geopackage import GEOPACKAGE
 from .graphml import GRAPHML
@@ -82,15 +82,15 @@ def read_network(
         If a column is named twice, or a public column is the private weight.
     """
     named = EdgeColumns(source, target, weight, lower, upper, proxy, columns)
-    file, reader = _with_reader(path)
-    private, interval = _edge_data(reader, edge_data)
+    file, reader = _choose_reader(path)
+    private, interval = _check_edge_data(reader, edge_data)
     if weight in reader.rates:
         raise OptionError(f"{weight!r} does not add up along a path, as times and lengths do, so it is not a weight")
     if weight in (source, target):  # else edge_data would replace the labels
         raise OptionError("source, target, weight and bounds must name different columns")
     table = _read(file, [source, target, weight if private is None else ID, *named.public], directed, nodes, reader)
     if private is not None:
-        table = _join(table, reader, weight, private, interval)
+        table = _join_weights(table, reader, weight, private, interval)
     return Network.from_table(table, named, parallel_edges=parallel_edges)
 
 
@@ -115,7 +115,7 @@ def read_topology(
         The public topology.
     """
     named = EdgeColumns(source, target, weight, lower, upper, proxy, columns)
-    file, reader = _with_reader(path)
+    file, reader = _choose_reader(path)
     table = _read(file, [source, target, *named.public], directed, nodes, reader)
     return table_topology(table, named, parallel_edges=parallel_edges)[0]
 
@@ -124,11 +124,11 @@ def read_table(
     path: FilePath, what: str, needed: list[str], optional: tuple[str, ...] = (), reader: Reader | None = None
 ) -> Table:
     """Return the wanted columns of one file, unchanged."""
-    read = (reader or reader_of(path)).read
-    return decoded(path, lambda raw: read(raw, what, needed, optional))
+    read = (reader or find_reader(path)).read
+    return decode_file(path, lambda raw: read(raw, what, needed, optional))
 
 
-def reader_of(path: FilePath, kind: str | None = None) -> Reader:
+def find_reader(path: FilePath, kind: str | None = None) -> Reader:
     """Return the reader of a file, by the name of its format or by its suffix."""
     check_path(path)
     if kind is not None:
@@ -139,13 +139,13 @@ def reader_of(path: FilePath, kind: str | None = None) -> Reader:
     name = Path(fspath(path).lower().removesuffix(".gz")).name
     fits = [suffix for suffix in suffixes if name.endswith(suffix) and name != suffix]
     if not fits:
-        raise NetworkError(f"{shown(path)} has none of the suffixes {', '.join(suffixes)}, with or without .gz")
+        raise NetworkError(f"{show_path(path)} has none of the suffixes {', '.join(suffixes)}, with or without .gz")
     return suffixes[max(fits, key=len)]
 
 
-def _with_reader(path: FilePath | tuple[FilePath, str]) -> tuple[FilePath, Reader]:
+def _choose_reader(path: FilePath | tuple[FilePath, str]) -> tuple[FilePath, Reader]:
     file, kind = path if isinstance(path, tuple) and len(path) == 2 else (path, None)
-    return file, reader_of(file, kind)
+    return file, find_reader(file, kind)
 
 
 def _read(path: FilePath, needed: list[str], directed: bool, nodes: FilePath | None, reader: Reader) -> Table:
@@ -157,22 +157,22 @@ def _read(path: FilePath, needed: list[str], directed: bool, nodes: FilePath | N
         raise OptionError(f"a {reader.title} file has its own nodes; leave the node table out")
     table = read_table(path, "the edge list", needed, (), reader)
     if directed and table.directed is False:
-        raise NetworkError(f"{shown(path)} is an undirected network, but directed=True was passed")
-    columns, places = _with_integers(table.columns, ends, reader), table.nodes
+        raise NetworkError(f"{show_path(path)} is an undirected network, but directed=True was passed")
+    columns, places = _convert_integers(table.columns, ends, reader), table.nodes
     if nodes is not None:
-        reader = reader_of(nodes)
+        reader = find_reader(nodes)
         if reader.whole:
             *others, last = (other.title for other in READERS.values() if not other.whole)
             raise NetworkError(f"the node table cannot be {reader.title}; use {', '.join(others)} or {last}")
         places = read_table(nodes, "the node table", ["node"], ("x", "y"), reader).columns
     if places is not None:
-        places = _with_integers(places, ["node"], reader)
+        places = _convert_integers(places, ["node"], reader)
     return replace(
         table, columns=columns, nodes=places, directed=directed if table.directed is None else table.directed
     )
 
 
-def _with_integers(columns: Columns, labels: list[str], reader: Reader) -> Columns:
+def _convert_integers(columns: Columns, labels: list[str], reader: Reader) -> Columns:
     """Strip labels without a type, and make a column integers if each label is one."""
     for name in () if reader.typed else labels:
         columns[name] = list(map(str.strip, columns[name]))
@@ -181,7 +181,7 @@ def _with_integers(columns: Columns, labels: list[str], reader: Reader) -> Colum
     return columns
 
 
-def _edge_data(
+def _check_edge_data(
     reader: Reader, edge_data: FilePath | tuple[FilePath, float] | None
 ) -> tuple[FilePath | None, float | None]:
     """Return the second file and its interval; refuse them where they have no meaning."""
@@ -198,21 +198,21 @@ def _edge_data(
     return file, interval
 
 
-def _join(table: Table, reader: Reader, weight: str, edge_data: FilePath, interval: float | None) -> Table:
+def _join_weights(table: Table, reader: Reader, weight: str, edge_data: FilePath, interval: float | None) -> Table:
     """Add the weights of a second file by edge id; every edge has one, and no weight is left over.
 
     A missing weight is never "no edge": which edges exist is public and must not depend on what was measured.
     """
     join, ids = reader.join, table.columns[ID]
-    found = {} if join is None else decoded(edge_data, lambda raw: join(raw, weight, interval))
+    found = {} if join is None else decode_file(edge_data, lambda raw: join(raw, weight, interval))
     if len(set(ids)) < len(ids) or None in ids:
         raise NetworkError("two edges of the network have the same id, or one has none, so edge_data cannot name them")
     if found.keys() - set(ids):
-        raise NetworkError(f"{shown(edge_data)} names an edge that the network does not have; do they belong together?")
+        raise NetworkError(f"{show_path(edge_data)} names an edge the network does not have; do they belong together?")
     values = [found.get(one) for one in ids]
     if None in values:
         raise NetworkError(
-            f"{shown(edge_data)} has no {str(weight)[:60]!r} for edge {values.index(None) + 1} of the network; "
+            f"{show_path(edge_data)} has no {str(weight)[:60]!r} for edge {values.index(None) + 1} of the network; "
             'SUMO writes one for every edge with excludeEmpty="defaults"'
         )
     return replace(table, columns={**table.columns, weight: values})

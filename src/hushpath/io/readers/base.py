@@ -47,12 +47,12 @@ def check_path(path: FilePath) -> None:
         raise NetworkError(f"a path must be text or a Path, not {type(path).__name__}")
 
 
-def shown(path: FilePath) -> str:
+def show_path(path: FilePath) -> str:
     """Return a path for messages, on one line."""
     return repr(fspath(path)[-200:])
 
 
-def decoded(path: FilePath, decode: Callable[[Any], T]) -> T:
+def decode_file(path: FilePath, decode: Callable[[Any], T]) -> T:
     """Return ``decode`` of an open file, decompressed if its name ends in .gz."""
     reason = ""
     try:
@@ -60,7 +60,7 @@ def decoded(path: FilePath, decode: Callable[[Any], T]) -> T:
     except (OSError, ValueError) as error:  # ValueError: a NUL or a surrogate in the name
         reason = getattr(error, "strerror", None) or "not a usable name"
     if reason:
-        raise NetworkError(f"cannot read {shown(path)}: {reason}")
+        raise NetworkError(f"cannot read {show_path(path)}: {reason}")
     with raw:
         try:
             return decode(gzip.open(raw) if fspath(path).lower().endswith(".gz") else raw)
@@ -68,7 +68,7 @@ def decoded(path: FilePath, decode: Callable[[Any], T]) -> T:
             problem = "is not UTF-8 text"
         except (OSError, EOFError, zlib.error):
             problem = "cannot be read to its end; it may be cut short"
-    raise NetworkError(f"{shown(path)} {problem}")
+    raise NetworkError(f"{show_path(path)} {problem}")
 
 
 def read_elements(

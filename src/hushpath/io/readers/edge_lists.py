@@ -21,7 +21,7 @@ from .base import Reader
 BLOCK = 2**8  # rows turned into columns at a time
 
 
-def text_rows(raw: IO[bytes], what: str, delimiter: str = ",", *, nul: bool = True) -> Iterator[list[str]]:
+def read_text_rows(raw: IO[bytes], what: str, delimiter: str = ",", *, nul: bool = True) -> Iterator[list[str]]:
     """Yield the column names, then every row that is not empty; ``nul`` allows NUL characters in fields."""
 
     def clean(line: str) -> str:
@@ -41,7 +41,7 @@ def text_rows(raw: IO[bytes], what: str, delimiter: str = ",", *, nul: bool = Tr
     raise NetworkError(f"{what} is not well-formed near line {line}: a quote, a NUL or a very long field")
 
 
-def text_table(rows: Iterator[list[str]], what: str, needed: list[str], optional: tuple[str, ...] = ()) -> Table:
+def read_text_table(rows: Iterator[list[str]], what: str, needed: list[str], optional: tuple[str, ...] = ()) -> Table:
     """Return the wanted columns of rows of text, the first of which has their names."""
     header = next(rows)
     if not header:
@@ -60,7 +60,7 @@ def text_table(rows: Iterator[list[str]], what: str, needed: list[str], optional
 
 
 def _read_text(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...], *, delimiter: str) -> Table:
-    return text_table(text_rows(raw, what, delimiter, nul=False), what, needed, optional)
+    return read_text_table(read_text_rows(raw, what, delimiter, nul=False), what, needed, optional)
 
 
 def _delimited(name: str, suffixes: tuple[str, ...], delimiter: str) -> Reader:

@@ -87,7 +87,7 @@ def _given(attributes: dict[str, str], name: str, what: str) -> str:
     return attributes[name]
 
 
-def _join(raw: IO[bytes], weight: str, interval: float | None) -> dict[str, str | None]:
+def _read_weights(raw: IO[bytes], weight: str, interval: float | None) -> dict[str, str | None]:
     """Return one attribute of every edge in one interval."""
     found: dict[str, str | None] = {}
     intervals = 0
@@ -114,4 +114,4 @@ def _join(raw: IO[bytes], weight: str, interval: float | None) -> dict[str, str 
     return found
 
 
-SUMO = Reader("sumo", "SUMO network", (".net.xml",), _read, whole=True, rates=RATES, join=_join)
+SUMO = Reader("sumo", "SUMO network", (".net.xml",), _read, whole=True, rates=RATES, join=_read_weights)

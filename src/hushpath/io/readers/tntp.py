@@ -23,7 +23,7 @@ from typing import IO
 from ...errors import NetworkError, warn
 from ...network.network import Table
 from .base import Reader
-from .edge_lists import text_table
+from .edge_lists import read_text_table
 
 LONGEST = 2**16  # characters of a line
 LINKS = ["init_node", "term_node", "capacity", "length", "free_flow_time", "b", "power", "speed", "toll", "link_type"]
@@ -34,7 +34,7 @@ METADATA = re.compile(r"<([A-Za-z ]+)>\s*([0-9]{0,18})")
 
 def _read(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...]) -> Table:
     rows = _rows(raw, what, needed)
-    return replace(text_table(rows, what, needed, optional), directed=True, names_edges=True)
+    return replace(read_text_table(rows, what, needed, optional), directed=True, names_edges=True)
 
 
 def _rows(raw: IO[bytes], what: str, needed: list[str]) -> Iterator[list[str]]:
