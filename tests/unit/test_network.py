@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from hushpath.errors import HushpathWarning, NetworkError, OptionError
-from hushpath.network.columns import numbers
+from hushpath.network.columns import parse_numbers
 from hushpath.network.network import Network
 from hushpath.network.public_rows import choose_columns
 
@@ -254,7 +254,7 @@ def test_pandas_weights_of_any_numeric_type(dtype):
 
 def test_text_weights_are_read_to_the_last_bit():
     values = np.random.default_rng(0).random(2000) * 10.0 ** np.arange(-20, 20).repeat(50)
-    assert numbers([repr(float(v)) for v in values], "x").tolist() == values.tolist()
+    assert parse_numbers([repr(float(v)) for v in values], "x").tolist() == values.tolist()
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from ..errors import NetworkError, OptionError
 from ..estimator.fields import plane_waves
 from ..io.readers import read_network, read_table
 from ..io.readers.edge_lists import CSV, TSV
-from ..network.columns import numbers
+from ..network.columns import parse_numbers
 from ..network.network import Network
 from ..network.private_weights import PrivateWeights
 from ..network.topology import Topology
@@ -265,7 +265,7 @@ def load_own(own: OwnNetwork) -> tuple[Network, Float, float]:
     ends = [label.strip() for label in (*table["source"], *table["target"])]
     labels, position = np.unique(np.array(ends, object), return_inverse=True)
     topology, kept = Topology.build(labels, *np.split(position, 2))
-    values = np.maximum(numbers(table[own.column], f"column {own.column!r}"), 0.0)
+    values = np.maximum(parse_numbers(table[own.column], f"column {own.column!r}"), 0.0)
     middle = float(np.median(values[kept]))
     if middle <= 0:
         raise OptionError(f"the weights in column {own.column!r} must have a positive median")

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from ..arrays import Float, Int
 from ..errors import NetworkError, warn
 from ..extras import imported
-from .columns import Bound, EdgeColumns, number, numbers, proxy_array, proxy_numbers
+from .columns import Bound, EdgeColumns, check_proxy_array, parse_number, parse_numbers, parse_proxy
 from .labels import PlainLabels, plain_labels
 from .private_weights import PrivateWeights
 from .public_rows import USE_TRIPS, check_columns, choose_public_columns
@@ -45,7 +45,7 @@ class Table:
     names_edges: bool = False  # the format names each edge, so it may have parallel edges
 
 
-def table_topology(table: Table, named: EdgeColumns, *, parallel_edges: bool) -> tuple[Topology, Int]:
+def build_topology(table: Table, named: EdgeColumns, *, parallel_edges: bool) -> tuple[Topology, Int]:
     """Build the public half, as ``Topology.build`` does; the weight column is not needed."""
     edges, nodes = table.columns, table.nodes
     sources, targets = edges[named.source], edges[named.target]
@@ -69,16 +69,16 @@ def table_topology(table: Table, named: EdgeColumns, *, parallel_edges: bool) ->
         )
     coordinates = None
     if nodes is not None and {"x", "y"} <= set(nodes):
-        coordinates = _places(nodes, len(labels))
+        coordinates = _parse_places(nodes, len(labels))
     position = dict(zip(labels, range(len(labels)), strict=True))
     end = np.fromiter(map(position.__getitem__, given[len(first) :]), np.int64, count=2 * m)
     low, high = named.lower, named.upper
     if isinstance(low, str):
-        low = numbers(edges[low], f"column {low!r}")
+        low = parse_numbers(edges[low], f"column {low!r}")
     if isinstance(high, str):
-        high = numbers(edges[high], f"column {high!r}", infinite=True)
+        high = parse_numbers(edges[high], f"column {high!r}", infinite=True)
     proxy = named.proxy
-    known = None if proxy is None else proxy_numbers(edges[proxy], f"column {proxy[:60]!r}", "row")
+    known = None if proxy is None else parse_proxy(edges[proxy], f"column {proxy[:60]!r}", "row")
     topology, kept = Topology.build(
         labels, end[0::2], end[1::2], directed=bool(table.directed), lower=low, upper=high, coordinates=coordinates,
         proxy=known, proxy_name=proxy or "", columns={name: edges[name] for name in named.columns},
@@ -89,13 +89,13 @@ def table_topology(table: Table, named: EdgeColumns, *, parallel_edges: bool) ->
     return topology, kept
 
 
-def _places(nodes: Columns, count: int) -> Float | None:
+def _parse_places(nodes: Columns, count: int) -> Float | None:
     """Return coordinates, nodes of the table first; NaN where they are unknown."""
     out = np.full((count, 2), np.nan)
     for axis, name in enumerate("xy"):
         empty = [value is None or value == "" or value != value for value in nodes[name]]
         filled = [0.0 if missing else value for missing, value in zip(empty, nodes[name], strict=True)]
-        out[: len(empty), axis] = np.where(empty, np.nan, numbers(filled, f"column {name!r} of the node table"))
+        out[: len(empty), axis] = np.where(empty, np.nan, parse_numbers(filled, f"column {name!r} of the node table"))
     unknown = np.isnan(out).any(axis=1)
     out[unknown] = np.nan
     if unknown.any():
@@ -136,8 +136,8 @@ class Network:
     @classmethod
     def from_table(cls, table: Table, named: EdgeColumns, *, parallel_edges: bool) -> Network:
         """Build from columns."""
-        topology, kept = table_topology(table, named, parallel_edges=parallel_edges)
-        values = numbers(table.columns[named.weight], f"column {named.weight!r}")
+        topology, kept = build_topology(table, named, parallel_edges=parallel_edges)
+        values = parse_numbers(table.columns[named.weight], f"column {named.weight!r}")
         return cls(topology, PrivateWeights(values, num_rows=len(values), keep=kept), named.weight)
 
     def with_proxy(self, proxy: ArrayLike | None, *, name: str = "proxy") -> Network:
@@ -191,16 +191,16 @@ class Network:
             return [attributes.get(name) for _, _, attributes in edges]
 
         def column(name: str, *, infinite: bool = False) -> Float:
-            return numbers(values(name), f"edge attribute {name!r}", "edge", infinite=infinite)
+            return parse_numbers(values(name), f"edge attribute {name!r}", "edge", infinite=infinite)
 
-        known = None if proxy is None else proxy_numbers(values(proxy), f"edge attribute {proxy!r:.60}", "edge")
+        known = None if proxy is None else parse_proxy(values(proxy), f"edge attribute {proxy!r:.60}", "edge")
 
         made = cls.build(
             labels, tails, heads, column(weight),
             directed=bool(graph.is_directed()),
             lower=column(lower) if isinstance(lower, str) else lower,
             upper=column(upper, infinite=True) if isinstance(upper, str) else upper,
-            coordinates=_networkx_coordinates(graph),
+            coordinates=_read_coordinates(graph),
             proxy=known, proxy_name=proxy or "", columns={name: values(name) for name in columns},
             parallel_edges=parallel_edges or None,
         )  # fmt: skip
@@ -247,8 +247,8 @@ class Network:
             raise NetworkError(f"the matrix has {n} rows, but {len(names)} labels were given")
         table = coo_array(matrix)
         rows, columns = (np.asarray(c, np.int64) for c in table.coords)
-        values = numbers(np.asarray(table.data), "the matrix", "stored entry")
-        known = None if proxy is None else proxy_array(proxy, len(values))
+        values = parse_numbers(np.asarray(table.data), "the matrix", "stored entry")
+        known = None if proxy is None else check_proxy_array(proxy, len(values))
         above, below = rows < columns, rows > columns
         if not directed and above.any() and below.any():
             pair = np.minimum(rows, columns) * n + np.maximum(rows, columns)
@@ -306,7 +306,7 @@ def _frame_columns(frame: pandas.DataFrame, what: str, needed: Sequence[str], op
     return out
 
 
-def _networkx_coordinates(graph: networkx.Graph) -> list[tuple[float, float]] | None:
+def _read_coordinates(graph: networkx.Graph) -> list[tuple[float, float]] | None:
     """Return positions from node attributes ``x``/``y`` or ``pos``, NaN where a node has no numbers there."""
     places: list[tuple[float, float]] = []
     for _, attributes in graph.nodes(data=True):
@@ -314,6 +314,6 @@ def _networkx_coordinates(graph: networkx.Graph) -> list[tuple[float, float]] | 
         if "x" in attributes and "y" in attributes:
             place = attributes["x"], attributes["y"]
         there = isinstance(place, (tuple, list, np.ndarray)) and len(place) == 2
-        x, y = (number(place[0]), number(place[1])) if there else (np.nan, np.nan)
+        x, y = (parse_number(place[0]), parse_number(place[1])) if there else (np.nan, np.nan)
         places.append((x, y) if np.isfinite([x, y]).all() else (np.nan, np.nan))
     return places if np.isfinite(places).any() else None

@@ -56,7 +56,7 @@ def choose_columns(have: Sequence[Any], what: str, needed: Sequence[str], option
             # A file without a header line would show its first row here, with a weight in it.
             if any(isinstance(c, str) and not re.match(r"(?!nan$|inf)[^\W\d]", c, re.I) for c in have):
                 raise NetworkError(f"{what} has no column {name!r}; does its first line name the columns?")
-            listed = ", ".join(map(_short, have[:12])) + (", ..." if len(have) > 12 else "")
+            listed = ", ".join(map(_shorten_name, have[:12])) + (", ..." if len(have) > 12 else "")
             hint = "; source, target and weight (--source, ...) name columns" if what == "the edge list" else ""
             if len(have) == 1 and isinstance(have[0], str) and re.search(r"[;\t|]", have[0]):
                 hint = " - save it with commas between columns (or tabs, as .tsv) and points in decimals"
@@ -66,12 +66,12 @@ def choose_columns(have: Sequence[Any], what: str, needed: Sequence[str], option
     return wanted
 
 
-def _short(name: Any) -> str:
+def _shorten_name(name: Any) -> str:
     shown = repr(name)
     return shown if len(shown) <= 40 else f"{shown[:36]}...'"
 
 
-def num_parallel(tails: Int, heads: Int) -> int:
+def count_parallel(tails: Int, heads: Int) -> int:
     """Count edges in canonical order that have the ends of the one before."""
     return int(np.count_nonzero((tails[1:] == tails[:-1]) & (heads[1:] == heads[:-1])))
 

@@ -30,16 +30,16 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import Float, Int, frozen
 from ..errors import InputError, NetworkError, OptionError, warn
 from .columns import (
-    checked_proxy,
-    column_arranged,
-    column_texts,
-    proxy_array,
-    proxy_numbers,
-    sorted_among_twins,
-    twins_of,
+    arrange_column,
+    check_proxy,
+    check_proxy_array,
+    format_column,
+    number_twins,
+    parse_proxy,
+    sort_among_twins,
 )
-from .labels import Label, canonical_integer, canonical_order, clean_labels
-from .public_rows import check_repeated, num_parallel
+from .labels import Label, clean_labels, is_canonical_integer, sort_labels
+from .public_rows import check_repeated, count_parallel
 
 FEW_LABELS = 32  # up to so many are found faster one by one than with a dictionary of all
 
@@ -127,7 +127,7 @@ class Topology:
         """
         names = clean_labels(labels)
         n = len(names)
-        tail, head = _positions(tails), _positions(heads)
+        tail, head = _check_positions(tails), _check_positions(heads)
         if len(tail) != len(head):
             raise NetworkError(f"an edge has two ends, but there are {len(tail)} tails and {len(head)} heads")
         for end in (tail, head):
@@ -136,7 +136,7 @@ class Topology:
                 row = int(outside[0])
                 raise NetworkError(f"edge {row + 1} names node position {int(end[row])}, but the network has {n} nodes")
         m, keep = len(tail), np.flatnonzero(tail != head)
-        low, high = _bound(lower, m, "lower")[keep], _bound(upper, m, "upper")[keep]
+        low, high = _check_bound(lower, m, "lower")[keep], _check_bound(upper, m, "upper")[keep]
         if (low < 0).any() or not np.isfinite(low).all():
             raise NetworkError("a lower bound must be a finite number that is not negative")
         crossed = np.flatnonzero(low > high)
@@ -145,12 +145,12 @@ class Topology:
             raise NetworkError(
                 f"edge {int(keep[row]) + 1} has lower bound {low[row]:g} above its upper bound {high[row]:g}"
             )
-        order = canonical_order(names)
+        order = sort_labels(names)
         position = np.empty(n, np.int64)
         position[order] = np.arange(n)
         xy = None
         if coordinates is not None:
-            xy = _floats(coordinates, "coordinates")
+            xy = _parse_floats(coordinates, "coordinates")
             if xy.shape != (n, 2):
                 raise NetworkError(f"coordinates must be an array of {n} rows and 2 columns, not {xy.shape}")
             if np.isinf(xy).any() or (np.isnan(xy[:, 0]) != np.isnan(xy[:, 1])).any():
@@ -163,10 +163,10 @@ class Topology:
             tail, head = np.minimum(tail, head), np.maximum(tail, head)
         by = np.lexsort((high, low, tail * n + head))
         ends = frozen(tail[by], np.int64), frozen(head[by], np.int64)
-        if num_parallel(*ends):
+        if count_parallel(*ends):
             check_repeated(*given, directed=bool(directed), parallel_edges=parallel_edges)
         bounds = frozen(low[by], np.float64), frozen(high[by], np.float64)
-        rows, twins = keep[by], twins_of(*ends, *bounds)
+        rows, twins = keep[by], number_twins(*ends, *bounds)
         topology = cls(
             labels=tuple(map(names.__getitem__, order.tolist())),
             tails=ends[0],
@@ -179,10 +179,10 @@ class Topology:
             proxy=(
                 None
                 if proxy is None
-                else checked_proxy(sorted_among_twins(proxy_array(proxy, m)[rows], twins), proxy_name)
+                else check_proxy(sort_among_twins(check_proxy_array(proxy, m)[rows], twins), proxy_name)
             ),
             proxy_name="" if proxy is None else proxy_name,
-            columns={name: column_arranged(values, m, rows, twins) for name, values in (columns or {}).items()},
+            columns={name: arrange_column(values, m, rows, twins) for name, values in (columns or {}).items()},
         )
         return topology, rows
 
@@ -217,19 +217,19 @@ class Topology:
         """
         if proxy is None:
             return replace(self, proxy=None, proxy_name="")
-        values = sorted_among_twins(proxy_array(proxy, self.num_edges), self.twins)
-        return replace(self, proxy=checked_proxy(values, name), proxy_name=name)
+        values = sort_among_twins(check_proxy_array(proxy, self.num_edges), self.twins)
+        return replace(self, proxy=check_proxy(values, name), proxy_name=name)
 
     def numbers(self, column: str) -> Float:
         """Return a public column as numbers, one per edge and NaN where unknown: the proxy, or one of ``columns``."""
         if self.proxy is not None and column == self.proxy_name:
             return self.proxy
-        values = proxy_numbers(self._column(column), f"column {column[:60]!r}", "edge")
-        return sorted_among_twins(values, self.twins)
+        values = parse_proxy(self._column(column), f"column {column[:60]!r}", "edge")
+        return sort_among_twins(values, self.twins)
 
     def texts(self, column: str) -> list[str]:
         """Return a public column (of ``columns``) as texts, one per edge: ids of edges."""
-        return column_texts(self._column(column))
+        return format_column(self._column(column))
 
     def _column(self, name: str) -> NDArray[Any]:
         if name not in self.columns:
@@ -274,7 +274,7 @@ class Topology:
     @cached_property
     def twins(self) -> Int:
         """The number of each edge's group of twins: neighbouring edges with the same ends and bounds."""
-        return twins_of(self.tails, self.heads, self.lower, self.upper)
+        return number_twins(self.tails, self.heads, self.lower, self.upper)
 
     @cached_property
     def components(self) -> Int:
@@ -294,7 +294,7 @@ class Topology:
         """Return the position of a label; 17 and "17" find each other, "017" and 17.0 find neither."""
         names: list[Label] = []
         if isinstance(label, str):
-            names = [label, *([int(label)] if canonical_integer(label) else [])]
+            names = [label, *([int(label)] if is_canonical_integer(label) else [])]
         elif isinstance(label, (int, np.integer)) and not isinstance(label, bool) and -(2**63) <= label < 2**63:
             names = [int(label), str(int(label))]
         for name in names:
@@ -322,7 +322,7 @@ class Topology:
         return np.fromiter(map(find, wanted), np.int64, count=len(wanted))
 
 
-def _positions(ends: ArrayLike) -> Int:
+def _check_positions(ends: ArrayLike) -> Int:
     """Return edge ends as integers; fractions and missing values are errors."""
     out = np.asarray(ends)
     if out.size and out.dtype.kind not in "iu":
@@ -330,7 +330,7 @@ def _positions(ends: ArrayLike) -> Int:
     return out.astype(np.int64).ravel()
 
 
-def _floats(values: ArrayLike, what: str) -> Float:
+def _parse_floats(values: ArrayLike, what: str) -> Float:
     """Return public numbers as floats."""
     try:
         return np.asarray(values, np.float64)
@@ -338,9 +338,9 @@ def _floats(values: ArrayLike, what: str) -> Float:
         raise NetworkError(f"{what} must be numbers") from None
 
 
-def _bound(value: ArrayLike, m: int, name: str) -> Float:
+def _check_bound(value: ArrayLike, m: int, name: str) -> Float:
     """Return one public bound per edge from a number or an array."""
-    out = _floats(value, f"{name} bounds")
+    out = _parse_floats(value, f"{name} bounds")
     if out.ndim == 0:
         out = np.full(m, float(out))
     if out.shape != (m,):
@@ -362,7 +362,7 @@ def warn_of_rows(topology: Topology, tails: ArrayLike, heads: ArrayLike, what: s
             "because no shortest path uses one"
         )
     # Parallel edges lie side by side in canonical order; ordinary files have none and pay for no more than this.
-    repeated = num_parallel(topology.tails, topology.heads)
+    repeated = count_parallel(topology.tails, topology.heads)
     if repeated and not topology.directed:
         there = tail * n + head
         both = int(np.isin(head * n + tail, there).sum())

@@ -16,8 +16,8 @@ import numpy as np
 from ..._validate import is_real
 from ...errors import NetworkError, OptionError
 from ...network.columns import Bound, EdgeColumns
-from ...network.labels import canonical_integer
-from ...network.network import Columns, Network, Table, table_topology
+from ...network.labels import is_canonical_integer
+from ...network.network import Columns, Network, Table, build_topology
 from ...network.topology import Topology
 from .base import FilePath, Reader, check_path, decode_file, show_path
 from .edge_lists import CSV, PARQUET, TSV
@@ -117,7 +117,7 @@ def read_topology(
     named = EdgeColumns(source, target, weight, lower, upper, proxy, columns)
     file, reader = _choose_reader(path)
     table = _read(file, [source, target, *named.public], directed, nodes, reader)
-    return table_topology(table, named, parallel_edges=parallel_edges)[0]
+    return build_topology(table, named, parallel_edges=parallel_edges)[0]
 
 
 def read_table(
@@ -176,7 +176,7 @@ def _convert_integers(columns: Columns, labels: list[str], reader: Reader) -> Co
     """Strip labels without a type, and make a column integers if each label is one."""
     for name in () if reader.typed else labels:
         columns[name] = list(map(str.strip, columns[name]))
-        if all(map(canonical_integer, set(columns[name]))):
+        if all(map(is_canonical_integer, set(columns[name]))):
             columns[name] = list(map(int, columns[name]))
     return columns
 

@@ -23,7 +23,7 @@ from typing import IO
 from xml.etree.ElementTree import Element
 
 from ...errors import NetworkError
-from ...network.columns import number
+from ...network.columns import parse_number
 from ...network.network import Columns, Table
 from ...network.public_rows import choose_public_columns
 from .base import Reader, read_elements
@@ -68,7 +68,7 @@ def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Tab
 
 def _lane_columns(edge: Element) -> dict[str, str]:
     """Return the columns that follow from the lanes of an edge."""
-    lanes = [(number(lane.get("length")), number(lane.get("speed"))) for lane in edge if lane.tag == "lane"]
+    lanes = [(parse_number(lane.get("length")), parse_number(lane.get("speed"))) for lane in edge if lane.tag == "lane"]
     speed = max((speed for _, speed in lanes if speed > 0), default=0.0)
     length = lanes[0][0] if lanes and lanes[0][0] >= 0 else None
     out = {"lanes": str(len(lanes))}
@@ -95,7 +95,7 @@ def _read_weights(raw: IO[bytes], weight: str, interval: float | None) -> dict[s
     def take(element: Element, around: list[Element]) -> None:
         nonlocal intervals
         span = element if element.tag == "interval" else around[-1]
-        if span.tag != "interval" or interval not in (None, number(span.get("begin"))):
+        if span.tag != "interval" or interval not in (None, parse_number(span.get("begin"))):
             return
         if element is span:
             intervals += 1
