@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import CannotError, FileFormatError, InputError, OptionError
-from .container import replacing, strict_json
+from .container import parse_strict_json, replacing
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -56,7 +56,7 @@ def make_keys(name: PathLike) -> tuple[Path, Path]:
     return private, public
 
 
-def private_key(path: PathLike) -> Ed25519PrivateKey:
+def read_private_key(path: PathLike) -> Ed25519PrivateKey:
     """Read a private key; it must be Ed25519 and readable by this user only."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -81,13 +81,13 @@ def private_key(path: PathLike) -> Ed25519PrivateKey:
     return key
 
 
-def public_key(path: PathLike) -> Ed25519PublicKey:
+def read_public_key(path: PathLike) -> Ed25519PublicKey:
     """Read a public key."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-    text = small_file(path, LARGEST_KEY, OptionError)
+    text = read_small_file(path, LARGEST_KEY, OptionError)
     if b"PRIVATE KEY-----" in text:
         raise OptionError(f"{path} is a private key, which should stay secret; pass the public one to verify")
     try:
@@ -106,7 +106,7 @@ def fingerprint(key: Ed25519PublicKey) -> str:
     return hashlib.sha256(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).hexdigest()
 
 
-def small_file(path: PathLike, most: int, problem: type[InputError]) -> bytes:
+def read_small_file(path: PathLike, most: int, problem: type[InputError]) -> bytes:
     """Return the bytes of a small regular file; reading a pipe or a device could wait for ever."""
     return _read(path, most, problem)[0]
 
@@ -164,7 +164,7 @@ def write_signed(path: PathLike, key: PathLike, write: Callable[[Path], object])
 
     The signature is written first and removed if the file fails: an older file at this path is then unsigned.
     """
-    private, beside = private_key(key), signature_path(path)
+    private, beside = read_private_key(key), signature_path(path)
     if beside.is_dir():
         raise CannotError(f"cannot write {beside}: it is a folder")
     placed = False
@@ -174,7 +174,7 @@ def write_signed(path: PathLike, key: PathLike, write: Callable[[Path], object])
                 write(temporary)
             except CannotError as error:  # it knows the file by its temporary name
                 raise CannotError(str(error).replace(str(temporary), str(path))) from None
-            text = _signature(private, _digest(temporary), Path(path).name)
+            text = _make_signature(private, _hash_file(temporary), Path(path).name)
             with replacing(beside) as draft:
                 draft.write_text(text, encoding="ascii")
             placed = True
@@ -184,24 +184,24 @@ def write_signed(path: PathLike, key: PathLike, write: Callable[[Path], object])
         raise
 
 
-def verified_digest(path: PathLike, key: PathLike, *, renamed: bool = False) -> str:
+def verify_signature(path: PathLike, key: PathLike, *, renamed: bool = False) -> str:
     """Return the SHA-256 of a file whose signature is valid for this public key, else raise ``FileFormatError``.
 
     ``renamed`` allows another file name than the signed one, for callers who check what the file is about themselves.
     """
     from cryptography.exceptions import InvalidSignature
 
-    public, beside = public_key(key), signature_path(path)
+    public, beside = read_public_key(key), signature_path(path)
     if not os.path.lexists(beside):
         if not Path(path).is_file():
             raise FileFormatError(f"{path}: file not found")
         raise FileFormatError(f"{path} is not signed: {beside} does not exist")
-    signer, name, signature = _parsed(beside)
+    signer, name, signature = _parse_signature(beside)
     if signer != fingerprint(public):
         raise FileFormatError(f"{path} was signed with another key than {key} (its fingerprint begins {signer[:16]})")
-    digest = _digest(path)
+    digest = _hash_file(path)
     try:
-        public.verify(signature, _message(digest, name))
+        public.verify(signature, _compose_message(digest, name))
     except InvalidSignature:
         raise FileFormatError(f"{beside} is not a signature of {path}: one of them was changed or exchanged") from None
     if not renamed and name != Path(path).name:
@@ -212,23 +212,23 @@ def verified_digest(path: PathLike, key: PathLike, *, renamed: bool = False) -> 
     return digest
 
 
-def _signature(key: Ed25519PrivateKey, digest: str, name: str) -> str:
+def _make_signature(key: Ed25519PrivateKey, digest: str, name: str) -> str:
     fields = {
         "format": FORMAT, "version": VERSION, "algorithm": ALGORITHM, "key": fingerprint(key.public_key()),
-        "name": name, "signature": base64.b64encode(key.sign(_message(digest, name))).decode(),
+        "name": name, "signature": base64.b64encode(key.sign(_compose_message(digest, name))).decode(),
     }  # fmt: skip
     return json.dumps(fields, indent=1) + "\n"
 
 
-def _message(digest: str, name: str) -> bytes:
+def _compose_message(digest: str, name: str) -> bytes:
     return CONTEXT + bytes.fromhex(digest) + name.encode("utf-8", "surrogateescape")
 
 
-def _parsed(path: Path) -> tuple[str, str, bytes]:
+def _parse_signature(path: Path) -> tuple[str, str, bytes]:
     """Return fingerprint, file name and signature of a signature file; only the exact form is accepted."""
     broken = FileFormatError(f"{path} is damaged or not a hushpath signature")
     try:
-        fields = strict_json(small_file(path, LARGEST, FileFormatError).decode("ascii"))
+        fields = parse_strict_json(read_small_file(path, LARGEST, FileFormatError).decode("ascii"))
     except ValueError:
         raise broken from None
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
@@ -254,7 +254,7 @@ def _parsed(path: Path) -> tuple[str, str, bytes]:
     return key, name, signature
 
 
-def _digest(path: PathLike) -> str:
+def _hash_file(path: PathLike) -> str:
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from .._validate import one_of
 from ..errors import OptionError
 from ..extras import absent, installed
-from .laws import Law, checked_scales
+from .laws import Law, check_scales
 
 Choice = Literal["auto", "opendp", "vector"]
 
@@ -126,7 +126,7 @@ class OpendpSampler:
 
     def draw(self, law: Law, scales: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return one independent draw per entry of ``scales``, in its shape."""
-        law, scales = Law(law), checked_scales(scales)
+        law, scales = Law(law), check_scales(scales)
         flat = scales.reshape(-1)
         out = np.zeros(flat.size, dtype=np.int64)
         # One call per distinct scale: a call costs more than the values it makes.
@@ -134,24 +134,24 @@ class OpendpSampler:
         distinct, starts = np.unique(flat[order], return_index=True)
         for scale, entries in zip(distinct, np.split(order, starts)[1:], strict=True):
             if scale > 0:
-                noise = _measurement(law, int(scale))(np.zeros(entries.size, dtype=np.int64))
+                noise = _make_measurement(law, int(scale))(np.zeros(entries.size, dtype=np.int64))
                 out[entries] = np.asarray(noise, dtype=np.int64)
         return out.reshape(scales.shape)
 
 
-def _measurement(law: Law, scale: int) -> Any:
+def _make_measurement(law: Law, scale: int) -> Any:
     """Return the OpenDP Measurement that adds noise of this law and scale to a vector of i64."""
     import opendp.prelude as dp  # takes 0.16 s
 
     vectors = dp.vector_domain(dp.atom_domain(T="i64"))
-    with _contrib():
+    with _enable_contrib():
         if law is Law.LAPLACE:
             return dp.m.make_laplace(vectors, dp.l1_distance(T="i64"), scale=float(scale))
         return dp.m.make_gaussian(vectors, dp.l2_distance(T="i64"), scale=float(scale))
 
 
 @contextmanager
-def _contrib() -> Iterator[None]:
+def _enable_contrib() -> Iterator[None]:
     """Enable OpenDP's "contrib" flag, which both constructors need, and restore the caller's setting after."""
     from opendp.mod import GLOBAL_FEATURES, disable_features, enable_features
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ..errors import CannotError
 from .exact import fill
-from .laws import Law, checked_scales
+from .laws import Law, check_scales
 
 # Domain separation: another program derives another key from the same number.
 SEED_LABEL = "hushpath noise, seeded, not private: "
@@ -43,7 +43,7 @@ class Keystream:
         """Open a stream under a fresh secret key, or under the public key that ``seed`` names."""
         self.secret = seed is None
         self.process = os.getpid()  # a fork copies the key: its users must notice
-        key = os.urandom(32) if seed is None else seed_key(seed)
+        key = os.urandom(32) if seed is None else derive_key(seed)
         # Only the cipher keeps the key.
         self._cipher = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
 
@@ -58,7 +58,7 @@ class Keystream:
         raise TypeError("a keystream is not copied or pickled: it would hand out the same words twice")
 
 
-def seed_key(seed: int) -> bytes:
+def derive_key(seed: int) -> bytes:
     """Return the AES key named by a seed: SHA-256 of a label and the seed in decimal."""
     return hashlib.sha256(f"{SEED_LABEL}{int(seed)}".encode()).digest()
 
@@ -90,7 +90,7 @@ class VectorSampler:
 
     def draw(self, law: Law, scales: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return one independent draw per entry of ``scales``, in its shape."""
-        law, scales = Law(law), checked_scales(scales)
+        law, scales = Law(law), check_scales(scales)
         if self.private and os.getpid() != self._stream.process:
             # The copy has the same key and would repeat its parent's noise.
             raise CannotError("a noise sampler cannot cross a fork: make one in each process")

@@ -162,7 +162,7 @@ class Ledger:
         epsilon, delta
             What all releases together may spend; it cannot be changed later.
         """
-        row = _new_dataset(dataset, protects, epsilon, delta)
+        row = _make_dataset(dataset, protects, epsilon, delta)
         ledger = cls(path)
         if ledger.path.exists() and (not ledger.path.is_file() or ledger.path.stat().st_size):
             raise _exists(ledger.path)
@@ -181,7 +181,7 @@ class Ledger:
 
     def add_dataset(self, dataset: str, *, protects: str, epsilon: float, delta: float = 0.0) -> None:
         """Add a data set.  A budget is fixed before the first release and cannot be changed."""
-        row = _new_dataset(dataset, protects, epsilon, delta)
+        row = _make_dataset(dataset, protects, epsilon, delta)
         with transaction(self.path, write=True) as content:
             if any(one.name == dataset for one in content.datasets):
                 raise OptionError(f"{self.path} has a data set {dataset!r} already, and its budget cannot be changed")
@@ -223,11 +223,11 @@ class Ledger:
         """
         if not isinstance(asked, Spending):
             raise OptionError(f"a charge needs a Spending, got {type(asked).__name__}; see Spending.of")
-        days, file = check_dates(days), _file_text(file)
+        days, file = check_dates(days), _format_file(file)
         first, last = (None, None) if days is None else (day.isoformat() for day in days)
         with transaction(self.path, write=True) as content:
             found, number = content.dataset(dataset), len(content.charges) + 1
-            _refuse(found, content.charges_of(found), asked, days)
+            _check_fits(found, content.charges_of(found), asked, days)
             content.connection.execute(
                 "INSERT INTO charge VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
                 (number, found.name, str(asked.protects), first, last, str(asked.law), asked.spent,
@@ -251,7 +251,7 @@ class Ledger:
     def spent(self, dataset: str | None = None, days: DateRange | None = None) -> Cost:
         """Return what was spent on the day of these that cost most, rounded up."""
         found, charges = self._charged(dataset)
-        return _spent(found, charges, check_dates(days))
+        return _find_cost(found, charges, check_dates(days))
 
     def would_spend(self, planned: Sequence[Dated], dataset: str | None = None) -> Cost:
         """Return what the day that costs most would cost with these releases; charge nothing.
@@ -260,8 +260,8 @@ class Ledger:
         """
         found, charges = self._charged(dataset)
         for one in planned:
-            _refuse_other_kind(found, one.asked)
-        return _spent(found, [*charges, *planned], None)
+            _check_kind(found, one.asked)
+        return _find_cost(found, [*charges, *planned], None)
 
     def remaining(
         self, dataset: str | None = None, days: DateRange | None = None, *, delta: float | None = None
@@ -289,7 +289,7 @@ class Ledger:
         return found, content.charges_of(found)
 
 
-def _refuse_other_kind(dataset: Dataset, asked: Spending) -> None:
+def _check_kind(dataset: Dataset, asked: Spending) -> None:
     if asked.protects is not dataset.protects:
         raise OptionError(
             f"data set {dataset.name!r} protects each {dataset.protects}, and this release each {asked.protects}: "
@@ -297,10 +297,10 @@ def _refuse_other_kind(dataset: Dataset, asked: Spending) -> None:
         )
 
 
-def _refuse(dataset: Dataset, charges: list[Charge], asked: Spending, days: DateRange | None) -> None:
+def _check_fits(dataset: Dataset, charges: list[Charge], asked: Spending, days: DateRange | None) -> None:
     """Raise ``BudgetError`` unless this release fits beside the others on every day it covers."""
     budget = dataset.budget
-    _refuse_other_kind(dataset, asked)
+    _check_kind(dataset, asked)
     for run, those in days_with_same_releases(charges, dataset.protects, days_touched(dataset.protects, days)):
         before = [one.asked for one in those]
         together = compose([*before, asked], budget).epsilon
@@ -316,14 +316,14 @@ def _refuse(dataset: Dataset, charges: list[Charge], asked: Spending, days: Date
             )
 
 
-def _spent(dataset: Dataset, charges: Sequence[Dated], days: DateRange | None) -> Cost:
+def _find_cost(dataset: Dataset, charges: Sequence[Dated], days: DateRange | None) -> Cost:
     """Return the cost of the day that costs most."""
     runs = days_with_same_releases(charges, dataset.protects, days)
     costs = [compose([one.asked for one in those], dataset.budget) for _, those in runs]
     return Cost(max(one.epsilon for one in costs), max(one.delta for one in costs))
 
 
-def _new_dataset(name: str, protects: str, epsilon: float, delta: float, made: str | None = None) -> Dataset:
+def _make_dataset(name: str, protects: str, epsilon: float, delta: float, made: str | None = None) -> Dataset:
     """Return a data set that ``protects`` a unit within ``epsilon`` and ``delta``, ``made`` now if no time is given."""
     budget = Budget(epsilon, delta)
     if budget.unlimited:
@@ -335,7 +335,7 @@ def _exists(path: Path) -> OptionError:
     return OptionError(f"{path} exists; a ledger is never replaced: name another file, or add a data set to it")
 
 
-def _file_text(file: str) -> str:
+def _format_file(file: str) -> str:
     """Return a file name as text that can be stored, whatever bytes the system allows in names."""
     return str(file).encode("utf-8", "backslashreplace").decode("utf-8")[:LONGEST_TEXT]
 
@@ -371,7 +371,7 @@ def transaction(path: Path, *, write: bool, new: bool = False) -> Iterator[Ledge
             yield _write_tables(connection, path) if new else _check_content(connection, path)
             connection.execute("COMMIT")
     except (sqlite3.Error, UnicodeError) as error:  # SQLite may quote bytes that are not UTF-8
-        raise _as_our_error(error, path) from None
+        raise _translate_error(error, path) from None
 
 
 def _write_tables(connection: sqlite3.Connection, path: Path) -> LedgerContent:
@@ -400,9 +400,9 @@ def _check_content(connection: sqlite3.Connection, path: Path) -> LedgerContent:
         raise FileFormatError(f"{path} is damaged: its tables are not those of a ledger")
     if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
         raise FileFormatError(f"{path} is damaged: its pages contradict each other")
-    datasets = [_dataset(row, path) for row in connection.execute("SELECT * FROM dataset ORDER BY name")]
+    datasets = [_parse_dataset(row, path) for row in connection.execute("SELECT * FROM dataset ORDER BY name")]
     rows = connection.execute("SELECT * FROM charge ORDER BY number")
-    charges = [_charge(row, place, path) for place, row in enumerate(rows, 1)]
+    charges = [_parse_charge(row, place, path) for place, row in enumerate(rows, 1)]
     kinds = {dataset.name: dataset.protects for dataset in datasets}
     seen: set[str | None] = set()
     for charge in charges:
@@ -414,20 +414,20 @@ def _check_content(connection: sqlite3.Connection, path: Path) -> LedgerContent:
     return LedgerContent(path, connection, datasets, charges)
 
 
-def _dataset(row: tuple[Any, ...], path: Path) -> Dataset:
+def _parse_dataset(row: tuple[Any, ...], path: Path) -> Dataset:
     try:
-        name, protects, epsilon, delta, made = _texts(row, 0, 1, 4)
-        return _new_dataset(name, protects, epsilon, delta, made)
+        name, protects, epsilon, delta, made = _check_texts(row, 0, 1, 4)
+        return _make_dataset(name, protects, epsilon, delta, made)
     except (ValueError, HushpathError):
         raise FileFormatError(f"{path} is damaged: a data set has an invalid value") from None
 
 
-def _charge(row: tuple[Any, ...], place: int, path: Path) -> Charge:
+def _parse_charge(row: tuple[Any, ...], place: int, path: Path) -> Charge:
     try:
         number, dataset, protects, first, last, law, spent, epsilon, delta, at, version, file, mark = row
-        _texts(row, 1, 2, 5, 9, 10, 11)
+        _check_texts(row, 1, 2, 5, 9, 10, 11)
         asked = Spending(Protects.of(protects), Law(law), spent, epsilon, delta)
-        days = None if first is None and last is None else check_dates((_day(first), _day(last)))
+        days = None if first is None and last is None else check_dates((_parse_day(first), _parse_day(last)))
         if number != place or not (mark is None or is_fingerprint(mark)):  # a gap: a charge was taken away
             raise ValueError
         return Charge(number, dataset, asked, days, at, version, file, mark)
@@ -435,13 +435,13 @@ def _charge(row: tuple[Any, ...], place: int, path: Path) -> Charge:
         raise FileFormatError(f"{path} is damaged: charge {place} is missing or has an invalid value") from None
 
 
-def _texts(row: tuple[Any, ...], *places: int) -> tuple[Any, ...]:
+def _check_texts(row: tuple[Any, ...], *places: int) -> tuple[Any, ...]:
     if not all(isinstance(row[place], str) and len(row[place]) <= LONGEST_TEXT for place in places):
         raise ValueError
     return row
 
 
-def _day(text: Any) -> date:
+def _parse_day(text: Any) -> date:
     day = date.fromisoformat(text) if isinstance(text, str) else None
     if day is None or day.isoformat() != text:  # one text per day
         raise ValueError
@@ -460,7 +460,7 @@ def is_fingerprint(mark: Any) -> bool:
     return isinstance(mark, str) and len(mark) == 64 and set(mark) <= set("0123456789abcdef")
 
 
-def _as_our_error(error: Exception, path: Path) -> HushpathError:
+def _translate_error(error: Exception, path: Path) -> HushpathError:
     """Return our error for one of SQLite's."""
     code = getattr(error, "sqlite_errorcode", None)
     if code is not None and code & 0xFF in _NOT_CONTENT:

@@ -47,8 +47,8 @@ class Periods:
     @classmethod
     def with_hours(cls, names: tuple[str, ...], hours: Sequence[Any]) -> Periods:
         """Return names with two hours each; periods must not overlap."""
-        spans = tuple(_span(name, span) for name, span in zip(names, hours, strict=True))
-        parts = sorted((a, b, name) for name, span in zip(names, spans, strict=True) for a, b in _parts(span))
+        spans = tuple(_parse_hours(name, span) for name, span in zip(names, hours, strict=True))
+        parts = sorted((a, b, name) for name, span in zip(names, spans, strict=True) for a, b in _split_hours(span))
         for (_, end, one), (begin, _, other) in pairwise(parts):
             if begin < end:
                 raise OptionError(f"periods {one!r} and {other!r} overlap")
@@ -71,7 +71,7 @@ class Periods:
             return f"CASE {key_sql(column, kind)} {cases} END"
         found = moment_sql(column, kind)
         hour = f"((({found}) % {DAY} + {DAY}) % {DAY}) / {3600 * SECOND}.0"
-        cases = " ".join(f"WHEN {_within(hour, *span)} THEN {i}" for i, span in enumerate(self.hours))
+        cases = " ".join(f"WHEN {_within_sql(hour, *span)} THEN {i}" for i, span in enumerate(self.hours))
         return f"CASE {cases} END"
 
 
@@ -95,7 +95,7 @@ def quote_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _span(name: str, given: Any) -> tuple[float, float]:
+def _parse_hours(name: str, given: Any) -> tuple[float, float]:
     try:
         first, last = (float(hour) for hour in given)
     except (TypeError, ValueError):
@@ -105,11 +105,11 @@ def _span(name: str, given: Any) -> tuple[float, float]:
     return first, last
 
 
-def _parts(span: tuple[float, float]) -> list[tuple[float, float]]:
+def _split_hours(span: tuple[float, float]) -> list[tuple[float, float]]:
     first, last = span
     return [span] if first < last else [(first, 24.0), (0.0, last)]
 
 
-def _within(clock: str, first: float, last: float) -> str:
-    inside = " OR ".join(f"{clock} >= {a!r} AND {clock} < {b!r}" for a, b in _parts((first, last)))
+def _within_sql(clock: str, first: float, last: float) -> str:
+    inside = " OR ".join(f"{clock} >= {a!r} AND {clock} < {b!r}" for a, b in _split_hours((first, last)))
     return f"({inside})"
