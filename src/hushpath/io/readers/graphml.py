@@ -59,7 +59,7 @@ class _Document:
             self._declare(element)
         elif element.tag == "graph":
             if self.directed is not None:
-                raise NetworkError("the GraphML file has several graphs; give one")
+                raise NetworkError("the GraphML file has several or nested graphs; give one")
             self.directed = _is_directed(element)
         elif element.tag == "hyperedge":
             raise NetworkError("the GraphML file has hyperedges; an edge has two ends")
@@ -84,7 +84,7 @@ class _Document:
         if kind == "edge" and SAYS.get(element.get("directed", str(directed).lower())) is not directed:
             raise NetworkError("the GraphML file mixes directed and undirected edges")
         if element.find("graph") is not None:
-            raise NetworkError("the GraphML file has nested graphs; give one")
+            raise NetworkError("the GraphML file has several or nested graphs; give one")
         found = dict(self.defaults[kind])
         for data in element.iterfind("data"):
             if (name := self.names[kind].get(data.get("key", ""))) is not None:
