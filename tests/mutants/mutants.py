@@ -595,7 +595,7 @@ MUTANTS = [
            PUBLIC_ROWS),
     Mutant("network/public_rows.py", "ends = given if directed else", "ends = given if True else",
            "undirected rides in two directions", PUBLIC_ROWS),
-    Mutant("network/public_rows.py", "    check_columns(have, what, needed)\n", "",
+    Mutant("network/public_rows.py", "    check_columns(have, wanted.what, wanted.needed)\n", "",
            "rides that do not repeat become edges", PUBLIC_ROWS),
     Mutant("network/network.py", "if labels[: len(first)] != given[: len(first)]:", "if False:",
            "a node table with a row per visit", PUBLIC_ROWS),

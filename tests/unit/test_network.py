@@ -12,11 +12,13 @@ from scipy import sparse
 from hushpath.errors import HushpathWarning, NetworkError, OptionError
 from hushpath.network.columns import parse_numbers
 from hushpath.network.network import Network
-from hushpath.network.public_rows import choose_columns
+from hushpath.network.public_rows import WantedColumns, choose_columns
 
 NOWHERE = [math.nan, math.nan]
 
 SECRET = 98765.25
+
+WANTED = WantedColumns("it", ["weight"])
 
 
 def edges_of(net):
@@ -356,11 +358,14 @@ def test_a_place_may_be_unknown(nodes):
 
 def test_a_table_without_a_header_does_not_show_its_first_row():
     refused(
-        lambda: choose_columns(["a", "b", "98765.25"], "it", ["weight"]),
+        lambda: choose_columns(["a", "b", "98765.25"], WANTED),
         "does its first line name the columns",
     )
-    refused(lambda: choose_columns(["17", "nan", "inf"], "it", ["weight"]), "does its first line name the columns")
-    refused(lambda: choose_columns(["a", "b"], "it", ["weight"]), "it has: 'a', 'b'$")
+    refused(
+        lambda: choose_columns(["17", "nan", "inf"], WANTED),
+        "does its first line name the columns",
+    )
+    refused(lambda: choose_columns(["a", "b"], WANTED), "it has: 'a', 'b'$")
 
 
 # --- build ------------------------------------------------------------------------------------------------

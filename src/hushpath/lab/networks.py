@@ -30,6 +30,7 @@ from ..io.readers.edge_lists import CSV, TSV
 from ..network.columns import parse_numbers
 from ..network.network import Network
 from ..network.private_weights import PrivateWeights
+from ..network.public_rows import WantedColumns
 from ..network.topology import Topology
 from ..noise import simulation
 
@@ -261,7 +262,7 @@ def own_network(path: Path, column: str) -> OwnNetwork:
 
 def load_own(own: OwnNetwork) -> tuple[Network, Float, float]:
     """Return the network with weights of median 1, the same weights in the order of edges, and the largest as bound."""
-    table = read_table(own.path, "the edge list", ["source", "target", own.column]).columns
+    table = read_table(own.path, WantedColumns("the edge list", ["source", "target", own.column])).columns
     ends = [label.strip() for label in (*table["source"], *table["target"])]
     labels, position = np.unique(np.array(ends, object), return_inverse=True)
     topology, kept = Topology.build(labels, *np.split(position, 2))

@@ -22,13 +22,14 @@ from ..extras import imported
 from .columns import Bound, EdgeColumns, check_proxy_array, parse_number, parse_numbers, parse_proxy
 from .labels import PlainLabels, plain_labels
 from .private_weights import PrivateWeights
-from .public_rows import USE_TRIPS, check_columns, choose_public_columns
+from .public_rows import USE_TRIPS, WantedColumns, check_columns, choose_public_columns
 from .topology import Topology, warn_of_nodes, warn_of_rows
 
 if TYPE_CHECKING:
     import networkx
     import pandas
 
+NODE_COLUMNS = WantedColumns("the node table", ["node"], ("x", "y"))
 KEEP_ZEROS = ("coo", "csr", "csc")  # formats that store exactly what was put in
 
 
@@ -288,18 +289,18 @@ class Network:
         Network(Topology(2 nodes, 1 edges, undirected), weights hidden)
         """
         named = EdgeColumns(source, target, weight, lower, upper, proxy, columns)
-        found = _frame_columns(edges, "the edge list", [source, target, weight, *named.public])
-        places = None if nodes is None else _frame_columns(nodes, "the node table", ["node"], ("x", "y"))
+        found = _read_frame(edges, WantedColumns("the edge list", [source, target, weight, *named.public]))
+        places = None if nodes is None else _read_frame(nodes, NODE_COLUMNS)
         return cls.from_table(Table(found, places, directed), named, parallel_edges=parallel_edges)
 
 
-def _frame_columns(frame: pandas.DataFrame, what: str, needed: Sequence[str], optional: Sequence[str] = ()) -> Columns:
+def _read_frame(frame: pandas.DataFrame, wanted: WantedColumns) -> Columns:
     """Return columns of a data frame as lists, with ``None`` for missing values."""
     pd = imported("pandas")
     if pd is None or not isinstance(frame, pd.DataFrame):
-        raise NetworkError(f"{what} must be a pandas DataFrame, not {type(frame).__name__}")
+        raise NetworkError(f"{wanted.what} must be a pandas DataFrame, not {type(frame).__name__}")
     out = {}
-    for name in choose_public_columns(list(frame.columns), what, needed, optional):
+    for name in choose_public_columns(list(frame.columns), wanted):
         out[name] = frame[name].tolist()
         for row in np.flatnonzero(frame[name].isna().to_numpy()):
             out[name][row] = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,18 +41,26 @@ def check_columns(names: Iterable[Any], what: str, named: Iterable[str]) -> None
             )
 
 
-def choose_public_columns(
-    have: Sequence[Any], what: str, needed: Sequence[str], optional: Sequence[str] = ()
-) -> list[str]:
+@dataclass(frozen=True)
+class WantedColumns:
+    """Columns to read of a table that messages call ``what``: all needed ones, and the optional ones if all exist."""
+
+    what: str
+    needed: Sequence[str]
+    optional: Sequence[str] = ()
+
+
+def choose_public_columns(have: Sequence[Any], wanted: WantedColumns) -> list[str]:
     """Return the columns to read of a public table; a table that looks like people's trips is an error."""
-    check_columns(have, what, needed)
-    return choose_columns(have, what, needed, optional)
+    check_columns(have, wanted.what, wanted.needed)
+    return choose_columns(have, wanted)
 
 
-def choose_columns(have: Sequence[Any], what: str, needed: Sequence[str], optional: Sequence[str] = ()) -> list[str]:
-    """Return the columns to read: the needed ones, and the optional ones if all exist."""
-    wanted = list(dict.fromkeys([*needed, *(optional if set(optional) <= set(have) else ())]))
-    for name in wanted:
+def choose_columns(have: Sequence[Any], wanted: WantedColumns) -> list[str]:
+    """Return the columns to read of those that a table has."""
+    what, optional = wanted.what, wanted.optional if set(wanted.optional) <= set(have) else ()
+    chosen = list(dict.fromkeys([*wanted.needed, *optional]))
+    for name in chosen:
         if name not in have:
             # A file without a header line would show its first row here, with a weight in it.
             if any(isinstance(c, str) and not re.match(r"(?!nan$|inf)[^\W\d]", c, re.I) for c in have):
@@ -63,7 +72,7 @@ def choose_columns(have: Sequence[Any], what: str, needed: Sequence[str], option
             raise NetworkError(f"{what} has no column {name!r}; it has: {listed or 'none'}{hint}")
         if have.count(name) > 1:
             raise NetworkError(f"{what} has two columns called {name!r}")
-    return wanted
+    return chosen
 
 
 def _shorten_name(name: Any) -> str:

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from ..errors import CannotError, NetworkError
 from ..extras import imported
 from ..io.readers.base import show_path
-from ..network.public_rows import choose_columns
+from ..network.public_rows import WantedColumns, choose_columns
 from .periods import quote_text
 from .values import (
     PER_SECOND,
@@ -178,11 +178,11 @@ def _parquet_layout(file: Path, needed: list[str]) -> tuple[tuple[str, str], ...
         schema = opened.schema_arrow
     if schema is None:
         raise NetworkError(f"{show_path(file)} is not a whole Parquet file")
-    choose_columns(schema.names, show_path(file), needed)
-    return tuple(_declared_kinds(schema, show_path(file), needed).items())
+    return tuple(_find_declared_kinds(schema, show_path(file), needed).items())
 
 
-def _declared_kinds(schema: Any, what: str, needed: list[str]) -> dict[str, str]:
+def _find_declared_kinds(schema: Any, what: str, needed: list[str]) -> dict[str, str]:
+    choose_columns(schema.names, WantedColumns(what, needed))
     kinds = {}
     for name in needed:
         kind = find_kind(schema.field(name).type)
@@ -363,9 +363,8 @@ def _open_arrow(given: Any, needed: list[str]) -> Table:
     import pyarrow as pa
 
     table = given.to_arrow() if hasattr(given, "to_arrow") else pa.table(given)
-    choose_columns(table.column_names, WHAT, needed)
+    kinds = _find_declared_kinds(table.schema, WHAT, needed)
     table = table.select(needed)
-    kinds = _declared_kinds(table.schema, WHAT, needed)
 
     def batches() -> Iterator[Any]:
         for batch in table.to_batches(ROWS_AT_ONCE):
@@ -379,8 +378,7 @@ def _open_frame(frame: Any, needed: list[str]) -> Table:
     """Return a copy of a pandas frame: numbers as floats, moments, and everything else as text, value by value."""
     import pyarrow as pa
 
-    names = list(frame.columns)
-    choose_columns([name for name in names if isinstance(name, str)], WHAT, needed)
+    choose_columns([name for name in frame.columns if isinstance(name, str)], WantedColumns(WHAT, needed))
     columns = {name: _convert_series(frame[name]) for name in needed}
     kinds = {name: kind for name, (kind, _) in columns.items()}
     table = pa.table({name: array for name, (_, array) in columns.items()})

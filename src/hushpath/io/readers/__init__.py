@@ -17,7 +17,8 @@ from ..._validate import is_real
 from ...errors import NetworkError, OptionError
 from ...network.columns import Bound, EdgeColumns
 from ...network.labels import is_canonical_integer
-from ...network.network import Columns, Network, Table, build_topology
+from ...network.network import NODE_COLUMNS, Columns, Network, Table, build_topology
+from ...network.public_rows import WantedColumns
 from ...network.topology import Topology
 from .base import FilePath, Reader, check_path, decode_file, show_path
 from .edge_lists import CSV, PARQUET, TSV
@@ -120,12 +121,10 @@ def read_topology(
     return build_topology(table, named, parallel_edges=parallel_edges)[0]
 
 
-def read_table(
-    path: FilePath, what: str, needed: list[str], optional: tuple[str, ...] = (), reader: Reader | None = None
-) -> Table:
+def read_table(path: FilePath, wanted: WantedColumns, reader: Reader | None = None) -> Table:
     """Return the wanted columns of one file, unchanged."""
     read = (reader or find_reader(path)).read
-    return decode_file(path, lambda raw: read(raw, what, needed, optional))
+    return decode_file(path, lambda raw: read(raw, wanted))
 
 
 def find_reader(path: FilePath, kind: str | None = None) -> Reader:
@@ -155,7 +154,7 @@ def _read(path: FilePath, needed: list[str], directed: bool, nodes: FilePath | N
         raise OptionError("source, target, weight and bounds must name different columns")
     if reader.whole and nodes is not None:
         raise OptionError(f"a {reader.title} file has its own nodes; leave the node table out")
-    table = read_table(path, "the edge list", needed, (), reader)
+    table = read_table(path, WantedColumns("the edge list", needed), reader)
     if directed and table.directed is False:
         raise NetworkError(f"{show_path(path)} is an undirected network, but directed=True was passed")
     columns, places = _convert_integers(table.columns, ends, reader), table.nodes
@@ -164,7 +163,7 @@ def _read(path: FilePath, needed: list[str], directed: bool, nodes: FilePath | N
         if reader.whole:
             *others, last = (other.title for other in READERS.values() if not other.whole)
             raise NetworkError(f"the node table cannot be {reader.title}; use {', '.join(others)} or {last}")
-        places = read_table(nodes, "the node table", ["node"], ("x", "y"), reader).columns
+        places = read_table(nodes, NODE_COLUMNS, reader).columns
     if places is not None:
         places = _convert_integers(places, ["node"], reader)
     return replace(

@@ -18,11 +18,11 @@ from xml.parsers import expat
 
 from ...errors import NetworkError
 from ...network.network import Table
+from ...network.public_rows import WantedColumns
 
 T = TypeVar("T")
 FilePath = str | PathLike[str]
-# Bytes, what they are (for messages), needed and optional columns -> the needed ones, and the optional if all exist.
-Read = Callable[[IO[bytes], str, list[str], tuple[str, ...]], Table]
+Read = Callable[[IO[bytes], WantedColumns], Table]
 # Bytes, the name of the weight, the interval of time (None: there is one) -> weights as they stand, by id of the edge.
 Join = Callable[[IO[bytes], str, float | None], dict[str, str | None]]
 

@@ -17,12 +17,13 @@ an untrusted schema runs.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import closing
 from typing import IO, TYPE_CHECKING
 
 from ...errors import CannotError, HushpathError, NetworkError
 from ...network.network import Columns, Table
-from ...network.public_rows import choose_public_columns
+from ...network.public_rows import WantedColumns, choose_public_columns
 from .base import Reader
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ ENDS = {"source": "u", "target": "v"}  # what the ends are called if not as by d
 LABELS = ("osmid", "node", "id")
 
 
-def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Table:
+def _read(raw: IO[bytes], wanted: WantedColumns) -> Table:
     try:
         import sqlite3
     except ImportError:
@@ -46,7 +47,7 @@ def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Tab
     try:
         with closing(sqlite3.connect(":memory:")) as database:
             database.deserialize(content)
-            return _Package(database, len(content)).table(needed)
+            return _Package(database, len(content)).table(wanted.needed)
     except HushpathError:
         raise
     except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError):  # they may quote values
@@ -90,14 +91,14 @@ class _Package:
             database.execute(f"PRAGMA {pragma}")
         database.set_authorizer(allowed)
 
-    def table(self, needed: list[str]) -> Table:
+    def table(self, needed: Sequence[str]) -> Table:
         """Return the wanted columns of the edges and nodes."""
         edges, nodes = self._columns("edges"), self._columns("nodes")
         names = {name: ENDS[name] if name not in edges and ENDS.get(name) in edges else name for name in needed}
-        choose_public_columns(edges, "the table 'edges'", list(names.values()))
+        choose_public_columns(edges, WantedColumns("the table 'edges'", list(names.values())))
         columns = self._select("edges", names)
         label = next((name for name in LABELS if name in nodes), LABELS[0])
-        found = choose_public_columns(nodes, "the table 'nodes'", [label], ("x", "y"))
+        found = choose_public_columns(nodes, WantedColumns("the table 'nodes'", [label], ("x", "y")))
         places = self._select("nodes", {"node": label, **dict(zip(found[1:], found[1:], strict=True))})
         joined = {"from", "to"} <= set(edges)
         by_osmnx = {"u", "v", "key"} <= set(edges) and set(names.values()) >= {"u", "v"}

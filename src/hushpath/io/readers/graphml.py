@@ -18,7 +18,7 @@ from xml.etree.ElementTree import Element
 
 from ...errors import NetworkError
 from ...network.network import Columns, Table
-from ...network.public_rows import choose_public_columns
+from ...network.public_rows import WantedColumns, choose_public_columns
 from .base import Reader, read_elements
 
 NAMES = {"directed": True, "undirected": False}
@@ -28,14 +28,16 @@ SAYS = {"true": True, "1": True, "false": False, "0": False}
 WANTED = {(2, "key"), (2, "graph"), (3, "node"), (3, "edge"), (3, "hyperedge")}
 
 
-def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Table:
-    document = _Document(*needed)
+def _read(raw: IO[bytes], wanted: WantedColumns) -> Table:
+    source, target, *public = wanted.needed
+    document = _Document(source, target, public)
     read_elements(raw, "the GraphML file", "graphml", WANTED, document.take)
     if document.directed is None:
         raise NetworkError("the file has no GraphML <graph>")
     nodes, edges = document.tables["node"], document.tables["edge"]
-    if edges[needed[0]]:
-        choose_public_columns(sorted(set(document.names["edge"].values())), "the GraphML file", needed[2:])
+    if edges[source]:
+        names = sorted(set(document.names["edge"].values()))
+        choose_public_columns(names, WantedColumns("the GraphML file", public))
     if not nodes["node"] or None in nodes["x"] or None in nodes["y"]:
         del nodes["x"], nodes["y"]
     return Table(edges, nodes, document.directed, names_edges=True)
@@ -44,10 +46,10 @@ def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Tab
 class _Document:
     """The nodes, edges and wanted attributes of one GraphML document."""
 
-    def __init__(self, source: str, target: str, *wanted: str) -> None:
+    def __init__(self, source: str, target: str, public: list[str]) -> None:
         # Of nodes and of edges: columns from attributes of the element, from data, names of keys by id, their defaults.
         self.own = {"node": {"node": "id"}, "edge": {source: "source", target: "target"}}
-        self.data = {"node": ["x", "y"], "edge": list(dict.fromkeys(wanted))}
+        self.data = {"node": ["x", "y"], "edge": list(dict.fromkeys(public))}
         self.tables: dict[str, Columns] = {k: {name: [] for name in (*self.own[k], *self.data[k])} for k in self.own}
         self.names: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
         self.defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}}

@@ -25,7 +25,7 @@ from xml.etree.ElementTree import Element
 from ...errors import NetworkError
 from ...network.columns import parse_number
 from ...network.network import Columns, Table
-from ...network.public_rows import choose_public_columns
+from ...network.public_rows import WantedColumns, choose_public_columns
 from .base import Reader, read_elements
 
 INSIDE = ("internal", "crossing", "walkingarea")  # functions of edges that are part of a junction
@@ -33,10 +33,10 @@ MOST_NAMES = 1000  # of columns, which take much more room than a name in the fi
 RATES = ("speed", "speedRelative", "density", "laneDensity", "occupancy", "priority", "lanes")
 
 
-def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Table:
-    source, target, *wanted = needed
+def _read(raw: IO[bytes], wanted: WantedColumns) -> Table:
+    source, target, *public = wanted.needed
     nodes: Columns = {"node": [], "x": [], "y": []}
-    edges: Columns = {name: [] for name in needed}
+    edges: Columns = {name: [] for name in wanted.needed}
     names: set[str] = set()
 
     def take(element: Element, _: list[Element]) -> None:
@@ -57,12 +57,12 @@ def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Tab
             names.update(values)
             if len(names) > MOST_NAMES:
                 raise NetworkError(f"edges of the SUMO network have more than {MOST_NAMES} different attributes")
-            for name in dict.fromkeys(wanted):
+            for name in dict.fromkeys(public):
                 edges[name].append(values.get(name))
 
     read_elements(raw, "the SUMO network", "net", {(2, "junction"), (2, "edge")}, take)
     if edges[source]:
-        choose_public_columns(sorted(names), "the SUMO network", wanted)
+        choose_public_columns(sorted(names), WantedColumns("the SUMO network", public))
     return Table(edges, nodes, True, names_edges=True)
 
 

@@ -22,6 +22,7 @@ from typing import IO
 
 from ...errors import NetworkError, warn
 from ...network.network import Table
+from ...network.public_rows import WantedColumns
 from .base import Reader
 from .edge_lists import read_text_table
 
@@ -32,13 +33,13 @@ RATES = ("capacity", "b", "power", "speed", "speed_limit", "link_type", "type")
 METADATA = re.compile(r"<([A-Za-z ]+)>\s*([0-9]{0,18})")
 
 
-def _read(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...]) -> Table:
-    rows = _rows(raw, what, needed)
-    return replace(read_text_table(rows, what, needed, optional), directed=True, names_edges=True)
+def _read(raw: IO[bytes], wanted: WantedColumns) -> Table:
+    return replace(read_text_table(_read_rows(raw, wanted), wanted), directed=True, names_edges=True)
 
 
-def _rows(raw: IO[bytes], what: str, needed: list[str]) -> Iterator[list[str]]:
+def _read_rows(raw: IO[bytes], wanted: WantedColumns) -> Iterator[list[str]]:
     """Yield the names of the columns, the ends as the caller names them, then every row."""
+    what, needed = wanted.what, list(wanted.needed)
     places = needed == ["node"]
     metadata: dict[str, int] = {}
     comment, count = "", 0
