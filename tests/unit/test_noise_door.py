@@ -15,7 +15,8 @@ import pytest
 
 import hushpath.noise
 from hushpath.errors import CannotError, OptionError
-from hushpath.noise import MAX_SCALE, OPENDP_LIMIT, Law, make_sampler, simulation
+from hushpath.noise import MAX_SCALE, Law, make_sampler, simulation
+from hushpath.noise.samplers import OPENDP_LIMIT
 from hushpath.noise.vector import Keystream, VectorSampler
 
 # The likeliest false alarm: two of 100 draws of scale 2**40 are equal, 4950 / 2**41.

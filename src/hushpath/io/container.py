@@ -62,7 +62,7 @@ class Container:
 
 
 def write(path: str | os.PathLike[str], kind: str, version: int, header: Mapping[str, Any], arrays: Arrays) -> str:
-    """Write a file atomically and return its digest."""
+    """Write ``header`` and ``arrays`` to ``path`` atomically, as this ``kind`` and ``version``; return the digest."""
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
@@ -93,7 +93,10 @@ def contiguous(arrays: Arrays) -> dict[str, NDArray[Any]]:
 def read(
     path: str | os.PathLike[str], kind: str, version: int, *, mapped: bool = False, sha256: str | None = None
 ) -> Container:
-    """Read or map a file of one kind and version, with this SHA-256 if given; the caller calls ``check_digest``."""
+    """Read the file at ``path``, which must have this ``kind``, ``version`` and, if given, ``sha256``.
+
+    It is ``mapped`` into memory if asked.  The caller calls ``check_digest``.
+    """
     path = Path(path)
     if not path.is_file():
         raise FileFormatError(f"{path}: file not found")
@@ -199,7 +202,7 @@ def _make_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def digest(header: str, arrays: Arrays) -> str:
-    """SHA-256 over the header and, by name, each array's name, type, shape and the SHA-256 of each of its pieces."""
+    """Return SHA-256 over the header and, by name, each array's name, type, shape and the SHA-256 of its pieces."""
     sha = hashlib.sha256(header.encode())
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
         for name in sorted(arrays):

@@ -100,7 +100,7 @@ def read_public_key(path: PathLike) -> Ed25519PublicKey:
 
 
 def fingerprint(key: Ed25519PublicKey) -> str:
-    """SHA-256 of a public key in DER form, in hexadecimal: what publishers print and readers compare."""
+    """Return the SHA-256 of a public key in DER form, in hexadecimal: what publishers print and readers compare."""
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
     return hashlib.sha256(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).hexdigest()

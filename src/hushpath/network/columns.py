@@ -26,7 +26,10 @@ NOT_NUMBERS = (bool, np.bool_, np.complexfloating, np.datetime64, np.timedelta64
 
 
 def parse_numbers(values: Iterable[Any], what: str, item: str = "row", *, infinite: bool = False) -> Float:
-    """Return values as floats; an error gives the number of the item (from 1), never its value."""
+    """Return ``values`` as floats, finite ones unless ``infinite``.
+
+    An error says ``what`` they are and gives the number of the ``item`` (from 1), never its value.
+    """
     out = parse_floats(values)
     bad = np.isnan(out) if infinite else ~np.isfinite(out)
     if bad.any():
@@ -139,7 +142,10 @@ class EdgeColumns:
 
 
 def arrange_column(values: Iterable[Any], count: int, rows: Int, twins: Int) -> NDArray[Any]:
-    """Return a public column per edge from one value per row; values of twins are sorted as texts."""
+    """Return a public column per edge from ``values`` of ``count`` rows; those of ``twins`` are sorted as texts.
+
+    ``rows`` has the row of each edge.
+    """
     given = list(values)
     if len(given) != count:
         raise OptionError(f"a public column must have one value per edge: {count} edges, {len(given)} values")

@@ -122,10 +122,10 @@ class Network:
         proxy: ArrayLike | None = None, proxy_name: str = "proxy", columns: Mapping[str, Iterable[Any]] | None = None,
         parallel_edges: bool | None = False,
     ) -> Network:  # fmt: skip
-        """Build from labels, the positions of both ends of each edge in them, and one weight per edge.
+        """Build from ``labels``, the positions of ``tails`` and ``heads`` of edges in them, and their ``weights``.
 
-        ``proxy`` (``Topology.with_proxy``) and other public ``columns`` have one value per edge, in the order given.
-        Every edge is published; edges that share both ends are an error unless ``parallel_edges=True``.
+        ``directed``, ``lower`` and ``upper`` bounds, ``coordinates``, ``proxy`` with its ``proxy_name``, ``columns``
+        and ``parallel_edges`` are public, as in ``Topology.build``.  Every edge is published.
         """
         topology, kept = Topology.build(
             labels, tails, heads, directed=directed, lower=lower, upper=upper, coordinates=coordinates, proxy=proxy,

@@ -88,7 +88,8 @@ def count_parallel(tails: Int, heads: Int) -> int:
 def check_repeated(tails: Int, heads: Int, *, directed: bool, parallel_edges: bool | None) -> None:
     """Raise ``NetworkError`` if edges repeat the ends of another one, unless ``parallel_edges``; loops do not count.
 
-    None (formats that name each edge) allows ``MOST_PER_PAIR`` edges per pair of ends on average.
+    ``tails`` and ``heads`` are the ends as given; unless ``directed``, a reversed pair is the same pair.  None (formats
+    that name each edge) allows ``MOST_PER_PAIR`` edges per pair of ends on average.
     """
     if parallel_edges:
         return

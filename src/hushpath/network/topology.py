@@ -85,7 +85,7 @@ class Wiring:
 
 
 def simple_rows(num_nodes: int, tails: Int, heads: Int) -> tuple[Int, Int]:
-    """Neighbours of each node in compressed rows, each increasing: every edge at both ends, no loops, none twice."""
+    """Return the neighbours of each node in compressed rows, increasing: every edge at both ends, none twice."""
     n = max(num_nodes, 1)
     keep = tails != heads
     tails, heads = tails[keep], heads[keep]
@@ -122,8 +122,10 @@ class Topology:
     ) -> tuple[Topology, Int]:  # fmt: skip
         """Validate, and return the topology in canonical order with the input row of each of its edges.
 
-        ``proxy`` and ``columns`` are public and have one value per edge, in the order given.  Edges that share both
-        ends are an error unless ``parallel_edges=True`` (``public_rows.check_repeated``).
+        An edge joins the positions of its ``tails`` and ``heads`` in ``labels``, in one direction only if ``directed``;
+        ``coordinates`` has a row per label.  ``lower`` and ``upper`` (or a number for all), ``proxy``, called
+        ``proxy_name``, and ``columns`` have one public value per edge, in the order given.  ``dropped_loops`` were
+        dropped before.  Edges that share both ends are an error unless ``parallel_edges`` (``check_repeated``).
         """
         names = clean_labels(labels)
         n = len(names)
@@ -188,7 +190,10 @@ class Topology:
 
     @classmethod
     def restore(cls, labels: Sequence[Any], tails: ArrayLike, heads: ArrayLike, **public: Any) -> Topology:
-        """Build the topology of a file again; a loop or another order is an error, since it would move positions."""
+        """Build the topology of a file again from what ``build`` takes: ``labels``, ``tails``, ``heads``, ``public``.
+
+        A loop or another order is an error, since it would move positions.
+        """
         topology, kept = cls.build(labels, tails, heads, parallel_edges=True, **public)
         if not (
             topology.labels == tuple(labels)
@@ -351,7 +356,10 @@ def _check_bound(value: ArrayLike, m: int, name: str) -> Float:
 
 
 def warn_of_rows(topology: Topology, tails: ArrayLike, heads: ArrayLike, what: str = "edges") -> None:
-    """Warn of loops, repeated rows and reverse rows; the ends are as given, before they were sorted."""
+    """Warn of loops, repeated rows and reverse rows of a ``topology``, whose rows messages call ``what``.
+
+    ``tails`` and ``heads`` are as given, before they were sorted.
+    """
     tail, head = np.ravel(tails).astype(np.int64), np.ravel(heads).astype(np.int64)
     given = len(tail)
     tail, head = tail[tail != head], head[tail != head]

@@ -5,19 +5,9 @@ Reading order: ``laws`` (the two distributions), ``samplers`` (which sampler is 
 """
 
 from .laws import MAX_SCALE, Law, pmf, quantile, std, stds
-from .samplers import (
-    OPENDP_LIMIT,
-    SAMPLERS,
-    SECRET_SAMPLERS,
-    Choice,
-    Noise,
-    Sampler,
-    make_sampler,
-    simulated_noise,
-    simulation,
-)
+from .samplers import SAMPLERS, SECRET_SAMPLERS, Noise, Sampler, make_sampler, simulated_noise, simulation
 
 __all__ = [
-    "MAX_SCALE", "OPENDP_LIMIT", "SAMPLERS", "SECRET_SAMPLERS", "Choice", "Law", "Noise", "Sampler",
-    "make_sampler", "pmf", "quantile", "simulated_noise", "simulation", "std", "stds",
+    "MAX_SCALE", "SAMPLERS", "SECRET_SAMPLERS", "Law", "Noise", "Sampler", "make_sampler", "pmf", "quantile",
+    "simulated_noise", "simulation", "std", "stds",
 ]  # fmt: skip

@@ -97,16 +97,13 @@ class VectorSampler:
         flat = np.ascontiguousarray(scales.reshape(-1))
         out = np.empty(flat.size, dtype=np.int64)
         with self._lock:
-            done = self._advance(law, flat, out, 0)
-            while done < flat.size:
+            done = 0
+            while True:
+                done, used = fill(law is Law.GAUSSIAN, flat, out, done, self._unread)
+                self._unread = self._unread[used:]
+                if done == flat.size:
+                    return out.reshape(scales.shape)
                 self._unread = np.concatenate([self._unread, self._stream.read(self._chunk)])
-                done = self._advance(law, flat, out, done)
-        return out.reshape(scales.shape)
-
-    def _advance(self, law: Law, scales: NDArray[np.int64], out: NDArray[np.int64], done: int) -> int:
-        done, used = fill(law is Law.GAUSSIAN, scales, out, done, self._unread)
-        self._unread = self._unread[used:]
-        return done
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a noise sampler is not copied or pickled: the copy would repeat its noise")

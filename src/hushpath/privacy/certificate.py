@@ -116,9 +116,9 @@ class Certificate:
 def certify(
     exposure: Exposure, scales: Int, law: Law, unit_steps: int, budget: Budget, l2_steps: int | None = None
 ) -> Certificate:
-    """Return the certificate, or raise ``BudgetError`` if it exceeds the budget.
+    """Return the certificate of noise of a ``law`` with ``scales``, or raise ``BudgetError`` if it exceeds the budget.
 
-    ``unit_steps`` bounds the unit in L1 norm and ``l2_steps``, if given, in L2 norm.
+    ``exposure`` says what each edge moves.  ``unit_steps`` bounds the unit in L1 norm, ``l2_steps``, if given, in L2.
     """
     law, scales = Law(law), check_scales(scales)
     cost, worst = _find_worst_cost(exposure, scales.astype(np.float64), law, unit_steps, l2_steps)
@@ -138,6 +138,7 @@ def calibrate(
 ) -> Int:
     """Return the smallest scales, to within a step, in proportion to ``relative`` whose certificate meets the budget.
 
+    ``exposure``, ``law``, ``unit_steps``, ``budget`` and ``l2_steps`` are those of ``certify``.
     Gaussian scales are narrower than a few steps nowhere, whatever their share: ``SPLIT`` is added to their squares.
     """
     if budget.unlimited:
@@ -182,7 +183,10 @@ def calibrate(
 def _find_worst_cost(
     exposure: Exposure, scales: Float, law: Law, unit_steps: int, l2_steps: int | None
 ) -> tuple[float, int]:
-    """Return the cost of the worst edge, rounded up, and that edge."""
+    """Return the cost of the worst edge, rounded up, and that edge.
+
+    ``exposure``, ``scales``, ``law``, ``unit_steps`` and ``l2_steps`` are those of ``certify``.
+    """
     if scales.shape != exposure.cut.shape:
         raise OptionError(f"{len(exposure.cut)} groups need a noise scale each, got {scales.shape}")
     for steps in (unit_steps, unit_steps if l2_steps is None else l2_steps):
@@ -203,7 +207,10 @@ def _find_worst_cost(
 
 
 def _find_highest_cost(exposure: Exposure, scales: Float, law: Law, steps: int, counted: Bool) -> tuple[float, int]:
-    """Return the highest cost of the counted groups at one edge, rounded up, and that edge."""
+    """Return the highest cost of the ``counted`` groups at one edge, rounded up, and that edge.
+
+    ``exposure``, ``scales`` and ``law`` are those of ``certify``; a unit moves the groups by at most ``steps``.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):  # a group without numbers may have no noise
         ratio = float(steps) / scales
         share = exposure.cut * (ratio if law is Law.LAPLACE else ratio * ratio / 2)

@@ -180,7 +180,7 @@ class Ledger:
         return ledger
 
     def add_dataset(self, dataset: str, *, protects: str, epsilon: float, delta: float = 0.0) -> None:
-        """Add a data set.  A budget is fixed before the first release and cannot be changed."""
+        """Add ``dataset``, which ``protects`` a kind of unit; ``epsilon`` and ``delta`` cannot be changed later."""
         row = _make_dataset(dataset, protects, epsilon, delta)
         with transaction(self.path, write=True) as content:
             if any(one.name == dataset for one in content.datasets):
@@ -298,7 +298,7 @@ def _check_kind(dataset: Dataset, asked: Spending) -> None:
 
 
 def _check_fits(dataset: Dataset, charges: list[Charge], asked: Spending, days: DateRange | None) -> None:
-    """Raise ``BudgetError`` unless this release fits beside the others on every day it covers."""
+    """Raise ``BudgetError`` unless what is ``asked`` for ``days`` fits beside the ``charges`` of a ``dataset``."""
     budget = dataset.budget
     _check_kind(dataset, asked)
     for run, those in days_with_same_releases(charges, dataset.protects, days_touched(dataset.protects, days)):
@@ -324,7 +324,7 @@ def _find_cost(dataset: Dataset, charges: Sequence[Dated], days: DateRange | Non
 
 
 def _make_dataset(name: str, protects: str, epsilon: float, delta: float, made: str | None = None) -> Dataset:
-    """Return a data set that ``protects`` a unit within ``epsilon`` and ``delta``, ``made`` now if no time is given."""
+    """Return the data set ``name``, which ``protects`` a unit within ``epsilon``, ``delta``, ``made`` now if None."""
     budget = Budget(epsilon, delta)
     if budget.unlimited:
         raise OptionError("the budget of a data set must be finite")

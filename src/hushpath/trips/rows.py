@@ -69,7 +69,7 @@ def name_columns(columns: TripColumns) -> Named:
 
 
 def check_types(tables: Sequence[Table], named: Named, periods: Periods, names: Sequence[str | None]) -> None:
-    """Refuse declared types that cannot hold what a column is named for.  Frames declare no types.
+    """Refuse ``tables`` with declared types that cannot hold what ``named`` says.  Frames declare no types.
 
     ``names`` are the public names of edges, nodes and periods.  Floats cannot hold every id: two persons may be one
     float.  Public names are known, so floats may hold them if all are small enough.

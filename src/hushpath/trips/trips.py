@@ -42,6 +42,7 @@ class Trips:
     __slots__ = ("__edges", "__named", "__tables", "day_kind", "periods", "topology")
 
     def __init__(self, given: Any, topology: Topology, named: Named, periods: Periods, ids: list[Any] | None) -> None:
+        """Open ``given``, whose columns are ``named``, over a ``topology`` whose edges have ``ids``, by ``periods``."""
         self.topology, self.periods = topology, periods
         self.__named = named
         self.__edges = make_edge_table(topology, ids)

@@ -148,7 +148,10 @@ def _choose_reader(path: FilePath | tuple[FilePath, str]) -> tuple[FilePath, Rea
 
 
 def _read(path: FilePath, needed: list[str], directed: bool, nodes: FilePath | None, reader: Reader) -> Table:
-    """Return the columns of the edges and nodes of a file and its node table."""
+    """Return the ``needed`` columns of the edges at ``path``, and those of its nodes or of the node table ``nodes``.
+
+    ``reader`` reads the edges; ``directed`` holds where the file does not say.
+    """
     ends = needed[:2]
     if len(set(needed)) < 2 + len(set(needed[2:])):
         raise OptionError("source, target, weight and bounds must name different columns")
@@ -198,7 +201,7 @@ def _check_edge_data(
 
 
 def _join_weights(table: Table, reader: Reader, weight: str, edge_data: FilePath, interval: float | None) -> Table:
-    """Add the weights of a second file by edge id; every edge has one, and no weight is left over.
+    """Add the column ``weight`` to a ``table``, by edge id, from an ``interval`` of ``edge_data``, read by ``reader``.
 
     A missing weight is never "no edge": which edges exist is public and must not depend on what was measured.
     """

@@ -22,7 +22,10 @@ BLOCK = 2**8  # rows turned into columns at a time
 
 
 def read_text_rows(raw: IO[bytes], what: str, delimiter: str = ",", *, nul: bool = True) -> Iterator[list[str]]:
-    """Yield the column names, then every row that is not empty; ``nul`` allows NUL characters in fields."""
+    """Yield the column names of ``raw``, then every row that is not empty; ``nul`` allows NUL characters in fields.
+
+    Fields are cut at the ``delimiter``; messages call the file ``what``.
+    """
 
     def clean(line: str) -> str:
         if "\0" in line:

@@ -81,7 +81,7 @@ class _Package:
         self.size = size  # bytes of the file
 
         def allowed(action: int, what: str | None, _: str | None, __: str | None, through: str | None) -> int:
-            """Allow reading a table directly, not through a view or trigger, and listing its columns."""
+            """Allow an ``action`` that reads or lists ``what`` directly, not through a view or trigger."""
             reads = action == sqlite3.SQLITE_READ and what in ("nodes", "edges", "sqlite_master") and through is None
             asks = action == sqlite3.SQLITE_PRAGMA and what == "table_xinfo"
             return sqlite3.SQLITE_OK if reads or asks or action == sqlite3.SQLITE_SELECT else sqlite3.SQLITE_DENY

@@ -88,7 +88,9 @@ def _lines(raw: IO[bytes], what: str) -> Iterator[str]:
 
 
 def _header(comment: str, count: int, what: str, standard: list[str]) -> list[str]:
-    """Names of so many columns, from a comment if it has as many; units in brackets are no part of a name.
+    """Return names of ``count`` columns, from ``comment`` if it has as many, else the ``standard`` ones of ``what``.
+
+    Units in brackets are not part of a name.
 
     A comment with numbers is a disabled link, not a list of names.
     """
