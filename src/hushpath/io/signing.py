@@ -20,7 +20,7 @@ import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import CannotError, FileFormatError, InputError, OptionError
 from .container import parse_strict_json, replacing
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 LARGEST_KEY = 2**14  # bytes; real ones have some hundred
 PathLike = str | os.PathLike[str]
+Key = TypeVar("Key")
 
 
 def make_keys(name: PathLike) -> tuple[Path, Path]:
@@ -58,21 +59,15 @@ def make_keys(name: PathLike) -> tuple[Path, Path]:
 
 def read_private_key(path: PathLike) -> Ed25519PrivateKey:
     """Read a private key; it must be Ed25519 and readable by this user only."""
-    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-    text, status = _read(path, LARGEST_KEY, OptionError)
+    text, status = _read_file(path, LARGEST_KEY, OptionError)
     if b"PUBLIC KEY-----" in text:
         raise OptionError(f"{path} is a public key; pass the private one to sign")
     if b"ENCRYPTED" in text:
         raise OptionError(f"{path} is locked with a password; unlock a copy first: openssl pkey -in {path} -out COPY")
-    try:
-        key = load_pem_private_key(text, None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise OptionError(f"{path} is not a private key in PEM form; make one with: hushpath keygen NAME") from None
-    if not isinstance(key, Ed25519PrivateKey):
-        raise OptionError(f"{path} holds a key of another kind than Ed25519; make one with: hushpath keygen NAME")
+    key = _load_key(path, "private", Ed25519PrivateKey, lambda: load_pem_private_key(text, None))
     if status.st_uid != os.geteuid():
         raise OptionError(f"{path} belongs to another user (number {status.st_uid}); sign with a key of your own")
     if status.st_mode & 0o077:
@@ -83,19 +78,25 @@ def read_private_key(path: PathLike) -> Ed25519PrivateKey:
 
 def read_public_key(path: PathLike) -> Ed25519PublicKey:
     """Read a public key."""
-    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-    text = read_small_file(path, LARGEST_KEY, OptionError)
+    text, _ = _read_file(path, LARGEST_KEY, OptionError)
     if b"PRIVATE KEY-----" in text:
         raise OptionError(f"{path} is a private key, which should stay secret; pass the public one to verify")
+    return _load_key(path, "public", Ed25519PublicKey, lambda: load_pem_public_key(text))
+
+
+def _load_key(path: PathLike, name: str, kind: type[Key], load: Callable[[], object]) -> Key:
+    """Return the key of this ``kind`` that ``load`` makes of the file at ``path``; messages call it ``name``."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+
     try:
-        key = load_pem_public_key(text)
+        key = load()
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise OptionError(f"{path} is not a public key in PEM form") from None
-    if not isinstance(key, Ed25519PublicKey):
-        raise OptionError(f"{path} holds a key of another kind than Ed25519")
+        raise OptionError(f"{path} is not a {name} key in PEM form; make keys with: hushpath keygen NAME") from None
+    if not isinstance(key, kind):
+        raise OptionError(f"{path} holds a key of another kind than Ed25519; make keys with: hushpath keygen NAME")
     return key
 
 
@@ -106,13 +107,11 @@ def fingerprint(key: Ed25519PublicKey) -> str:
     return hashlib.sha256(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).hexdigest()
 
 
-def read_small_file(path: PathLike, most: int, problem: type[InputError]) -> bytes:
-    """Return the bytes of a small regular file; reading a pipe or a device could wait for ever."""
-    return _read(path, most, problem)[0]
+def _read_file(path: PathLike, most: int, problem: type[InputError]) -> tuple[bytes, os.stat_result]:
+    """Return the bytes of a small regular file and the status of that very file.
 
-
-def _read(path: PathLike, most: int, problem: type[InputError]) -> tuple[bytes, os.stat_result]:
-    """Return the bytes of a small regular file and the status of that very file."""
+    Reading a pipe or a device could wait for ever.
+    """
     try:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
             status = os.fstat(file.fileno())
@@ -228,7 +227,7 @@ def _parse_signature(path: Path) -> tuple[str, str, bytes]:
     """Return fingerprint, file name and signature of a signature file; only the exact form is accepted."""
     broken = FileFormatError(f"{path} is damaged or not a hushpath signature")
     try:
-        fields = parse_strict_json(read_small_file(path, LARGEST, FileFormatError).decode("ascii"))
+        fields = parse_strict_json(_read_file(path, LARGEST, FileFormatError)[0].decode("ascii"))
     except ValueError:
         raise broken from None
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
