@@ -1,7 +1,7 @@
 """Ed25519 keys in PEM files, and detached signatures: ``roads.hush.sig`` beside ``roads.hush``.
 
-The digest inside a release finds damage, not malice: whoever changes the file computes it again.  A signature says that
-the holder of a key published exactly these bytes, not that the noise was drawn honestly.  Signed are a context string,
+The digest inside a release finds damage, not malice: an attacker computes it again.  A signature says that the holder
+of a key published exactly these bytes, not that the noise was drawn honestly.  Signed are a context string,
 the SHA-256 of the whole file and its name: a signature means nothing elsewhere, and last month's file does not pass for
 this month's once it is renamed.
 
@@ -110,7 +110,7 @@ def fingerprint(key: Ed25519PublicKey) -> str:
 def _read_file(path: PathLike, most: int, problem: type[InputError]) -> tuple[bytes, os.stat_result]:
     """Return the bytes of a small regular file and the status of that very file.
 
-    Reading a pipe or a device could wait for ever.
+    Reading a pipe or a device could block forever.
     """
     try:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:

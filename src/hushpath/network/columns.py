@@ -4,7 +4,7 @@ Errors name the place of a value, never the value.  A proxy is a *prior of estim
 certified or clipped depends on it, so it costs no privacy, and a wrong one costs accuracy only.  It is published, so it
 must be public.  Columns that are not named when a network is read may be private: they are not kept.
 
-Twins are edges that nothing public tells apart; their weights are sorted among themselves, and so are their public
+Twins are edges without a public difference; their weights are sorted among themselves, and so are their public
 columns: the lowest proxy goes with the lowest weight, whatever the order of the rows.
 """
 
@@ -175,7 +175,7 @@ def number_twins(*facts: Any) -> Int:
 
 
 def _is_missing(value: Any) -> bool:
-    """Return whether a value stands for "unknown"."""
+    """Return whether a value means "unknown"."""
     if isinstance(value, str):
         return value.strip().lower() in ("", "nan", "na")
     if isinstance(value, Decimal):

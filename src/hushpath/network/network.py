@@ -237,7 +237,7 @@ class Network:
         from scipy.sparse import coo_array, issparse
 
         if not issparse(matrix):
-            raise NetworkError("pass a sparse matrix: a dense one cannot tell a zero weight from no edge")
+            raise NetworkError("pass a sparse matrix: in a dense one a zero weight and a missing edge are the same")
         if matrix.format not in KEEP_ZEROS:  # dia and bsr are padded with zeros, lil and dok drop an assigned one
             raise NetworkError(f"a {matrix.format} matrix does not keep zero weights; build it as coo or csr")
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:

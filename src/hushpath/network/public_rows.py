@@ -111,7 +111,7 @@ def check_repeated(tails: Int, heads: Int, *, directed: bool, parallel_edges: bo
         )
     raise NetworkError(
         f"row {row} of the edges repeats the ends of an earlier row, but every row is published, so two ends may "
-        "appear once. If rows are trips or other events of people, the edges would tell everybody how often people "
+        "appear once. If rows are trips or other events of people, the edges would publish how often people "
         f"went from place to place: {USE_TRIPS}. If every row is a public road, line or cable of its own, pass "
         "parallel_edges=True (--parallel-edges)"
     )

@@ -12,7 +12,7 @@ Unusual inputs:
 
 Canonical order.  Nodes are sorted by label (integers by value, text by code point).  An undirected edge runs
 from its lower position to its higher one.  Edges are sorted by tail, head, lower and upper bound.  Edges that are
-alike in all of these are *twins*.  Nothing public tells them apart, so their weights are sorted among themselves, and
+alike in all of these are *twins*.  They have no public difference, so their weights are sorted among themselves, and
 a release depends on the rows of a file, never on their order.  A proxy is sorted among twins too.
 """
 
@@ -369,7 +369,7 @@ def warn_of_rows(topology: Topology, tails: ArrayLike, heads: ArrayLike, what: s
             f"self-loops: {given - edges} of {given} {what} were dropped with their weights, "
             "because no shortest path uses one"
         )
-    # Parallel edges lie side by side in canonical order; ordinary files have none and pay for no more than this.
+    # Parallel edges are neighbours in canonical order; ordinary files have none and skip the rest.
     repeated = count_parallel(topology.tails, topology.heads)
     if repeated and not topology.directed:
         there = tail * n + head

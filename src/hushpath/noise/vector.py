@@ -3,7 +3,7 @@
 The stream is the encryption of zeros in counter mode, read as little-endian 64-bit words, keyed once from the operating
 system; each key is used for one stream.  To an observer without the key the words are as good as uniform, so the
 privacy that rests on them is computational, as for every sampler not fed by physical noise.  A seeded stream is
-reproducible and protects nobody: ``secret`` is False.
+reproducible and protects no one: ``secret`` is False.
 
 The laws and their proofs are in ``exact.py``.  The risk here is using words twice: the difference of two releases with
 the same noise shows the data.  So words are read under a lock, words left over serve the next call, a forked copy

@@ -14,7 +14,7 @@ Releases fit a budget if at least one accountant stays within it.  Owners see on
 and which accountant fits in the end may depend on that.  So each accountant has its own part of delta, and orders are
 fixed by the budget alone: a choice of alpha afterwards would break the promise.  One order suits a budget spent on
 Gaussian releases; three more suit what is left after pure ones took a half, three quarters or seven eighths.  The
-first release is chosen before anything was seen; if it needs all of delta, certificates get the whole delta for good.
+first release is chosen before anything was seen; if it needs all of delta, certificates keep the whole delta.
 
 Units within a day are touched only by releases that cover it; ``pieces`` splits time where that changes.
 
@@ -184,7 +184,7 @@ def accountants(budget: Budget, charges: Sequence[Spending]) -> tuple[Accountant
 
 
 def compose(charges: Sequence[Spending], budget: Budget) -> Cost:
-    """Return what releases, in their order, cost together: within the budget exactly if one accountant says so."""
+    """Return what releases, in their order, cost together: within the budget if and only if one accountant accepts."""
     least = min(one.total(charges) for one in accountants(budget, charges))
     return Cost(_round_up(least), budget.delta if _sum_deltas(charges) else 0.0)
 

@@ -11,9 +11,9 @@ alone, so two processes cannot both spend the same remainder.
 
 The file is SQLite with two tables.  SQLite stores any value in any column, and a file may hold triggers that undo a
 charge.  So a transaction begins by checking the file: its marks, its tables to the letter and nothing beside them, its
-pages, and the type and range of every value.  Any fault is one ``FileFormatError``.
+pages, and the type and range of every value.  Any error is a ``FileFormatError``.
 
-A charge must outlive a crash that follows at once.  The journal is a file beside the ledger that is deleted to commit
+A charge must survive a crash right after it.  The journal is a file beside the ledger that is deleted to commit
 (``journal_mode=DELETE``), and ``synchronous=EXTRA`` has the folder flushed, too: with ``FULL`` the deletion may be lost
 with the power, and the charge would be rolled back after its noise was seen.  A write-ahead log would be faster, but
 needs shared memory, which network drives lack, and a copy of the ledger without its log would forget charges.

@@ -197,7 +197,7 @@ class TripUnit:
         if days is None:
             return unit
         if unit.days is not None:
-            raise OptionError("`days` were declared twice: in the unit and beside it")
+            raise OptionError("`days` were given twice: in the unit and as an argument")
         return replace(unit, days=days)
 
     @classmethod

@@ -21,7 +21,7 @@ LONGEST_NAME = 40
 
 @dataclass(frozen=True)
 class Periods:
-    """Names in order, and the hours of each if a clock tells them; without names the whole day is one period."""
+    """Names in order, and the hours of each if times are read; without names the whole day is one period."""
 
     names: tuple[str, ...] = ()
     hours: tuple[tuple[float, float], ...] = ()

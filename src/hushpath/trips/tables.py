@@ -96,7 +96,7 @@ def fetch_columns(engine: duckdb.DuckDBPyConnection, query: str) -> dict[str, An
     """Return the columns of a query's result.
 
     The engine's error messages may quote a value, so only the kind of failure is reported.  The query runs in its own
-    thread, so that a signal is noticed at once and is not taken for a failure.
+    thread, so that a signal is handled immediately and is not taken for a failure.
     """
     import duckdb
 
@@ -214,7 +214,7 @@ def _convert_batch(batch: Any, kinds: dict[str, str]) -> Iterator[tuple[dict[str
     rows = batch.num_rows
     try:
         columns = {name: convert_array(batch.column(name), kind) for name, kind in kinds.items()}
-    except (pa.ArrowException, OverflowError):  # such as values that are too long to lie in one array
+    except (pa.ArrowException, OverflowError):  # such as values that are too long for one array
         if rows > 1:
             yield from _convert_batch(batch.slice(0, rows // 2), kinds)
             yield from _convert_batch(batch.slice(rows // 2), kinds)
@@ -233,14 +233,14 @@ def _add_folders(columns: dict[str, Any], folders: Folders, rows: int) -> Any:
     """Return columns of a file with the values of its folders in every row."""
     import pyarrow as pa
 
-    told = {name: pa.repeat(pa.scalar(value, pa.string()), rows) for name, value in folders.items()}
-    return pa.record_batch({**columns, **told})
+    repeated = {name: pa.repeat(pa.scalar(value, pa.string()), rows) for name, value in folders.items()}
+    return pa.record_batch({**columns, **repeated})
 
 
 def _csv_layout(file: Path, needed: list[str]) -> tuple[str, tuple[str, ...], tuple[str, ...]] | None:
     """Return the separator and the columns that the first line names; None for an empty file.
 
-    The first line is not show_path: in a file without a header it is somebody's row.
+    The first line is not shown: in a file without a header it is a private row.
     """
     line, cut = "\r", ","
     names: tuple[str, ...] = ()
@@ -273,7 +273,7 @@ def _csv_table(layout: tuple[str, tuple[str, ...], tuple[str, ...]], folders: li
         f"THEN regexp_extract_all({quote_text(cut)} || {line}, {quote_text(pattern)}, 1) "
         f"ELSE string_split({line}, {quote_text(cut)}) END"
     )
-    # A line with an odd number of quotes is a piece of something: it says nothing for certain.
+    # A line with an odd number of quotes is incomplete: its fields are unknown.
     whole = f"(length({line}) - length(replace({line}, '\"', ''))) % 2 = 0"
     columns = {name: _unquoted(f"fields[{names.index(name) + 1}]") for name in needed}
 

@@ -1,7 +1,6 @@
 """Trips of people along the edges of a public network: the private input that travel times are made of.
 
-``Trips`` is opaque: it prints nothing, cannot be iterated, compared or pickled, and tells nothing of its rows, not even
-their number.  It holds where the rows are; they are read inside the private step.  One method opens it,
+``Trips`` is opaque: it prints nothing, cannot be iterated, compared or pickled, and does not reveal the number of rows.  It holds where the rows are; they are read inside the private step.  One method opens it,
 ``private_rows``, and a contract test lists its callers (``measure_trips``, and ``evaluate`` for the data owner).
 """
 
@@ -55,7 +54,7 @@ class Trips:
             self.day_kind = "date" if kinds == {"moment"} else "number" if kinds <= {"whole", "number"} else "any"
 
     def keys(self, protects: Any) -> tuple[str, ...]:
-        """Return the columns that tell protected units apart; refuse a unit whose columns are not named."""
+        """Return the columns that identify protected units; refuse a unit whose columns are not named."""
         needed = UNITS[one_of(protects, "protects", UNITS)]
         if protects == "trip" and "trip" in self.__named:
             return tuple(key for key in needed if key in self.__named)

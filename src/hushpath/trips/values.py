@@ -1,7 +1,7 @@
 r"""How one value of a trip table is read: a rule that depends on that value alone.
 
 The type of a column is often inferred from rows (a missing id makes pandas turn integers into floats), so a type must
-not decide how values are read: one person's row would decide it for everybody.  Each value is therefore brought to one
+not decide how values are read: one person's row would decide it for all rows.  Each value is therefore brought to one
 canonical form, whatever the type of its column:
 
 | value | canonical form |
@@ -72,7 +72,7 @@ def canonical_key(value: Any) -> str | None:
 
 
 def key_sql(column: str, kind: str) -> str:
-    """Return SQL for the canonical text of a key, NULL where there is none."""
+    """Return SQL for the canonical text of a key, NULL if missing."""
     if kind == "whole":
         return f"CAST({column} AS VARCHAR)"
     if kind == "moment":  # as `_format_moment` writes it
@@ -107,7 +107,7 @@ def number_sql(column: str, kind: str) -> str:
 
 
 def moment_sql(column: str, kind: str) -> str:
-    """Return SQL for microseconds since 1970, NULL for what is no point in time."""
+    """Return SQL for microseconds since 1970, NULL for other values."""
     if kind != "text":
         return column if kind == "moment" else "NULL::BIGINT"
     parts = f"regexp_extract({column}, '{_STAMP}', ['y', 'm', 'd', 'h', 'i', 's', 'f', 'sign', 'oh', 'oi'])"

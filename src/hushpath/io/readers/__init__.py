@@ -48,7 +48,7 @@ def read_network(
     ----------
     path
         The edge list, or what tools write: CSV, TSV, Parquet, GraphML, GeoPackage, SUMO, TNTP; also with ``.gz``.  If
-        the suffix does not tell the format, a pair of the file and the name of its format, for example "csv".
+        the suffix is not that of the format, a pair of the file and the name of its format, for example "csv".
     source, target, weight
         The columns of both ends and of the private weight.
     directed

@@ -35,10 +35,10 @@ class Reader:
     title: str  # in a sentence
     suffixes: tuple[str, ...]  # each may have .gz after it
     read: Read  # the first two needed columns of an edge list are the ends
-    typed: bool = False  # labels have the type and the spaces they stand with
+    typed: bool = False  # labels keep their type and spaces
     whole: bool = False  # a file has its own nodes and its own direction, so it neither takes a node table nor is one
     rates: tuple[str, ...] = ()  # columns that do not add up along a path, as speeds do not: never a weight
-    join: Join | None = None  # private weights may stand in a second file, by the id of the edge
+    join: Join | None = None  # private weights may be in a second file, by edge id
 
 
 def check_path(path: FilePath) -> None:

@@ -9,7 +9,7 @@
 | no such line | the ten columns of the format |
 | rows | fields between blanks, the first two are the ends, ``;`` at the end (a node file may leave it out) |
 
-Links go one way, so the network is directed; links beside each other are kept, each with its own weight.
+Links go one way, so the network is directed; parallel links are kept, each with its own weight.
 """
 
 from __future__ import annotations
