@@ -20,7 +20,7 @@ import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import CannotError, FileFormatError, InputError, OptionError
 from .container import parse_strict_json, replacing
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 LARGEST_KEY = 2**14  # bytes; real ones have some hundred
 PathLike = str | os.PathLike[str]
-Key = TypeVar("Key")
 
 
 def make_keys(name: PathLike) -> tuple[Path, Path]:
@@ -67,7 +66,7 @@ def read_private_key(path: PathLike) -> Ed25519PrivateKey:
         raise OptionError(f"{path} is a public key; pass the private one to sign")
     if b"ENCRYPTED" in text:
         raise OptionError(f"{path} is locked with a password; unlock a copy first: openssl pkey -in {path} -out COPY")
-    key = _load_key(path, "private", Ed25519PrivateKey, lambda: load_pem_private_key(text, None))
+    key: Ed25519PrivateKey = _load_key(path, "private", Ed25519PrivateKey, lambda: load_pem_private_key(text, None))
     if status.st_uid != os.geteuid():
         raise OptionError(f"{path} belongs to another user (number {status.st_uid}); sign with a key of your own")
     if status.st_mode & 0o077:
@@ -84,10 +83,10 @@ def read_public_key(path: PathLike) -> Ed25519PublicKey:
     text, _ = _read_file(path, LARGEST_KEY, OptionError)
     if b"PRIVATE KEY-----" in text:
         raise OptionError(f"{path} is a private key, which should stay secret; pass the public one to verify")
-    return _load_key(path, "public", Ed25519PublicKey, lambda: load_pem_public_key(text))
+    return cast("Ed25519PublicKey", _load_key(path, "public", Ed25519PublicKey, lambda: load_pem_public_key(text)))
 
 
-def _load_key(path: PathLike, name: str, kind: type[Key], load: Callable[[], object]) -> Key:
+def _load_key(path: PathLike, name: str, kind: type, load: Callable[[], Any]) -> Any:
     """Return the key of this ``kind`` that ``load`` makes of the file at ``path``; messages call it ``name``."""
     from cryptography.exceptions import UnsupportedAlgorithm
 

@@ -73,12 +73,9 @@ def build_topology(table: Table, named: EdgeColumns, *, parallel_edges: bool) ->
         coordinates = _parse_places(nodes, len(labels))
     position = dict(zip(labels, range(len(labels)), strict=True))
     end = np.fromiter(map(position.__getitem__, given[len(first) :]), np.int64, count=2 * m)
-    low, high = named.lower, named.upper
-    if isinstance(low, str):
-        low = parse_numbers(edges[low], f"column {low!r}")
-    if isinstance(high, str):
-        high = parse_numbers(edges[high], f"column {high!r}", infinite=True)
-    proxy = named.proxy
+    lower, upper, proxy = named.lower, named.upper, named.proxy
+    low = parse_numbers(edges[lower], f"column {lower!r}") if isinstance(lower, str) else lower
+    high = parse_numbers(edges[upper], f"column {upper!r}", infinite=True) if isinstance(upper, str) else upper
     known = None if proxy is None else parse_proxy(edges[proxy], f"column {proxy[:60]!r}", "row")
     topology, kept = Topology.build(
         labels, end[0::2], end[1::2], directed=bool(table.directed), lower=low, upper=high, coordinates=coordinates,

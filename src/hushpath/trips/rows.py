@@ -138,7 +138,7 @@ def _make_canonical_query(table: Table, source: str, named: Named, periods: Peri
     def of(rule: Any, name: str, **more: Any) -> Any:
         return rule(quote_name(named[name]), table.kinds[named[name]], **more)
 
-    keys = {name: of(key_sql, name) for name in ("person", "trip") if name in named}
+    keys: dict[str, str] = {name: of(key_sql, name) for name in ("person", "trip") if name in named}
     if "day" in named:
         keys["day"] = of(day_sql, "day", dates_as_numbers=dates_as_numbers)
     keys["period"] = of(periods.sql, "period") if "period" in named else "0"

@@ -1,7 +1,8 @@
 """Trips of people along the edges of a public network: the private input that travel times are made of.
 
-``Trips`` is opaque: it prints nothing, cannot be iterated, compared or pickled, and does not reveal the number of rows.  It holds where the rows are; they are read inside the private step.  One method opens it,
-``private_rows``, and a contract test lists its callers (``measure_trips``, and ``evaluate`` for the data owner).
+``Trips`` is opaque: it prints nothing, cannot be iterated, compared or pickled, and does not reveal the number of rows.
+It holds where the rows are; they are read inside the private step.  One method opens it, ``private_rows``, and a
+contract test lists its callers (``measure_trips``, and ``evaluate`` for the data owner).
 """
 
 from __future__ import annotations
