@@ -204,7 +204,7 @@ def test_graphml_decides_whether_it_is_directed(tmp_path):
         ("", "not well-formed XML near line 1"),
         ("<graphml>", "not well-formed XML near line 1"),
         (document()[:-30], "not well-formed XML"),
-        ("<html/>", "XML, but .* not <graphml>"),
+        ("<html/>", "XML but not GraphML"),
         ("<graphml/>", "no GraphML <graph>"),
         (document(default=""), "must say edgedefault"),
         (document("<node/>"), "node 1 of the GraphML file has no 'id'"),

@@ -211,7 +211,7 @@ JUNCTIONS = '<junction id="a" x="0" y="0"/><junction id="b" x="1" y="1"/>'
     [
         ("", "the SUMO network is not well-formed XML near line 1"),
         (NET[:-9], "not well-formed XML"),
-        ("<html/>", "XML, but .* not <net>"),
+        ("<html/>", "XML but not a SUMO network"),
         ("<net/>", "no nodes"),
         ("<!DOCTYPE net><net/>", "has a DOCTYPE"),
         ("<net><junction x='0'/></net>", "junction 1 of the SUMO network has no 'id'"),

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from typing import IO, Any, TypeVar
-from xml.etree.ElementTree import Element
 from xml.parsers import expat
 
 from ...errors import NetworkError
@@ -71,45 +70,18 @@ def decode_file(path: FilePath, decode: Callable[[Any], T]) -> T:
     raise NetworkError(f"{show_path(path)} {problem}")
 
 
-def read_elements(
-    raw: IO[bytes], what: str, root: str, wanted: set[tuple[int, str]],
-    take: Callable[[Element, list[Element]], None],
+def parse_xml(
+    raw: IO[bytes], what: str,
+    start: Callable[[str, dict[str, str]], None], end: Callable[[str], None],
+    characters: Callable[[str], None] | None = None,
 ) -> None:  # fmt: skip
-    """Parse the XML of ``raw``, which messages call ``what``; names of elements lose their namespace.
+    """Parse the XML of ``raw``, called ``what`` in messages, with callbacks for ``start``, ``end`` and ``characters``.
 
-    The outermost element must be ``root`` (any if empty).  ``take`` gets each element that is ``wanted`` (its depth and
-    name), with the elements around it, when it ends; it is forgotten afterwards, so memory does not grow with the file.
+    Names of elements have their namespace and a space before them.
     """
-    around: list[Element] = []
-    texts: list[list[str]] = []
-    inside = 0  # how many wanted elements we are in
 
     def doctype(*_: object) -> None:
         raise NetworkError(f"{what} has a DOCTYPE, which is not allowed: entities can expand without limit")
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal inside
-        element = Element(name.rsplit(" ", 1)[-1], attributes)
-        if root and not around and element.tag != root:
-            raise NetworkError(f"{what} is XML, but its outermost element is not <{root}>")
-        if (len(around) + 1, element.tag) in wanted:
-            inside += 1
-        elif inside:
-            around[-1].append(element)
-        around.append(element)
-        texts.append([])
-
-    def characters(text: str) -> None:
-        if inside:
-            texts[-1].append(text)
-
-    def end(_: str) -> None:
-        nonlocal inside
-        element = around.pop()
-        element.text = "".join(texts.pop())
-        if (len(around) + 1, element.tag) in wanted:
-            inside -= 1
-            take(element, around)
 
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True

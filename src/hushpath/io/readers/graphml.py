@@ -14,24 +14,20 @@ networkx is not used: it converts every attribute, weights included, quotes valu
 from __future__ import annotations
 
 from typing import IO
-from xml.etree.ElementTree import Element
 
 from ...errors import NetworkError
 from ...network.network import Columns, Table
 from ...network.public_rows import WantedColumns, choose_public_columns
-from .base import Reader, read_elements
+from .base import Reader, parse_xml
 
 NAMES = {"directed": True, "undirected": False}
 SAYS = {"true": True, "1": True, "false": False, "0": False}
 
 
-WANTED = {(2, "key"), (2, "graph"), (3, "node"), (3, "edge"), (3, "hyperedge")}
-
-
 def _read(raw: IO[bytes], wanted: WantedColumns) -> Table:
     source, target, *public = wanted.needed
     document = _Document(source, target, public)
-    read_elements(raw, "the GraphML file", "graphml", WANTED, document.take)
+    parse_xml(raw, "the GraphML file", document.start, document.end, document.characters)
     if document.directed is None:
         raise NetworkError("the file has no GraphML <graph>")
     nodes, edges = document.tables["node"], document.tables["edge"]
@@ -44,7 +40,7 @@ def _read(raw: IO[bytes], wanted: WantedColumns) -> Table:
 
 
 class _Document:
-    """The nodes, edges and wanted attributes of one GraphML document."""
+    """The nodes, edges and wanted attributes of one GraphML document, as its elements start and end."""
 
     def __init__(self, source: str, target: str, public: list[str]) -> None:
         # Of nodes and of edges: columns from attributes of the element, from data, names of keys by id, their defaults.
@@ -54,52 +50,63 @@ class _Document:
         self.names: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
         self.defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
         self.directed: bool | None = None
+        self.open: list[str] = []  # the elements we are in
+        self.key: tuple[str, list[str]] = "", []  # the key being declared: its name, and the kinds it is for
+        self.values: dict[str, str] = {}  # of the node or edge we are in
+        self.into: str | None = None  # the name whose text we are collecting
+        self.text: list[str] = []
 
-    def take(self, element: Element, around: list[Element]) -> None:
-        """Add an element that ended."""
-        if element.tag == "key":
-            self._declare(element)
-        elif element.tag == "graph":
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        tag = name.rsplit(" ", 1)[-1]
+        inside = self.open[-1] if self.open else ""
+        if inside in ("data", "default", "?"):
+            tag = "?"  # foreign elements inside a value, or inside something unknown
+        self.open.append(tag)
+        if inside == "" and tag != "graphml":
+            raise NetworkError("the file is XML but not GraphML")
+        if tag == "key":
+            kinds = [kind for kind in self.tables if attributes.get("for", "all") in (kind, "all")]
+            self.key = attributes.get("attr.name", attributes.get("id", "")), kinds
+            for kind in kinds:
+                self.names[kind][attributes.get("id", "")] = self.key[0]
+        elif tag == "graph":
             if self.directed is not None:
                 raise NetworkError("the GraphML file has several or nested graphs; give one")
-            self.directed = _is_directed(element)
-        elif element.tag == "hyperedge":
+            self.directed = NAMES.get(attributes.get("edgedefault", ""))
+            if self.directed is None:
+                raise NetworkError('the GraphML file must say edgedefault="directed" or "undirected"')
+        elif tag in self.tables:
+            self.values = {}
+            for column, attribute in self.own[tag].items():
+                values = self.tables[tag][column]
+                if attribute not in attributes:
+                    raise NetworkError(f"{tag} {len(values) + 1} of the GraphML file has no {attribute!r}")
+                values.append(attributes[attribute])
+            if tag == "edge" and SAYS.get(attributes.get("directed", str(self.directed).lower())) is not self.directed:
+                raise NetworkError("the GraphML file mixes directed and undirected edges")
+        elif tag == "hyperedge":
             raise NetworkError("the GraphML file has hyperedges; an edge has two ends")
-        elif around[-1].tag == "graph":
-            self._add_row(element, _is_directed(around[-1]))
+        elif tag == "data" and inside in self.names:
+            self.into = self.names[inside].get(attributes.get("key", ""))
+        elif tag == "default" and inside == "key":
+            self.into = self.key[0]
+        elif tag not in ("graphml", "data", "default"):
+            self.open[-1] = "?"
 
-    def _declare(self, key: Element) -> None:
-        name = key.get("attr.name", key.get("id", ""))
-        for kind in self.tables:
-            if key.get("for", "all") in (kind, "all"):
-                self.names[kind][key.get("id", "")] = name
-                for default in key.iterfind("default"):
-                    self.defaults[kind][name] = default.text or ""
+    def characters(self, text: str) -> None:
+        if self.into is not None and self.open[-1] in ("data", "default"):
+            self.text.append(text)
 
-    def _add_row(self, element: Element, directed: bool) -> None:
-        kind = element.tag
-        for column, attribute in self.own[kind].items():
-            values = self.tables[kind][column]
-            if attribute not in element.attrib:
-                raise NetworkError(f"{kind} {len(values) + 1} of the GraphML file has no {attribute!r}")
-            values.append(element.attrib[attribute])
-        if kind == "edge" and SAYS.get(element.get("directed", str(directed).lower())) is not directed:
-            raise NetworkError("the GraphML file mixes directed and undirected edges")
-        if element.find("graph") is not None:
-            raise NetworkError("the GraphML file has several or nested graphs; give one")
-        found = dict(self.defaults[kind])
-        for data in element.iterfind("data"):
-            if (name := self.names[kind].get(data.get("key", ""))) is not None:
-                found[name] = data.text or ""
-        for name in self.data[kind]:
-            self.tables[kind][name].append(found.get(name))
-
-
-def _is_directed(graph: Element) -> bool:
-    directed = NAMES.get(graph.get("edgedefault", ""))
-    if directed is None:
-        raise NetworkError('the GraphML file must say edgedefault="directed" or "undirected"')
-    return directed
+    def end(self, _: str) -> None:
+        tag = self.open.pop()
+        if tag in ("data", "default"):
+            for values in [self.values] if tag == "data" else [self.defaults[kind] for kind in self.key[1]]:
+                if self.into is not None:
+                    values[self.into] = "".join(self.text)
+            self.into, self.text = None, []
+        elif tag in self.tables:
+            for name in self.data[tag]:
+                self.tables[tag][name].append(self.values.get(name, self.defaults[tag].get(name)))
 
 
 GRAPHML = Reader("graphml", "GraphML", (".graphml",), _read, whole=True)

@@ -20,13 +20,12 @@ Nothing of the edgeData becomes a public column.
 from __future__ import annotations
 
 from typing import IO
-from xml.etree.ElementTree import Element
 
 from ...errors import NetworkError
 from ...network.columns import parse_number
 from ...network.network import Columns, Table
 from ...network.public_rows import WantedColumns, choose_public_columns
-from .base import Reader, read_elements
+from .base import Reader, parse_xml
 
 INSIDE = ("internal", "crossing", "walkingarea")  # functions of edges that are part of a junction
 MOST_NAMES = 1000  # of columns, which take much more room than a name in the file
@@ -35,83 +34,112 @@ RATES = ("speed", "speedRelative", "density", "laneDensity", "occupancy", "prior
 
 def _read(raw: IO[bytes], wanted: WantedColumns) -> Table:
     source, target, *public = wanted.needed
-    nodes: Columns = {"node": [], "x": [], "y": []}
-    edges: Columns = {name: [] for name in wanted.needed}
-    names: set[str] = set()
+    net = _Net(source, target, public)
+    parse_xml(raw, "the SUMO network", net.start, net.end)
+    if net.edges[source]:
+        choose_public_columns(sorted(net.names), WantedColumns("the SUMO network", public))
+    return Table(net.edges, net.nodes, True, names_edges=True)
 
-    def take(element: Element, _: list[Element]) -> None:
-        own = element.attrib
-        if element.tag == "junction":
-            if own.get("type") != "internal":
-                nodes["node"].append(_given(own, "id", f"junction {len(nodes['node']) + 1}"))
+
+class _Net:
+    """The junctions and edges of a network, as its elements start and end."""
+
+    def __init__(self, source: str, target: str, public: list[str]) -> None:
+        self.ends = {source: "from", target: "to"}
+        self.wanted = list(dict.fromkeys(public))
+        self.nodes: Columns = {"node": [], "x": [], "y": []}
+        self.edges: Columns = {name: [] for name in (*self.ends, *self.wanted)}
+        self.names: set[str] = set()
+        self.open: list[str] = []
+        self.edge: dict[str, str] | None = None  # the attributes of the edge we are in
+        self.params: dict[str, str] = {}
+        self.lanes: list[tuple[float, float]] = []  # length and speed
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        self.open.append(name)
+        if len(self.open) == 1 and name != "net":
+            raise NetworkError("the file is XML but not a SUMO network")
+        if self.open == ["net", "junction"]:
+            if attributes.get("type") != "internal":
+                self.nodes["node"].append(self._given(attributes, "id", f"junction {len(self.nodes['node']) + 1}"))
                 for axis in "xy":
-                    nodes[axis].append(own.get(axis))
-        elif own.get("function") not in INSIDE and not own.get("id", "").startswith(":"):
-            row = len(edges[source]) + 1
-            edges[source].append(_given(own, "from", f"edge {row}"))
-            edges[target].append(_given(own, "to", f"edge {row}"))
-            params = (child for child in element if child.tag == "param" and "key" in child.attrib)
-            values = {param.attrib["key"]: param.get("value", "") for param in params}
-            values |= {name: value for name, value in own.items() if name not in ("from", "to")}
-            values |= _lane_columns(element)
-            names.update(values)
-            if len(names) > MOST_NAMES:
+                    self.nodes[axis].append(attributes.get(axis))
+        elif self.open == ["net", "edge"]:
+            inside = attributes.get("function") in INSIDE or attributes.get("id", "").startswith(":")
+            self.edge, self.params, self.lanes = None if inside else attributes, {}, []
+        elif self.open == ["net", "edge", "lane"]:
+            self.lanes.append((parse_number(attributes.get("length")), parse_number(attributes.get("speed"))))
+        elif self.open == ["net", "edge", "param"] and "key" in attributes:
+            self.params[attributes["key"]] = attributes.get("value", "")
+
+    def end(self, _: str) -> None:
+        if self.open == ["net", "edge"] and self.edge is not None:
+            row = len(next(iter(self.edges.values())))
+            for column, attribute in self.ends.items():
+                self.edges[column].append(self._given(self.edge, attribute, f"edge {row + 1}"))
+            own = {name: value for name, value in self.edge.items() if name not in ("from", "to")}
+            values = {**self.params, **own, **self._lane_columns()}
+            self.names |= values.keys()
+            if len(self.names) > MOST_NAMES:
                 raise NetworkError(f"edges of the SUMO network have more than {MOST_NAMES} different attributes")
-            for name in dict.fromkeys(public):
-                edges[name].append(values.get(name))
+            for name in self.wanted:
+                self.edges[name].append(values.get(name))
+        self.open.pop()
 
-    read_elements(raw, "the SUMO network", "net", {(2, "junction"), (2, "edge")}, take)
-    if edges[source]:
-        choose_public_columns(sorted(names), WantedColumns("the SUMO network", public))
-    return Table(edges, nodes, True, names_edges=True)
+    def _lane_columns(self) -> dict[str, str]:
+        """Return the columns that follow from the lanes of an edge."""
+        speed = max((speed for _, speed in self.lanes if speed > 0), default=0.0)
+        length = self.lanes[0][0] if self.lanes and self.lanes[0][0] >= 0 else None
+        out = {"lanes": str(len(self.lanes))}
+        if length is not None:
+            out["length"] = repr(length)
+        if speed:
+            out["speed"] = repr(speed)
+        if length is not None and speed:
+            out["free_flow"] = repr(length / speed)
+        return out
 
-
-def _lane_columns(edge: Element) -> dict[str, str]:
-    """Return the columns that follow from the lanes of an edge."""
-    lanes = [(parse_number(lane.get("length")), parse_number(lane.get("speed"))) for lane in edge if lane.tag == "lane"]
-    speed = max((speed for _, speed in lanes if speed > 0), default=0.0)
-    length = lanes[0][0] if lanes and lanes[0][0] >= 0 else None
-    out = {"lanes": str(len(lanes))}
-    if length is not None:
-        out["length"] = repr(length)
-    if speed:
-        out["speed"] = repr(speed)
-    if length is not None and speed:
-        out["free_flow"] = repr(length / speed)
-    return out
-
-
-def _given(attributes: dict[str, str], name: str, what: str) -> str:
-    if name not in attributes:
-        raise NetworkError(f"{what} of the SUMO network has no {name!r}")
-    return attributes[name]
+    @staticmethod
+    def _given(attributes: dict[str, str], name: str, what: str) -> str:
+        if name not in attributes:
+            raise NetworkError(f"{what} of the SUMO network has no {name!r}")
+        return attributes[name]
 
 
 def _read_weights(raw: IO[bytes], weight: str, interval: float | None) -> dict[str, str | None]:
-    """Return one attribute of every edge in one interval."""
-    found: dict[str, str | None] = {}
-    intervals = 0
-
-    def take(element: Element, around: list[Element]) -> None:
-        nonlocal intervals
-        span = element if element.tag == "interval" else around[-1]
-        if span.tag != "interval" or interval not in (None, parse_number(span.get("begin"))):
-            return
-        if element is span:
-            intervals += 1
-        elif not intervals:
-            one = element.get("id", "")
-            if one in found:
-                raise NetworkError(f"edge {len(found) + 1} of the edge data comes twice in its interval")
-            if not one.startswith(":"):
-                found[one] = element.get(weight)
-
-    read_elements(raw, "the edge data", "", {(2, "interval"), (3, "edge")}, take)
-    if intervals != 1:
+    data = _EdgeData(weight, interval)
+    parse_xml(raw, "the edge data", data.start, data.end)
+    if data.intervals != 1:
         begins = "" if interval is None else " that begin as asked"
-        hint = "; pass edge_data=(file, second at which one begins)" if interval is None and intervals else ""
-        raise NetworkError(f"the edge data have {intervals} intervals{begins}, not one{hint}")
-    return found
+        hint = "; pass edge_data=(file, second at which one begins)" if interval is None and data.intervals else ""
+        raise NetworkError(f"the edge data have {data.intervals} intervals{begins}, not one{hint}")
+    return data.found
+
+
+class _EdgeData:
+    """One attribute of every edge in one interval."""
+
+    def __init__(self, weight: str, begin: float | None) -> None:
+        self.weight, self.begin = weight, begin
+        self.depth = 0
+        self.intervals = 0
+        self.within = 0  # the depth of the interval we are in, if it is the one
+        self.found: dict[str, str | None] = {}
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        self.depth += 1
+        if name == "interval" and not self.within and self.begin in (None, parse_number(attributes.get("begin"))):
+            self.intervals, self.within = self.intervals + 1, self.depth
+        elif name == "edge" and self.within == self.depth - 1 and self.intervals == 1:
+            one = attributes.get("id", "")
+            if one in self.found:
+                raise NetworkError(f"edge {len(self.found) + 1} of the edge data comes twice in its interval")
+            if not one.startswith(":"):
+                self.found[one] = attributes.get(self.weight)
+
+    def end(self, _: str) -> None:
+        self.within = 0 if self.within == self.depth else self.within
+        self.depth -= 1
 
 
 SUMO = Reader("sumo", "SUMO network", (".net.xml",), _read, whole=True, rates=RATES, join=_read_weights)
