@@ -209,13 +209,10 @@ def digest(header: str, arrays: Arrays) -> str:
             array = arrays[name]
             raw = array.reshape(-1).view(np.uint8) if array.size else np.empty(0, np.uint8)
             sha.update(f"\n{name} {array.dtype.str} {array.shape}\n".encode())
-            for piece in pool.map(_sha256, (raw[at : at + PIECE] for at in range(0, len(raw), PIECE))):
-                sha.update(piece)
+            pieces = (raw[at : at + PIECE].data for at in range(0, len(raw), PIECE))
+            for piece in pool.map(hashlib.sha256, pieces):
+                sha.update(piece.digest())
     return sha.hexdigest()
-
-
-def _sha256(raw: NDArray[np.uint8]) -> bytes:
-    return hashlib.sha256(raw.data).digest()
 
 
 @contextlib.contextmanager

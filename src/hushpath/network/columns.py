@@ -11,6 +11,7 @@ columns: the lowest proxy goes with the lowest weight, whatever the order of the
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -44,18 +45,9 @@ def parse_floats(values: Iterable[Any]) -> Float:
         with np.errstate(all="ignore"):  # a warning would depend on a weight
             return values.astype(np.float64)
     if isinstance(values, list) and {*map(type, values)} == {str} and "_" not in "".join(values):
-        out = _parse_all(values)
-        if out is not None:
-            return out
+        with suppress(ValueError):  # one is not a number; the error quotes it
+            return np.fromiter(map(float, values), np.float64, len(values))
     return np.fromiter(map(parse_number, values), np.float64)
-
-
-def _parse_all(texts: list[str]) -> Float | None:
-    """Convert a whole column of texts at once; None if one of them is not a number."""
-    try:
-        return np.fromiter(map(float, texts), np.float64, len(texts))
-    except ValueError:  # it quotes the value
-        return None
 
 
 def parse_number(value: Any) -> float:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .._validate import shorten
 from ..arrays import Int
 from ..errors import NetworkError
 
@@ -65,7 +66,7 @@ def choose_columns(have: Sequence[Any], wanted: WantedColumns) -> list[str]:
             # A file without a header line would show its first row here, with a weight in it.
             if any(isinstance(c, str) and not re.match(r"(?!nan$|inf)[^\W\d]", c, re.I) for c in have):
                 raise NetworkError(f"{what} has no column {name!r}; does its first line name the columns?")
-            listed = ", ".join(map(_shorten_name, have[:12])) + (", ..." if len(have) > 12 else "")
+            listed = ", ".join(map(shorten, have[:12])) + (", ..." if len(have) > 12 else "")
             hint = "; source, target and weight (--source, ...) name columns" if what == "the edge list" else ""
             if len(have) == 1 and isinstance(have[0], str) and re.search(r"[;\t|]", have[0]):
                 hint = " - save it with commas between columns (or tabs, as .tsv) and points in decimals"
@@ -73,11 +74,6 @@ def choose_columns(have: Sequence[Any], wanted: WantedColumns) -> list[str]:
         if have.count(name) > 1:
             raise NetworkError(f"{what} has two columns called {name!r}")
     return chosen
-
-
-def _shorten_name(name: Any) -> str:
-    shown = repr(name)
-    return shown if len(shown) <= 40 else f"{shown[:36]}...'"
 
 
 def count_parallel(tails: Int, heads: Int) -> int:

@@ -21,8 +21,6 @@ sets ``private``.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
@@ -142,24 +140,16 @@ class OpendpSampler:
 def _make_measurement(law: Law, scale: int) -> Any:
     """Return the OpenDP Measurement that adds noise of this law and scale to a vector of i64."""
     import opendp.prelude as dp  # takes 0.16 s
-
-    vectors = dp.vector_domain(dp.atom_domain(T="i64"))
-    with _enable_contrib():
-        if law is Law.LAPLACE:
-            return dp.m.make_laplace(vectors, dp.l1_distance(T="i64"), scale=float(scale))
-        return dp.m.make_gaussian(vectors, dp.l2_distance(T="i64"), scale=float(scale))
-
-
-@contextmanager
-def _enable_contrib() -> Iterator[None]:
-    """Enable OpenDP's "contrib" flag, which both constructors need, and restore the caller's setting after."""
     from opendp.mod import GLOBAL_FEATURES, disable_features, enable_features
 
-    with _FEATURES:  # another thread must not switch it off in between
+    vectors = dp.vector_domain(dp.atom_domain(T="i64"))
+    with _FEATURES:  # another thread must not switch the flag off in between
         before = "contrib" in GLOBAL_FEATURES
-        enable_features("contrib")
+        enable_features("contrib")  # both constructors need it; the caller's setting is restored
         try:
-            yield
+            if law is Law.LAPLACE:
+                return dp.m.make_laplace(vectors, dp.l1_distance(T="i64"), scale=float(scale))
+            return dp.m.make_gaussian(vectors, dp.l2_distance(T="i64"), scale=float(scale))
         finally:
             if not before:
                 disable_features("contrib")

@@ -223,7 +223,9 @@ class Ledger:
         """
         if not isinstance(asked, Spending):
             raise OptionError(f"a charge needs a Spending, got {type(asked).__name__}; see Spending.of")
-        days, file = check_dates(days), _format_file(file)
+        days = check_dates(days)
+        # Text that can be stored, whatever bytes the system allows in names.
+        file = str(file).encode("utf-8", "backslashreplace").decode("utf-8")[:LONGEST_TEXT]
         first, last = (None, None) if days is None else (day.isoformat() for day in days)
         with transaction(self.path, write=True) as content:
             found, number = content.dataset(dataset), len(content.charges) + 1
@@ -333,11 +335,6 @@ def _make_dataset(name: str, protects: str, epsilon: float, delta: float, made: 
 
 def _exists(path: Path) -> OptionError:
     return OptionError(f"{path} exists; a ledger is never replaced: name another file, or add a data set to it")
-
-
-def _format_file(file: str) -> str:
-    """Return a file name as text that can be stored, whatever bytes the system allows in names."""
-    return str(file).encode("utf-8", "backslashreplace").decode("utf-8")[:LONGEST_TEXT]
 
 
 def _now() -> str:
