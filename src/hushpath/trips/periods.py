@@ -71,7 +71,8 @@ class Periods:
             return f"CASE {key_sql(column, kind)} {cases} END"
         found = moment_sql(column, kind)
         hour = f"((({found}) % {DAY} + {DAY}) % {DAY}) / {3600 * SECOND}.0"
-        cases = " ".join(f"WHEN {_within_sql(hour, *span)} THEN {i}" for i, span in enumerate(self.hours))
+        parts = [(a, b, i) for i, span in enumerate(self.hours) for a, b in _split_hours(span)]
+        cases = " ".join(f"WHEN {hour} >= {a!r} AND {hour} < {b!r} THEN {i}" for a, b, i in parts)
         return f"CASE {cases} END"
 
 
@@ -108,8 +109,3 @@ def _parse_hours(name: str, given: Any) -> tuple[float, float]:
 def _split_hours(span: tuple[float, float]) -> list[tuple[float, float]]:
     first, last = span
     return [span] if first < last else [(first, 24.0), (0.0, last)]
-
-
-def _within_sql(clock: str, first: float, last: float) -> str:
-    inside = " OR ".join(f"{clock} >= {a!r} AND {clock} < {b!r}" for a, b in _split_hours((first, last)))
-    return f"({inside})"

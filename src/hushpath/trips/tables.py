@@ -287,11 +287,6 @@ def _unquoted(field: str) -> str:
     return f"nullif(CASE WHEN {field} LIKE '\"%\"' THEN replace({field}[2:-2], '\"\"', '\"') ELSE {field} END, '')"
 
 
-def _json_layout(_: Path, needed: list[str]) -> tuple[str, ...]:
-    """Return the needed columns: lines declare none, and to look for them would let rows decide what is refused."""
-    return tuple(needed)
-
-
 def _json_table(needed: tuple[str, ...], folders: list[str], files: list[tuple[Path, Folders]]) -> Table:
     pointers = ", ".join(quote_text("/" + name.replace("~", "~0").replace("/", "~1")) for name in needed)
     line = quote_name(LINE)
@@ -354,7 +349,9 @@ def _decode_lines(lines: list[bytes | None]) -> Any:
 
 
 FORMATS: dict[str, tuple[Callable[[Path, list[str]], Any], Callable[[Any, list[str], Any], Table]]] = {
-    "parquet": (_parquet_layout, _parquet_table), "csv": (_csv_layout, _csv_table), "json": (_json_layout, _json_table),
+    "parquet": (_parquet_layout, _parquet_table), "csv": (_csv_layout, _csv_table),
+    # Lines of JSON declare no columns, and to look for them would let rows decide what is refused.
+    "json": (lambda _, needed: tuple(needed), _json_table),
 }  # fmt: skip
 
 
