@@ -18,7 +18,7 @@ import hushpath
 from hushpath.errors import HushpathError, NetworkError, OptionError
 from hushpath.network.topology import Topology
 from hushpath.trips import tables as trip_files
-from hushpath.trips.values import canonical_key, day, key, moment
+from hushpath.trips.values import canonical_key, day_sql, key_sql, moment_sql
 
 WAYS = [1001, 1002, 1003]
 COLUMNS = dict(person="who", day="day", edge="way_id", seconds="seconds")
@@ -452,7 +452,7 @@ def test_names_of_the_public_network_and_of_trips_have_one_rule():
     """Python canonicalises public names, the engine those of rows."""
     with trip_files.connection() as engine:
         for value in [*VALUES, *PERSONS_ONLY]:
-            found = engine.execute(f"SELECT {key('value', 'text')} FROM (SELECT ? AS value)", [value]).fetchone()[0]
+            found = engine.execute(f"SELECT {key_sql('value', 'text')} FROM (SELECT ? AS value)", [value]).fetchone()[0]
             assert found == (value if value in PERSONS_ONLY else canonical_key(value)), value
         assert not any(map(canonical_key, PERSONS_ONLY))
         for value in (0, 7, -7, 10**15 - 1):
@@ -462,13 +462,13 @@ def test_names_of_the_public_network_and_of_trips_have_one_rule():
                 ("text", str(value)),
                 ("text", f"{value}.0"),
             ):
-                text = f"SELECT {key('value', kind)} FROM (SELECT ? AS value)"
+                text = f"SELECT {key_sql('value', kind)} FROM (SELECT ? AS value)"
                 assert engine.execute(text, [given]).fetchone()[0] == canonical_key(value)
         for value in (7.5, 1e15, 2.0**53, -(2.0**60), float("nan"), float("inf")):
             assert (
-                engine.execute(f"SELECT {key('value', 'number')} FROM (SELECT ?::DOUBLE AS value)", [value]).fetchone()[
-                    0
-                ]
+                engine.execute(
+                    f"SELECT {key_sql('value', 'number')} FROM (SELECT ?::DOUBLE AS value)", [value]
+                ).fetchone()[0]
                 is None
             )
 
@@ -499,7 +499,8 @@ def test_moments_are_read_by_one_rule():
     ]
     with trip_files.connection() as engine:
         query = (
-            f"SELECT {moment('value', 'text')}, {day('value', 'text', dates_as_numbers=False)} FROM (SELECT ? AS value)"
+            f"SELECT {moment_sql('value', 'text')}, {day_sql('value', 'text', dates_as_numbers=False)} "
+            "FROM (SELECT ? AS value)"
         )
         for text, stamp in cases.items():
             found, date = engine.execute(query, [text]).fetchone()
