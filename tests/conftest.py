@@ -78,7 +78,7 @@ class NamedKeys:
 KEYS = NamedKeys()
 vector.os = SimpleNamespace(urandom=KEYS.urandom, getpid=os.getpid)
 if installed("opendp"):
-    from hushpath.noise.opendp_sampler import OpendpSampler
+    from hushpath.noise.samplers import OpendpSampler
 
     OPENDP_DRAW = OpendpSampler.draw
 

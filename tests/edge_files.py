@@ -15,12 +15,11 @@ import pytest
 from hushpath.errors import NetworkError
 from hushpath.io.readers import READERS, read_network
 
-WITHOUT_WEIGHTS = {"osrm"}  # readers of the public half only
 DIRECTED = {"sumo", "tntp"}  # formats whose every network is directed
 UNSPACED = {"tntp"}  # formats whose labels have no blanks in them
 FILES = [
     name + suffix + packed
-    for name in READERS if name not in WITHOUT_WEIGHTS
+    for name in READERS
     for suffix in READERS[name].suffixes for packed in ("", ".gz")
 ]  # fmt: skip
 

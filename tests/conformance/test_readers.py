@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from edge_files import DIRECTED, FILES, UNSPACED, WITHOUT_WEIGHTS, WRITERS, graph_of, written
+from edge_files import DIRECTED, FILES, UNSPACED, WRITERS, graph_of, written
 from scipy import sparse
 
 from hushpath.errors import NetworkError, OptionError
@@ -102,7 +102,7 @@ def test_the_same_network_whichever_way_it_comes_in(tmp_path, name, kind, direct
 
 
 def test_every_registered_reader_can_be_written():
-    known = set(WRITERS) | WITHOUT_WEIGHTS
+    known = set(WRITERS)
     assert known == set(READERS), "WRITERS in tests/edge_files.py and READERS must name the same formats"
     assert {name: reader.name for name, reader in READERS.items()} == {name: name for name in READERS}
     suffixes = [suffix for reader in READERS.values() for suffix in reader.suffixes]

@@ -280,7 +280,7 @@ def test_rows_that_share_one_long_text_are_not_held_together():
         def execute(self, query):
             return (fetched.append(1) or ("x" * 1000,) for _ in range(10**6))
 
-    package = SimpleNamespace(database=Database(), left=5000)
+    package = SimpleNamespace(database=Database(), size=5000)
     with pytest.raises(NetworkError, match="more rows or text"):
-        list(geopackage._Package._blocks(package, "edges", ["u"]))
+        geopackage._Package._select(package, "edges", {"u": "u"})
     assert len(fetched) <= 6

@@ -43,8 +43,8 @@ MAY_NAME = {
     "measurement.trip_totals.trip_totals": {STEP, EVALUATE},
     "noise.samplers.make_sampler": {"releasing/release.py"},
     "noise.vector.VectorSampler": set(),
-    "noise.opendp_sampler.OpendpSampler": set(),
-    "noise.simulated.simulated_noise": {SIMULATE, "estimator/base.py"},
+    "noise.samplers.OpendpSampler": set(),
+    "noise.samplers.simulated_noise": {SIMULATE, "estimator/base.py"},
 }
 # Which files may use methods of these names: they open private data, or draw secret noise.
 MAY_USE = {

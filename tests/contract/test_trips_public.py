@@ -101,7 +101,7 @@ SLOW = """
         open(begun, "w").close()
         while True:
             time.sleep(0.01)
-            yield trip_files._texts_of([b"x" * 1000] * 1000)
+            yield trip_files._decode_lines([b"x" * 1000] * 1000)
 
     trip_files._lines = slowly
     main()

@@ -58,7 +58,6 @@ FILES = {
     "gpkg": (".gpkg", package()),
     "sumo": (".net.xml", NET.encode()),
     "tntp": (".tntp", LINKS.encode()),
-    "osrm": (".osrm.csv", f"1,2,{SECRET}\n".encode()),
     # The weight is near where something else breaks.
     "csv, not UTF-8": (".csv", HEAD.encode() + b"b,\xff,1\n"),
     "csv, weight not UTF-8": (".csv", HEAD.encode().replace(b"7.77", b"7\xff.77")),

@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from edge_files import DIRECTED, WITHOUT_WEIGHTS, graph_of, written
+from edge_files import DIRECTED, graph_of, written
 from named_graphs import fitted
 from scipy import sparse
 from scipy.stats import spearmanr
@@ -95,7 +95,7 @@ def from_positions(_, nodes, edges, directed):
 
 
 BUILDERS = {
-    **{name: from_file(name + reader.suffixes[0]) for name, reader in READERS.items() if name not in WITHOUT_WEIGHTS},
+    **{name: from_file(name + reader.suffixes[0]) for name, reader in READERS.items()},
     "pandas": from_pandas, "networkx": from_networkx, "scipy coo": from_scipy("coo"), "build": from_positions,
 }  # fmt: skip
 

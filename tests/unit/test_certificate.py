@@ -72,7 +72,7 @@ def test_mu_is_rounded_up(monkeypatch):
     exposure = Exposure(1, np.ones(1, int), np.zeros(1, int), np.zeros(1, int))
     rng = np.random.default_rng(0)
     for cost in (0.5, *rng.uniform(1e-6, 50, 50).tolist()):
-        monkeypatch.setattr(certificate, "_worst_cost", lambda *_, cost=cost: (cost, 0))
+        monkeypatch.setattr(certificate, "_find_worst_cost", lambda *_, cost=cost: (cost, 0))
         certify(exposure, np.array([9]), Law.GAUSSIAN, 1, Budget(math.inf, 1e-6))
         assert 2 * Fraction(cost) <= Fraction(seen[-1]) ** 2 <= 2 * Fraction(cost) * (1 + Fraction(1, 2**50))
 
@@ -83,7 +83,7 @@ def test_two_parts_of_a_cost_are_added_upwards(monkeypatch):
     rng = np.random.default_rng(1)
     for one, other in rng.uniform(1e-3, 1, (50, 2)).tolist():
         answers = cycle([(9.0, 0), (one, 0), (other, 1)])  # joint, then the two parts
-        monkeypatch.setattr(certificate, "_highest", lambda *_, answers=answers: next(answers))
+        monkeypatch.setattr(certificate, "_find_highest_cost", lambda *_, answers=answers: next(answers))
         spent = certify(exposure, np.array([9, 9]), Law.GAUSSIAN, 5, Budget(math.inf, 0.0), 2).spent
         assert Fraction(spent) >= Fraction(one) + Fraction(other)
 

@@ -114,9 +114,9 @@ def test_orders_are_within_a_percent_of_the_best():
 def test_orders_do_not_depend_on_the_mathematical_library(monkeypatch):
     """A ledger that moves to another machine keeps its accountants: more of them would need more of delta."""
     budgets = [(0.1, 1e-9), (1.0, 1e-6), (3.0, 1e-6), (10.0, 0.01)]
-    before, log = [composition._accountant_for(*one).order for one in budgets], math.log
+    before, log = [composition._choose_accountant(*one).order for one in budgets], math.log
     monkeypatch.setattr(math, "log", lambda number: 1.01 * log(number))
-    assert [composition._accountant_for(*one).order for one in budgets] == before
+    assert [composition._choose_accountant(*one).order for one in budgets] == before
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
@@ -191,7 +191,7 @@ def test_fees_are_rounded_up(delta):
         for alpha in composition._ORDERS:
             a, d = Decimal(alpha), Decimal(delta)
             exact = -(a * d).ln() / (a - 1) + (1 - 1 / a).ln()
-            fee = Decimal(composition._fee(alpha, delta))
+            fee = Decimal(composition._compute_fee(alpha, delta))
             assert exact < fee < exact + Decimal(2.0**-38) * (1 + abs(exact) + a)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hushpath.errors import NetworkError
-from hushpath.network.labels import MAX_LABEL_LENGTH, PlainLabels, canonical_integer, clean_labels, plain_labels
+from hushpath.network.labels import MAX_LABEL_LENGTH, PlainLabels, clean_labels, is_canonical_integer, plain_labels
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_plain_labels_may_repeat():
 
 @pytest.mark.parametrize("text", ["0", "7", "-3", str(2**63 - 1), str(-(2**63)), "1234567890123456789"])
 def test_canonical_integers(text):
-    assert canonical_integer(text)
+    assert is_canonical_integer(text)
     assert str(int(text)) == text
 
 
@@ -74,7 +74,7 @@ def test_canonical_integers(text):
      "9" * 10_000],
 )  # fmt: skip
 def test_not_canonical_integers(text):
-    assert not canonical_integer(text)
+    assert not is_canonical_integer(text)
 
 
 def test_labels_that_were_looked_at_are_not_looked_at_again_but_may_not_be_doubled():

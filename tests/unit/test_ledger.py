@@ -21,7 +21,7 @@ import hushpath
 from hushpath import __version__
 from hushpath.errors import BudgetError, CannotError, FileFormatError, OptionError
 from hushpath.network.topology import Topology
-from hushpath.privacy import ledger_file
+from hushpath.privacy import ledger as ledger_module
 from hushpath.privacy.composition import Spending
 from hushpath.privacy.gaussian import gaussian_mu
 from hushpath.privacy.ledger import Ledger
@@ -355,7 +355,7 @@ def test_a_file_that_may_only_be_read_can_be_read(ledger):
         return raw_connect(address.replace("mode=rw", "mode=ro"), **more)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ledger_file.sqlite3, "connect", read_only)
+        patch.setattr(ledger_module.sqlite3, "connect", read_only)
         assert ledger.spent().epsilon == 0.5
         with pytest.raises(CannotError, match="readonly"):
             ledger.charge(pure(0.5))
@@ -393,7 +393,7 @@ def test_a_charge_waits_for_another_and_sees_it(ledger):
 
 
 def test_who_waits_too_long_is_told(ledger, monkeypatch):
-    monkeypatch.setattr(ledger_file, "PATIENCE", 0.1)
+    monkeypatch.setattr(ledger_module, "PATIENCE", 0.1)
     other = sqlite3.connect(ledger.path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     with pytest.raises(CannotError, match="in use by another process"):
@@ -403,9 +403,9 @@ def test_who_waits_too_long_is_told(ledger, monkeypatch):
 
 def test_a_charge_is_on_the_disk_when_it_is_made(ledger):
     """The journal is deleted to commit, and the folder flushed: the last commit is not lost with the power."""
-    with ledger_file.transaction(ledger.path, write=True) as connection:
-        assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
-        assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    with ledger_module.transaction(ledger.path, write=True) as content:
+        assert content.connection.execute("PRAGMA synchronous").fetchone() == (3,)
+        assert content.connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
     raw(ledger, "PRAGMA journal_mode = WAL")
     number = ledger.charge(pure(0.5))
     assert sorted(one.name for one in ledger.path.parent.iterdir()) == ["a.ledger"]
@@ -416,7 +416,7 @@ def test_a_charge_is_on_the_disk_when_it_is_made(ledger):
 
 def test_no_charge_goes_into_a_log_that_another_program_keeps(ledger, monkeypatch):
     """A copy of the ledger without that log would forget it."""
-    monkeypatch.setattr(ledger_file, "PATIENCE", 0.1)
+    monkeypatch.setattr(ledger_module, "PATIENCE", 0.1)
     other = sqlite3.connect(ledger.path, isolation_level=None)
     other.execute("PRAGMA journal_mode = WAL")
     other.execute("SELECT * FROM charge").fetchall()

@@ -10,13 +10,15 @@ import pytest
 from scipy import sparse
 
 from hushpath.errors import HushpathWarning, NetworkError, OptionError
-from hushpath.network.columns import numbers
+from hushpath.network.columns import parse_numbers
 from hushpath.network.network import Network
-from hushpath.network.table import choose_columns
+from hushpath.network.public_rows import WantedColumns, choose_columns
 
 NOWHERE = [math.nan, math.nan]
 
 SECRET = 98765.25
+
+WANTED = WantedColumns("it", ["weight"])
 
 
 def edges_of(net):
@@ -254,7 +256,7 @@ def test_pandas_weights_of_any_numeric_type(dtype):
 
 def test_text_weights_are_read_to_the_last_bit():
     values = np.random.default_rng(0).random(2000) * 10.0 ** np.arange(-20, 20).repeat(50)
-    assert numbers([repr(float(v)) for v in values], "x").tolist() == values.tolist()
+    assert parse_numbers([repr(float(v)) for v in values], "x").tolist() == values.tolist()
 
 
 @pytest.mark.parametrize(
@@ -356,11 +358,14 @@ def test_a_place_may_be_unknown(nodes):
 
 def test_a_table_without_a_header_does_not_show_its_first_row():
     refused(
-        lambda: choose_columns(["a", "b", "98765.25"], "it", ["weight"]),
+        lambda: choose_columns(["a", "b", "98765.25"], WANTED),
         "does its first line name the columns",
     )
-    refused(lambda: choose_columns(["17", "nan", "inf"], "it", ["weight"]), "does its first line name the columns")
-    refused(lambda: choose_columns(["a", "b"], "it", ["weight"]), "it has: 'a', 'b'$")
+    refused(
+        lambda: choose_columns(["17", "nan", "inf"], WANTED),
+        "does its first line name the columns",
+    )
+    refused(lambda: choose_columns(["a", "b"], WANTED), "it has: 'a', 'b'$")
 
 
 # --- build ------------------------------------------------------------------------------------------------

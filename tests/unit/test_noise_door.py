@@ -15,7 +15,8 @@ import pytest
 
 import hushpath.noise
 from hushpath.errors import CannotError, OptionError
-from hushpath.noise import MAX_SCALE, OPENDP_LIMIT, Law, make_sampler, simulation
+from hushpath.noise import MAX_SCALE, Law, make_sampler, simulation
+from hushpath.noise.samplers import OPENDP_LIMIT
 from hushpath.noise.vector import Keystream, VectorSampler
 
 # The likeliest false alarm: two of 100 draws of scale 2**40 are equal, 4950 / 2**41.
@@ -157,10 +158,10 @@ def test_nothing_of_an_opendp_sampler_is_worth_copying():
 @pytest.mark.parametrize("law", list(Law))
 def test_opendp_clamps_noise_at_the_ends_of_64_bits(law):
     """What docs/proofs/noise.md relies on, shown at a scale we never allow.  False alarm: 0.94**400 < 1e-10."""
-    from hushpath.noise.opendp_sampler import _measurement
+    from hushpath.noise.samplers import _make_measurement
 
     scale = 2**62 if law is Law.LAPLACE else 2**63
-    noise = np.asarray(_measurement(law, scale)(np.zeros(400, np.int64)))
+    noise = np.asarray(_make_measurement(law, scale)(np.zeros(400, np.int64)))
     ends = np.iinfo(np.int64)
     assert noise.dtype == np.int64
     assert (noise == ends.max).sum() >= 1

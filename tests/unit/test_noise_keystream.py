@@ -8,7 +8,7 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from hushpath.noise import vector as keystream
-from hushpath.noise.vector import Keystream, seed_key
+from hushpath.noise.vector import Keystream, derive_key
 
 pytestmark = pytest.mark.noise(rate=1e-12)  # two streams agree in four words with probability 2**-256
 
@@ -21,7 +21,7 @@ def aes_of_zeros(key, words):
 
 
 def test_the_words_are_aes_in_counter_mode_of_zeros():
-    assert np.array_equal(Keystream(seed=5).read(10_001), aes_of_zeros(seed_key(5), 10_001))
+    assert np.array_equal(Keystream(seed=5).read(10_001), aes_of_zeros(derive_key(5), 10_001))
 
 
 def test_an_unseeded_stream_is_keyed_by_32_bytes_of_the_operating_system(monkeypatch):
@@ -38,8 +38,8 @@ def test_reading_sizes_do_not_matter():
 
 def test_seeds_name_keys():
     seeds = [0, 1, -1, 10**40]
-    assert len({seed_key(seed) for seed in seeds}) == len(seeds)
-    assert all(len(seed_key(seed)) == 32 for seed in seeds)
+    assert len({derive_key(seed) for seed in seeds}) == len(seeds)
+    assert all(len(derive_key(seed)) == 32 for seed in seeds)
 
 
 def test_only_an_unseeded_stream_is_secret():

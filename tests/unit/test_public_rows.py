@@ -46,18 +46,11 @@ def write_geopackage(path, table):
         database.commit()
 
 
-def write_osrm(path, table):
-    ids = {name: 1000 + i for i, name in enumerate(sorted({*table["source"], *table["target"]}))}
-    lines = [f"{ids[a]},{ids[b]},{w}" for a, b, w in table.itertuples(index=False)]
-    path.write_text("\n".join(lines) + "\n")
-
-
 TABLES = {
     "rides.csv": lambda path, table: table.to_csv(path, index=False),
     "rides.tsv": lambda path, table: table.to_csv(path, index=False, sep="\t"),
     "rides.parquet": lambda path, table: table.to_parquet(path),
     "rides.gpkg": write_geopackage,
-    "rides.osrm.csv": write_osrm,
 }
 
 
@@ -108,8 +101,7 @@ def refused(call, *options):
 @pytest.mark.parametrize("name", TABLES)
 def test_a_file_of_rides_is_not_a_network(tmp_path, name, directed):
     TABLES[name](tmp_path / name, RIDES)
-    readers = [read_topology] if "osrm" in name else [read_topology, read_network]
-    for read in readers:
+    for read in (read_topology, read_network):
         message = refused(
             lambda read=read: read(tmp_path / name, directed=directed), "release-trips", "--parallel-edges"
         )

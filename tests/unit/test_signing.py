@@ -33,7 +33,7 @@ def folder(tmp_path, monkeypatch, made):
 
 
 def mark_of(path):
-    return keys.fingerprint(keys.public_key(path))
+    return keys.fingerprint(keys.read_public_key(path))
 
 
 def refused(match, **more):
@@ -66,7 +66,7 @@ def test_the_message_is_the_context_the_digest_of_the_whole_file_and_its_name(fo
     for other in (data, digest, context + digest, context + digest + b"other.hush"):
         with pytest.raises(InvalidSignature):
             key.verify(signature, other)
-    assert signing.verified_digest("roads.hush", "me.pub") == hashlib.sha256(data).hexdigest()
+    assert signing.verify_signature("roads.hush", "me.pub") == hashlib.sha256(data).hexdigest()
 
 
 def test_every_changed_byte_is_noticed(folder):
@@ -315,7 +315,7 @@ def test_no_untyped_error_from_random_signature_files(folder):
             edited[at] = rng.integers(0, 256)
         (folder / "roads.hush.sig").write_bytes(bytes(edited))
         try:
-            signing.verified_digest("roads.hush", "me.pub")
+            signing.verify_signature("roads.hush", "me.pub")
         except HushpathError:
             refusals += 1
     assert refusals > 250

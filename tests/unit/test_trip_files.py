@@ -376,7 +376,7 @@ def test_the_order_of_equal_times_depends_on_nothing_else():
     assert all(np.array_equal(found[0], other) for other in found[1:])
 
 
-LISTS = dict(person="who", day="day", nodes="nodes", durations="took")
+LISTS = dict(person="who", day="day", nodes="nodes", seconds="took")
 STRANGE_LISTS = [
     (None, [1.0]), ([], []), (["a"], []), (["a", "b"], None), (["a", "b", "c"], [9.0]), (["a", "b"], [9.0] * 50),
     (["a", None, "b"], [9.0, 9.0]), (["a", "b"], [np.nan]), (["a", "b", "c"], [np.inf, -np.inf]), ("[broken", "[1"),

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from hushpath.trips import tables as trip_files
-from hushpath.trips.values import clock, day, items, key, moment, number
+from hushpath.trips.values import clock_sql, day_sql, key_sql, list_sql, moment_sql, number_sql
 
 
 def series(values, kind=None):
@@ -44,10 +44,11 @@ SERIES = {
 
 def canonical(column):
     """What every rule that may read a column makes of its values."""
-    kind, values = trip_files._of_series(column)
-    rules = [rule("x", kind) for rule in (key, number, moment, clock)] + [day("x", kind, dates_as_numbers=False)]
-    listed, item = items("x", kind)
-    rules += [f"[{rule('y', item)} for y in {listed}]" for rule in (key, clock)]
+    kind, values = trip_files._convert_series(column)
+    rules = [rule("x", kind) for rule in (key_sql, number_sql, moment_sql, clock_sql)]
+    rules.append(day_sql("x", kind, dates_as_numbers=False))
+    listed, item = list_sql("x", kind)
+    rules += [f"[{rule('y', item)} for y in {listed}]" for rule in (key_sql, clock_sql)]
     with trip_files.connection() as engine:
         engine.register("given", pa.table({"x": values, "i": range(len(column))}))
         return engine.execute(f"SELECT {', '.join(rules)} FROM given ORDER BY i").fetchall()

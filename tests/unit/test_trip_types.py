@@ -18,7 +18,7 @@ import hushpath
 from hushpath.errors import HushpathError, NetworkError, OptionError
 from hushpath.network.topology import Topology
 from hushpath.trips import tables as trip_files
-from hushpath.trips.values import canonical_key, day, key, moment
+from hushpath.trips.values import canonical_key, day_sql, key_sql, moment_sql
 
 WAYS = [1001, 1002, 1003]
 COLUMNS = dict(person="who", day="day", edge="way_id", seconds="seconds")
@@ -156,15 +156,15 @@ def test_values_too_long_for_one_array_stop_nothing(kind, monkeypatch):
     wanted = totals(read(rows))
     table = pa.table(more(rows, who="x" * 100).astype({"who": str}))
     table = table.set_column(0, "who", table.column("who").combine_chunks().cast(kind))
-    sizes, plain = [], trip_files.plain
+    sizes, convert_array = [], trip_files.convert_array
 
     def limited(array, kind):
         sizes.append(len(array))
         if kind == "text" and "x" * 100 in array.to_pylist() and len(array) >= limit:
             raise pa.ArrowInvalid("overflowed")
-        return plain(array, kind)
+        return convert_array(array, kind)
 
-    monkeypatch.setattr(trip_files, "plain", limited)
+    monkeypatch.setattr(trip_files, "convert_array", limited)
     limit = 1
     assert np.array_equal(totals(read(table)), wanted)
     limit = 8
@@ -452,7 +452,7 @@ def test_names_of_the_public_network_and_of_trips_have_one_rule():
     """Python canonicalises public names, the engine those of rows."""
     with trip_files.connection() as engine:
         for value in [*VALUES, *PERSONS_ONLY]:
-            found = engine.execute(f"SELECT {key('value', 'text')} FROM (SELECT ? AS value)", [value]).fetchone()[0]
+            found = engine.execute(f"SELECT {key_sql('value', 'text')} FROM (SELECT ? AS value)", [value]).fetchone()[0]
             assert found == (value if value in PERSONS_ONLY else canonical_key(value)), value
         assert not any(map(canonical_key, PERSONS_ONLY))
         for value in (0, 7, -7, 10**15 - 1):
@@ -462,13 +462,13 @@ def test_names_of_the_public_network_and_of_trips_have_one_rule():
                 ("text", str(value)),
                 ("text", f"{value}.0"),
             ):
-                text = f"SELECT {key('value', kind)} FROM (SELECT ? AS value)"
+                text = f"SELECT {key_sql('value', kind)} FROM (SELECT ? AS value)"
                 assert engine.execute(text, [given]).fetchone()[0] == canonical_key(value)
         for value in (7.5, 1e15, 2.0**53, -(2.0**60), float("nan"), float("inf")):
             assert (
-                engine.execute(f"SELECT {key('value', 'number')} FROM (SELECT ?::DOUBLE AS value)", [value]).fetchone()[
-                    0
-                ]
+                engine.execute(
+                    f"SELECT {key_sql('value', 'number')} FROM (SELECT ?::DOUBLE AS value)", [value]
+                ).fetchone()[0]
                 is None
             )
 
@@ -499,7 +499,8 @@ def test_moments_are_read_by_one_rule():
     ]
     with trip_files.connection() as engine:
         query = (
-            f"SELECT {moment('value', 'text')}, {day('value', 'text', dates_as_numbers=False)} FROM (SELECT ? AS value)"
+            f"SELECT {moment_sql('value', 'text')}, {day_sql('value', 'text', dates_as_numbers=False)} "
+            "FROM (SELECT ? AS value)"
         )
         for text, stamp in cases.items():
             found, date = engine.execute(query, [text]).fetchone()

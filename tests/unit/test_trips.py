@@ -145,13 +145,13 @@ def test_every_file_and_every_shape_says_the_same(tmp_path):
     texts.to_csv(tmp_path / "lists.csv", index=False)
     lists.to_parquet(tmp_path / "lists.parquet")
     assert np.array_equal(
-        totals(hushpath.read_trips(lists, topology, **key, nodes="nodes", durations="durations")), wanted
+        totals(hushpath.read_trips(lists, topology, **key, nodes="nodes", seconds="durations")), wanted
     )
     for given in ("lists.csv", "lists.parquet"):
-        read = hushpath.read_trips(tmp_path / given, topology, **key, nodes="nodes", durations="durations")
+        read = hushpath.read_trips(tmp_path / given, topology, **key, nodes="nodes", seconds="durations")
         assert np.array_equal(totals(read), wanted), given
     near = [
-        hushpath.read_trips(lists, topology, **key, nodes="nodes", times="times"),
+        hushpath.read_trips(lists, topology, **key, nodes="nodes", time="times"),
         hushpath.read_trips(visits(rows), topology, **key, node="nodes", time="times"),
         hushpath.read_trips(
             visits(rows).assign(times=lambda v: pd.to_datetime(v.times, unit="s")),
@@ -329,7 +329,7 @@ def test_max_edges_keeps_an_even_choice_that_the_coin_decides():
         ({"edge": ("from", "to")}, "shape"),
         ({"edge": ("a", "b", "c"), "seconds": "seconds"}, "shape"),
         ({"node": "from", "time": "clock"}, "`trip`"),
-        ({"nodes": "from", "times": "clock", "durations": "seconds"}, "shape"),
+        ({"nodes": "from", "time": "clock", "seconds": "seconds"}, "shape"),
         ({"edge": ("from", "to"), "seconds": "second"}, "'second'"),
         ({"edge": ("from", "to"), "seconds": "seconds", "period": "when"}, "`periods`"),
         ({"edge": ("from", "to"), "seconds": "seconds", "person": 3}, "columns"),

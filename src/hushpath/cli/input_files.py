@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..errors import InputError
-from ..io.readers.base import decoded
-from ..io.readers.edge_lists import text_rows
+from ..io.readers.base import decode_file
+from ..io.readers.edge_lists import read_text_rows
 
 
 def read_labels(path: Path) -> list[str]:
     """Return one label per non-empty line."""
-    lines = decoded(path, lambda raw: raw.read().decode("utf-8-sig")).splitlines()
+    lines = decode_file(path, lambda raw: raw.read().decode("utf-8-sig")).splitlines()
     labels = [line.strip() for line in lines if line.strip()]
     if not labels:
         raise InputError(f"{path} has no node")
@@ -20,7 +20,7 @@ def read_labels(path: Path) -> list[str]:
 
 def read_pairs(path: Path) -> list[tuple[str, str]]:
     """Return the columns ``source`` and ``target`` of a CSV file."""
-    header, *rows = decoded(path, lambda raw: list(text_rows(raw, str(path))))
+    header, *rows = decode_file(path, lambda raw: list(read_text_rows(raw, str(path))))
     if not rows or not {"source", "target"} <= set(header):
         raise InputError(f"{path} must be a CSV file with columns source, target and at least one row")
     pairs = []

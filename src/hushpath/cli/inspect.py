@@ -29,7 +29,7 @@ def command(
     from ..decoder.registry import decoders_for
     from ..errors import OptionError
     from ..estimator.registry import estimators_for
-    from ..io.signing import fingerprint, public_key, signature_path
+    from ..io.signing import fingerprint, read_public_key, signature_path
     from ..published.release import load
 
     c.check_inputs(release)
@@ -40,7 +40,7 @@ def command(
         c.print_marking(rel.statement)
         print(rel.statement.specification, end="")
         return
-    beside, signer = signature_path(release), fingerprint(public_key(verify)) if verify else None
+    beside, signer = signature_path(release), fingerprint(read_public_key(verify)) if verify else None
     strategy = rel.measurements.strategy
     unit = rel.statement.unit
     days = unit.as_dict().get("days")

@@ -14,10 +14,10 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Make an Ed25519 key pair for `release --sign` and `inspect --verify`."""
-    from ..io.signing import fingerprint, make_keys, public_key
+    from ..io.signing import fingerprint, make_keys, read_public_key
 
     private, public = make_keys(name)
-    mark = fingerprint(public_key(public))
+    mark = fingerprint(read_public_key(public))
     if json:
         c.print_json({"secret_key": str(private), "public_key": str(public), "fingerprint": mark})
     else:

@@ -13,8 +13,7 @@ from .messages import one_line
 
 if TYPE_CHECKING:
     from ..days import DateRange
-    from ..privacy.ledger import Ledger
-    from ..privacy.ledger_file import Charge, Dataset
+    from ..privacy.ledger import Charge, Dataset, Ledger
 
 app = typer.Typer(help="Budgets and charges of data sets.", no_args_is_help=True)
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger file, e.g. city.ledger.")]

@@ -123,8 +123,6 @@ FLAGS: dict[str, Flag] = {
     "--node": Flag("trips", "node"),
     "--time": Flag("trips", "time"),
     "--node-lists": Flag("trips", "nodes"),
-    "--time-lists": Flag("trips", "times"),
-    "--durations": Flag("trips", "durations"),
     "--period-column": Flag("trips", "period"),
     "--periods": Flag("trips", "periods", periods),
     "--low": Flag("trips", "low", _number_or_column, panel=PROMISE),
@@ -158,8 +156,7 @@ READ = (
 )  # fmt: skip
 PRIVATE_WEIGHTS = ("--weight", "--edge-data", "--edge-interval")
 PRIVATE_TRIPS = (
-    "--person", "--day", "--trip", "--edge", "--seconds", "--node", "--time", "--node-lists", "--time-lists",
-    "--durations", "--period-column",
+    "--person", "--day", "--trip", "--edge", "--seconds", "--node", "--time", "--node-lists", "--period-column",
 )  # fmt: skip
 BUDGET = ("--epsilon", "--delta", "--noise")
 WEIGHT_PROMISE = (

@@ -61,7 +61,7 @@ def _release(
     spec: ReleaseSpec, given: Path, out: Path, sign: Path | None, *, force: bool, json: bool, **how: Any
 ) -> None:
     from ..errors import OptionError
-    from ..io.signing import private_key, signature_path
+    from ..io.signing import read_private_key, signature_path
     from ..progress import shown
 
     inputs = [given, *c.spec_files(spec), sign]
@@ -69,7 +69,7 @@ def _release(
     c.check_output(out, *inputs)
     if sign is not None:
         c.check_output(signature_path(out), *inputs)
-        private_key(sign)  # a wrong key is an error before the data are opened
+        read_private_key(sign)  # a wrong key is an error before the data are opened
     if out.exists() and not force:
         raise OptionError(
             f"{out} exists. Releasing the same data again spends the budget again, even if this file is replaced: "

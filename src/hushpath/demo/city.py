@@ -21,7 +21,7 @@ from ..extras import library
 from ..network.network import Network
 from ..network.private_weights import PrivateWeights
 from ..network.topology import Topology
-from ..trips.periods import quoted
+from ..trips.periods import quote_text
 from ..trips.tables import connection, register_arrays
 from ..trips.trips import Trips, read_trips
 from .people import DAYS, PERIODS, Roads, Town, simulate_people
@@ -135,7 +135,7 @@ class City:
         _write_csv(paths["nodes"], {"node": labels, "x": streets.places[:, 0], "y": streets.places[:, 1]})
         with connection() as engine:  # writes Parquet without further libraries
             register_arrays(engine, "passes", self._columns)
-            engine.execute(f"COPY passes TO {quoted(str(paths['trips']))} (FORMAT parquet)")
+            engine.execute(f"COPY passes TO {quote_text(str(paths['trips']))} (FORMAT parquet)")
         return paths
 
 

@@ -50,17 +50,10 @@ class Container:
 
     path: Path
     header_text: str
+    header: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
     claimed_digest: str
     opened: os.stat_result
-
-    @property
-    def header(self) -> dict[str, Any]:
-        """The header as a dict."""
-        header = _json(self.header_text, self.path)
-        if not isinstance(header, dict):
-            _damaged(self.path)
-        return header
 
     def check_digest(self) -> None:
         """Raise ``FileFormatError`` if the digest does not match the content."""
@@ -69,7 +62,7 @@ class Container:
 
 
 def write(path: str | os.PathLike[str], kind: str, version: int, header: Mapping[str, Any], arrays: Arrays) -> str:
-    """Write a file atomically and return its digest."""
+    """Write ``header`` and ``arrays`` to ``path`` atomically, as this ``kind`` and ``version``; return the digest."""
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
@@ -100,7 +93,10 @@ def contiguous(arrays: Arrays) -> dict[str, NDArray[Any]]:
 def read(
     path: str | os.PathLike[str], kind: str, version: int, *, mapped: bool = False, sha256: str | None = None
 ) -> Container:
-    """Read or map a file of one kind and version, with this SHA-256 if given; the caller calls ``check_digest``."""
+    """Read the file at ``path``, which must have this ``kind``, ``version`` and, if given, ``sha256``.
+
+    It is ``mapped`` into memory if asked.  The caller calls ``check_digest``.
+    """
     path = Path(path)
     if not path.is_file():
         raise FileFormatError(f"{path}: file not found")
@@ -116,114 +112,107 @@ def read(
                 content = np.frombuffer(data, np.uint8)
     except OSError as error:
         raise CannotError(f"cannot read {path}: {error.strerror or error}") from None
-    return _parsed(content, path, kind, version, opened)
+    try:
+        return _parse_file(content, path, kind, version, opened)
+    except ValueError:
+        raise FileFormatError(f"{path} is damaged, cut short or not a hushpath release or index") from None
 
 
-def _parsed(content: NDArray[np.uint8], path: Path, kind: str, version: int, opened: os.stat_result) -> Container:
-    """Return the parts of a file, each checked to lie inside it."""
+def _parse_file(content: NDArray[np.uint8], path: Path, kind: str, version: int, opened: os.stat_result) -> Container:
+    """Return the parts of ``content``, each checked to lie inside it; ``ValueError`` if it is damaged.
+
+    ``path`` and ``opened`` are those of the file, which must be of this ``kind`` and ``version``.
+    """
     size = len(content)
     length = int.from_bytes(content[:8].tobytes(), "little")
     if size < 8 or length % 8 or not 2 <= length <= min(size - 8, LARGEST_HEADER):  # arrays lie on words
-        _damaged(path)
-    head = _json(content[8 : 8 + length].tobytes(), path)
-    if not isinstance(head, dict):
-        _damaged(path)
+        raise ValueError
+    head = _parse_object(content[8 : 8 + length].tobytes())
     metadata = head.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not isinstance(metadata.get("hushpath"), str):
         raise FileFormatError(f"{path} is not a {kind.replace('-', ' ')}")
-    label = _json(metadata["hushpath"], path)
-    if not isinstance(label, dict) or label.get("format") != kind:
+    label = _parse_object(metadata["hushpath"])
+    if label.get("format") != kind:
         raise FileFormatError(f"{path} is not a {kind.replace('-', ' ')}")
     if type(label.get("version")) is not int:
-        _damaged(path)
+        raise ValueError
     if label["version"] != version:
         raise FileFormatError(f"{path} has format {str(label['version'])[:9]}; this hushpath reads format {version}")
-    texts = label.get("header"), label.get("digest")
-    if set(label) != {"format", "version", "header", "digest"} or not all(isinstance(text, str) for text in texts):
-        _damaged(path)
-    views = _views(content[8 + length :], head, path)
-    return Container(path, texts[0], views, texts[1], opened)  # type: ignore[arg-type]
+    text, claimed = label.get("header"), label.get("digest")
+    if set(label) != {"format", "version", "header", "digest"} or not isinstance(text, str) or type(claimed) is not str:
+        raise ValueError
+    return Container(path, text, _parse_object(text), _view_arrays(content[8 + length :], head), claimed, opened)
 
 
-def _views(data: NDArray[np.uint8], facts: dict[str, Any], path: Path) -> dict[str, NDArray[Any]]:
-    """Return views of the arrays; together they cover the data without gap or overlap."""
+def _view_arrays(data: NDArray[np.uint8], facts: dict[str, Any]) -> dict[str, NDArray[Any]]:
+    """Return views of the arrays; together they cover the data without gap or overlap, else ``ValueError``."""
     if len(facts) > MOST_ARRAYS:
-        _damaged(path)
+        raise ValueError
     views, spans = {}, []
     for name, fact in facts.items():
         if not isinstance(fact, dict) or set(fact) != {"dtype", "shape", "data_offsets"}:
-            _damaged(path)
+            raise ValueError
         kind, shape, offsets = fact["dtype"], fact["shape"], fact["data_offsets"]
-        if not isinstance(kind, str) or kind not in TYPES or not _sizes(shape, 1, 2) or not _sizes(offsets, 2, 2):
-            _damaged(path)
+        known = isinstance(kind, str) and kind in TYPES
+        if not known or not _are_sizes(shape, 1, 2) or not _are_sizes(offsets, 2, 2):
+            raise ValueError
         (begin, end), width = offsets, TYPES[kind].itemsize
         if not begin <= end <= len(data) or math.prod(shape) * width != end - begin or begin % width:
-            _damaged(path)
+            raise ValueError
         if kind == "BOOL" and (data[begin:end] > 1).any():
-            _damaged(path)
+            raise ValueError
         views[name] = data[begin:end].view(TYPES[kind]).reshape(shape)
         spans.append((begin, end))
     spans.sort()  # of several arrays that begin together, all but the last are empty
     if [begin for begin, _ in spans] + [len(data)] != [0] + [end for _, end in spans]:
-        _damaged(path)
+        raise ValueError
     return views
 
 
-def _sizes(values: Any, least: int, most: int) -> bool:
+def _are_sizes(values: Any, least: int, most: int) -> bool:
     """Return whether this is a list of ``least`` to ``most`` sizes."""
     fits = isinstance(values, list) and least <= len(values) <= most
     return fits and all(type(value) is int and 0 <= value < 2**62 for value in values)
 
 
-def strict_json(text: str | bytes) -> Any:
+def parse_strict_json(text: str | bytes) -> Any:
     """Parse JSON without NaN, infinity and repeated keys, which parsers read differently; else ``ValueError``."""
     try:
-        return json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_distinct)
+        return json.loads(text, parse_constant=_refuse, parse_float=_parse_finite, object_pairs_hook=_make_dict)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
 
-def _json(text: str | bytes, path: Path) -> Any:
-    try:
-        return strict_json(text)
-    except ValueError:  # UnicodeDecodeError and JSONDecodeError are ValueErrors
-        _damaged(path)
+def _parse_object(text: str | bytes) -> dict[str, Any]:
+    found = parse_strict_json(text)
+    return found if isinstance(found, dict) else _refuse("not an object")
 
 
 def _refuse(word: str) -> NoReturn:
     raise ValueError(word)
 
 
-def _finite(digits: str) -> float:
+def _parse_finite(digits: str) -> float:
     value = float(digits)
     return value if math.isfinite(value) else _refuse(digits)
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(pairs)) < len(pairs):
-        _refuse("a repeated key")
-    return dict(pairs)
-
-
-def _damaged(path: Path) -> NoReturn:
-    raise FileFormatError(f"{path} is damaged, cut short or not a hushpath release or index")
+def _make_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    return dict(pairs) if len(dict(pairs)) == len(pairs) else _refuse("a repeated key")
 
 
 def digest(header: str, arrays: Arrays) -> str:
-    """SHA-256 over the header and, by name, each array's name, type, shape and the SHA-256 of each of its pieces."""
+    """Return SHA-256 over the header and, by name, each array's name, type, shape and the SHA-256 of its pieces."""
     sha = hashlib.sha256(header.encode())
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
         for name in sorted(arrays):
             array = arrays[name]
             raw = array.reshape(-1).view(np.uint8) if array.size else np.empty(0, np.uint8)
             sha.update(f"\n{name} {array.dtype.str} {array.shape}\n".encode())
-            for piece in pool.map(_sha256, (raw[at : at + PIECE] for at in range(0, len(raw), PIECE))):
-                sha.update(piece)
+            pieces = (raw[at : at + PIECE].data for at in range(0, len(raw), PIECE))
+            for piece in pool.map(hashlib.sha256, pieces):
+                sha.update(piece.digest())
     return sha.hexdigest()
-
-
-def _sha256(raw: NDArray[np.uint8]) -> bytes:
-    return hashlib.sha256(raw.data).digest()
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """Ed25519 keys in PEM files, and detached signatures: ``roads.hush.sig`` beside ``roads.hush``.
 
-The digest inside a release finds damage, not malice: whoever changes the file computes it again.  A signature says that
-the holder of a key published exactly these bytes, not that the noise was drawn honestly.  Signed are a context string,
+The digest inside a release finds damage, not malice: an attacker computes it again.  A signature says that the holder
+of a key published exactly these bytes, not that the noise was drawn honestly.  Signed are a context string,
 the SHA-256 of the whole file and its name: a signature means nothing elsewhere, and last month's file does not pass for
 this month's once it is renamed.
 
@@ -20,10 +20,10 @@ import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import CannotError, FileFormatError, InputError, OptionError
-from .container import replacing, strict_json
+from .container import parse_strict_json, replacing
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -56,23 +56,17 @@ def make_keys(name: PathLike) -> tuple[Path, Path]:
     return private, public
 
 
-def private_key(path: PathLike) -> Ed25519PrivateKey:
+def read_private_key(path: PathLike) -> Ed25519PrivateKey:
     """Read a private key; it must be Ed25519 and readable by this user only."""
-    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-    text, status = _read(path, LARGEST_KEY, OptionError)
+    text, status = _read_file(path, LARGEST_KEY, OptionError)
     if b"PUBLIC KEY-----" in text:
         raise OptionError(f"{path} is a public key; pass the private one to sign")
     if b"ENCRYPTED" in text:
         raise OptionError(f"{path} is locked with a password; unlock a copy first: openssl pkey -in {path} -out COPY")
-    try:
-        key = load_pem_private_key(text, None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise OptionError(f"{path} is not a private key in PEM form; make one with: hushpath keygen NAME") from None
-    if not isinstance(key, Ed25519PrivateKey):
-        raise OptionError(f"{path} holds a key of another kind than Ed25519; make one with: hushpath keygen NAME")
+    key: Ed25519PrivateKey = _load_key(path, "private", Ed25519PrivateKey, lambda: load_pem_private_key(text, None))
     if status.st_uid != os.geteuid():
         raise OptionError(f"{path} belongs to another user (number {status.st_uid}); sign with a key of your own")
     if status.st_mode & 0o077:
@@ -81,38 +75,42 @@ def private_key(path: PathLike) -> Ed25519PrivateKey:
     return key
 
 
-def public_key(path: PathLike) -> Ed25519PublicKey:
+def read_public_key(path: PathLike) -> Ed25519PublicKey:
     """Read a public key."""
-    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-    text = small_file(path, LARGEST_KEY, OptionError)
+    text, _ = _read_file(path, LARGEST_KEY, OptionError)
     if b"PRIVATE KEY-----" in text:
         raise OptionError(f"{path} is a private key, which should stay secret; pass the public one to verify")
+    return cast("Ed25519PublicKey", _load_key(path, "public", Ed25519PublicKey, lambda: load_pem_public_key(text)))
+
+
+def _load_key(path: PathLike, name: str, kind: type, load: Callable[[], Any]) -> Any:
+    """Return the key of this ``kind`` that ``load`` makes of the file at ``path``; messages call it ``name``."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+
     try:
-        key = load_pem_public_key(text)
+        key = load()
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise OptionError(f"{path} is not a public key in PEM form") from None
-    if not isinstance(key, Ed25519PublicKey):
-        raise OptionError(f"{path} holds a key of another kind than Ed25519")
+        raise OptionError(f"{path} is not a {name} key in PEM form; make keys with: hushpath keygen NAME") from None
+    if not isinstance(key, kind):
+        raise OptionError(f"{path} holds a key of another kind than Ed25519; make keys with: hushpath keygen NAME")
     return key
 
 
 def fingerprint(key: Ed25519PublicKey) -> str:
-    """SHA-256 of a public key in DER form, in hexadecimal: what publishers print and readers compare."""
+    """Return the SHA-256 of a public key in DER form, in hexadecimal: what publishers print and readers compare."""
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
     return hashlib.sha256(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).hexdigest()
 
 
-def small_file(path: PathLike, most: int, problem: type[InputError]) -> bytes:
-    """Return the bytes of a small regular file; reading a pipe or a device could wait for ever."""
-    return _read(path, most, problem)[0]
+def _read_file(path: PathLike, most: int, problem: type[InputError]) -> tuple[bytes, os.stat_result]:
+    """Return the bytes of a small regular file and the status of that very file.
 
-
-def _read(path: PathLike, most: int, problem: type[InputError]) -> tuple[bytes, os.stat_result]:
-    """Return the bytes of a small regular file and the status of that very file."""
+    Reading a pipe or a device could block forever.
+    """
     try:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
             status = os.fstat(file.fileno())
@@ -164,7 +162,7 @@ def write_signed(path: PathLike, key: PathLike, write: Callable[[Path], object])
 
     The signature is written first and removed if the file fails: an older file at this path is then unsigned.
     """
-    private, beside = private_key(key), signature_path(path)
+    private, beside = read_private_key(key), signature_path(path)
     if beside.is_dir():
         raise CannotError(f"cannot write {beside}: it is a folder")
     placed = False
@@ -174,7 +172,7 @@ def write_signed(path: PathLike, key: PathLike, write: Callable[[Path], object])
                 write(temporary)
             except CannotError as error:  # it knows the file by its temporary name
                 raise CannotError(str(error).replace(str(temporary), str(path))) from None
-            text = _signature(private, _digest(temporary), Path(path).name)
+            text = _make_signature(private, _hash_file(temporary), Path(path).name)
             with replacing(beside) as draft:
                 draft.write_text(text, encoding="ascii")
             placed = True
@@ -184,24 +182,24 @@ def write_signed(path: PathLike, key: PathLike, write: Callable[[Path], object])
         raise
 
 
-def verified_digest(path: PathLike, key: PathLike, *, renamed: bool = False) -> str:
+def verify_signature(path: PathLike, key: PathLike, *, renamed: bool = False) -> str:
     """Return the SHA-256 of a file whose signature is valid for this public key, else raise ``FileFormatError``.
 
     ``renamed`` allows another file name than the signed one, for callers who check what the file is about themselves.
     """
     from cryptography.exceptions import InvalidSignature
 
-    public, beside = public_key(key), signature_path(path)
+    public, beside = read_public_key(key), signature_path(path)
     if not os.path.lexists(beside):
         if not Path(path).is_file():
             raise FileFormatError(f"{path}: file not found")
         raise FileFormatError(f"{path} is not signed: {beside} does not exist")
-    signer, name, signature = _parsed(beside)
+    signer, name, signature = _parse_signature(beside)
     if signer != fingerprint(public):
         raise FileFormatError(f"{path} was signed with another key than {key} (its fingerprint begins {signer[:16]})")
-    digest = _digest(path)
+    digest = _hash_file(path)
     try:
-        public.verify(signature, _message(digest, name))
+        public.verify(signature, _compose_message(digest, name))
     except InvalidSignature:
         raise FileFormatError(f"{beside} is not a signature of {path}: one of them was changed or exchanged") from None
     if not renamed and name != Path(path).name:
@@ -212,23 +210,23 @@ def verified_digest(path: PathLike, key: PathLike, *, renamed: bool = False) -> 
     return digest
 
 
-def _signature(key: Ed25519PrivateKey, digest: str, name: str) -> str:
+def _make_signature(key: Ed25519PrivateKey, digest: str, name: str) -> str:
     fields = {
         "format": FORMAT, "version": VERSION, "algorithm": ALGORITHM, "key": fingerprint(key.public_key()),
-        "name": name, "signature": base64.b64encode(key.sign(_message(digest, name))).decode(),
+        "name": name, "signature": base64.b64encode(key.sign(_compose_message(digest, name))).decode(),
     }  # fmt: skip
     return json.dumps(fields, indent=1) + "\n"
 
 
-def _message(digest: str, name: str) -> bytes:
+def _compose_message(digest: str, name: str) -> bytes:
     return CONTEXT + bytes.fromhex(digest) + name.encode("utf-8", "surrogateescape")
 
 
-def _parsed(path: Path) -> tuple[str, str, bytes]:
+def _parse_signature(path: Path) -> tuple[str, str, bytes]:
     """Return fingerprint, file name and signature of a signature file; only the exact form is accepted."""
     broken = FileFormatError(f"{path} is damaged or not a hushpath signature")
     try:
-        fields = strict_json(small_file(path, LARGEST, FileFormatError).decode("ascii"))
+        fields = parse_strict_json(_read_file(path, LARGEST, FileFormatError)[0].decode("ascii"))
     except ValueError:
         raise broken from None
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
@@ -254,7 +252,7 @@ def _parsed(path: Path) -> tuple[str, str, bytes]:
     return key, name, signature
 
 
-def _digest(path: PathLike) -> str:
+def _hash_file(path: PathLike) -> str:
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -28,9 +28,10 @@ from ..demo.streets import generate_streets, triangulate
 from ..errors import NetworkError, OptionError
 from ..io.readers import read_table
 from ..io.readers.edge_lists import CSV, TSV
-from ..network.columns import numbers
+from ..network.columns import parse_numbers
 from ..network.network import Network
 from ..network.private_weights import PrivateWeights
+from ..network.public_rows import WantedColumns
 from ..network.topology import Topology
 from ..noise import simulation
 
@@ -264,13 +265,13 @@ def load_own(own: OwnNetwork) -> WeightedNetwork:
 
 
 def _read_own(path: str, column: str) -> WeightedNetwork:
-    table = read_table(path, "the edge list", ["source", "target", column]).columns
+    table = read_table(path, WantedColumns("the edge list", ["source", "target", column])).columns
     ends = [label.strip() for label in (*table["source"], *table["target"])]
     labels, position = np.unique(np.array(ends, object), return_inverse=True)
     topology, kept = Topology.build(labels, *np.split(position, 2))
     if not topology.num_edges:
         raise NetworkError("the network must have at least one edge")
-    values = np.maximum(numbers(table[column], f"column {column!r}"), 0.0)
+    values = np.maximum(parse_numbers(table[column], f"column {column!r}"), 0.0)
     middle = float(np.median(values[kept]))
     if middle <= 0:
         raise OptionError(f"the weights in column {column!r} must have a positive median")

@@ -26,7 +26,7 @@ from ..network.topology import Topology
 from ..noise import Law, std
 from ..privacy.accounting import Budget
 from ..privacy.units import TripUnit
-from ..trips.periods import Periods, checked_names
+from ..trips.periods import Periods, check_period_names
 from .block import Arrays, TripBlock
 from .samples import usage
 from .strategy import WHOLE_DAY, Problem, Strategy, Terms, check_law, check_measures
@@ -111,7 +111,7 @@ class TripTerms(Terms):
         names, hours = header["periods"], header["hours"]
         if not isinstance(names, list) or not isinstance(hours, list) or (hours and len(hours) != len(names)):
             raise FileFormatError("its periods and their hours must be two lists of the same length")
-        known = checked_names(names) if names else ()
+        known = check_period_names(names) if names else ()
         periods = Periods.with_hours(known, [_hours(span) for span in hours]) if hours else Periods(known)
         made = cls(
             budget, TripUnit.from_dict(header["unit"]), arrays["trips.low"], arrays["trips.high"],

@@ -21,9 +21,9 @@ from ..arrays import Int
 from ..days import Days
 from ..errors import OptionError
 from ..noise import Law
-from ..trips.tables import fetched, register_arrays
+from ..trips.tables import fetch_columns, register_arrays
 from ..trips.trips import Trips
-from ..trips.values import day_number
+from ..trips.values import encode_day
 from .trip_strategy import SHARE, TripStrategy, TripTerms
 
 PARTS = 2**20  # of the way from the lowest to the highest time of a pass
@@ -46,7 +46,7 @@ def trip_totals(strategy: TripStrategy, trips: Trips, secret: str) -> Int:
     with trips.private_rows(unit.protects, unit.days) as (engine, rows):
         register_arrays(engine, "public_frame", public)
         engine.execute("CREATE TABLE public AS SELECT * FROM public_frame")
-        found = fetched(
+        found = fetch_columns(
             engine,
             f"""
             WITH rows AS ({rows}),
@@ -80,7 +80,7 @@ def _within(days: Days | None) -> str:
     """Return SQL for whether a row is of the declared days."""
     if days is None:
         return "true"
-    first, last = map(day_number, days)
+    first, last = map(encode_day, days)
     return f"day BETWEEN {first} AND {last}"
 
 

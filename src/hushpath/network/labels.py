@@ -65,14 +65,14 @@ def plain_labels(labels: Iterable[Any]) -> PlainLabels:
     return PlainLabels(raw if kinds == {str} else map(str, raw))
 
 
-def canonical_integer(text: str) -> bool:
+def is_canonical_integer(text: str) -> bool:
     """Return whether text is a 64-bit integer as Python prints it: "17" and "-3", not "017", "+3", "-0" or "1e3"."""
     if CANONICAL_INTEGER.fullmatch(text) is None:
         return False
     return len(text) < 19 or (len(text) <= 20 and -(2**63) <= int(text) < 2**63)
 
 
-def canonical_order(names: Sequence[Label]) -> Int:
+def sort_labels(names: Sequence[Label]) -> Int:
     """Return the positions of the sorted labels: integers by value, text by code point."""
     if isinstance(names[0], int):
         return np.argsort(np.array(names, np.int64))

@@ -1,7 +1,10 @@
-"""A network: a public topology and private weights, from arrays, networkx, scipy or pandas (files: ``io.readers``).
+"""A network: a public topology and private weights, from arrays, tables, networkx, scipy or pandas.
 
 Which edges exist is public, so it must not depend on a weight.  Every edge is a row, an edge or a stored entry of its
 own, a zero is a weight like any other, and a missing weight is an error, never "no edge".
+
+Tables are columns, in the same way for every file format (``io.readers``).  Messages count rows from 1.  They give the
+place of a weight that is not a number, never its value, and the exception has no context that does.
 """
 
 from __future__ import annotations
@@ -13,20 +16,89 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import Float
-from ..errors import NetworkError
+from ..arrays import Float, Int
+from ..errors import NetworkError, warn
 from ..extras import imported
-from .columns import number, numbers, proxy_array, proxy_numbers, public_names
+from .columns import Bound, EdgeColumns, check_proxy_array, parse_number, parse_numbers, parse_proxy
+from .labels import PlainLabels, plain_labels
 from .private_weights import PrivateWeights
-from .public_rows import check_columns
-from .table import Bound, Columns, Table, choose_public_columns, table_topology
-from .topology import Topology, warn_of_rows
+from .public_rows import USE_TRIPS, WantedColumns, check_columns, choose_public_columns
+from .topology import Topology, warn_of_nodes, warn_of_rows
 
 if TYPE_CHECKING:
     import networkx
     import pandas
 
+NODE_COLUMNS = WantedColumns("the node table", ["node"], ("x", "y"))
 KEEP_ZEROS = ("coo", "csr", "csc")  # formats that store exactly what was put in
+
+
+Columns = dict[str, list[Any]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """An edge list or a node table, with facts about the network."""
+
+    columns: Columns
+    nodes: Columns | None = None  # "node", optionally "x" and "y"
+    directed: bool | None = None  # None: unknown
+    names_edges: bool = False  # the format names each edge, so it may have parallel edges
+
+
+def build_topology(table: Table, named: EdgeColumns, *, parallel_edges: bool) -> tuple[Topology, Int]:
+    """Build the public half, as ``Topology.build`` does; the weight column is not needed."""
+    edges, nodes = table.columns, table.nodes
+    sources, targets = edges[named.source], edges[named.target]
+    m = len(sources)
+    if not m and nodes is None:
+        raise NetworkError("the edge list is empty")
+    first = [] if nodes is None else nodes["node"]
+    for what, found in (("edge list", sources), ("edge list", targets), ("node table", first)):
+        if None in found or "" in found:
+            row = next(i for i, label in enumerate(found, 1) if label is None or label == "")
+            raise NetworkError(f"row {row} of the {what} has an empty node label")
+    ends: list[Any] = [None] * (2 * m)
+    ends[0::2], ends[1::2] = sources, targets
+    given = plain_labels([*first, *ends])
+    labels = PlainLabels(dict.fromkeys(given))
+    if labels[: len(first)] != given[: len(first)]:
+        row = next(i for i, label in enumerate(given, 1) if label not in labels[i - 1 : i])
+        raise NetworkError(
+            f"row {row} of the node table repeats a node; a node has one row, and every row is published. If rows are "
+            f"places that people passed, {USE_TRIPS}"
+        )
+    coordinates = None
+    if nodes is not None and {"x", "y"} <= set(nodes):
+        coordinates = _parse_places(nodes, len(labels))
+    position = dict(zip(labels, range(len(labels)), strict=True))
+    end = np.fromiter(map(position.__getitem__, given[len(first) :]), np.int64, count=2 * m)
+    lower, upper, proxy = named.lower, named.upper, named.proxy
+    low = parse_numbers(edges[lower], f"column {lower!r}") if isinstance(lower, str) else lower
+    high = parse_numbers(edges[upper], f"column {upper!r}", infinite=True) if isinstance(upper, str) else upper
+    known = None if proxy is None else parse_proxy(edges[proxy], f"column {proxy[:60]!r}", "row")
+    topology, kept = Topology.build(
+        labels, end[0::2], end[1::2], directed=bool(table.directed), lower=low, upper=high, coordinates=coordinates,
+        proxy=known, proxy_name=proxy or "", columns={name: edges[name] for name in named.columns},
+        parallel_edges=parallel_edges or (None if table.names_edges else False),
+    )  # fmt: skip
+    warn_of_rows(topology, end[0::2], end[1::2], "rows")
+    warn_of_nodes(len(first), topology)
+    return topology, kept
+
+
+def _parse_places(nodes: Columns, count: int) -> Float | None:
+    """Return coordinates, nodes of the table first; NaN where they are unknown."""
+    out = np.full((count, 2), np.nan)
+    for axis, name in enumerate("xy"):
+        empty = [value is None or value == "" or value != value for value in nodes[name]]
+        filled = [0.0 if missing else value for missing, value in zip(empty, nodes[name], strict=True)]
+        out[: len(empty), axis] = np.where(empty, np.nan, parse_numbers(filled, f"column {name!r} of the node table"))
+    unknown = np.isnan(out).any(axis=1)
+    out[unknown] = np.nan
+    if unknown.any():
+        warn(f"places: {unknown.sum()} of {count} nodes have no x and y in the node table; maps leave them out")
+    return None if unknown.all() else out
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +119,10 @@ class Network:
         proxy: ArrayLike | None = None, proxy_name: str = "proxy", columns: Mapping[str, Iterable[Any]] | None = None,
         parallel_edges: bool | None = False,
     ) -> Network:  # fmt: skip
-        """Build from labels, the positions of both ends of each edge in them, and one weight per edge.
+        """Build from ``labels``, the positions of ``tails`` and ``heads`` of edges in them, and their ``weights``.
 
-        ``proxy`` (``Topology.with_proxy``) and other public ``columns`` have one value per edge, in the order given.
-        Every edge is published; edges that share both ends are an error unless ``parallel_edges=True``.
+        ``directed``, ``lower`` and ``upper`` bounds, ``coordinates``, ``proxy`` with its ``proxy_name``, ``columns``
+        and ``parallel_edges`` are public, as in ``Topology.build``.  Every edge is published.
         """
         topology, kept = Topology.build(
             labels, tails, heads, directed=directed, lower=lower, upper=upper, coordinates=coordinates, proxy=proxy,
@@ -60,16 +132,11 @@ class Network:
         return cls(topology, PrivateWeights(weights, num_rows=np.asarray(tails).size, keep=kept))
 
     @classmethod
-    def from_table(
-        cls, table: Table, source: str, target: str, weight: str, *, lower: Bound, upper: Bound, proxy: str | None,
-        columns: Sequence[str], parallel_edges: bool,
-    ) -> Network:  # fmt: skip
+    def from_table(cls, table: Table, named: EdgeColumns, *, parallel_edges: bool) -> Network:
         """Build from columns."""
-        topology, kept = table_topology(
-            table, source, target, lower=lower, upper=upper, proxy=proxy, columns=columns, parallel_edges=parallel_edges
-        )
-        values = numbers(table.columns[weight], f"column {weight!r}")
-        return cls(topology, PrivateWeights(values, num_rows=len(values), keep=kept), weight)
+        topology, kept = build_topology(table, named, parallel_edges=parallel_edges)
+        values = parse_numbers(table.columns[named.weight], f"column {named.weight!r}")
+        return cls(topology, PrivateWeights(values, num_rows=len(values), keep=kept), named.weight)
 
     def with_proxy(self, proxy: ArrayLike | None, *, name: str = "proxy") -> Network:
         """Return the same network with a public proxy (``Topology.with_proxy``).  It MUST BE PUBLIC."""
@@ -107,7 +174,7 @@ class Network:
         nx = imported("networkx")
         if nx is None or not isinstance(graph, nx.Graph):
             raise NetworkError(f"from_networkx takes a networkx graph, not {type(graph).__name__}")
-        public = public_names(weight, (), proxy, columns, lower, upper)
+        public = EdgeColumns("", "", weight, lower, upper, proxy, columns).public
         labels = list(graph.nodes)
         position = {label: i for i, label in enumerate(labels)}
         edges = list(graph.edges(data=True))
@@ -122,16 +189,16 @@ class Network:
             return [attributes.get(name) for _, _, attributes in edges]
 
         def column(name: str, *, infinite: bool = False) -> Float:
-            return numbers(values(name), f"edge attribute {name!r}", "edge", infinite=infinite)
+            return parse_numbers(values(name), f"edge attribute {name!r}", "edge", infinite=infinite)
 
-        known = None if proxy is None else proxy_numbers(values(proxy), f"edge attribute {proxy!r:.60}", "edge")
+        known = None if proxy is None else parse_proxy(values(proxy), f"edge attribute {proxy!r:.60}", "edge")
 
         made = cls.build(
             labels, tails, heads, column(weight),
             directed=bool(graph.is_directed()),
             lower=column(lower) if isinstance(lower, str) else lower,
             upper=column(upper, infinite=True) if isinstance(upper, str) else upper,
-            coordinates=_networkx_coordinates(graph),
+            coordinates=_read_coordinates(graph),
             proxy=known, proxy_name=proxy or "", columns={name: values(name) for name in columns},
             parallel_edges=parallel_edges or None,
         )  # fmt: skip
@@ -167,7 +234,7 @@ class Network:
         from scipy.sparse import coo_array, issparse
 
         if not issparse(matrix):
-            raise NetworkError("pass a sparse matrix: a dense one cannot tell a zero weight from no edge")
+            raise NetworkError("pass a sparse matrix: in a dense one a zero weight and a missing edge are the same")
         if matrix.format not in KEEP_ZEROS:  # dia and bsr are padded with zeros, lil and dok drop an assigned one
             raise NetworkError(f"a {matrix.format} matrix does not keep zero weights; build it as coo or csr")
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -178,8 +245,8 @@ class Network:
             raise NetworkError(f"the matrix has {n} rows, but {len(names)} labels were given")
         table = coo_array(matrix)
         rows, columns = (np.asarray(c, np.int64) for c in table.coords)
-        values = numbers(np.asarray(table.data), "the matrix", "stored entry")
-        known = None if proxy is None else proxy_array(proxy, len(values))
+        values = parse_numbers(np.asarray(table.data), "the matrix", "stored entry")
+        known = None if proxy is None else check_proxy_array(proxy, len(values))
         above, below = rows < columns, rows > columns
         if not directed and above.any() and below.any():
             pair = np.minimum(rows, columns) * n + np.maximum(rows, columns)
@@ -218,29 +285,26 @@ class Network:
         >>> Network.from_pandas(pandas.DataFrame({"source": ["a"], "target": ["b"], "weight": [3]}))
         Network(Topology(2 nodes, 1 edges, undirected), weights hidden)
         """
-        public = public_names(weight, (source, target), proxy, columns, lower, upper)
-        found = _frame_columns(edges, "the edge list", [source, target, weight, *public])
-        places = None if nodes is None else _frame_columns(nodes, "the node table", ["node"], ("x", "y"))
-        return cls.from_table(
-            Table(found, places, directed), source, target, weight, lower=lower, upper=upper, proxy=proxy,
-            columns=columns, parallel_edges=parallel_edges,
-        )  # fmt: skip
+        named = EdgeColumns(source, target, weight, lower, upper, proxy, columns)
+        found = _read_frame(edges, WantedColumns("the edge list", [source, target, weight, *named.public]))
+        places = None if nodes is None else _read_frame(nodes, NODE_COLUMNS)
+        return cls.from_table(Table(found, places, directed), named, parallel_edges=parallel_edges)
 
 
-def _frame_columns(frame: pandas.DataFrame, what: str, needed: Sequence[str], optional: Sequence[str] = ()) -> Columns:
+def _read_frame(frame: pandas.DataFrame, wanted: WantedColumns) -> Columns:
     """Return columns of a data frame as lists, with ``None`` for missing values."""
     pd = imported("pandas")
     if pd is None or not isinstance(frame, pd.DataFrame):
-        raise NetworkError(f"{what} must be a pandas DataFrame, not {type(frame).__name__}")
+        raise NetworkError(f"{wanted.what} must be a pandas DataFrame, not {type(frame).__name__}")
     out = {}
-    for name in choose_public_columns(list(frame.columns), what, needed, optional):
+    for name in choose_public_columns(list(frame.columns), wanted):
         out[name] = frame[name].tolist()
         for row in np.flatnonzero(frame[name].isna().to_numpy()):
             out[name][row] = None
     return out
 
 
-def _networkx_coordinates(graph: networkx.Graph) -> list[tuple[float, float]] | None:
+def _read_coordinates(graph: networkx.Graph) -> list[tuple[float, float]] | None:
     """Return positions from node attributes ``x``/``y`` or ``pos``, NaN where a node has no numbers there."""
     places: list[tuple[float, float]] = []
     for _, attributes in graph.nodes(data=True):
@@ -248,6 +312,6 @@ def _networkx_coordinates(graph: networkx.Graph) -> list[tuple[float, float]] | 
         if "x" in attributes and "y" in attributes:
             place = attributes["x"], attributes["y"]
         there = isinstance(place, (tuple, list, np.ndarray)) and len(place) == 2
-        x, y = (number(place[0]), number(place[1])) if there else (np.nan, np.nan)
+        x, y = (parse_number(place[0]), parse_number(place[1])) if there else (np.nan, np.nan)
         places.append((x, y) if np.isfinite([x, y]).all() else (np.nan, np.nan))
     return places if np.isfinite(places).any() else None

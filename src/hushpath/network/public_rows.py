@@ -1,4 +1,4 @@
-"""Refuse an edge list that looks like rows about people: which edges exist is published exactly as given.
+"""Choose columns, and refuse an edge list that looks like rows about people: every edge is published as given.
 
 A table with a row per trip, read as a network, would publish every trip.  Two signs of such a table are checked before
 anything is charged to a ledger: rows that repeat the same two ends, and columns that only tables of trips have.  A
@@ -8,11 +8,13 @@ message gives the number of one row or the name of one column; it has no label, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from .._validate import shorten
 from ..arrays import Int
 from ..errors import NetworkError
 
@@ -40,7 +42,41 @@ def check_columns(names: Iterable[Any], what: str, named: Iterable[str]) -> None
             )
 
 
-def num_parallel(tails: Int, heads: Int) -> int:
+@dataclass(frozen=True)
+class WantedColumns:
+    """Columns to read of a table that messages call ``what``: all needed ones, and the optional ones if all exist."""
+
+    what: str
+    needed: Sequence[str]
+    optional: Sequence[str] = ()
+
+
+def choose_public_columns(have: Sequence[Any], wanted: WantedColumns) -> list[str]:
+    """Return the columns to read of a public table; a table that looks like people's trips is an error."""
+    check_columns(have, wanted.what, wanted.needed)
+    return choose_columns(have, wanted)
+
+
+def choose_columns(have: Sequence[Any], wanted: WantedColumns) -> list[str]:
+    """Return the columns to read of those that a table has."""
+    what, optional = wanted.what, wanted.optional if set(wanted.optional) <= set(have) else ()
+    chosen = list(dict.fromkeys([*wanted.needed, *optional]))
+    for name in chosen:
+        if name not in have:
+            # A file without a header line would show its first row here, with a weight in it.
+            if any(isinstance(c, str) and not re.match(r"(?!nan$|inf)[^\W\d]", c, re.I) for c in have):
+                raise NetworkError(f"{what} has no column {name!r}; does its first line name the columns?")
+            listed = ", ".join(map(shorten, have[:12])) + (", ..." if len(have) > 12 else "")
+            hint = "; source, target and weight (--source, ...) name columns" if what == "the edge list" else ""
+            if len(have) == 1 and isinstance(have[0], str) and re.search(r"[;\t|]", have[0]):
+                hint = " - save it with commas between columns (or tabs, as .tsv) and points in decimals"
+            raise NetworkError(f"{what} has no column {name!r}; it has: {listed or 'none'}{hint}")
+        if have.count(name) > 1:
+            raise NetworkError(f"{what} has two columns called {name!r}")
+    return chosen
+
+
+def count_parallel(tails: Int, heads: Int) -> int:
     """Count edges in canonical order that have the ends of the one before."""
     return int(np.count_nonzero((tails[1:] == tails[:-1]) & (heads[1:] == heads[:-1])))
 
@@ -48,7 +84,8 @@ def num_parallel(tails: Int, heads: Int) -> int:
 def check_repeated(tails: Int, heads: Int, *, directed: bool, parallel_edges: bool | None) -> None:
     """Raise ``NetworkError`` if edges repeat the ends of another one, unless ``parallel_edges``; loops do not count.
 
-    None (formats that name each edge) allows ``MOST_PER_PAIR`` edges per pair of ends on average.
+    ``tails`` and ``heads`` are the ends as given; unless ``directed``, a reversed pair is the same pair.  None (formats
+    that name each edge) allows ``MOST_PER_PAIR`` edges per pair of ends on average.
     """
     if parallel_edges:
         return
@@ -70,7 +107,7 @@ def check_repeated(tails: Int, heads: Int, *, directed: bool, parallel_edges: bo
         )
     raise NetworkError(
         f"row {row} of the edges repeats the ends of an earlier row, but every row is published, so two ends may "
-        "appear once. If rows are trips or other events of people, the edges would tell everybody how often people "
+        "appear once. If rows are trips or other events of people, the edges would publish how often people "
         f"went from place to place: {USE_TRIPS}. If every row is a public road, line or cable of its own, pass "
         "parallel_edges=True (--parallel-edges)"
     )

@@ -12,7 +12,7 @@ Unusual inputs:
 
 Canonical order.  Nodes are sorted by label (integers by value, text by code point).  An undirected edge runs
 from its lower position to its higher one.  Edges are sorted by tail, head, lower and upper bound.  Edges that are
-alike in all of these are *twins*.  Nothing public tells them apart, so their weights are sorted among themselves, and
+alike in all of these are *twins*.  They have no public difference, so their weights are sorted among themselves, and
 a release depends on the rows of a file, never on their order.  A proxy is sorted among twins too.
 """
 
@@ -30,16 +30,16 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import Float, Int, frozen
 from ..errors import InputError, NetworkError, OptionError, warn
 from .columns import (
-    checked_proxy,
-    column_arranged,
-    column_texts,
-    proxy_array,
-    proxy_numbers,
-    sorted_among_twins,
-    twins_of,
+    arrange_column,
+    check_proxy,
+    check_proxy_array,
+    format_column,
+    number_twins,
+    parse_proxy,
+    sort_among_twins,
 )
-from .labels import Label, canonical_integer, canonical_order, clean_labels
-from .public_rows import check_repeated, num_parallel
+from .labels import Label, clean_labels, is_canonical_integer, sort_labels
+from .public_rows import check_repeated, count_parallel
 
 FEW_LABELS = 32  # up to so many are found faster one by one than with a dictionary of all
 
@@ -85,7 +85,7 @@ class Wiring:
 
 
 def simple_rows(num_nodes: int, tails: Int, heads: Int) -> tuple[Int, Int]:
-    """Neighbours of each node in compressed rows, each increasing: every edge at both ends, no loops, none twice."""
+    """Return the neighbours of each node in compressed rows, increasing: every edge at both ends, none twice."""
     n = max(num_nodes, 1)
     keep = tails != heads
     tails, heads = tails[keep], heads[keep]
@@ -122,12 +122,14 @@ class Topology:
     ) -> tuple[Topology, Int]:  # fmt: skip
         """Validate, and return the topology in canonical order with the input row of each of its edges.
 
-        ``proxy`` and ``columns`` are public and have one value per edge, in the order given.  Edges that share both
-        ends are an error unless ``parallel_edges=True`` (``public_rows.check_repeated``).
+        An edge joins the positions of its ``tails`` and ``heads`` in ``labels``, in one direction only if ``directed``;
+        ``coordinates`` has a row per label.  ``lower`` and ``upper`` (or a number for all), ``proxy``, called
+        ``proxy_name``, and ``columns`` have one public value per edge, in the order given.  ``dropped_loops`` were
+        dropped before.  Edges that share both ends are an error unless ``parallel_edges`` (``check_repeated``).
         """
         names = clean_labels(labels)
         n = len(names)
-        tail, head = _positions(tails), _positions(heads)
+        tail, head = _check_positions(tails), _check_positions(heads)
         if len(tail) != len(head):
             raise NetworkError(f"an edge has two ends, but there are {len(tail)} tails and {len(head)} heads")
         for end in (tail, head):
@@ -136,7 +138,7 @@ class Topology:
                 row = int(outside[0])
                 raise NetworkError(f"edge {row + 1} names node position {int(end[row])}, but the network has {n} nodes")
         m, keep = len(tail), np.flatnonzero(tail != head)
-        low, high = _bound(lower, m, "lower")[keep], _bound(upper, m, "upper")[keep]
+        low, high = _check_bound(lower, m, "lower")[keep], _check_bound(upper, m, "upper")[keep]
         if (low < 0).any() or not np.isfinite(low).all():
             raise NetworkError("a lower bound must be a finite number that is not negative")
         crossed = np.flatnonzero(low > high)
@@ -145,12 +147,12 @@ class Topology:
             raise NetworkError(
                 f"edge {int(keep[row]) + 1} has lower bound {low[row]:g} above its upper bound {high[row]:g}"
             )
-        order = canonical_order(names)
+        order = sort_labels(names)
         position = np.empty(n, np.int64)
         position[order] = np.arange(n)
         xy = None
         if coordinates is not None:
-            xy = _floats(coordinates, "coordinates")
+            xy = _parse_floats(coordinates, "coordinates")
             if xy.shape != (n, 2):
                 raise NetworkError(f"coordinates must be an array of {n} rows and 2 columns, not {xy.shape}")
             if np.isinf(xy).any() or (np.isnan(xy[:, 0]) != np.isnan(xy[:, 1])).any():
@@ -163,10 +165,10 @@ class Topology:
             tail, head = np.minimum(tail, head), np.maximum(tail, head)
         by = np.lexsort((high, low, tail * n + head))
         ends = frozen(tail[by], np.int64), frozen(head[by], np.int64)
-        if num_parallel(*ends):
+        if count_parallel(*ends):
             check_repeated(*given, directed=bool(directed), parallel_edges=parallel_edges)
         bounds = frozen(low[by], np.float64), frozen(high[by], np.float64)
-        rows, twins = keep[by], twins_of(*ends, *bounds)
+        rows, twins = keep[by], number_twins(*ends, *bounds)
         topology = cls(
             labels=tuple(map(names.__getitem__, order.tolist())),
             tails=ends[0],
@@ -179,16 +181,19 @@ class Topology:
             proxy=(
                 None
                 if proxy is None
-                else checked_proxy(sorted_among_twins(proxy_array(proxy, m)[rows], twins), proxy_name)
+                else check_proxy(sort_among_twins(check_proxy_array(proxy, m)[rows], twins), proxy_name)
             ),
             proxy_name="" if proxy is None else proxy_name,
-            columns={name: column_arranged(values, m, rows, twins) for name, values in (columns or {}).items()},
+            columns={name: arrange_column(values, m, rows, twins) for name, values in (columns or {}).items()},
         )
         return topology, rows
 
     @classmethod
     def restore(cls, labels: Sequence[Any], tails: ArrayLike, heads: ArrayLike, **public: Any) -> Topology:
-        """Build the topology of a file again; a loop or another order is an error, since it would move positions."""
+        """Build the topology of a file again from what ``build`` takes: ``labels``, ``tails``, ``heads``, ``public``.
+
+        A loop or another order is an error, since it would move positions.
+        """
         topology, kept = cls.build(labels, tails, heads, parallel_edges=True, **public)
         if not (
             topology.labels == tuple(labels)
@@ -217,19 +222,19 @@ class Topology:
         """
         if proxy is None:
             return replace(self, proxy=None, proxy_name="")
-        values = sorted_among_twins(proxy_array(proxy, self.num_edges), self.twins)
-        return replace(self, proxy=checked_proxy(values, name), proxy_name=name)
+        values = sort_among_twins(check_proxy_array(proxy, self.num_edges), self.twins)
+        return replace(self, proxy=check_proxy(values, name), proxy_name=name)
 
     def numbers(self, column: str) -> Float:
         """Return a public column as numbers, one per edge and NaN where unknown: the proxy, or one of ``columns``."""
         if self.proxy is not None and column == self.proxy_name:
             return self.proxy
-        values = proxy_numbers(self._column(column), f"column {column[:60]!r}", "edge")
-        return sorted_among_twins(values, self.twins)
+        values = parse_proxy(self._column(column), f"column {column[:60]!r}", "edge")
+        return sort_among_twins(values, self.twins)
 
     def texts(self, column: str) -> list[str]:
         """Return a public column (of ``columns``) as texts, one per edge: ids of edges."""
-        return column_texts(self._column(column))
+        return format_column(self._column(column))
 
     def _column(self, name: str) -> NDArray[Any]:
         if name not in self.columns:
@@ -274,7 +279,7 @@ class Topology:
     @cached_property
     def twins(self) -> Int:
         """The number of each edge's group of twins: neighbouring edges with the same ends and bounds."""
-        return twins_of(self.tails, self.heads, self.lower, self.upper)
+        return number_twins(self.tails, self.heads, self.lower, self.upper)
 
     @cached_property
     def components(self) -> Int:
@@ -294,7 +299,7 @@ class Topology:
         """Return the position of a label; 17 and "17" find each other, "017" and 17.0 find neither."""
         names: list[Label] = []
         if isinstance(label, str):
-            names = [label, *([int(label)] if canonical_integer(label) else [])]
+            names = [label, *([int(label)] if is_canonical_integer(label) else [])]
         elif isinstance(label, (int, np.integer)) and not isinstance(label, bool) and -(2**63) <= label < 2**63:
             names = [int(label), str(int(label))]
         for name in names:
@@ -322,7 +327,7 @@ class Topology:
         return np.fromiter(map(find, wanted), np.int64, count=len(wanted))
 
 
-def _positions(ends: ArrayLike) -> Int:
+def _check_positions(ends: ArrayLike) -> Int:
     """Return edge ends as integers; fractions and missing values are errors."""
     out = np.asarray(ends)
     if out.size and out.dtype.kind not in "iu":
@@ -330,7 +335,7 @@ def _positions(ends: ArrayLike) -> Int:
     return out.astype(np.int64).ravel()
 
 
-def _floats(values: ArrayLike, what: str) -> Float:
+def _parse_floats(values: ArrayLike, what: str) -> Float:
     """Return public numbers as floats."""
     try:
         return np.asarray(values, np.float64)
@@ -338,9 +343,9 @@ def _floats(values: ArrayLike, what: str) -> Float:
         raise NetworkError(f"{what} must be numbers") from None
 
 
-def _bound(value: ArrayLike, m: int, name: str) -> Float:
+def _check_bound(value: ArrayLike, m: int, name: str) -> Float:
     """Return one public bound per edge from a number or an array."""
-    out = _floats(value, f"{name} bounds")
+    out = _parse_floats(value, f"{name} bounds")
     if out.ndim == 0:
         out = np.full(m, float(out))
     if out.shape != (m,):
@@ -351,7 +356,10 @@ def _bound(value: ArrayLike, m: int, name: str) -> Float:
 
 
 def warn_of_rows(topology: Topology, tails: ArrayLike, heads: ArrayLike, what: str = "edges") -> None:
-    """Warn of loops, repeated rows and reverse rows; the ends are as given, before they were sorted."""
+    """Warn of loops, repeated rows and reverse rows of a ``topology``, whose rows messages call ``what``.
+
+    ``tails`` and ``heads`` are as given, before they were sorted.
+    """
     tail, head = np.ravel(tails).astype(np.int64), np.ravel(heads).astype(np.int64)
     given = len(tail)
     tail, head = tail[tail != head], head[tail != head]
@@ -361,8 +369,8 @@ def warn_of_rows(topology: Topology, tails: ArrayLike, heads: ArrayLike, what: s
             f"self-loops: {given - edges} of {given} {what} were dropped with their weights, "
             "because no shortest path uses one"
         )
-    # Parallel edges lie side by side in canonical order; ordinary files have none and pay for no more than this.
-    repeated = num_parallel(topology.tails, topology.heads)
+    # Parallel edges are neighbours in canonical order; ordinary files have none and skip the rest.
+    repeated = count_parallel(topology.tails, topology.heads)
     if repeated and not topology.directed:
         there = tail * n + head
         both = int(np.isin(head * n + tail, there).sum())

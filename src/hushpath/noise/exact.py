@@ -53,7 +53,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _compiled(function: F) -> F:
-    """numba's decorator, typed: mypy then checks callers against the Python signature."""
+    """Compile a function; typed, so that mypy then checks callers against the Python signature."""
     return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
@@ -64,7 +64,7 @@ def _compiled(function: F) -> F:
 
 @_compiled
 def _word(words: NDArray[np.uint64], at: int) -> tuple[np.uint64, int]:
-    """Next word.  Past the end all ones: every Bernoulli(a/b), a < b, then fails, so every loop ends."""
+    """Return the next word.  Past the end all ones: every Bernoulli(a/b), a < b, then fails, so every loop ends."""
     if at < words.size:
         return words[at], at + 1
     return ALL_ONES, words.size + 1
@@ -72,7 +72,7 @@ def _word(words: NDArray[np.uint64], at: int) -> tuple[np.uint64, int]:
 
 @_compiled
 def multiply(x: np.uint64, y: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """High and low word of the 128-bit product, by schoolbook on 32-bit halves."""
+    """Return the high and the low word of the 128-bit product, by schoolbook on 32-bit halves."""
     x1, x0 = x >> HALF, x & LOW_HALF
     y1, y0 = y >> HALF, y & LOW_HALF
     cross, other = x0 * y1, x1 * y0
@@ -82,7 +82,7 @@ def multiply(x: np.uint64, y: np.uint64) -> tuple[np.uint64, np.uint64]:
 
 @_compiled
 def _below(words: NDArray[np.uint64], at: int, n: int) -> tuple[int, int]:
-    """Uniform integer in [0, n), 1 <= n < 2**63: Lemire's rejection, exact, nearly always one word."""
+    """Draw a uniform integer in [0, n), 1 <= n < 2**63: Lemire's rejection, exact, nearly always one word."""
     size = np.uint64(n)
     word, at = _word(words, at)
     high, low = multiply(word, size)
@@ -96,7 +96,7 @@ def _below(words: NDArray[np.uint64], at: int, n: int) -> tuple[int, int]:
 
 @_compiled
 def _chance(words: NDArray[np.uint64], at: int, a: int, b: int) -> tuple[bool, int]:
-    """Bernoulli(a/b), 0 <= a <= b; certainty costs no word."""
+    """Draw Bernoulli(a/b), 0 <= a <= b, from ``words`` behind ``at``; certainty costs no word."""
     if a == 0 or a == b:
         return a == b, at
     draw, at = _below(words, at, b)
@@ -105,7 +105,7 @@ def _chance(words: NDArray[np.uint64], at: int, a: int, b: int) -> tuple[bool, i
 
 @_compiled
 def _exp_minus(words: NDArray[np.uint64], at: int, a: int, b: int, c: int, d: int) -> tuple[bool, int]:
-    """Bernoulli(exp(-g)) for g = (a/b)(c/d) in [0, 1]: Algorithm 1."""
+    """Draw Bernoulli(exp(-g)) for g = (a/b)(c/d) in [0, 1] from ``words`` behind ``at``: Algorithm 1."""
     k = 1
     while True:
         passed, at = _chance(words, at, 1, k)  # the rarest first: fewest words
@@ -120,7 +120,7 @@ def _exp_minus(words: NDArray[np.uint64], at: int, a: int, b: int, c: int, d: in
 
 @_compiled
 def _laplace(words: NDArray[np.uint64], at: int, t: int) -> tuple[int, int]:
-    """P(x) ∝ exp(-|x|/t): Algorithm 2."""
+    """Draw from P(x) ∝ exp(-|x|/t): Algorithm 2."""
     while at <= words.size:
         u, at = _below(words, at, t)
         kept, at = _exp_minus(words, at, u, t, 1, 1)
@@ -142,7 +142,7 @@ def _laplace(words: NDArray[np.uint64], at: int, t: int) -> tuple[int, int]:
 
 @_compiled
 def _gaussian(words: NDArray[np.uint64], at: int, s: int) -> tuple[int, int]:
-    """P(x) ∝ exp(-x²/2s²): Algorithm 3 with the exponent split as in the module's proof."""
+    """Draw from P(x) ∝ exp(-x²/2s²): Algorithm 3 with the exponent split as in the module's proof."""
     while at <= words.size:
         y, at = _laplace(words, at, s)
         z = abs(abs(y) - s)
@@ -164,7 +164,10 @@ def _gaussian(words: NDArray[np.uint64], at: int, s: int) -> tuple[int, int]:
 def fill(
     gaussian: bool, scales: NDArray[np.int64], out: NDArray[np.int64], done: int, words: NDArray[np.uint64]
 ) -> tuple[int, int]:
-    """Fill ``out[done:]`` as far as the words reach; return (values done, words they used)."""
+    """Fill ``out[done:]`` as far as ``words`` reach; return (values done, words they used).
+
+    The law is ``gaussian`` or Laplace; ``scales`` has one scale per value.
+    """
     used = 0
     for i in range(done, scales.size):
         if scales[i] == 0:

@@ -46,7 +46,7 @@ def std(law: Law, scale: int) -> float:
     >>> std(Law.GAUSSIAN, 1000), round(std(Law.LAPLACE, 1000), 3), round(std(Law.LAPLACE, 1), 3)
     (1000.0, 1414.214, 1.357)
     """
-    scale = checked_scale(scale)
+    scale = check_scale(scale)
     if scale == 0:
         return 0.0
     if Law(law) is Law.LAPLACE:
@@ -67,7 +67,7 @@ def pmf(law: Law, scale: int, x: NDArray[np.int64]) -> NDArray[np.float64]:
     >>> pmf(Law.LAPLACE, 1, np.array([-1, 0, 1])).round(4).tolist()
     [0.17, 0.4621, 0.17]
     """
-    scale = checked_scale(scale)
+    scale = check_scale(scale)
     distance = np.abs(np.asarray(x, dtype=np.float64))
     if scale == 0:
         return np.asarray(distance == 0, dtype=np.float64)
@@ -87,7 +87,7 @@ def quantile(law: Law, scale: int, q: float) -> int:
     >>> quantile(Law.LAPLACE, 7, 0.975), quantile(Law.GAUSSIAN, 7, 0.975), quantile(Law.GAUSSIAN, 7, 0.025)
     (21, 14, -14)
     """
-    scale = checked_scale(scale)
+    scale = check_scale(scale)
     if not 0 < q < 1:
         raise OptionError(f"`q` must be between 0 and 1, got {q}")
     if scale == 0:
@@ -95,11 +95,11 @@ def quantile(law: Law, scale: int, q: float) -> int:
     # Both laws are symmetric: above the median, the first x >= 0 with P(X > x) <= 1 - q;
     # below it, minus the last m >= 0 with P(X >= m) >= q.
     if q >= 0.5:
-        return max(0, math.ceil(_tail_reaches(law, scale, 1 - q)) - 1)
-    return -max(0, math.floor(_tail_reaches(law, scale, q)))
+        return max(0, math.ceil(_find_tail(law, scale, 1 - q)) - 1)
+    return -max(0, math.floor(_find_tail(law, scale, q)))
 
 
-def _tail_reaches(law: Law, scale: int, p: float) -> float:
+def _find_tail(law: Law, scale: int, p: float) -> float:
     """Return m (real where a formula gives it) such that ``P(X >= m)`` comes down to p there, p <= 1/2."""
     if Law(law) is Law.LAPLACE:  # P(X >= m) = exp(-m/scale) / (1 + exp(-1/scale)) for m >= 1
         return -scale * (math.log(p) + math.log1p(math.exp(-1 / scale)))
@@ -113,12 +113,12 @@ def _tail_reaches(law: Law, scale: int, p: float) -> float:
     return float(above + 1) if reached else above + 0.5
 
 
-def checked_scale(scale: int) -> int:
+def check_scale(scale: int) -> int:
     """Return one scale as an int, or raise."""
-    return int(checked_scales(np.asarray(scale))[()])
+    return int(check_scales(np.asarray(scale))[()])
 
 
-def checked_scales(scales: NDArray[np.int64]) -> NDArray[np.int64]:
+def check_scales(scales: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return scales as int64, or raise: whole numbers of steps, 0 <= scale <= MAX_SCALE.
 
     A float is refused even if it is an integer: the direction of its rounding is unknown.

@@ -3,7 +3,7 @@
 The stream is the encryption of zeros in counter mode, read as little-endian 64-bit words, keyed once from the operating
 system; each key is used for one stream.  To an observer without the key the words are as good as uniform, so the
 privacy that rests on them is computational, as for every sampler not fed by physical noise.  A seeded stream is
-reproducible and protects nobody: ``secret`` is False.
+reproducible and protects no one: ``secret`` is False.
 
 The laws and their proofs are in ``exact.py``.  The risk here is using words twice: the difference of two releases with
 the same noise shows the data.  So words are read under a lock, words left over serve the next call, a forked copy
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ..errors import CannotError
 from .exact import fill
-from .laws import Law, checked_scales
+from .laws import Law, check_scales
 
 # Domain separation: another program derives another key from the same number.
 SEED_LABEL = "hushpath noise, seeded, not private: "
@@ -43,7 +43,7 @@ class Keystream:
         """Open a stream under a fresh secret key, or under the public key that ``seed`` names."""
         self.secret = seed is None
         self.process = os.getpid()  # a fork copies the key: its users must notice
-        key = os.urandom(32) if seed is None else seed_key(seed)
+        key = os.urandom(32) if seed is None else derive_key(seed)
         # Only the cipher keeps the key.
         self._cipher = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
 
@@ -58,7 +58,7 @@ class Keystream:
         raise TypeError("a keystream is not copied or pickled: it would hand out the same words twice")
 
 
-def seed_key(seed: int) -> bytes:
+def derive_key(seed: int) -> bytes:
     """Return the AES key named by a seed: SHA-256 of a label and the seed in decimal."""
     return hashlib.sha256(f"{SEED_LABEL}{int(seed)}".encode()).digest()
 
@@ -90,23 +90,20 @@ class VectorSampler:
 
     def draw(self, law: Law, scales: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return one independent draw per entry of ``scales``, in its shape."""
-        law, scales = Law(law), checked_scales(scales)
+        law, scales = Law(law), check_scales(scales)
         if self.private and os.getpid() != self._stream.process:
             # The copy has the same key and would repeat its parent's noise.
             raise CannotError("a noise sampler cannot cross a fork: make one in each process")
         flat = np.ascontiguousarray(scales.reshape(-1))
         out = np.empty(flat.size, dtype=np.int64)
         with self._lock:
-            done = self._advance(law, flat, out, 0)
-            while done < flat.size:
+            done = 0
+            while True:
+                done, used = fill(law is Law.GAUSSIAN, flat, out, done, self._unread)
+                self._unread = self._unread[used:]
+                if done == flat.size:
+                    return out.reshape(scales.shape)
                 self._unread = np.concatenate([self._unread, self._stream.read(self._chunk)])
-                done = self._advance(law, flat, out, done)
-        return out.reshape(scales.shape)
-
-    def _advance(self, law: Law, scales: NDArray[np.int64], out: NDArray[np.int64], done: int) -> int:
-        done, used = fill(law is Law.GAUSSIAN, scales, out, done, self._unread)
-        self._unread = self._unread[used:]
-        return done
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a noise sampler is not copied or pickled: the copy would repeat its noise")

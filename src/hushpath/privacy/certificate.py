@@ -38,7 +38,7 @@ from .._validate import is_integer
 from ..arrays import Bool, Float, Int
 from ..errors import BudgetError, CannotError, OptionError
 from ..noise import MAX_SCALE, Law
-from ..noise.laws import checked_scales
+from ..noise.laws import check_scales
 from .accounting import Budget, zcdp_epsilon, zcdp_rho
 from .gaussian import SPLIT, continuous_scales, gaussian_epsilon, gaussian_mu
 
@@ -116,16 +116,16 @@ class Certificate:
 def certify(
     exposure: Exposure, scales: Int, law: Law, unit_steps: int, budget: Budget, l2_steps: int | None = None
 ) -> Certificate:
-    """Return the certificate, or raise ``BudgetError`` if it exceeds the budget.
+    """Return the certificate of noise of a ``law`` with ``scales``, or raise ``BudgetError`` if it exceeds the budget.
 
-    ``unit_steps`` bounds the unit in L1 norm and ``l2_steps``, if given, in L2 norm.
+    ``exposure`` says what each edge moves.  ``unit_steps`` bounds the unit in L1 norm, ``l2_steps``, if given, in L2.
     """
-    law, scales = Law(law), checked_scales(scales)
-    cost, worst = _worst_cost(exposure, scales.astype(np.float64), law, unit_steps, l2_steps)
+    law, scales = Law(law), check_scales(scales)
+    cost, worst = _find_worst_cost(exposure, scales.astype(np.float64), law, unit_steps, l2_steps)
     delta = 0.0 if law is Law.LAPLACE or math.isinf(cost) else budget.delta
     epsilon = cost
     if law is Law.GAUSSIAN:
-        inside, _ = _worst_cost(exposure, continuous_scales(scales), law, unit_steps, l2_steps)
+        inside, _ = _find_worst_cost(exposure, continuous_scales(scales), law, unit_steps, l2_steps)
         mu = math.nextafter(math.sqrt(2 * inside), math.inf) if inside else 0.0
         epsilon = min(zcdp_epsilon(cost, budget.delta), gaussian_epsilon(mu, budget.delta))
     if not epsilon <= budget.epsilon:
@@ -138,6 +138,7 @@ def calibrate(
 ) -> Int:
     """Return the smallest scales, to within a step, in proportion to ``relative`` whose certificate meets the budget.
 
+    ``exposure``, ``law``, ``unit_steps``, ``budget`` and ``l2_steps`` are those of ``certify``.
     Gaussian scales are narrower than a few steps nowhere, whatever their share: ``SPLIT`` is added to their squares.
     """
     if budget.unlimited:
@@ -151,7 +152,7 @@ def calibrate(
     relative = np.asarray(relative, np.float64)
     if not (np.isfinite(relative) & (relative > 0)).all():
         raise OptionError("relative noise scales must be positive finite numbers")
-    cost, _ = _worst_cost(exposure, relative, law, unit_steps, l2_steps)
+    cost, _ = _find_worst_cost(exposure, relative, law, unit_steps, l2_steps)
 
     def certified(factor: float, added: float) -> Int:
         """Return ``relative`` times a factor (its square and ``added``), in whole steps, once the certificate holds."""
@@ -179,10 +180,13 @@ def calibrate(
     return scales
 
 
-def _worst_cost(
+def _find_worst_cost(
     exposure: Exposure, scales: Float, law: Law, unit_steps: int, l2_steps: int | None
 ) -> tuple[float, int]:
-    """Return the cost of the worst edge, rounded up, and that edge."""
+    """Return the cost of the worst edge, rounded up, and that edge.
+
+    ``exposure``, ``scales``, ``law``, ``unit_steps`` and ``l2_steps`` are those of ``certify``.
+    """
     if scales.shape != exposure.cut.shape:
         raise OptionError(f"{len(exposure.cut)} groups need a noise scale each, got {scales.shape}")
     for steps in (unit_steps, unit_steps if l2_steps is None else l2_steps):
@@ -193,17 +197,20 @@ def _worst_cost(
     if exposure.num_edges == 0 or len(exposure.edge) == 0:
         return 0.0, -1
     everything = np.ones(len(exposure.cut), np.bool_)
-    joint = _highest(exposure, scales, law, unit_steps, everything)
+    joint = _find_highest_cost(exposure, scales, law, unit_steps, everything)
     if l2_steps is None or law is Law.LAPLACE or exposure.single is None:
         return joint
-    alone = _highest(exposure, scales, law, l2_steps, exposure.single)
-    others = _highest(exposure, scales, law, unit_steps, ~exposure.single)
+    alone = _find_highest_cost(exposure, scales, law, l2_steps, exposure.single)
+    others = _find_highest_cost(exposure, scales, law, unit_steps, ~exposure.single)
     apart = math.nextafter(alone[0] + others[0], math.inf)
     return min(joint, (apart, max(alone, others)[1]))
 
 
-def _highest(exposure: Exposure, scales: Float, law: Law, steps: int, counted: Bool) -> tuple[float, int]:
-    """Return the highest cost of the counted groups at one edge, rounded up, and that edge."""
+def _find_highest_cost(exposure: Exposure, scales: Float, law: Law, steps: int, counted: Bool) -> tuple[float, int]:
+    """Return the highest cost of the ``counted`` groups at one edge, rounded up, and that edge.
+
+    ``exposure``, ``scales`` and ``law`` are those of ``certify``; a unit moves the groups by at most ``steps``.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):  # a group without numbers may have no noise
         ratio = float(steps) / scales
         share = exposure.cut * (ratio if law is Law.LAPLACE else ratio * ratio / 2)

@@ -14,7 +14,7 @@ Releases fit a budget if at least one accountant stays within it.  Owners see on
 and which accountant fits in the end may depend on that.  So each accountant has its own part of delta, and orders are
 fixed by the budget alone: a choice of alpha afterwards would break the promise.  One order suits a budget spent on
 Gaussian releases; three more suit what is left after pure ones took a half, three quarters or seven eighths.  The
-first release is chosen before anything was seen; if it needs all of delta, certificates get the whole delta for good.
+first release is chosen before anything was seen; if it needs all of delta, certificates keep the whole delta.
 
 Units within a day are touched only by releases that cover it; ``pieces`` splits time where that changes.
 
@@ -59,8 +59,7 @@ class Spending:
 
     def __post_init__(self) -> None:
         """Refuse what no certificate states, above all a negative cost: it would pay for others."""
-        object.__setattr__(self, "protects", Protects.of(self.protects))
-        object.__setattr__(self, "law", Law(one_of(self.law, "law", Law)))
+        vars(self).update(protects=Protects.of(self.protects), law=Law(one_of(self.law, "law", Law)))
         for name in ("spent", "epsilon", "delta"):
             value = as_float(getattr(self, name), name)
             if not 0 <= value < math.inf:
@@ -141,7 +140,7 @@ class Accountant:
 
     def total(self, charges: Sequence[Spending]) -> Fraction | float:
         """Return an epsilon for all of them at this accountant's delta; infinite if certificates need more delta."""
-        if self.order is None and _deltas(charges) > self.delta:
+        if self.order is None and _sum_deltas(charges) > self.delta:
             return math.inf
         return max(Fraction(0), Fraction(self.fee) + sum((self.price(one) for one in charges), Fraction(0)))
 
@@ -152,10 +151,11 @@ class Accountant:
             return 0.0, 0.0
         left = Fraction(epsilon) - Fraction(total)
         if self.order is None:
-            return _down(left), _down(left) if delta and _deltas(charges) + Fraction(delta) <= self.delta else 0.0
+            fits = delta and _sum_deltas(charges) + Fraction(delta) <= self.delta
+            return _round_down(left), _round_down(left) if fits else 0.0
         mu = math.sqrt(2 * left / Fraction(self.order)) * (1 - _SLACK)  # pure epsilon mu costs as much as rho = mu²/2
         # Noise for this epsilon has rho = mu²/2, but for what certificates are rounded up by.
-        return max(_down(left), mu), gaussian_epsilon(mu, delta) * (1 - 1e-9) if delta else 0.0
+        return max(_round_down(left), mu), gaussian_epsilon(mu, delta) * (1 - 1e-9) if delta else 0.0
 
 
 @dataclass(frozen=True)
@@ -177,16 +177,16 @@ class RemainingBudget:
 
 def accountants(budget: Budget, charges: Sequence[Spending]) -> tuple[Accountant, ...]:
     """Return the accountants of a budget, which the first of its releases may change; later ones may not."""
-    shared = _shared(budget.epsilon, budget.delta)
+    shared = _make_accountants(budget.epsilon, budget.delta)
     if not charges or any(one.total(charges[:1]) <= budget.epsilon for one in shared):
         return shared
     return (Accountant(budget.delta),)
 
 
 def compose(charges: Sequence[Spending], budget: Budget) -> Cost:
-    """Return what releases, in their order, cost together: within the budget exactly if one accountant says so."""
+    """Return what releases, in their order, cost together: within the budget if and only if one accountant accepts."""
     least = min(one.total(charges) for one in accountants(budget, charges))
-    return Cost(_up(least), budget.delta if _deltas(charges) else 0.0)
+    return Cost(_round_up(least), budget.delta if _sum_deltas(charges) else 0.0)
 
 
 def remaining_budget(charges: Sequence[Spending], budget: Budget, delta: float) -> RemainingBudget:
@@ -204,11 +204,11 @@ def days_with_same_releases(
     if not protects.within_a_day:
         yield None, list(charges)
         return
-    first, last = _span(days)
+    first, last = _as_ordinals(days)
     begins: dict[int, list[int]] = {first: []}
     ends: dict[int, list[int]] = {last + 1: []}
     for place, charge in enumerate(charges):
-        begin, end = _span(days_touched(protects, charge.days))
+        begin, end = _as_ordinals(days_touched(protects, charge.days))
         if begin <= last and end >= first:
             begins.setdefault(max(begin, first), []).append(place)
             ends.setdefault(min(end, last) + 1, []).append(place)
@@ -231,27 +231,27 @@ def days_touched(protects: Protects, days: DateRange | None) -> DateRange | None
     return max(days[0], date.min + timedelta(days=1)) - timedelta(days=1), days[1]
 
 
-def _span(days: DateRange | None) -> tuple[int, int]:
+def _as_ordinals(days: DateRange | None) -> tuple[int, int]:
     """Return the first and the last day as numbers."""
     first, last = days or (date.min, date.max)
     return first.toordinal(), last.toordinal()
 
 
 @lru_cache(maxsize=64)
-def _shared(epsilon: float, delta: float) -> tuple[Accountant, ...]:
+def _make_accountants(epsilon: float, delta: float) -> tuple[Accountant, ...]:
     """Return the accountants of a budget, each with its part of delta; a pure budget has one."""
     if delta == 0:
         return (Accountant(0.0),)
-    of_order = (_accountant_for(epsilon / 2**halved, part * delta) for halved, part in enumerate(_BY_ORDER))
+    of_order = (_choose_accountant(epsilon / 2**halved, part * delta) for halved, part in enumerate(_BY_ORDER))
     return (Accountant(_BY_CERTIFICATES * delta), *of_order)
 
 
-def _accountant_for(epsilon: float, delta: float) -> Accountant:
+def _choose_accountant(epsilon: float, delta: float) -> Accountant:
     """Return the accountant that allows Gaussian releases the most rho within (epsilon, delta)."""
     with localcontext(_DIGITS):
         spent, log_delta = Decimal(epsilon), Decimal(delta).ln()
         order = max(_logarithms(), key=lambda one: (spent + (one[1] + log_delta) / (one[3] - 1) - one[2]) / one[3])[0]
-    return Accountant(delta, order, _fee(order, delta))
+    return Accountant(delta, order, _compute_fee(order, delta))
 
 
 @cache
@@ -262,17 +262,17 @@ def _logarithms() -> list[tuple[float, Decimal, Decimal, Decimal]]:
         return [(float(alpha), alpha.ln(), (1 - 1 / alpha).ln(), alpha) for alpha in exact]
 
 
-def _fee(alpha: float, delta: float) -> float:
+def _compute_fee(alpha: float, delta: float) -> float:
     """Return what a Rényi divergence of order alpha needs to become (epsilon, delta), rounded up."""
     terms = -math.log(alpha * delta) / (alpha - 1), math.log1p(-1 / alpha)
     return sum(terms) + _SLACK * (1 + sum(abs(term) for term in terms))
 
 
-def _deltas(charges: Sequence[Spending]) -> Fraction:
+def _sum_deltas(charges: Sequence[Spending]) -> Fraction:
     return sum((Fraction(one.delta) for one in charges), Fraction(0))
 
 
-def _up(value: Fraction | float) -> float:
+def _round_up(value: Fraction | float) -> float:
     """Return the smallest float that is not below."""
     try:
         near = float(value)
@@ -281,7 +281,7 @@ def _up(value: Fraction | float) -> float:
     return near if near >= value else math.nextafter(near, math.inf)
 
 
-def _down(value: Fraction) -> float:
+def _round_down(value: Fraction) -> float:
     """Return the largest float that is not above."""
     near = float(value)
     return near if near <= value else math.nextafter(near, 0.0)

@@ -136,16 +136,16 @@ class WeightUnit:
         return f"any change of the edge weights that adds up to at most {self.norm:g} over all edges together{also}"
 
     def rounding(self, step: float) -> str:
-        """Steps of the lattice."""
+        """Return the steps of the lattice, in words."""
         return f"{step:.3g}"
 
     def questions(self) -> list[Question]:
-        """Two sets of weights, one or several units apart."""
+        """Ask for two sets of weights, one or several units apart."""
         text = "Two sets of weights, {} apart: which is true?"
         return [Question(text.format("1 unit"), 1), Question(text.format(self.several_noun), self.several)]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values; the lattice step is part of the lattice."""
+        """Return plain values; the lattice step is part of the lattice."""
         return {"l1": self.l1, "l2": self.l2, "population": self.population}
 
 
@@ -197,7 +197,7 @@ class TripUnit:
         if days is None:
             return unit
         if unit.days is not None:
-            raise OptionError("`days` were declared twice: in the unit and beside it")
+            raise OptionError("`days` were given twice: in the unit and as an argument")
         return replace(unit, days=days)
 
     @classmethod
@@ -266,11 +266,11 @@ class TripUnit:
         return "every day in the data; none were declared" if self.days is None else "{} to {}".format(*self.days)
 
     def rounding(self, step: float) -> str:  # noqa: ARG002
-        """Parts of the way from the lower to the upper bound."""
+        """Return parts of the way from the lower to the upper bound, in words."""
         return "a millionth of the range between them"
 
     def questions(self) -> list[Question]:
-        """Whether a unit is in the data, which of two versions it is, and the same of several units."""
+        """Ask whether a unit is in the data, which of two versions it is, and the same of several units."""
         one = {"person": "this person", "person-day": "this day of one person", "trip": "this trip"}[self.protects]
         if self.neighbours == "replace":
             found = [Question(f"Which of two versions of {one} is in the data?", 1)]
@@ -282,7 +282,7 @@ class TripUnit:
         return [*found, Question(more, self.several)] if self.several else found
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         return {
             "protects": str(self.protects), "neighbours": self.neighbours,
             "days": None if self.days is None else [str(day) for day in self.days],

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from ..errors import OptionError
-from ..privacy.ledger_file import check_name
+from ..privacy.ledger import check_name
 
 LONGEST = 60  # characters of each text
 SECONDS = {

@@ -26,7 +26,7 @@ from ..index import Index
 from ..index.index import MAX_BYTES
 from ..index.partition import Partition
 from ..index.storage import index_path, load_index, save_index
-from ..io.signing import verified_digest, write_signed
+from ..io.signing import verify_signature, write_signed
 from ..measurement.private_step import Measurements
 from ..network.labels import Label
 from ..network.topology import Topology
@@ -363,7 +363,7 @@ class Release:
         """
         if verify is None and (dataset is not None or date is not None):
             raise OptionError("`dataset` and `date` need `verify`: they are checked in signed files only")
-        signed = None if verify is None else verified_digest(path, verify, renamed=date is not None)
+        signed = None if verify is None else verify_signature(path, verify, renamed=date is not None)
         found = read_release(Path(path), sha256=signed)
         release = cls(*found, decoder=decoder, estimator=estimator)
         said = release.statement

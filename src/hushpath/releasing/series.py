@@ -42,13 +42,12 @@ from typing import Any
 from ..days import DateRange, format_days
 from ..errors import BudgetError, CannotError, FileFormatError, OptionError, warn
 from ..io.folders import only_process
-from ..io.signing import private_key, write_signed
+from ..io.signing import read_private_key, write_signed
 from ..measurement.private_step import measure_trips
 from ..noise import Noise
 from ..privacy.accounting import Budget
 from ..privacy.composition import Dated, Spending, compose, days_with_same_releases
-from ..privacy.ledger import Ledger
-from ..privacy.ledger_file import Charge
+from ..privacy.ledger import Charge, Ledger
 from ..privacy.units import Protects, TripUnit
 from ..published.quantity import Quantity
 from ..published.release import Release, load
@@ -222,7 +221,7 @@ def series(
     if problem:
         raise (CannotError if result.of(MISSING) else BudgetError)(f"{problem}. Nothing was charged")
     if run.sign is not None:
-        private_key(run.sign)  # a wrong key is an error before a ledger is made
+        read_private_key(run.sign)  # a wrong key is an error before a ledger is made
     _make_folder(Path(folder))
     with only_process(Path(folder), LOCK):
         opened = existing or Ledger.create(

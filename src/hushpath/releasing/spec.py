@@ -35,7 +35,7 @@ from .._validate import shorten
 from ..errors import HushpathError, OptionError
 from ..io.readers import read_network, read_topology
 from ..measurement.private_step import measure, measure_trips
-from ..network.columns import public_names
+from ..network.columns import EdgeColumns
 from ..network.network import Network
 from ..network.topology import Topology
 from ..noise import Noise
@@ -95,7 +95,7 @@ class WeightsSection:
 
 @dataclass(frozen=True)
 class TripsSection:
-    """The private table of trips: a row per pass (edge), per visit (node, time) or per trip (nodes, times)."""
+    """The private table of trips: a row per pass (edge), per visit (node, time) or per trip (nodes, time)."""
 
     file: Path
     person: str | None = None
@@ -106,8 +106,6 @@ class TripsSection:
     node: str | None = None
     time: str | None = None
     nodes: str | None = None
-    times: str | None = None
-    durations: str | None = None
     period: str | None = None
     periods: Any = None
     low: float | str | None = None
@@ -203,7 +201,7 @@ class ReleaseSpec:
         if taken:
             raise OptionError(f"`weights.options.{min(taken)}` is not an option of a mechanism; it has its own key")
         named, private = self.network, self.weights.column if self.weights else ""
-        public_names(private, (named.source, named.target), named.proxy, named.columns, named.lower, named.upper)
+        EdgeColumns(named.source, named.target, private, named.lower, named.upper, named.proxy, named.columns)
 
     @cached_property
     def text(self) -> str:
@@ -240,7 +238,7 @@ class ReleaseSpec:
         own = self.trips
         assert own is not None
         edge: Any = own.edge[0] if len(own.edge) == 1 else own.edge or None
-        names = ("person", "day", "trip", "seconds", "node", "time", "nodes", "times", "durations", "period", "periods")
+        names = ("person", "day", "trip", "seconds", "node", "time", "nodes", "period", "periods")
         return read_trips(own.file, self.topology(), edge=edge, **{name: getattr(own, name) for name in names})
 
     @_named_by_keys

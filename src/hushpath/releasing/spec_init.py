@@ -118,7 +118,7 @@ def column_names(path: Path) -> list[str]:
             from pyarrow.parquet import read_schema
 
             return [str(name) for name in read_schema(path).names]
-        if name.endswith((".csv", ".tsv")) and not name.endswith(".osrm.csv"):
+        if name.endswith((".csv", ".tsv")):
             with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
                 header = file.readline(LONGEST_HEADER).decode("utf-8-sig")  # bytes: no other line is decoded
             names = next(csv.reader([header], delimiter="\t" if name.endswith(".tsv") else ","), [])

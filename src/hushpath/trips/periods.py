@@ -13,7 +13,7 @@ from typing import Any
 
 from .._validate import shorten
 from ..errors import OptionError
-from .values import DAY, SECOND, canonical_key, key, moment
+from .values import DAY, SECOND, canonical_key, key_sql, moment_sql
 
 MOST_PERIODS = 168  # the hours of a week
 LONGEST_NAME = 40
@@ -21,7 +21,7 @@ LONGEST_NAME = 40
 
 @dataclass(frozen=True)
 class Periods:
-    """Names in order, and the hours of each if a clock tells them; without names the whole day is one period."""
+    """Names in order, and the hours of each if times are read; without names the whole day is one period."""
 
     names: tuple[str, ...] = ()
     hours: tuple[tuple[float, float], ...] = ()
@@ -39,7 +39,7 @@ class Periods:
             return cls(tuple(f"{hour:02d}" for hour in range(24)), tuple((h, h + 1.0) for h in range(24)))
         if isinstance(periods, str) or not isinstance(periods, (Mapping, Sequence)):
             raise OptionError("`periods` must be a list of names, names with hours {'am': (7, 10)}, or 'hours'")
-        names = checked_names(list(periods))
+        names = check_period_names(list(periods))
         if not isinstance(periods, Mapping):
             return cls(names)
         return cls.with_hours(names, [periods[name] for name in names])
@@ -47,8 +47,8 @@ class Periods:
     @classmethod
     def with_hours(cls, names: tuple[str, ...], hours: Sequence[Any]) -> Periods:
         """Return names with two hours each; periods must not overlap."""
-        spans = tuple(_span(name, span) for name, span in zip(names, hours, strict=True))
-        parts = sorted((a, b, name) for name, span in zip(names, spans, strict=True) for a, b in _parts(span))
+        spans = tuple(_parse_hours(name, span) for name, span in zip(names, hours, strict=True))
+        parts = sorted((a, b, name) for name, span in zip(names, spans, strict=True) for a, b in _split_hours(span))
         for (_, end, one), (begin, _, other) in pairwise(parts):
             if begin < end:
                 raise OptionError(f"periods {one!r} and {other!r} overlap")
@@ -66,15 +66,17 @@ class Periods:
     def sql(self, column: str, kind: str) -> str:
         """Return SQL for the number of the period in a column, or NULL."""
         if not self.hours:
-            cases = " ".join(f"WHEN {quoted(canonical_key(name) or '')} THEN {i}" for i, name in enumerate(self.names))
-            return f"CASE {key(column, kind)} {cases} END"
-        found = moment(column, kind)
+            keys = enumerate(map(canonical_key, self.names))
+            cases = " ".join(f"WHEN {quote_text(name or '')} THEN {i}" for i, name in keys)
+            return f"CASE {key_sql(column, kind)} {cases} END"
+        found = moment_sql(column, kind)
         hour = f"((({found}) % {DAY} + {DAY}) % {DAY}) / {3600 * SECOND}.0"
-        cases = " ".join(f"WHEN {_within(hour, *span)} THEN {i}" for i, span in enumerate(self.hours))
+        parts = [(a, b, i) for i, span in enumerate(self.hours) for a, b in _split_hours(span)]
+        cases = " ".join(f"WHEN {hour} >= {a!r} AND {hour} < {b!r} THEN {i}" for a, b, i in parts)
         return f"CASE {cases} END"
 
 
-def checked_names(names: Sequence[Any]) -> tuple[str, ...]:
+def check_period_names(names: Sequence[Any]) -> tuple[str, ...]:
     """Return short printable names, each once: they are published and end up on terminals."""
     for name in names:
         if not isinstance(name, str) or not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
@@ -89,12 +91,12 @@ def checked_names(names: Sequence[Any]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """Return a text as SQL writes it."""
     return "'" + text.replace("'", "''") + "'"
 
 
-def _span(name: str, given: Any) -> tuple[float, float]:
+def _parse_hours(name: str, given: Any) -> tuple[float, float]:
     try:
         first, last = (float(hour) for hour in given)
     except (TypeError, ValueError):
@@ -104,11 +106,6 @@ def _span(name: str, given: Any) -> tuple[float, float]:
     return first, last
 
 
-def _parts(span: tuple[float, float]) -> list[tuple[float, float]]:
+def _split_hours(span: tuple[float, float]) -> list[tuple[float, float]]:
     first, last = span
     return [span] if first < last else [(first, 24.0), (0.0, last)]
-
-
-def _within(clock: str, first: float, last: float) -> str:
-    inside = " OR ".join(f"{clock} >= {a!r} AND {clock} < {b!r}" for a, b in _parts((first, last)))
-    return f"({inside})"

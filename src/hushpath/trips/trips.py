@@ -1,30 +1,29 @@
 """Trips of people along the edges of a public network: the private input that travel times are made of.
 
-``Trips`` is opaque: it prints nothing, cannot be iterated, compared or pickled, and tells nothing of its rows, not even
-their number.  It holds where the rows are; they are read inside the private step.  One method opens it,
-``private_rows``, and a contract test lists its callers (``measure_trips``, and ``evaluate`` for the data owner).
+``Trips`` is opaque: it prints nothing, cannot be iterated, compared or pickled, and does not reveal the number of rows.
+It holds where the rows are; they are read inside the private step.  One method opens it, ``private_rows``, and a
+contract test lists its callers (``measure_trips``, and ``evaluate`` for the data owner).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 from .._validate import one_of
 from ..days import LARGEST_DAY_NUMBER, Days, as_dates
 from ..errors import OptionError
 from ..network.topology import Topology
 from .periods import Periods
-from .rows import TripColumns, check_types, edge_table, rows_query
-from .tables import connection, register_arrays, tables_of
+from .rows import Named, TripColumns, check_types, make_edge_table, make_rows_query, name_columns
+from .tables import connection, open_tables, register_arrays
 
 if TYPE_CHECKING:
     import duckdb
 
 # The columns whose values are the same in all rows of a protected unit.
 UNITS = {"person": ("person",), "person-day": ("person", "day"), "trip": ("person", "trip")}
-SHAPES = "edge and seconds (a row per pass), node and time (a row per node), or nodes with times or durations (lists)"
 
 
 class Trips:
@@ -42,27 +41,26 @@ class Trips:
 
     __slots__ = ("__edges", "__named", "__tables", "day_kind", "periods", "topology")
 
-    def __init__(
-        self, given: Any, topology: Topology, named: TripColumns, periods: Periods, ids: list[Any] | None
-    ) -> None:
+    def __init__(self, given: Any, topology: Topology, named: Named, periods: Periods, ids: list[Any] | None) -> None:
+        """Open ``given``, whose columns are ``named``, over a ``topology`` whose edges have ``ids``, by ``periods``."""
         self.topology, self.periods = topology, periods
         self.__named = named
-        self.__edges = edge_table(topology, ids)
-        self.__tables = tables_of(given, named.all)
+        self.__edges = make_edge_table(topology, ids)
+        self.__tables = open_tables(given, list(dict.fromkeys(named.values())))
         names = [*self.__edges.get("id", ()), *self.__edges.get("tail", ()), *periods.names]
         check_types(self.__tables, named, periods, names)
         self.day_kind = ""
-        if named.day is not None:
-            kinds = {table.kinds[named.day] if table.declared else "text" for table in self.__tables}
+        if "day" in named:
+            kinds = {table.kinds[named["day"]] if table.declared else "text" for table in self.__tables}
             self.day_kind = "date" if kinds == {"moment"} else "number" if kinds <= {"whole", "number"} else "any"
 
     def keys(self, protects: Any) -> tuple[str, ...]:
-        """Return the columns that tell protected units apart; refuse a unit whose columns are not named."""
+        """Return the columns that identify protected units; refuse a unit whose columns are not named."""
         needed = UNITS[one_of(protects, "protects", UNITS)]
-        if protects == "trip" and self.__named.trip is not None:
-            return tuple(key for key in needed if getattr(self.__named, key) is not None)
+        if protects == "trip" and "trip" in self.__named:
+            return tuple(key for key in needed if key in self.__named)
         for key in needed:
-            if getattr(self.__named, key) is None:
+            if key not in self.__named:
                 raise OptionError(f"protects={str(protects)!r} needs the {key} column: name it in read_trips")
         return needed
 
@@ -84,7 +82,7 @@ class Trips:
         No row of the result is made of rows of two units.  Numbers of eight digits are days only if ``days`` are such.
         """
         as_numbers = days is not None and isinstance(days[0], int) and days[0] > LARGEST_DAY_NUMBER
-        query = rows_query(self.__tables, self.__named, self.periods, UNITS[protects], dates_as_numbers=as_numbers)
+        query = make_rows_query(self.__tables, self.__named, self.periods, UNITS[protects], dates_as_numbers=as_numbers)
         with connection() as engine:
             for i, table in enumerate(self.__tables):
                 table.register(engine, f"given{i}")
@@ -100,11 +98,8 @@ class Trips:
 
 
 def read_trips(
-    trips: Any, topology: Topology, *, person: str | None = None, day: str | None = None, trip: str | None = None,
-    edge: str | Sequence[str] | None = None, seconds: str | None = None, node: str | None = None,
-    time: str | None = None, nodes: str | None = None, times: str | None = None, durations: str | None = None,
-    period: str | None = None, periods: Any = None, edge_ids: Any = None,
-) -> Trips:  # fmt: skip
+    trips: Any, topology: Topology, *, periods: Any = None, edge_ids: Any = None, **columns: Unpack[TripColumns]
+) -> Trips:
     """Name the columns of a table of trips.  Its rows are private; they are read when they are measured, not here.
 
     Rows that name no edge of the network, and rows that lack a value, are skipped silently; nothing counts them.
@@ -116,6 +111,14 @@ def read_trips(
         pandas frame, ids of 16 digits and more count as missing; pass the file or an Arrow table instead.
     topology
         The public network, such as ``read_topology`` returns.
+    periods
+        The public periods in the column ``period``: names, ``["am", "pm"]``; or, for a column of timestamps, hours,
+        ``{"am": (7, 10), "pm": (16, 19)}`` or ``"hours"``.  Rows of other periods are skipped.
+    edge_ids
+        The id of each edge of the network, in the order of its edges, or the name of a public column of the network;
+        the column named like ``edge`` if not given.
+    **columns
+        The names of columns, by what they hold:
     person, day, trip
         The columns of the person, the day (a date, a timestamp or a day number of at most 100 000) and the trip
         (unique for one person).  The unit that ``release_trips`` protects needs its columns.
@@ -125,15 +128,12 @@ def read_trips(
     node, time
         Instead, a row per node: the node that was entered, and when (seconds or timestamps).  A pass from one day to
         the next is skipped, since it would belong to two units.
-    nodes, times, durations
-        Instead, a row per trip: lists (or JSON text) of nodes, with the time each was entered or with the seconds from
-        each to the next, as map matchers return them (OSRM: annotation.nodes, annotation.duration).
-    period, periods
-        The column of the period, and the public periods: names, ``["am", "pm"]``; or, for a column of timestamps,
-        hours, ``{"am": (7, 10), "pm": (16, 19)}`` or ``"hours"``.  Rows of other periods are skipped.
-    edge_ids
-        The id of each edge of the network, in the order of its edges, or the name of a public column of the network;
-        the column named like ``edge`` if not given.
+    nodes
+        Instead, a row per trip: a list (or JSON text) of nodes.  ``time`` is then a list of the times each was entered,
+        or ``seconds`` one of the seconds from each to the next, as map matchers return them (OSRM: annotation.nodes,
+        annotation.duration).
+    period
+        The column of the period: a name, or a timestamp.
 
     Returns
     -------
@@ -157,25 +157,12 @@ def read_trips(
     """
     if not isinstance(topology, Topology):
         raise OptionError(f"read_trips takes a Topology, such as read_topology returns, not {type(topology).__name__}")
-    ends = (edge,) if isinstance(edge, str) else () if edge is None else tuple(edge)
-    named = TripColumns(person, day, trip, ends, seconds, node, time, nodes, times, durations, period)
-    for name in named.all:
-        if not isinstance(name, str) or not name:
-            raise OptionError("names of columns must be text")
-    shape = (bool(ends), seconds is not None, node is not None, time is not None, nodes is not None)
-    lists = (times is not None) + (durations is not None)
-    if (shape, lists) not in (
-        ((True, True, False, False, False), 0), ((False, False, True, True, False), 0),
-        ((False, False, False, False, True), 1),
-    ) or len(ends) > 2:  # fmt: skip
-        raise OptionError(f"name the columns of one table shape: {SHAPES}")
-    if node is not None and trip is None:
-        raise OptionError("a row per node needs the `trip` column")
+    named = name_columns(columns)
     declared = Periods.declared(periods)
-    if bool(declared.names) != (period is not None):
+    if bool(declared.names) != ("period" in named):
         raise OptionError("pass both `period`, a column, and `periods`, the public periods in it, or neither")
     ids = None
-    if len(ends) == 1:
-        named_by = ends[0] if edge_ids is None else edge_ids
+    if "id" in named:
+        named_by = named["id"] if edge_ids is None else edge_ids
         ids = topology.texts(named_by) if isinstance(named_by, str) else list(named_by)
     return Trips(trips, topology, named, declared, ids)

@@ -1,7 +1,7 @@
 r"""How one value of a trip table is read: a rule that depends on that value alone.
 
 The type of a column is often inferred from rows (a missing id makes pandas turn integers into floats), so a type must
-not decide how values are read: one person's row would decide it for everybody.  Each value is therefore brought to one
+not decide how values are read: one person's row would decide it for all rows.  Each value is therefore brought to one
 canonical form, whatever the type of its column:
 
 | value | canonical form |
@@ -23,6 +23,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -54,7 +55,7 @@ _PLAIN_STAMP = "[0-9]{4}-[0-9]{2}-[0-9]{2}([T ]([01][0-9]|2[0-3]):[0-5][0-9]:[0-
 
 
 def canonical_key(value: Any) -> str | None:
-    """Return the canonical form of a public name, None for numbers that are not whole; ``key`` is the same in SQL.
+    """Return the canonical form of a public name, None for numbers that are not whole; ``key_sql`` is the same in SQL.
 
     A name such as 1e3 is refused although it can be a person: a column of such names may become one of floats.
 
@@ -67,14 +68,14 @@ def canonical_key(value: Any) -> str | None:
         return f"-{digits}" if text.startswith("-") and digits != "0" else digits
     if text.lower() in ("true", "false"):
         return "1" if text.lower() == "true" else "0"
-    return None if not text or _number_in(text) is not None else text
+    return None if not text or _parse_number(text) is not None else text
 
 
-def key(column: str, kind: str) -> str:
-    """Return SQL for the canonical text of a key, NULL where there is none."""
+def key_sql(column: str, kind: str) -> str:
+    """Return SQL for the canonical text of a key, NULL if missing."""
     if kind == "whole":
         return f"CAST({column} AS VARCHAR)"
-    if kind == "moment":  # as `_moment_text` writes it
+    if kind == "moment":  # as `_format_moment` writes it
         stamp = f"make_timestamp({column})"
         fraction = f"CASE WHEN {column} % {SECOND} = 0 THEN '' ELSE strftime({stamp}, '.%f') END"
         return f"strftime({stamp}, '%Y-%m-%dT%H:%M:%S') || {fraction}"
@@ -93,20 +94,20 @@ def key(column: str, kind: str) -> str:
     )
 
 
-def number_text(column: str) -> str:
-    """Return SQL for a float as text, as ``_number_text`` writes it."""
-    whole = key(column, "number")
+def number_text_sql(column: str) -> str:
+    """Return SQL for a float as text, as ``_format_number`` writes it."""
+    whole = key_sql(column, "number")
     return f"coalesce({whole}, CASE WHEN isfinite({column}) THEN printf('%.17e', {column}) END)"
 
 
-def number(column: str, kind: str) -> str:
+def number_sql(column: str, kind: str) -> str:
     """Return SQL for a float, NULL for what is not a finite number."""
     value = {"moment": "NULL::DOUBLE", "text": f"TRY_CAST({column} AS DOUBLE)"}.get(kind, f"CAST({column} AS DOUBLE)")
     return f"CASE WHEN isfinite({value}) THEN {value} END"
 
 
-def moment(column: str, kind: str) -> str:
-    """Return SQL for microseconds since 1970, NULL for what is no point in time."""
+def moment_sql(column: str, kind: str) -> str:
+    """Return SQL for microseconds since 1970, NULL for other values."""
     if kind != "text":
         return column if kind == "moment" else "NULL::BIGINT"
     parts = f"regexp_extract({column}, '{_STAMP}', ['y', 'm', 'd', 'h', 'i', 's', 'f', 'sign', 'oh', 'oi'])"
@@ -127,36 +128,36 @@ def moment(column: str, kind: str) -> str:
     return f"CASE WHEN {found} BETWEEN {FIRST_SECOND * SECOND} AND {LAST_SECOND * SECOND + SECOND - 1} THEN {found} END"
 
 
-def day(column: str, kind: str, *, dates_as_numbers: bool) -> str:
+def day_sql(column: str, kind: str, *, dates_as_numbers: bool) -> str:
     """Return SQL for a day: dates from ``DATES`` on, numbered days below; NULL for anything finer than a day."""
-    value = number(column, kind)
+    value = number_sql(column, kind)
     whole = f"TRY_CAST(floor({value}) AS BIGINT)"
     smallest, largest = (19_000_101, 22_001_231) if dates_as_numbers else (-LARGEST_DAY_NUMBER, LARGEST_DAY_NUMBER)
     numbered = f"CASE WHEN {whole} BETWEEN {smallest} AND {largest} THEN {whole} END"
-    dated = f"CAST(floor({moment(column, kind)} / {DAY}.0) AS BIGINT) + {DATES}"
+    dated = f"CAST(floor({moment_sql(column, kind)} / {DAY}.0) AS BIGINT) + {DATES}"
     return f"coalesce({dated}, {numbered})"
 
 
-def day_number(declared: datetime.date | int) -> int:
-    """Return a declared day as ``day`` counts it."""
+def encode_day(declared: datetime.date | int) -> int:
+    """Return a declared day as ``day_sql`` counts it."""
     if isinstance(declared, int):
         return declared
     return (declared - datetime.date(1970, 1, 1)).days + DATES
 
 
-def clock(column: str, kind: str) -> str:
+def clock_sql(column: str, kind: str) -> str:
     """Return SQL for a time in seconds: a number, or a moment."""
-    return f"coalesce({number(column, kind)}, {moment(column, kind)} / {SECOND}.0)"
+    return f"coalesce({number_sql(column, kind)}, {moment_sql(column, kind)} / {SECOND}.0)"
 
 
-def items(column: str, kind: str) -> tuple[str, str]:
+def list_sql(column: str, kind: str) -> tuple[str, str]:
     """Return SQL for a list, of a column of lists or of JSON text that holds one, and the kind of its items."""
     if kind.endswith("[]"):
         return column, kind.removesuffix("[]")
     return (f"TRY_CAST(TRY_CAST({column} AS JSON) AS VARCHAR[])" if kind == "text" else "NULL::VARCHAR[]"), "text"
 
 
-def microseconds(raw: Int, per_second: int) -> tuple[Int, Any]:
+def to_microseconds(raw: Int, per_second: int) -> tuple[Int, Any]:
     """Return points in time as microseconds since 1970, and which of them lie in the years 1 to 9999."""
     seconds = raw // per_second
     valid = (seconds >= FIRST_SECOND) & (seconds <= LAST_SECOND)
@@ -164,16 +165,17 @@ def microseconds(raw: Int, per_second: int) -> tuple[Int, Any]:
     return np.where(valid, np.where(valid, seconds, 0) * SECOND + rest, 0), valid
 
 
-def kind_of(kind: Any) -> str | None:
+def find_kind(kind: Any) -> str | None:
     """Return the kind that an Arrow type is brought to; None for types that no value of a trip has."""
+    import pyarrow as pa
     import pyarrow.types as t
 
-    while isinstance(kind, _extension()):
+    while isinstance(kind, pa.BaseExtensionType):
         kind = kind.storage_type
     if t.is_dictionary(kind):
-        return kind_of(kind.value_type)
+        return find_kind(kind.value_type)
     if t.is_list(kind) or t.is_large_list(kind) or t.is_fixed_size_list(kind):
-        item = kind_of(kind.value_type)
+        item = find_kind(kind.value_type)
         return None if item is None or item.endswith("[]") else f"{item}[]"
     if t.is_timestamp(kind) or t.is_date(kind):
         return "moment"
@@ -196,15 +198,15 @@ def arrow_type(kind: str) -> Any:
     return {"text": pa.string(), "whole": pa.int64(), "number": pa.float64(), "moment": pa.int64()}[kind]
 
 
-def plain(array: Any, kind: str) -> Any:
+def convert_array(array: Any, kind: str) -> Any:
     """Bring an Arrow array to the type of its kind.  No value raises: one that cannot be read is null."""
     import pyarrow as pa
     import pyarrow.types as t
 
-    if isinstance(array.type, _extension()):
-        return plain(array.storage, kind)
+    if isinstance(array.type, pa.BaseExtensionType):
+        return convert_array(array.storage, kind)
     if t.is_dictionary(array.type):
-        return plain(array.dictionary_decode(), kind)
+        return convert_array(array.dictionary_decode(), kind)
     if kind.endswith("[]"):
         import pyarrow.compute as pc
 
@@ -212,98 +214,88 @@ def plain(array: Any, kind: str) -> Any:
         lengths = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
         missing = pa.array(lists.is_null().to_numpy(zero_copy_only=False))
-        values = plain(lists.flatten(), kind.removesuffix("[]"))
+        values = convert_array(lists.flatten(), kind.removesuffix("[]"))
         return pa.ListArray.from_arrays(pa.array(offsets), values, mask=missing)
     if kind == "moment":
-        return _moments(array)
+        return _convert_moments(array)
     if kind == "whole":
         return array.cast(pa.int64())
     if kind == "number":
         return array.cast(pa.float64())
-    return _texts(array)
+    return _convert_texts(array)
 
 
-def _moments(array: Any) -> Any:
+def _convert_moments(array: Any) -> Any:
     import pyarrow as pa
     import pyarrow.types as t
 
     narrow = t.is_date32(array.type)
     raw = array.view(pa.int32() if narrow else pa.int64()).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
     unit = array.type.unit if t.is_timestamp(array.type) else "s" if narrow else "ms"
-    found, valid = microseconds(raw * 86_400 if narrow else raw, PER_SECOND[unit])
+    found, valid = to_microseconds(raw * 86_400 if narrow else raw, PER_SECOND[unit])
     missing = ~valid | array.is_null().to_numpy(zero_copy_only=False)
     return pa.array(found, pa.int64(), mask=missing)
 
 
-def _texts(array: Any) -> Any:
+def _convert_texts(array: Any) -> Any:
     import pyarrow as pa
     import pyarrow.types as t
 
-    if t.is_boolean(array.type):
-        return pa.array([None if value is None else str(value) for value in array.to_pylist()], pa.string())
     if t.is_fixed_size_binary(array.type):
-        return pa.array([None if value is None else _uuid(value) for value in array.to_pylist()], pa.string())
-    if t.is_integer(array.type) or t.is_decimal(array.type) or t.is_null(array.type):
+        values = (None if value is None else str(UUID(bytes=value)) for value in array.to_pylist())
+        return pa.array(values, pa.string())
+    if any(is_type(array.type) for is_type in (t.is_boolean, t.is_integer, t.is_decimal, t.is_null)):
         return array.cast(pa.string())
-    raw = array.cast(pa.binary())
-    try:
-        return raw.cast(pa.string())
-    except pa.ArrowInvalid:  # some text is not UTF-8: that one is missing
-        return pa.array([decoded(value) for value in raw.to_pylist()], pa.string())
+    return decode_texts(array.cast(pa.binary()))
 
 
-def _uuid(value: bytes) -> str:
-    digits = value.hex()
-    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
-
-
-def _extension() -> Any:
+def decode_texts(array: Any) -> Any:
+    """Return an Arrow array of bytes as text, null where a value is not UTF-8."""
     import pyarrow as pa
 
-    return pa.BaseExtensionType
-
-
-def decoded(value: bytes | None) -> str | None:
-    """Return bytes as text, None if they are not UTF-8."""
-    try:
-        return None if value is None else value.decode()
-    except UnicodeDecodeError:
+    def text(value: bytes | None) -> str | None:
+        with suppress(UnicodeDecodeError):
+            return None if value is None else value.decode()
         return None
 
+    try:
+        return array.cast(pa.string())
+    except pa.ArrowInvalid:
+        return pa.array(map(text, array.to_pylist()), pa.string())
 
-def object_text(value: Any) -> str | None:
+
+def format_object(value: Any) -> str | None:
     """Return a value of a data frame as text that reads as the same value; None if it has none.  Never raises.
 
     What a value is must not depend on the type that pandas gave its column, so text that writes a number is that
     number, in lists too, and only the types below have values.
     """
-    try:
+    with suppress(Exception):
         if isinstance(value, (list, tuple, np.ndarray)):
-            return json.dumps([_scalar_text(item) for item in value])
-        return _scalar_text(value)
-    except Exception:
-        return None
+            return json.dumps([_format_scalar(item) for item in value])
+        return _format_scalar(value)
+    return None
 
 
-def _scalar_text(value: Any) -> str | None:
+def _format_scalar(value: Any) -> str | None:
     if value is None or value != value:  # NaN, NaT
         return None
     if isinstance(value, str | bytes):
         text = value.decode() if isinstance(value, bytes) else value
         text.encode()  # raises for half of a surrogate pair
-        return text if (found := _number_in(text)) is None else _number_text(found)
+        return text if (found := _parse_number(text)) is None else _format_number(found)
     if isinstance(value, np.complexfloating | complex):  # one such value makes a whole column of numbers complex
-        return _number_text(float(value.real)) if value.imag == 0 else None
+        return _format_number(float(value.real)) if value.imag == 0 else None
     if isinstance(value, datetime.timedelta | np.timedelta64):
-        return _number_text(float(value / np.timedelta64(1, "us")) / 1e6)
+        return _format_number(float(value / np.timedelta64(1, "us")) / 1e6)
     if isinstance(value, bool | np.bool_ | int | float | np.number | Decimal):
-        return _number_text(float(value))
+        return _format_number(float(value))
     if isinstance(value, datetime.date | np.datetime64):
-        return _moment_text(value)
+        return _format_moment(value)
     return str(value) if isinstance(value, UUID) else None
 
 
-def _number_in(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     """Return the number that a text writes in any form that programs take for one when they guess types."""
     try:
         return float(text)
@@ -311,18 +303,18 @@ def _number_in(text: str) -> float | None:
         return None
 
 
-def _number_text(value: float) -> str | None:
-    """Return digits for what can be a key, and other numbers as ``key`` refuses and ``number`` reads them."""
+def _format_number(value: float) -> str | None:
+    """Return digits for what can be a key, and other numbers as ``key_sql`` refuses and ``number_sql`` reads them."""
     if not np.isfinite(value):
         return None
     return str(int(value)) if value.is_integer() and abs(value) < LARGEST_EXACT else f"{value:.17e}"
 
 
-def _moment_text(value: Any) -> str | None:
+def _format_moment(value: Any) -> str | None:
     if isinstance(value, np.datetime64):
         unit = np.datetime_data(value.dtype)[0]
         raw = value if unit in PER_SECOND else value.astype("datetime64[s]")  # of days, months and years
-        found, valid = microseconds(np.array([raw.astype(np.int64)]), PER_SECOND.get(unit, 1))
+        found, valid = to_microseconds(np.array([raw.astype(np.int64)]), PER_SECOND.get(unit, 1))
         value = datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=int(found[0]))
         return str(value.isoformat()) if valid[0] else None
     if hasattr(value, "to_pydatetime"):  # of pandas: in UTC and to the microsecond, as a whole column of times is read

@@ -1,4 +1,4 @@
-"""Read a network from a file: an edge list (CSV, TSV, Parquet) or what tools write (osmnx, SUMO, OSRM, TNTP).
+"""Read a network from a file: an edge list (CSV, TSV, Parquet) or what tools write (osmnx, SUMO, TNTP).
 
 One file per format turns bytes into columns; ``READERS`` lists them, and the conformance suite runs over that list.
 Columns that are not named stay in the file: they may be private.
@@ -15,20 +15,19 @@ import numpy as np
 
 from ..._validate import is_real
 from ...errors import NetworkError, OptionError
-from ...network.columns import public_names
-from ...network.labels import canonical_integer
-from ...network.network import Network
-from ...network.table import Bound, Columns, Table, table_topology
+from ...network.columns import Bound, EdgeColumns
+from ...network.labels import is_canonical_integer
+from ...network.network import NODE_COLUMNS, Columns, Network, Table, build_topology
+from ...network.public_rows import WantedColumns
 from ...network.topology import Topology
-from .base import FilePath, Reader, check_path, decoded, shown
+from .base import FilePath, Reader, check_path, decode_file, show_path
 from .edge_lists import CSV, PARQUET, TSV
 from .geopackage import GEOPACKAGE
 from .graphml import GRAPHML
-from .osrm import OSRM
 from .sumo import SUMO
 from .tntp import TNTP
 
-READERS = {reader.name: reader for reader in (CSV, TSV, PARQUET, GRAPHML, GEOPACKAGE, OSRM, SUMO, TNTP)}
+READERS = {reader.name: reader for reader in (CSV, TSV, PARQUET, GRAPHML, GEOPACKAGE, SUMO, TNTP)}
 ID = "id"  # the column of edge ids, in formats whose weights may be in a second file
 
 
@@ -49,7 +48,7 @@ def read_network(
     ----------
     path
         The edge list, or what tools write: CSV, TSV, Parquet, GraphML, GeoPackage, SUMO, TNTP; also with ``.gz``.  If
-        the suffix does not tell the format, a pair of the file and the name of its format, for example "csv".
+        the suffix is not that of the format, a pair of the file and the name of its format, for example "csv".
     source, target, weight
         The columns of both ends and of the private weight.
     directed
@@ -83,22 +82,17 @@ def read_network(
     OptionError
         If a column is named twice, or a public column is the private weight.
     """
-    public = public_names(weight, (source, target), proxy, columns, lower, upper)
-    file, reader = _with_reader(path)
-    if reader.no_weights:
-        raise NetworkError(reader.no_weights)
-    private, interval = _edge_data(reader, edge_data)
+    named = EdgeColumns(source, target, weight, lower, upper, proxy, columns)
+    file, reader = _choose_reader(path)
+    private, interval = _check_edge_data(reader, edge_data)
     if weight in reader.rates:
         raise OptionError(f"{weight!r} does not add up along a path, as times and lengths do, so it is not a weight")
     if weight in (source, target):  # else edge_data would replace the labels
         raise OptionError("source, target, weight and bounds must name different columns")
-    table = _read(file, [source, target, weight if private is None else ID, *public], directed, nodes, reader)
+    table = _read(file, [source, target, weight if private is None else ID, *named.public], directed, nodes, reader)
     if private is not None:
-        table = _join(table, reader, weight, private, interval)
-    return Network.from_table(
-        table, source, target, weight, lower=lower, upper=upper, proxy=proxy, columns=columns,
-        parallel_edges=parallel_edges,
-    )  # fmt: skip
+        table = _join_weights(table, reader, weight, private, interval)
+    return Network.from_table(table, named, parallel_edges=parallel_edges)
 
 
 def read_topology(
@@ -121,24 +115,19 @@ def read_topology(
     Topology
         The public topology.
     """
-    public = public_names(weight, (source, target), proxy, columns, lower, upper)
-    file, reader = _with_reader(path)
-    table = _read(file, [source, target, *public], directed, nodes, reader)
-    topology, _ = table_topology(
-        table, source, target, lower=lower, upper=upper, proxy=proxy, columns=columns, parallel_edges=parallel_edges
-    )
-    return topology
+    named = EdgeColumns(source, target, weight, lower, upper, proxy, columns)
+    file, reader = _choose_reader(path)
+    table = _read(file, [source, target, *named.public], directed, nodes, reader)
+    return build_topology(table, named, parallel_edges=parallel_edges)[0]
 
 
-def read_table(
-    path: FilePath, what: str, needed: list[str], optional: tuple[str, ...] = (), reader: Reader | None = None
-) -> Table:
+def read_table(path: FilePath, wanted: WantedColumns, reader: Reader | None = None) -> Table:
     """Return the wanted columns of one file, unchanged."""
-    read = (reader or reader_of(path)).read
-    return decoded(path, lambda raw: read(raw, what, needed, optional))
+    read = (reader or find_reader(path)).read
+    return decode_file(path, lambda raw: read(raw, wanted))
 
 
-def reader_of(path: FilePath, kind: str | None = None) -> Reader:
+def find_reader(path: FilePath, kind: str | None = None) -> Reader:
     """Return the reader of a file, by the name of its format or by its suffix."""
     check_path(path)
     if kind is not None:
@@ -149,49 +138,52 @@ def reader_of(path: FilePath, kind: str | None = None) -> Reader:
     name = Path(fspath(path).lower().removesuffix(".gz")).name
     fits = [suffix for suffix in suffixes if name.endswith(suffix) and name != suffix]
     if not fits:
-        raise NetworkError(f"{shown(path)} has none of the suffixes {', '.join(suffixes)}, with or without .gz")
+        raise NetworkError(f"{show_path(path)} has none of the suffixes {', '.join(suffixes)}, with or without .gz")
     return suffixes[max(fits, key=len)]
 
 
-def _with_reader(path: FilePath | tuple[FilePath, str]) -> tuple[FilePath, Reader]:
+def _choose_reader(path: FilePath | tuple[FilePath, str]) -> tuple[FilePath, Reader]:
     file, kind = path if isinstance(path, tuple) and len(path) == 2 else (path, None)
-    return file, reader_of(file, kind)
+    return file, find_reader(file, kind)
 
 
 def _read(path: FilePath, needed: list[str], directed: bool, nodes: FilePath | None, reader: Reader) -> Table:
-    """Return the columns of the edges and nodes of a file and its node table."""
+    """Return the ``needed`` columns of the edges at ``path``, and those of its nodes or of the node table ``nodes``.
+
+    ``reader`` reads the edges; ``directed`` holds where the file does not say.
+    """
     ends = needed[:2]
     if len(set(needed)) < 2 + len(set(needed[2:])):
         raise OptionError("source, target, weight and bounds must name different columns")
     if reader.whole and nodes is not None:
         raise OptionError(f"a {reader.title} file has its own nodes; leave the node table out")
-    table = read_table(path, "the edge list", needed, (), reader)
+    table = read_table(path, WantedColumns("the edge list", needed), reader)
     if directed and table.directed is False:
-        raise NetworkError(f"{shown(path)} is an undirected network, but directed=True was passed")
-    columns, places = _with_integers(table.columns, ends, reader), table.nodes
+        raise NetworkError(f"{show_path(path)} is an undirected network, but directed=True was passed")
+    columns, places = _convert_integers(table.columns, ends, reader), table.nodes
     if nodes is not None:
-        reader = reader_of(nodes)
-        if reader.whole or not reader.nodes:
-            *others, last = (other.title for other in READERS.values() if not other.whole and other.nodes)
+        reader = find_reader(nodes)
+        if reader.whole:
+            *others, last = (other.title for other in READERS.values() if not other.whole)
             raise NetworkError(f"the node table cannot be {reader.title}; use {', '.join(others)} or {last}")
-        places = read_table(nodes, "the node table", ["node"], ("x", "y"), reader).columns
+        places = read_table(nodes, NODE_COLUMNS, reader).columns
     if places is not None:
-        places = _with_integers(places, ["node"], reader)
+        places = _convert_integers(places, ["node"], reader)
     return replace(
         table, columns=columns, nodes=places, directed=directed if table.directed is None else table.directed
     )
 
 
-def _with_integers(columns: Columns, labels: list[str], reader: Reader) -> Columns:
+def _convert_integers(columns: Columns, labels: list[str], reader: Reader) -> Columns:
     """Strip labels without a type, and make a column integers if each label is one."""
     for name in () if reader.typed else labels:
         columns[name] = list(map(str.strip, columns[name]))
-        if all(map(canonical_integer, set(columns[name]))):
+        if all(map(is_canonical_integer, set(columns[name]))):
             columns[name] = list(map(int, columns[name]))
     return columns
 
 
-def _edge_data(
+def _check_edge_data(
     reader: Reader, edge_data: FilePath | tuple[FilePath, float] | None
 ) -> tuple[FilePath | None, float | None]:
     """Return the second file and its interval; refuse them where they have no meaning."""
@@ -208,21 +200,21 @@ def _edge_data(
     return file, interval
 
 
-def _join(table: Table, reader: Reader, weight: str, edge_data: FilePath, interval: float | None) -> Table:
-    """Add the weights of a second file by edge id; every edge has one, and no weight is left over.
+def _join_weights(table: Table, reader: Reader, weight: str, edge_data: FilePath, interval: float | None) -> Table:
+    """Add the column ``weight`` to a ``table``, by edge id, from an ``interval`` of ``edge_data``, read by ``reader``.
 
     A missing weight is never "no edge": which edges exist is public and must not depend on what was measured.
     """
     join, ids = reader.join, table.columns[ID]
-    found = {} if join is None else decoded(edge_data, lambda raw: join(raw, weight, interval))
+    found = {} if join is None else decode_file(edge_data, lambda raw: join(raw, weight, interval))
     if len(set(ids)) < len(ids) or None in ids:
         raise NetworkError("two edges of the network have the same id, or one has none, so edge_data cannot name them")
     if found.keys() - set(ids):
-        raise NetworkError(f"{shown(edge_data)} names an edge that the network does not have; do they belong together?")
+        raise NetworkError(f"{show_path(edge_data)} names an edge that the network does not have; do both fit?")
     values = [found.get(one) for one in ids]
     if None in values:
         raise NetworkError(
-            f"{shown(edge_data)} has no {str(weight)[:60]!r} for edge {values.index(None) + 1} of the network; "
+            f"{show_path(edge_data)} has no {str(weight)[:60]!r} for edge {values.index(None) + 1} of the network; "
             'SUMO writes one for every edge with excludeEmpty="defaults"'
         )
     return replace(table, columns={**table.columns, weight: values})

@@ -16,12 +16,12 @@ from typing import IO, Any, TypeVar
 from xml.parsers import expat
 
 from ...errors import NetworkError
-from ...network.table import Table
+from ...network.network import Table
+from ...network.public_rows import WantedColumns
 
 T = TypeVar("T")
 FilePath = str | PathLike[str]
-# Bytes, what they are (for messages), needed and optional columns -> the needed ones, and the optional if all exist.
-Read = Callable[[IO[bytes], str, list[str], tuple[str, ...]], Table]
+Read = Callable[[IO[bytes], WantedColumns], Table]
 # Bytes, the name of the weight, the interval of time (None: there is one) -> weights as they stand, by id of the edge.
 Join = Callable[[IO[bytes], str, float | None], dict[str, str | None]]
 
@@ -34,12 +34,10 @@ class Reader:
     title: str  # in a sentence
     suffixes: tuple[str, ...]  # each may have .gz after it
     read: Read  # the first two needed columns of an edge list are the ends
-    typed: bool = False  # labels have the type and the spaces they stand with
+    typed: bool = False  # labels keep their type and spaces
     whole: bool = False  # a file has its own nodes and its own direction, so it neither takes a node table nor is one
-    nodes: bool = True  # a file may be a node table
     rates: tuple[str, ...] = ()  # columns that do not add up along a path, as speeds do not: never a weight
-    no_weights: str = ""  # why no column can be a weight
-    join: Join | None = None  # private weights may stand in a second file, by the id of the edge
+    join: Join | None = None  # private weights may be in a second file, by edge id
 
 
 def check_path(path: FilePath) -> None:
@@ -48,12 +46,12 @@ def check_path(path: FilePath) -> None:
         raise NetworkError(f"a path must be text or a Path, not {type(path).__name__}")
 
 
-def shown(path: FilePath) -> str:
+def show_path(path: FilePath) -> str:
     """Return a path for messages, on one line."""
     return repr(fspath(path)[-200:])
 
 
-def decoded(path: FilePath, decode: Callable[[Any], T]) -> T:
+def decode_file(path: FilePath, decode: Callable[[Any], T]) -> T:
     """Return ``decode`` of an open file, decompressed if its name ends in .gz."""
     reason = ""
     try:
@@ -61,7 +59,7 @@ def decoded(path: FilePath, decode: Callable[[Any], T]) -> T:
     except (OSError, ValueError) as error:  # ValueError: a NUL or a surrogate in the name
         reason = getattr(error, "strerror", None) or "not a usable name"
     if reason:
-        raise NetworkError(f"cannot read {shown(path)}: {reason}")
+        raise NetworkError(f"cannot read {show_path(path)}: {reason}")
     with raw:
         try:
             return decode(gzip.open(raw) if fspath(path).lower().endswith(".gz") else raw)
@@ -69,15 +67,18 @@ def decoded(path: FilePath, decode: Callable[[Any], T]) -> T:
             problem = "is not UTF-8 text"
         except (OSError, EOFError, zlib.error):
             problem = "cannot be read to its end; it may be cut short"
-    raise NetworkError(f"{shown(path)} {problem}")
+    raise NetworkError(f"{show_path(path)} {problem}")
 
 
-def parse(
+def parse_xml(
     raw: IO[bytes], what: str,
     start: Callable[[str, dict[str, str]], None], end: Callable[[str], None],
     characters: Callable[[str], None] | None = None,
 ) -> None:  # fmt: skip
-    """Parse XML with callbacks; names of elements have their namespace and a space before them."""
+    """Parse the XML of ``raw``, called ``what`` in messages, with callbacks for ``start``, ``end`` and ``characters``.
+
+    Names of elements have their namespace and a space before them.
+    """
 
     def doctype(*_: object) -> None:
         raise NetworkError(f"{what} has a DOCTYPE, which is not allowed: entities can expand without limit")

@@ -14,14 +14,18 @@ from itertools import islice
 from typing import IO
 
 from ...errors import HushpathError, NetworkError
-from ...network.table import Columns, Table, choose_public_columns
+from ...network.network import Columns, Table
+from ...network.public_rows import WantedColumns, choose_public_columns
 from .base import Reader
 
 BLOCK = 2**8  # rows turned into columns at a time
 
 
-def text_rows(raw: IO[bytes], what: str, delimiter: str = ",", *, nul: bool = True) -> Iterator[list[str]]:
-    """Yield the column names, then every row that is not empty; ``nul`` allows NUL characters in fields."""
+def read_text_rows(raw: IO[bytes], what: str, delimiter: str = ",", *, nul: bool = True) -> Iterator[list[str]]:
+    """Yield the column names of ``raw``, then every row that is not empty; ``nul`` allows NUL characters in fields.
+
+    Fields are cut at the ``delimiter``; messages call the file ``what``.
+    """
 
     def clean(line: str) -> str:
         if "\0" in line:
@@ -40,12 +44,12 @@ def text_rows(raw: IO[bytes], what: str, delimiter: str = ",", *, nul: bool = Tr
     raise NetworkError(f"{what} is not well-formed near line {line}: a quote, a NUL or a very long field")
 
 
-def text_table(rows: Iterator[list[str]], what: str, needed: list[str], optional: tuple[str, ...] = ()) -> Table:
+def read_text_table(rows: Iterator[list[str]], wanted: WantedColumns) -> Table:
     """Return the wanted columns of rows of text, the first of which has their names."""
-    header = next(rows)
+    header, what = next(rows), wanted.what
     if not header:
         raise NetworkError(f"{what} is an empty file")
-    columns: Columns = {name: [] for name in choose_public_columns(header, what, needed, optional)}
+    columns: Columns = {name: [] for name in choose_public_columns(header, wanted)}
     count = 0
     while block := list(islice(rows, BLOCK)):
         if {*map(len, block)} != {len(header)}:
@@ -58,31 +62,25 @@ def text_table(rows: Iterator[list[str]], what: str, needed: list[str], optional
     return Table(columns)
 
 
-def _read_text(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...], *, delimiter: str) -> Table:
-    return text_table(text_rows(raw, what, delimiter, nul=False), what, needed, optional)
+def _read_text(raw: IO[bytes], wanted: WantedColumns, *, delimiter: str) -> Table:
+    return read_text_table(read_text_rows(raw, wanted.what, delimiter, nul=False), wanted)
 
 
-def _delimited(name: str, suffixes: tuple[str, ...], delimiter: str) -> Reader:
-    return Reader(name, name.upper(), suffixes, partial(_read_text, delimiter=delimiter))
-
-
-CSV = _delimited("csv", (".csv",), ",")
-TSV = _delimited("tsv", (".tsv", ".txt"), "\t")
-
-
-def _read_parquet(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...]) -> Table:
+def _read_parquet(raw: IO[bytes], wanted: WantedColumns) -> Table:
     import pyarrow.parquet as pq
 
     try:
         file = pq.ParquetFile(raw)
-        wanted = choose_public_columns(file.schema_arrow.names, what, needed, optional)
-        columns = file.read(columns=wanted)
-        return Table({name: columns[name].to_pylist() for name in wanted})
+        names = choose_public_columns(file.schema_arrow.names, wanted)
+        columns = file.read(columns=names)
+        return Table({name: columns[name].to_pylist() for name in names})
     except HushpathError:
         raise
     except Exception:  # noqa: S110 - a damaged file can make the decoder raise anything
         pass
-    raise NetworkError(f"{what} is not a readable Parquet file")
+    raise NetworkError(f"{wanted.what} is not a readable Parquet file")
 
 
+CSV = Reader("csv", "CSV", (".csv",), partial(_read_text, delimiter=","))
+TSV = Reader("tsv", "TSV", (".tsv", ".txt"), partial(_read_text, delimiter="\t"))
 PARQUET = Reader("parquet", "Parquet", (".parquet",), _read_parquet, typed=True)

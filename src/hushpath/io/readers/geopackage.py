@@ -17,11 +17,13 @@ an untrusted schema runs.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import closing
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from ...errors import CannotError, HushpathError, NetworkError
-from ...network.table import Columns, Table, choose_public_columns
+from ...network.network import Columns, Table
+from ...network.public_rows import WantedColumns, choose_public_columns
 from .base import Reader
 
 if TYPE_CHECKING:
@@ -29,13 +31,12 @@ if TYPE_CHECKING:
 
 LARGEST = 2**30  # bytes of a file: SQLite keeps no more in memory unless told
 LONGEST = 2**24  # bytes of one value, a geometry that is stepped over included
-BLOCK = 2**10  # rows at a time
 SMALLEST_ROW = 4  # bytes of a row in a page
 ENDS = {"source": "u", "target": "v"}  # what the ends are called if not as by default
 LABELS = ("osmid", "node", "id")
 
 
-def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Table:
+def _read(raw: IO[bytes], wanted: WantedColumns) -> Table:
     try:
         import sqlite3
     except ImportError:
@@ -46,7 +47,7 @@ def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Tab
     try:
         with closing(sqlite3.connect(":memory:")) as database:
             database.deserialize(content)
-            return _Package(database, len(content)).table(needed)
+            return _Package(database, len(content)).table(wanted.needed)
     except HushpathError:
         raise
     except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError):  # they may quote values
@@ -77,10 +78,10 @@ class _Package:
         import sqlite3
 
         self.database = database
-        self.left = size  # bytes that rows may still have taken
+        self.size = size  # bytes of the file
 
         def allowed(action: int, what: str | None, _: str | None, __: str | None, through: str | None) -> int:
-            """Allow reading a table directly, not through a view or trigger, and listing its columns."""
+            """Allow an ``action`` that reads or lists ``what`` directly, not through a view or trigger."""
             reads = action == sqlite3.SQLITE_READ and what in ("nodes", "edges", "sqlite_master") and through is None
             asks = action == sqlite3.SQLITE_PRAGMA and what == "table_xinfo"
             return sqlite3.SQLITE_OK if reads or asks or action == sqlite3.SQLITE_SELECT else sqlite3.SQLITE_DENY
@@ -90,14 +91,14 @@ class _Package:
             database.execute(f"PRAGMA {pragma}")
         database.set_authorizer(allowed)
 
-    def table(self, needed: list[str]) -> Table:
+    def table(self, needed: Sequence[str]) -> Table:
         """Return the wanted columns of the edges and nodes."""
         edges, nodes = self._columns("edges"), self._columns("nodes")
         names = {name: ENDS[name] if name not in edges and ENDS.get(name) in edges else name for name in needed}
-        choose_public_columns(edges, "the table 'edges'", list(names.values()))
+        choose_public_columns(edges, WantedColumns("the table 'edges'", list(names.values())))
         columns = self._select("edges", names)
         label = next((name for name in LABELS if name in nodes), LABELS[0])
-        found = choose_public_columns(nodes, "the table 'nodes'", [label], ("x", "y"))
+        found = choose_public_columns(nodes, WantedColumns("the table 'nodes'", [label], ("x", "y")))
         places = self._select("nodes", {"node": label, **dict(zip(found[1:], found[1:], strict=True))})
         joined = {"from", "to"} <= set(edges)
         by_osmnx = {"u", "v", "key"} <= set(edges) and set(names.values()) >= {"u", "v"}
@@ -113,29 +114,17 @@ class _Package:
         return [row[1] for row in self.database.execute(f'PRAGMA table_xinfo("{table}")') if row[6] == 0]
 
     def _select(self, table: str, names: dict[str, str]) -> Columns:
-        """Return columns under the names of the caller, in the order of the rows."""
+        """Return columns under the names of the caller; more rows or text than the file has bytes is an error."""
         columns: Columns = {name: [] for name in names}
-        for block in self._blocks(table, list(names.values())):
-            for values, more in zip(columns.values(), zip(*block, strict=True), strict=True):
-                values += more
-        return columns
-
-    def _blocks(self, table: str, names: list[str]) -> Any:
-        """Yield blocks of rows; more rows or text than the file has bytes is an error."""
-        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-        left = self.left
-        rows = self.database.execute(f'SELECT {quoted} FROM "{table}" NOT INDEXED')
-        block = []
-        for row in rows:  # one at a time: many rows may share one long text
+        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names.values())
+        left = self.size
+        for row in self.database.execute(f'SELECT {quoted} FROM "{table}" NOT INDEXED'):
             left -= SMALLEST_ROW + sum(len(value) for value in row if isinstance(value, (str, bytes)))
             if left < 0:
                 raise NetworkError("the GeoPackage has more rows or text than bytes; it is damaged")
-            block.append(row)
-            if len(block) == BLOCK:
-                yield block
-                block = []
-        if block:
-            yield block
+            for values, value in zip(columns.values(), row, strict=True):
+                values.append(value)
+        return columns
 
 
 GEOPACKAGE = Reader("gpkg", "GeoPackage", (".gpkg",), _read, typed=True, whole=True)

@@ -16,21 +16,24 @@ from __future__ import annotations
 from typing import IO
 
 from ...errors import NetworkError
-from ...network.table import Columns, Table, choose_public_columns
-from .base import Reader, parse
+from ...network.network import Columns, Table
+from ...network.public_rows import WantedColumns, choose_public_columns
+from .base import Reader, parse_xml
 
 NAMES = {"directed": True, "undirected": False}
 SAYS = {"true": True, "1": True, "false": False, "0": False}
 
 
-def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Table:
-    document = _Document(*needed)
-    parse(raw, "the GraphML file", document.start, document.end, document.characters)
+def _read(raw: IO[bytes], wanted: WantedColumns) -> Table:
+    source, target, *public = wanted.needed
+    document = _Document(source, target, public)
+    parse_xml(raw, "the GraphML file", document.start, document.end, document.characters)
     if document.directed is None:
         raise NetworkError("the file has no GraphML <graph>")
     nodes, edges = document.tables["node"], document.tables["edge"]
-    if edges[needed[0]]:
-        choose_public_columns(sorted(set(document.names["edge"].values())), "the GraphML file", needed[2:])
+    if edges[source]:
+        names = sorted(set(document.names["edge"].values()))
+        choose_public_columns(names, WantedColumns("the GraphML file", public))
     if not nodes["node"] or None in nodes["x"] or None in nodes["y"]:
         del nodes["x"], nodes["y"]
     return Table(edges, nodes, document.directed, names_edges=True)
@@ -39,10 +42,10 @@ def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Tab
 class _Document:
     """The nodes, edges and wanted attributes of one GraphML document, as its elements start and end."""
 
-    def __init__(self, source: str, target: str, *wanted: str) -> None:
+    def __init__(self, source: str, target: str, public: list[str]) -> None:
         # Of nodes and of edges: columns from attributes of the element, from data, names of keys by id, their defaults.
         self.own = {"node": {"node": "id"}, "edge": {source: "source", target: "target"}}
-        self.data = {"node": ["x", "y"], "edge": list(dict.fromkeys(wanted))}
+        self.data = {"node": ["x", "y"], "edge": list(dict.fromkeys(public))}
         self.tables: dict[str, Columns] = {k: {name: [] for name in (*self.own[k], *self.data[k])} for k in self.own}
         self.names: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
         self.defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}}

@@ -22,29 +22,31 @@ from __future__ import annotations
 from typing import IO
 
 from ...errors import NetworkError
-from ...network.columns import number
-from ...network.table import Columns, Table, choose_public_columns
-from .base import Reader, parse
+from ...network.columns import parse_number
+from ...network.network import Columns, Table
+from ...network.public_rows import WantedColumns, choose_public_columns
+from .base import Reader, parse_xml
 
 INSIDE = ("internal", "crossing", "walkingarea")  # functions of edges that are part of a junction
 MOST_NAMES = 1000  # of columns, which take much more room than a name in the file
 RATES = ("speed", "speedRelative", "density", "laneDensity", "occupancy", "priority", "lanes")
 
 
-def _read(raw: IO[bytes], _: str, needed: list[str], __: tuple[str, ...]) -> Table:
-    net = _Net(*needed)
-    parse(raw, "the SUMO network", net.start, net.end)
-    if net.edges[needed[0]]:
-        choose_public_columns(sorted(net.names), "the SUMO network", needed[2:])
+def _read(raw: IO[bytes], wanted: WantedColumns) -> Table:
+    source, target, *public = wanted.needed
+    net = _Net(source, target, public)
+    parse_xml(raw, "the SUMO network", net.start, net.end)
+    if net.edges[source]:
+        choose_public_columns(sorted(net.names), WantedColumns("the SUMO network", public))
     return Table(net.edges, net.nodes, True, names_edges=True)
 
 
 class _Net:
     """The junctions and edges of a network, as its elements start and end."""
 
-    def __init__(self, source: str, target: str, *wanted: str) -> None:
+    def __init__(self, source: str, target: str, public: list[str]) -> None:
         self.ends = {source: "from", target: "to"}
-        self.wanted = list(dict.fromkeys(wanted))
+        self.wanted = list(dict.fromkeys(public))
         self.nodes: Columns = {"node": [], "x": [], "y": []}
         self.edges: Columns = {name: [] for name in (*self.ends, *self.wanted)}
         self.names: set[str] = set()
@@ -66,7 +68,7 @@ class _Net:
             inside = attributes.get("function") in INSIDE or attributes.get("id", "").startswith(":")
             self.edge, self.params, self.lanes = None if inside else attributes, {}, []
         elif self.open == ["net", "edge", "lane"]:
-            self.lanes.append((number(attributes.get("length")), number(attributes.get("speed"))))
+            self.lanes.append((parse_number(attributes.get("length")), parse_number(attributes.get("speed"))))
         elif self.open == ["net", "edge", "param"] and "key" in attributes:
             self.params[attributes["key"]] = attributes.get("value", "")
 
@@ -76,7 +78,7 @@ class _Net:
             for column, attribute in self.ends.items():
                 self.edges[column].append(self._given(self.edge, attribute, f"edge {row + 1}"))
             own = {name: value for name, value in self.edge.items() if name not in ("from", "to")}
-            values = {**self.params, **own, **self._drawn()}
+            values = {**self.params, **own, **self._lane_columns()}
             self.names |= values.keys()
             if len(self.names) > MOST_NAMES:
                 raise NetworkError(f"edges of the SUMO network have more than {MOST_NAMES} different attributes")
@@ -84,7 +86,7 @@ class _Net:
                 self.edges[name].append(values.get(name))
         self.open.pop()
 
-    def _drawn(self) -> dict[str, str]:
+    def _lane_columns(self) -> dict[str, str]:
         """Return the columns that follow from the lanes of an edge."""
         speed = max((speed for _, speed in self.lanes if speed > 0), default=0.0)
         length = self.lanes[0][0] if self.lanes and self.lanes[0][0] >= 0 else None
@@ -104,9 +106,9 @@ class _Net:
         return attributes[name]
 
 
-def _join(raw: IO[bytes], weight: str, interval: float | None) -> dict[str, str | None]:
+def _read_weights(raw: IO[bytes], weight: str, interval: float | None) -> dict[str, str | None]:
     data = _EdgeData(weight, interval)
-    parse(raw, "the edge data", data.start, data.end)
+    parse_xml(raw, "the edge data", data.start, data.end)
     if data.intervals != 1:
         begins = "" if interval is None else " that begin as asked"
         hint = "; pass edge_data=(file, second at which one begins)" if interval is None and data.intervals else ""
@@ -126,7 +128,7 @@ class _EdgeData:
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         self.depth += 1
-        if name == "interval" and not self.within and self.begin in (None, number(attributes.get("begin"))):
+        if name == "interval" and not self.within and self.begin in (None, parse_number(attributes.get("begin"))):
             self.intervals, self.within = self.intervals + 1, self.depth
         elif name == "edge" and self.within == self.depth - 1 and self.intervals == 1:
             one = attributes.get("id", "")
@@ -140,4 +142,4 @@ class _EdgeData:
         self.depth -= 1
 
 
-SUMO = Reader("sumo", "SUMO network", (".net.xml",), _read, whole=True, rates=RATES, join=_join)
+SUMO = Reader("sumo", "SUMO network", (".net.xml",), _read, whole=True, rates=RATES, join=_read_weights)

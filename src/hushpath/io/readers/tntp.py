@@ -9,7 +9,7 @@
 | no such line | the ten columns of the format |
 | rows | fields between blanks, the first two are the ends, ``;`` at the end (a node file may leave it out) |
 
-Links go one way, so the network is directed; links beside each other are kept, each with its own weight.
+Links go one way, so the network is directed; parallel links are kept, each with its own weight.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from dataclasses import replace
 from typing import IO
 
 from ...errors import NetworkError, warn
-from ...network.table import Table
+from ...network.network import Table
+from ...network.public_rows import WantedColumns
 from .base import Reader
-from .edge_lists import text_table
+from .edge_lists import read_text_table
 
 LONGEST = 2**16  # characters of a line
 LINKS = ["init_node", "term_node", "capacity", "length", "free_flow_time", "b", "power", "speed", "toll", "link_type"]
@@ -32,13 +33,13 @@ RATES = ("capacity", "b", "power", "speed", "speed_limit", "link_type", "type")
 METADATA = re.compile(r"<([A-Za-z ]+)>\s*([0-9]{0,18})")
 
 
-def _read(raw: IO[bytes], what: str, needed: list[str], optional: tuple[str, ...]) -> Table:
-    rows = _rows(raw, what, needed)
-    return replace(text_table(rows, what, needed, optional), directed=True, names_edges=True)
+def _read(raw: IO[bytes], wanted: WantedColumns) -> Table:
+    return replace(read_text_table(_read_rows(raw, wanted), wanted), directed=True, names_edges=True)
 
 
-def _rows(raw: IO[bytes], what: str, needed: list[str]) -> Iterator[list[str]]:
+def _read_rows(raw: IO[bytes], wanted: WantedColumns) -> Iterator[list[str]]:
     """Yield the names of the columns, the ends as the caller names them, then every row."""
+    what, needed = wanted.what, list(wanted.needed)
     places = needed == ["node"]
     metadata: dict[str, int] = {}
     comment, count = "", 0
@@ -87,7 +88,9 @@ def _lines(raw: IO[bytes], what: str) -> Iterator[str]:
 
 
 def _header(comment: str, count: int, what: str, standard: list[str]) -> list[str]:
-    """Names of so many columns, from a comment if it has as many; units in brackets are no part of a name.
+    """Return names of ``count`` columns, from ``comment`` if it has as many, else the ``standard`` ones of ``what``.
+
+    Units in brackets are not part of a name.
 
     A comment with numbers is a disabled link, not a list of names.
     """

@@ -12,8 +12,8 @@ import numpy as np
 
 from ...arrays import Int
 from ...errors import InputError
-from ...io.readers.base import decoded
-from ...io.readers.edge_lists import text_rows
+from ...io.readers.base import decode_file
+from ...io.readers.edge_lists import read_text_rows
 from ...network.topology import Topology
 
 Rows = str | PathLike[str] | Iterable[Sequence[Any]]  # a public CSV file, or its rows
@@ -24,7 +24,7 @@ LARGEST_ZONE = 2**32 - 1  # OMX lookups are unsigned 32-bit integers
 def read_rows(given: Rows, columns: Sequence[str], what: str) -> Iterator[tuple[str, list[Any]]]:
     """Yield the named columns of each row, with the position of the row for messages."""
     if isinstance(given, (str, PathLike)):
-        header, *rows = decoded(given, lambda raw: list(text_rows(raw, fspath(given))))
+        header, *rows = decode_file(given, lambda raw: list(read_text_rows(raw, fspath(given))))
         if not rows or not set(columns) <= set(header):
             raise InputError(f"{fspath(given)} must be a CSV file with columns {', '.join(columns)} and data rows")
         at = [header.index(name) for name in columns]
@@ -64,7 +64,7 @@ def read_zones(given: Zones | None, topology: Topology) -> tuple[Int, Int]:
     are numbered by the labels of their nodes if these are valid zone numbers, else 1, 2, 3 and so on.
     """
     if isinstance(given, (str, PathLike)):
-        lines = decoded(given, lambda raw: raw.read().decode("utf-8-sig")).splitlines()
+        lines = decode_file(given, lambda raw: raw.read().decode("utf-8-sig")).splitlines()
         lines = [line.strip() for line in lines if line.strip()]
         if not lines:
             raise InputError(f"{fspath(given)} contains no node")

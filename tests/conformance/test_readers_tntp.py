@@ -1,4 +1,4 @@
-"""TNTP networks as they are published, and OSRM speeds, of which only the segments can be read."""
+"""TNTP networks as they are published."""
 
 from functools import partial
 
@@ -6,7 +6,7 @@ import edge_files
 import pytest
 
 from hushpath import read_network, read_topology
-from hushpath.errors import HushpathError, HushpathWarning, NetworkError, OptionError
+from hushpath.errors import HushpathWarning, OptionError
 
 HEAD = "<NUMBER OF ZONES> 2\n<NUMBER OF NODES> 4\n<FIRST THRU NODE> 1\n<NUMBER OF LINKS> 3\n<END OF METADATA>\t\t\n\n\n"
 NAMES = "~ \tinit_node\tterm_node\tcapacity\tlength\tfree_flow_time\tb\tpower\tspeed\ttoll\tlink_type\t;\n"
@@ -117,54 +117,3 @@ def test_what_does_not_add_up_and_what_does_not_fit(tmp_path):
         ("node X Y ;\n1 0 0 ;\n1 0 0 ;\n", "row 2 of the node table repeats"),
     ]:
         refused(match, path, nodes=put(tmp_path, content, "n.tntp"))
-
-
-# --- OSRM -------------------------------------------------------------------------------------------------
-
-SPEEDS = "50267,27780,98765,30.3\n25296,25295,24\n34491, 34494 ,3,\n2837,23844,3,,junk\n25295,25296,98765\n"
-
-
-def test_the_segments_of_an_osrm_file_are_a_topology(tmp_path):
-    for name, options in [("a.osrm.csv", {}), ("a.csv", {"weight": "x"}), ("a.osrm.csv", {"source": "u"})]:
-        topology = read_topology((put(tmp_path, SPEEDS, name), "osrm"), **options)
-        assert topology.directed
-        assert topology.labels == (2837, 23844, 25295, 25296, 27780, 34491, 34494, 50267)
-        ends = zip(topology.tails.tolist(), topology.heads.tolist(), strict=True)
-        assert (3, 2) in (pairs := list(ends))
-        assert (2, 3) in pairs
-    places = put(tmp_path, "node,x,y\n" + "".join(f"{n},1,2\n" for n in topology.labels), "n.csv")
-    assert read_topology(tmp_path / "a.osrm.csv", nodes=places).coordinates.shape == (8, 2)
-    speeds = read_topology(tmp_path / "a.osrm.csv", columns=["speed"]).numbers("speed")
-    assert sorted(speeds.tolist()) == [3, 3, 24, 98765, 98765]
-
-
-def test_a_speed_is_not_a_weight(tmp_path):
-    path = put(tmp_path, SPEEDS, "a.osrm.csv")
-    for weight in ("weight", "speed", "rate", "free_flow_time"):
-        refused("^a speed does not add up along a path", path, weight=weight)
-
-
-@pytest.mark.parametrize(
-    ("content", "match"),
-    [
-        ("", "is an empty file"),
-        ("from,to,speed\n1,2,98765\n", "row 1 of the edge list does not begin with two OSM node ids and a speed"),
-        ("1,2,98765\n1,2\n", "row 2 of the edge list does not begin with"),
-        ("1,2,98765\n1,2.5,98765\n", "row 2 of the edge list does not begin with"),
-        ("1,2,98765\n1,,98765\n", "row 2 of the edge list does not begin with"),
-        ('1,2,98765\n1,2,"98765\n', "not well-formed near line 2"),
-        ("1,2,98765\n1,2,\0\n", "not well-formed near line"),
-        (b"1,2,98765\n1,2,\xff\n", "is not UTF-8 text"),
-    ],
-)
-def test_what_is_wrong_in_an_osrm_file(tmp_path, content, match):
-    with pytest.raises(HushpathError, match=match) as caught:
-        read_topology(put(tmp_path, content, "a.osrm.csv"))
-    assert "98765" not in str(caught.value)
-    assert caught.value.__cause__ is None
-    assert caught.value.__context__ is None
-
-
-def test_it_is_no_node_table(tmp_path):
-    with pytest.raises(NetworkError, match=r"^the node table cannot be OSRM speeds; use CSV, TSV, Parquet or TNTP$"):
-        read_topology(put(tmp_path, HEAD + LINKS), nodes=put(tmp_path, SPEEDS, "a.osrm.csv"))
