@@ -8,7 +8,7 @@ from planned_grid import asked, lognormal_grid
 
 from hushpath.errors import CannotError
 from hushpath.output.report.pictures import draw_sweep
-from hushpath.planning import target
+import hushpath.planning.plan as target
 from hushpath.planning.plan import plan
 from hushpath.planning.result import Sweep
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Context
 from functools import cached_property, partial
 from inspect import signature
 from typing import Any, TypedDict, overload
@@ -36,12 +37,13 @@ from .candidates import Candidate, check_option_names, named_candidates, ranked
 from .predict import Trials
 from .result import Plan, PublicBaseline, Sweep
 from .surrogates import TypicalWeight, make_surrogates, sample_released_weights
-from .target import LARGEST, parse_target, smallest_epsilon
 from .trips import TripPlan, forecast
 
 MOST_EPSILONS = 50
-MOST_ROUNDS = 4  # of a search for epsilon with few stand-in weights
-NEAR = 0.94  # of a target error is near enough
+SMALLEST, LARGEST = 1e-3, 1e3  # epsilons that a target error is solved for
+MOST_ROUNDS, MOST_TRIES = 4, 10  # searches with few stand-in weights; epsilons tried in each
+NEAR, CLOSE = 0.94, 0.97  # shares of a target error that are near enough: of a plan, of one search
+THREE_DIGITS = Context(prec=3, rounding=ROUND_CEILING)
 
 
 class MechanismOptions(TypedDict, total=False):
@@ -292,6 +294,65 @@ def _near(request: PlanRequest, made: Plan) -> Callable[[float], float]:
         return request.error(choice.mechanism, every.only(which), epsilon) * choice.mean_error / error
 
     return error_at
+
+
+def parse_target(target: Any) -> tuple[float, bool]:
+    """Parse a target error, ``2``, ``"2"`` or ``"5%"``: the number, and whether it is relative to the mean distance."""
+    text = target.strip() if isinstance(target, str) else target
+    relative = isinstance(text, str) and text.endswith("%")
+    try:
+        number = float(text[:-1] if relative else text) if not isinstance(text, bool) else math.nan
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise OptionError(f"`target_error` must be a positive number or a share such as '5%', got {shorten(target)}")
+    return (number / 100, True) if relative else (number, False)
+
+
+def smallest_epsilon(error_at: Callable[[float], float], target: float, first: float = 1.0) -> float:
+    """Return the smallest epsilon, to three digits and rounded up, whose predicted error is at most ``target``.
+
+    ``error_at`` falls with epsilon, roughly like a power of it; so the search interpolates logarithms.  It begins at
+    ``first``.
+    """
+    low, high = SMALLEST, LARGEST
+    worst, best = math.inf, 0.0  # errors at low and high, where known
+    guess, found, aim = first, math.inf, math.sqrt(CLOSE) * target
+    for _ in range(MOST_TRIES):
+        error = error_at(guess)
+        if error <= target:
+            high, best, found = guess, error, guess
+            if error >= CLOSE * target or guess <= SMALLEST:
+                break
+        else:
+            low, worst = guess, error
+            if guess >= LARGEST:
+                raise CannotError(
+                    f"no epsilon up to {LARGEST:g} is predicted to bring the mean error down to {target:.4g}; "
+                    f"at {LARGEST:g} it is {error:.4g}"
+                )
+        if math.isfinite(worst) and best > 0:
+            share = math.log(worst / aim) / math.log(worst / best) if worst > best else 0.5
+            guess = low * (high / low) ** min(max(share, 0.1), 0.9)
+        elif math.isinf(error):
+            guess = math.sqrt(low * high)
+        else:  # as if errors were in proportion to noise
+            guess = min(max(guess * (error / aim) ** 1.2 if error > 0 else SMALLEST, low), high)
+        guess = round_up(guess)
+        if guess >= found:
+            break
+    if not math.isfinite(found):
+        raise CannotError(f"no epsilon was found whose predicted mean error is {target:.4g}")
+    return round_up(found)
+
+
+def round_up(value: float) -> float:
+    """Round up to three digits.
+
+    >>> round_up(0.123401), round_up(2.0), round_up(7.119)
+    (0.124, 2.0, 7.12)
+    """
+    return float(THREE_DIGITS.create_decimal(repr(value)))
 
 
 def _listed(epsilon: Any) -> list[float]:
