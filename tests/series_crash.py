@@ -86,7 +86,7 @@ def run(folder: Path, plan: dict[str, Any]) -> dict[str, Any]:
             when = {name: plan.pop(name) for name in ("split", "retry") if name in plan}
             found = hushpath.series(
                 trips, hushpath.Schedule(FIRST, "month", COUNT, **when), low=0.5, high=6, ledger=folder / "a.ledger",
-                folder=folder / "out", run=hushpath.SeriesRun("city", early=True), **plan,
+                folder=folder / "out", run=hushpath.SeriesRun(hushpath.Quantity(dataset="city"), early=True), **plan,
             )  # fmt: skip
         except hushpath.HushpathError as error:
             return {"error": f"{type(error).__name__}: {error}"}

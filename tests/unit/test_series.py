@@ -195,7 +195,7 @@ def go(trips, tmp_path, monkeypatch):
         )  # fmt: skip
         when = dict(first=FIRST, every="month", count=4)
         when |= {name: more.pop(name) for name in ("every", "count", "split", "retry") if name in more}
-        once = dict(dataset="city")
+        once = dict(quantity=hushpath.Quantity(dataset=more.pop("dataset", "city") or ""))
         once |= {name: more.pop(name) for name in SeriesRun.__dataclass_fields__ if name in more}
         return series(trips, Schedule(**when), run=SeriesRun(**once), **{**asked, **more})
 

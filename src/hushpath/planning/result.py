@@ -5,7 +5,6 @@ Public from end to end: made before the data exist, and fit to be published.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,8 +12,7 @@ from typing import Any, NamedTuple
 from ..measurement.strategy import Strategy
 from ..measurement.terms import WeightTerms
 from ..network.topology import Topology
-from ..published.cautions import of_plan
-from ..published.statement import proxy_words
+from ..published.statement import as_json, list_plan_cautions, proxy_words
 from .candidates import FOR_COMPARISON, GAMMA, Candidate
 
 UNKNOWN_SCALE = (
@@ -98,7 +96,7 @@ class Plan:
     @property
     def cautions(self) -> tuple[str, ...]:
         """What deserves a second look before anything is measured."""
-        return tuple(of_plan(self.strategy))
+        return tuple(list_plan_cautions(self.strategy))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -107,7 +105,7 @@ class Plan:
             "nodes": self.topology.num_nodes,
             "edges": self.topology.num_edges,
             "directed": self.topology.directed,
-            "epsilon": _plain(budget.epsilon),
+            "epsilon": as_json(budget.epsilon),
             "delta": budget.delta,
             "unit": self.terms.unit.as_dict(),
             "largest_weight": lattice.largest_weight,
@@ -225,7 +223,3 @@ def _row(c: Candidate) -> str:
 
 def _verdict(plan: Plan) -> str:
     return "" if plan.worth_it else "  no better than public facts"
-
-
-def _plain(value: float) -> float | str:
-    return "inf" if math.isinf(value) else value

@@ -60,11 +60,6 @@ class Risk:
         """The level in words."""
         return LEVELS[self.level][1]
 
-    @property
-    def factor(self) -> str:
-        """By how much the odds can change, rounded up."""
-        return odds_factor(self.epsilon)
-
     def row(self) -> tuple[str, ...]:
         """The cells below ``Promise.columns``."""
         after = (" to ".join(belief_after(percent, self.epsilon)).replace(" % to", " to") for percent in BELIEFS)
@@ -75,7 +70,7 @@ class Risk:
         ends = {percent: belief_after(percent, self.epsilon) for percent in BELIEFS}
         return {
             "question": self.question, "units": self.units, "epsilon": self.epsilon, "delta": self.delta,
-            "odds_factor": self.factor, "protection": self.protection,
+            "odds_factor": odds_factor(self.epsilon), "protection": self.protection,
             "beliefs": [{"before": f"{p} %", "lowest": low, "highest": high} for p, (low, high) in ends.items()],
         }  # fmt: skip
 
@@ -133,13 +128,19 @@ class Promise(NamedTuple):
 def make_promise(
     *, marking: str, epsilon: float, delta: float, law: str, spent: float, unit: Unit, quantity: Quantity
 ) -> Promise:
-    """Make the promise of a release from its certificate and from what its publisher declared."""
-    population = unit.population
+    """Make the promise of a release.
+
+    ``marking``, ``epsilon``, ``delta``, ``law`` and ``spent`` are those of its statement; ``unit`` and ``quantity`` are
+    what its publisher declared.
+    """
+    population, days = unit.population, unit.covered_days if unit.days is not None else ""
+    publisher = f"{quantity.publisher}, as the file says; only a signature proves it"
+    units = "not declared" if population is None else f"about {population:,} {unit.population_noun}, as declared"
     facts = {
         "Protected": "nobody" if marking else unit.description,
-        "Days covered": _days(unit, quantity),
-        "Published by": _publisher(quantity),
-        "Number of protected units": _population(unit),
+        "Days covered": days or quantity.date or unit.covered_days or "not declared",
+        "Published by": publisher if quantity.publisher else "not declared",
+        "Number of protected units": units,
     }
     if marking:
         return Promise(marking, facts, "This release protects nobody.", (), ())
@@ -159,10 +160,15 @@ def make_promise(
     beliefs = (
         "Suppose an observer knows everything else, and is undecided about the first question: a belief of 50 %. "
         f"After everything published here that belief lies between {low} and {high}: its odds have changed by a "
-        f"factor of at most {one.factor}."
+        f"factor of at most {odds_factor(epsilon)}."
     )
-    paragraphs = [beliefs, _several(unit, several) if several else "", delta_words(delta, population), LIMITS]
-    return Promise(marking, facts, verdict, risks, tuple(text for text in paragraphs if text))
+    paragraphs = [beliefs, delta_words(delta, population), LIMITS]
+    if several:
+        paragraphs.insert(1, (
+            f"{unit.several_reason} epsilon is {up(several.epsilon)}, the protection {several.protection}, "
+            f"and a belief of 50 % may become {belief_after(50, several.epsilon)[1]}."
+        ))  # fmt: skip
+    return Promise(marking, facts, verdict, risks, tuple(paragraphs))
 
 
 DEVICE = "a device that reveals the truth about a protected unit with probability delta"
@@ -185,7 +191,8 @@ def delta_words(delta: float, population: int | None) -> str:
         text += " That is practically no protection."
     if population is None:
         return f"{text} Delta should be far below 1 / the number of protected units, which was not declared."
-    text += f" Of the {population:,} declared units such a device reveals {_revealed(delta, population)} on average"
+    revealed = up(_revealed(delta, population), 2)
+    text += f" Of the {population:,} declared units such a device reveals {revealed} on average"
     return f"{text}: delta should be far below 1 / {population:,}." if _too_large(delta, population) else f"{text}."
 
 
@@ -199,8 +206,10 @@ def promise_cautions(epsilon: float, delta: float, population: int | None) -> li
         )
     if level := _level_of_delta(delta, population):
         kind = "practically no protection" if level == NONE else "too large"
-        most = "the number of protected units (declare it as population)" if population is None else f"{population:,}"
-        revealed = "" if population is None else f": {_revealed(delta, population)} of {population:,} units on average"
+        most, revealed = "the number of protected units (declare it as population)", ""
+        if population is not None:
+            most = f"{population:,}"
+            revealed = f": {up(_revealed(delta, population), 2)} of {most} units on average"
         found.append(
             f"delta = {up(delta, 3)} is {kind}: it allows {DEVICE}{revealed}; use a delta far below 1 / {most}"
         )
@@ -208,9 +217,10 @@ def promise_cautions(epsilon: float, delta: float, population: int | None) -> li
 
 
 def group_epsilon(units: int, law: str, spent: float, delta: float, *, versions: bool = False) -> float:
-    """Return the epsilon of so many protected units together, at the same delta, rounded up.
+    """Return the epsilon of so many protected ``units`` together, at the same ``delta``, rounded up.
 
-    ``versions`` are two of one unit of trips: what either adds is not negative.
+    One of them costs ``spent`` under this ``law``.  ``versions`` are two of one unit of trips: what either adds is not
+    negative.
     """
     if law == Law.LAPLACE:
         return _rounded_up(units * Fraction(spent))
@@ -287,10 +297,10 @@ def _rounded_up(exact: Fraction) -> float:
     return near if near >= exact else math.nextafter(near, math.inf)
 
 
-def _revealed(delta: float, population: int) -> str:
+def _revealed(delta: float, population: int) -> Decimal:
     """How many units the device of delta reveals on average."""
     with localcontext(_DIGITS):
-        return up(Decimal(str(delta)) * population, 2)
+        return Decimal(str(delta)) * population
 
 
 def _level_of_delta(delta: float, population: int | None) -> int:
@@ -302,32 +312,4 @@ def _level_of_delta(delta: float, population: int | None) -> int:
 
 def _too_large(delta: float, population: int | None) -> bool:
     """Whether a whole unit may be revealed; without a declared number, above ``LARGE_DELTA``."""
-    if population is None:
-        return delta > LARGE_DELTA
-    with localcontext(_DIGITS):
-        return Decimal(str(delta)) * population >= 1
-
-
-def _several(unit: Unit, risk: Risk) -> str:
-    """What a person gets who is more than one unit."""
-    high = belief_after(50, risk.epsilon)[1]
-    return (
-        f"{unit.several_reason} epsilon is {up(risk.epsilon)}, the protection {risk.protection}, "
-        f"and a belief of 50 % may become {high}."
-    )
-
-
-def _days(unit: Unit, quantity: Quantity) -> str:
-    declared = unit.covered_days if unit.days is not None else ""
-    return declared or quantity.date or unit.covered_days or "not declared"
-
-
-def _publisher(quantity: Quantity) -> str:
-    if not quantity.publisher:
-        return "not declared"
-    return f"{quantity.publisher}, as the file says; only a signature proves it"
-
-
-def _population(unit: Unit) -> str:
-    count = unit.population
-    return "not declared" if count is None else f"about {count:,} {unit.population_noun}, as declared"
+    return delta > LARGE_DELTA if population is None else _revealed(delta, population) >= 1

@@ -69,7 +69,7 @@ class Release:
     ) -> None:  # fmt: skip
         self.measurements, self._given = measurements, saved
         self.period: str | None = None  # the one that queries are about, if there are several
-        self._file: Path | None = None
+        self.file: Path | None = None  # that it was loaded from, if its index was looked for there too
         self._at: dict[str, Release] = {}
         self._asked = decoder, estimator
         self.statement = replace(statement or Statement.of(measurements), read_as=str(self.decoder_choice))
@@ -105,15 +105,10 @@ class Release:
         if period not in self._at:
             other = copy(self)
             other.period, other.decoder = period, self.decoder.at(number)
-            if self._file is not None:
-                other._map_index(index_path(self._file, number))
+            if self.file is not None:
+                other._map_index(index_path(self.file, number))
             self._at[period] = other
         return self._at[period]
-
-    @property
-    def file(self) -> Path | None:
-        """The file it was loaded from, if its index was looked for there too."""
-        return self._file
 
     @property
     def decoder_choice(self) -> DecoderChoice:
@@ -169,49 +164,44 @@ class Release:
         self, sources: Any = None, targets: Any = None, *, out: Any = None, dtype: Any = np.float64,
         positions: bool = False, interval: bool = False, confidence: float = 0.9,
     ) -> Any:  # fmt: skip
-        """Return distances from each source (row) to each target (column), in the order asked for.
+        """Return distances from ``sources`` (rows) to ``targets`` (columns), in the order asked for.
 
         ``None`` means all nodes in the order of ``topology.labels``.  ``out`` may be a writable array, for example a
         memory map, of ``float64`` or ``float32``; otherwise ``dtype`` chooses.  With ``positions`` nodes are positions
-        in ``topology.labels``.  With ``interval`` the result is a named tuple ``distance, low, high`` of matrices, and
-        ``out`` has three layers.
+        in ``topology.labels``.  With ``interval`` the result is a named tuple ``distance, low, high`` of matrices with
+        this ``confidence``, and ``out`` has three layers.
         """
         if interval:
-            return self._ranges(sources, targets, out, dtype, positions, confidence)
+            check_confidence(confidence)
         rows, columns = nodes_asked(self.topology, sources, positions), nodes_asked(self.topology, targets, positions)
-        shape = len(rows), len(columns)
+        shape = (3, len(rows), len(columns)) if interval else (len(rows), len(columns))
         answer = np.empty(shape, dtype) if out is None else out
         if answer.shape != shape:
             raise OptionError(f"`out` must have shape {shape}, got {answer.shape}")
         if answer.dtype not in (np.float64, np.float32):
             raise OptionError(f"distances must be float64 or float32, got {answer.dtype}")
-        index = self.prepared(len(rows))
-        whole = None if targets is None else columns
-        if index is not None and answer.flags.c_contiguous:
-            index.matrix(rows, whole, np.asarray(answer))
+        self._fill(rows, None if targets is None else columns, answer[0] if interval else answer)
+        if not interval:
             return answer
-        straight = targets is None and answer.dtype == np.float64 and answer.flags.c_contiguous
-        for part in steps(self.chunks(len(rows)), "distances"):
-            if straight:
-                self.decoder.rows(rows[part], answer[part])
-            else:
-                answer[part] = self.rows(rows[part])[:, columns]
-        return answer
-
-    def _ranges(self, sources: Any, targets: Any, out: Any, dtype: Any, positions: bool, confidence: float) -> Ranges:
-        check_confidence(confidence)
-        rows, columns = nodes_asked(self.topology, sources, positions), nodes_asked(self.topology, targets, positions)
-        shape = 3, len(rows), len(columns)
-        answer = np.empty(shape, dtype) if out is None else out
-        if answer.shape != shape:
-            raise OptionError(f"`out` must have shape {shape}, got {answer.shape}")
-        self.matrix(rows, None if targets is None else columns, out=answer[0], positions=True)
         for part in steps(self.chunks(len(rows)), "intervals"):
             ends = np.repeat(rows[part], len(columns)), np.tile(columns, len(rows[part]))
             exact = answer[0, part].ravel().astype(np.float64)
             low_high = self.decoder.intervals(*ends, confidence, exact)
             answer[1:, part] = low_high.T.reshape(2, -1, len(columns))
         return Ranges(*answer)
+
+    def _fill(self, rows: Int, columns: Int | None, answer: Any) -> None:
+        """Write distances from ``rows`` to ``columns`` (None: all nodes) into ``answer``."""
+        index = self.prepared(len(rows))
+        if index is not None and answer.flags.c_contiguous:
+            index.matrix(rows, columns, np.asarray(answer))
+            return
+        straight = columns is None and answer.dtype == np.float64 and answer.flags.c_contiguous
+        for part in steps(self.chunks(len(rows)), "distances"):
+            if straight:
+                self.decoder.rows(rows[part], answer[part])
+            else:
+                answer[part] = self.rows(rows[part])[:, slice(None) if columns is None else columns]
 
     @property
     def index(self) -> Index | None:
@@ -343,7 +333,7 @@ class Release:
 
     def _map_index(self, beside: Path) -> None:
         """Map an index beside the file, or warn why not."""
-        if beside.is_file() and beside != self._file and self.decoder.indexed:
+        if beside.is_file() and beside != self.file and self.decoder.indexed:
             try:
                 self.load_index(beside)
             except FileFormatError as error:
@@ -373,7 +363,7 @@ class Release:
         if (decoder, estimator) != ("auto", "auto"):
             _ = release.decoder  # raises now what cannot be decoded
         if index:
-            release._file = Path(path)
+            release.file = Path(path)
             if not release.periods:
                 release._map_index(index_path(path))
         return release

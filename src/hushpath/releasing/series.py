@@ -2,7 +2,7 @@
 
     schedule = hushpath.Schedule("2026-01-01", every="month", count=12)
     hushpath.series(trips, schedule, epsilon=3.0, protects="person", low=0.5, high=6, ledger="city.ledger",
-                    folder="out", run=hushpath.SeriesRun(dataset="city"))
+                    folder="out", run=hushpath.SeriesRun(hushpath.Quantity(dataset="city")))
 
 Everything public comes first: days and epsilons (``schedule``), the certificate of every release, and whether all of
 them fit.  Then each release is charged, measured and written by itself.  Ledger and folder tell the state of a release,
@@ -33,7 +33,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache, partial
 from pathlib import Path
@@ -43,17 +43,17 @@ from ..days import DateRange, format_days
 from ..errors import BudgetError, CannotError, FileFormatError, OptionError, warn
 from ..io.folders import only_process
 from ..io.signing import private_key, write_signed
-from ..measurement.private_step import measure_trips
+from ..measurement.trip_strategy import TripStrategy
 from ..noise import Noise
 from ..privacy.accounting import Budget
 from ..privacy.composition import Dated, Spending, compose, days_with_same_releases
 from ..privacy.ledger import Ledger
 from ..privacy.ledger_file import Charge
 from ..privacy.units import Protects, TripUnit
-from ..published.quantity import Quantity
+from ..published.quantity import UNNAMED, Quantity
 from ..published.release import Release, load
 from ..trips.trips import Trips
-from .release import publish, spending_of, strategy_for
+from .release import check_type, publish, spending_of, strategy_for
 from .schedule import Schedule, epsilon_of, epsilons, rescaled, spans
 
 LOCK = ".series.lock"
@@ -134,8 +134,9 @@ class SeriesRun:
 
     Parameters
     ----------
-    dataset
-        The data set of the ledger; required for a new ledger.
+    quantity
+        What the numbers are and who publishes them; its ``dataset`` is required for a new ledger, and its ``date`` is
+        set to the days of each release.
     sign
         A private Ed25519 key (PEM) that each release is signed with.
     early
@@ -147,14 +148,17 @@ class SeriesRun:
     around
         Returns a context in which a release is charged, measured and written.  To stop a series, raise when such a
         context is entered or left, not inside: the charge would be lost.
+    specification
+        Returns the specification that a release embeds.
     """
 
-    dataset: str | None = None
+    quantity: Quantity = UNNAMED
     sign: AnyPath | None = None
     early: bool = False
     skip_missing: bool = False
     only_plan: bool = False
     around: Callable[[PlannedRelease], AbstractContextManager[Any]] = nullcontext
+    specification: Callable[[TripStrategy], str] = field(default=lambda _: "")
 
 
 def series(
@@ -186,10 +190,10 @@ def series(
     Series
         Every release with its days, its epsilon and its state.
     """
-    if not isinstance(trips, Trips):
-        raise OptionError(f"series takes Trips, such as read_trips returns, not {type(trips).__name__}")
+    check_type(trips, Trips, "series takes Trips, such as read_trips returns")
     ranges = spans(schedule.first, schedule.every, schedule.count)
-    existing, name, charges = _open_ledger(ledger, run.dataset)
+    quantity = run.quantity.of_trips()
+    existing, name, charges = _open_ledger(ledger, quantity.dataset)
     budget, choice = Budget(epsilon, delta), Noise.of(noise)
     whole = strategy_for(
         trips, budget, TripUnit.of(protects, ranges[0]), low=low, high=high, noise=choice.law,
@@ -242,8 +246,8 @@ def series(
             with run.around(one):
                 chosen = whole.with_epsilon(one.epsilon, one.days)
                 publish(
-                    chosen, lambda sampler, chosen=chosen: measure_trips(chosen, trips, sampler), choice,  # type: ignore[misc]
-                    quantity=Quantity(date=" to ".join(map(str, one.days)), dataset=name).of_trips(),
+                    chosen, trips, choice, specification=run.specification(chosen),
+                    quantity=replace(quantity, date=" to ".join(map(str, one.days)), dataset=name),
                     ledger=opened, file=one.file.name, keep=partial(Release.save, path=one.draft),
                 )  # fmt: skip
                 _name_file(one, run.sign)
@@ -402,14 +406,14 @@ def _name_file(release: PlannedRelease, sign: AnyPath | None) -> None:
     release.draft.unlink()
 
 
-def _open_ledger(path: AnyPath, dataset: str | None) -> tuple[Ledger | None, str, list[Charge]]:
+def _open_ledger(path: AnyPath, dataset: str) -> tuple[Ledger | None, str, list[Charge]]:
     """Return the ledger if it exists, the name of the data set, and its charges."""
     place = Path(path)
     if place.exists() and not (place.is_file() and place.stat().st_size == 0):  # an empty file is no ledger yet
         ledger = Ledger.open(place)
-        name = ledger.dataset(dataset).name
+        name = ledger.dataset(dataset or None).name
         return ledger, name, ledger.charges(name)
-    if dataset is None:
+    if not dataset:
         raise OptionError(f"the ledger {path} does not exist: pass `dataset` to name the data in a new ledger")
     return None, dataset, []
 
