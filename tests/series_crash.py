@@ -51,8 +51,9 @@ def forked(work: Any) -> None:
 def killed_at(point: str, number: int) -> None:
     """Have this process killed at a point of the so-manieth release."""
     series = importlib.import_module("hushpath.releasing.series")
+    release = importlib.import_module("hushpath.releasing.release")
     owner, name = {
-        "charged": (Ledger, "charge"), "measured": (series, "measure_trips"), "saved": (hushpath.Release, "save"),
+        "charged": (Ledger, "charge"), "measured": (release, "measure_trips"), "saved": (hushpath.Release, "save"),
         "noted": (Ledger, "released"), "named": (series, "_name_file"),
     }[point]  # fmt: skip
     before, left = getattr(owner, name), [number]

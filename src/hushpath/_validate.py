@@ -26,6 +26,12 @@ def is_real(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.bool_))
 
 
+def check_type(value: Any, kind: Any, rule: str) -> None:
+    """Refuse a value of another type than ``kind``; ``rule`` says what is needed."""
+    if not isinstance(value, kind):
+        raise OptionError(f"{rule}, got {type(value).__name__}")
+
+
 def as_float(value: Any, name: str) -> float:
     """Return a real number as a float; ``nan`` and infinities pass."""
     if not is_real(value):

@@ -21,7 +21,7 @@ from ..mechanism.base import Mechanism, Problem, build_strategy
 from ..mechanism.registry import MECHANISMS, mechanism_named
 from ..noise import Law, std
 from ..progress import steps
-from .predict import Expected, Trials, error_bound, from_noise, uses_costly_estimator
+from .predict import Expected, Trials, error_bound, predict_from_noise, uses_costly_estimator
 
 GAMMA = 0.05  # the chance that proved bounds are given away
 FAR_BEHIND = 2.0  # times the best: estimators may halve an error predicted from noise alone
@@ -74,16 +74,19 @@ class Candidate:
         }  # fmt: skip
 
 
-def named_candidates(
+def list_candidates(
     mechanism: str, problem: Problem, asked: Law | None, options: Mapping[str, Any]
 ) -> list[Candidate]:
-    """Return the candidates of one mechanism, or of all with reasons why some are out; from noise alone."""
+    """Return the candidates of one ``mechanism``, or of all with reasons why some are out; from noise alone.
+
+    ``problem``: the public facts; ``asked``: the noise law, if it is fixed; ``options``: of a named mechanism.
+    """
     if mechanism != "auto":
-        return _tried(mechanism_named(mechanism), problem, asked, options)
+        return _build_candidates(mechanism_named(mechanism), problem, asked, options)
     return [
         candidate
         for name in steps(list(MECHANISMS), "planning")
-        for candidate in _possible(MECHANISMS[name], problem, asked)
+        for candidate in _candidates_or_reason(MECHANISMS[name], problem, asked)
     ]
 
 
@@ -98,19 +101,19 @@ def check_option_names(mechanism: str, options: Mapping[str, Any], known: Iterab
             raise OptionError(f"option {name!r} {needs}")
 
 
-def ranked(candidates: Sequence[Candidate], trials: Trials) -> tuple[Candidate, ...]:
+def rank_candidates(candidates: Sequence[Candidate], trials: Trials) -> tuple[Candidate, ...]:
     """Sort the possible candidates by predicted mean error, then the others; raise if none is possible."""
     possible = sorted((c for c in candidates if c.strategy is not None), key=lambda c: c.hopeful)
     if not possible:
         raise CannotError(f"no mechanism fits; {candidates[0].mechanism}: {candidates[0].reason}")
     if trials.surrogates:
-        possible = _tried_out(possible, trials)
+        possible = _simulate_candidates(possible, trials)
     # Of equals the simulated first, then the order of the registry: a figure that was tried is better known.
     possible.sort(key=lambda c: (c.mean_error, not c.expected.simulated))
     return (*possible, *(c for c in candidates if c.strategy is None))
 
 
-def _tried_out(possible: Sequence[Candidate], trials: Trials) -> list[Candidate]:
+def _simulate_candidates(possible: Sequence[Candidate], trials: Trials) -> list[Candidate]:
     """Put simulated errors in place of those from noise alone, except where it would be a waste of time."""
     distance = float(np.mean([scene.true[scene.pairs].mean() for scene in trials.surrogates]))
     found, best = list(possible), float("inf")
@@ -134,14 +137,16 @@ def _tried_out(possible: Sequence[Candidate], trials: Trials) -> list[Candidate]
     return [replace(candidate, relative=share and share * candidate.mean_error) for candidate in found]
 
 
-def _tried(mechanism: Mechanism, problem: Problem, asked: Law | None, options: Mapping[str, Any]) -> list[Candidate]:
-    """Return one mechanism under the given law, or under each law it may use; raise if none fits."""
+def _build_candidates(
+    mechanism: Mechanism, problem: Problem, asked: Law | None, options: Mapping[str, Any]
+) -> list[Candidate]:
+    """Return a ``mechanism`` with ``options`` for this ``problem``, under the law ``asked`` for or each it may use."""
     laws = [asked] if asked is not None else mechanism.laws(problem.budget, options)
     made: list[Candidate] = []
     refusal: HushpathError | None = None
     for law in laws:
         try:
-            made.append(_candidate(mechanism, problem, law, options))
+            made.append(_build_candidate(mechanism, problem, law, options))
         except (OptionError, CannotError) as error:
             refusal = refusal or error
     if refusal is not None and not made:
@@ -149,21 +154,22 @@ def _tried(mechanism: Mechanism, problem: Problem, asked: Law | None, options: M
     return made
 
 
-def _possible(mechanism: Mechanism, problem: Problem, asked: Law | None) -> list[Candidate]:
+def _candidates_or_reason(mechanism: Mechanism, problem: Problem, asked: Law | None) -> list[Candidate]:
     """Return the candidates of one mechanism, or one with the reason why it is out."""
     if mechanism.comparison:
         return [Candidate(mechanism.name, reason=FOR_COMPARISON)]
     if reason := mechanism.unpromising(problem.topology):
         return [Candidate(mechanism.name, reason=f"not tried by auto {reason}; name it")]
     try:
-        return _tried(mechanism, problem, asked, {})
+        return _build_candidates(mechanism, problem, asked, {})
     except (OptionError, CannotError) as error:
         return [Candidate(mechanism.name, reason=str(error))]
 
 
-def _candidate(mechanism: Mechanism, problem: Problem, law: Law, options: Mapping[str, Any]) -> Candidate:
+def _build_candidate(mechanism: Mechanism, problem: Problem, law: Law, options: Mapping[str, Any]) -> Candidate:
+    """Build and predict the strategy of a ``mechanism`` with ``options`` for a ``problem`` under a ``law``."""
     strategy = build_strategy(mechanism, problem, law, options)
-    expected, hopeful = from_noise(strategy)
+    expected, hopeful = predict_from_noise(strategy)
     scales = strategy.scales
     return Candidate(
         mechanism=mechanism.name, law=law, expected=expected, bound=error_bound(strategy, GAMMA).total,

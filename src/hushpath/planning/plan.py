@@ -19,7 +19,7 @@ from typing import Any, TypedDict, overload
 
 import numpy as np
 
-from .._validate import is_real, shorten
+from .._validate import check_type, is_real, shorten
 from ..arrays import Float
 from ..errors import CannotError, OptionError, warn
 from ..measurement.strategy import check_law
@@ -33,7 +33,7 @@ from ..privacy.units import TripUnit, WeightUnit
 from ..published.release import Release
 from ..published.statement import NOT_PRIVATE
 from ..trips.periods import Periods
-from .candidates import Candidate, check_option_names, named_candidates, ranked
+from .candidates import Candidate, check_option_names, list_candidates, rank_candidates
 from .predict import Trials
 from .result import Plan, PublicBaseline, Sweep
 from .surrogates import TypicalWeight, make_surrogates, sample_released_weights
@@ -76,9 +76,7 @@ class PlanRequest:
 
     def with_previous(self, previous: Any) -> PlanRequest:
         """Return the same request for weights like those of an earlier release."""
-        if not isinstance(previous, Release):
-            found = type(previous).__name__
-            raise OptionError(f"`previous_release` must be a Release, such as load returns, got {found}")
+        check_type(previous, Release, "`previous_release` must be a Release, such as load returns")
         if self.typical is not None:
             raise OptionError("pass `previous_release` or `typical_weight`, not both: each says how large weights are")
         if not previous.topology.is_same(self.topology, bounds=False):
@@ -112,21 +110,21 @@ class PlanRequest:
         terms = replace(self.terms, budget=replace(self.terms.budget, epsilon=epsilon))
         found = self._candidates(terms, self.mechanism)
         if terms.budget.unlimited:
-            return Plan(terms, ranked(found, Trials()))
-        return Plan(terms, ranked(found, self.trials), self.baseline)
+            return Plan(terms, rank_candidates(found, Trials()))
+        return Plan(terms, rank_candidates(found, self.trials), self.baseline)
 
     def error(self, mechanism: str, trials: Trials, epsilon: float) -> float:
         """Return the predicted mean error of one mechanism; infinite where it cannot run."""
         terms = replace(self.terms, budget=replace(self.terms.budget, epsilon=epsilon))
         try:
-            return ranked(self._candidates(terms, mechanism), trials)[0].mean_error
+            return rank_candidates(self._candidates(terms, mechanism), trials)[0].mean_error
         except CannotError:
             return math.inf
 
     def _candidates(self, terms: WeightTerms, mechanism: str) -> list[Candidate]:
         if self.law is not None:
             check_law(self.law, terms.budget)
-        return named_candidates(mechanism, Problem.of(self.topology, terms), self.law, self.options)
+        return list_candidates(mechanism, Problem.of(self.topology, terms), self.law, self.options)
 
 
 @overload
@@ -187,22 +185,23 @@ def plan(
     >>> hushpath.plan(net.topology, epsilon=1.0, unit=1.0, mechanism="input").choice.mechanism
     'input'
     """
+    check_type(topology, Topology, "plan takes a topology, such as net.topology")
     check_option_names(mechanism, mechanism_options, signature(plan).parameters)
     several = isinstance(epsilon, (list, tuple, np.ndarray))
     if target_error is not None and epsilon is not None:
         raise OptionError("`target_error` is solved for epsilon: pass one of the two")
     wanted = None if target_error is None else parse_target(target_error)
-    first: Any = 1.0 if wanted is not None else _listed(epsilon)[0] if several else epsilon
+    first: Any = 1.0 if wanted is not None else _parse_epsilons(epsilon)[0] if several else epsilon
     terms = WeightTerms(Budget(first, delta), WeightUnit.of(unit), max_weight)
-    terms.lattice(_check_topology(topology, "plan"))
+    terms.lattice(topology)
     warn_of_bounds(topology, max_weight)
     typical = _check_typical(typical_weight)
     request = PlanRequest(topology, terms, mechanism, Noise.of(noise).fixed, typical, mechanism_options)
     if previous_release is not None:
         request = request.with_previous(previous_release)
     if several:
-        return Sweep(tuple(request.with_epsilon(one) for one in _listed(epsilon)))
-    made = request.with_epsilon(terms.budget.epsilon) if wanted is None else _solved(request, *wanted)
+        return Sweep(tuple(request.with_epsilon(one) for one in _parse_epsilons(epsilon)))
+    made = request.with_epsilon(terms.budget.epsilon) if wanted is None else _solve_for_target(request, *wanted)
     if not (made.worth_it or ignore_baseline):
         assert made.baseline is not None
         raise CannotError(
@@ -248,22 +247,16 @@ def plan_trips(
     TripPlan
         Mean errors under three kinds of simulated travel times.
     """
+    check_type(topology, Topology, "plan_trips takes a topology, such as net.topology")
     budget, unit = Budget(epsilon, delta), TripUnit.of(protects)  # type: ignore[arg-type]
     terms = make_trip_terms(
-        _check_topology(topology, "plan_trips"), budget, unit, low=low, high=high, periods=Periods.declared(periods),
-        edge_weighting=edge_weighting,
+        topology, budget, unit, low=low, high=high, periods=Periods.declared(periods), edge_weighting=edge_weighting
     )  # fmt: skip
     strategy = trip_strategy(topology, terms, Noise.of(noise).law)
     return forecast(strategy, expected_units, edges_per_unit, ignore_baseline=ignore_baseline)
 
 
-def _check_topology(topology: Any, function: str) -> Topology:
-    if not isinstance(topology, Topology):
-        raise OptionError(f"{function} takes a topology, such as net.topology, not {type(topology).__name__}")
-    return topology
-
-
-def _solved(request: PlanRequest, target: float, relative: bool) -> Plan:
+def _solve_for_target(request: PlanRequest, target: float, relative: bool) -> Plan:
     """Return the plan with the smallest epsilon that is predicted to reach a mean error."""
     if relative:
         if request.baseline is None or request.baseline.distance <= 0:
@@ -272,7 +265,7 @@ def _solved(request: PlanRequest, target: float, relative: bool) -> Plan:
     made = request.with_epsilon(1.0)
     for _ in range(MOST_ROUNDS):  # another mechanism may be the best at the epsilon that was found for one
         best, epsilon = made.choice.mechanism, made.terms.budget.epsilon
-        made = request.with_epsilon(smallest_epsilon(_near(request, made), target, epsilon))
+        made = request.with_epsilon(smallest_epsilon(_error_nearby(request, made), target, epsilon))
         if made.choice.mechanism == best and NEAR * target <= made.choice.mean_error <= target:
             break
     else:
@@ -281,7 +274,7 @@ def _solved(request: PlanRequest, target: float, relative: bool) -> Plan:
     return replace(made, target_error=target)
 
 
-def _near(request: PlanRequest, made: Plan) -> Callable[[float], float]:
+def _error_nearby(request: PlanRequest, made: Plan) -> Callable[[float], float]:
     """Return the error of a plan's choice at other epsilons, from one kind of stand-in weights, scaled to all kinds."""
     every, choice = request.trials, made.choice
     if not choice.expected.simulated or choice.mean_error <= 0:
@@ -355,7 +348,7 @@ def round_up(value: float) -> float:
     return float(THREE_DIGITS.create_decimal(repr(value)))
 
 
-def _listed(epsilon: Any) -> list[float]:
+def _parse_epsilons(epsilon: Any) -> list[float]:
     """Return several epsilons: numbers, each once, the smallest first."""
     try:
         numbers = sorted({float(one) for one in epsilon})

@@ -158,7 +158,7 @@ def _extrapolate(clipped: Outcome, surrogate: Surrogate, noisy: NoisyEdges, esti
     return Outcome(mean, clipped.p95 * ratio, float(np.clip(bias, -mean, mean)))
 
 
-def from_noise(strategy: Strategy) -> tuple[Expected, float]:
+def predict_from_noise(strategy: Strategy) -> tuple[Expected, float]:
     """Predict from the noise alone, and return a mean error without the bias of minima over noisy paths as well."""
     if len(strategy.scales) == 0:
         return Expected(0.0, 0.0), 0.0

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..measurement.strategy import Strategy
 from ..measurement.terms import WeightTerms
 from ..network.topology import Topology
-from ..published.statement import as_json, list_plan_cautions, proxy_words
+from ..published.statement import as_json, explain_proxy, list_plan_cautions
 from .candidates import FOR_COMPARISON, GAMMA, Candidate
 
 UNKNOWN_SCALE = (
@@ -152,7 +152,7 @@ class Plan:
                 f"No max_weight is declared: weights above {self.strategy.lattice.largest_weight:.4g} are clipped."
             )
         if self.topology.proxy_name:
-            lines.append(proxy_words(self.topology.proxy_name))
+            lines.append(explain_proxy(self.topology.proxy_name))
         lines += [f"Caution: {caution}." for caution in self.cautions]
         return "\n".join(lines)
 

@@ -156,7 +156,7 @@ def make_surrogates(
     if typical is not None:
         public = public * (typical.middle / _positive_median(public))
     made = []
-    for seed, weights in enumerate(samples or _kinds(topology, typical, proxy, high)):
+    for seed, weights in enumerate(samples or _draw_kinds(topology, typical, proxy, high)):
         weights, rng = np.clip(weights, low, high), simulation(SOURCES_SEED + seed)
         count = max(2, min(SOURCES, MAX_VISITED // n), MAX_VISITED // (n * MAX_DRAWS))
         sources = rng.choice(n, min(n, count), replace=False)
@@ -186,7 +186,7 @@ def sample_released_weights(measurements: Measurements) -> tuple[Float, ...]:
     return tuple(samples * (noisy.unit * strategy.lattice.granularity))
 
 
-def _kinds(topology: Topology, typical: TypicalWeight | None, proxy: Float | None, high: Float) -> Iterator[Float]:
+def _draw_kinds(topology: Topology, typical: TypicalWeight | None, proxy: Float | None, high: Float) -> Iterator[Float]:
     """The kinds of stand-in, one after the other."""
     kinds = PLAIN if proxy is None else AROUND_PROXY
     size = _lengths(topology) if proxy is None else proxy
@@ -200,7 +200,7 @@ def _kinds(topology: Topology, typical: TypicalWeight | None, proxy: Float | Non
             weights = weights * np.exp(kind.log_shift)
         else:
             weights = typical.scale(weights, stretch=proxy is None)
-        yield _softly_below(weights, high)
+        yield _limit_softly(weights, high)
 
 
 def _proxy(topology: Topology) -> Float | None:
@@ -221,7 +221,7 @@ def _lengths(topology: Topology) -> Float:
     return np.maximum(length, MIN_LENGTH * _positive_median(length))
 
 
-def _softly_below(weights: Float, high: Float) -> Float:
+def _limit_softly(weights: Float, high: Float) -> Float:
     """Weights below a declared bound that do not pile up at it, as real weights do not."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(high > 0, weights / np.cbrt(1 + (weights / high) ** 3), 0.0)

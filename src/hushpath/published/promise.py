@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 from ..noise import Law
 from ..privacy.accounting import zcdp_epsilon
 from ..privacy.units import Unit
-from .quantity import Quantity
+from .quantity import Quantity, format_table
 
 # Up to this epsilon a belief of 50 % becomes at most: 52.5 %, 73.2 %, 95.3 %, 99.996 %.
 LEVELS = ((0.1, "very strong"), (1.0, "strong"), (3.0, "moderate"), (10.0, "weak"), (math.inf, "practically none"))
@@ -63,7 +63,7 @@ class Risk:
     def row(self) -> tuple[str, ...]:
         """The cells below ``Promise.columns``."""
         after = (" to ".join(belief_after(percent, self.epsilon)).replace(" % to", " to") for percent in BELIEFS)
-        return self.question, up(self.epsilon), *after, self.protection
+        return self.question, format_up(self.epsilon), *after, self.protection
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values; beliefs are texts, so that no digit is lost."""
@@ -118,10 +118,8 @@ class Promise(NamedTuple):
         lines += [f"{name}: {text}." for name, text in self.facts.items()]
         lines.append(self.verdict)
         if self.risks:
-            rows = [self.columns, *(risk.row() for risk in self.risks)]
-            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-            padded = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-            lines += [f"  {line}".rstrip() for line in padded]
+            rows = format_table([self.columns, *(risk.row() for risk in self.risks)])
+            lines += [f"  {line}" for line in rows]
         return "\n".join([*lines, *self.paragraphs])
 
 
@@ -148,12 +146,12 @@ def make_promise(
 
     def risk(question: str, units: int, versions: bool) -> Risk:
         needed = epsilon if units == 1 else group_epsilon(units, law, spent, delta, versions=versions)
-        return Risk(question, units, needed, delta, max(level_of(needed), floor))
+        return Risk(question, units, needed, delta, max(find_level(needed), floor))
 
     risks = tuple(risk(*question) for question in unit.questions())
     one, several = risks[0], risks[-1] if unit.several else None
-    because = ", because of delta" if floor > level_of(epsilon) else ""
-    stated = f"epsilon = {up(epsilon)}, delta = {up(delta, 3)}"
+    because = ", because of delta" if floor > find_level(epsilon) else ""
+    stated = f"epsilon = {format_up(epsilon)}, delta = {format_up(delta, 3)}"
     verdict = f"Protection of {unit.noun}: {one.protection}{because} ({stated})"
     verdict += f"; of {unit.several_noun}: {several.protection}." if several else "."
     low, high = belief_after(50, epsilon)
@@ -162,10 +160,10 @@ def make_promise(
         f"After everything published here that belief lies between {low} and {high}: its odds have changed by a "
         f"factor of at most {odds_factor(epsilon)}."
     )
-    paragraphs = [beliefs, delta_words(delta, population), LIMITS]
+    paragraphs = [beliefs, explain_delta(delta, population), LIMITS]
     if several:
         paragraphs.insert(1, (
-            f"{unit.several_reason} epsilon is {up(several.epsilon)}, the protection {several.protection}, "
+            f"{unit.several_reason} epsilon is {format_up(several.epsilon)}, the protection {several.protection}, "
             f"and a belief of 50 % may become {belief_after(50, several.epsilon)[1]}."
         ))  # fmt: skip
     return Promise(marking, facts, verdict, risks, tuple(paragraphs))
@@ -179,39 +177,39 @@ LIMITS = (
 )
 
 
-def delta_words(delta: float, population: int | None) -> str:
+def explain_delta(delta: float, population: int | None) -> str:
     """What delta is, in the one way it is explained."""
     if not delta:
         return "Delta is 0: the table holds without exception."
     text = (
-        f"Delta = {up(delta, 3)} comes on top: an observer learns no more than from {DEVICE}, and otherwise keeps to "
-        "the table."
+        f"Delta = {format_up(delta, 3)} comes on top: an observer learns no more than from {DEVICE}, and otherwise "
+        "keeps to the table."
     )
     if delta >= VOID_DELTA:
         text += " That is practically no protection."
     if population is None:
         return f"{text} Delta should be far below 1 / the number of protected units, which was not declared."
-    revealed = up(_revealed(delta, population), 2)
+    revealed = format_up(_revealed(delta, population), 2)
     text += f" Of the {population:,} declared units such a device reveals {revealed} on average"
     return f"{text}: delta should be far below 1 / {population:,}." if _too_large(delta, population) else f"{text}."
 
 
-def promise_cautions(epsilon: float, delta: float, population: int | None) -> list[str]:
+def find_weaknesses(epsilon: float, delta: float, population: int | None) -> list[str]:
     """What makes a promise weak or empty, one line each."""
     found = []
-    if level_of(epsilon) == NONE:
+    if find_level(epsilon) == NONE:
         found.append(
-            f"epsilon = {up(epsilon)} is practically no protection: an observer's belief of 50 % about a protected "
-            f"unit may become {belief_after(50, epsilon)[1]}, its odds {odds_factor(epsilon)} times as large"
+            f"epsilon = {format_up(epsilon)} is practically no protection: an observer's belief of 50 % about a "
+            f"protected unit may become {belief_after(50, epsilon)[1]}, its odds {odds_factor(epsilon)} times as large"
         )
     if level := _level_of_delta(delta, population):
         kind = "practically no protection" if level == NONE else "too large"
         most, revealed = "the number of protected units (declare it as population)", ""
         if population is not None:
             most = f"{population:,}"
-            revealed = f": {up(_revealed(delta, population), 2)} of {most} units on average"
+            revealed = f": {format_up(_revealed(delta, population), 2)} of {most} units on average"
         found.append(
-            f"delta = {up(delta, 3)} is {kind}: it allows {DEVICE}{revealed}; use a delta far below 1 / {most}"
+            f"delta = {format_up(delta, 3)} is {kind}: it allows {DEVICE}{revealed}; use a delta far below 1 / {most}"
         )
     return found
 
@@ -227,7 +225,7 @@ def group_epsilon(units: int, law: str, spent: float, delta: float, *, versions:
     return zcdp_epsilon(_rounded_up((2 if versions else units * units) * Fraction(spent)), delta)
 
 
-def level_of(epsilon: float) -> int:
+def find_level(epsilon: float) -> int:
     """Return the place of an epsilon in ``LEVELS``."""
     return next(place for place, (most, _) in enumerate(LEVELS) if epsilon <= most)
 
@@ -258,14 +256,14 @@ def odds_factor(epsilon: float) -> str:
         return "more than 1e304"
     with localcontext(_DIGITS):
         factor = Decimal(epsilon).exp()
-        return up(factor, 3 if factor < 1000 else 2)
+        return format_up(factor, 3 if factor < 1000 else 2)
 
 
-def up(value: float | Decimal, digits: int = 4) -> str:
+def format_up(value: float | Decimal, digits: int = 4) -> str:
     """Format a number that is not negative, rounded up to so many significant digits.
 
-    >>> up(0.9999999), up(2.00001), up(1e-6, 3), up(0.0), up(123456.0), up(1e7)
-    ('1', '2.001', '1e-6', '0', '123,500', '1e7')
+    >>> [format_up(number) for number in (0.9999999, 2.00001, 1e-6, 0.0, 123456.0, 1e7)]
+    ['1', '2.001', '1e-6', '0', '123,500', '1e7']
     """
     if value == 0 or value == math.inf:
         return "0" if value == 0 else "infinite"

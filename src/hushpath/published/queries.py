@@ -13,7 +13,7 @@ from ..errors import InputError, OptionError
 from ..network.topology import Topology
 
 
-def nodes_asked(topology: Topology, nodes: Any, positions: bool) -> Int:
+def resolve_nodes(topology: Topology, nodes: Any, positions: bool) -> Int:
     """Return the positions of nodes; ``None`` means all."""
     if nodes is None or not positions:
         return topology.indices(nodes)
@@ -23,7 +23,7 @@ def nodes_asked(topology: Topology, nodes: Any, positions: bool) -> Int:
     return found
 
 
-def pairs_asked(topology: Topology, pairs: Any, positions: bool) -> tuple[Int, Int]:
+def resolve_pairs(topology: Topology, pairs: Any, positions: bool) -> tuple[Int, Int]:
     """Return the positions of both ends of each pair."""
     if not positions:
         return _labelled(topology, pairs)

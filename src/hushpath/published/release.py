@@ -33,7 +33,7 @@ from ..network.topology import Topology
 from ..progress import steps
 from .edges import ReleasedEdges
 from .file import fingerprint, read_release, write_release
-from .queries import check_confidence, nodes_asked, pairs_asked
+from .queries import check_confidence, resolve_nodes, resolve_pairs
 from .statement import NOT_PRIVATE, Statement
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class Release:
 
         With ``positions`` the pairs are positions in ``topology.labels``: an array of integers with two columns.
         """
-        return self.decoder.pairs(*pairs_asked(self.topology, pairs, positions))
+        return self.decoder.pairs(*resolve_pairs(self.topology, pairs, positions))
 
     def intervals(self, pairs: Any, confidence: float = 0.9, *, positions: bool = False) -> Float:
         """Return a row (low, high) for each pair, as ``interval`` would; pairs as in ``distances``.
@@ -158,7 +158,7 @@ class Release:
         prepares for all later ones, which may take minutes on a large network.
         """
         check_confidence(confidence)
-        return self.decoder.intervals(*pairs_asked(self.topology, pairs, positions), confidence)
+        return self.decoder.intervals(*resolve_pairs(self.topology, pairs, positions), confidence)
 
     def matrix(
         self, sources: Any = None, targets: Any = None, *, out: Any = None, dtype: Any = np.float64,
@@ -173,7 +173,7 @@ class Release:
         """
         if interval:
             check_confidence(confidence)
-        rows, columns = nodes_asked(self.topology, sources, positions), nodes_asked(self.topology, targets, positions)
+        rows, columns = (resolve_nodes(self.topology, nodes, positions) for nodes in (sources, targets))
         shape = (3, len(rows), len(columns)) if interval else (len(rows), len(columns))
         answer = np.empty(shape, dtype) if out is None else out
         if answer.shape != shape:

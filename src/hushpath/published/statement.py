@@ -29,7 +29,7 @@ from ..measurement.strategy import Strategy
 from ..noise import Law, std
 from ..privacy.accounting import zcdp_epsilon
 from ..privacy.units import Unit
-from .promise import Promise, make_promise, promise_cautions
+from .promise import Promise, find_weaknesses, make_promise
 from .quantity import UNNAMED, Quantity
 
 NOT_PRIVATE = "NOT PRIVATE"
@@ -180,13 +180,13 @@ class Statement:
             f"Each {self.unit.clipped_noun} was clipped to its public bounds (at most {self.largest_weight:g}) and "
             f"rounded down to steps of {self.unit.rounding(self.granularity)}; sampler: {self.sampler}.",
             *([f"Decoded by {self.read_as}; another decoder costs no privacy."] if self.read_as else []),
-            *([proxy_words(self.proxy, bounds=not self.unit.measures_edges)] if self.proxy else []),
+            *([explain_proxy(self.proxy, bounds=not self.unit.measures_edges)] if self.proxy else []),
             *(f"Caution: {caution}." for caution in self.cautions),
         ]
         return lines
 
 
-def proxy_words(name: str, *, bounds: bool = False) -> str:
+def explain_proxy(name: str, *, bounds: bool = False) -> str:
     """Say in one line what a proxy is for; with ``bounds``, it also bounds what counts."""
     return (
         f"Decoded with the public column {name}, which the owner declared: "
@@ -210,7 +210,7 @@ def list_promise_cautions(strategy: Strategy) -> list[str]:
     if strategy.budget.unlimited:
         return []  # NOT PRIVATE, and marked so everywhere
     certificate = strategy.certificate
-    return promise_cautions(certificate.epsilon, certificate.delta, strategy.terms.unit.population)
+    return find_weaknesses(certificate.epsilon, certificate.delta, strategy.terms.unit.population)
 
 
 def list_plan_cautions(strategy: Strategy) -> list[str]:

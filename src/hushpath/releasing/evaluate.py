@@ -40,21 +40,20 @@ class Comparison:
     released: Float
     hops: Int
     proxy: Float | None = None  # distances over the public proxy alone
-    proxy_scale: float = 1.0  # what turns them into distances of the released size
+    scaled: Float | None = None  # the same, scaled to the released size
     passed: float | None = None  # the share of edges that trips say anything about; the others count as released
 
     @classmethod
     def joined(cls, parts: Sequence[Comparison]) -> Comparison:
-        """Several periods as one; the proxy is scaled in each by its own number."""
-        true, released = (np.concatenate([getattr(part, name) for part in parts]) for name in ("true", "released"))
-        hops = np.concatenate([part.hops for part in parts])
+        """Several periods as one."""
+
+        def join(name: str) -> Any:
+            columns = [getattr(part, name) for part in parts]
+            return None if any(column is None for column in columns) else np.concatenate(columns)
+
         shares = [part.passed for part in parts if part.passed is not None]
-        passed = float(np.mean(shares)) if shares else None
-        proxies = [part.proxy * part.proxy_scale for part in parts if part.proxy is not None]
-        if len(proxies) < len(parts):
-            return cls(true, released, hops, passed=passed)
-        scale = float(np.mean([part.proxy_scale for part in parts])) or 1.0
-        return cls(true, released, hops, np.concatenate(proxies) / scale, scale, passed)
+        arrays = map(join, ("true", "released", "hops", "proxy", "scaled"))
+        return cls(*arrays, passed=float(np.mean(shares)) if shares else None)
 
 
 @dataclass(frozen=True)
@@ -76,20 +75,20 @@ class Evaluation:
     def of(cls, comparison: Comparison) -> Evaluation:
         """Summarise a comparison."""
         difference = comparison.released - comparison.true
-        error = np.abs(difference)
-        mean = float(comparison.true.mean()) if len(error) else 0.0
-        alone = scaled = None
-        if comparison.proxy is not None and len(error):
-            alone = float(np.abs(comparison.proxy - comparison.true).mean())
-            scaled = float(np.abs(comparison.proxy * comparison.proxy_scale - comparison.true).mean())
+        error, found = np.abs(difference), len(difference) > 0
+        mean, mean_error = (float(one.mean()) if found else 0.0 for one in (comparison.true, error))
+        alone, scaled = (
+            float(np.abs(proxy - comparison.true).mean()) if found and proxy is not None else None
+            for proxy in (comparison.proxy, comparison.scaled)
+        )
         return cls(
             pairs=len(error),
             mean_distance=mean,
-            mean_error=float(error.mean()) if len(error) else 0.0,
-            p95_error=float(np.quantile(error, 0.95)) if len(error) else 0.0,
+            mean_error=mean_error,
+            p95_error=float(np.quantile(error, 0.95)) if found else 0.0,
             max_error=float(error.max(initial=0.0)),
-            bias=float(difference.mean()) if len(error) else 0.0,
-            relative_error=float(error.mean() / mean) if len(error) and mean > 0 else 0.0,
+            bias=float(difference.mean()) if found else 0.0,
+            relative_error=mean_error / mean if mean > 0 else 0.0,
             proxy_error=alone,
             proxy_scaled_error=scaled,
             passed=comparison.passed,
@@ -154,7 +153,7 @@ def compare(network: Network | Trips, release: Release, *, sources: int = 64) ->
     true, released, hops, known = (np.concatenate(column) for column in zip(*parts, strict=True))
     if proxy is None:
         return Comparison(true, released, hops, passed=passed)
-    return Comparison(true, released, hops, known, _scale(release, proxy, released, known), passed)
+    return Comparison(true, released, hops, known, _scale(release, proxy, released, known) * known, passed)
 
 
 def _truth(owned: Network | Trips, release: Release) -> tuple[Float, float | None]:
@@ -189,7 +188,10 @@ def _proxy(topology: Topology) -> Float | None:
 
 
 def _scale(release: Release, proxy: Float, released: Float, known: Float) -> float:
-    """The released mean edge weight over the mean proxy; of distances, where no edges were measured."""
+    """The mean edge weight of ``release`` over the mean ``proxy``.
+
+    Where no edges were measured, the mean of ``released`` distances over that of ``known`` ones.
+    """
     if not release.measurements.strategy.terms.unit.measures_edges:
         released, known = release.measurements.strategy.lattice.floats(release.decoder.weights), proxy
     elif len((edges := NoisyEdges.from_measurements(release.measurements)).edges):

@@ -12,7 +12,7 @@ from typing import Any, Unpack, cast
 
 import numpy as np
 
-from .._validate import shorten
+from .._validate import check_type, shorten
 from ..days import DateRange, as_dates
 from ..decoder.registry import choose_decoder
 from ..errors import OptionError, warn
@@ -98,17 +98,16 @@ def release(
     >>> rel.distance(0, 0)
     0.0
     """
-    check_type(network, Network, "release takes a Network, such as read_network returns; use release_trips for trips")
+    check_type(network, Network, "release takes a Network, such as read_network returns (use release_trips for trips)")
     if isinstance(epsilon, (list, tuple, np.ndarray)):
         raise OptionError("a release has one epsilon; hushpath.plan compares several")
+    check_type(plan, Plan | None, "`plan` must be what hushpath.plan returns")
     choice = Noise.of(noise)
     if plan is None:
         plan = make_plan(
             network.topology, epsilon=epsilon, delta=1e-6 if delta is None else delta, unit=unit, max_weight=max_weight,
             mechanism=mechanism, noise=choice, **mechanism_options,
         )  # fmt: skip
-    elif not isinstance(plan, Plan):
-        raise OptionError(f"`plan` must be what hushpath.plan returns, got {type(plan).__name__}")
     elif (epsilon, delta, unit, max_weight, mechanism, choice.law, mechanism_options) != (
         None, None, None, None, "auto", "auto", {},
     ):  # fmt: skip
@@ -157,19 +156,13 @@ def release_trips(
     Release
         The noisy totals with their statement; ask it for any travel time, ``rel.for_period("am")`` in one period.
     """
-    check_type(trips, Trips, "release_trips takes Trips, such as read_trips returns; use release for weights")
+    check_type(trips, Trips, "release_trips takes Trips, such as read_trips returns (use release for weights)")
     choice = Noise.of(noise)
     strategy = strategy_for(
         trips, Budget(epsilon, delta), TripUnit.of(protects, days), low=low, high=high, noise=choice.law,  # type: ignore[arg-type]
         edge_weighting=edge_weighting,
     )  # fmt: skip
     return publish(strategy, trips, choice, seed=seed, ledger=ledger, quantity=quantity)
-
-
-def check_type(value: Any, kind: type, rule: str) -> None:
-    """Refuse a value of another type; ``rule`` says what is needed."""
-    if not isinstance(value, kind):
-        raise OptionError(f"{rule}; got {type(value).__name__}")
 
 
 def strategy_for(

@@ -67,12 +67,12 @@ class Schedule:
     retry: bool = True
 
 
-def spans(first: date | str, every: str, count: int) -> list[DateRange]:
+def list_spans(first: date | str, every: str, count: int) -> list[DateRange]:
     """Return the first and the last day of every release.
 
     A month begins on the day of the month of ``first``, or on the last day of a month that has no such day.
 
-    >>> [str(last) for _, last in spans("2024-01-31", "month", 3)]
+    >>> [str(last) for _, last in list_spans("2024-01-31", "month", 3)]
     ['2024-02-28', '2024-03-30', '2024-04-29']
     """
     one_of(every, "every", EVERY)
@@ -85,7 +85,7 @@ def spans(first: date | str, every: str, count: int) -> list[DateRange]:
     return [(begin, after - timedelta(days=1)) for begin, after in pairwise(begins)]
 
 
-def shares(count: int, split: str) -> list[float]:
+def split_shares(count: int, split: str) -> list[float]:
     """Return the part of the total that each release gets; "front" is harmonic: 1, 1/2, 1/3, ..."""
     one_of(split, "split", SPLITS)
     parts = [1.0 if split == "even" else 1 / number for number in range(1, count + 1)]
@@ -93,9 +93,15 @@ def shares(count: int, split: str) -> list[float]:
     return [part / total for part in parts]
 
 
-def epsilons(budget: Budget, count: int, split: str, protects: str, law: Law, *, retry: bool = True) -> list[float]:
-    """Return the epsilon of each release, at the delta of the total, so that all together stay within it."""
-    parts = shares(count, split)
+def divide_budget(
+    budget: Budget, count: int, split: str, protects: str, law: Law, *, retry: bool = True
+) -> list[float]:  # fmt: skip
+    """Return the epsilon of each release, at the delta of the total, so that all together stay within ``budget``.
+
+    The ``count`` releases, each with noise of this ``law``, protect units of the kind ``protects``; ``split`` and
+    ``retry`` are those of the ``Schedule``.
+    """
+    parts = split_shares(count, split)
     if budget.unlimited:
         raise OptionError("the total of a series must be finite")
     apart = Protects.of(protects).within_a_day
@@ -110,13 +116,13 @@ def epsilons(budget: Budget, count: int, split: str, protects: str, law: Law, *,
         sizes = [total * parts[0], total * math.fsum([*parts[1:], *reserve])] if law is Law.GAUSSIAN else [
             _rounded_down(total * part) for part in [*parts, *reserve]
         ]  # fmt: skip
-        return compose([spending(law, size, budget.delta) for size in sizes], budget).epsilon <= budget.epsilon
+        return compose([make_spending(law, size, budget.delta) for size in sizes], budget).epsilon <= budget.epsilon
 
     # Many small pure releases cost less together than their sum, if there is a delta: hence the larger bound.
     pure = budget.epsilon * (len(parts) + 1 if budget.delta else 1)
     most = gaussian_mu(budget.epsilon, budget.delta) ** 2 / 2 if law is Law.GAUSSIAN else pure
     total = _largest(most, fits)
-    found = [epsilon_of(law, total * part, budget.delta) for part in parts]
+    found = [convert_to_epsilon(law, total * part, budget.delta) for part in parts]
     if not min(found) > 0:
         raise CannotError(
             f"epsilon {budget.epsilon:g} with delta {budget.delta:g} leaves nothing for each of {count} releases: "
@@ -125,7 +131,7 @@ def epsilons(budget: Budget, count: int, split: str, protects: str, law: Law, *,
     return found[:1] * count if apart else found
 
 
-def rescaled(planned: Sequence[Spending], fits: Callable[[list[Spending]], bool], *, retry: bool) -> float:
+def rescale_planned(planned: Sequence[Spending], fits: Callable[[list[Spending]], bool], *, retry: bool) -> float:
     """Return the largest factor, up to 1, by which planned releases and a reserve fit; 0 if it is below ``SMALLEST``.
 
     ``fits`` gets what each release and then the reserve would spend.
@@ -134,18 +140,18 @@ def rescaled(planned: Sequence[Spending], fits: Callable[[list[Spending]], bool]
     if retry:
         mean = math.fsum(size for _, size, _ in sizes) / len(sizes)
         sizes.append((sizes[0][0], RESERVE * mean, sizes[0][2]))
-    factor = _largest(1.0, lambda part: fits([spending(law, part * size, delta) for law, size, delta in sizes]))
+    factor = _largest(1.0, lambda part: fits([make_spending(law, part * size, delta) for law, size, delta in sizes]))
     return factor if factor >= SMALLEST else 0.0
 
 
-def epsilon_of(law: Law, spent: float, delta: float) -> float:
+def convert_to_epsilon(law: Law, spent: float, delta: float) -> float:
     """Return the epsilon of a release that may spend so much epsilon, or rho, rounded down."""
     if law is Law.LAPLACE:
         return _rounded_down(spent)
     return _rounded_down(gaussian_epsilon(math.sqrt(2 * spent * (1 - _SLACK)), delta))
 
 
-def spending(law: Law, spent: float, delta: float) -> Spending:
+def make_spending(law: Law, spent: float, delta: float) -> Spending:
     """Return a spending for sums; whom it protects does not matter there."""
     if law is Law.LAPLACE:
         return Spending(Protects.PERSON, law, spent, spent)

@@ -39,6 +39,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from .._validate import check_type
 from ..days import DateRange, format_days
 from ..errors import BudgetError, CannotError, FileFormatError, OptionError, warn
 from ..io.folders import only_process
@@ -50,11 +51,11 @@ from ..privacy.composition import Dated, Spending, compose, days_with_same_relea
 from ..privacy.ledger import Ledger
 from ..privacy.ledger_file import Charge
 from ..privacy.units import Protects, TripUnit
-from ..published.quantity import UNNAMED, Quantity
+from ..published.quantity import UNNAMED, Quantity, format_table
 from ..published.release import Release, load
 from ..trips.trips import Trips
-from .release import check_type, publish, spending_of, strategy_for
-from .schedule import Schedule, epsilon_of, epsilons, rescaled, spans
+from .release import publish, spending_of, strategy_for
+from .schedule import Schedule, convert_to_epsilon, divide_budget, list_spans, rescale_planned
 
 LOCK = ".series.lock"
 MADE, LOST, MISSING, UNFINISHED = "made", "lost", "missing", "unfinished"
@@ -123,9 +124,8 @@ class Series:
         rows = [("no", "days", "epsilon", "state", "file")]
         for number, one in enumerate(self.releases, 1):
             rows.append((str(number), format_days(one.days), f"{one.epsilon:.6g}", one.state, one.file.name))
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        table = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([f"{len(self.releases)} releases of {self.dataset}: {total}.", self.explanation, *table])
+        heading = f"{len(self.releases)} releases of {self.dataset}: {total}."
+        return "\n".join([heading, self.explanation, *format_table(rows)])
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ def series(
         Every release with its days, its epsilon and its state.
     """
     check_type(trips, Trips, "series takes Trips, such as read_trips returns")
-    ranges = spans(schedule.first, schedule.every, schedule.count)
+    ranges = list_spans(schedule.first, schedule.every, schedule.count)
     quantity = run.quantity.of_trips()
     existing, name, charges = _open_ledger(ledger, quantity.dataset)
     budget, choice = Budget(epsilon, delta), Noise.of(noise)
@@ -200,7 +200,7 @@ def series(
         edge_weighting=edge_weighting,
     )  # fmt: skip
     protected, retry = whole.terms.unit.protects, schedule.retry
-    each_epsilon = epsilons(budget, schedule.count, schedule.split, protected, whole.law, retry=retry)
+    each_epsilon = divide_budget(budget, schedule.count, schedule.split, protected, whole.law, retry=retry)
     # The very certificates that will be charged: days are no part of them.
     spending_at = cache(lambda one: spending_of(whole.with_epsilon(one, ranges[0]))[0])
     planned = [
@@ -299,7 +299,7 @@ def _divide_remaining(planned: Series, ledger: Ledger | None, *, skip_missing: b
                 for budget, protects, before in accounts
             )
 
-        return rescaled([one.asked for one in group], fits, retry=retry)
+        return rescale_planned([one.asked for one in group], fits, retry=retry)
 
     every = sorted([*todo, *lost], key=lambda one: one.days)
     apart = planned.protects is Protects.PERSON_DAY  # else releases share units
@@ -313,7 +313,7 @@ def _divide_remaining(planned: Series, ledger: Ledger | None, *, skip_missing: b
             group = [one for one in group if one.state != LOST]
             part = factor(group) if group else 1.0
         for one in group if 0 < part < 1 else []:  # else as planned: ``_problem`` says if that does not fit
-            found[one.file] = epsilon_of(one.asked.law, part * one.asked.spent, one.asked.delta)
+            found[one.file] = convert_to_epsilon(one.asked.law, part * one.asked.spent, one.asked.delta)
     return found
 
 

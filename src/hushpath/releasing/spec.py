@@ -49,7 +49,7 @@ from ..published.release import Release, in_periods
 from ..trips.trips import Trips, read_trips
 from .evaluate import Comparison, compare
 from .release import publish, strategy_for
-from .schedule import Schedule, shares, spans
+from .schedule import Schedule, list_spans, split_shares
 from .series import Series, SeriesRun, series
 from .spec_keys import KEYS
 
@@ -441,8 +441,8 @@ def _section(
     try:
         made = kind(**values)
         if isinstance(made, Schedule):
-            spans(made.first, made.every, made.count)
-            shares(made.count, made.split)
+            list_spans(made.first, made.every, made.count)
+            split_shares(made.count, made.split)
     except HushpathError as error:
         text = str(error)
         named = _name_keys(text, name)

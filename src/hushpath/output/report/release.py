@@ -16,7 +16,7 @@ from ...network.labels import Label
 from ...network.topology import Topology
 from ...planning.result import Plan
 from ...planning.trips import TripPlan
-from ...published.promise import Promise, up
+from ...published.promise import Promise, format_up
 from ...published.quantity import format_interval
 from ...published.release import Release, in_periods
 from ...published.statement import NOT_PRIVATE, Statement
@@ -81,7 +81,7 @@ def _facts(topology: Topology, statement: Statement, plan: Plan | TripPlan | Non
         "nodes": short(topology.num_nodes),
         "edges": short(topology.num_edges),
         "epsilon": f"{statement.epsilon:.4g}" if statement.private else NOT_PRIVATE,
-        "delta": up(statement.delta, 3) if statement.delta else "0 (pure)",
+        "delta": format_up(statement.delta, 3) if statement.delta else "0 (pure)",
     }
     if statement.private:
         named["protection of one unit"] = statement.promise.risks[0].protection
