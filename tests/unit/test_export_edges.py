@@ -14,7 +14,7 @@ from exported import BERLIN, SQUARE, of_trips, released
 import hushpath
 from hushpath.errors import CannotError, OptionError
 from hushpath.geodesy import great_circle
-from hushpath.published.places import places_of
+from hushpath.published.edges import places_of
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -12,7 +12,7 @@ import hushpath
 from hushpath.errors import CannotError, InputError, OptionError
 from hushpath.output.isochrones import isochrones
 from hushpath.output.raster import Grid, along, time_at
-from hushpath.published.places import Places
+from hushpath.published.edges import Places
 
 pytestmark = pytest.mark.usefixtures("quick")
 

@@ -25,9 +25,8 @@ from ..network.network import Network
 from ..network.private_weights import PrivateWeights
 from ..network.topology import Topology
 from ..noise import simulation
-from ..planning.candidates import Candidate
 from ..planning.plan import plan
-from ..planning.predict import error_bound
+from ..planning.predict import Candidate, error_bound
 from ..published.release import Release
 from ..published.statement import NOT_PRIVATE
 from ..releasing.evaluate import Comparison, Evaluation, compare

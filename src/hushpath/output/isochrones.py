@@ -19,7 +19,7 @@ from .._validate import between, integer
 from ..arrays import Float
 from ..errors import CannotError, OptionError
 from ..network.labels import Label
-from ..published.places import places_of
+from ..published.edges import places_of
 from ..published.queries import check_confidence
 from ..published.release import Release
 from .raster import CLIP, Grid, burn, polygons, spread

@@ -24,20 +24,16 @@ from ..arrays import Float
 from ..errors import CannotError, OptionError, warn
 from ..measurement.strategy import check_law
 from ..measurement.terms import WeightTerms
-from ..measurement.trip_strategy import make_trip_terms, trip_strategy
 from ..mechanism.base import Problem
 from ..network.topology import Topology, warn_of_bounds
 from ..noise import Law, Noise
 from ..privacy.accounting import Budget
-from ..privacy.units import TripUnit, WeightUnit
+from ..privacy.units import WeightUnit
 from ..published.release import Release
 from ..published.statement import NOT_PRIVATE
-from ..trips.periods import Periods
-from .candidates import Candidate, check_option_names, list_candidates, rank_candidates
-from .predict import Trials
+from .predict import Candidate, Trials, check_option_names, list_candidates, rank_candidates
 from .result import Plan, PublicBaseline, Sweep
 from .surrogates import TypicalWeight, make_surrogates, sample_released_weights
-from .trips import TripPlan, forecast
 
 MOST_EPSILONS = 50
 SMALLEST, LARGEST = 1e-3, 1e3  # epsilons that a target error is solved for
@@ -209,51 +205,6 @@ def plan(
             "use a larger epsilon or a smaller unit, or pass ignore_baseline=True (--ignore-baseline)"
         )
     return made
-
-
-def plan_trips(
-    topology: Topology, *, epsilon: float | None = None, delta: float = 1e-6,
-    protects: str | TripUnit | None = None, low: Any = None, high: Any = None,
-    expected_units: float | None = None, edges_per_unit: float | None = None, periods: Any = None,
-    noise: str | Noise = "auto", edge_weighting: str = "inverse-traffic", ignore_baseline: bool = False,
-) -> TripPlan:  # fmt: skip
-    """Forecast the error of a release of trips, before any trip is read.
-
-    Parameters
-    ----------
-    topology
-        The public network with free-flow times as its proxy (``read_topology(..., proxy="free_flow")``).
-    epsilon, delta
-        The privacy budget.
-    protects
-        "person", "person-day" or "trip", or a ``TripUnit``.
-    low, high
-        Public bounds of one pass over an edge: multiples of the free-flow time, or names of public columns.
-    expected_units
-        About how many protected units the release will have: public, NEVER counted in the data.
-    edges_per_unit
-        About how many edges one of them passes, counted per period: public.
-    periods
-        The public periods, as for ``read_trips``.
-    noise
-        "auto", "laplace" or "gaussian", or a ``Noise``.
-    edge_weighting
-        "inverse-traffic" or "even", as for ``release_trips``.
-    ignore_baseline
-        Plan even if public free-flow times alone are predicted to be as good.
-
-    Returns
-    -------
-    TripPlan
-        Mean errors under three kinds of simulated travel times.
-    """
-    check_type(topology, Topology, "plan_trips takes a topology, such as net.topology")
-    budget, unit = Budget(epsilon, delta), TripUnit.of(protects)  # type: ignore[arg-type]
-    terms = make_trip_terms(
-        topology, budget, unit, low=low, high=high, periods=Periods.declared(periods), edge_weighting=edge_weighting
-    )  # fmt: skip
-    strategy = trip_strategy(topology, terms, Noise.of(noise).law)
-    return forecast(strategy, expected_units, edges_per_unit, ignore_baseline=ignore_baseline)
 
 
 def _solve_for_target(request: PlanRequest, target: float, relative: bool) -> Plan:

@@ -13,7 +13,7 @@ from ..measurement.strategy import Strategy
 from ..measurement.terms import WeightTerms
 from ..network.topology import Topology
 from ..published.statement import as_json, explain_proxy, list_plan_cautions
-from .candidates import FOR_COMPARISON, GAMMA, Candidate
+from .predict import FOR_COMPARISON, GAMMA, Candidate
 
 UNKNOWN_SCALE = (
     "Nothing public says how large weights are, so errors are predicted from noise alone: for input, the root of the",
@@ -23,21 +23,11 @@ UNKNOWN_SCALE = (
 
 
 class PublicBaseline(NamedTuple):
-    """Answers from public data alone, tried on the same stand-in weights.
+    """Answers from public data alone, tried on the same stand-in weights."""
 
-    Attributes
-    ----------
-    source
-        What answers would be made of, in words.
-    error
-        Their mean error.
-    distance
-        The mean distance.
-    """
-
-    source: str
-    error: float
-    distance: float
+    source: str  # what answers would be made of, in words
+    error: float  # their mean error
+    distance: float  # the mean distance
 
     def __str__(self) -> str:
         share = f" ({100 * self.error / self.distance:.2g} % of the mean distance)" if self.distance > 0 else ""

@@ -25,7 +25,7 @@ numbers; every place that shows a promise shows this one.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -65,15 +65,6 @@ class Risk:
         after = (" to ".join(belief_after(percent, self.epsilon)).replace(" % to", " to") for percent in BELIEFS)
         return self.question, format_up(self.epsilon), *after, self.protection
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values; beliefs are texts, so that no digit is lost."""
-        ends = {percent: belief_after(percent, self.epsilon) for percent in BELIEFS}
-        return {
-            "question": self.question, "units": self.units, "epsilon": self.epsilon, "delta": self.delta,
-            "odds_factor": odds_factor(self.epsilon), "protection": self.protection,
-            "beliefs": [{"before": f"{p} %", "lowest": low, "highest": high} for p, (low, high) in ends.items()],
-        }  # fmt: skip
-
 
 class Promise(NamedTuple):
     """One promise as text: ``facts``, then ``verdict``, then a table of ``risks``, then ``paragraphs``.
@@ -107,10 +98,11 @@ class Promise(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         """The same as plain values."""
         table = {"columns": list(self.columns), "rows": [list(risk.row()) for risk in self.risks]}
+        risks = [{**asdict(risk), "protection": risk.protection} for risk in self.risks]
         return {
             **({"marking": self.marking} if self.marking else {}),
             "facts": dict(self.facts), "verdict": self.verdict, "void": self.is_void,
-            "risks": [risk.as_dict() for risk in self.risks], "table": table, "paragraphs": list(self.paragraphs),
+            "risks": risks, "table": table, "paragraphs": list(self.paragraphs),
         }  # fmt: skip
 
     def __str__(self) -> str:

@@ -39,9 +39,9 @@ from ..network.columns import public_names
 from ..network.network import Network
 from ..network.topology import Topology
 from ..noise import Noise
-from ..planning.plan import plan, plan_trips
+from ..planning.plan import plan
 from ..planning.result import Plan, Sweep
-from ..planning.trips import TripPlan
+from ..planning.trips import TripPlan, plan_trips
 from ..privacy.accounting import Budget
 from ..privacy.units import TripUnit, WeightUnit
 from ..published.quantity import Quantity

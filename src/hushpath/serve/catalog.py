@@ -18,7 +18,7 @@ from ..errors import CannotError, InputError, OptionError
 from ..geodesy import great_circle, unit_vectors
 from ..index.index import MAX_BYTES
 from ..network.topology import Topology
-from ..published.places import places_of
+from ..published.edges import places_of
 from ..published.release import Release
 from ..published.statement import NOT_PRIVATE
 from .limits import HttpError, busy

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import OptionError, warn
 from ...io.container import replacing
-from ...published.edges import about, geopandas_library
-from ...published.places import DEGREES, places_of
+from ...published.edges import DEGREES, about, geopandas_library, places_of
 from ...published.release import Release
 from ...published.statement import NOT_PRIVATE
 from ..distance_table import schema_metadata

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Float
-from ...published.places import places_of
+from ...published.edges import places_of
 from ...published.release import Release
 from .canvas import GREY, INK, ORANGE, blank, needs_matplotlib, png
 from .page import write_file
