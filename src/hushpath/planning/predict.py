@@ -154,7 +154,10 @@ def _outcome(decoder: Decoder, surrogate: Surrogate) -> Outcome:
 
 
 def _extrapolate(clipped: Outcome, surrogate: Surrogate, noisy: NoisyEdges, estimator: WeightEstimator) -> Outcome:
-    """The errors of an estimator from those of ``clip``, by their ratio on a part of the network."""
+    """The errors of an ``estimator`` from those of ``clip``, by their ratio on a part of the network.
+
+    ``clipped`` are the errors on the whole of a ``surrogate``, ``noisy`` a simulated release of its weights.
+    """
     part, count = surrogate.part, len(surrogate.weights)
     if len(noisy.edges) < count or not part.pairs.any():
         return clipped

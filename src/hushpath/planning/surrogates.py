@@ -147,7 +147,10 @@ class Surrogate:
 def make_surrogates(
     topology: Topology, lattice: Lattice, typical: TypicalWeight | None, samples: Sequence[Float] = ()
 ) -> tuple[Surrogate, ...]:
-    """Make stand-ins for the weights of a network."""
+    """Make stand-ins for the weights of a network: as large as ``typical`` or a proxy says, or posterior ``samples``.
+
+    They are within the bounds that ``topology`` and ``lattice`` declare.
+    """
     proxy, n, m = _proxy(topology), topology.num_nodes, topology.num_edges
     if m == 0 or (typical is None and proxy is None):
         return ()
@@ -187,7 +190,10 @@ def sample_released_weights(measurements: Measurements) -> tuple[Float, ...]:
 
 
 def _draw_kinds(topology: Topology, typical: TypicalWeight | None, proxy: Float | None, high: Float) -> Iterator[Float]:
-    """The kinds of stand-in, one after the other."""
+    """Draw one kind of stand-in after the other, around ``proxy`` or edge lengths of ``topology``.
+
+    They are scaled to ``typical`` and kept below ``high``.
+    """
     kinds = PLAIN if proxy is None else AROUND_PROXY
     size = _lengths(topology) if proxy is None else proxy
     diffusion = EdgeDiffusion(topology)

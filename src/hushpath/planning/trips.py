@@ -215,7 +215,10 @@ def _expected_passes(topology: Topology, total: float) -> Float:
 def _simulate(
     strategy: TripStrategy, true: Float, touched: Float, cells: float, rng: np.random.Generator
 ) -> Measurements:
-    """Simulate a release of such trips."""
+    """Simulate a release: units touch ``cells`` each, edges are ``touched`` so often, and ``true`` are their times.
+
+    Noise and passes are drawn from ``rng``.
+    """
     terms = strategy.terms
     edge_weights = terms.edge_weights.astype(np.float64)
     if terms.unit.max_edges is not None:

@@ -46,7 +46,10 @@ Tensors = dict[str, NDArray[Any]]
 
 
 def write_release(path: Path | str, measurements: Measurements, statement: Statement, saved: SavedEstimate) -> str:
-    """Write atomically and return the fingerprint: the path holds the complete file or is untouched."""
+    """Write a release to ``path`` atomically (the whole file, or nothing) and return its fingerprint.
+
+    It consists of ``measurements``, their ``statement`` and the ``saved`` estimate.
+    """
     header, tensors = _pack(measurements, statement, saved)
     return container.write(path, FORMAT, VERSION, header, tensors)
 
@@ -189,7 +192,7 @@ def _word(text: Any) -> str:
 
 
 def _row(tensors: Tensors, name: str, dtype: Any, columns: int | None = None) -> NDArray[Any]:
-    """Return one array of the file; check its type and shape."""
+    """Return the array ``name`` of ``tensors``; check its ``dtype`` and its number of ``columns``."""
     array = tensors.get(name)
     if array is None:
         raise FileFormatError(f"it lacks the array {name!r}")
@@ -251,6 +254,7 @@ def _budget(claimed: Mapping[str, Any]) -> Budget:
 
 
 def _weight_strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology, budget: Budget) -> Strategy:
+    """Return the strategy that ``header`` and ``tensors`` describe, proved for this ``topology`` and ``budget``."""
     mechanism, law = MECHANISMS.get(header["mechanism"]), Law(header["law"])
     if mechanism is None:
         raise FileFormatError(f"it was made by {header['mechanism'][:40]!r}, which is unknown to this version")
@@ -271,6 +275,7 @@ def _weight_strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topo
 
 
 def _trip_strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology, budget: Budget) -> TripStrategy:
+    """Return the strategy that ``header`` and ``tensors`` describe, proved for this ``topology`` and ``budget``."""
     if header["mechanism"] != TRIPS or header["options"] or header["details"]:
         raise FileFormatError("a release of trips must not name a mechanism for weights")
     terms, law = TripTerms.from_file(header["terms"], tensors, topology, budget), Law(header["law"])

@@ -61,7 +61,12 @@ class Route(NamedTuple):
 
 
 class Release:
-    """What may be published: ask it for any distance, as often as you like."""
+    """What may be published: ask it for any distance, as often as you like.
+
+    ``load``, ``hushpath.release`` and ``hushpath.release_trips`` make one.  It holds noisy ``measurements`` with their
+    ``statement`` and the ``saved`` estimate, and is decoded by this ``decoder`` and ``estimator``; ``fingerprint`` is
+    that of the file it was read from, whose digest was checked.
+    """
 
     def __init__(
         self, measurements: Measurements, statement: Statement | None = None, saved: SavedEstimate = NOTHING_SAVED,
@@ -73,7 +78,7 @@ class Release:
         self._at: dict[str, Release] = {}
         self._asked = decoder, estimator
         self.statement = replace(statement or Statement.of(measurements), read_as=str(self.decoder_choice))
-        if fingerprint is not None:  # of the file it was read from, whose digest was checked
+        if fingerprint is not None:
             self.fingerprint = fingerprint
 
     @property
@@ -256,7 +261,6 @@ class Release:
 
     def interval(self, source: Label, target: Label, confidence: float = 0.9) -> tuple[float, float]:
         """Return an interval meant to hold the true distance with the given probability (see Pitfalls)."""
-        check_confidence(confidence)
         low, high = self.intervals([(source, target)], confidence)[0].tolist()
         return low, high
 
@@ -344,7 +348,7 @@ class Release:
         cls, path: str | os.PathLike[str], *, verify: str | os.PathLike[str] | None = None, index: bool = True,
         decoder: str = "auto", estimator: str = "auto", dataset: str | None = None, date: str | None = None,
     ) -> Release:  # fmt: skip
-        """Read a release file, checking its digest and proving its certificate again.
+        """Read the release file at ``path``, checking its digest and proving its certificate again.
 
         ``index``: map an index beside it (``roads.hushx``) that was made on this machine; others are ignored with a
         warning.  ``verify``: a public Ed25519 key (PEM) that must have signed the file under its name.  ``dataset``,

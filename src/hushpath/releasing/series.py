@@ -277,9 +277,10 @@ def _with_state(planned: PlannedRelease, charges: Sequence[Charge], *, early: bo
 
 
 def _divide_remaining(planned: Series, ledger: Ledger | None, *, skip_missing: bool, retry: bool) -> dict[Path, float]:
-    """Return the epsilon of each release still to be charged, by its file; less than planned after a loss.
+    """Return the epsilon of each release of ``planned`` still to be charged, by its file; less after a loss.
 
-    Lost releases are among them if enough is left to make them again.
+    Lost releases are among them, unless ``skip_missing``, if the total and the ``ledger`` have enough left to make them
+    again, with a reserve if ``retry``.
     """
     lost = [] if skip_missing else planned.of(LOST)
     todo = planned.of(TO_MAKE, TO_COME)
@@ -320,7 +321,10 @@ def _divide_remaining(planned: Series, ledger: Ledger | None, *, skip_missing: b
 def _problem(
     planned: Series, ledger: Ledger | None, to_charge: Sequence[PlannedRelease], *, skip_missing: bool
 ) -> str:  # fmt: skip
-    """Return why the series cannot go on: a file is missing, or the total or the ledger does not suffice."""
+    """Return why the ``planned`` series cannot go on: a file is missing, unless ``skip_missing``, or the budget.
+
+    Neither the total nor that of the ``ledger`` may be exceeded by the releases ``to_charge``.
+    """
     if planned.of(MISSING) and not skip_missing:
         return (
             f"written before, and missing now: {_list_files(planned.of(MISSING))}. Put it back, or go on without it "
@@ -348,7 +352,11 @@ def _problem(
 def _describe_losses(
     result: Series, before: tuple[PlannedRelease, ...], now: dict[Path, float], *, skip_missing: bool
 ) -> Iterator[str]:  # fmt: skip
-    """Say what earlier runs lost, and what is done about it."""
+    """Say what earlier runs lost, and what is done about it.
+
+    ``before`` and ``result`` are the releases as planned and as they are made; ``now`` has the epsilons of those still
+    to be charged; ``skip_missing`` leaves lost ones out.
+    """
     killed = "An earlier run was killed between charge and file"
     if unfinished := result.of(UNFINISHED):
         yield f"An earlier run was killed before it named these files; they are named now: {_list_files(unfinished)}"
