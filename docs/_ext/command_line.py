@@ -19,8 +19,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from hushpath.cli.app import app as program
 from hushpath.privacy.units import TripUnit
-from hushpath.releasing.spec import SECTIONS, toml_value
-from hushpath.releasing.spec_keys import KEYS
+from hushpath.releasing.spec import SECTIONS
+from hushpath.releasing.spec_text import KEYS, toml_value
 
 NO_DEFAULT = (None, False, "", [], ())
 

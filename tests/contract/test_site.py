@@ -10,7 +10,7 @@ import pytest
 import typer.main
 
 from hushpath.cli.app import app
-from hushpath.releasing.spec_keys import KEYS
+from hushpath.releasing.spec_text import KEYS
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))

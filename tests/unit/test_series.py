@@ -106,7 +106,7 @@ def test_persons_never_spend_more_than_the_total_and_nearly_all_of_it(epsilon, d
             for made in range(1, count + 1) if count < 8 else [count]:  # each charge is accepted, in order
                 assert compose(asked[:made], budget).epsilon <= epsilon, (law, count)
             mean = sum(one.spent for one in asked) / count
-            kept = schedule.spending(law, mean / 8.001, delta)  # room for one that is killed
+            kept = schedule.make_spending(law, mean / 8.001, delta)  # room for one that is killed
             assert 0.97 * epsilon < compose([*asked, kept], budget).epsilon <= epsilon, (law, count)
             everything = divide_budget(budget, count, split, "person", law, retry=False)
             together = compose([make_spending(one, delta, law) for one in everything], budget).epsilon
@@ -142,12 +142,12 @@ def test_units_of_one_day_spend_all_each_time_but_for_the_reserve(protects, law)
     first, *others = divide_budget(budget, 5, "front", protects, law)
     assert others == [first] * 4
     one = make_spending(first, 1e-6, law)
-    assert 1.94 < compose([one, schedule.spending(law, one.spent / 8.001, 1e-6)], budget).epsilon <= 2
+    assert 1.94 < compose([one, schedule.make_spending(law, one.spent / 8.001, 1e-6)], budget).epsilon <= 2
 
 
 @pytest.mark.parametrize(("law", "delta"), [(Law.GAUSSIAN, 1e-6), (Law.LAPLACE, 0.0), (Law.LAPLACE, 1e-6)])
 def test_what_is_left_is_divided_in_proportion_and_an_eighth_is_kept(law, delta):
-    planned = [schedule.spending(law, size, delta) for size in (0.04, 0.02, 0.01)]
+    planned = [schedule.make_spending(law, size, delta) for size in (0.04, 0.02, 0.01)]
     seen = []
 
     def fits(asked):

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import hushpath
 from hushpath.errors import FileFormatError, HushpathError, NetworkError, OptionError
-from hushpath.releasing.spec import LARGEST_SPEC, SECTIONS, make_spec, parse_toml, toml_value
-from hushpath.releasing.spec_keys import KEYS
+from hushpath.releasing.spec import SECTIONS, make_spec
 from hushpath.releasing.spec_review import column_names, compare_specs, initial_spec
+from hushpath.releasing.spec_text import KEYS, LARGEST_SPEC, parse_toml, toml_value
 
 WEIGHTS = """
 [network]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from ..releasing.spec_keys import KEYS
+from ..releasing.spec_text import KEYS
 
 if TYPE_CHECKING:
     from ..published.release import Release

@@ -20,16 +20,16 @@ without [expected], which only plans use.
 from __future__ import annotations
 
 import re
-import tomllib
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import date
 from difflib import get_close_matches
-from functools import cached_property, wraps
+from functools import cached_property
 from inspect import signature
 from pathlib import Path
-from typing import Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from .._validate import is_real, shorten
 from ..errors import HushpathError, OptionError
@@ -51,12 +51,9 @@ from .evaluate import Comparison, compare
 from .release import publish, strategy_for
 from .schedule import Schedule, list_spans, split_shares
 from .series import Series, SeriesRun, series
-from .spec_keys import KEYS
+from .spec_text import KEYS, LARGEST_SPEC, parse_toml, toml_value
 
-LARGEST_SPEC = 2**16  # characters
 Section = TypeVar("Section")
-Result = TypeVar("Result")
-P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -148,18 +145,13 @@ def _name_keys(text: str, section: str = "") -> str:
     return re.sub(r"`(\w+)`", key, text)
 
 
-def _named_by_keys(method: Callable[P, Result]) -> Callable[P, Result]:
+@contextmanager
+def _named_by_keys() -> Iterator[None]:
     """Let option errors of a method name keys instead of parameters."""
-
-    @wraps(method)
-    def call(*given: P.args, **named: P.kwargs) -> Result:
-        try:
-            return method(*given, **named)
-        except OptionError as error:
-            text = _name_keys(str(error))
-        raise OptionError(text)
-
-    return call
+    try:
+        yield
+    except OptionError as error:
+        raise OptionError(_name_keys(str(error))) from None
 
 
 @dataclass(frozen=True)
@@ -214,18 +206,35 @@ class ReleaseSpec:
 
     @cached_property
     def text(self) -> str:
-        """The specification as it is published: canonical TOML with file names in place of paths."""
-        return "\n".join(_toml(self)) + "\n"
+        """The specification as it is published: canonical TOML with file names in place of paths.
+
+        Defaults are left out, except for the budget.
+        """
+        lines: list[str] = []
+        for name in PUBLISHED_SECTIONS:
+            if (section := getattr(self, name)) is None:
+                continue
+            defaults = {one.name: one.default for one in fields(section)}
+            values = {
+                key: value
+                for key, value in inputs(section).items()
+                if name == "budget" or (value != defaults.get(key) and value not in ((), {}))
+            }
+            if values or name in ("weights", "trips"):
+                lines += [f"[{name}]", *(f"{key} = {toml_value(value)}" for key, value in values.items()), ""]
+        return "\n".join([*lines, ""])
 
     def topology(self) -> Topology:
         """Read the public network.  No private column is looked at."""
-        named, found = self.network, _named_columns(self)
-        own = self.trips
+        named, own, columns = self.network, self.trips, list(self.network.columns)
+        if own is not None:  # columns that trips refer to
+            columns += [one for one in (own.low, own.high) if isinstance(one, str)]
+            columns += own.edge if len(own.edge) == 1 else ()
         for key, public in (("file", named.file), ("nodes", named.nodes)):
             if own and public and public.exists() and own.file.exists() and public.samefile(own.file):
                 raise OptionError(f"`network.{key}` is published, but {public} is the private table of trips")
         weight = self.weights.column if self.weights else ""
-        return read_topology(**named.reading, columns=found, weight=weight)
+        return read_topology(**named.reading, columns=tuple(dict.fromkeys(columns)), weight=weight)
 
     def read(self) -> Network | Trips:
         """Read the private data: a network with its weights, or trips."""
@@ -244,7 +253,7 @@ class ReleaseSpec:
         names = ("person", "day", "trip", "seconds", "node", "time", "nodes", "times", "durations", "period", "periods")
         return read_trips(own.file, self.topology(), edge=edge, **{name: getattr(own, name) for name in names})
 
-    @_named_by_keys
+    @_named_by_keys()
     def plan(self, *, epsilon: Any = None, **more: Any) -> Plan | Sweep | TripPlan:
         """Forecast the error of the release from public facts.
 
@@ -274,7 +283,7 @@ class ReleaseSpec:
             typical_weight=self.expected.typical_weight, **self.weights.options, **more,
         )  # fmt: skip
 
-    @_named_by_keys
+    @_named_by_keys()
     def release(
         self, path: Path | str | None = None, *, sign: Path | str | None = None, seed: int | None = None,
         ignore_baseline: bool = False, estimator: str = "auto",
@@ -309,7 +318,7 @@ class ReleaseSpec:
             keep=None if path is None else lambda made: made.save(path, sign=sign),
         )  # fmt: skip
 
-    @_named_by_keys
+    @_named_by_keys()
     def series(self, folder: Path | str, run: SeriesRun) -> Series:
         """Make the releases of the schedule, as far as they are due."""
         if self.trips is None or self.schedule is None or self.ledger is None:
@@ -370,16 +379,6 @@ def read_spec(path: str | Path, changes: Mapping[str, Mapping[str, Any]] | None 
         return make_spec(parse_toml(text), changes, folder=place.parent)
     except OptionError as error:
         raise OptionError(f"{place}: {error}") from None
-
-
-def parse_toml(text: str) -> dict[str, Any]:
-    """Return the tables of a TOML text of bounded size."""
-    if len(text) > LARGEST_SPEC:
-        raise OptionError(f"a specification has at most {LARGEST_SPEC} characters")
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise OptionError(f"not valid TOML: {str(error)[:200]}") from None
 
 
 def make_spec(
@@ -491,66 +490,7 @@ def _suggest(name: str, known: Mapping[str, Any]) -> str:
     return f"; did you mean {near[0]}?" if near else f"; known: {', '.join(known)}"
 
 
-def _named_columns(spec: ReleaseSpec) -> tuple[str, ...]:
-    """The public columns that the network must be read with: those named, and those that trips refer to."""
-    own, found = spec.trips, list(spec.network.columns)
-    if own is not None:
-        found += [one for one in (own.low, own.high) if isinstance(one, str)]
-        found += own.edge if len(own.edge) == 1 else ()
-    return tuple(dict.fromkeys(found))
-
-
-def _toml(spec: ReleaseSpec) -> Iterator[str]:
-    """Canonical TOML of everything that is published and differs from its default; the budget is always written."""
-    for name in PUBLISHED_SECTIONS:
-        section = getattr(spec, name)
-        if section is None:
-            continue
-        defaults = {one.name: one.default for one in fields(section)}
-        values = {
-            key: value
-            for key, value in inputs(section).items()
-            if name == "budget" or (value != defaults.get(key) and value not in ((), {}))
-        }
-        if values or name in ("weights", "trips"):
-            yield f"[{name}]"
-            yield from (f"{key} = {toml_value(value)}" for key, value in values.items())
-            yield ""
-
-
 def inputs(section: Any) -> dict[str, Any]:
     """Return the keys of a section that are set, with their values."""
     found = {one.name: getattr(section, one.name) for one in fields(section) if one.init}
     return {key: value for key, value in found.items() if value is not None}
-
-
-def toml_value(value: Any) -> str:
-    """Return a value as TOML writes it.
-
-    >>> toml_value(["a", 1, True]), toml_value({"am": (7, 10)}), toml_value(Path("x/y.csv"))
-    ('["a", 1, true]', '{am = [7, 10]}', '"y.csv"')
-    """
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Path):
-        return toml_value(value.name)
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(key)} = {toml_value(one)}" for key, one in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(toml_value(one) for one in value) + "]"
-    if isinstance(value, (int, float)):
-        return repr(value)
-    text = str(value).encode("utf-8", "replace").decode()  # TOML has no lone surrogates
-    return '"' + "".join(_escaped(letter) for letter in text) + '"'
-
-
-def _key(key: Any) -> str:
-    text = str(key)
-    bare = text.isascii() and text != "" and all(letter.isalnum() or letter in "-_" for letter in text)
-    return text if bare else toml_value(text)
-
-
-def _escaped(letter: str) -> str:
-    if letter in '"\\':
-        return f"\\{letter}"
-    return letter if letter.isprintable() else f"\\U{ord(letter):08x}"

@@ -23,8 +23,8 @@ from ..errors import NetworkError, OptionError
 from ..privacy.units import Protects
 from ..published.promise import odds_factor
 from ..published.release import load
-from .spec import PUBLISHED_SECTIONS, SECTIONS, ReleaseSpec, inputs, make_spec, parse_toml, read_spec, toml_value
-from .spec_keys import KEYS
+from .spec import PUBLISHED_SECTIONS, SECTIONS, ReleaseSpec, inputs, make_spec, read_spec
+from .spec_text import KEYS, parse_toml, toml_value
 
 GUESSES: dict[str, tuple[str, ...]] = {  # names of columns, in lower case
     "network.source": ("source", "from", "u", "tail", "start", "from_node", "init_node", "from_osm_id"),

@@ -1,4 +1,4 @@
-"""Every key of a specification: its meaning, an example, and what a change of it means.
+"""The text of specifications: every key with its meaning, an example and what a change of it means; and TOML.
 
 For ``hushpath init`` and ``diff``, the command line and the docs.  Nothing heavy is imported: the command line reads
 this before anything else.
@@ -6,8 +6,14 @@ this before anything else.
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..errors import OptionError
+
+LARGEST_SPEC = 2**16  # characters
 PUBLIC = "published as given; it must not be computed from private data"
 CLIPS = "public bound of one pass; it clips times and changes no protection"
 ACCURACY = "changes the accuracy and no protection"
@@ -91,3 +97,45 @@ KEYS = {
     "schedule.split": Key("even, or front: the first release gets most"),
     "schedule.retry": Key("Keep room to repeat a release that was killed"),
 }
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the tables of a TOML text of bounded size."""
+    if len(text) > LARGEST_SPEC:
+        raise OptionError(f"a specification has at most {LARGEST_SPEC} characters")
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise OptionError(f"not valid TOML: {str(error)[:200]}") from None
+
+
+def toml_value(value: Any) -> str:
+    """Return a value as TOML writes it.
+
+    >>> toml_value(["a", 1, True]), toml_value({"am": (7, 10)}), toml_value(Path("x/y.csv"))
+    ('["a", 1, true]', '{am = [7, 10]}', '"y.csv"')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Path):
+        return toml_value(value.name)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(key)} = {toml_value(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(toml_value(one) for one in value) + "]"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    text = str(value).encode("utf-8", "replace").decode()  # TOML has no lone surrogates
+    return '"' + "".join(_escaped(letter) for letter in text) + '"'
+
+
+def _key(key: Any) -> str:
+    text = str(key)
+    bare = text.isascii() and text != "" and all(letter.isalnum() or letter in "-_" for letter in text)
+    return text if bare else toml_value(text)
+
+
+def _escaped(letter: str) -> str:
+    if letter in '"\\':
+        return f"\\{letter}"
+    return letter if letter.isprintable() else f"\\U{ord(letter):08x}"
