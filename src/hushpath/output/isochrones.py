@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from .._validate import between, integer
+from .._validate import between, check_confidence, integer
 from ..arrays import Float
 from ..errors import CannotError, OptionError
 from ..network.labels import Label
 from ..published.edges import places_of
-from ..published.queries import check_confidence
 from ..published.release import Release
 from .raster import CLIP, Grid, burn, polygons, spread
 

@@ -7,7 +7,7 @@ separator shortcuts can have an index (the guide to the index) beside their file
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from .._validate import check_confidence
 from ..arrays import Float, Int
 from ..decoder.base import Decoder
 from ..decoder.registry import DecoderChoice, choose_decoder, make_decoder
-from ..errors import CannotError, FileFormatError, OptionError, warn
+from ..errors import CannotError, FileFormatError, InputError, OptionError, warn
 from ..estimator.base import NOTHING_SAVED, SavedEstimate
 from ..extras import library
 from ..index import Index
@@ -33,7 +34,6 @@ from ..network.topology import Topology
 from ..progress import steps
 from .edges import ReleasedEdges
 from .file import fingerprint, read_release, write_release
-from .queries import check_confidence, resolve_nodes, resolve_pairs
 from .statement import NOT_PRIVATE, Statement
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class Release:
 
         With ``positions`` the pairs are positions in ``topology.labels``: an array of integers with two columns.
         """
-        return self.decoder.pairs(*resolve_pairs(self.topology, pairs, positions))
+        return self.decoder.pairs(*_resolve_pairs(self.topology, pairs, positions))
 
     def intervals(self, pairs: Any, confidence: float = 0.9, *, positions: bool = False) -> Float:
         """Return a row (low, high) for each pair, as ``interval`` would; pairs as in ``distances``.
@@ -163,7 +163,7 @@ class Release:
         prepares for all later ones, which may take minutes on a large network.
         """
         check_confidence(confidence)
-        return self.decoder.intervals(*resolve_pairs(self.topology, pairs, positions), confidence)
+        return self.decoder.intervals(*_resolve_pairs(self.topology, pairs, positions), confidence)
 
     def matrix(
         self, sources: Any = None, targets: Any = None, *, out: Any = None, dtype: Any = np.float64,
@@ -178,7 +178,7 @@ class Release:
         """
         if interval:
             check_confidence(confidence)
-        rows, columns = (resolve_nodes(self.topology, nodes, positions) for nodes in (sources, targets))
+        rows, columns = (_resolve_nodes(self.topology, nodes, positions) for nodes in (sources, targets))
         shape = (3, len(rows), len(columns)) if interval else (len(rows), len(columns))
         answer = np.empty(shape, dtype) if out is None else out
         if answer.shape != shape:
@@ -392,3 +392,44 @@ def in_periods(release: Release) -> dict[str, Release]:
 
 
 load = Release.load
+
+
+def _resolve_nodes(topology: Topology, nodes: Any, positions: bool) -> Int:
+    """Return the positions of nodes; ``None`` means all."""
+    if nodes is None or not positions:
+        return topology.indices(nodes)
+    found = _check_positions(topology, nodes)
+    if found.ndim != 1:
+        raise InputError(f"node positions must be one-dimensional, got shape {found.shape}")
+    return found
+
+
+def _resolve_pairs(topology: Topology, pairs: Any, positions: bool) -> tuple[Int, Int]:
+    """Return the positions of both ends of each pair."""
+    values = pairs.to_numpy() if hasattr(pairs, "to_numpy") else pairs
+    if positions:
+        values = _check_positions(topology, values)
+    if isinstance(values, np.ndarray):
+        if values.ndim != 2 or values.shape[1] != 2:
+            raise InputError(f"pairs must have two columns, got shape {values.shape}")
+        if positions:
+            return np.ascontiguousarray(values[:, 0]), np.ascontiguousarray(values[:, 1])
+        left, right = values[:, 0].tolist(), values[:, 1].tolist()
+    else:
+        values = list(values) if isinstance(values, Iterable) else [values]
+        if any(isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2 for pair in values):
+            raise InputError("each pair must hold two labels: (source, target)")
+        left, right = [pair[0] for pair in values], [pair[1] for pair in values]
+    return topology.indices(left), topology.indices(right)
+
+
+def _check_positions(topology: Topology, nodes: Any) -> Int:
+    found = np.asarray(nodes)
+    if found.size == 0:
+        found = found.astype(np.int64)
+    if found.dtype.kind not in "iu":
+        raise InputError(f"node positions must be integers, got {found.dtype}")
+    n = topology.num_nodes
+    if found.size and (int(found.min()) < 0 or int(found.max()) >= n):
+        raise InputError(f"node positions must be from 0 to {n - 1}")
+    return np.ascontiguousarray(found, np.int64)

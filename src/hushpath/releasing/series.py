@@ -227,7 +227,12 @@ def series(
         raise (CannotError if result.of(MISSING) else BudgetError)(f"{problem}. Nothing was charged")
     if run.sign is not None:
         private_key(run.sign)  # a wrong key is an error before a ledger is made
-    _make_folder(Path(folder))
+    try:  # before anything is charged for a file that could not be written
+        Path(folder).mkdir(exist_ok=True)
+    except FileExistsError:
+        raise OptionError(f"{folder} is not a folder; a series is written to one") from None
+    except OSError as error:
+        raise CannotError(f"cannot make {folder}: {error.strerror}") from None
     with only_process(Path(folder), LOCK):
         opened = existing or Ledger.create(
             ledger, dataset=name, protects=protected, epsilon=budget.epsilon, delta=budget.delta
@@ -424,18 +429,6 @@ def _open_ledger(path: AnyPath, dataset: str) -> tuple[Ledger | None, str, list[
     if not dataset:
         raise OptionError(f"the ledger {path} does not exist: pass `dataset` to name the data in a new ledger")
     return None, dataset, []
-
-
-def _make_folder(folder: Path) -> None:
-    """Make the folder before anything is charged for a file that could not be written."""
-    if not folder.is_dir():
-        if os.path.lexists(folder):
-            raise OptionError(f"{folder} is not a folder; a series is written to one")
-        if not folder.absolute().parent.is_dir():
-            raise CannotError(f"cannot make {folder}: the folder {folder.parent} does not exist")
-        folder.mkdir()
-    if not os.access(folder, os.W_OK):
-        raise CannotError(f"cannot write to {folder}: no permission")
 
 
 def _file_stem(name: str) -> str:

@@ -14,9 +14,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ..._validate import one_of
+from ..._validate import check_confidence, one_of
 from ...errors import CannotError, OptionError
-from ...published.queries import check_confidence
 from ...published.release import Release, in_periods
 from ...published.statement import NOT_PRIVATE
 from .core import ExportOptions, ExportResult, Format

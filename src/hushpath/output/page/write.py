@@ -15,11 +15,11 @@ from importlib.resources import files
 from os import PathLike
 from string import Template
 
+from ..._validate import check_confidence
 from ..._version import __version__
 from ...errors import OptionError
 from ...io.container import replacing
 from ...network.labels import Label
-from ...published.queries import check_confidence
 from ...published.release import Release
 from .data import pack, page_data
 
