@@ -271,7 +271,7 @@ def _save_indexes(whole: list[PartedTable], file: Path) -> tuple[str, ...]:
     digests = []
     for table in (one.table for one in whole):
         path = table.release.index_file(file)
-        if table.release.prepared(len(table.sources)) is None:
+        if table.release.decoder.index_for(len(table.sources)) is None:
             continue
         try:
             if not path.is_file():

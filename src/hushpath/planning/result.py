@@ -121,7 +121,7 @@ class Plan:
         ]
         if self.target_error is not None:
             lines.append(f"Epsilon is about the smallest with a predicted mean error of {self.target_error:.4g}.")
-        lines += ["", _HEAD, *map(_row, self.candidates), "", f"Choice: {self.why}"]
+        lines += ["", _HEAD, *map(_format_row, self.candidates), "", f"Choice: {self.why}"]
         if self.baseline is None:
             lines += UNKNOWN_SCALE if self.topology.num_edges and not budget.unlimited else ()
         else:
@@ -180,7 +180,11 @@ class Sweep:
             "No weight was read.",
             "",
             f"{'epsilon':<11}{_HEAD}",
-            *(f"{plan.terms.budget.epsilon:<11g}{_row(plan.choice)}{_verdict(plan)}" for plan in self.plans),
+            *(
+                f"{plan.terms.budget.epsilon:<11g}{_format_row(plan.choice)}"
+                f"{'' if plan.worth_it else '  no better than public facts'}"
+                for plan in self.plans
+            ),
             "",
         ]
         if self.baseline is None:
@@ -195,7 +199,7 @@ _HEAD = (
 )
 
 
-def _row(c: Candidate) -> str:
+def _format_row(c: Candidate) -> str:
     """One candidate as a line of the table."""
     if c.strategy is None:
         untried = c.reason.startswith(("not tried", FOR_COMPARISON))
@@ -209,7 +213,3 @@ def _row(c: Candidate) -> str:
         f"{c.mechanism:<17}{c.law!s:<10}{c.read_as:<22}{mean:>12}{p95:>12}{bias:>11}{relative:>10}"
         f"{c.bound:>12.4g}{c.noise_std:>11.4g}{c.numbers:>10}"
     )
-
-
-def _verdict(plan: Plan) -> str:
-    return "" if plan.worth_it else "  no better than public facts"

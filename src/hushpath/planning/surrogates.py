@@ -151,7 +151,7 @@ def make_surrogates(
 
     They are within the bounds that ``topology`` and ``lattice`` declare.
     """
-    proxy, n, m = _proxy(topology), topology.num_nodes, topology.num_edges
+    proxy, n, m = _fill_proxy(topology), topology.num_nodes, topology.num_edges
     if m == 0 or (typical is None and proxy is None):
         return ()
     low, high = lattice.floats(lattice.low), lattice.floats(lattice.high)
@@ -195,7 +195,7 @@ def _draw_kinds(topology: Topology, typical: TypicalWeight | None, proxy: Float 
     They are scaled to ``typical`` and kept below ``high``.
     """
     kinds = PLAIN if proxy is None else AROUND_PROXY
-    size = _lengths(topology) if proxy is None else proxy
+    size = _edge_lengths(topology) if proxy is None else proxy
     diffusion = EdgeDiffusion(topology)
     for seed, kind in enumerate(kinds if topology.num_nodes <= LARGE_NETWORK else kinds[:2]):
         rng = simulation(seed)
@@ -209,14 +209,14 @@ def _draw_kinds(topology: Topology, typical: TypicalWeight | None, proxy: Float 
         yield _limit_softly(weights, high)
 
 
-def _proxy(topology: Topology) -> Float | None:
+def _fill_proxy(topology: Topology) -> Float | None:
     """The proxy, at its median where it is unknown; None if it says nothing."""
     if topology.proxy is None or not np.nanmax(topology.proxy, initial=0.0) > 0:
         return None
     return np.where(np.isnan(topology.proxy), np.nanmedian(topology.proxy), topology.proxy)
 
 
-def _lengths(topology: Topology) -> Float:
+def _edge_lengths(topology: Topology) -> Float:
     """Straight-line lengths of edges, none much shorter than the others; 1 without coordinates."""
     if topology.coordinates is None:
         return np.ones(topology.num_edges)

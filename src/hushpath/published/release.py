@@ -197,7 +197,7 @@ class Release:
 
     def _fill(self, rows: Int, columns: Int | None, answer: Any) -> None:
         """Write distances from ``rows`` to ``columns`` (None: all nodes) into ``answer``."""
-        index = self.prepared(len(rows))
+        index = self.decoder.index_for(len(rows))
         if index is not None and answer.flags.c_contiguous:
             index.matrix(rows, columns, np.asarray(answer))
             return
@@ -240,10 +240,6 @@ class Release:
             raise CannotError(f"decoder {self.decoder.name!r} has no index")
         granularity = self.measurements.strategy.lattice.granularity
         self.decoder.index = load_index(path, self._index_of, self.topology.num_nodes, granularity)
-
-    def prepared(self, rows: int) -> Index | None:
-        """Return the index if it exists or if this many rows are worth building it."""
-        return self.decoder.index_for(rows)
 
     def frame(self, sources: Sequence[Label] | None = None, targets: Sequence[Label] | None = None) -> pandas.DataFrame:
         """Return ``matrix`` as a labelled table; NOT PRIVATE is part of the names of both axes."""

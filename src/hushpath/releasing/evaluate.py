@@ -135,10 +135,10 @@ def compare(network: Network | Trips, release: Release, *, sources: int = 64) ->
         raise InputError("the release was made from another topology than this network")
     n = topology.num_nodes
     chosen = np.arange(n) if n <= sources else np.sort(simulation(0).choice(n, sources, replace=False))
-    truth, passed = _truth(network, release)
+    truth, passed = _true_weights(network, release)
     lengths = truth[topology.arcs.edges]
     ones = np.ones(len(topology.arcs.heads), np.int64)
-    proxy = _proxy(release.topology if release.topology.proxy is not None else topology)
+    proxy = _fill_proxy(release.topology if release.topology.proxy is not None else topology)
     parts: list[tuple[Float, Float, Int, Float]] = []
     for part in steps(release.chunks(len(chosen)), "comparing"):
         rows = chosen[part]
@@ -153,10 +153,10 @@ def compare(network: Network | Trips, release: Release, *, sources: int = 64) ->
     true, released, hops, known = (np.concatenate(column) for column in zip(*parts, strict=True))
     if proxy is None:
         return Comparison(true, released, hops, passed=passed)
-    return Comparison(true, released, hops, known, _scale(release, proxy, released, known) * known, passed)
+    return Comparison(true, released, hops, known, _scale_of_proxy(release, proxy, released, known) * known, passed)
 
 
-def _truth(owned: Network | Trips, release: Release) -> tuple[Float, float | None]:
+def _true_weights(owned: Network | Trips, release: Release) -> tuple[Float, float | None]:
     """The true weight of every edge: as it is, or what the trips say without noise, and of how many they say it."""
     if isinstance(owned, Network):
         return np.maximum(owned.weights.reveal(), 0.0), None
@@ -180,14 +180,14 @@ def _truth(owned: Network | Trips, release: Release) -> tuple[Float, float | Non
     return times, float((count > 0).mean()) if len(count) else None
 
 
-def _proxy(topology: Topology) -> Float | None:
+def _fill_proxy(topology: Topology) -> Float | None:
     """The public proxy, at its mean where it is unknown."""
     if topology.proxy is None:
         return None
     return np.where(np.isnan(topology.proxy), np.nanmean(topology.proxy), topology.proxy)
 
 
-def _scale(release: Release, proxy: Float, released: Float, known: Float) -> float:
+def _scale_of_proxy(release: Release, proxy: Float, released: Float, known: Float) -> float:
     """The mean edge weight of ``release`` over the mean ``proxy``.
 
     Where no edges were measured, the mean of ``released`` distances over that of ``known`` ones.

@@ -208,10 +208,10 @@ def series(
         for days, one in zip(ranges, each_epsilon, strict=True)
     ]
 
-    def with_states(charges: list[Charge]) -> tuple[PlannedRelease, ...]:
-        return tuple(_with_state(one, charges, early=run.early) for one in planned)
+    def read_states(charges: list[Charge]) -> tuple[PlannedRelease, ...]:
+        return tuple(_read_state(one, charges, early=run.early) for one in planned)
 
-    before = with_states(charges)
+    before = read_states(charges)
     result = Series(name, protected, budget, schedule.split, before)
     now = _divide_remaining(result, existing, skip_missing=run.skip_missing, retry=retry)
     to_charge = {
@@ -219,7 +219,7 @@ def series(
         for one in before if one.file in now
     }  # fmt: skip
     result = replace(result, releases=tuple(to_charge.get(one.file, one) for one in before))
-    problem = _problem(result, existing, list(to_charge.values()), skip_missing=run.skip_missing)
+    problem = _find_problem(result, existing, list(to_charge.values()), skip_missing=run.skip_missing)
     result = replace(result, problem=problem)
     if run.only_plan:
         return result
@@ -237,7 +237,7 @@ def series(
         opened = existing or Ledger.create(
             ledger, dataset=name, protects=protected, epsilon=budget.epsilon, delta=budget.delta
         )  # fmt: skip
-        if with_states(opened.charges(name)) != before:
+        if read_states(opened.charges(name)) != before:
             raise CannotError(f"another run of this series was at work in {folder}; run it again")
         if losses := ". ".join(_describe_losses(result, before, now, skip_missing=run.skip_missing)):
             warn(losses)
@@ -257,10 +257,10 @@ def series(
                 )  # fmt: skip
                 _name_file(one, run.sign)
         charges = opened.charges(name)
-    return replace(result, releases=tuple(_with_state(one, charges, early=run.early) for one in result.releases))
+    return replace(result, releases=tuple(_read_state(one, charges, early=run.early) for one in result.releases))
 
 
-def _with_state(planned: PlannedRelease, charges: Sequence[Charge], *, early: bool) -> PlannedRelease:
+def _read_state(planned: PlannedRelease, charges: Sequence[Charge], *, early: bool) -> PlannedRelease:
     """Return a release with the state and the charges that ledger and folder tell."""
     own = [one for one in charges if one.days == planned.days and one.file == planned.file.name]
     if not os.path.lexists(planned.file):
@@ -318,12 +318,12 @@ def _divide_remaining(planned: Series, ledger: Ledger | None, *, skip_missing: b
                     del found[one.file]
             group = [one for one in group if one.state != LOST]
             part = factor(group) if group else 1.0
-        for one in group if 0 < part < 1 else []:  # else as planned: ``_problem`` says if that does not fit
+        for one in group if 0 < part < 1 else []:  # else as planned: ``_find_problem`` says if that does not fit
             found[one.file] = convert_to_epsilon(one.asked.law, part * one.asked.spent, one.asked.delta)
     return found
 
 
-def _problem(
+def _find_problem(
     planned: Series, ledger: Ledger | None, to_charge: Sequence[PlannedRelease], *, skip_missing: bool
 ) -> str:  # fmt: skip
     """Return why the ``planned`` series cannot go on: a file is missing, unless ``skip_missing``, or the budget.

@@ -387,7 +387,7 @@ def make_spec(
     """Return the specification of these tables, with ``changes``; paths in the tables are relative to ``folder``."""
     for name, table in tables.items():
         if name not in SECTIONS:
-            raise OptionError(f"`{_short(name)}` is not a section{_suggest(name, SECTIONS)}")
+            raise OptionError(f"`{_printable(name)}` is not a section{_suggest_name(name, SECTIONS)}")
         if not isinstance(table, Mapping):
             raise OptionError(f"`{name}` must be a section, [{name}], got {shorten(table)}")
     given = {name: dict(table) for name, table in tables.items()}
@@ -401,7 +401,7 @@ def make_spec(
     given["budget"] = {"delta": 1e-6, **given.get("budget", {})}
     kinds: dict[str, type] = {**SECTIONS, "unit": TripUnit if "trips" in names else WeightUnit}
     return ReleaseSpec(**{
-        name: _section(kinds[name], name, given.get(name, {}), changed.get(name, {}), folder) for name in names
+        name: _make_section(kinds[name], name, given.get(name, {}), changed.get(name, {}), folder) for name in names
     })  # fmt: skip
 
 
@@ -412,7 +412,7 @@ SECTIONS: dict[str, type] = {
 PUBLISHED_SECTIONS = tuple(name for name in SECTIONS if name != "expected")
 
 
-def _section(
+def _make_section(
     kind: type[Section], name: str, given: Mapping[str, Any], changed: Mapping[str, Any], folder: Path
 ) -> Section:
     """Build the section ``name`` as a ``kind``; errors name the key by its path.
@@ -426,14 +426,14 @@ def _section(
             if name == "unit" and f"unit.{key}" in KEYS:
                 owner = "weights" if kind is TripUnit else "trips"
                 raise OptionError(f"`unit.{key}` applies to [{owner}] only; known: {', '.join(known)}")
-            raise OptionError(f"`{name}.{_short(key)}` is unknown{_suggest(key, known)}")
+            raise OptionError(f"`{name}.{_printable(key)}` is unknown{_suggest_name(key, known)}")
     needed = [key for key, one in known.items() if one.default is MISSING and one.default_factory is MISSING]
     if kind is WeightUnit and "edges" not in table:
         needed.append("l1")
     for key in needed:
         if table.get(key) is None:
             raise OptionError(f"`{name}.{key}` is missing: {KEYS[f'{name}.{key}'].help}")
-    values = {key: _value(value, hints[key], f"{name}.{key}") for key, value in table.items()}
+    values = {key: _convert(value, hints[key], f"{name}.{key}") for key, value in table.items()}
     for key in given.keys() - changed.keys():
         if isinstance(values[key], Path):
             values[key] = folder / values[key]
@@ -449,7 +449,7 @@ def _section(
     return made
 
 
-def _value(value: Any, hint: Any, path: str) -> Any:
+def _convert(value: Any, hint: Any, path: str) -> Any:
     """Return a TOML value as the type that a field declares."""
     if isinstance(value, date) and path == "quantity.date":  # TOML has dates without quotes
         return str(value)
@@ -481,11 +481,11 @@ TYPE_NAMES = {
 }  # fmt: skip
 
 
-def _short(name: str) -> str:
+def _printable(name: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in name[:40])
 
 
-def _suggest(name: str, known: Mapping[str, Any]) -> str:
+def _suggest_name(name: str, known: Mapping[str, Any]) -> str:
     near = get_close_matches(name, list(known), 1)
     return f"; did you mean {near[0]}?" if near else f"; known: {', '.join(known)}"
 

@@ -72,16 +72,9 @@ SIZE = {Protects.TRIP: 0, Protects.PERSON_DAY: 1, Protects.PERSON: 2}
 
 
 def initial_spec(network: Path, trips: Path | None, *, relative_to: Path) -> tuple[str, list[str]]:
-    """Return the text of a specification, and the keys that are left to decide.
+    """Return the text of a specification of a public network file and perhaps a private table of trips.
 
-    Parameters
-    ----------
-    network
-        The public network file.
-    trips
-        The private table of trips, if there is one.
-    relative_to
-        The folder that paths in the specification are relative to.
+    Paths are relative to the folder ``relative_to``.  Also return the keys that are left to decide.
     """
     tables = {"network": network} if trips is None else {"network": network, "trips": trips}
     columns = {section: column_names(path) for section, path in tables.items()}
