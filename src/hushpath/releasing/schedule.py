@@ -22,7 +22,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import ROUND_DOWN, Context, Decimal
+from functools import cached_property
 from itertools import pairwise
+from typing import cast
 
 from .._validate import integer, one_of
 from ..days import DateRange, parse_date
@@ -66,42 +68,42 @@ class Schedule:
     split: str = "even"
     retry: bool = True
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "first", parse_date(self.first, "first"))
+        one_of(self.every, "every", EVERY)
+        integer(self.count, "count", 1, MOST_RELEASES)
+        one_of(self.split, "split", SPLITS)
+        _ = self.spans  # raises if there are no such days
 
-def list_spans(first: date | str, every: str, count: int) -> list[DateRange]:
-    """Return the first and the last day of every release.
+    @cached_property
+    def spans(self) -> list[DateRange]:
+        """The first and the last day of every release.
 
-    A month begins on the day of the month of ``first``, or on the last day of a month that has no such day.
+        A month begins on the day of the month of ``first``, or on the last day of a month that has no such day.
 
-    >>> [str(last) for _, last in list_spans("2024-01-31", "month", 3)]
-    ['2024-02-28', '2024-03-30', '2024-04-29']
-    """
-    one_of(every, "every", EVERY)
-    integer(count, "count", 1, MOST_RELEASES)
-    start = parse_date(first, "first")
-    try:
-        begins = [_later(start, every, number) for number in range(count + 1)]
-    except (ValueError, OverflowError):
-        raise OptionError("the series ends after the last day that has a date, 9999-12-31") from None
-    return [(begin, after - timedelta(days=1)) for begin, after in pairwise(begins)]
+        >>> [str(last) for _, last in Schedule("2024-01-31", "month", 3).spans]
+        ['2024-02-28', '2024-03-30', '2024-04-29']
+        """
+        try:
+            begins = [_later(cast("date", self.first), self.every, number) for number in range(self.count + 1)]
+        except (ValueError, OverflowError):
+            raise OptionError("the series ends after the last day that has a date, 9999-12-31") from None
+        return [(begin, after - timedelta(days=1)) for begin, after in pairwise(begins)]
 
-
-def split_shares(count: int, split: str) -> list[float]:
-    """Return the part of the total that each release gets; "front" is harmonic: 1, 1/2, 1/3, ..."""
-    one_of(split, "split", SPLITS)
-    parts = [1.0 if split == "even" else 1 / number for number in range(1, count + 1)]
-    total = math.fsum(parts)
-    return [part / total for part in parts]
+    @property
+    def shares(self) -> list[float]:
+        """The part of the total that each release gets; "front" is harmonic: 1, 1/2, 1/3, ..."""
+        parts = [1.0 if self.split == "even" else 1 / number for number in range(1, self.count + 1)]
+        total = math.fsum(parts)
+        return [part / total for part in parts]
 
 
-def divide_budget(
-    budget: Budget, count: int, split: str, protects: str, law: Law, *, retry: bool = True
-) -> list[float]:  # fmt: skip
+def divide_budget(budget: Budget, schedule: Schedule, protects: str, law: Law) -> list[float]:
     """Return the epsilon of each release, at the delta of the total, so that all together stay within ``budget``.
 
-    The ``count`` releases, each with noise of this ``law``, protect units of the kind ``protects``; ``split`` and
-    ``retry`` are those of the ``Schedule``.
+    The releases of ``schedule``, each with noise of this ``law``, protect units of the kind ``protects``.
     """
-    parts = split_shares(count, split)
+    parts, count, retry = schedule.shares, schedule.count, schedule.retry
     if budget.unlimited:
         raise OptionError("the total of a series must be finite")
     apart = Protects.of(protects).within_a_day

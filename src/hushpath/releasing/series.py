@@ -55,7 +55,7 @@ from ..published.quantity import UNNAMED, Quantity, format_table
 from ..published.release import Release, load
 from ..trips.trips import Trips
 from .release import publish, spending_of, strategy_for
-from .schedule import Schedule, convert_to_epsilon, divide_budget, list_spans, rescale_planned
+from .schedule import Schedule, convert_to_epsilon, divide_budget, rescale_planned
 
 LOCK = ".series.lock"
 MADE, LOST, MISSING, UNFINISHED = "made", "lost", "missing", "unfinished"
@@ -191,7 +191,7 @@ def series(
         Every release with its days, its epsilon and its state.
     """
     check_type(trips, Trips, "series takes Trips, such as read_trips returns")
-    ranges = list_spans(schedule.first, schedule.every, schedule.count)
+    ranges = schedule.spans
     quantity = run.quantity.of_trips()
     existing, name, charges = _open_ledger(ledger, quantity.dataset)
     budget, choice = Budget(epsilon, delta), Noise.of(noise)
@@ -199,8 +199,8 @@ def series(
         trips, budget, TripUnit.of(protects, ranges[0]), low=low, high=high, noise=choice.law,
         edge_weighting=edge_weighting,
     )  # fmt: skip
-    protected, retry = whole.terms.unit.protects, schedule.retry
-    each_epsilon = divide_budget(budget, schedule.count, schedule.split, protected, whole.law, retry=retry)
+    protected = whole.terms.unit.protects
+    each_epsilon = divide_budget(budget, schedule, protected, whole.law)
     # The very certificates that will be charged: days are no part of them.
     spending_at = cache(lambda one: spending_of(whole.with_epsilon(one, ranges[0]))[0])
     planned = [
@@ -213,7 +213,7 @@ def series(
 
     before = read_states(charges)
     result = Series(name, protected, budget, schedule.split, before)
-    now = _divide_remaining(result, existing, skip_missing=run.skip_missing, retry=retry)
+    now = _divide_remaining(result, existing, skip_missing=run.skip_missing, retry=schedule.retry)
     to_charge = {
         one.file: replace(one, epsilon=now[one.file], asked=spending_at(now[one.file]))
         for one in before if one.file in now

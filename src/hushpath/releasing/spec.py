@@ -49,7 +49,7 @@ from ..published.release import Release, in_periods
 from ..trips.trips import Trips, read_trips
 from .evaluate import Comparison, compare
 from .release import publish, strategy_for
-from .schedule import Schedule, list_spans, split_shares
+from .schedule import Schedule
 from .series import Series, SeriesRun, series
 from .spec_text import KEYS, LARGEST_SPEC, parse_toml, toml_value
 
@@ -438,15 +438,11 @@ def _make_section(
         if isinstance(values[key], Path):
             values[key] = folder / values[key]
     try:
-        made = kind(**values)
-        if isinstance(made, Schedule):
-            list_spans(made.first, made.every, made.count)
-            split_shares(made.count, made.split)
+        return kind(**values)
     except HushpathError as error:
         text = str(error)
         named = _name_keys(text, name)
         raise OptionError(named if named != text else f"[{name}]: {text}") from None
-    return made
 
 
 def _convert(value: Any, hint: Any, path: str) -> Any:
