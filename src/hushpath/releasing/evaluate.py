@@ -52,8 +52,8 @@ class Comparison:
             return None if any(column is None for column in columns) else np.concatenate(columns)
 
         shares = [part.passed for part in parts if part.passed is not None]
-        arrays = map(join, ("true", "released", "hops", "proxy", "scaled"))
-        return cls(*arrays, passed=float(np.mean(shares)) if shares else None)
+        passed = float(np.mean(shares)) if shares else None
+        return cls(join("true"), join("released"), join("hops"), join("proxy"), join("scaled"), passed)
 
 
 @dataclass(frozen=True)
