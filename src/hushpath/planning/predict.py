@@ -154,7 +154,7 @@ def _outcome(decoder: Decoder, surrogate: Surrogate) -> Outcome:
 
 
 def _extrapolate(clipped: Outcome, surrogate: Surrogate, noisy: NoisyEdges, estimator: WeightEstimator) -> Outcome:
-    """The errors of an ``estimator`` from those of ``clip``, by their ratio on a part of the network.
+    """Extrapolate the errors of an ``estimator`` from those of ``clip``, by their ratio on a part of the network.
 
     ``clipped`` are the errors on the whole of a ``surrogate``, ``noisy`` a simulated release of its weights.
     """
@@ -254,7 +254,7 @@ class Candidate:
     reason: str = ""
     read_as: str = ""  # decoder and, where paths are searched, estimator that a release is read with by default
     relative: float | None = None  # the mean error as a share of the mean distance, where that can be guessed
-    hopeful: float = math.inf  # the mean error if minima over noisy paths did no harm
+    error_without_bias: float = math.inf  # the mean error if minima over noisy paths did no harm
 
     @property
     def mean_error(self) -> float:
@@ -272,7 +272,7 @@ class Candidate:
         return self.expected.bias
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         names = ("mean_error", "p95_error", "bias", "relative", "bound", "noise_std")
         figures = {name: getattr(self, name) if self.strategy else None for name in names}
         law, expected = self.law and str(self.law), self.expected
@@ -310,7 +310,7 @@ def check_option_names(mechanism: str, options: Mapping[str, Any], known: Iterab
 
 def rank_candidates(candidates: Sequence[Candidate], trials: Trials) -> tuple[Candidate, ...]:
     """Sort the possible candidates by predicted mean error, then the others; raise if none is possible."""
-    possible = sorted((c for c in candidates if c.strategy is not None), key=lambda c: c.hopeful)
+    possible = sorted((c for c in candidates if c.strategy is not None), key=lambda c: c.error_without_bias)
     if not possible:
         raise CannotError(f"no mechanism fits; {candidates[0].mechanism}: {candidates[0].reason}")
     if trials.surrogates:
@@ -327,7 +327,7 @@ def _simulate_candidates(possible: Sequence[Candidate], trials: Trials) -> list[
     for i, candidate in enumerate(possible):  # quick estimators in place of slow ones
         strategy = candidate.strategy
         assert strategy is not None
-        if strategy.num_values <= MOST_NUMBERS and candidate.hopeful <= FAR_BEHIND * best:
+        if strategy.num_values <= MOST_NUMBERS and candidate.error_without_bias <= FAR_BEHIND * best:
             estimator = quick_estimator(strategy).name if uses_costly_estimator(strategy) else "auto"
             expected = trials.expected(strategy, estimator)
             found[i], best = replace(candidate, expected=expected), min(best, expected.mean)
@@ -376,11 +376,11 @@ def _candidates_or_reason(mechanism: Mechanism, problem: Problem, asked: Law | N
 def _build_candidate(mechanism: Mechanism, problem: Problem, law: Law, options: Mapping[str, Any]) -> Candidate:
     """Build and predict the strategy of a ``mechanism`` with ``options`` for a ``problem`` under a ``law``."""
     strategy = build_strategy(mechanism, problem, law, options)
-    expected, hopeful = predict_from_noise(strategy)
+    expected, error_without_bias = predict_from_noise(strategy)
     scales = strategy.scales
     return Candidate(
         mechanism=mechanism.name, law=law, expected=expected, bound=error_bound(strategy, GAMMA).total,
         noise_std=std(law, int(scales.max())) * problem.lattice.granularity if len(scales) else 0.0,
-        numbers=strategy.num_values, strategy=strategy, hopeful=hopeful,
+        numbers=strategy.num_values, strategy=strategy, error_without_bias=error_without_bias,
         read_as=str(choose_decoder(strategy)),
     )  # fmt: skip

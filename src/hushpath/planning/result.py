@@ -65,7 +65,7 @@ class Plan:
         return self.choice.strategy
 
     def expected_error(self, amount: Callable[[float], str]) -> str:
-        """The predicted mean error of the choice, as text; ``amount`` writes a number with its unit of measure."""
+        """Format the predicted mean error of the choice; ``amount`` writes a number with its unit of measure."""
         return amount(self.choice.mean_error)
 
     @property
@@ -89,7 +89,7 @@ class Plan:
         return tuple(list_plan_cautions(self.strategy))
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         lattice, budget = self.strategy.lattice, self.terms.budget
         return {
             "nodes": self.topology.num_nodes,
@@ -159,7 +159,7 @@ class Sweep:
         return self.plans[0].baseline
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         shared = ("nodes", "edges", "directed", "delta", "unit", "proxy", "baseline")
         plans = [plan.as_dict() for plan in self.plans]
         rows = [
@@ -200,7 +200,7 @@ _HEAD = (
 
 
 def _format_row(c: Candidate) -> str:
-    """One candidate as a line of the table."""
+    """Format a candidate as a line of the table."""
     if c.strategy is None:
         untried = c.reason.startswith(("not tried", FOR_COMPARISON))
         return f"{c.mechanism:<17}{'' if untried else 'not possible: '}{c.reason}"

@@ -210,14 +210,14 @@ def _draw_kinds(topology: Topology, typical: TypicalWeight | None, proxy: Float 
 
 
 def _fill_proxy(topology: Topology) -> Float | None:
-    """The proxy, at its median where it is unknown; None if it says nothing."""
+    """Return the proxy, at its median where it is unknown; None if it says nothing."""
     if topology.proxy is None or not np.nanmax(topology.proxy, initial=0.0) > 0:
         return None
     return np.where(np.isnan(topology.proxy), np.nanmedian(topology.proxy), topology.proxy)
 
 
 def _edge_lengths(topology: Topology) -> Float:
-    """Straight-line lengths of edges, none much shorter than the others; 1 without coordinates."""
+    """Return straight-line lengths of edges, none much shorter than the others; 1 without coordinates."""
     if topology.coordinates is None:
         return np.ones(topology.num_edges)
     ends = topology.coordinates[topology.tails] - topology.coordinates[topology.heads]
@@ -228,7 +228,7 @@ def _edge_lengths(topology: Topology) -> Float:
 
 
 def _limit_softly(weights: Float, high: Float) -> Float:
-    """Weights below a declared bound that do not pile up at it, as real weights do not."""
+    """Move weights below a declared bound so that they do not pile up at it, as real weights do not."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(high > 0, weights / np.cbrt(1 + (weights / high) ** 3), 0.0)
 
@@ -238,7 +238,7 @@ def _positive_median(values: Float) -> float:
 
 
 def _other_pairs(rows: Float, sources: Int) -> Bool:
-    """Which entries of rows are finite and not the source itself."""
+    """Return which entries of rows are finite and not the source itself."""
     found = np.isfinite(rows)
     found[np.arange(len(sources)), sources] = False
     return found

@@ -73,7 +73,7 @@ class TripPlan:
         return float(np.mean([one.error / one.distance for one in self.forecasts]))
 
     def expected_error(self, amount: Callable[[float], str]) -> str:  # noqa: ARG002 - as of plans for weights
-        """The expected mean error as a share of the mean distance, as text."""
+        """Format the expected mean error as a share of the mean distance."""
         return f"{100 * self.share:.2g}\u00a0%"
 
     @property
@@ -179,7 +179,7 @@ def plan_trips(
 
 
 def _simulate_kinds(strategy: TripStrategy, units: float, cells: float) -> list[Forecast]:
-    """The errors of simulated releases, one for each kind of stand-in times."""
+    """Return the errors of simulated releases, one for each kind of stand-in times."""
     topology, terms = strategy.topology, strategy.terms
     if topology.num_edges == 0:
         raise CannotError("the network has no edges")
@@ -207,7 +207,7 @@ def _simulate_kinds(strategy: TripStrategy, units: float, cells: float) -> list[
 
 
 def _expected_passes(topology: Topology, total: float) -> Float:
-    """How often each edge is passed in one period: as fastest routes use it, and a little everywhere."""
+    """Return how often each edge is passed in one period: as fastest routes use it, and a little everywhere."""
     share = public_traffic(topology) + MIN_TRAFFIC
     return np.asarray(total * share / share.sum(), np.float64)
 

@@ -61,7 +61,7 @@ class Risk:
         return LEVELS[self.level][1]
 
     def row(self) -> tuple[str, ...]:
-        """The cells below ``Promise.columns``."""
+        """Return the cells below ``Promise.columns``."""
         after = (" to ".join(belief_after(percent, self.epsilon)).replace(" % to", " to") for percent in BELIEFS)
         return self.question, format_up(self.epsilon), *after, self.protection
 
@@ -96,7 +96,7 @@ class Promise(NamedTuple):
         return [*marking, *self.facts.values(), self.verdict, *cells, *self.paragraphs]
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """Return the same as plain values."""
         table = {"columns": list(self.columns), "rows": [list(risk.row()) for risk in self.risks]}
         risks = [{**asdict(risk), "protection": risk.protection} for risk in self.risks]
         return {
@@ -170,7 +170,7 @@ LIMITS = (
 
 
 def explain_delta(delta: float, population: int | None) -> str:
-    """What delta is, in the one way it is explained."""
+    """Explain delta."""
     if not delta:
         return "Delta is 0: the table holds without exception."
     text = (
@@ -187,7 +187,7 @@ def explain_delta(delta: float, population: int | None) -> str:
 
 
 def find_weaknesses(epsilon: float, delta: float, population: int | None) -> list[str]:
-    """What makes a promise weak or empty, one line each."""
+    """Return what makes a promise weak or empty, one line each."""
     found = []
     if find_level(epsilon) == NONE:
         found.append(
@@ -269,7 +269,7 @@ def format_up(value: float | Decimal, digits: int = 4) -> str:
 
 
 def _percent(value: Decimal, rest: Decimal | None = None) -> str:
-    """A percentage rounded down; up if ``rest``, what lacks to 100, is given.  Small ends keep their first digit."""
+    """Format a percentage, rounded down; up if ``rest``, what lacks to 100, is given.  Small ends keep their first digit."""
     small = value if rest is None else min(value, rest)
     if small < _SMALLEST:
         return "0" if rest is None or value < 50 else "100"
@@ -288,7 +288,7 @@ def _rounded_up(exact: Fraction) -> float:
 
 
 def _revealed(delta: float, population: int) -> Decimal:
-    """How many units the device of delta reveals on average."""
+    """Return how many units the device of delta reveals on average."""
     with localcontext(_DIGITS):
         return Decimal(str(delta)) * population
 
@@ -301,5 +301,5 @@ def _level_of_delta(delta: float, population: int | None) -> int:
 
 
 def _too_large(delta: float, population: int | None) -> bool:
-    """Whether a whole unit may be revealed; without a declared number, above ``LARGE_DELTA``."""
+    """Return whether a whole unit may be revealed; without a declared number, above ``LARGE_DELTA``."""
     return delta > LARGE_DELTA if population is None else _revealed(delta, population) >= 1

@@ -45,7 +45,7 @@ class Comparison:
 
     @classmethod
     def joined(cls, parts: Sequence[Comparison]) -> Comparison:
-        """Several periods as one."""
+        """Return several periods as one."""
 
         def join(name: str) -> Any:
             columns = [getattr(part, name) for part in parts]
@@ -108,7 +108,7 @@ class Evaluation:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, marked."""
+        """Return plain values for JSON, marked."""
         return {"publishable": False, "marking": OWNER_ONLY, **asdict(self)}
 
     def __str__(self) -> str:
@@ -157,7 +157,7 @@ def compare(network: Network | Trips, release: Release, *, sources: int = 64) ->
 
 
 def _true_weights(owned: Network | Trips, release: Release) -> tuple[Float, float | None]:
-    """The true weight of every edge: as it is, or what the trips say without noise, and of how many they say it."""
+    """Return the true weight of every edge (of trips, their mean time), and the share of edges that trips passed."""
     if isinstance(owned, Network):
         return np.maximum(owned.weights.reveal(), 0.0), None
     strategy = cast("TripStrategy", release.measurements.strategy)
@@ -181,14 +181,14 @@ def _true_weights(owned: Network | Trips, release: Release) -> tuple[Float, floa
 
 
 def _fill_proxy(topology: Topology) -> Float | None:
-    """The public proxy, at its mean where it is unknown."""
+    """Return the public proxy, at its mean where it is unknown."""
     if topology.proxy is None:
         return None
     return np.where(np.isnan(topology.proxy), np.nanmean(topology.proxy), topology.proxy)
 
 
 def _scale_of_proxy(release: Release, proxy: Float, released: Float, known: Float) -> float:
-    """The mean edge weight of ``release`` over the mean ``proxy``.
+    """Return the mean edge weight of ``release`` over the mean ``proxy``.
 
     Where no edges were measured, the mean of ``released`` distances over that of ``known`` ones.
     """

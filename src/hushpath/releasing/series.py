@@ -5,7 +5,7 @@
                     folder="out", run=hushpath.SeriesRun(hushpath.Quantity(dataset="city")))
 
 Everything public comes first: days and epsilons (``schedule``), the certificate of every release, and whether all of
-them fit.  Then each release is charged, measured and written by itself.  Ledger and folder tell the state of a release,
+them fit.  Then each release is charged, measured and written by itself.  Ledger and folder hold the state of a release,
 so the same call continues after an interruption, also after ``kill -9``:
 
     made        the file exists, and a charge of these days is for it
@@ -16,7 +16,7 @@ so the same call continues after an interruption, also after ``kill -9``:
     to make     the rest
 
 A release is written under a hidden name, its fingerprint is noted in the ledger, and only then the file gets its name.
-So the ledger tells a killed run (no fingerprint) from a moved file.  A lost release is charged and made again within
+So the ledger distinguishes a killed run (no fingerprint) from a moved file.  A lost release is charged and made again within
 the total, with less for every release that is left; a missing one is never charged again by itself.
 
 Guarantees (tests/unit/test_series.py, tests/contract/test_series_killed.py): nothing is charged, and no ledger made,
@@ -261,7 +261,7 @@ def series(
 
 
 def _read_state(planned: PlannedRelease, charges: Sequence[Charge], *, early: bool) -> PlannedRelease:
-    """Return a release with the state and the charges that ledger and folder tell."""
+    """Return a release with the state and the charges that ledger and folder hold."""
     own = [one for one in charges if one.days == planned.days and one.file == planned.file.name]
     if not os.path.lexists(planned.file):
         state = TO_MAKE if early or planned.days[1] < _today() else TO_COME

@@ -332,7 +332,7 @@ class ReleaseSpec:
         )  # fmt: skip
 
     def _text_of_one(self, one: Strategy) -> str:
-        """The specification of one release of a series: its own days and epsilon, and no schedule."""
+        """Return the specification of one release of a series: its own days and epsilon, and no schedule."""
         return replace(self, budget=one.budget, unit=one.terms.unit, schedule=None).text
 
     def compare(self, release: Release, *, sources: int = 64) -> Comparison:

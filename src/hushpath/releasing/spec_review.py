@@ -195,7 +195,7 @@ def _flat(spec: ReleaseSpec, sections: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _meaning(key: str, one: dict[str, Any], other: dict[str, Any]) -> str:
-    """What a change means for those who are protected."""
+    """Say what a change means for those who are protected."""
     before: Any = one.get(key)
     after: Any = other.get(key)
     if ("unit.protects" in one) != ("unit.protects" in other) and key.startswith("unit."):

@@ -38,7 +38,7 @@ KEYS = {
     "network.lower": Key("Public lower bound of weights: a number or a column"),
     "network.upper": Key("Public upper bound: a number or a column"),
     "network.parallel_edges": Key("Keep rows with the same ends as parallel edges"),
-    "network.format": Key("Format of the file, if its suffix does not tell"),
+    "network.format": Key("Format of the file, if its suffix is ambiguous"),
     "weights.column": Key("PRIVATE column of the weights", "weight"),
     "weights.edge_data": Key("PRIVATE edgeData file of a SUMO network"),
     "weights.interval": Key("Second at which the interval of edge_data begins"),
