@@ -269,7 +269,7 @@ def format_up(value: float | Decimal, digits: int = 4) -> str:
 
 
 def _percent(value: Decimal, rest: Decimal | None = None) -> str:
-    """Format a percentage, rounded down; up if ``rest``, what lacks to 100, is given.  Small ends keep their first digit."""
+    """Format a percentage, rounded down, or up if ``rest`` (what lacks to 100) is given; small ends keep one digit."""
     small = value if rest is None else min(value, rest)
     if small < _SMALLEST:
         return "0" if rest is None or value < 50 else "100"

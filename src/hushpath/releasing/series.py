@@ -16,8 +16,8 @@ so the same call continues after an interruption, also after ``kill -9``:
     to make     the rest
 
 A release is written under a hidden name, its fingerprint is noted in the ledger, and only then the file gets its name.
-So the ledger distinguishes a killed run (no fingerprint) from a moved file.  A lost release is charged and made again within
-the total, with less for every release that is left; a missing one is never charged again by itself.
+So the ledger distinguishes a killed run (no fingerprint) from a moved file.  A lost release is charged and made again
+within the total, with less for every release that is left; a missing one is never charged again by itself.
 
 Guarantees (tests/unit/test_series.py, tests/contract/test_series_killed.py): nothing is charged, and no ledger made,
 unless everything still to be charged fits the total and the ledger's budget; a release that is made is not made again;
