@@ -32,7 +32,7 @@ from ..measurement.private_step import Measurements
 from ..network.labels import Label
 from ..network.topology import Topology
 from ..progress import steps
-from .edges import ReleasedEdges
+from .edges import make_frame, make_graph
 from .file import fingerprint, read_release, write_release
 from .statement import NOT_PRIVATE, Statement
 
@@ -290,25 +290,20 @@ class Release:
 
         return release_card(self)
 
-    @property
-    def edges(self) -> ReleasedEdges:
-        """The public network together with the released weight of every edge."""
-        return ReleasedEdges(self.topology, self.edge_weights, self.statement, self.period)
-
     def to_networkx(self) -> networkx.Graph[Any]:
         """Return a networkx graph with released weights; ``graph.graph`` holds the statement.
 
         The weight is an edge attribute named after the quantity (``travel_time``), or ``weight``; nodes have ``x`` and
         ``y`` where known.  NOT PRIVATE is part of the attribute's name.
         """
-        return self.edges.to_networkx()
+        return make_graph(self.topology, self.edge_weights, self.statement, self.period)
 
     def to_geopandas(self, crs: str | None = None) -> geopandas.GeoDataFrame:
         """Return a row per edge with its released weight and a line, in degrees where possible.
 
         ``crs`` is the coordinate system, for example ``EPSG:25832`` or ``planar``.  NOT PRIVATE is a first column.
         """
-        return self.edges.to_geopandas(crs)
+        return make_frame(self.topology, self.edge_weights, self.statement, self.period, crs)
 
     def save(
         self, path: str | os.PathLike[str], *, index: bool = False, sign: str | os.PathLike[str] | None = None

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import OptionError, warn
 from ...io.container import replacing
-from ...published.edges import DEGREES, about, geopandas_library, places_of
+from ...published.edges import DEGREES, about, edge_ends, edge_lines, field_name, geopandas_library, places_of
 from ...published.release import Release
 from ...published.statement import NOT_PRIVATE
 from ..distance_table import schema_metadata
@@ -75,13 +75,13 @@ def _marked(release: Release, features: Iterable[dict[str, Any]], degrees: bool)
 
 def _edge_features(release: Release, options: ExportOptions) -> Iterator[dict[str, Any]]:
     """Yield a feature per edge; without a geometry where coordinates are missing."""
-    found, quantity = release.edges, release.statement.quantity
+    topology, quantity = release.topology, release.statement.quantity
     more = {"unit_of_measure": quantity.unit_of_measure, "date": quantity.date, "period": release.period or ""}
     more = {key: text for key, text in more.items() if text}
-    lines = found.lines(places_of(release.topology, options.crs))
-    for (source, target), weight, line in zip(found.ends, found.weights.tolist(), lines, strict=True):
+    lines, ends = edge_lines(topology, places_of(topology, options.crs)), edge_ends(topology)
+    for (source, target), weight, line in zip(ends, release.edge_weights.tolist(), lines, strict=True):
         shape = None if line is None else {"type": "LineString", "coordinates": line}
-        properties = {"source": source, "target": target, found.field: weight, **more}
+        properties = {"source": source, "target": target, field_name(quantity): weight, **more}
         yield {"type": "Feature", "geometry": shape, "properties": properties}
 
 
