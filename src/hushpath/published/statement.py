@@ -234,31 +234,23 @@ def list_release_cautions(measurements: Measurements) -> tuple[str, ...]:
     if not measurements.private:
         return ()
     strategy, found = measurements.strategy, list_promise_cautions(measurements.strategy)
-    if not strategy.terms.unit.measures_edges:
-        return (*found, *_list_trip_cautions(measurements))
-    if strategy.topology.num_edges:
+    if not strategy.topology.num_edges:
+        return tuple(found)
+    if strategy.terms.unit.measures_edges:
         error, typical = expected_error(strategy), typical_distance(measurements)
         if error > MOSTLY * typical or _lost_in_noise(measurements):
             found.append(
                 f"this is mostly noise: a mean error of about {error:.3g}, where a typical "
                 f"distance, by the released numbers, is about {max(typical, 0.0):.3g}"
             )
+    else:
+        counts = measurements.of(TripBlock).reshape(2, -1).sum(axis=0)
+        if float(counts.mean()) < math.sqrt(2) * float(number_noise(strategy).max()):
+            found.append(
+                "this is mostly noise: by the released counts an average edge was passed less often than its noise, so "
+                "released times are little more than scaled free-flow times"
+            )
     return tuple(found)
-
-
-def _list_trip_cautions(measurements: Measurements) -> list[str]:
-    """Return a caution if, by the released counts, an average edge was passed too rarely."""
-    strategy = measurements.strategy
-    if not strategy.topology.num_edges:
-        return []
-    counts = measurements.of(TripBlock).reshape(2, -1).sum(axis=0)
-    noise = math.sqrt(2) * float(number_noise(strategy).max())
-    if float(counts.mean()) >= noise:
-        return []
-    return [
-        "this is mostly noise: by the released counts an average edge was passed less often than its noise, so "
-        "released times are little more than scaled free-flow times"
-    ]
 
 
 def typical_distance(measurements: Measurements) -> float:
