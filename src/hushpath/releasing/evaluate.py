@@ -1,6 +1,6 @@
 """How far a release is from the truth: for the data owner only.  Everything computed here is NOT PRIVATE.
 
-The only module besides ``measure`` that opens the weights, or the trips.  Its results are marked and must stay with the
+The only module besides the private step that opens the weights, or the trips.  Its results are marked and must stay with the
 owner.  The truth of a release of trips is the mean time of the passes over each edge, weighted as they were measured;
 an edge without passes has none, and counts as it was released.
 
@@ -20,7 +20,7 @@ from ..arrays import Float, Int
 from ..decoder.trips import totals_of
 from ..errors import InputError
 from ..estimator.base import NoisyEdges
-from ..kernels.paths import UNREACHED, distances_from
+from ..measurement.samples import distance_rows
 from ..measurement.trip_strategy import TripStrategy
 from ..measurement.trip_totals import trip_totals
 from ..network.network import Network
@@ -136,24 +136,20 @@ def compare(network: Network | Trips, release: Release, *, sources: int = 64) ->
     n = topology.num_nodes
     chosen = np.arange(n) if n <= sources else np.sort(simulation(0).choice(n, sources, replace=False))
     truth, passed = _true_weights(network, release)
-    lengths = truth[topology.arcs.edges]
-    ones = np.ones(len(topology.arcs.heads), np.int64)
     proxy = _fill_proxy(release.topology if release.topology.proxy is not None else topology)
-    parts: list[tuple[Float, Float, Int, Float]] = []
+    parts: list[list[Float]] = []
     for part in steps(release.chunks(len(chosen)), "comparing"):
         rows = chosen[part]
-        true, hops = np.empty((len(rows), n)), np.empty((len(rows), n), np.int64)
-        distances_from(topology.arcs, lengths, rows, true)
-        distances_from(topology.arcs, ones, rows, hops)
-        keep = (hops > 0) & (hops != UNREACHED)
-        known = np.zeros((len(rows), n))
-        if proxy is not None:
-            distances_from(topology.arcs, proxy[topology.arcs.edges], rows, known)
-        parts.append((true[keep], release.rows(rows)[keep], hops[keep], known[keep]))
+        hops = distance_rows(topology, np.ones(topology.num_edges), rows)
+        keep = (hops > 0) & np.isfinite(hops)
+        known = hops if proxy is None else distance_rows(topology, proxy, rows)
+        found = distance_rows(topology, truth, rows), release.rows(rows), hops, known
+        parts.append([distances[keep] for distances in found])
     true, released, hops, known = (np.concatenate(column) for column in zip(*parts, strict=True))
     if proxy is None:
-        return Comparison(true, released, hops, passed=passed)
-    return Comparison(true, released, hops, known, _scale_of_proxy(release, proxy, released, known) * known, passed)
+        return Comparison(true, released, hops.astype(np.int64), passed=passed)
+    scaled = _scale_of_proxy(release, proxy, released, known) * known
+    return Comparison(true, released, hops.astype(np.int64), known, scaled, passed)
 
 
 def _true_weights(owned: Network | Trips, release: Release) -> tuple[Float, float | None]:
