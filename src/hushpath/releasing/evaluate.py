@@ -1,8 +1,8 @@
 """How far a release is from the truth: for the data owner only.  Everything computed here is NOT PRIVATE.
 
-The only module besides the private step that opens the weights, or the trips.  Its results are marked and must stay with the
-owner.  The truth of a release of trips is the mean time of the passes over each edge, weighted as they were measured;
-an edge without passes has none, and counts as it was released.
+The only module besides the private step that opens the weights, or the trips.  Its results are marked and must stay
+with the owner.  The truth of a release of trips is the mean time of the passes over each edge, weighted as they were
+measured; an edge without passes has none, and counts as it was released.
 
 Where a public proxy is declared, the release is compared with the baseline from public data: distances over the proxy
 as it is, and over the proxy times one number, the ratio of the released mean edge weight to the mean proxy.
