@@ -109,7 +109,7 @@ class WeightUnit:
         if self.l1 is None:
             raise OptionError(MISSING_UNIT)
         object.__setattr__(self, "l1", positive(self.l1, "unit"))
-        object.__setattr__(self, "l2", None if self.l2 is None else positive(self.l2, "l2"))
+        object.__setattr__(self, "l2", None if self.l2 is None else positive(self.l2, "unit l2"))
         object.__setattr__(self, "population", _population(self.population))
 
     @classmethod

@@ -142,7 +142,7 @@ def _name_keys(text: str, section: str = "") -> str:
         named = [name] if name in KEYS else [one for one in KEYS if one.partition(".")[2] == found[1]]
         return f"`{named[0]}`" if len(named) == 1 else found[0]
 
-    return re.sub(r"`(\w+)`", key, text)
+    return re.sub(r"`(?:unit )?(\w+)`", key, text)
 
 
 @contextmanager
