@@ -37,13 +37,6 @@ UNITS = ("person", "person-day", "trip", "declared")
 pytestmark = pytest.mark.filterwarnings("ignore::hushpath.HushpathWarning")
 
 
-def sentences(promise):
-    """Every piece of text, in order: what all places that show the promise have in common."""
-    cells = [cell for risk in promise.risks for cell in risk.row()]
-    marking = [promise.marking] if promise.marking else []
-    return [*marking, *promise.facts.values(), promise.verdict, *cells, *promise.paragraphs]
-
-
 @pytest.fixture(scope="module")
 def made():
     """Make a release of every epsilon, law and unit; every second one declares population, publisher and days."""
@@ -84,7 +77,7 @@ def inspected(capsys, file, *more):
 def test_every_place_shows_the_same_promise(made, tmp_path, capsys):
     for release in made.values():
         promise, statement = release.statement.promise, release.statement
-        assert len(sentences(promise)) >= 10
+        assert len(promise.sentences) >= 10
         file, page = tmp_path / "x.hush", tmp_path / "x.html"
         release.save(file)
         write_report(page, release.topology, release, None)
@@ -98,7 +91,7 @@ def test_every_place_shows_the_same_promise(made, tmp_path, capsys):
             "notebook": html.unescape(release_card(release)), "page": "\n".join(_texts(header["promise"])),
         }  # fmt: skip
         for place, text in texts.items():
-            assert [sentence for sentence in sentences(promise) if sentence not in text] == [], place
+            assert [sentence for sentence in promise.sentences if sentence not in text] == [], place
         assert "<Hush>" not in page.read_text(encoding="utf-8")
 
 

@@ -88,6 +88,13 @@ class Promise(NamedTuple):
         """Headings of the table of risks."""
         return "question", "epsilon", *(f"belief of {percent} % becomes" for percent in BELIEFS), "protection"
 
+    @property
+    def sentences(self) -> list[str]:
+        """Every piece of text, in order: what all places that show the promise have in common."""
+        cells = [cell for risk in self.risks for cell in risk.row()]
+        marking = [self.marking] if self.marking else []
+        return [*marking, *self.facts.values(), self.verdict, *cells, *self.paragraphs]
+
     def as_dict(self) -> dict[str, Any]:
         """Return the same as plain values."""
         table = {"columns": list(self.columns), "rows": [list(risk.row()) for risk in self.risks]}
