@@ -27,7 +27,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.sparse.linalg import LinearOperator, cg
 
 import hushpath
-from hushpath.planning.predict import from_noise
+from hushpath.planning.predict import predict_from_noise
 from hushpath.privacy.gaussian import gaussian_mu
 
 DELTA = 1e-6
@@ -86,7 +86,7 @@ def strategy(count, law):
 def predicted(count):
     """Mean errors, as multiples of the Laplace scale of an edge, and of `input`."""
     factor, pairs, mean = Factor(count), pairs_of(count, np.random.default_rng(0)), np.sqrt(2 / np.pi)
-    found = {law: from_noise(strategy(count, law))[0].mean for law in ("laplace", "gaussian")}
+    found = {law: predict_from_noise(strategy(count, law))[0].mean for law in ("laplace", "gaussian")}
     found["square root"] = mean * factor.scale(1.0) * float(np.mean([factor.spread(*pair) for pair in pairs]))
     plain = mean * np.sqrt(2) * float(np.sqrt(np.diff(pairs, axis=1)).mean())
     each = "   ".join(f"{name} {value:.1f} ({value / plain:.4f})" for name, value in found.items())

@@ -14,7 +14,7 @@ from PIL import Image
 import hushpath
 from hushpath.output.isochrones import isochrones
 from hushpath.output.report.pictures import GREY, INK, ORANGE, blank, png
-from hushpath.published.places import places_of
+from hushpath.published.edges import places_of
 
 HERE = pathlib.Path(__file__).parent
 HATCH = "//////"

@@ -51,8 +51,9 @@ def forked(work: Any) -> None:
 def killed_at(point: str, number: int) -> None:
     """Have this process killed at a point of the so-manieth release."""
     series = importlib.import_module("hushpath.releasing.series")
+    release = importlib.import_module("hushpath.releasing.release")
     owner, name = {
-        "charged": (Ledger, "charge"), "measured": (series, "measure_trips"), "saved": (hushpath.Release, "save"),
+        "charged": (Ledger, "charge"), "measured": (release, "measure_trips"), "saved": (hushpath.Release, "save"),
         "noted": (Ledger, "released"), "named": (series, "_name_file"),
     }[point]  # fmt: skip
     before, left = getattr(owner, name), [number]
@@ -86,7 +87,7 @@ def run(folder: Path, plan: dict[str, Any]) -> dict[str, Any]:
             when = {name: plan.pop(name) for name in ("split", "retry") if name in plan}
             found = hushpath.series(
                 trips, hushpath.Schedule(FIRST, "month", COUNT, **when), low=0.5, high=6, ledger=folder / "a.ledger",
-                folder=folder / "out", run=hushpath.SeriesRun("city", early=True), **plan,
+                folder=folder / "out", run=hushpath.SeriesRun(hushpath.Quantity(dataset="city"), early=True), **plan,
             )  # fmt: skip
         except hushpath.HushpathError as error:
             return {"error": f"{type(error).__name__}: {error}"}

@@ -19,8 +19,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from hushpath.cli.app import app as program
 from hushpath.privacy.units import TripUnit
-from hushpath.releasing.spec import SECTIONS, toml_value
-from hushpath.releasing.spec_help import HELP
+from hushpath.releasing.spec import SECTIONS
+from hushpath.releasing.spec_text import KEYS, toml_value
 
 NO_DEFAULT = (None, False, "", [], ())
 
@@ -34,7 +34,7 @@ class Keys(SphinxDirective):
 
 
 def _key_tables() -> Iterator[str]:
-    for section, keys in groupby(HELP, lambda path: path.partition(".")[0]):
+    for section, keys in groupby(KEYS, lambda path: path.partition(".")[0]):
         kinds = [SECTIONS[section], *([TripUnit] if section == "unit" else [])]
         defaults = {one.name: one.default for kind in kinds for one in fields(kind)}
         yield f"### [{section}]\n\n| key | meaning | default |\n|---|---|---|"
@@ -42,7 +42,7 @@ def _key_tables() -> Iterator[str]:
             key = path.partition(".")[2]
             value = defaults.get(key)
             shown = "" if value in (None, MISSING, ()) or value != value else f"`{toml_value(value)}`"
-            yield f"| `{key}` | {_plain(HELP[path])} | {shown} |"
+            yield f"| `{key}` | {_plain(KEYS[path].help)} | {shown} |"
         yield ""
 
 

@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from .output.formats import export
     from .output.matrix import write_matrix
     from .output.page.explorer import write_explorer
-    from .planning.plan import plan, plan_trips
+    from .planning.plan import plan
+    from .planning.trips import plan_trips
     from .privacy.accounting import Budget
     from .privacy.ledger import Ledger
     from .privacy.units import TripUnit, WeightUnit
@@ -75,7 +76,8 @@ _MODULES = {
     "privacy.units": ("TripUnit", "WeightUnit"),
     "releasing.evaluate": ("evaluate",),
     "published.release": ("Release", "load"),
-    "planning.plan": ("plan", "plan_trips"),
+    "planning.plan": ("plan",),
+    "planning.trips": ("plan_trips",),
     "published.quantity": ("Quantity",),
     "releasing.release": ("mechanisms", "release", "release_trips"),
     "releasing.schedule": ("Schedule",),

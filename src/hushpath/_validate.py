@@ -26,6 +26,12 @@ def is_real(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.bool_))
 
 
+def check_type(value: Any, kind: Any, rule: str) -> None:
+    """Refuse a value of another type than ``kind``; ``rule`` says what is needed."""
+    if not isinstance(value, kind):
+        raise OptionError(f"{rule}, got {type(value).__name__}")
+
+
 def as_float(value: Any, name: str) -> float:
     """Return a real number as a float; ``nan`` and infinities pass."""
     if not is_real(value):
@@ -75,3 +81,9 @@ def one_of(value: Any, name: str, choices: Iterable[str]) -> str:
         got = "it is missing" if value is None else f"got {shorten(value)}"
         raise OptionError(f"`{name}` must be one of {', '.join(allowed)}; {got}")
     return value
+
+
+def check_confidence(confidence: float) -> None:
+    """Refuse what is not a probability, or so close to 0 or 1 that its tails are lost in rounding."""
+    if not isinstance(confidence, (int, float, np.number)) or not 0 < 1 - confidence < 1 or (1 + confidence) / 2 == 1:
+        raise OptionError(f"`confidence` must be a number between 0 and 1, got {shorten(confidence)}")

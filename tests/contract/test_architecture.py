@@ -36,8 +36,8 @@ STEP, TOTALS, EVALUATE = "measurement/private_step.py", "measurement/trip_totals
 SIMULATE = "decoder/simulate.py"
 # Which files may name these, besides the file that defines them.
 MAY_NAME = {
-    "measurement.private_step.measure": {"releasing/release.py", "releasing/spec.py"},
-    "measurement.private_step.measure_trips": {"releasing/release.py", "releasing/series.py", "releasing/spec.py"},
+    "measurement.private_step.measure": {"releasing/release.py"},
+    "measurement.private_step.measure_trips": {"releasing/release.py"},
     "measurement.exact.exact_numbers": {STEP, SIMULATE},
     "measurement.exact.hierarchy_numbers": set(),
     "measurement.trip_totals.trip_totals": {STEP, EVALUATE},

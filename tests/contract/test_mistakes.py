@@ -89,7 +89,7 @@ MISTAKES = [
     *_option("--lower", ("nosuch", "nosuch"), ("nan", "lower"), ("-1", "lower"), ("weight", "weight")),
     *_option("--upper", ("-1", "upper")),
     *_option("--proxy", ("weight", "weight"), ("nosuch", "nosuch")),
-    *_option("--edge-data", ("list.txt", "edge_data"), ("dir", "dir")),
+    *_option("--edge-data", ("list.txt", "--edge-data"), ("dir", "dir")),
     # the promise
     *((_option("--epsilon", (value, "--epsilon"))[0]) for value in ("0", "-1", "nan", "1e-400", "abc", "")),
     *_option("--delta", ("1", "--delta"), ("nan", "--delta"), ("x", "--delta")),

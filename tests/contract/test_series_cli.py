@@ -12,6 +12,7 @@ from named_graphs import grid_ends
 import hushpath
 from hushpath.cli import run
 from hushpath.privacy.ledger import Ledger
+from hushpath.releasing import release as releasing
 from hushpath.releasing import series as module
 
 SPEC = """
@@ -102,14 +103,14 @@ def test_planned_run_and_run_again(folder, capsys):
 
 
 def test_stopped_between_releases_nothing_is_lost(folder, capsys, monkeypatch):
-    measure = module.measure_trips
+    measure = releasing.measure_trips
 
     def asked_to_stop(*args):
         os.kill(os.getpid(), signal.SIGINT)  # somebody presses Ctrl-C when the release is paid for
         return measure(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "measure_trips", asked_to_stop)
+        patch.setattr(releasing, "measure_trips", asked_to_stop)
         before = signal.getsignal(signal.SIGINT)
         code, out, err = call(capsys, *SERIES)
         assert signal.getsignal(signal.SIGINT) is before

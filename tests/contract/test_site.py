@@ -10,7 +10,7 @@ import pytest
 import typer.main
 
 from hushpath.cli.app import app
-from hushpath.releasing.spec_help import HELP
+from hushpath.releasing.spec_text import KEYS
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
@@ -60,7 +60,7 @@ def test_the_command_line_has_every_verb_and_option(site):
 
 def test_the_guide_to_the_specification_has_every_key(site):
     text = (site / "how-to" / "specification.html").read_text(encoding="utf-8")
-    for path in HELP:
+    for path in KEYS:
         section, _, key = path.partition(".")
         assert f"[{section}]" in text
         assert f">{key}<" in text, path

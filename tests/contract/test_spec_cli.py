@@ -29,7 +29,16 @@ epsilon = 2
 units = 50
 edges_per_unit = 5
 """
-SERIES = '[ledger]\nfile = "city.ledger"\n[schedule]\nfirst = 2026-01-01\nevery = "month"\ncount = 2\n'
+SERIES = """
+[quantity]
+publisher = "City"
+[ledger]
+file = "city.ledger"
+[schedule]
+first = 2026-01-01
+every = "month"
+count = 2
+"""
 
 
 @pytest.fixture
@@ -153,6 +162,13 @@ def test_a_series_from_a_specification(folder, capsys):
     assert call(capsys, "series", "series.toml", "-o", "months", "--early")[0] == 0
     assert len(list((folder / "months").glob("*.hush"))) == 2
     assert (folder / "city.ledger").exists()  # beside the specification
+    first = min((folder / "months").glob("*.hush"))
+    found = json.loads(call(capsys, "diff", "series.toml", first, "--json")[1])["changes"]
+    assert {one["key"] for one in found} == {
+        "budget.epsilon", "unit.days", "schedule.first", "schedule.every", "schedule.count", "schedule.split",
+        "schedule.retry",
+    }  # fmt: skip
+    assert hushpath.load(first).statement.quantity.publisher == "City"
 
 
 def test_paths_are_relative_to_the_specification(folder, capsys, monkeypatch):

@@ -19,7 +19,7 @@ from hushpath.mechanism.registry import MECHANISMS
 from hushpath.network.private_weights import PrivateWeights
 from hushpath.noise import make_sampler
 from hushpath.planning.plan import plan
-from hushpath.published.cautions import of_release
+from hushpath.published.statement import list_release_cautions
 
 PACKAGE = str(Path(hushpath.__file__).parent)
 ENDS = grid_ends(5, 5)
@@ -85,7 +85,7 @@ def test_statements_are_the_same_for_all_weights(mechanism):
     ]
     assert len({str(replace(rel.statement, measured=None)) for rel in releases}) == 1
     for rel in releases:  # a caution may depend on the released numbers, and on nothing else
-        assert rel.statement.cautions == of_release(rel.measurements)
+        assert rel.statement.cautions == list_release_cautions(rel.measurements)
 
 
 def test_clipping_is_silent(recwarn, capfd):

@@ -127,7 +127,7 @@ def test_what_is_public_depends_on_the_trips_by_the_released_numbers_alone(tmp_p
         numbers = simulation(7).integers(2**24, 2**28, strategy.num_values)
         return Measurements(strategy, numbers, "vector", private=True)
 
-    monkeypatch.setattr("hushpath.releasing.spec.measure_trips", fixed_numbers)
+    monkeypatch.setattr("hushpath.releasing.release.measure_trips", fixed_numbers)
     seen = {}
     for people in (400, 135):
         said, out = [], tmp_path / str(people)

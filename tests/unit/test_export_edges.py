@@ -14,7 +14,7 @@ from exported import BERLIN, SQUARE, of_trips, released
 import hushpath
 from hushpath.errors import CannotError, OptionError
 from hushpath.geodesy import great_circle
-from hushpath.published.places import places_of
+from hushpath.published.edges import field_name, places_of
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -112,7 +112,7 @@ def test_other_systems_are_turned_into_degrees():
 @pytest.mark.parametrize("name", ["source", "self", "u_of_edge", "class", "2 ways", "°", "geometry", "Köln", "units"])
 def test_any_name_of_a_quantity_will_do(name):
     rel = released(quantity=hushpath.Quantity(name))
-    field = rel.edges.field
+    field = field_name(rel.statement.quantity)
     assert field.isidentifier()
     assert [weight for *_, weight in rel.to_networkx().edges(data=field)] == rel.edge_weights.tolist()
     assert rel.to_geopandas()[field].tolist() == rel.edge_weights.tolist()

@@ -11,7 +11,7 @@ from noisy_grid import grid
 import hushpath
 from hushpath.errors import CannotError, InputError, OptionError
 from hushpath.output.isochrones import Grid, isochrones, sample_edges, time_at
-from hushpath.published.places import Places
+from hushpath.published.edges import Places
 
 pytestmark = pytest.mark.usefixtures("quick")
 

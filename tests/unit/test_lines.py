@@ -17,7 +17,7 @@ from hushpath.measurement.strategy import WeightTerms
 from hushpath.mechanism.base import Problem, build_strategy
 from hushpath.mechanism.registry import MECHANISMS
 from hushpath.noise import Law, stds
-from hushpath.planning.predict import from_noise
+from hushpath.planning.predict import predict_from_noise
 from hushpath.privacy.accounting import Budget
 from hushpath.privacy.units import WeightUnit
 from hushpath.separators.lines import Lines, bridges, lines_of, traffic
@@ -180,7 +180,7 @@ def test_the_choice_pays_on_a_path_and_leaves_a_star_alone():
         terms = WeightTerms(Budget(1.0, 1e-6), WeightUnit(1.0))
         sums = build_strategy(MECHANISMS["lines"], Problem.of(path, terms), law, {})
         edges = build_strategy(MECHANISMS["input"], Problem.of(path, terms), law, {})
-        assert from_noise(sums)[0].mean < 0.56 * from_noise(edges)[0].mean
+        assert predict_from_noise(sums)[0].mean < 0.56 * predict_from_noise(edges)[0].mean
         for other in (star, grid):
             plain = build_strategy(MECHANISMS["lines"], Problem.of(other, terms), law, {})
             assert plain.details["lines_with_sums"] == 0
@@ -200,7 +200,7 @@ def test_the_predicted_error_is_the_realised_one(law):
         sources = np.arange(0, n, 40)
         errors.append(np.abs(rel.matrix(sources.tolist()) - true[sources]).mean())
     # 30 means of strongly dependent errors: their spread is about a third of the mean, so this is three of its errors.
-    assert np.mean(errors) == pytest.approx(from_noise(rel.measurements.strategy)[0].mean, rel=0.2)
+    assert np.mean(errors) == pytest.approx(predict_from_noise(rel.measurements.strategy)[0].mean, rel=0.2)
 
 
 @pytest.mark.slow

@@ -6,9 +6,9 @@ import math
 import pytest
 from planned_grid import asked, lognormal_grid
 
+import hushpath.planning.plan as target
 from hushpath.errors import CannotError
 from hushpath.output.report.pictures import draw_sweep
-from hushpath.planning import target
 from hushpath.planning.plan import plan
 from hushpath.planning.result import Sweep
 

@@ -21,13 +21,13 @@ from hushpath.privacy.units import TripUnit, WeightUnit
 from hushpath.published.promise import (
     LEVELS,
     belief_after,
-    delta_words,
+    explain_delta,
+    find_level,
+    find_weaknesses,
+    format_up,
     group_epsilon,
-    level_of,
     make_promise,
     odds_factor,
-    promise_cautions,
-    up,
 )
 from hushpath.published.quantity import Quantity
 
@@ -117,8 +117,8 @@ def test_the_promise_is_harsh_where_the_numbers_are(made):
 
 def test_a_level_ends_at_its_threshold():
     for place, (most, _) in enumerate(LEVELS[:-1]):
-        assert (level_of(most), level_of(math.nextafter(most, math.inf))) == (place, place + 1)
-    assert level_of(math.inf) == len(LEVELS) - 1
+        assert (find_level(most), find_level(math.nextafter(most, math.inf))) == (place, place + 1)
+    assert find_level(math.inf) == len(LEVELS) - 1
 
 
 @pytest.mark.parametrize("population", [None, 1, 999, 1000, 10**6, 2**63 - 1])
@@ -132,10 +132,10 @@ def test_a_bad_delta_lowers_the_words(delta, population):
     worst = "practically none" if delta >= 0.01 else "weak" if too_large else "very strong"
     assert promise.risks[0].protection == worst
     assert ("because of delta" in promise.verdict) == (worst != "very strong")
-    assert len(promise_cautions(0.05, delta, population)) == (worst != "very strong")
-    assert delta_words(delta, population) in promise.paragraphs
+    assert len(find_weaknesses(0.05, delta, population)) == (worst != "very strong")
+    assert explain_delta(delta, population) in promise.paragraphs
     if delta and population == 10**6:
-        revealed = re.search(r"reveals ([\d.,e-]+) on average", delta_words(delta, population))[1]
+        revealed = re.search(r"reveals ([\d.,e-]+) on average", explain_delta(delta, population))[1]
         revealed = float(revealed.replace(",", ""))
         assert delta * 1e6 * (1 - 1e-12) <= revealed <= 1.1 * delta * 1e6
 
@@ -159,7 +159,7 @@ def test_beliefs_are_rounded_against_the_publisher():
 @pytest.mark.parametrize(("value", "digits", "text"), [(0.02, 3, "0.02"), (1e-6, 3, "1e-6"), (3.14159, 3, "3.15"),
                                                        (99999.0, 2, "100,000"), (999999.5, 4, "1e6")])  # fmt: skip
 def test_numbers_are_rounded_up(value, digits, text):
-    assert up(value, digits) == text
+    assert format_up(value, digits) == text
 
 
 def test_no_observer_of_laplace_noise_learns_more_than_the_table(made):

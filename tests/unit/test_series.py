@@ -17,9 +17,15 @@ from hushpath.privacy.accounting import Budget
 from hushpath.privacy.composition import Spending, compose
 from hushpath.privacy.gaussian import gaussian_mu
 from hushpath.privacy.ledger import Ledger
+from hushpath.releasing import release as releasing
 from hushpath.releasing import schedule
 from hushpath.releasing import series as module
-from hushpath.releasing.schedule import MOST_RELEASES, Schedule, epsilons, rescaled, shares, spans
+from hushpath.releasing.schedule import (
+    MOST_RELEASES,
+    Schedule,
+    divide_budget,
+    rescale_planned,
+)
 from hushpath.releasing.series import SeriesRun, series
 
 FIRST = date(2026, 1, 1)
@@ -32,7 +38,7 @@ TERMS = dict(low=0.5, high=6)
 @pytest.mark.parametrize("every", ["day", "week", "month"])
 @pytest.mark.parametrize("first", ["2023-12-31", "2024-01-30", "2024-02-29", "2026-01-01", "2100-01-31"])
 def test_spans_follow_each_other_without_gap_or_overlap(first, every):
-    found = spans(first, every, 30)
+    found = Schedule(first, every, 30).spans
     assert len(found) == 30
     assert str(found[0][0]) == first
     for (begin, last), (after, _) in pairwise(found):
@@ -44,13 +50,13 @@ def test_spans_follow_each_other_without_gap_or_overlap(first, every):
 
 @pytest.mark.parametrize(("year", "last"), [(2023, 28), (2024, 29), (2100, 28), (2000, 29)])
 def test_months_end_where_calendars_say(year, last):
-    found = spans(date(year, 1, 1), "month", 12)
+    found = Schedule(date(year, 1, 1), "month", 12).spans
     assert found[1] == (date(year, 2, 1), date(year, 2, last))
     assert found[11] == (date(year, 12, 1), date(year, 12, 31))
 
 
 def test_a_short_month_does_not_move_the_months_after_it():
-    begins = [str(begin) for begin, _ in spans("2024-01-31", "month", 5)]
+    begins = [str(begin) for begin, _ in Schedule("2024-01-31", "month", 5).spans]
     assert begins == ["2024-01-31", "2024-02-29", "2024-03-31", "2024-04-30", "2024-05-31"]
 
 
@@ -62,20 +68,24 @@ def test_a_short_month_does_not_move_the_months_after_it():
 )  # fmt: skip
 def test_spans_that_are_none_are_refused(first, every, count):
     with pytest.raises(OptionError):
-        spans(first, every, count)
+        Schedule(first, every, count)
 
 
 def test_shares():
-    assert shares(4, "even") == [0.25] * 4
-    front = shares(12, "front")
+    assert daily(4, "even").shares == [0.25] * 4
+    front = daily(12, "front").shares
     assert sum(front) == pytest.approx(1)
     assert [one / front[0] for one in front] == pytest.approx([1 / n for n in range(1, 13)])
-    assert shares(1, "front") == [1.0]
+    assert daily(1, "front").shares == [1.0]
     with pytest.raises(OptionError, match="even, front"):
-        shares(3, "back")
+        daily(3, "back")
 
 
-def spending(epsilon, delta, law):
+def daily(count, split="even", **more):
+    return Schedule(FIRST, "day", count, split, **more)
+
+
+def make_spending(epsilon, delta, law):
     """What a release asked for at this epsilon spends at most."""
     if law is Law.LAPLACE:
         return Spending("person", law, epsilon, epsilon)
@@ -92,16 +102,16 @@ def test_persons_never_spend_more_than_the_total_and_nearly_all_of_it(epsilon, d
     budget = Budget(epsilon, delta)
     for law in [Law.LAPLACE, Law.GAUSSIAN] if delta else [Law.LAPLACE]:
         for count in [1, 2, 3, 5, 12, 60]:
-            found = epsilons(budget, count, split, "person", law)
-            asked = [spending(one, delta, law) for one in found]
+            found = divide_budget(budget, daily(count, split), "person", law)
+            asked = [make_spending(one, delta, law) for one in found]
             assert len(found) == count
             for made in range(1, count + 1) if count < 8 else [count]:  # each charge is accepted, in order
                 assert compose(asked[:made], budget).epsilon <= epsilon, (law, count)
             mean = sum(one.spent for one in asked) / count
-            kept = schedule.spending(law, mean / 8.001, delta)  # room for one that is killed
+            kept = schedule.make_spending(law, mean / 8.001, delta)  # room for one that is killed
             assert 0.97 * epsilon < compose([*asked, kept], budget).epsilon <= epsilon, (law, count)
-            everything = epsilons(budget, count, split, "person", law, retry=False)
-            together = compose([spending(one, delta, law) for one in everything], budget).epsilon
+            everything = divide_budget(budget, daily(count, split, retry=False), "person", law)
+            together = compose([make_spending(one, delta, law) for one in everything], budget).epsilon
             assert 0.97 * epsilon < together <= epsilon, (law, count)
             assert all(more > less for more, less in zip(everything, found, strict=True))
 
@@ -109,9 +119,9 @@ def test_persons_never_spend_more_than_the_total_and_nearly_all_of_it(epsilon, d
 @pytest.mark.parametrize(("law", "delta"), [(Law.GAUSSIAN, 1e-6), (Law.LAPLACE, 0.0)])
 def test_the_split_is_kept_in_what_the_ledger_adds(law, delta):
     budget = Budget(2.0, delta)
-    even, front = (epsilons(budget, 10, split, "person", law) for split in ("even", "front"))
+    even, front = (divide_budget(budget, daily(10, split), "person", law) for split in ("even", "front"))
     assert len(set(even)) == 1
-    spent = [spending(one, delta, law).spent for one in front]
+    spent = [make_spending(one, delta, law).spent for one in front]
     assert [one / spent[0] for one in spent] == pytest.approx([1 / n for n in range(1, 11)], rel=1e-4)
 
 
@@ -119,47 +129,47 @@ def test_the_split_is_kept_in_what_the_ledger_adds(law, delta):
 def test_trips_over_midnight_share_the_total_of_two_releases(law):
     """Two that follow each other, and no more: ten releases get as much each as three."""
     budget = Budget(2.0, 1e-6)
-    two, ten = (epsilons(budget, count, "even", "trip", law, retry=False) for count in (3, 10))
+    two, ten = (divide_budget(budget, daily(count, "even", retry=False), "trip", law) for count in (3, 10))
     assert ten == two[:1] * 10
-    pair = [spending(ten[0], 1e-6, law)] * 2
+    pair = [make_spending(ten[0], 1e-6, law)] * 2
     assert 1.99 < compose(pair, budget).epsilon <= 2.0
-    assert epsilons(budget, 1, "even", "trip", law, retry=False) == [2.0]
+    assert divide_budget(budget, daily(1, "even", retry=False), "trip", law) == [2.0]
 
 
 @pytest.mark.parametrize("protects", ["person-day"])
 @pytest.mark.parametrize("law", list(Law))
 def test_units_of_one_day_spend_all_each_time_but_for_the_reserve(protects, law):
     budget = Budget(2.0, 1e-6)
-    assert epsilons(budget, 5, "front", protects, law, retry=False) == [2.0] * 5
-    first, *others = epsilons(budget, 5, "front", protects, law)
+    assert divide_budget(budget, daily(5, "front", retry=False), protects, law) == [2.0] * 5
+    first, *others = divide_budget(budget, daily(5, "front"), protects, law)
     assert others == [first] * 4
-    one = spending(first, 1e-6, law)
-    assert 1.94 < compose([one, schedule.spending(law, one.spent / 8.001, 1e-6)], budget).epsilon <= 2
+    one = make_spending(first, 1e-6, law)
+    assert 1.94 < compose([one, schedule.make_spending(law, one.spent / 8.001, 1e-6)], budget).epsilon <= 2
 
 
 @pytest.mark.parametrize(("law", "delta"), [(Law.GAUSSIAN, 1e-6), (Law.LAPLACE, 0.0), (Law.LAPLACE, 1e-6)])
 def test_what_is_left_is_divided_in_proportion_and_an_eighth_is_kept(law, delta):
-    planned = [schedule.spending(law, size, delta) for size in (0.04, 0.02, 0.01)]
+    planned = [schedule.make_spending(law, size, delta) for size in (0.04, 0.02, 0.01)]
     seen = []
 
     def fits(asked):
         seen.append([one.spent for one in asked])
         return sum(one.spent for one in asked) <= 0.03
 
-    factor = rescaled(planned, fits, retry=True)
+    factor = rescale_planned(planned, fits, retry=True)
     mean = 0.07 / 3
     assert factor == pytest.approx(0.03 / (0.07 + mean / 8), rel=1e-9)
     assert max(sum(sizes) for sizes in seen if sum(sizes) <= 0.03) <= 0.03
-    assert rescaled(planned, lambda asked: True, retry=True) == 1.0
-    assert rescaled(planned, fits, retry=False) == pytest.approx(3 / 7, rel=1e-9)
-    assert rescaled(planned, lambda asked: sum(one.spent for one in asked) < 1e-6, retry=True) == 0.0
+    assert rescale_planned(planned, lambda asked: True, retry=True) == 1.0
+    assert rescale_planned(planned, fits, retry=False) == pytest.approx(3 / 7, rel=1e-9)
+    assert rescale_planned(planned, lambda asked: sum(one.spent for one in asked) < 1e-6, retry=True) == 0.0
 
 
 def test_totals_that_leave_nothing_are_refused():
     with pytest.raises(OptionError, match="finite"):
-        epsilons(Budget(float("inf"), 1e-6), 2, "even", "person", Law.GAUSSIAN)
+        divide_budget(Budget(float("inf"), 1e-6), daily(2), "person", Law.GAUSSIAN)
     with pytest.raises(CannotError, match="leaves nothing"):
-        epsilons(Budget(1e-3, 0.3), 500, "even", "person", Law.GAUSSIAN)
+        divide_budget(Budget(1e-3, 0.3), daily(500), "person", Law.GAUSSIAN)
 
 
 # --- with trips
@@ -195,7 +205,7 @@ def go(trips, tmp_path, monkeypatch):
         )  # fmt: skip
         when = dict(first=FIRST, every="month", count=4)
         when |= {name: more.pop(name) for name in ("every", "count", "split", "retry") if name in more}
-        once = dict(dataset="city")
+        once = dict(quantity=hushpath.Quantity(dataset=more.pop("dataset", "city") or ""))
         once |= {name: more.pop(name) for name in SeriesRun.__dataclass_fields__ if name in more}
         return series(trips, Schedule(**when), run=SeriesRun(**once), **{**asked, **more})
 
@@ -229,7 +239,7 @@ def stopping(after):
 
 def crash_in(monkeypatch, number):
     """The program dies while it measures the so-manieth release: paid for, and no file."""
-    calls, measure = [0], module.measure_trips
+    calls, measure = [0], releasing.measure_trips
 
     def dies(*args):
         calls[0] += 1
@@ -237,7 +247,7 @@ def crash_in(monkeypatch, number):
             raise Stopped
         return measure(*args)
 
-    monkeypatch.setattr(module, "measure_trips", dies)
+    monkeypatch.setattr(releasing, "measure_trips", dies)
 
 
 @pytest.mark.filterwarnings("ignore:this is mostly noise")
@@ -254,7 +264,7 @@ def test_a_series_is_charged_and_written(go, split, delta, protects):
     assert (dataset.name, dataset.budget, str(dataset.protects)) == ("city", Budget(3.0, delta), protects)
     assert 2 < ledger.spent().epsilon <= 3
     charges = go.charges()
-    assert [one.days for one in charges] == spans(FIRST, "month", 4)
+    assert [one.days for one in charges] == Schedule(FIRST, "month", 4).spans
     for charge, step in zip(charges, found.releases, strict=True):
         made = hushpath.load(step.file)
         assert (made.fingerprint, charge.file) == (charge.fingerprint, step.file.name)
@@ -411,9 +421,8 @@ def test_days_that_are_not_over_are_kept_for_later(go, monkeypatch):
 def test_a_file_that_no_charge_is_of_is_left_alone(go, trips):
     go.folder.mkdir()
     stranger = go.folder / "city-2026-02-01.hush"
-    hushpath.release_trips(trips, epsilon=1.0, protects="person", days=spans(FIRST, "month", 2)[1], **TERMS).save(
-        stranger
-    )
+    february = Schedule(FIRST, "month", 2).spans[1]
+    hushpath.release_trips(trips, epsilon=1.0, protects="person", days=february, **TERMS).save(stranger)
     content = stranger.read_bytes()
     with pytest.raises(OptionError, match="no charge of 2026-02-01 to 2026-02-28"):
         go()
@@ -466,10 +475,10 @@ def test_a_folder_that_cannot_be_is_refused(go, tmp_path):
     (tmp_path / "out").write_text("")
     with pytest.raises(OptionError, match="not a folder"):
         go()
-    with pytest.raises(CannotError, match="does not exist"):
+    with pytest.raises(CannotError, match="such"):
         go(folder=tmp_path / "no" / "such")
     with pytest.raises(OptionError, match="takes Trips"):
-        series(topology(), Schedule(FIRST, "day", 1), epsilon=1, ledger="a", folder="b")
+        series(topology(), daily(1), epsilon=1, ledger="a", folder="b")
     assert not go.ledger.exists()
 
 

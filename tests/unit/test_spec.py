@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 import hushpath
 from hushpath.errors import FileFormatError, HushpathError, NetworkError, OptionError
-from hushpath.releasing.spec import LARGEST_SPEC, SECTIONS, make_spec, parse_toml, toml_value
-from hushpath.releasing.spec_diff import compare_specs
-from hushpath.releasing.spec_help import HELP
-from hushpath.releasing.spec_init import column_names, initial_spec
+from hushpath.releasing.spec import SECTIONS, make_spec
+from hushpath.releasing.spec_review import column_names, compare_specs, initial_spec
+from hushpath.releasing.spec_text import KEYS, LARGEST_SPEC, parse_toml, toml_value
 
 WEIGHTS = """
 [network]
@@ -69,7 +68,7 @@ def with_key(text, section, line):
 
 def test_every_key_has_help_and_every_help_a_key():
     kinds = [*((name, kind) for name, kind in SECTIONS.items()), ("unit", hushpath.TripUnit)]
-    assert {f"{name}.{one.name}" for name, kind in kinds for one in fields(kind) if one.init} == set(HELP)
+    assert {f"{name}.{one.name}" for name, kind in kinds for one in fields(kind) if one.init} == set(KEYS)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +189,7 @@ def test_contradictions_and_broken_files(text, words):
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
-@given(st.sampled_from(sorted(SECTIONS)), st.sampled_from(sorted(HELP)), st.data())
+@given(st.sampled_from(sorted(SECTIONS)), st.sampled_from(sorted(KEYS)), st.data())
 def test_no_value_of_any_kind_crashes(section, key, data):
     """Whatever stands at a key, reading raises one of our errors or works."""
     anything = st.recursive(

@@ -14,7 +14,7 @@ from hushpath.errors import OptionError
 from hushpath.mechanism.registry import MECHANISMS
 from hushpath.planning.plan import plan
 from hushpath.privacy.accounting import zcdp_epsilon
-from hushpath.published.cautions import typical_distance
+from hushpath.published.statement import typical_distance
 
 SIDE = 12
 ENDS = grid_ends(SIDE, SIDE)

@@ -45,10 +45,10 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Write a release for a routing engine, a travel model or a map; it costs no privacy."""
+    from .._validate import check_confidence
     from ..io.folders import check_new_folder
     from ..output.formats import export, find_format
     from ..progress import shown
-    from ..published.queries import check_confidence
     from ..published.release import load
     from ..published.statement import NOT_PRIVATE
 

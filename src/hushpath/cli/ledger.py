@@ -138,6 +138,7 @@ def _release_problem(path: Path, charges: list[Charge]) -> str:
 def _page(ledger: Ledger, one: Dataset, days: DateRange | None) -> str:
     """Return one data set as text."""
     from ..days import format_days
+    from ..published.quantity import format_table
 
     spent, left = ledger.spent(one.name, days), ledger.remaining(one.name, days)
     when = f", {format_days(days)}" if days else ", on the day that cost most" if one.protects.within_a_day else ""
@@ -150,13 +151,11 @@ def _page(ledger: Ledger, one: Dataset, days: DateRange | None) -> str:
          "released" if charge.fingerprint else f"charged; {NO_FILE}", one_line(charge.file))
         for charge in ledger.charges(one.name)
     ]  # fmt: skip
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([
         f"{_budget(one)}.",
         f"Spent{when}: epsilon {spent.epsilon:.6g}{f' at delta {spent.delta:g}' if spent.delta else ''}.",
         f"Remaining for one release of {format_days(days)}: epsilon {left.epsilon:.6g}{noisy}.",
-        *(table if len(rows) > 1 else ["No charges."]),
+        *(format_table(rows) if len(rows) > 1 else ["No charges."]),
     ])  # fmt: skip
 
 

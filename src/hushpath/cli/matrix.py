@@ -39,9 +39,9 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Write a distance matrix; it may be larger than memory.  A folder that was interrupted is continued."""
+    from .._validate import check_confidence
     from ..output.matrix import write_matrix
     from ..progress import shown
-    from ..published.queries import check_confidence
     from ..published.release import load
     from ..published.statement import NOT_PRIVATE
     from .input_files import read_labels

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from ..releasing.spec_help import HELP
+from ..releasing.spec_text import KEYS
 
 if TYPE_CHECKING:
     from ..published.release import Release
@@ -205,7 +205,7 @@ def spec_options(flags: Iterable[str]) -> Callable[[Callable[..., None]], Callab
 
 
 def _parameter(name: str, flag: str, one: Flag) -> inspect.Parameter:
-    text = f"{HELP[f'{one.section}.{one.key}']}." + (" NAME=VALUE; repeatable." if one.key == "options" else "")
+    text = f"{KEYS[f'{one.section}.{one.key}'].help}." + (" NAME=VALUE; repeatable." if one.key == "options" else "")
     spelling = f"{flag}/--no-{flag[2:]}" if one.kind == bool | None else flag
     option = typer.Option(spelling, help=text, rich_help_panel=one.panel)
     return inspect.Parameter(

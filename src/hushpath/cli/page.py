@@ -25,9 +25,9 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Write a page with a map to explore a release: one file that loads nothing and works anywhere."""
+    from .._validate import check_confidence
     from ..output.page.explorer import write_explorer
     from ..progress import shown
-    from ..published.queries import check_confidence
     from ..published.release import load
     from ..published.statement import NOT_PRIVATE
 

@@ -29,9 +29,9 @@ def command(
     json: c.Json = False,
 ) -> None:
     """Ask a release for distances.  Free: asking costs no privacy."""
+    from .._validate import check_confidence
     from ..errors import OptionError
     from ..progress import shown
-    from ..published.queries import check_confidence
     from ..published.release import load
     from ..published.statement import NOT_PRIVATE
     from .input_files import read_pairs

@@ -40,6 +40,7 @@ def command(
     """Make the releases of a schedule within one total budget; run it again to continue."""
     from ..errors import OptionError
     from ..progress import shown
+    from ..published.quantity import Quantity
     from ..releasing.series import SeriesRun
 
     if given.suffix.lower() != ".toml":
@@ -57,7 +58,7 @@ def command(
     dataset = spec.quantity.dataset
     if not dataset and spec.trips and spec.ledger:
         dataset = _new_name(spec.trips.file, spec.ledger.file)
-    run = SeriesRun(dataset or None, sign, early, skip_missing, plan, around)
+    run = SeriesRun(Quantity(dataset=dataset), sign, early, skip_missing, plan, around)
     with shown():
         found = spec.series(out, run)
     if json:

@@ -20,7 +20,7 @@ def init(
     """Write a commented specification to review, from the names and types of columns only."""
     from ..errors import OptionError
     from ..io.container import replacing
-    from ..releasing.spec_init import initial_spec
+    from ..releasing.spec_review import initial_spec
 
     c.check_inputs(network)
     c.check_output(out, network, trips)
@@ -42,7 +42,7 @@ def diff(
     json: c.Json = False,
 ) -> None:
     """Say what changed between two specifications: in the promise first, then in everything else."""
-    from ..releasing.spec_diff import compare_specs, read_any_spec
+    from ..releasing.spec_review import compare_specs, read_any_spec
 
     c.check_inputs(before, after)
     published = any(path.suffix.lower() != ".toml" for path in (before, after))

@@ -17,9 +17,8 @@ from ..errors import CannotError, OptionError
 from ..estimator.registry import ESTIMATORS, estimators_for
 from ..kernels.paths import distances_from
 from ..noise import simulation
-from ..planning.candidates import Candidate
 from ..planning.plan import plan
-from ..planning.predict import error_bound
+from ..planning.predict import Candidate, error_bound
 from ..published.release import Release
 from ..published.statement import NOT_PRIVATE
 from ..releasing.evaluate import Comparison, Evaluation, compare

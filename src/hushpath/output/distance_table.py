@@ -141,7 +141,7 @@ class DistanceTable:
 
     def fill(self, rows: slice, out: Any) -> None:
         """Write the numbers of some rows into ``out``, an array of values x sources x targets."""
-        self.release.prepared(len(self.sources))  # as for all rows: one block alone may not be worth an index
+        self.release.decoder.index_for(len(self.sources))  # as for all rows: one block alone may not be worth an index
         ask = partial(self.release.matrix, self.sources[rows], self.targets, positions=True)
         if self.confidence is None:
             ask(out=out[0])

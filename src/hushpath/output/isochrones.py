@@ -24,14 +24,13 @@ from typing import Any
 
 import numpy as np
 
-from .._validate import between, integer
+from .._validate import between, check_confidence, integer
 from ..arrays import Float, Int
 from ..errors import CannotError, OptionError
 from ..extras import library
 from ..network.labels import Label
 from ..network.topology import Topology
-from ..published.places import places_of
-from ..published.queries import check_confidence
+from ..published.edges import places_of
 from ..published.release import Release
 
 CELLS = 300  # along the longer side

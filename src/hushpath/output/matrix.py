@@ -365,7 +365,7 @@ def _save_indexes(tables: list[DistanceTable], file: Path) -> tuple[str, ...]:
     digests = []
     for table in tables:
         path = table.release.index_file(file)
-        if table.release.prepared(len(table.sources)) is None:
+        if table.release.decoder.index_for(len(table.sources)) is None:
             continue
         try:
             if not path.is_file():

@@ -12,35 +12,33 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Context
 from functools import cached_property, partial
 from inspect import signature
 from typing import Any, TypedDict, overload
 
 import numpy as np
 
-from .._validate import is_real, shorten
+from .._validate import check_type, is_real, shorten
 from ..arrays import Float
 from ..errors import CannotError, OptionError, warn
 from ..measurement.strategy import WeightTerms, check_law
-from ..measurement.trip_strategy import make_trip_terms, trip_strategy
 from ..mechanism.base import Problem
 from ..network.topology import Topology, warn_of_bounds
 from ..noise import Law, Noise
 from ..privacy.accounting import Budget
-from ..privacy.units import TripUnit, WeightUnit
+from ..privacy.units import WeightUnit
 from ..published.release import Release
 from ..published.statement import NOT_PRIVATE
-from ..trips.periods import Periods
-from .candidates import Candidate, check_option_names, named_candidates, ranked
-from .predict import Trials
+from .predict import Candidate, Trials, check_option_names, list_candidates, rank_candidates
 from .result import Plan, PublicBaseline, Sweep
 from .surrogates import TypicalWeight, make_surrogates, sample_released_weights
-from .target import LARGEST, parse_target, smallest_epsilon
-from .trips import TripPlan, forecast
 
 MOST_EPSILONS = 50
-MOST_ROUNDS = 4  # of a search for epsilon with few stand-in weights
-NEAR = 0.94  # of a target error is near enough
+SMALLEST, LARGEST = 1e-3, 1e3  # epsilons that a target error is solved for
+MOST_ROUNDS, MOST_TRIES = 4, 10  # searches with few stand-in weights; epsilons tried in each
+NEAR, CLOSE = 0.94, 0.97  # shares of a target error that are near enough: of a plan, of one search
+THREE_DIGITS = Context(prec=3, rounding=ROUND_CEILING)
 
 
 class MechanismOptions(TypedDict, total=False):
@@ -73,9 +71,7 @@ class PlanRequest:
 
     def with_previous(self, previous: Any) -> PlanRequest:
         """Return the same request for weights like those of an earlier release."""
-        if not isinstance(previous, Release):
-            found = type(previous).__name__
-            raise OptionError(f"`previous_release` must be a Release, such as load returns, got {found}")
+        check_type(previous, Release, "`previous_release` must be a Release, such as load returns")
         if self.typical is not None:
             raise OptionError("pass `previous_release` or `typical_weight`, not both: each says how large weights are")
         if not previous.topology.is_same(self.topology, bounds=False):
@@ -109,21 +105,21 @@ class PlanRequest:
         terms = replace(self.terms, budget=replace(self.terms.budget, epsilon=epsilon))
         found = self._candidates(terms, self.mechanism)
         if terms.budget.unlimited:
-            return Plan(terms, ranked(found, Trials()))
-        return Plan(terms, ranked(found, self.trials), self.baseline)
+            return Plan(terms, rank_candidates(found, Trials()))
+        return Plan(terms, rank_candidates(found, self.trials), self.baseline)
 
     def error(self, mechanism: str, trials: Trials, epsilon: float) -> float:
         """Return the predicted mean error of one mechanism; infinite where it cannot run."""
         terms = replace(self.terms, budget=replace(self.terms.budget, epsilon=epsilon))
         try:
-            return ranked(self._candidates(terms, mechanism), trials)[0].mean_error
+            return rank_candidates(self._candidates(terms, mechanism), trials)[0].mean_error
         except CannotError:
             return math.inf
 
     def _candidates(self, terms: WeightTerms, mechanism: str) -> list[Candidate]:
         if self.law is not None:
             check_law(self.law, terms.budget)
-        return named_candidates(mechanism, Problem.of(self.topology, terms), self.law, self.options)
+        return list_candidates(mechanism, Problem.of(self.topology, terms), self.law, self.options)
 
 
 @overload
@@ -184,22 +180,23 @@ def plan(
     >>> hushpath.plan(net.topology, epsilon=1.0, unit=1.0, mechanism="input").choice.mechanism
     'input'
     """
+    check_type(topology, Topology, "plan takes a topology, such as net.topology")
     check_option_names(mechanism, mechanism_options, signature(plan).parameters)
     several = isinstance(epsilon, (list, tuple, np.ndarray))
     if target_error is not None and epsilon is not None:
         raise OptionError("`target_error` is solved for epsilon: pass one of the two")
     wanted = None if target_error is None else parse_target(target_error)
-    first: Any = 1.0 if wanted is not None else _listed(epsilon)[0] if several else epsilon
+    first: Any = 1.0 if wanted is not None else _parse_epsilons(epsilon)[0] if several else epsilon
     terms = WeightTerms(Budget(first, delta), WeightUnit.of(unit), max_weight)
-    terms.lattice(_check_topology(topology, "plan"))
+    terms.lattice(topology)
     warn_of_bounds(topology, max_weight)
     typical = _check_typical(typical_weight)
     request = PlanRequest(topology, terms, mechanism, Noise.of(noise).fixed, typical, mechanism_options)
     if previous_release is not None:
         request = request.with_previous(previous_release)
     if several:
-        return Sweep(tuple(request.with_epsilon(one) for one in _listed(epsilon)))
-    made = request.with_epsilon(terms.budget.epsilon) if wanted is None else _solved(request, *wanted)
+        return Sweep(tuple(request.with_epsilon(one) for one in _parse_epsilons(epsilon)))
+    made = request.with_epsilon(terms.budget.epsilon) if wanted is None else _solve_for_target(request, *wanted)
     if not (made.worth_it or ignore_baseline):
         assert made.baseline is not None
         raise CannotError(
@@ -209,58 +206,7 @@ def plan(
     return made
 
 
-def plan_trips(
-    topology: Topology, *, epsilon: float | None = None, delta: float = 1e-6,
-    protects: str | TripUnit | None = None, low: Any = None, high: Any = None,
-    expected_units: float | None = None, edges_per_unit: float | None = None, periods: Any = None,
-    noise: str | Noise = "auto", edge_weighting: str = "inverse-traffic", ignore_baseline: bool = False,
-) -> TripPlan:  # fmt: skip
-    """Forecast the error of a release of trips, before any trip is read.
-
-    Parameters
-    ----------
-    topology
-        The public network with free-flow times as its proxy (``read_topology(..., proxy="free_flow")``).
-    epsilon, delta
-        The privacy budget.
-    protects
-        "person", "person-day" or "trip", or a ``TripUnit``.
-    low, high
-        Public bounds of one pass over an edge: multiples of the free-flow time, or names of public columns.
-    expected_units
-        About how many protected units the release will have: public, NEVER counted in the data.
-    edges_per_unit
-        About how many edges one of them passes, counted per period: public.
-    periods
-        The public periods, as for ``read_trips``.
-    noise
-        "auto", "laplace" or "gaussian", or a ``Noise``.
-    edge_weighting
-        "inverse-traffic" or "even", as for ``release_trips``.
-    ignore_baseline
-        Plan even if public free-flow times alone are predicted to be as good.
-
-    Returns
-    -------
-    TripPlan
-        Mean errors under three kinds of simulated travel times.
-    """
-    budget, unit = Budget(epsilon, delta), TripUnit.of(protects)  # type: ignore[arg-type]
-    terms = make_trip_terms(
-        _check_topology(topology, "plan_trips"), budget, unit, low=low, high=high, periods=Periods.declared(periods),
-        edge_weighting=edge_weighting,
-    )  # fmt: skip
-    strategy = trip_strategy(topology, terms, Noise.of(noise).law)
-    return forecast(strategy, expected_units, edges_per_unit, ignore_baseline=ignore_baseline)
-
-
-def _check_topology(topology: Any, function: str) -> Topology:
-    if not isinstance(topology, Topology):
-        raise OptionError(f"{function} takes a topology, such as net.topology, not {type(topology).__name__}")
-    return topology
-
-
-def _solved(request: PlanRequest, target: float, relative: bool) -> Plan:
+def _solve_for_target(request: PlanRequest, target: float, relative: bool) -> Plan:
     """Return the plan with the smallest epsilon that is predicted to reach a mean error."""
     if relative:
         if request.baseline is None or request.baseline.distance <= 0:
@@ -269,7 +215,7 @@ def _solved(request: PlanRequest, target: float, relative: bool) -> Plan:
     made = request.with_epsilon(1.0)
     for _ in range(MOST_ROUNDS):  # another mechanism may be the best at the epsilon that was found for one
         best, epsilon = made.choice.mechanism, made.terms.budget.epsilon
-        made = request.with_epsilon(smallest_epsilon(_near(request, made), target, epsilon))
+        made = request.with_epsilon(smallest_epsilon(_error_nearby(request, made), target, epsilon))
         if made.choice.mechanism == best and NEAR * target <= made.choice.mean_error <= target:
             break
     else:
@@ -278,7 +224,7 @@ def _solved(request: PlanRequest, target: float, relative: bool) -> Plan:
     return replace(made, target_error=target)
 
 
-def _near(request: PlanRequest, made: Plan) -> Callable[[float], float]:
+def _error_nearby(request: PlanRequest, made: Plan) -> Callable[[float], float]:
     """Return the error of a plan's choice at other epsilons, from one kind of stand-in weights, scaled to all kinds."""
     every, choice = request.trials, made.choice
     if not choice.expected.simulated or choice.mean_error <= 0:
@@ -293,7 +239,66 @@ def _near(request: PlanRequest, made: Plan) -> Callable[[float], float]:
     return error_at
 
 
-def _listed(epsilon: Any) -> list[float]:
+def parse_target(target: Any) -> tuple[float, bool]:
+    """Parse a target error, ``2``, ``"2"`` or ``"5%"``: the number, and whether it is relative to the mean distance."""
+    text = target.strip() if isinstance(target, str) else target
+    relative = isinstance(text, str) and text.endswith("%")
+    try:
+        number = float(text[:-1] if relative else text) if not isinstance(text, bool) else math.nan
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise OptionError(f"`target_error` must be a positive number or a share such as '5%', got {shorten(target)}")
+    return (number / 100, True) if relative else (number, False)
+
+
+def smallest_epsilon(error_at: Callable[[float], float], target: float, first: float = 1.0) -> float:
+    """Return the smallest epsilon, to three digits and rounded up, whose predicted error is at most ``target``.
+
+    ``error_at`` falls with epsilon, roughly like a power of it; so the search interpolates logarithms.  It begins at
+    ``first``.
+    """
+    low, high = SMALLEST, LARGEST
+    worst, best = math.inf, 0.0  # errors at low and high, where known
+    guess, found, aim = first, math.inf, math.sqrt(CLOSE) * target
+    for _ in range(MOST_TRIES):
+        error = error_at(guess)
+        if error <= target:
+            high, best, found = guess, error, guess
+            if error >= CLOSE * target or guess <= SMALLEST:
+                break
+        else:
+            low, worst = guess, error
+            if guess >= LARGEST:
+                raise CannotError(
+                    f"no epsilon up to {LARGEST:g} is predicted to bring the mean error down to {target:.4g}; "
+                    f"at {LARGEST:g} it is {error:.4g}"
+                )
+        if math.isfinite(worst) and best > 0:
+            share = math.log(worst / aim) / math.log(worst / best) if worst > best else 0.5
+            guess = low * (high / low) ** min(max(share, 0.1), 0.9)
+        elif math.isinf(error):
+            guess = math.sqrt(low * high)
+        else:  # as if errors were in proportion to noise
+            guess = min(max(guess * (error / aim) ** 1.2 if error > 0 else SMALLEST, low), high)
+        guess = round_up(guess)
+        if guess >= found:
+            break
+    if not math.isfinite(found):
+        raise CannotError(f"no epsilon was found whose predicted mean error is {target:.4g}")
+    return round_up(found)
+
+
+def round_up(value: float) -> float:
+    """Round up to three digits.
+
+    >>> round_up(0.123401), round_up(2.0), round_up(7.119)
+    (0.124, 2.0, 7.12)
+    """
+    return float(THREE_DIGITS.create_decimal(repr(value)))
+
+
+def _parse_epsilons(epsilon: Any) -> list[float]:
     """Return several epsilons: numbers, each once, the smallest first."""
     try:
         numbers = sorted({float(one) for one in epsilon})

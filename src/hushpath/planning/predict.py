@@ -1,6 +1,10 @@
-"""Predict the error of a strategy with its default decoder and estimator, from public facts only.
+"""The candidates of a plan, and their predicted errors, from public facts only.
 
-There are two ways.  *From noise alone*: decoders predict standard deviation and bias for a sample of pairs
+A candidate is a mechanism that fits, under a noise law that it may use, with its default decoder and estimator.  Errors
+are first predicted from noise alone.  If the size of weights is known, candidates are then simulated on stand-in
+weights, the most promising first, except those far behind the best so far.
+
+*From noise alone*: decoders predict standard deviation and bias for a sample of pairs
 (``Decoder.predict``); the mean absolute error is sqrt(2 / pi) standard deviations, as for normal errors.  *By
 simulation*, if it is known how large weights are: releases of stand-in weights (``surrogates``) are simulated
 (``simulate``) and decoded.  The prediction is the mean over the stand-ins, with their range.  The
@@ -16,8 +20,9 @@ of the whole.  Where sums along lines were measured, parts say nothing, and the 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,17 +31,26 @@ from ..arrays import Float
 from ..decoder.base import MEAN_OF_STD, Bound, Decoder
 from ..decoder.registry import choose_decoder, default_decoder
 from ..decoder.simulate import draw_noise, exact_values, simulate_release
+from ..errors import CannotError, HushpathError, OptionError
 from ..estimator.base import NoisyEdges, WeightEstimator, measures_single_edges
 from ..estimator.registry import quick_estimator
 from ..measurement.samples import distance_rows, sampled_hops
 from ..measurement.strategy import Strategy
-from ..noise import simulation
+from ..mechanism.base import Mechanism, Problem, build_strategy
+from ..mechanism.registry import MECHANISMS, mechanism_named
+from ..noise import Law, simulation, std
+from ..progress import steps
 from .surrogates import MAX_DRAWS, MAX_VISITED, Surrogate
 
 SMALL_NETWORK, FEW_SURROGATES = 3000, 2  # edges; beyond, costly estimators are tried on fewer stand-ins
 WHOLE_EDGES = 15_000
 NOISE_SEED, MAX_SURROGATES = 1000, 8  # one seed of noise for each stand-in and draw
 FEW_DRAWS = 4  # where reading takes longer than a search over edges
+GAMMA = 0.05  # the chance that proved bounds are given away
+FAR_BEHIND = 2.0  # times the best: estimators may halve an error predicted from noise alone
+CLOSE_BEHIND = 1.1  # times the best with the same decoder: costly estimators are tried on no others
+MOST_NUMBERS = 4_000_000  # a strategy that measures more takes too long to try
+FOR_COMPARISON = "for comparison only; name it"
 
 
 @dataclass(frozen=True)
@@ -140,7 +154,10 @@ def _outcome(decoder: Decoder, surrogate: Surrogate) -> Outcome:
 
 
 def _extrapolate(clipped: Outcome, surrogate: Surrogate, noisy: NoisyEdges, estimator: WeightEstimator) -> Outcome:
-    """The errors of an estimator from those of ``clip``, by their ratio on a part of the network."""
+    """Extrapolate the errors of an ``estimator`` from those of ``clip``, by their ratio on a part of the network.
+
+    ``clipped`` are the errors on the whole of a ``surrogate``, ``noisy`` a simulated release of its weights.
+    """
     part, count = surrogate.part, len(surrogate.weights)
     if len(noisy.edges) < count or not part.pairs.any():
         return clipped
@@ -158,7 +175,7 @@ def _extrapolate(clipped: Outcome, surrogate: Surrogate, noisy: NoisyEdges, esti
     return Outcome(mean, clipped.p95 * ratio, float(np.clip(bias, -mean, mean)))
 
 
-def from_noise(strategy: Strategy) -> tuple[Expected, float]:
+def predict_from_noise(strategy: Strategy) -> tuple[Expected, float]:
     """Predict from the noise alone, and return a mean error without the bias of minima over noisy paths as well."""
     if len(strategy.scales) == 0:
         return Expected(0.0, 0.0), 0.0
@@ -221,3 +238,149 @@ class Trials:
 def error_bound(strategy: Strategy, gamma: float) -> Bound:
     """Return the proved bound of the default decoder, for all pairs at once, with probability ``1 - gamma``."""
     return default_decoder(strategy).bound(strategy, gamma)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One mechanism under one law, with its predicted error, or the public reason why it is out."""
+
+    mechanism: str
+    law: Law | None = None
+    expected: Expected = Expected(math.inf, math.inf)  # mean, 95th percentile and bias of the error
+    bound: float = math.inf  # no answer is off by more, with probability ``1 - GAMMA``: proved
+    noise_std: float = math.inf  # standard deviation of the noisiest number
+    numbers: int = 0  # how many are measured
+    strategy: Strategy | None = None
+    reason: str = ""
+    read_as: str = ""  # decoder and, where paths are searched, estimator that a release is read with by default
+    relative: float | None = None  # the mean error as a share of the mean distance, where that can be guessed
+    error_without_bias: float = math.inf  # the mean error if minima over noisy paths did no harm
+
+    @property
+    def mean_error(self) -> float:
+        """Predicted mean of the absolute error."""
+        return self.expected.mean
+
+    @property
+    def p95_error(self) -> float:
+        """What 95 % of the absolute errors are predicted to stay below."""
+        return self.expected.p95
+
+    @property
+    def bias(self) -> float | None:
+        """Predicted mean of the signed error; ``None`` if it was not simulated."""
+        return self.expected.bias
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        names = ("mean_error", "p95_error", "bias", "relative", "bound", "noise_std")
+        figures = {name: getattr(self, name) if self.strategy else None for name in names}
+        law, expected = self.law and str(self.law), self.expected
+        between = [expected.least, expected.most] if expected.simulated else None
+        return {
+            "mechanism": self.mechanism, "noise": law, "decoder": self.read_as or None, **figures,
+            "mean_error_between": between, "numbers": self.numbers, "reason": self.reason,
+        }  # fmt: skip
+
+
+def list_candidates(mechanism: str, problem: Problem, asked: Law | None, options: Mapping[str, Any]) -> list[Candidate]:
+    """Return the candidates of one ``mechanism``, or of all with reasons why some are out; from noise alone.
+
+    ``problem``: the public facts; ``asked``: the noise law, if it is fixed; ``options``: of a named mechanism.
+    """
+    if mechanism != "auto":
+        return _build_candidates(mechanism_named(mechanism), problem, asked, options)
+    return [
+        candidate
+        for name in steps(list(MECHANISMS), "planning")
+        for candidate in _candidates_or_reason(MECHANISMS[name], problem, asked)
+    ]
+
+
+def check_option_names(mechanism: str, options: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Refuse options of mechanisms without a named mechanism, and names close to those of ``known`` parameters."""
+    for name in sorted(options):
+        takers = [one.name for one in MECHANISMS.values() if name in one.options]
+        if not takers and (near := get_close_matches(name, known, 1)):
+            raise OptionError(f"unknown option {name!r}; did you mean {near[0]!r}?")
+        if mechanism == "auto":
+            needs = f"needs a mechanism by name: {', '.join(takers)}" if takers else "is unknown"
+            raise OptionError(f"option {name!r} {needs}")
+
+
+def rank_candidates(candidates: Sequence[Candidate], trials: Trials) -> tuple[Candidate, ...]:
+    """Sort the possible candidates by predicted mean error, then the others; raise if none is possible."""
+    possible = sorted((c for c in candidates if c.strategy is not None), key=lambda c: c.error_without_bias)
+    if not possible:
+        raise CannotError(f"no mechanism fits; {candidates[0].mechanism}: {candidates[0].reason}")
+    if trials.surrogates:
+        possible = _simulate_candidates(possible, trials)
+    # Of equals the simulated first, then the order of the registry: a figure that was tried is better known.
+    possible.sort(key=lambda c: (c.mean_error, not c.expected.simulated))
+    return (*possible, *(c for c in candidates if c.strategy is None))
+
+
+def _simulate_candidates(possible: Sequence[Candidate], trials: Trials) -> list[Candidate]:
+    """Put simulated errors in place of those from noise alone, except where it would be a waste of time."""
+    distance = float(np.mean([scene.true[scene.pairs].mean() for scene in trials.surrogates]))
+    found, best = list(possible), math.inf
+    for i, candidate in enumerate(possible):  # quick estimators in place of slow ones
+        strategy = candidate.strategy
+        assert strategy is not None
+        if strategy.num_values <= MOST_NUMBERS and candidate.error_without_bias <= FAR_BEHIND * best:
+            estimator = quick_estimator(strategy).name if uses_costly_estimator(strategy) else "auto"
+            expected = trials.expected(strategy, estimator)
+            found[i], best = replace(candidate, expected=expected), min(best, expected.mean)
+    # Slow estimators gain more or less than one another, up to several times, so quick ones do not decide.
+    ahead = {c.read_as: min(d.mean_error for d in found if d.read_as == c.read_as) for c in found}
+    for i, candidate in steps(list(enumerate(found)), "trying"):
+        strategy = candidate.strategy
+        assert strategy is not None
+        if candidate.expected.simulated and uses_costly_estimator(strategy):
+            close = candidate.mean_error <= CLOSE_BEHIND * ahead[candidate.read_as]
+            expected = trials.expected(strategy) if close else Expected(candidate.mean_error, candidate.p95_error)
+            found[i] = replace(candidate, expected=expected)
+    share = 1 / distance if distance > 0 else None
+    return [replace(candidate, relative=share and share * candidate.mean_error) for candidate in found]
+
+
+def _build_candidates(
+    mechanism: Mechanism, problem: Problem, asked: Law | None, options: Mapping[str, Any]
+) -> list[Candidate]:
+    """Return a ``mechanism`` with ``options`` for this ``problem``, under the law ``asked`` for or each it may use."""
+    laws = [asked] if asked is not None else mechanism.laws(problem.budget, options)
+    made: list[Candidate] = []
+    refusal: HushpathError | None = None
+    for law in laws:
+        try:
+            made.append(_build_candidate(mechanism, problem, law, options))
+        except (OptionError, CannotError) as error:
+            refusal = refusal or error
+    if refusal is not None and not made:
+        raise refusal
+    return made
+
+
+def _candidates_or_reason(mechanism: Mechanism, problem: Problem, asked: Law | None) -> list[Candidate]:
+    """Return the candidates of one mechanism, or one with the reason why it is out."""
+    if mechanism.comparison:
+        return [Candidate(mechanism.name, reason=FOR_COMPARISON)]
+    if reason := mechanism.unpromising(problem.topology):
+        return [Candidate(mechanism.name, reason=f"not tried by auto {reason}; name it")]
+    try:
+        return _build_candidates(mechanism, problem, asked, {})
+    except (OptionError, CannotError) as error:
+        return [Candidate(mechanism.name, reason=str(error))]
+
+
+def _build_candidate(mechanism: Mechanism, problem: Problem, law: Law, options: Mapping[str, Any]) -> Candidate:
+    """Build and predict the strategy of a ``mechanism`` with ``options`` for a ``problem`` under a ``law``."""
+    strategy = build_strategy(mechanism, problem, law, options)
+    expected, error_without_bias = predict_from_noise(strategy)
+    scales = strategy.scales
+    return Candidate(
+        mechanism=mechanism.name, law=law, expected=expected, bound=error_bound(strategy, GAMMA).total,
+        noise_std=std(law, int(scales.max())) * problem.lattice.granularity if len(scales) else 0.0,
+        numbers=strategy.num_values, strategy=strategy, error_without_bias=error_without_bias,
+        read_as=str(choose_decoder(strategy)),
+    )  # fmt: skip

@@ -5,16 +5,14 @@ Public from end to end: made before the data exist, and fit to be published.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..measurement.strategy import Strategy, WeightTerms
 from ..network.topology import Topology
-from ..published.cautions import of_plan
-from ..published.statement import proxy_words
-from .candidates import FOR_COMPARISON, GAMMA, Candidate
+from ..published.statement import as_json, explain_proxy, list_plan_cautions
+from .predict import FOR_COMPARISON, GAMMA, Candidate
 
 UNKNOWN_SCALE = (
     "Nothing public says how large weights are, so errors are predicted from noise alone: for input, the root of the",
@@ -24,21 +22,11 @@ UNKNOWN_SCALE = (
 
 
 class PublicBaseline(NamedTuple):
-    """Answers from public data alone, tried on the same stand-in weights.
+    """Answers from public data alone, tried on the same stand-in weights."""
 
-    Attributes
-    ----------
-    source
-        What answers would be made of, in words.
-    error
-        Their mean error.
-    distance
-        The mean distance.
-    """
-
-    source: str
-    error: float
-    distance: float
+    source: str  # what answers would be made of, in words
+    error: float  # their mean error
+    distance: float  # the mean distance
 
     def __str__(self) -> str:
         share = f" ({100 * self.error / self.distance:.2g} % of the mean distance)" if self.distance > 0 else ""
@@ -76,7 +64,7 @@ class Plan:
         return self.choice.strategy
 
     def expected_error(self, amount: Callable[[float], str]) -> str:
-        """The predicted mean error of the choice, as text; ``amount`` writes a number with its unit of measure."""
+        """Format the predicted mean error of the choice; ``amount`` writes a number with its unit of measure."""
         return amount(self.choice.mean_error)
 
     @property
@@ -97,16 +85,16 @@ class Plan:
     @property
     def cautions(self) -> tuple[str, ...]:
         """What deserves a second look before anything is measured."""
-        return tuple(of_plan(self.strategy))
+        return tuple(list_plan_cautions(self.strategy))
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         lattice, budget = self.strategy.lattice, self.terms.budget
         return {
             "nodes": self.topology.num_nodes,
             "edges": self.topology.num_edges,
             "directed": self.topology.directed,
-            "epsilon": _plain(budget.epsilon),
+            "epsilon": as_json(budget.epsilon),
             "delta": budget.delta,
             "unit": self.terms.unit.as_dict(),
             "largest_weight": lattice.largest_weight,
@@ -132,7 +120,7 @@ class Plan:
         ]
         if self.target_error is not None:
             lines.append(f"Epsilon is about the smallest with a predicted mean error of {self.target_error:.4g}.")
-        lines += ["", _HEAD, *map(_row, self.candidates), "", f"Choice: {self.why}"]
+        lines += ["", _HEAD, *map(_format_row, self.candidates), "", f"Choice: {self.why}"]
         if self.baseline is None:
             lines += UNKNOWN_SCALE if self.topology.num_edges and not budget.unlimited else ()
         else:
@@ -153,7 +141,7 @@ class Plan:
                 f"No max_weight is declared: weights above {self.strategy.lattice.largest_weight:.4g} are clipped."
             )
         if self.topology.proxy_name:
-            lines.append(proxy_words(self.topology.proxy_name))
+            lines.append(explain_proxy(self.topology.proxy_name))
         lines += [f"Caution: {caution}." for caution in self.cautions]
         return "\n".join(lines)
 
@@ -170,7 +158,7 @@ class Sweep:
         return self.plans[0].baseline
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         shared = ("nodes", "edges", "directed", "delta", "unit", "proxy", "baseline")
         plans = [plan.as_dict() for plan in self.plans]
         rows = [
@@ -191,7 +179,11 @@ class Sweep:
             "No weight was read.",
             "",
             f"{'epsilon':<11}{_HEAD}",
-            *(f"{plan.terms.budget.epsilon:<11g}{_row(plan.choice)}{_verdict(plan)}" for plan in self.plans),
+            *(
+                f"{plan.terms.budget.epsilon:<11g}{_format_row(plan.choice)}"
+                f"{'' if plan.worth_it else '  no better than public facts'}"
+                for plan in self.plans
+            ),
             "",
         ]
         if self.baseline is None:
@@ -206,8 +198,8 @@ _HEAD = (
 )
 
 
-def _row(c: Candidate) -> str:
-    """One candidate as a line of the table."""
+def _format_row(c: Candidate) -> str:
+    """Format a candidate as a line of the table."""
     if c.strategy is None:
         untried = c.reason.startswith(("not tried", FOR_COMPARISON))
         return f"{c.mechanism:<17}{'' if untried else 'not possible: '}{c.reason}"
@@ -220,11 +212,3 @@ def _row(c: Candidate) -> str:
         f"{c.mechanism:<17}{c.law!s:<10}{c.read_as:<22}{mean:>12}{p95:>12}{bias:>11}{relative:>10}"
         f"{c.bound:>12.4g}{c.noise_std:>11.4g}{c.numbers:>10}"
     )
-
-
-def _verdict(plan: Plan) -> str:
-    return "" if plan.worth_it else "  no better than public facts"
-
-
-def _plain(value: float) -> float | str:
-    return "inf" if math.isinf(value) else value

@@ -147,8 +147,11 @@ class Surrogate:
 def make_surrogates(
     topology: Topology, lattice: Lattice, typical: TypicalWeight | None, samples: Sequence[Float] = ()
 ) -> tuple[Surrogate, ...]:
-    """Make stand-ins for the weights of a network."""
-    proxy, n, m = _proxy(topology), topology.num_nodes, topology.num_edges
+    """Make stand-ins for the weights of a network: as large as ``typical`` or a proxy says, or posterior ``samples``.
+
+    They are within the bounds that ``topology`` and ``lattice`` declare.
+    """
+    proxy, n, m = _fill_proxy(topology), topology.num_nodes, topology.num_edges
     if m == 0 or (typical is None and proxy is None):
         return ()
     low, high = lattice.floats(lattice.low), lattice.floats(lattice.high)
@@ -156,7 +159,7 @@ def make_surrogates(
     if typical is not None:
         public = public * (typical.middle / _positive_median(public))
     made = []
-    for seed, weights in enumerate(samples or _kinds(topology, typical, proxy, high)):
+    for seed, weights in enumerate(samples or _draw_kinds(topology, typical, proxy, high)):
         weights, rng = np.clip(weights, low, high), simulation(SOURCES_SEED + seed)
         count = max(2, min(SOURCES, MAX_VISITED // n), MAX_VISITED // (n * MAX_DRAWS))
         sources = rng.choice(n, min(n, count), replace=False)
@@ -186,10 +189,13 @@ def sample_released_weights(measurements: Measurements) -> tuple[Float, ...]:
     return tuple(samples * (noisy.unit * strategy.lattice.granularity))
 
 
-def _kinds(topology: Topology, typical: TypicalWeight | None, proxy: Float | None, high: Float) -> Iterator[Float]:
-    """The kinds of stand-in, one after the other."""
+def _draw_kinds(topology: Topology, typical: TypicalWeight | None, proxy: Float | None, high: Float) -> Iterator[Float]:
+    """Draw one kind of stand-in after the other, around ``proxy`` or edge lengths of ``topology``.
+
+    They are scaled to ``typical`` and kept below ``high``.
+    """
     kinds = PLAIN if proxy is None else AROUND_PROXY
-    size = _lengths(topology) if proxy is None else proxy
+    size = _edge_lengths(topology) if proxy is None else proxy
     diffusion = EdgeDiffusion(topology)
     for seed, kind in enumerate(kinds if topology.num_nodes <= LARGE_NETWORK else kinds[:2]):
         rng = simulation(seed)
@@ -200,18 +206,18 @@ def _kinds(topology: Topology, typical: TypicalWeight | None, proxy: Float | Non
             weights = weights * np.exp(kind.log_shift)
         else:
             weights = typical.scale(weights, stretch=proxy is None)
-        yield _softly_below(weights, high)
+        yield _limit_softly(weights, high)
 
 
-def _proxy(topology: Topology) -> Float | None:
-    """The proxy, at its median where it is unknown; None if it says nothing."""
+def _fill_proxy(topology: Topology) -> Float | None:
+    """Return the proxy, at its median where it is unknown; None if it says nothing."""
     if topology.proxy is None or not np.nanmax(topology.proxy, initial=0.0) > 0:
         return None
     return np.where(np.isnan(topology.proxy), np.nanmedian(topology.proxy), topology.proxy)
 
 
-def _lengths(topology: Topology) -> Float:
-    """Straight-line lengths of edges, none much shorter than the others; 1 without coordinates."""
+def _edge_lengths(topology: Topology) -> Float:
+    """Return straight-line lengths of edges, none much shorter than the others; 1 without coordinates."""
     if topology.coordinates is None:
         return np.ones(topology.num_edges)
     ends = topology.coordinates[topology.tails] - topology.coordinates[topology.heads]
@@ -221,8 +227,8 @@ def _lengths(topology: Topology) -> Float:
     return np.maximum(length, MIN_LENGTH * _positive_median(length))
 
 
-def _softly_below(weights: Float, high: Float) -> Float:
-    """Weights below a declared bound that do not pile up at it, as real weights do not."""
+def _limit_softly(weights: Float, high: Float) -> Float:
+    """Move weights below a declared bound so that they do not pile up at it, as real weights do not."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(high > 0, weights / np.cbrt(1 + (weights / high) ** 3), 0.0)
 
@@ -232,7 +238,7 @@ def _positive_median(values: Float) -> float:
 
 
 def _other_pairs(rows: Float, sources: Int) -> Bool:
-    """Which entries of rows are finite and not the source itself."""
+    """Return which entries of rows are finite and not the source itself."""
     found = np.isfinite(rows)
     found[np.arange(len(sources)), sources] = False
     return found

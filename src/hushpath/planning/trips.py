@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._validate import between
+from .._validate import between, check_type
 from ..arrays import Float
 from ..decoder.simulate import draw_noise, simulate_release
 from ..decoder.trips import totals_of
@@ -23,9 +23,19 @@ from ..estimator.fields import line_graph
 from ..estimator.trips.times import estimate_times
 from ..measurement.private_step import Measurements
 from ..measurement.samples import distances
-from ..measurement.trip_strategy import SHARE, TripStrategy, free_flow_of, public_traffic
+from ..measurement.trip_strategy import (
+    SHARE,
+    TripStrategy,
+    free_flow_of,
+    make_trip_terms,
+    public_traffic,
+    trip_strategy,
+)
 from ..network.topology import Topology
-from ..noise import Law, simulation
+from ..noise import Law, Noise, simulation
+from ..privacy.accounting import Budget
+from ..privacy.units import TripUnit
+from ..trips.periods import Periods
 
 LEVEL = 0.3  # logarithm of a usual time over free flow
 FIELD_SD, OWN_SD = 0.2, 0.2  # of what neighbouring streets share, and of single streets
@@ -39,22 +49,13 @@ MISSING = (
 
 
 class Forecast(NamedTuple):
-    """Mean errors of distances for one kind of stand-in times, in seconds.
-
-    Attributes
-    ----------
-    kind : str
-    distance : float
-        The mean true distance.
-    error, free_flow, scaled : float
-        Mean errors of the release, of free-flow times, and of free-flow times scaled by one released ratio.
-    """
+    """Mean errors of distances for one kind of stand-in times, in seconds."""
 
     kind: str
-    distance: float
-    error: float
-    free_flow: float
-    scaled: float
+    distance: float  # the mean true distance
+    error: float  # of the release
+    free_flow: float  # of free-flow times
+    scaled: float  # of free-flow times scaled by one released ratio
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ class TripPlan:
         return float(np.mean([one.error / one.distance for one in self.forecasts]))
 
     def expected_error(self, amount: Callable[[float], str]) -> str:  # noqa: ARG002 - as of plans for weights
-        """The expected mean error as a share of the mean distance, as text."""
+        """Format the expected mean error as a share of the mean distance."""
         return f"{100 * self.share:.2g}\u00a0%"
 
     @property
@@ -122,10 +123,48 @@ class TripPlan:
         ])  # fmt: skip
 
 
-def forecast(
-    strategy: TripStrategy, expected_units: Any, edges_per_unit: Any, *, ignore_baseline: bool = False
-) -> TripPlan:
-    """Forecast the error of a strategy for a declared amount of trips."""
+def plan_trips(
+    topology: Topology, *, epsilon: float | None = None, delta: float = 1e-6,
+    protects: str | TripUnit | None = None, low: Any = None, high: Any = None,
+    expected_units: float | None = None, edges_per_unit: float | None = None, periods: Any = None,
+    noise: str | Noise = "auto", edge_weighting: str = "inverse-traffic", ignore_baseline: bool = False,
+) -> TripPlan:  # fmt: skip
+    """Forecast the error of a release of trips, before any trip is read.
+
+    Parameters
+    ----------
+    topology
+        The public network with free-flow times as its proxy (``read_topology(..., proxy="free_flow")``).
+    epsilon, delta
+        The privacy budget.
+    protects
+        "person", "person-day" or "trip", or a ``TripUnit``.
+    low, high
+        Public bounds of one pass over an edge: multiples of the free-flow time, or names of public columns.
+    expected_units
+        About how many protected units the release will have: public, NEVER counted in the data.
+    edges_per_unit
+        About how many edges one of them passes, counted per period: public.
+    periods
+        The public periods, as for ``read_trips``.
+    noise
+        "auto", "laplace" or "gaussian", or a ``Noise``.
+    edge_weighting
+        "inverse-traffic" or "even", as for ``release_trips``.
+    ignore_baseline
+        Plan even if public free-flow times alone are predicted to be as good.
+
+    Returns
+    -------
+    TripPlan
+        Mean errors under three kinds of simulated travel times.
+    """
+    check_type(topology, Topology, "plan_trips takes a topology, such as net.topology")
+    budget, unit = Budget(epsilon, delta), TripUnit.of(protects)  # type: ignore[arg-type]
+    terms = make_trip_terms(
+        topology, budget, unit, low=low, high=high, periods=Periods.declared(periods), edge_weighting=edge_weighting
+    )  # fmt: skip
+    strategy = trip_strategy(topology, terms, Noise.of(noise).law)
     if expected_units is None or edges_per_unit is None:
         raise OptionError(MISSING)
     units = between(expected_units, "expected_units", 1, 1e12)
@@ -140,7 +179,7 @@ def forecast(
 
 
 def _simulate_kinds(strategy: TripStrategy, units: float, cells: float) -> list[Forecast]:
-    """The errors of simulated releases, one for each kind of stand-in times."""
+    """Return the errors of simulated releases, one for each kind of stand-in times."""
     topology, terms = strategy.topology, strategy.terms
     if topology.num_edges == 0:
         raise CannotError("the network has no edges")
@@ -168,7 +207,7 @@ def _simulate_kinds(strategy: TripStrategy, units: float, cells: float) -> list[
 
 
 def _expected_passes(topology: Topology, total: float) -> Float:
-    """How often each edge is passed in one period: as fastest routes use it, and a little everywhere."""
+    """Return how often each edge is passed in one period: as fastest routes use it, and a little everywhere."""
     share = public_traffic(topology) + MIN_TRAFFIC
     return np.asarray(total * share / share.sum(), np.float64)
 
@@ -176,7 +215,10 @@ def _expected_passes(topology: Topology, total: float) -> Float:
 def _simulate(
     strategy: TripStrategy, true: Float, touched: Float, cells: float, rng: np.random.Generator
 ) -> Measurements:
-    """Simulate a release of such trips."""
+    """Simulate a release: units touch ``cells`` each, edges are ``touched`` so often, and ``true`` are their times.
+
+    Noise and passes are drawn from ``rng``.
+    """
     terms = strategy.terms
     edge_weights = terms.edge_weights.astype(np.float64)
     if terms.unit.max_edges is not None:

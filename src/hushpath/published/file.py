@@ -45,7 +45,10 @@ Tensors = dict[str, NDArray[Any]]
 
 
 def write_release(path: Path | str, measurements: Measurements, statement: Statement, saved: SavedEstimate) -> str:
-    """Write atomically and return the fingerprint: the path holds the complete file or is untouched."""
+    """Write a release to ``path`` atomically (the whole file, or nothing) and return its fingerprint.
+
+    It consists of ``measurements``, their ``statement`` and the ``saved`` estimate.
+    """
     header, tensors = _pack(measurements, statement, saved)
     return container.write(path, FORMAT, VERSION, header, tensors)
 
@@ -116,6 +119,11 @@ def _pack(measurements: Measurements, statement: Statement, saved: SavedEstimate
     return header, tensors
 
 
+ARRAY_TYPES: dict[str, type] = {
+    "topology.labels": np.int64, "topology.labels.text": np.uint8, "topology.labels.ends": np.int64,
+    "topology.tails": np.int64, "topology.heads": np.int64, "topology.lower": np.float64, "topology.upper": np.float64,
+    "topology.coordinates": np.float64, "topology.proxy": np.float64, "strategy.scales": np.int64, "values": np.int64,
+}  # fmt: skip
 HEADER_TYPES: dict[str, type] = {
     "statement": dict, "directed": bool, "dropped_loops": int, "proxy": str, "mechanism": str, "law": str,
     "blocks": list, "options": dict, "details": dict, "kind": str, "terms": dict, "sampler": str, "estimator": str,
@@ -126,9 +134,9 @@ HEADER_TYPES: dict[str, type] = {
 def _unpack(header: Mapping[str, Any], tensors: Tensors) -> tuple[Measurements, Statement, SavedEstimate]:
     """Prove and return everything a file holds."""
     _check_header(header)
-    topology = _topology(header, tensors)
-    strategy = _strategy(header, tensors, topology)
-    values = _row(tensors, "values", np.int64)
+    topology = _read_topology(header, tensors)
+    strategy = _read_strategy(header, tensors, topology)
+    values = _get_array(tensors, "values")
     if values.shape != (strategy.num_values,):
         raise FileFormatError(f"it holds {values.size} numbers, but its strategy measures {strategy.num_values}")
     private = header["sampler"] in SECRET_SAMPLERS and not strategy.budget.unlimited
@@ -137,15 +145,15 @@ def _unpack(header: Mapping[str, Any], tensors: Tensors) -> tuple[Measurements, 
     quantity = Quantity.from_dict(header["quantity"])
     _check_specification(header["specification"], strategy)
     proved = replace(
-        Statement.of(measurements), version=_word(claimed.get("version")), quantity=quantity,
+        Statement.of(measurements), version=_check_word(claimed.get("version")), quantity=quantity,
         specification=header["specification"],
     )  # fmt: skip
     if not _alike(proved.certified, claimed):
         raise FileFormatError("its statement promises something else than its strategy proves")
-    return measurements, proved, _saved_estimate(header["estimator"], tensors.get("estimate.weights"), strategy)
+    return measurements, proved, _read_estimate(header["estimator"], tensors.get("estimate.weights"), strategy)
 
 
-def _saved_estimate(name: str, weights: NDArray[Any] | None, strategy: Strategy) -> SavedEstimate:
+def _read_estimate(name: str, weights: NDArray[Any] | None, strategy: Strategy) -> SavedEstimate:
     """Check the saved estimate.  Weights in an untrusted file may be wrong, but not out of bounds."""
     if name and name not in ESTIMATORS:
         raise FileFormatError(f"unknown estimator {name[:40]!r}; a newer version may know it")
@@ -172,36 +180,36 @@ def _check_header(header: Mapping[str, Any]) -> None:
         raise FileFormatError("`dropped_loops` must be a number from 0 to 2**62")
     for name in ("options", "details"):
         for key, value in header[name].items():
-            _word(key)
+            _check_word(key)
             for item in value if isinstance(value, list) else [value]:
                 if isinstance(item, str):
-                    _word(item)
+                    _check_word(item)
                 elif not isinstance(item, (bool, int, float, type(None))):
                     raise FileFormatError(f"field {name!r} of its header must hold plain values")
 
 
-def _word(text: Any) -> str:
+def _check_word(text: Any) -> str:
     """Return a short printable text: it may be printed on a terminal."""
     if not isinstance(text, str) or len(text) > MAX_LABEL_LENGTH or not text.isprintable():
         raise FileFormatError("a text in its header must be short and printable")
     return text
 
 
-def _row(tensors: Tensors, name: str, dtype: Any, columns: int | None = None) -> NDArray[Any]:
+def _get_array(tensors: Tensors, name: str) -> NDArray[Any]:
     """Return one array of the file; check its type and shape."""
     array = tensors.get(name)
     if array is None:
         raise FileFormatError(f"it lacks the array {name!r}")
-    if array.dtype != dtype or array.shape[1:] != (() if columns is None else (columns,)):
+    if array.dtype != ARRAY_TYPES[name] or array.shape[1:] != ((2,) if name == "topology.coordinates" else ()):
         raise FileFormatError(f"array {name!r} has the wrong type or shape")
     return array
 
 
-def _labels(tensors: Tensors) -> list[Any]:
+def _read_labels(tensors: Tensors) -> list[Any]:
     if "topology.labels" in tensors:
-        numbers: list[Any] = _row(tensors, "topology.labels", np.int64).tolist()
+        numbers: list[Any] = _get_array(tensors, "topology.labels").tolist()
         return numbers
-    text, ends = _row(tensors, "topology.labels.text", np.uint8), _row(tensors, "topology.labels.ends", np.int64)
+    text, ends = _get_array(tensors, "topology.labels.text"), _get_array(tensors, "topology.labels.ends")
     starts = np.concatenate([[0], ends[:-1]])
     # Each byte belongs to one label: overlapping labels would make megabytes into gigabytes.
     if not len(ends) or ends[-1] != len(text) or (ends <= starts).any() or (starts < 0).any():
@@ -218,24 +226,24 @@ def _labels(tensors: Tensors) -> list[Any]:
         raise FileFormatError("a label is not UTF-8 text") from None
 
 
-def _topology(header: Mapping[str, Any], tensors: Tensors) -> Topology:
-    given = _row(tensors, "topology.tails", np.int64), _row(tensors, "topology.heads", np.int64)
-    labels = _labels(tensors)
-    coordinates = _row(tensors, "topology.coordinates", np.float64, 2) if "topology.coordinates" in tensors else None
-    proxy = _row(tensors, "topology.proxy", np.float64) if header["proxy"] else None
+def _read_topology(header: Mapping[str, Any], tensors: Tensors) -> Topology:
+    given = _get_array(tensors, "topology.tails"), _get_array(tensors, "topology.heads")
+    labels = _read_labels(tensors)
+    coordinates = _get_array(tensors, "topology.coordinates") if "topology.coordinates" in tensors else None
+    proxy = _get_array(tensors, "topology.proxy") if header["proxy"] else None
     return Topology.restore(
         labels, *given, directed=header["directed"], dropped_loops=header["dropped_loops"], coordinates=coordinates,
         proxy=proxy, proxy_name=header["proxy"],
-        lower=_row(tensors, "topology.lower", np.float64), upper=_row(tensors, "topology.upper", np.float64),
+        lower=_get_array(tensors, "topology.lower"), upper=_get_array(tensors, "topology.upper"),
     )  # fmt: skip
 
 
-def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -> Strategy:
+def _read_strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -> Strategy:
     """Return the strategy of either kind of release, proved against its topology."""
     kinds = {"weights": _weight_strategy, "trips": _trip_strategy}
     if header["kind"] not in kinds:
         raise FileFormatError(f"it is a release of {header['kind'][:40]!r}, which is unknown to this version")
-    budget = _budget(header["statement"])
+    budget = _read_budget(header["statement"])
     strategy = kinds[header["kind"]](header, tensors, topology, budget)
     _check_arrays(header, tensors, strategy)
     if strategy.scales.shape != strategy.group_sizes.shape:  # their range is checked by the certificate
@@ -244,24 +252,25 @@ def _strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -
     return strategy
 
 
-def _budget(claimed: Mapping[str, Any]) -> Budget:
+def _read_budget(claimed: Mapping[str, Any]) -> Budget:
     epsilon = claimed.get("budget_epsilon")
     return Budget(math.inf if epsilon == "inf" else epsilon, claimed.get("budget_delta"))  # type: ignore[arg-type]
 
 
 def _weight_strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology, budget: Budget) -> Strategy:
+    """Return the strategy that ``header`` and ``tensors`` describe, proved for this ``topology`` and ``budget``."""
     mechanism, law = MECHANISMS.get(header["mechanism"]), Law(header["law"])
     if mechanism is None:
         raise FileFormatError(f"it was made by {header['mechanism'][:40]!r}, which is unknown to this version")
     terms = WeightTerms.from_file(header["terms"], tensors, topology, budget)
     problem = Problem.of(topology, terms, law)
     check_fits(mechanism, problem)
-    blocks = _blocks(header, tensors, topology)
+    blocks = _read_blocks(header, tensors, topology)
     if tuple(header["blocks"]) != tuple(block.kind for block in mechanism.measures):
         raise FileFormatError(f"its blocks are not those that {mechanism.name!r} measures")
     strategy = Strategy(
         mechanism=mechanism.name, topology=topology, terms=terms, lattice=problem.lattice, law=law, blocks=blocks,
-        scales=frozen(_row(tensors, "strategy.scales", np.int64), np.int64), options=header["options"],
+        scales=frozen(_get_array(tensors, "strategy.scales"), np.int64), options=header["options"],
         details=header["details"],
     )  # fmt: skip
     if reason := mechanism.misfit(strategy):
@@ -270,6 +279,7 @@ def _weight_strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topo
 
 
 def _trip_strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topology, budget: Budget) -> TripStrategy:
+    """Return the strategy that ``header`` and ``tensors`` describe, proved for this ``topology`` and ``budget``."""
     if header["mechanism"] != TRIPS or header["options"] or header["details"]:
         raise FileFormatError("a release of trips must not name a mechanism for weights")
     terms, law = TripTerms.from_file(header["terms"], tensors, topology, budget), Law(header["law"])
@@ -277,17 +287,17 @@ def _trip_strategy(header: Mapping[str, Any], tensors: Tensors, topology: Topolo
     check_law(law, budget)
     if law is Law.GAUSSIAN and terms.unit.max_edges is not None:
         raise FileFormatError("`max_edges` applies to Laplace noise only")
-    blocks = _blocks(header, tensors, topology)
+    blocks = _read_blocks(header, tensors, topology)
     expected = TripBlock(topology, len(terms.periods)).group_sizes
     if header["blocks"] != [TripBlock.kind] or not np.array_equal(blocks[0].group_sizes, expected):
         raise FileFormatError("its measured periods do not match its period names")
     return TripStrategy(
         mechanism=TRIPS, topology=topology, terms=terms, lattice=terms.lattice(topology), law=law, blocks=blocks,
-        scales=frozen(_row(tensors, "strategy.scales", np.int64), np.int64),
+        scales=frozen(_get_array(tensors, "strategy.scales"), np.int64),
     )  # fmt: skip
 
 
-def _blocks(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -> tuple[Block, ...]:
+def _read_blocks(header: Mapping[str, Any], tensors: Tensors, topology: Topology) -> tuple[Block, ...]:
     """Return the blocks, each proved against the topology."""
     blocks = []
     for i, kind in enumerate(header["blocks"]):

@@ -25,7 +25,7 @@ numbers; every place that shows a promise shows this one.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 from ..noise import Law
 from ..privacy.accounting import zcdp_epsilon
 from ..privacy.units import Unit
-from .quantity import Quantity
+from .quantity import Quantity, format_table
 
 # Up to this epsilon a belief of 50 % becomes at most: 52.5 %, 73.2 %, 95.3 %, 99.996 %.
 LEVELS = ((0.1, "very strong"), (1.0, "strong"), (3.0, "moderate"), (10.0, "weak"), (math.inf, "practically none"))
@@ -60,24 +60,10 @@ class Risk:
         """The level in words."""
         return LEVELS[self.level][1]
 
-    @property
-    def factor(self) -> str:
-        """By how much the odds can change, rounded up."""
-        return odds_factor(self.epsilon)
-
     def row(self) -> tuple[str, ...]:
-        """The cells below ``Promise.columns``."""
+        """Return the cells below ``Promise.columns``."""
         after = (" to ".join(belief_after(percent, self.epsilon)).replace(" % to", " to") for percent in BELIEFS)
-        return self.question, up(self.epsilon), *after, self.protection
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values; beliefs are texts, so that no digit is lost."""
-        ends = {percent: belief_after(percent, self.epsilon) for percent in BELIEFS}
-        return {
-            "question": self.question, "units": self.units, "epsilon": self.epsilon, "delta": self.delta,
-            "odds_factor": self.factor, "protection": self.protection,
-            "beliefs": [{"before": f"{p} %", "lowest": low, "highest": high} for p, (low, high) in ends.items()],
-        }  # fmt: skip
+        return self.question, format_up(self.epsilon), *after, self.protection
 
 
 class Promise(NamedTuple):
@@ -110,12 +96,13 @@ class Promise(NamedTuple):
         return [*marking, *self.facts.values(), self.verdict, *cells, *self.paragraphs]
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """Return the same as plain values."""
         table = {"columns": list(self.columns), "rows": [list(risk.row()) for risk in self.risks]}
+        risks = [{**asdict(risk), "protection": risk.protection} for risk in self.risks]
         return {
             **({"marking": self.marking} if self.marking else {}),
             "facts": dict(self.facts), "verdict": self.verdict, "void": self.is_void,
-            "risks": [risk.as_dict() for risk in self.risks], "table": table, "paragraphs": list(self.paragraphs),
+            "risks": risks, "table": table, "paragraphs": list(self.paragraphs),
         }  # fmt: skip
 
     def __str__(self) -> str:
@@ -123,23 +110,27 @@ class Promise(NamedTuple):
         lines += [f"{name}: {text}." for name, text in self.facts.items()]
         lines.append(self.verdict)
         if self.risks:
-            rows = [self.columns, *(risk.row() for risk in self.risks)]
-            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-            padded = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-            lines += [f"  {line}".rstrip() for line in padded]
+            rows = format_table([self.columns, *(risk.row() for risk in self.risks)])
+            lines += [f"  {line}" for line in rows]
         return "\n".join([*lines, *self.paragraphs])
 
 
 def make_promise(
     *, marking: str, epsilon: float, delta: float, law: str, spent: float, unit: Unit, quantity: Quantity
 ) -> Promise:
-    """Make the promise of a release from its certificate and from what its publisher declared."""
-    population = unit.population
+    """Make the promise of a release.
+
+    ``marking``, ``epsilon``, ``delta``, ``law`` and ``spent`` are those of its statement; ``unit`` and ``quantity`` are
+    what its publisher declared.
+    """
+    population, days = unit.population, unit.covered_days if unit.days is not None else ""
+    publisher = f"{quantity.publisher}, as the file says; only a signature proves it"
+    units = "not declared" if population is None else f"about {population:,} {unit.population_noun}, as declared"
     facts = {
         "Protected": "nobody" if marking else unit.description,
-        "Days covered": _days(unit, quantity),
-        "Published by": _publisher(quantity),
-        "Number of protected units": _population(unit),
+        "Days covered": days or quantity.date or unit.covered_days or "not declared",
+        "Published by": publisher if quantity.publisher else "not declared",
+        "Number of protected units": units,
     }
     if marking:
         return Promise(marking, facts, "This release protects nobody.", (), ())
@@ -147,22 +138,27 @@ def make_promise(
 
     def risk(question: str, units: int, versions: bool) -> Risk:
         needed = epsilon if units == 1 else group_epsilon(units, law, spent, delta, versions=versions)
-        return Risk(question, units, needed, delta, max(level_of(needed), floor))
+        return Risk(question, units, needed, delta, max(find_level(needed), floor))
 
     risks = tuple(risk(*question) for question in unit.questions())
     one, several = risks[0], risks[-1] if unit.several else None
-    because = ", because of delta" if floor > level_of(epsilon) else ""
-    stated = f"epsilon = {up(epsilon)}, delta = {up(delta, 3)}"
+    because = ", because of delta" if floor > find_level(epsilon) else ""
+    stated = f"epsilon = {format_up(epsilon)}, delta = {format_up(delta, 3)}"
     verdict = f"Protection of {unit.noun}: {one.protection}{because} ({stated})"
     verdict += f"; of {unit.several_noun}: {several.protection}." if several else "."
     low, high = belief_after(50, epsilon)
     beliefs = (
         "Suppose an observer knows everything else, and is undecided about the first question: a belief of 50 %. "
         f"After everything published here that belief lies between {low} and {high}: its odds have changed by a "
-        f"factor of at most {one.factor}."
+        f"factor of at most {odds_factor(epsilon)}."
     )
-    paragraphs = [beliefs, _several(unit, several) if several else "", delta_words(delta, population), LIMITS]
-    return Promise(marking, facts, verdict, risks, tuple(text for text in paragraphs if text))
+    paragraphs = [beliefs, explain_delta(delta, population), LIMITS]
+    if several:
+        paragraphs.insert(1, (
+            f"{unit.several_reason} epsilon is {format_up(several.epsilon)}, the protection {several.protection}, "
+            f"and a belief of 50 % may become {belief_after(50, several.epsilon)[1]}."
+        ))  # fmt: skip
+    return Promise(marking, facts, verdict, risks, tuple(paragraphs))
 
 
 DEVICE = "a device that reveals the truth about a protected unit with probability delta"
@@ -173,51 +169,55 @@ LIMITS = (
 )
 
 
-def delta_words(delta: float, population: int | None) -> str:
-    """What delta is, in the one way it is explained."""
+def explain_delta(delta: float, population: int | None) -> str:
+    """Explain delta."""
     if not delta:
         return "Delta is 0: the table holds without exception."
     text = (
-        f"Delta = {up(delta, 3)} comes on top: an observer learns no more than from {DEVICE}, and otherwise keeps to "
-        "the table."
+        f"Delta = {format_up(delta, 3)} comes on top: an observer learns no more than from {DEVICE}, and otherwise "
+        "keeps to the table."
     )
     if delta >= VOID_DELTA:
         text += " That is practically no protection."
     if population is None:
         return f"{text} Delta should be far below 1 / the number of protected units, which was not declared."
-    text += f" Of the {population:,} declared units such a device reveals {_revealed(delta, population)} on average"
+    revealed = format_up(_revealed(delta, population), 2)
+    text += f" Of the {population:,} declared units such a device reveals {revealed} on average"
     return f"{text}: delta should be far below 1 / {population:,}." if _too_large(delta, population) else f"{text}."
 
 
-def promise_cautions(epsilon: float, delta: float, population: int | None) -> list[str]:
-    """What makes a promise weak or empty, one line each."""
+def find_weaknesses(epsilon: float, delta: float, population: int | None) -> list[str]:
+    """Return what makes a promise weak or empty, one line each."""
     found = []
-    if level_of(epsilon) == NONE:
+    if find_level(epsilon) == NONE:
         found.append(
-            f"epsilon = {up(epsilon)} is practically no protection: an observer's belief of 50 % about a protected "
-            f"unit may become {belief_after(50, epsilon)[1]}, its odds {odds_factor(epsilon)} times as large"
+            f"epsilon = {format_up(epsilon)} is practically no protection: an observer's belief of 50 % about a "
+            f"protected unit may become {belief_after(50, epsilon)[1]}, its odds {odds_factor(epsilon)} times as large"
         )
     if level := _level_of_delta(delta, population):
         kind = "practically no protection" if level == NONE else "too large"
-        most = "the number of protected units (declare it as population)" if population is None else f"{population:,}"
-        revealed = "" if population is None else f": {_revealed(delta, population)} of {population:,} units on average"
+        most, revealed = "the number of protected units (declare it as population)", ""
+        if population is not None:
+            most = f"{population:,}"
+            revealed = f": {format_up(_revealed(delta, population), 2)} of {most} units on average"
         found.append(
-            f"delta = {up(delta, 3)} is {kind}: it allows {DEVICE}{revealed}; use a delta far below 1 / {most}"
+            f"delta = {format_up(delta, 3)} is {kind}: it allows {DEVICE}{revealed}; use a delta far below 1 / {most}"
         )
     return found
 
 
 def group_epsilon(units: int, law: str, spent: float, delta: float, *, versions: bool = False) -> float:
-    """Return the epsilon of so many protected units together, at the same delta, rounded up.
+    """Return the epsilon of so many protected ``units`` together, at the same ``delta``, rounded up.
 
-    ``versions`` are two of one unit of trips: what either adds is not negative.
+    One of them costs ``spent`` under this ``law``.  ``versions`` are two of one unit of trips: what either adds is not
+    negative.
     """
     if law == Law.LAPLACE:
         return _rounded_up(units * Fraction(spent))
     return zcdp_epsilon(_rounded_up((2 if versions else units * units) * Fraction(spent)), delta)
 
 
-def level_of(epsilon: float) -> int:
+def find_level(epsilon: float) -> int:
     """Return the place of an epsilon in ``LEVELS``."""
     return next(place for place, (most, _) in enumerate(LEVELS) if epsilon <= most)
 
@@ -248,14 +248,14 @@ def odds_factor(epsilon: float) -> str:
         return "more than 1e304"
     with localcontext(_DIGITS):
         factor = Decimal(epsilon).exp()
-        return up(factor, 3 if factor < 1000 else 2)
+        return format_up(factor, 3 if factor < 1000 else 2)
 
 
-def up(value: float | Decimal, digits: int = 4) -> str:
+def format_up(value: float | Decimal, digits: int = 4) -> str:
     """Format a number that is not negative, rounded up to so many significant digits.
 
-    >>> up(0.9999999), up(2.00001), up(1e-6, 3), up(0.0), up(123456.0), up(1e7)
-    ('1', '2.001', '1e-6', '0', '123,500', '1e7')
+    >>> [format_up(number) for number in (0.9999999, 2.00001, 1e-6, 0.0, 123456.0, 1e7)]
+    ['1', '2.001', '1e-6', '0', '123,500', '1e7']
     """
     if value == 0 or value == math.inf:
         return "0" if value == 0 else "infinite"
@@ -269,7 +269,7 @@ def up(value: float | Decimal, digits: int = 4) -> str:
 
 
 def _percent(value: Decimal, rest: Decimal | None = None) -> str:
-    """A percentage rounded down; up if ``rest``, what lacks to 100, is given.  Small ends keep their first digit."""
+    """Format a percentage, rounded down, or up if ``rest`` (what lacks to 100) is given; small ends keep one digit."""
     small = value if rest is None else min(value, rest)
     if small < _SMALLEST:
         return "0" if rest is None or value < 50 else "100"
@@ -287,10 +287,10 @@ def _rounded_up(exact: Fraction) -> float:
     return near if near >= exact else math.nextafter(near, math.inf)
 
 
-def _revealed(delta: float, population: int) -> str:
-    """How many units the device of delta reveals on average."""
+def _revealed(delta: float, population: int) -> Decimal:
+    """Return how many units the device of delta reveals on average."""
     with localcontext(_DIGITS):
-        return up(Decimal(str(delta)) * population, 2)
+        return Decimal(str(delta)) * population
 
 
 def _level_of_delta(delta: float, population: int | None) -> int:
@@ -301,33 +301,5 @@ def _level_of_delta(delta: float, population: int | None) -> int:
 
 
 def _too_large(delta: float, population: int | None) -> bool:
-    """Whether a whole unit may be revealed; without a declared number, above ``LARGE_DELTA``."""
-    if population is None:
-        return delta > LARGE_DELTA
-    with localcontext(_DIGITS):
-        return Decimal(str(delta)) * population >= 1
-
-
-def _several(unit: Unit, risk: Risk) -> str:
-    """What a person gets who is more than one unit."""
-    high = belief_after(50, risk.epsilon)[1]
-    return (
-        f"{unit.several_reason} epsilon is {up(risk.epsilon)}, the protection {risk.protection}, "
-        f"and a belief of 50 % may become {high}."
-    )
-
-
-def _days(unit: Unit, quantity: Quantity) -> str:
-    declared = unit.covered_days if unit.days is not None else ""
-    return declared or quantity.date or unit.covered_days or "not declared"
-
-
-def _publisher(quantity: Quantity) -> str:
-    if not quantity.publisher:
-        return "not declared"
-    return f"{quantity.publisher}, as the file says; only a signature proves it"
-
-
-def _population(unit: Unit) -> str:
-    count = unit.population
-    return "not declared" if count is None else f"about {count:,} {unit.population_noun}, as declared"
+    """Return whether a whole unit may be revealed; without a declared number, above ``LARGE_DELTA``."""
+    return delta > LARGE_DELTA if population is None else _revealed(delta, population) >= 1

@@ -6,7 +6,7 @@ None of it is computed from data or part of the promise.  People see only the di
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
@@ -139,3 +139,9 @@ def format_value(value: float, low: float | None = None, high: float | None = No
     else:
         last = math.floor(math.log10(abs(value))) + 1 - WITHOUT_INTERVAL
     return f"{round(value, -last):.{max(0, -last)}f}"
+
+
+def format_table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a line for each row, with columns below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

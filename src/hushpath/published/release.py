@@ -7,7 +7,7 @@ separator shortcuts can have an index (the guide to the index) beside their file
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from .._validate import check_confidence
 from ..arrays import Float, Int
 from ..decoder.base import Decoder
 from ..decoder.registry import DecoderChoice, choose_decoder, make_decoder
-from ..errors import CannotError, FileFormatError, OptionError, warn
+from ..errors import CannotError, FileFormatError, InputError, OptionError, warn
 from ..estimator.base import NOTHING_SAVED, SavedEstimate
 from ..extras import library
 from ..index import Index
@@ -31,9 +32,8 @@ from ..measurement.private_step import Measurements
 from ..network.labels import Label
 from ..network.topology import Topology
 from ..progress import steps
-from .edges import ReleasedEdges
+from .edges import make_frame, make_graph
 from .file import fingerprint, read_release, write_release
-from .queries import check_confidence, nodes_asked, pairs_asked
 from .statement import NOT_PRIVATE, Statement
 
 if TYPE_CHECKING:
@@ -61,7 +61,12 @@ class Route(NamedTuple):
 
 
 class Release:
-    """What may be published: ask it for any distance, as often as you like."""
+    """What may be published: ask it for any distance, as often as you like.
+
+    ``load``, ``hushpath.release`` and ``hushpath.release_trips`` make one.  It holds noisy ``measurements`` with their
+    ``statement`` and the ``saved`` estimate, and is decoded by this ``decoder`` and ``estimator``; ``fingerprint`` is
+    that of the file it was read from, whose digest was checked.
+    """
 
     def __init__(
         self, measurements: Measurements, statement: Statement | None = None, saved: SavedEstimate = NOTHING_SAVED,
@@ -69,11 +74,11 @@ class Release:
     ) -> None:  # fmt: skip
         self.measurements, self._given = measurements, saved
         self.period: str | None = None  # the one that queries are about, if there are several
-        self._file: Path | None = None
+        self.file: Path | None = None  # that it was loaded from, if its index was looked for there too
         self._at: dict[str, Release] = {}
         self._asked = decoder, estimator
         self.statement = replace(statement or Statement.of(measurements), read_as=str(self.decoder_choice))
-        if fingerprint is not None:  # of the file it was read from, whose digest was checked
+        if fingerprint is not None:
             self.fingerprint = fingerprint
 
     @property
@@ -105,15 +110,10 @@ class Release:
         if period not in self._at:
             other = copy(self)
             other.period, other.decoder = period, self.decoder.at(number)
-            if self._file is not None:
-                other._map_index(index_path(self._file, number))
+            if self.file is not None:
+                other._map_index(index_path(self.file, number))
             self._at[period] = other
         return self._at[period]
-
-    @property
-    def file(self) -> Path | None:
-        """The file it was loaded from, if its index was looked for there too."""
-        return self._file
 
     @property
     def decoder_choice(self) -> DecoderChoice:
@@ -154,7 +154,7 @@ class Release:
 
         With ``positions`` the pairs are positions in ``topology.labels``: an array of integers with two columns.
         """
-        return self.decoder.pairs(*pairs_asked(self.topology, pairs, positions))
+        return self.decoder.pairs(*_resolve_pairs(self.topology, pairs, positions))
 
     def intervals(self, pairs: Any, confidence: float = 0.9, *, positions: bool = False) -> Float:
         """Return a row (low, high) for each pair, as ``interval`` would; pairs as in ``distances``.
@@ -163,55 +163,50 @@ class Release:
         prepares for all later ones, which may take minutes on a large network.
         """
         check_confidence(confidence)
-        return self.decoder.intervals(*pairs_asked(self.topology, pairs, positions), confidence)
+        return self.decoder.intervals(*_resolve_pairs(self.topology, pairs, positions), confidence)
 
     def matrix(
         self, sources: Any = None, targets: Any = None, *, out: Any = None, dtype: Any = np.float64,
         positions: bool = False, interval: bool = False, confidence: float = 0.9,
     ) -> Any:  # fmt: skip
-        """Return distances from each source (row) to each target (column), in the order asked for.
+        """Return distances from ``sources`` (rows) to ``targets`` (columns), in the order asked for.
 
         ``None`` means all nodes in the order of ``topology.labels``.  ``out`` may be a writable array, for example a
         memory map, of ``float64`` or ``float32``; otherwise ``dtype`` chooses.  With ``positions`` nodes are positions
-        in ``topology.labels``.  With ``interval`` the result is a named tuple ``distance, low, high`` of matrices, and
-        ``out`` has three layers.
+        in ``topology.labels``.  With ``interval`` the result is a named tuple ``distance, low, high`` of matrices with
+        this ``confidence``, and ``out`` has three layers.
         """
         if interval:
-            return self._ranges(sources, targets, out, dtype, positions, confidence)
-        rows, columns = nodes_asked(self.topology, sources, positions), nodes_asked(self.topology, targets, positions)
-        shape = len(rows), len(columns)
+            check_confidence(confidence)
+        rows, columns = (_resolve_nodes(self.topology, nodes, positions) for nodes in (sources, targets))
+        shape = (3, len(rows), len(columns)) if interval else (len(rows), len(columns))
         answer = np.empty(shape, dtype) if out is None else out
         if answer.shape != shape:
             raise OptionError(f"`out` must have shape {shape}, got {answer.shape}")
         if answer.dtype not in (np.float64, np.float32):
             raise OptionError(f"distances must be float64 or float32, got {answer.dtype}")
-        index = self.prepared(len(rows))
-        whole = None if targets is None else columns
-        if index is not None and answer.flags.c_contiguous:
-            index.matrix(rows, whole, np.asarray(answer))
+        self._fill(rows, None if targets is None else columns, answer[0] if interval else answer)
+        if not interval:
             return answer
-        straight = targets is None and answer.dtype == np.float64 and answer.flags.c_contiguous
-        for part in steps(self.chunks(len(rows)), "distances"):
-            if straight:
-                self.decoder.rows(rows[part], answer[part])
-            else:
-                answer[part] = self.rows(rows[part])[:, columns]
-        return answer
-
-    def _ranges(self, sources: Any, targets: Any, out: Any, dtype: Any, positions: bool, confidence: float) -> Ranges:
-        check_confidence(confidence)
-        rows, columns = nodes_asked(self.topology, sources, positions), nodes_asked(self.topology, targets, positions)
-        shape = 3, len(rows), len(columns)
-        answer = np.empty(shape, dtype) if out is None else out
-        if answer.shape != shape:
-            raise OptionError(f"`out` must have shape {shape}, got {answer.shape}")
-        self.matrix(rows, None if targets is None else columns, out=answer[0], positions=True)
         for part in steps(self.chunks(len(rows)), "intervals"):
             ends = np.repeat(rows[part], len(columns)), np.tile(columns, len(rows[part]))
             exact = answer[0, part].ravel().astype(np.float64)
             low_high = self.decoder.intervals(*ends, confidence, exact)
             answer[1:, part] = low_high.T.reshape(2, -1, len(columns))
         return Ranges(*answer)
+
+    def _fill(self, rows: Int, columns: Int | None, answer: Any) -> None:
+        """Write distances from ``rows`` to ``columns`` (None: all nodes) into ``answer``."""
+        index = self.decoder.index_for(len(rows))
+        if index is not None and answer.flags.c_contiguous:
+            index.matrix(rows, columns, np.asarray(answer))
+            return
+        straight = columns is None and answer.dtype == np.float64 and answer.flags.c_contiguous
+        for part in steps(self.chunks(len(rows)), "distances"):
+            if straight:
+                self.decoder.rows(rows[part], answer[part])
+            else:
+                answer[part] = self.rows(rows[part])[:, slice(None) if columns is None else columns]
 
     @property
     def index(self) -> Index | None:
@@ -246,10 +241,6 @@ class Release:
         granularity = self.measurements.strategy.lattice.granularity
         self.decoder.index = load_index(path, self._index_of, self.topology.num_nodes, granularity)
 
-    def prepared(self, rows: int) -> Index | None:
-        """Return the index if it exists or if this many rows are worth building it."""
-        return self.decoder.index_for(rows)
-
     def frame(self, sources: Sequence[Label] | None = None, targets: Sequence[Label] | None = None) -> pandas.DataFrame:
         """Return ``matrix`` as a labelled table; NOT PRIVATE is part of the names of both axes."""
         pd = library("pandas", "pandas", "a labelled table")
@@ -266,7 +257,6 @@ class Release:
 
     def interval(self, source: Label, target: Label, confidence: float = 0.9) -> tuple[float, float]:
         """Return an interval meant to hold the true distance with the given probability (see Pitfalls)."""
-        check_confidence(confidence)
         low, high = self.intervals([(source, target)], confidence)[0].tolist()
         return low, high
 
@@ -300,25 +290,20 @@ class Release:
 
         return release_card(self)
 
-    @property
-    def edges(self) -> ReleasedEdges:
-        """The public network together with the released weight of every edge."""
-        return ReleasedEdges(self.topology, self.edge_weights, self.statement, self.period)
-
     def to_networkx(self) -> networkx.Graph[Any]:
         """Return a networkx graph with released weights; ``graph.graph`` holds the statement.
 
         The weight is an edge attribute named after the quantity (``travel_time``), or ``weight``; nodes have ``x`` and
         ``y`` where known.  NOT PRIVATE is part of the attribute's name.
         """
-        return self.edges.to_networkx()
+        return make_graph(self.topology, self.edge_weights, self.statement, self.period)
 
     def to_geopandas(self, crs: str | None = None) -> geopandas.GeoDataFrame:
         """Return a row per edge with its released weight and a line, in degrees where possible.
 
         ``crs`` is the coordinate system, for example ``EPSG:25832`` or ``planar``.  NOT PRIVATE is a first column.
         """
-        return self.edges.to_geopandas(crs)
+        return make_frame(self.topology, self.edge_weights, self.statement, self.period, crs)
 
     def save(
         self, path: str | os.PathLike[str], *, index: bool = False, sign: str | os.PathLike[str] | None = None
@@ -343,7 +328,7 @@ class Release:
 
     def _map_index(self, beside: Path) -> None:
         """Map an index beside the file, or warn why not."""
-        if beside.is_file() and beside != self._file and self.decoder.indexed:
+        if beside.is_file() and beside != self.file and self.decoder.indexed:
             try:
                 self.load_index(beside)
             except FileFormatError as error:
@@ -354,7 +339,7 @@ class Release:
         cls, path: str | os.PathLike[str], *, verify: str | os.PathLike[str] | None = None, index: bool = True,
         decoder: str = "auto", estimator: str = "auto", dataset: str | None = None, date: str | None = None,
     ) -> Release:  # fmt: skip
-        """Read a release file, checking its digest and proving its certificate again.
+        """Read the release file at ``path``, checking its digest and proving its certificate again.
 
         ``index``: map an index beside it (``roads.hushx``) that was made on this machine; others are ignored with a
         warning.  ``verify``: a public Ed25519 key (PEM) that must have signed the file under its name.  ``dataset``,
@@ -373,7 +358,7 @@ class Release:
         if (decoder, estimator) != ("auto", "auto"):
             _ = release.decoder  # raises now what cannot be decoded
         if index:
-            release._file = Path(path)
+            release.file = Path(path)
             if not release.periods:
                 release._map_index(index_path(path))
         return release
@@ -398,3 +383,44 @@ def in_periods(release: Release) -> dict[str, Release]:
 
 
 load = Release.load
+
+
+def _resolve_nodes(topology: Topology, nodes: Any, positions: bool) -> Int:
+    """Return the positions of nodes; ``None`` means all."""
+    if nodes is None or not positions:
+        return topology.indices(nodes)
+    found = _check_positions(topology, nodes)
+    if found.ndim != 1:
+        raise InputError(f"node positions must be one-dimensional, got shape {found.shape}")
+    return found
+
+
+def _resolve_pairs(topology: Topology, pairs: Any, positions: bool) -> tuple[Int, Int]:
+    """Return the positions of both ends of each pair."""
+    values = pairs.to_numpy() if hasattr(pairs, "to_numpy") else pairs
+    if positions:
+        values = _check_positions(topology, values)
+    if isinstance(values, np.ndarray):
+        if values.ndim != 2 or values.shape[1] != 2:
+            raise InputError(f"pairs must have two columns, got shape {values.shape}")
+        if positions:
+            return np.ascontiguousarray(values[:, 0]), np.ascontiguousarray(values[:, 1])
+        left, right = values[:, 0].tolist(), values[:, 1].tolist()
+    else:
+        values = list(values) if isinstance(values, Iterable) else [values]
+        if any(isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2 for pair in values):
+            raise InputError("each pair must hold two labels: (source, target)")
+        left, right = [pair[0] for pair in values], [pair[1] for pair in values]
+    return topology.indices(left), topology.indices(right)
+
+
+def _check_positions(topology: Topology, nodes: Any) -> Int:
+    found = np.asarray(nodes)
+    if found.size == 0:
+        found = found.astype(np.int64)
+    if found.dtype.kind not in "iu":
+        raise InputError(f"node positions must be integers, got {found.dtype}")
+    n = topology.num_nodes
+    if found.size and (int(found.min()) < 0 or int(found.max()) >= n):
+        raise InputError(f"node positions must be from 0 to {n - 1}")
+    return np.ascontiguousarray(found, np.int64)

@@ -1,6 +1,14 @@
-"""The statement of a release: its certificate, how it was made, and the promise that follows (``promise``).
+"""The statement of a release: its certificate, how it was made, the promise that follows (``promise``), and cautions.
 
 It is made once, from the certificate and the sampler, and stored in the file.  NOT PRIVATE always comes first.
+
+Cautions are warnings about a promise or a release, from public facts.  They stop nothing: the owner decides.  They are
+emitted at release time, stand in the statement, and are computed again from the file by each reader.
+
+"Mostly noise": the expected error exceeds half of a typical distance.  Before the release a typical distance follows
+from the declared bounds, with weights half of their bounds; afterwards it is estimated from the released numbers.
+Where a network has many cycles, shortest paths prefer edges whose noise is negative; then noise of twice the mean
+weight is as bad (on the city of the demo answers are wrong by 60 %).
 """
 
 from __future__ import annotations
@@ -12,16 +20,22 @@ from functools import cached_property
 from typing import Any
 
 from .._version import __version__
+from ..decoder.base import number_noise
+from ..decoder.registry import expected_error
+from ..measurement.blocks import EdgeBlock, TripBlock
 from ..measurement.private_step import Measurements
+from ..measurement.samples import few_hops
+from ..measurement.strategy import Strategy
 from ..noise import Law, std
 from ..privacy.accounting import zcdp_epsilon
 from ..privacy.units import Unit
-from .cautions import of_release
-from .promise import Promise, make_promise
+from .promise import Promise, find_weaknesses, make_promise
 from .quantity import UNNAMED, Quantity
 
 NOT_PRIVATE = "NOT PRIVATE"
 OWNER_ONLY = f"{NOT_PRIVATE}: holds private truth, for the data owner only; do not publish"
+MOSTLY = 0.5  # of a typical distance
+MANY_CYCLES = 1.1  # edges per node
 NO_PROMISE = ("proxy", "read_as", "quantity", "specification")
 
 
@@ -100,7 +114,7 @@ class Statement:
     @cached_property
     def cautions(self) -> tuple[str, ...]:
         """Warnings, computed again by every reader."""
-        return () if self.measured is None else of_release(self.measured)
+        return () if self.measured is None else list_release_cautions(self.measured)
 
     @property
     def marking(self) -> str:
@@ -136,7 +150,7 @@ class Statement:
         marking = {"marking": self.marking} if self.marking else {}
         unit = {"kind": self.unit.kind, **self.unit.as_dict()}
         facts = {**asdict(replace(self, measured=None)), "unit": unit, "quantity": self.quantity.as_dict()}
-        return {**marking, **{key: _plain(value) for key, value in facts.items() if key != "measured"}}
+        return {**marking, **{key: as_json(value) for key, value in facts.items() if key != "measured"}}
 
     def __str__(self) -> str:
         return "\n".join([str(self.promise), *self.technical])
@@ -166,13 +180,13 @@ class Statement:
             f"Each {self.unit.clipped_noun} was clipped to its public bounds (at most {self.largest_weight:g}) and "
             f"rounded down to steps of {self.unit.rounding(self.granularity)}; sampler: {self.sampler}.",
             *([f"Decoded by {self.read_as}; another decoder costs no privacy."] if self.read_as else []),
-            *([proxy_words(self.proxy, bounds=not self.unit.measures_edges)] if self.proxy else []),
+            *([explain_proxy(self.proxy, bounds=not self.unit.measures_edges)] if self.proxy else []),
             *(f"Caution: {caution}." for caution in self.cautions),
         ]
         return lines
 
 
-def proxy_words(name: str, *, bounds: bool = False) -> str:
+def explain_proxy(name: str, *, bounds: bool = False) -> str:
     """Say in one line what a proxy is for; with ``bounds``, it also bounds what counts."""
     return (
         f"Decoded with the public column {name}, which the owner declared: "
@@ -180,12 +194,77 @@ def proxy_words(name: str, *, bounds: bool = False) -> str:
     )
 
 
-def _plain(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """Replace infinity and tuples, which JSON lacks."""
     if isinstance(value, float) and math.isinf(value):
         return "inf"
     if isinstance(value, (tuple, list)):
-        return [_plain(item) for item in value]
+        return [as_json(item) for item in value]
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: as_json(item) for key, item in value.items()}
     return value
+
+
+def list_promise_cautions(strategy: Strategy) -> list[str]:
+    """Return cautions about the promise."""
+    if strategy.budget.unlimited:
+        return []  # NOT PRIVATE, and marked so everywhere
+    certificate = strategy.certificate
+    return find_weaknesses(certificate.epsilon, certificate.delta, strategy.terms.unit.population)
+
+
+def list_plan_cautions(strategy: Strategy) -> list[str]:
+    """Return the cautions that can be known before any weight is read."""
+    found, lattice = list_promise_cautions(strategy), strategy.lattice
+    declared = strategy.terms.bound_every_weight(strategy.topology)
+    if not declared or strategy.budget.unlimited or strategy.topology.num_edges == 0:
+        return found
+    typical = float(lattice.high.mean()) / 2 * lattice.granularity * few_hops(strategy.topology).mean
+    error = expected_error(strategy)
+    if error > MOSTLY * typical:
+        found.append(
+            f"expect mostly noise: a mean error of about {error:.3g}, where a typical distance is about "
+            f"{typical:.3g} if weights are half of their bounds on average"
+        )
+    return found
+
+
+def list_release_cautions(measurements: Measurements) -> tuple[str, ...]:
+    """Return the cautions of a release; none if it is NOT PRIVATE, which says enough."""
+    if not measurements.private:
+        return ()
+    strategy, found = measurements.strategy, list_promise_cautions(measurements.strategy)
+    if not strategy.topology.num_edges:
+        return tuple(found)
+    if strategy.terms.unit.measures_edges:
+        error, typical = expected_error(strategy), typical_distance(measurements)
+        if error > MOSTLY * typical or _lost_in_noise(measurements):
+            found.append(
+                f"this is mostly noise: a mean error of about {error:.3g}, where a typical "
+                f"distance, by the released numbers, is about {max(typical, 0.0):.3g}"
+            )
+    else:
+        counts = measurements.of(TripBlock).reshape(2, -1).sum(axis=0)
+        if float(counts.mean()) < math.sqrt(2) * float(number_noise(strategy).max()):
+            found.append(
+                "this is mostly noise: by the released counts an average edge was passed less often than its noise, so "
+                "released times are little more than scaled free-flow times"
+            )
+    return tuple(found)
+
+
+def typical_distance(measurements: Measurements) -> float:
+    """Estimate a typical distance from the numbers of the first block; it may be negative under much noise."""
+    strategy = measurements.strategy
+    first = strategy.blocks[0]
+    return first.typical(measurements.of(type(first))) * strategy.lattice.granularity
+
+
+def _lost_in_noise(measurements: Measurements) -> bool:
+    """Return whether shortest paths over noisy edges follow the noise rather than the weights."""
+    strategy, topology = measurements.strategy, measurements.strategy.topology
+    if {type(block) for block in strategy.blocks} != {EdgeBlock}:
+        return False
+    if topology.num_edges < MANY_CYCLES * topology.num_nodes:
+        return False
+    return float(number_noise(strategy).max()) > 2 * float(measurements.values.mean())

@@ -1,8 +1,8 @@
 """How far a release is from the truth: for the data owner only.  Everything computed here is NOT PRIVATE.
 
-The only module besides ``measure`` that opens the weights, or the trips.  Its results are marked and must stay with the
-owner.  The truth of a release of trips is the mean time of the passes over each edge, weighted as they were measured;
-an edge without passes has none, and counts as it was released.
+The only module besides the private step that opens the weights, or the trips.  Its results are marked and must stay
+with the owner.  The truth of a release of trips is the mean time of the passes over each edge, weighted as they were
+measured; an edge without passes has none, and counts as it was released.
 
 Where a public proxy is declared, the release is compared with the baseline from public data: distances over the proxy
 as it is, and over the proxy times one number, the ratio of the released mean edge weight to the mean proxy.
@@ -20,7 +20,7 @@ from ..arrays import Float, Int
 from ..decoder.trips import totals_of
 from ..errors import InputError
 from ..estimator.base import NoisyEdges
-from ..kernels.paths import UNREACHED, distances_from
+from ..measurement.samples import distance_rows
 from ..measurement.trip_strategy import TripStrategy
 from ..measurement.trip_totals import trip_totals
 from ..network.network import Network
@@ -40,21 +40,20 @@ class Comparison:
     released: Float
     hops: Int
     proxy: Float | None = None  # distances over the public proxy alone
-    proxy_scale: float = 1.0  # what turns them into distances of the released size
+    scaled: Float | None = None  # the same, scaled to the released size
     passed: float | None = None  # the share of edges that trips say anything about; the others count as released
 
     @classmethod
     def joined(cls, parts: Sequence[Comparison]) -> Comparison:
-        """Several periods as one; the proxy is scaled in each by its own number."""
-        true, released = (np.concatenate([getattr(part, name) for part in parts]) for name in ("true", "released"))
-        hops = np.concatenate([part.hops for part in parts])
+        """Return several periods as one."""
+
+        def join(name: str) -> Any:
+            columns = [getattr(part, name) for part in parts]
+            return None if any(column is None for column in columns) else np.concatenate(columns)
+
         shares = [part.passed for part in parts if part.passed is not None]
         passed = float(np.mean(shares)) if shares else None
-        proxies = [part.proxy * part.proxy_scale for part in parts if part.proxy is not None]
-        if len(proxies) < len(parts):
-            return cls(true, released, hops, passed=passed)
-        scale = float(np.mean([part.proxy_scale for part in parts])) or 1.0
-        return cls(true, released, hops, np.concatenate(proxies) / scale, scale, passed)
+        return cls(join("true"), join("released"), join("hops"), join("proxy"), join("scaled"), passed)
 
 
 @dataclass(frozen=True)
@@ -76,20 +75,20 @@ class Evaluation:
     def of(cls, comparison: Comparison) -> Evaluation:
         """Summarise a comparison."""
         difference = comparison.released - comparison.true
-        error = np.abs(difference)
-        mean = float(comparison.true.mean()) if len(error) else 0.0
-        alone = scaled = None
-        if comparison.proxy is not None and len(error):
-            alone = float(np.abs(comparison.proxy - comparison.true).mean())
-            scaled = float(np.abs(comparison.proxy * comparison.proxy_scale - comparison.true).mean())
+        error, found = np.abs(difference), len(difference) > 0
+        mean, mean_error = (float(one.mean()) if found else 0.0 for one in (comparison.true, error))
+        alone, scaled = (
+            float(np.abs(proxy - comparison.true).mean()) if found and proxy is not None else None
+            for proxy in (comparison.proxy, comparison.scaled)
+        )
         return cls(
             pairs=len(error),
             mean_distance=mean,
-            mean_error=float(error.mean()) if len(error) else 0.0,
-            p95_error=float(np.quantile(error, 0.95)) if len(error) else 0.0,
+            mean_error=mean_error,
+            p95_error=float(np.quantile(error, 0.95)) if found else 0.0,
             max_error=float(error.max(initial=0.0)),
-            bias=float(difference.mean()) if len(error) else 0.0,
-            relative_error=float(error.mean() / mean) if len(error) and mean > 0 else 0.0,
+            bias=float(difference.mean()) if found else 0.0,
+            relative_error=mean_error / mean if mean > 0 else 0.0,
             proxy_error=alone,
             proxy_scaled_error=scaled,
             passed=comparison.passed,
@@ -109,7 +108,7 @@ class Evaluation:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, marked."""
+        """Return plain values for JSON, marked."""
         return {"publishable": False, "marking": OWNER_ONLY, **asdict(self)}
 
     def __str__(self) -> str:
@@ -136,29 +135,25 @@ def compare(network: Network | Trips, release: Release, *, sources: int = 64) ->
         raise InputError("the release was made from another topology than this network")
     n = topology.num_nodes
     chosen = np.arange(n) if n <= sources else np.sort(simulation(0).choice(n, sources, replace=False))
-    truth, passed = _truth(network, release)
-    lengths = truth[topology.arcs.edges]
-    ones = np.ones(len(topology.arcs.heads), np.int64)
-    proxy = _proxy(release.topology if release.topology.proxy is not None else topology)
-    parts: list[tuple[Float, Float, Int, Float]] = []
+    truth, passed = _true_weights(network, release)
+    proxy = _fill_proxy(release.topology if release.topology.proxy is not None else topology)
+    parts: list[list[Float]] = []
     for part in steps(release.chunks(len(chosen)), "comparing"):
         rows = chosen[part]
-        true, hops = np.empty((len(rows), n)), np.empty((len(rows), n), np.int64)
-        distances_from(topology.arcs, lengths, rows, true)
-        distances_from(topology.arcs, ones, rows, hops)
-        keep = (hops > 0) & (hops != UNREACHED)
-        known = np.zeros((len(rows), n))
-        if proxy is not None:
-            distances_from(topology.arcs, proxy[topology.arcs.edges], rows, known)
-        parts.append((true[keep], release.rows(rows)[keep], hops[keep], known[keep]))
+        hops = distance_rows(topology, np.ones(topology.num_edges), rows)
+        keep = (hops > 0) & np.isfinite(hops)
+        known = hops if proxy is None else distance_rows(topology, proxy, rows)
+        found = distance_rows(topology, truth, rows), release.rows(rows), hops, known
+        parts.append([distances[keep] for distances in found])
     true, released, hops, known = (np.concatenate(column) for column in zip(*parts, strict=True))
     if proxy is None:
-        return Comparison(true, released, hops, passed=passed)
-    return Comparison(true, released, hops, known, _scale(release, proxy, released, known), passed)
+        return Comparison(true, released, hops.astype(np.int64), passed=passed)
+    scaled = _scale_of_proxy(release, proxy, released, known) * known
+    return Comparison(true, released, hops.astype(np.int64), known, scaled, passed)
 
 
-def _truth(owned: Network | Trips, release: Release) -> tuple[Float, float | None]:
-    """The true weight of every edge: as it is, or what the trips say without noise, and of how many they say it."""
+def _true_weights(owned: Network | Trips, release: Release) -> tuple[Float, float | None]:
+    """Return the true weight of every edge (of trips, their mean time), and the share of edges that trips passed."""
     if isinstance(owned, Network):
         return np.maximum(owned.weights.reveal(), 0.0), None
     strategy = cast("TripStrategy", release.measurements.strategy)
@@ -181,15 +176,18 @@ def _truth(owned: Network | Trips, release: Release) -> tuple[Float, float | Non
     return times, float((count > 0).mean()) if len(count) else None
 
 
-def _proxy(topology: Topology) -> Float | None:
-    """The public proxy, at its mean where it is unknown."""
+def _fill_proxy(topology: Topology) -> Float | None:
+    """Return the public proxy, at its mean where it is unknown."""
     if topology.proxy is None:
         return None
     return np.where(np.isnan(topology.proxy), np.nanmean(topology.proxy), topology.proxy)
 
 
-def _scale(release: Release, proxy: Float, released: Float, known: Float) -> float:
-    """The released mean edge weight over the mean proxy; of distances, where no edges were measured."""
+def _scale_of_proxy(release: Release, proxy: Float, released: Float, known: Float) -> float:
+    """Return the mean edge weight of ``release`` over the mean ``proxy``.
+
+    Where no edges were measured, the mean of ``released`` distances over that of ``known`` ones.
+    """
     if not release.measurements.strategy.terms.unit.measures_edges:
         released, known = release.measurements.strategy.lattice.floats(release.decoder.weights), proxy
     elif len((edges := NoisyEdges.from_measurements(release.measurements)).edges):

@@ -8,20 +8,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 
-from .._validate import shorten
+from .._validate import check_type, shorten
 from ..days import DateRange, as_dates
 from ..decoder.registry import choose_decoder
 from ..errors import OptionError, warn
-from ..measurement.private_step import Measurements, measure, measure_trips
+from ..measurement.private_step import measure, measure_trips
 from ..measurement.strategy import Strategy
 from ..measurement.trip_strategy import TripStrategy, make_trip_terms, trip_strategy
 from ..mechanism.registry import MECHANISMS
 from ..network.network import Network
-from ..noise import Noise, Sampler, make_sampler
+from ..noise import Noise, make_sampler
 from ..planning.plan import MechanismOptions
 from ..planning.plan import plan as make_plan
 from ..planning.result import Plan
@@ -98,17 +98,16 @@ def release(
     >>> rel.distance(0, 0)
     0.0
     """
-    _check_type(network, Network, "release takes a Network, such as read_network returns; use release_trips for trips")
+    check_type(network, Network, "release takes a Network, such as read_network returns (use release_trips for trips)")
     if isinstance(epsilon, (list, tuple, np.ndarray)):
         raise OptionError("a release has one epsilon; hushpath.plan compares several")
+    check_type(plan, Plan | None, "`plan` must be what hushpath.plan returns")
     choice = Noise.of(noise)
     if plan is None:
         plan = make_plan(
             network.topology, epsilon=epsilon, delta=1e-6 if delta is None else delta, unit=unit, max_weight=max_weight,
             mechanism=mechanism, noise=choice, **mechanism_options,
         )  # fmt: skip
-    elif not isinstance(plan, Plan):
-        raise OptionError(f"`plan` must be what hushpath.plan returns, got {type(plan).__name__}")
     elif (epsilon, delta, unit, max_weight, mechanism, choice.law, mechanism_options) != (
         None, None, None, None, "auto", "auto", {},
     ):  # fmt: skip
@@ -117,11 +116,7 @@ def release(
         raise OptionError("the plan was made for another topology than this network's")
     if network.weight_name and plan.topology.proxy_name == network.weight_name:  # a plan cannot know what is private
         raise OptionError(f"{shorten(network.weight_name)} is the private weight, so it cannot be a public proxy")
-
-    def measured(sampler: Sampler) -> Measurements:
-        return measure(plan.strategy, network.weights, sampler)
-
-    return publish(plan.strategy, measured, choice, seed=seed, ledger=ledger, quantity=quantity)
+    return publish(plan.strategy, network, choice, seed=seed, ledger=ledger, quantity=quantity)
 
 
 def release_trips(
@@ -161,28 +156,22 @@ def release_trips(
     Release
         The noisy totals with their statement; ask it for any travel time, ``rel.for_period("am")`` in one period.
     """
-    _check_type(trips, Trips, "release_trips takes Trips, such as read_trips returns; use release for weights")
+    check_type(trips, Trips, "release_trips takes Trips, such as read_trips returns (use release for weights)")
     choice = Noise.of(noise)
     strategy = strategy_for(
         trips, Budget(epsilon, delta), TripUnit.of(protects, days), low=low, high=high, noise=choice.law,  # type: ignore[arg-type]
         edge_weighting=edge_weighting,
     )  # fmt: skip
-
-    def measured(sampler: Sampler) -> Measurements:
-        return measure_trips(strategy, trips, sampler)
-
-    return publish(strategy, measured, choice, seed=seed, ledger=ledger, quantity=quantity.of_trips())
-
-
-def _check_type(value: Any, kind: type, rule: str) -> None:
-    if not isinstance(value, kind):
-        raise OptionError(f"{rule}; got {type(value).__name__}")
+    return publish(strategy, trips, choice, seed=seed, ledger=ledger, quantity=quantity)
 
 
 def strategy_for(
     trips: Trips, budget: Budget, unit: TripUnit, *, low: Any, high: Any, noise: str, edge_weighting: str
 ) -> TripStrategy:
-    """Return the strategy that measures trips; refuse a unit that their table cannot tell apart."""
+    """Return the strategy that measures ``trips``; refuse a ``unit`` that their table cannot tell apart.
+
+    ``budget``, ``low``, ``high``, ``noise`` and ``edge_weighting`` are as for ``release_trips``.
+    """
     trips.check_unit(unit.protects, unit.days)
     terms = make_trip_terms(
         trips.topology, budget, unit, low=low, high=high, periods=trips.periods, edge_weighting=edge_weighting
@@ -191,16 +180,20 @@ def strategy_for(
 
 
 def publish(
-    strategy: Strategy, measured: Callable[[Sampler], Measurements], noise: Noise, *, quantity: Quantity,
-    seed: int | None = None, ledger: LedgerPath | None = None, file: str = "",
-    keep: Callable[[Release], None] | None = None, specification: str = "", estimator: str = "auto",
+    strategy: Strategy, data: Network | Trips, noise: Noise, *, quantity: Quantity, seed: int | None = None,
+    ledger: LedgerPath | None = None, file: str = "", keep: Callable[[Release], None] | None = None,
+    specification: str = "", estimator: str = "auto",
 ) -> Release:  # fmt: skip
     """Charge, measure and state a release, once everything public is checked.
 
-    ``measured`` is the private step, called once, after the charge.  ``keep`` gets the release before the ledger notes
-    it as made, for example to write it to the disk.  ``estimator`` is the one that the file saves for its readers.
+    ``data`` are opened by the private step, once, after ``strategy`` was charged to ``ledger`` for the ``file``.
+    ``noise`` names the sampler, which ``seed`` replaces.  ``keep`` gets the release before the ledger notes it as made,
+    for example to write it to the disk.  ``quantity`` and ``specification`` are stated; ``estimator`` is the one that
+    the file saves for its readers.
     """
     choose_decoder(strategy, estimator=estimator)  # refuse before the charge what could not be decoded
+    if not strategy.terms.unit.measures_edges:
+        quantity = quantity.of_trips()
     if ledger is not None and seed is not None:
         raise OptionError("a release with a seed is NOT PRIVATE and cannot be charged to a ledger: pass one of the two")
     if ledger is not None and strategy.budget.unlimited:
@@ -213,7 +206,10 @@ def publish(
     if opened is not None:
         asked, days = spending_of(strategy)
         number = opened.charge(asked, dataset=quantity.dataset, days=days, file=file)
-    numbers = measured(sampler)
+    if isinstance(data, Network):
+        numbers = measure(strategy, data.weights, sampler)
+    else:
+        numbers = measure_trips(cast("TripStrategy", strategy), data, sampler)
     statement = replace(Statement.of(numbers), quantity=quantity, specification=specification)
     made = Release(numbers, statement, estimator=estimator)
     if keep is not None:

@@ -22,7 +22,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import ROUND_DOWN, Context, Decimal
+from functools import cached_property
 from itertools import pairwise
+from typing import cast
 
 from .._validate import integer, one_of
 from ..days import DateRange, parse_date
@@ -66,36 +68,42 @@ class Schedule:
     split: str = "even"
     retry: bool = True
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "first", parse_date(self.first, "first"))
+        one_of(self.every, "every", EVERY)
+        integer(self.count, "count", 1, MOST_RELEASES)
+        one_of(self.split, "split", SPLITS)
+        _ = self.spans  # raises if there are no such days
 
-def spans(first: date | str, every: str, count: int) -> list[DateRange]:
-    """Return the first and the last day of every release.
+    @cached_property
+    def spans(self) -> list[DateRange]:
+        """The first and the last day of every release.
 
-    A month begins on the day of the month of ``first``, or on the last day of a month that has no such day.
+        A month begins on the day of the month of ``first``, or on the last day of a month that has no such day.
 
-    >>> [str(last) for _, last in spans("2024-01-31", "month", 3)]
-    ['2024-02-28', '2024-03-30', '2024-04-29']
+        >>> [str(last) for _, last in Schedule("2024-01-31", "month", 3).spans]
+        ['2024-02-28', '2024-03-30', '2024-04-29']
+        """
+        try:
+            begins = [_later(cast("date", self.first), self.every, number) for number in range(self.count + 1)]
+        except (ValueError, OverflowError):
+            raise OptionError("the series ends after the last day that has a date, 9999-12-31") from None
+        return [(begin, after - timedelta(days=1)) for begin, after in pairwise(begins)]
+
+    @property
+    def shares(self) -> list[float]:
+        """The part of the total that each release gets; "front" is harmonic: 1, 1/2, 1/3, ..."""
+        parts = [1.0 if self.split == "even" else 1 / number for number in range(1, self.count + 1)]
+        total = math.fsum(parts)
+        return [part / total for part in parts]
+
+
+def divide_budget(budget: Budget, schedule: Schedule, protects: str, law: Law) -> list[float]:
+    """Return the epsilon of each release, at the delta of the total, so that all together stay within ``budget``.
+
+    The releases of ``schedule``, each with noise of this ``law``, protect units of the kind ``protects``.
     """
-    one_of(every, "every", EVERY)
-    integer(count, "count", 1, MOST_RELEASES)
-    start = parse_date(first, "first")
-    try:
-        begins = [_later(start, every, number) for number in range(count + 1)]
-    except (ValueError, OverflowError):
-        raise OptionError("the series ends after the last day that has a date, 9999-12-31") from None
-    return [(begin, after - timedelta(days=1)) for begin, after in pairwise(begins)]
-
-
-def shares(count: int, split: str) -> list[float]:
-    """Return the part of the total that each release gets; "front" is harmonic: 1, 1/2, 1/3, ..."""
-    one_of(split, "split", SPLITS)
-    parts = [1.0 if split == "even" else 1 / number for number in range(1, count + 1)]
-    total = math.fsum(parts)
-    return [part / total for part in parts]
-
-
-def epsilons(budget: Budget, count: int, split: str, protects: str, law: Law, *, retry: bool = True) -> list[float]:
-    """Return the epsilon of each release, at the delta of the total, so that all together stay within it."""
-    parts = shares(count, split)
+    parts, count, retry = schedule.shares, schedule.count, schedule.retry
     if budget.unlimited:
         raise OptionError("the total of a series must be finite")
     apart = Protects.of(protects).within_a_day
@@ -110,13 +118,13 @@ def epsilons(budget: Budget, count: int, split: str, protects: str, law: Law, *,
         sizes = [total * parts[0], total * math.fsum([*parts[1:], *reserve])] if law is Law.GAUSSIAN else [
             _rounded_down(total * part) for part in [*parts, *reserve]
         ]  # fmt: skip
-        return compose([spending(law, size, budget.delta) for size in sizes], budget).epsilon <= budget.epsilon
+        return compose([make_spending(law, size, budget.delta) for size in sizes], budget).epsilon <= budget.epsilon
 
     # Many small pure releases cost less together than their sum, if there is a delta: hence the larger bound.
     pure = budget.epsilon * (len(parts) + 1 if budget.delta else 1)
     most = gaussian_mu(budget.epsilon, budget.delta) ** 2 / 2 if law is Law.GAUSSIAN else pure
     total = _largest(most, fits)
-    found = [epsilon_of(law, total * part, budget.delta) for part in parts]
+    found = [convert_to_epsilon(law, total * part, budget.delta) for part in parts]
     if not min(found) > 0:
         raise CannotError(
             f"epsilon {budget.epsilon:g} with delta {budget.delta:g} leaves nothing for each of {count} releases: "
@@ -125,7 +133,7 @@ def epsilons(budget: Budget, count: int, split: str, protects: str, law: Law, *,
     return found[:1] * count if apart else found
 
 
-def rescaled(planned: Sequence[Spending], fits: Callable[[list[Spending]], bool], *, retry: bool) -> float:
+def rescale_planned(planned: Sequence[Spending], fits: Callable[[list[Spending]], bool], *, retry: bool) -> float:
     """Return the largest factor, up to 1, by which planned releases and a reserve fit; 0 if it is below ``SMALLEST``.
 
     ``fits`` gets what each release and then the reserve would spend.
@@ -134,18 +142,18 @@ def rescaled(planned: Sequence[Spending], fits: Callable[[list[Spending]], bool]
     if retry:
         mean = math.fsum(size for _, size, _ in sizes) / len(sizes)
         sizes.append((sizes[0][0], RESERVE * mean, sizes[0][2]))
-    factor = _largest(1.0, lambda part: fits([spending(law, part * size, delta) for law, size, delta in sizes]))
+    factor = _largest(1.0, lambda part: fits([make_spending(law, part * size, delta) for law, size, delta in sizes]))
     return factor if factor >= SMALLEST else 0.0
 
 
-def epsilon_of(law: Law, spent: float, delta: float) -> float:
+def convert_to_epsilon(law: Law, spent: float, delta: float) -> float:
     """Return the epsilon of a release that may spend so much epsilon, or rho, rounded down."""
     if law is Law.LAPLACE:
         return _rounded_down(spent)
     return _rounded_down(gaussian_epsilon(math.sqrt(2 * spent * (1 - _SLACK)), delta))
 
 
-def spending(law: Law, spent: float, delta: float) -> Spending:
+def make_spending(law: Law, spent: float, delta: float) -> Spending:
     """Return a spending for sums; whom it protects does not matter there."""
     if law is Law.LAPLACE:
         return Spending(Protects.PERSON, law, spent, spent)

@@ -2,10 +2,10 @@
 
     schedule = hushpath.Schedule("2026-01-01", every="month", count=12)
     hushpath.series(trips, schedule, epsilon=3.0, protects="person", low=0.5, high=6, ledger="city.ledger",
-                    folder="out", run=hushpath.SeriesRun(dataset="city"))
+                    folder="out", run=hushpath.SeriesRun(hushpath.Quantity(dataset="city")))
 
 Everything public comes first: days and epsilons (``schedule``), the certificate of every release, and whether all of
-them fit.  Then each release is charged, measured and written by itself.  Ledger and folder tell the state of a release,
+them fit.  Then each release is charged, measured and written by itself.  Ledger and folder hold the state of a release,
 so the same call continues after an interruption, also after ``kill -9``:
 
     made        the file exists, and a charge of these days is for it
@@ -16,8 +16,8 @@ so the same call continues after an interruption, also after ``kill -9``:
     to make     the rest
 
 A release is written under a hidden name, its fingerprint is noted in the ledger, and only then the file gets its name.
-So the ledger tells a killed run (no fingerprint) from a moved file.  A lost release is charged and made again within
-the total, with less for every release that is left; a missing one is never charged again by itself.
+So the ledger distinguishes a killed run (no fingerprint) from a moved file.  A lost release is charged and made again
+within the total, with less for every release that is left; a missing one is never charged again by itself.
 
 Guarantees (tests/unit/test_series.py, tests/contract/test_series_killed.py): nothing is charged, and no ledger made,
 unless everything still to be charged fits the total and the ledger's budget; a release that is made is not made again;
@@ -33,27 +33,28 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from .._validate import check_type
 from ..days import DateRange, format_days
 from ..errors import BudgetError, CannotError, FileFormatError, OptionError, warn
 from ..io.folders import only_process
 from ..io.signing import read_private_key, write_signed
-from ..measurement.private_step import measure_trips
+from ..measurement.trip_strategy import TripStrategy
 from ..noise import Noise
 from ..privacy.accounting import Budget
 from ..privacy.composition import Dated, Spending, compose, days_with_same_releases
 from ..privacy.ledger import Charge, Ledger
 from ..privacy.units import Protects, TripUnit
-from ..published.quantity import Quantity
+from ..published.quantity import UNNAMED, Quantity, format_table
 from ..published.release import Release, load
 from ..trips.trips import Trips
 from .release import publish, spending_of, strategy_for
-from .schedule import Schedule, epsilon_of, epsilons, rescaled, spans
+from .schedule import Schedule, convert_to_epsilon, divide_budget, rescale_planned
 
 LOCK = ".series.lock"
 MADE, LOST, MISSING, UNFINISHED = "made", "lost", "missing", "unfinished"
@@ -122,9 +123,8 @@ class Series:
         rows = [("no", "days", "epsilon", "state", "file")]
         for number, one in enumerate(self.releases, 1):
             rows.append((str(number), format_days(one.days), f"{one.epsilon:.6g}", one.state, one.file.name))
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        table = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([f"{len(self.releases)} releases of {self.dataset}: {total}.", self.explanation, *table])
+        heading = f"{len(self.releases)} releases of {self.dataset}: {total}."
+        return "\n".join([heading, self.explanation, *format_table(rows)])
 
 
 @dataclass(frozen=True)
@@ -133,8 +133,9 @@ class SeriesRun:
 
     Parameters
     ----------
-    dataset
-        The data set of the ledger; required for a new ledger.
+    quantity
+        What the numbers are and who publishes them; its ``dataset`` is required for a new ledger, and its ``date`` is
+        set to the days of each release.
     sign
         A private Ed25519 key (PEM) that each release is signed with.
     early
@@ -146,14 +147,17 @@ class SeriesRun:
     around
         Returns a context in which a release is charged, measured and written.  To stop a series, raise when such a
         context is entered or left, not inside: the charge would be lost.
+    specification
+        Returns the specification that a release embeds.
     """
 
-    dataset: str | None = None
+    quantity: Quantity = UNNAMED
     sign: AnyPath | None = None
     early: bool = False
     skip_missing: bool = False
     only_plan: bool = False
     around: Callable[[PlannedRelease], AbstractContextManager[Any]] = nullcontext
+    specification: Callable[[TripStrategy], str] = field(default=lambda _: "")
 
 
 def series(
@@ -185,17 +189,17 @@ def series(
     Series
         Every release with its days, its epsilon and its state.
     """
-    if not isinstance(trips, Trips):
-        raise OptionError(f"series takes Trips, such as read_trips returns, not {type(trips).__name__}")
-    ranges = spans(schedule.first, schedule.every, schedule.count)
-    existing, name, charges = _open_ledger(ledger, run.dataset)
+    check_type(trips, Trips, "series takes Trips, such as read_trips returns")
+    ranges = schedule.spans
+    quantity = run.quantity.of_trips()
+    existing, name, charges = _open_ledger(ledger, quantity.dataset)
     budget, choice = Budget(epsilon, delta), Noise.of(noise)
     whole = strategy_for(
         trips, budget, TripUnit.of(protects, ranges[0]), low=low, high=high, noise=choice.law,
         edge_weighting=edge_weighting,
     )  # fmt: skip
-    protected, retry = whole.terms.unit.protects, schedule.retry
-    each_epsilon = epsilons(budget, schedule.count, schedule.split, protected, whole.law, retry=retry)
+    protected = whole.terms.unit.protects
+    each_epsilon = divide_budget(budget, schedule, protected, whole.law)
     # The very certificates that will be charged: days are no part of them.
     spending_at = cache(lambda one: spending_of(whole.with_epsilon(one, ranges[0]))[0])
     planned = [
@@ -203,18 +207,18 @@ def series(
         for days, one in zip(ranges, each_epsilon, strict=True)
     ]
 
-    def with_states(charges: list[Charge]) -> tuple[PlannedRelease, ...]:
-        return tuple(_with_state(one, charges, early=run.early) for one in planned)
+    def read_states(charges: list[Charge]) -> tuple[PlannedRelease, ...]:
+        return tuple(_read_state(one, charges, early=run.early) for one in planned)
 
-    before = with_states(charges)
+    before = read_states(charges)
     result = Series(name, protected, budget, schedule.split, before)
-    now = _divide_remaining(result, existing, skip_missing=run.skip_missing, retry=retry)
+    now = _divide_remaining(result, existing, skip_missing=run.skip_missing, retry=schedule.retry)
     to_charge = {
         one.file: replace(one, epsilon=now[one.file], asked=spending_at(now[one.file]))
         for one in before if one.file in now
     }  # fmt: skip
     result = replace(result, releases=tuple(to_charge.get(one.file, one) for one in before))
-    problem = _problem(result, existing, list(to_charge.values()), skip_missing=run.skip_missing)
+    problem = _find_problem(result, existing, list(to_charge.values()), skip_missing=run.skip_missing)
     result = replace(result, problem=problem)
     if run.only_plan:
         return result
@@ -222,12 +226,17 @@ def series(
         raise (CannotError if result.of(MISSING) else BudgetError)(f"{problem}. Nothing was charged")
     if run.sign is not None:
         read_private_key(run.sign)  # a wrong key is an error before a ledger is made
-    _make_folder(Path(folder))
+    try:  # before anything is charged for a file that could not be written
+        Path(folder).mkdir(exist_ok=True)
+    except FileExistsError:
+        raise OptionError(f"{folder} is not a folder; a series is written to one") from None
+    except OSError as error:
+        raise CannotError(f"cannot make {folder}: {error.strerror}") from None
     with only_process(Path(folder), LOCK):
         opened = existing or Ledger.create(
             ledger, dataset=name, protects=protected, epsilon=budget.epsilon, delta=budget.delta
         )  # fmt: skip
-        if with_states(opened.charges(name)) != before:
+        if read_states(opened.charges(name)) != before:
             raise CannotError(f"another run of this series was at work in {folder}; run it again")
         if losses := ". ".join(_describe_losses(result, before, now, skip_missing=run.skip_missing)):
             warn(losses)
@@ -241,17 +250,17 @@ def series(
             with run.around(one):
                 chosen = whole.with_epsilon(one.epsilon, one.days)
                 publish(
-                    chosen, lambda sampler, chosen=chosen: measure_trips(chosen, trips, sampler), choice,  # type: ignore[misc]
-                    quantity=Quantity(date=" to ".join(map(str, one.days)), dataset=name).of_trips(),
+                    chosen, trips, choice, specification=run.specification(chosen),
+                    quantity=replace(quantity, date=" to ".join(map(str, one.days)), dataset=name),
                     ledger=opened, file=one.file.name, keep=partial(Release.save, path=one.draft),
                 )  # fmt: skip
                 _name_file(one, run.sign)
         charges = opened.charges(name)
-    return replace(result, releases=tuple(_with_state(one, charges, early=run.early) for one in result.releases))
+    return replace(result, releases=tuple(_read_state(one, charges, early=run.early) for one in result.releases))
 
 
-def _with_state(planned: PlannedRelease, charges: Sequence[Charge], *, early: bool) -> PlannedRelease:
-    """Return a release with the state and the charges that ledger and folder tell."""
+def _read_state(planned: PlannedRelease, charges: Sequence[Charge], *, early: bool) -> PlannedRelease:
+    """Return a release with the state and the charges that ledger and folder hold."""
     own = [one for one in charges if one.days == planned.days and one.file == planned.file.name]
     if not os.path.lexists(planned.file):
         state = TO_MAKE if early or planned.days[1] < _today() else TO_COME
@@ -272,9 +281,10 @@ def _with_state(planned: PlannedRelease, charges: Sequence[Charge], *, early: bo
 
 
 def _divide_remaining(planned: Series, ledger: Ledger | None, *, skip_missing: bool, retry: bool) -> dict[Path, float]:
-    """Return the epsilon of each release still to be charged, by its file; less than planned after a loss.
+    """Return the epsilon of each release of ``planned`` still to be charged, by its file; less after a loss.
 
-    Lost releases are among them if enough is left to make them again.
+    Lost releases are among them, unless ``skip_missing``, if the total and the ``ledger`` have enough left to make them
+    again, with a reserve if ``retry``.
     """
     lost = [] if skip_missing else planned.of(LOST)
     todo = planned.of(TO_MAKE, TO_COME)
@@ -294,7 +304,7 @@ def _divide_remaining(planned: Series, ledger: Ledger | None, *, skip_missing: b
                 for budget, protects, before in accounts
             )
 
-        return rescaled([one.asked for one in group], fits, retry=retry)
+        return rescale_planned([one.asked for one in group], fits, retry=retry)
 
     every = sorted([*todo, *lost], key=lambda one: one.days)
     apart = planned.protects is Protects.PERSON_DAY  # else releases share units
@@ -307,15 +317,18 @@ def _divide_remaining(planned: Series, ledger: Ledger | None, *, skip_missing: b
                     del found[one.file]
             group = [one for one in group if one.state != LOST]
             part = factor(group) if group else 1.0
-        for one in group if 0 < part < 1 else []:  # else as planned: ``_problem`` says if that does not fit
-            found[one.file] = epsilon_of(one.asked.law, part * one.asked.spent, one.asked.delta)
+        for one in group if 0 < part < 1 else []:  # else as planned: ``_find_problem`` says if that does not fit
+            found[one.file] = convert_to_epsilon(one.asked.law, part * one.asked.spent, one.asked.delta)
     return found
 
 
-def _problem(
+def _find_problem(
     planned: Series, ledger: Ledger | None, to_charge: Sequence[PlannedRelease], *, skip_missing: bool
 ) -> str:  # fmt: skip
-    """Return why the series cannot go on: a file is missing, or the total or the ledger does not suffice."""
+    """Return why the ``planned`` series cannot go on: a file is missing, unless ``skip_missing``, or the budget.
+
+    Neither the total nor that of the ``ledger`` may be exceeded by the releases ``to_charge``.
+    """
     if planned.of(MISSING) and not skip_missing:
         return (
             f"written before, and missing now: {_list_files(planned.of(MISSING))}. Put it back, or go on without it "
@@ -343,7 +356,11 @@ def _problem(
 def _describe_losses(
     result: Series, before: tuple[PlannedRelease, ...], now: dict[Path, float], *, skip_missing: bool
 ) -> Iterator[str]:  # fmt: skip
-    """Say what earlier runs lost, and what is done about it."""
+    """Say what earlier runs lost, and what is done about it.
+
+    ``before`` and ``result`` are the releases as planned and as they are made; ``now`` has the epsilons of those still
+    to be charged; ``skip_missing`` leaves lost ones out.
+    """
     killed = "An earlier run was killed between charge and file"
     if unfinished := result.of(UNFINISHED):
         yield f"An earlier run was killed before it named these files; they are named now: {_list_files(unfinished)}"
@@ -401,28 +418,16 @@ def _name_file(release: PlannedRelease, sign: AnyPath | None) -> None:
     release.draft.unlink()
 
 
-def _open_ledger(path: AnyPath, dataset: str | None) -> tuple[Ledger | None, str, list[Charge]]:
+def _open_ledger(path: AnyPath, dataset: str) -> tuple[Ledger | None, str, list[Charge]]:
     """Return the ledger if it exists, the name of the data set, and its charges."""
     place = Path(path)
     if place.exists() and not (place.is_file() and place.stat().st_size == 0):  # an empty file is no ledger yet
         ledger = Ledger.open(place)
-        name = ledger.dataset(dataset).name
+        name = ledger.dataset(dataset or None).name
         return ledger, name, ledger.charges(name)
-    if dataset is None:
+    if not dataset:
         raise OptionError(f"the ledger {path} does not exist: pass `dataset` to name the data in a new ledger")
     return None, dataset, []
-
-
-def _make_folder(folder: Path) -> None:
-    """Make the folder before anything is charged for a file that could not be written."""
-    if not folder.is_dir():
-        if os.path.lexists(folder):
-            raise OptionError(f"{folder} is not a folder; a series is written to one")
-        if not folder.absolute().parent.is_dir():
-            raise CannotError(f"cannot make {folder}: the folder {folder.parent} does not exist")
-        folder.mkdir()
-    if not os.access(folder, os.W_OK):
-        raise CannotError(f"cannot write to {folder}: no permission")
 
 
 def _file_stem(name: str) -> str:

@@ -20,28 +20,28 @@ without [expected], which only plans use.
 from __future__ import annotations
 
 import re
-import tomllib
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import date
 from difflib import get_close_matches
-from functools import cached_property, wraps
+from functools import cached_property
 from inspect import signature
 from pathlib import Path
-from typing import Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from .._validate import shorten
+from .._validate import is_real, shorten
 from ..errors import HushpathError, OptionError
 from ..io.readers import read_network, read_topology
-from ..measurement.private_step import measure, measure_trips
+from ..measurement.strategy import Strategy
 from ..network.columns import EdgeColumns
 from ..network.network import Network
 from ..network.topology import Topology
 from ..noise import Noise
-from ..planning.plan import plan, plan_trips
+from ..planning.plan import plan
 from ..planning.result import Plan, Sweep
-from ..planning.trips import TripPlan
+from ..planning.trips import TripPlan, plan_trips
 from ..privacy.accounting import Budget
 from ..privacy.units import TripUnit, WeightUnit
 from ..published.quantity import Quantity
@@ -49,14 +49,11 @@ from ..published.release import Release, in_periods
 from ..trips.trips import Trips, read_trips
 from .evaluate import Comparison, compare
 from .release import publish, strategy_for
-from .schedule import Schedule, shares, spans
+from .schedule import Schedule
 from .series import Series, SeriesRun, series
-from .spec_help import HELP
+from .spec_text import KEYS, LARGEST_SPEC, parse_toml, toml_value
 
-LARGEST_SPEC = 2**16  # characters
 Section = TypeVar("Section")
-Result = TypeVar("Result")
-P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -76,9 +73,11 @@ class NetworkSection:
     format: str | None = None
 
     @property
-    def path(self) -> Path | tuple[Path, str]:
-        """The file as ``read_network`` takes it."""
-        return self.file if self.format is None else (self.file, self.format)
+    def reading(self) -> dict[str, Any]:
+        """The arguments of ``read_network`` and ``read_topology`` that both take."""
+        names = ("source", "target", "directed", "nodes", "lower", "upper", "proxy", "parallel_edges")
+        path = self.file if self.format is None else (self.file, self.format)
+        return {"path": path, **{name: getattr(self, name) for name in names}}
 
 
 @dataclass(frozen=True)
@@ -129,28 +128,28 @@ class ExpectedSection:
     typical_weight: Any = None
 
 
-# What a parameter of plan, release and series is called in a specification.
-KEYS = {
-    "max_weight": "weights.max_weight", "mechanism": "weights.mechanism", "noise": "noise.law", "low": "trips.low",
-    "high": "trips.high", "edge_weighting": "trips.edge_weighting", "periods": "trips.periods", "edge": "trips.edge",
-    "typical_weight": "expected.typical_weight", "expected_units": "expected.units", "unit": "unit.l1",
-    "edges_per_unit": "expected.edges_per_unit", "lattice_step": "unit.lattice_step", "max_edges": "unit.max_edges",
-    "epsilon": "budget.epsilon", "delta": "budget.delta", "days": "unit.days", "dataset": "quantity.dataset",
-}  # fmt: skip
+# What a parameter of plan, release and series is called in a specification: a key of the same name, or these.
+PARAMETERS = {"noise": "noise.law", "expected_units": "expected.units", "unit": "unit.l1"}
 
 
-def _named_by_keys(method: Callable[P, Result]) -> Callable[P, Result]:
+def _name_keys(text: str, section: str = "") -> str:
+    """Replace parameters by keys in a message: first of this section, then those of one section only."""
+
+    def key(found: re.Match[str]) -> str:
+        name = PARAMETERS.get(found[1], f"{section}.{found[1]}")
+        named = [name] if name in KEYS else [one for one in KEYS if one.partition(".")[2] == found[1]]
+        return f"`{named[0]}`" if len(named) == 1 else found[0]
+
+    return re.sub(r"`(?:unit )?(\w+)`", key, text)
+
+
+@contextmanager
+def _named_by_keys() -> Iterator[None]:
     """Let option errors of a method name keys instead of parameters."""
-
-    @wraps(method)
-    def call(*given: P.args, **named: P.kwargs) -> Result:
-        try:
-            return method(*given, **named)
-        except OptionError as error:
-            text = re.sub(r"`(\w+)`", lambda found: f"`{KEYS.get(found[1], found[1])}`", str(error))
-        raise OptionError(text)
-
-    return call
+    try:
+        yield
+    except OptionError as error:
+        raise OptionError(_name_keys(str(error))) from None
 
 
 @dataclass(frozen=True)
@@ -205,33 +204,44 @@ class ReleaseSpec:
 
     @cached_property
     def text(self) -> str:
-        """The specification as it is published: canonical TOML with file names in place of paths."""
-        return "\n".join(_toml(self)) + "\n"
+        """The specification as it is published: canonical TOML with file names in place of paths.
+
+        Defaults are left out, except for the budget.
+        """
+        lines: list[str] = []
+        for name in PUBLISHED_SECTIONS:
+            if (section := getattr(self, name)) is None:
+                continue
+            defaults = {one.name: one.default for one in fields(section)}
+            values = {
+                key: value
+                for key, value in inputs(section).items()
+                if name == "budget" or (value != defaults.get(key) and value not in ((), {}))
+            }
+            if values or name in ("weights", "trips"):
+                lines += [f"[{name}]", *(f"{key} = {toml_value(value)}" for key, value in values.items()), ""]
+        return "\n".join([*lines, ""])
 
     def topology(self) -> Topology:
         """Read the public network.  No private column is looked at."""
-        named, found = self.network, _named_columns(self)
-        own = self.trips
+        named, own, columns = self.network, self.trips, list(self.network.columns)
+        if own is not None:  # columns that trips refer to
+            columns += [one for one in (own.low, own.high) if isinstance(one, str)]
+            columns += own.edge if len(own.edge) == 1 else ()
         for key, public in (("file", named.file), ("nodes", named.nodes)):
             if own and public and public.exists() and own.file.exists() and public.samefile(own.file):
                 raise OptionError(f"`network.{key}` is published, but {public} is the private table of trips")
-        return read_topology(
-            named.path, source=named.source, target=named.target, directed=named.directed, nodes=named.nodes,
-            lower=named.lower, upper=named.upper, proxy=named.proxy, columns=found,
-            weight=self.weights.column if self.weights else "", parallel_edges=named.parallel_edges,
-        )  # fmt: skip
+        weight = self.weights.column if self.weights else ""
+        return read_topology(**named.reading, columns=tuple(dict.fromkeys(columns)), weight=weight)
 
     def read(self) -> Network | Trips:
         """Read the private data: a network with its weights, or trips."""
-        if self.trips is not None:
+        own = self.weights
+        if own is None:
             return self._trips()
-        assert self.weights is not None
-        named, own = self.network, self.weights
         edge_data: Any = own.edge_data if own.interval is None else (own.edge_data, own.interval)
         return read_network(
-            named.path, source=named.source, target=named.target, weight=own.column, directed=named.directed,
-            nodes=named.nodes, lower=named.lower, upper=named.upper, proxy=named.proxy, columns=named.columns,
-            edge_data=edge_data, parallel_edges=named.parallel_edges,
+            **self.network.reading, columns=self.network.columns, weight=own.column, edge_data=edge_data
         )  # fmt: skip
 
     def _trips(self) -> Trips:
@@ -241,7 +251,7 @@ class ReleaseSpec:
         names = ("person", "day", "trip", "seconds", "node", "time", "nodes", "period", "periods")
         return read_trips(own.file, self.topology(), edge=edge, **{name: getattr(own, name) for name in names})
 
-    @_named_by_keys
+    @_named_by_keys()
     def plan(self, *, epsilon: Any = None, **more: Any) -> Plan | Sweep | TripPlan:
         """Forecast the error of the release from public facts.
 
@@ -271,7 +281,7 @@ class ReleaseSpec:
             typical_weight=self.expected.typical_weight, **self.weights.options, **more,
         )  # fmt: skip
 
-    @_named_by_keys
+    @_named_by_keys()
     def release(
         self, path: Path | str | None = None, *, sign: Path | str | None = None, seed: int | None = None,
         ignore_baseline: bool = False, estimator: str = "auto",
@@ -291,41 +301,37 @@ class ReleaseSpec:
         estimator
             The estimator that the file saves for its readers; each reader may choose another.
         """
-        keep = None if path is None else lambda made: made.save(path, sign=sign)
-        more: dict[str, Any] = dict(
-            seed=seed, ledger=None if self.ledger is None else self.ledger.file, keep=keep,
-            file="" if path is None else Path(path).name, specification=self.text, estimator=estimator,
-        )  # fmt: skip
+        owned = self.read()
         if self.trips is not None:
-            trips, unit = self._trips(), cast("TripUnit", self.unit)
-            chosen = strategy_for(
-                trips, self.budget, unit, low=self.trips.low, high=self.trips.high, noise=self.noise.law,
-                edge_weighting=self.trips.edge_weighting,
+            strategy: Strategy = strategy_for(
+                cast("Trips", owned), self.budget, cast("TripUnit", self.unit), low=self.trips.low,
+                high=self.trips.high, noise=self.noise.law, edge_weighting=self.trips.edge_weighting,
             )  # fmt: skip
-            quantity = self.quantity.of_trips()
-            return publish(
-                chosen, lambda sampler: measure_trips(chosen, trips, sampler), self.noise, quantity=quantity, **more
-            )
-        network = self.read()
-        assert isinstance(network, Network)
-        made = self._plan(network.topology, ignore_baseline=ignore_baseline)
-        assert isinstance(made, Plan)
+        else:
+            strategy = cast("Plan", self._plan(owned.topology, ignore_baseline=ignore_baseline)).strategy
         return publish(
-            made.strategy, lambda sampler: measure(made.strategy, network.weights, sampler), self.noise,
-            quantity=self.quantity, **more,
+            strategy, owned, self.noise, quantity=self.quantity, seed=seed,
+            ledger=None if self.ledger is None else self.ledger.file, specification=self.text, estimator=estimator,
+            file="" if path is None else Path(path).name,
+            keep=None if path is None else lambda made: made.save(path, sign=sign),
         )  # fmt: skip
 
-    @_named_by_keys
+    @_named_by_keys()
     def series(self, folder: Path | str, run: SeriesRun) -> Series:
         """Make the releases of the schedule, as far as they are due."""
         if self.trips is None or self.schedule is None or self.ledger is None:
             raise OptionError("a series needs the sections [trips], [schedule] and [ledger]")
-        own, name = self.trips, self.quantity.dataset or None
+        own, quantity = self.trips, self.quantity
+        named = replace(quantity, dataset=run.quantity.dataset or quantity.dataset)
         return series(
             self._trips(), self.schedule, epsilon=self.budget.epsilon, delta=self.budget.delta, protects=self.unit,  # type: ignore[arg-type]
             low=own.low, high=own.high, ledger=self.ledger.file, folder=folder, noise=self.noise,
-            edge_weighting=own.edge_weighting, run=replace(run, dataset=run.dataset or name),
+            edge_weighting=own.edge_weighting, run=replace(run, quantity=named, specification=self._text_of_one),
         )  # fmt: skip
+
+    def _text_of_one(self, one: Strategy) -> str:
+        """Return the specification of one release of a series: its own days and epsilon, and no schedule."""
+        return replace(self, budget=one.budget, unit=one.terms.unit, schedule=None).text
 
     def compare(self, release: Release, *, sources: int = 64) -> Comparison:
         """Compare a release with the truth, in all its periods.  NOT PRIVATE: for the data owner only."""
@@ -373,118 +379,93 @@ def read_spec(path: str | Path, changes: Mapping[str, Mapping[str, Any]] | None 
         raise OptionError(f"{place}: {error}") from None
 
 
-def parse_toml(text: str) -> dict[str, Any]:
-    """Return the tables of a TOML text of bounded size."""
-    if len(text) > LARGEST_SPEC:
-        raise OptionError(f"a specification has at most {LARGEST_SPEC} characters")
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise OptionError(f"not valid TOML: {str(error)[:200]}") from None
-
-
 def make_spec(
-    tables: Mapping[str, Any], changes: Mapping[str, Mapping[str, Any]] | None = None, folder: Path | None = None
+    tables: Mapping[str, Any], changes: Mapping[str, Mapping[str, Any]] | None = None, folder: Path = Path()
 ) -> ReleaseSpec:
     """Return the specification of these tables, with ``changes``; paths in the tables are relative to ``folder``."""
     for name, table in tables.items():
         if name not in SECTIONS:
-            raise OptionError(f"`{_short(name)}` is not a section{_suggest(name, SECTIONS)}")
+            raise OptionError(f"`{_printable(name)}` is not a section{_suggest_name(name, SECTIONS)}")
         if not isinstance(table, Mapping):
             raise OptionError(f"`{name}` must be a section, [{name}], got {shorten(table)}")
+    given = {name: dict(table) for name, table in tables.items()}
     changed = {name: dict(values) for name, values in (changes or {}).items()}
-    merged = {name: dict(table) for name, table in tables.items()}
-    if merged.get("unit", {}).keys() & {"l1", "l2", "edges"} and changed.get("unit", {}).keys() & {"l1", "edges"}:
-        for key in ("l1", "l2", "edges"):  # two ways to say the same thing
-            merged["unit"].pop(key, None)
-    relative = {(name, key) for name, table in merged.items() for key in table if key not in changed.get(name, {})}
-    for name, values in changed.items():
-        merged.setdefault(name, {}).update(values)
+    if changed.get("unit", {}).keys() & {"l1", "edges"}:  # two ways to say the same thing
+        given["unit"] = {key: value for key, value in given.get("unit", {}).items() if key not in ("l1", "l2", "edges")}
+    names = [*given, *(name for name in changed if name not in given)]
     for needed in ("network", "unit", "budget"):
-        if needed not in merged:
+        if needed not in names:
             raise OptionError(f"the section [{needed}] is missing")
-    merged["budget"].setdefault("delta", 1e-6)
-    kinds: dict[str, type] = {**SECTIONS, "unit": TripUnit if "trips" in merged else WeightUnit}
-    found: dict[str, Any] = {name: _section(kinds[name], name, table) for name, table in merged.items()}
-    for name, key in relative:
-        value = getattr(found[name], key)
-        if folder is not None and isinstance(value, Path):
-            found[name] = replace(found[name], **{key: folder / value})
-    return ReleaseSpec(**found)
+    given["budget"] = {"delta": 1e-6, **given.get("budget", {})}
+    kinds: dict[str, type] = {**SECTIONS, "unit": TripUnit if "trips" in names else WeightUnit}
+    return ReleaseSpec(**{
+        name: _make_section(kinds[name], name, given.get(name, {}), changed.get(name, {}), folder) for name in names
+    })  # fmt: skip
 
 
 SECTIONS: dict[str, type] = {
     "network": NetworkSection, "weights": WeightsSection, "trips": TripsSection, "unit": WeightUnit, "budget": Budget,
     "noise": Noise, "quantity": Quantity, "ledger": LedgerSection, "expected": ExpectedSection, "schedule": Schedule,
 }  # fmt: skip
-UNIT_KEYS: dict[Any, set[str]] = {
-    kind: {one.name for one in fields(kind) if one.init}
-    for kind in cast("tuple[Any, ...]", (TripUnit, WeightUnit))
-}  # fmt: skip
-PUBLISHED = tuple(name for name in SECTIONS if name != "expected")
+PUBLISHED_SECTIONS = tuple(name for name in SECTIONS if name != "expected")
 
 
-def _section(kind: type[Section], name: str, table: Mapping[str, Any]) -> Section:
-    """Build one section; errors name the key by its path."""
+def _make_section(
+    kind: type[Section], name: str, given: Mapping[str, Any], changed: Mapping[str, Any], folder: Path
+) -> Section:
+    """Build the section ``name`` as a ``kind``; errors name the key by its path.
+
+    Values of ``changed`` replace those of ``given``, whose paths are relative to ``folder``.
+    """
     known = {one.name: one for one in fields(kind) if one.init}  # type: ignore[arg-type]
-    hints = get_type_hints(kind)
+    hints, table = get_type_hints(kind), {**given, **changed}
     for key in table:
         if key not in known:
-            owner = "[trips]" if key in UNIT_KEYS[TripUnit] else "[weights]" if key in UNIT_KEYS[WeightUnit] else ""
-            if name == "unit" and owner:
-                raise OptionError(f"`{name}.{key}` applies to {owner} only; known: {', '.join(known)}")
-            raise OptionError(f"`{name}.{_short(key)}` is unknown{_suggest(key, known)}")
+            if name == "unit" and f"unit.{key}" in KEYS:
+                owner = "weights" if kind is TripUnit else "trips"
+                raise OptionError(f"`unit.{key}` applies to [{owner}] only; known: {', '.join(known)}")
+            raise OptionError(f"`{name}.{_printable(key)}` is unknown{_suggest_name(key, known)}")
     needed = [key for key, one in known.items() if one.default is MISSING and one.default_factory is MISSING]
     if kind is WeightUnit and "edges" not in table:
         needed.append("l1")
     for key in needed:
         if table.get(key) is None:
-            raise OptionError(f"`{name}.{key}` is missing: {HELP[f'{name}.{key}']}")
-    values = {key: _value(value, hints[key], f"{name}.{key}") for key, value in table.items()}
+            raise OptionError(f"`{name}.{key}` is missing: {KEYS[f'{name}.{key}'].help}")
+    values = {key: _convert(value, hints[key], f"{name}.{key}") for key, value in table.items()}
+    for key in given.keys() - changed.keys():
+        if isinstance(values[key], Path):
+            values[key] = folder / values[key]
     try:
-        made = kind(**values)
-        if isinstance(made, Schedule):
-            spans(made.first, made.every, made.count)
-            shares(made.count, made.split)
+        return kind(**values)
     except HushpathError as error:
-        text = str(error).replace("`unit l2`", "`l2`").replace("`unit`", "`l1`").replace("`noise`", "`law`")
-        named = re.sub(r"`(\w+)`", lambda found: f"`{name}.{found[1]}`" if found[1] in known else found[0], text)
+        text = str(error)
+        named = _name_keys(text, name)
         raise OptionError(named if named != text else f"[{name}]: {text}") from None
-    return made
 
 
-def _value(value: Any, hint: Any, path: str) -> Any:
+def _convert(value: Any, hint: Any, path: str) -> Any:
     """Return a TOML value as the type that a field declares."""
-    if hint is Any:
+    if isinstance(value, date) and path == "quantity.date":  # TOML has dates without quotes
+        return str(value)
+    if hint is Any or (isinstance(value, date) and path in ("unit.days", "schedule.first")):
         return value
-    if isinstance(value, date):  # TOML has dates without quotes
-        if path == "quantity.date":
-            return str(value)
-        if path in ("unit.days", "schedule.first"):
-            return value
-    options = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
-    for option in options:
-        base = get_origin(option) or option
-        if base is Literal and isinstance(value, str):
-            return value  # the class checks its own names
+    kinds = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    for kind in kinds:
+        base = get_origin(kind) or kind
         if base is Path and isinstance(value, (str, Path)) and str(value).isprintable() and str(value):
             return Path(value)
+        if base is float and is_real(value) and (isinstance(value, float) or abs(value) < 10**308):
+            return float(value)
         if base is tuple:
-            texts = get_args(option)[:1] == (str,)
+            texts = get_args(kind)[:1] == (str,)
             if isinstance(value, str):  # a list of one name; or text that the class itself parses
                 return (value,) if texts else value
             if isinstance(value, (list, tuple)) and not (texts and any(not isinstance(one, str) for one in value)):
                 return tuple(value)
-        elif base is float and isinstance(value, (int, float)) and not isinstance(value, bool):
-            if abs(value) < 10**308 or isinstance(value, float):
-                return float(value)
-        elif base is types.NoneType and value is None:
+        text = base is Literal or (base is not Path and issubclass(base, str))  # the class checks its own names
+        if isinstance(value, str) if text else type(value) is base:
             return value
-        elif isinstance(base, type) and base is not Path and (base is bool) == isinstance(value, bool):
-            text = issubclass(base, str) and isinstance(value, str)  # or an enum
-            if text or isinstance(value, base):
-                return value
-    names = dict.fromkeys(TYPE_NAMES.get(getattr(get_origin(one) or one, "__name__", ""), "text") for one in options)
+    names = dict.fromkeys(TYPE_NAMES.get(getattr(get_origin(one) or one, "__name__", ""), "text") for one in kinds)
     raise OptionError(f"`{path}` must be {' or '.join(name for name in names if name)}, got {shorten(value)}")
 
 
@@ -494,75 +475,16 @@ TYPE_NAMES = {
 }  # fmt: skip
 
 
-def _short(name: str) -> str:
+def _printable(name: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in name[:40])
 
 
-def _suggest(name: str, known: Mapping[str, Any]) -> str:
+def _suggest_name(name: str, known: Mapping[str, Any]) -> str:
     near = get_close_matches(name, list(known), 1)
     return f"; did you mean {near[0]}?" if near else f"; known: {', '.join(known)}"
-
-
-def _named_columns(spec: ReleaseSpec) -> tuple[str, ...]:
-    """The public columns that the network must be read with: those named, and those that trips refer to."""
-    own, found = spec.trips, list(spec.network.columns)
-    if own is not None:
-        found += [one for one in (own.low, own.high) if isinstance(one, str)]
-        found += own.edge if len(own.edge) == 1 else ()
-    return tuple(dict.fromkeys(found))
-
-
-def _toml(spec: ReleaseSpec) -> Iterator[str]:
-    """Canonical TOML of everything that is published and differs from its default; the budget is always written."""
-    for name in PUBLISHED:
-        section = getattr(spec, name)
-        if section is None:
-            continue
-        defaults = {one.name: one.default for one in fields(section)}
-        values = {
-            key: value
-            for key, value in inputs(section).items()
-            if name == "budget" or (value != defaults.get(key) and value not in ((), {}))
-        }
-        if values or name in ("weights", "trips"):
-            yield f"[{name}]"
-            yield from (f"{key} = {toml_value(value)}" for key, value in values.items())
-            yield ""
 
 
 def inputs(section: Any) -> dict[str, Any]:
     """Return the keys of a section that are set, with their values."""
     found = {one.name: getattr(section, one.name) for one in fields(section) if one.init}
     return {key: value for key, value in found.items() if value is not None}
-
-
-def toml_value(value: Any) -> str:
-    """Return a value as TOML writes it.
-
-    >>> toml_value(["a", 1, True]), toml_value({"am": (7, 10)}), toml_value(Path("x/y.csv"))
-    ('["a", 1, true]', '{am = [7, 10]}', '"y.csv"')
-    """
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Path):
-        return toml_value(value.name)
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(key)} = {toml_value(one)}" for key, one in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(toml_value(one) for one in value) + "]"
-    if isinstance(value, (int, float)):
-        return repr(value)
-    text = str(value).encode("utf-8", "replace").decode()  # TOML has no lone surrogates
-    return '"' + "".join(_escaped(letter) for letter in text) + '"'
-
-
-def _key(key: Any) -> str:
-    text = str(key)
-    bare = text.isascii() and text != "" and all(letter.isalnum() or letter in "-_" for letter in text)
-    return text if bare else toml_value(text)
-
-
-def _escaped(letter: str) -> str:
-    if letter in '"\\':
-        return f"\\{letter}"
-    return letter if letter.isprintable() else f"\\U{ord(letter):08x}"

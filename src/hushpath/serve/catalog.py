@@ -18,7 +18,7 @@ from ..errors import CannotError, InputError, OptionError
 from ..geodesy import great_circle, unit_vectors
 from ..index.index import MAX_BYTES
 from ..network.topology import Topology
-from ..published.places import places_of
+from ..published.edges import places_of
 from ..published.release import Release
 from ..published.statement import NOT_PRIVATE
 from .limits import HttpError, busy
@@ -81,7 +81,7 @@ class ServedRelease:
             try:
                 self.release.build_index(max_bytes=max_bytes)
             except CannotError:
-                self.release.prepared(self.release.topology.num_nodes)
+                self.release.decoder.index_for(self.release.topology.num_nodes)
         nodes = np.array([0, self.release.topology.num_nodes - 1])
         self.release.distances(nodes[None], positions=True)
         self.release.matrix(nodes, nodes, positions=True)

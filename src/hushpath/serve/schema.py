@@ -12,10 +12,10 @@ from urllib.parse import parse_qsl
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 from pydantic.json_schema import SkipJsonSchema, models_json_schema
 
+from .._validate import check_confidence
 from .._version import __version__
 from ..errors import InputError, OptionError
 from ..network.labels import MAX_LABEL_LENGTH
-from ..published.queries import check_confidence
 
 MOST_FIELDS = 50
 MEDIA = {

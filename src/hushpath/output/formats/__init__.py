@@ -12,9 +12,8 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..._validate import one_of
+from ..._validate import check_confidence, one_of
 from ...errors import CannotError, OptionError
-from ...published.queries import check_confidence
 from ...published.release import Release, in_periods
 from ...published.statement import NOT_PRIVATE
 from .maps import write_geojson, write_geoparquet

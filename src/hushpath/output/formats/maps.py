@@ -20,8 +20,7 @@ from typing import Any
 from ...errors import OptionError, warn
 from ...io.container import replacing
 from ...network.labels import Label
-from ...published.edges import about, geopandas_library
-from ...published.places import DEGREES, Places, places_of
+from ...published.edges import DEGREES, Places, about, geopandas_library, places_of
 from ...published.release import Release
 from ...published.statement import NOT_PRIVATE
 from ..distance_table import schema_metadata
@@ -110,10 +109,11 @@ def _isochrones(
 
 def _edge_features(release: Release, places: Places) -> Iterator[dict[str, Any]]:
     """Yield a feature per edge; without a geometry where coordinates are missing."""
-    found, quantity = release.edges, release.statement.quantity
+    topology, quantity = release.topology, release.statement.quantity
     more = {"unit_of_measure": quantity.unit_of_measure, "date": quantity.date, "period": release.period or ""}
     more = {key: text for key, text in more.items() if text}
-    for (source, target), weight, line in zip(found.ends, found.weights.tolist(), found.lines(places), strict=True):
+    lines, ends = edge_lines(topology, places), edge_ends(topology)
+    for (source, target), weight, line in zip(ends, release.edge_weights.tolist(), lines, strict=True):
         shape = None if line is None else {"type": "LineString", "coordinates": line}
-        properties = {"source": source, "target": target, found.field: weight, **more}
+        properties = {"source": source, "target": target, field_name(quantity): weight, **more}
         yield {"type": "Feature", "geometry": shape, "properties": properties}

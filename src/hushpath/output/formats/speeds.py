@@ -38,7 +38,7 @@ from ...geodesy import great_circle
 from ...io.container import replacing
 from ...io.folders import new_folder
 from ...network.topology import Topology
-from ...published.places import places_of
+from ...published.edges import places_of
 from ...published.release import Release
 from .tables import Rows, read_lengths, read_rows
 

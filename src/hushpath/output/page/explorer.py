@@ -31,13 +31,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._validate import check_confidence
 from ..._version import __version__
 from ...arrays import Float
 from ...decoder.edges import EdgeDecoder
 from ...errors import CannotError, OptionError
 from ...io.container import replacing
 from ...network.labels import Label
-from ...published.queries import check_confidence
 from ...published.release import Release, in_periods
 from .layout import node_positions
 

@@ -15,7 +15,7 @@ from ...kernels.drawing import straighten
 from ...kernels.search import FREE, hops_from
 from ...network.topology import Topology
 from ...noise import simulation
-from ...published.places import places_of
+from ...published.edges import places_of
 
 PIVOTS, EPOCHS = 24, 12
 GAP = 0.08  # between components, in heights of the largest

@@ -18,7 +18,7 @@ from ..._validate import integer
 from ...network.labels import Label
 from ...planning.result import Plan, Sweep
 from ...planning.trips import TripPlan
-from ...published.promise import Promise, up
+from ...published.promise import Promise, format_up
 from ...published.quantity import format_interval
 from ...published.release import Release, in_periods
 from ...published.statement import NOT_PRIVATE, Statement
@@ -91,7 +91,7 @@ def _facts(release: Release, plan: Plan | TripPlan | None, texts: ReportTexts) -
         "nodes": short(topology.num_nodes),
         "edges": short(topology.num_edges),
         "epsilon": f"{statement.epsilon:.4g}" if statement.private else NOT_PRIVATE,
-        "delta": up(statement.delta, 3) if statement.delta else "0 (pure)",
+        "delta": format_up(statement.delta, 3) if statement.delta else "0 (pure)",
     }
     if statement.private:
         named["protection of one unit"] = statement.promise.risks[0].protection
