@@ -697,7 +697,7 @@ MUTANTS = [
     Mutant("lab/runner.py", "os.fchmod(handle, 0o600)", "pass", "results in a file that was open before", OWNER_ONLY),
     Mutant("releasing/evaluate.py", '"publishable": False, "marking"', '"marking"',
            "an evaluation that does not say so first", OWNER_ONLY),
-    Mutant("cli/report.py", '"publishable": public and rel.statement.private', '"publishable": rel.statement.private',
+    Mutant("cli/owner.py", '"publishable": public and rel.statement.private', '"publishable": rel.statement.private',
            "a report with the truth called publishable", OWNER_ONLY),
     Mutant("compiled.py", "if found.st_uid != me and (found.st_uid != 0 or path in itself):", "if False:",
            "a cache of another user", CACHES),

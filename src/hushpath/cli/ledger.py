@@ -6,82 +6,68 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
-from . import common as c
-from .messages import one_line
+from ..errors import HushpathError, OptionError, one_line
+from .files import check_inputs
+from .messages import Answer, finite
 
 if TYPE_CHECKING:
     from ..days import DateRange
     from ..privacy.ledger import Ledger
     from ..privacy.ledger_file import Charge, Dataset
 
-app = typer.Typer(help="Budgets and charges of data sets.", no_args_is_help=True)
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger file, e.g. city.ledger.")]
+File = Annotated[Path, Argument(metavar="FILE", help="The ledger file, e.g. city.ledger.")]
 NO_FILE = "no file noted"  # a crash, or a release in progress: it counts
 
 
-@app.command("init")
 def init(
     file: File,
-    dataset: Annotated[str, typer.Option("--dataset", help="Name of the data.")],
-    protects: Annotated[str, typer.Option("--protects", help="person, person-day, trip or declared.")],
-    epsilon: Annotated[float, typer.Option("--epsilon", help="Total budget of all releases.")],
-    delta: Annotated[float, typer.Option("--delta", help="Probability of a larger loss; 0 for pure DP.")] = 0.0,
-    add: Annotated[bool, typer.Option("--add", help="Add a data set to an existing ledger.")] = False,
-    json: c.Json = False,
-) -> None:
+    dataset: Annotated[str, Option(help="Name of the data.")],
+    protects: Annotated[str, Option(help="person, person-day, trip or declared.")],
+    epsilon: Annotated[float, Option(help="Total budget of all releases.")],
+    delta: Annotated[float, Option(help="Probability of a larger loss; 0 for pure DP.")] = 0.0,
+    add: Annotated[bool, Option("--add", help="Add a data set to an existing ledger.")] = False,
+) -> Answer:
     """Make a ledger with one data set and its total budget, which cannot be changed later."""
     from ..privacy.ledger import Ledger
 
-    c.check_inputs(file)
+    check_inputs(file)
     if add:
         ledger = Ledger.open(file)
         ledger.add_dataset(dataset, protects=protects, epsilon=epsilon, delta=delta)
     else:
         ledger = Ledger.create(file, dataset=dataset, protects=protects, epsilon=epsilon, delta=delta)
     (made,) = (one for one in ledger.datasets() if one.name == dataset)
-    if json:
-        c.print_json({"file": str(file), **_dataset(made)})
-    else:
-        print(f"{file}: {_budget(made)}.")
+    return Answer({"file": str(file), **_dataset_document(made)}, f"{file}: {_format_budget(made)}.")
 
 
-@app.command("show")
 def show(
     file: File,
-    dataset: Annotated[str | None, typer.Option("--dataset", help="This data set only.")] = None,
-    days: Annotated[
-        str | None, typer.Option("--days", help="These days only: 2024-03-01 or 2024-03-01..2024-03-07.")
-    ] = None,
-    json: c.Json = False,
-) -> None:
+    dataset: Annotated[str | None, Option(help="This data set only.")] = None,
+    days: Annotated[str | None, Option(help="These days only: 2024-03-01 or 2024-03-01..2024-03-07.")] = None,
+) -> Answer:
     """Show what may be spent, what was spent on the days that cost most, what remains, and every charge."""
     from ..days import check_dates, parse_days
-    from ..errors import OptionError
     from ..privacy.ledger import Ledger
 
-    c.check_inputs(file)
+    check_inputs(file)
     ledger, wanted = Ledger.open(file), check_dates(parse_days(days, "--days"), "--days")
     found = [one for one in ledger.datasets() if dataset in (None, one.name)]
     if not found:
         raise OptionError(f"{file} has no data set {str(dataset)[:60]!r}")
-    if json:
-        c.print_json({"file": str(file), "datasets": [_everything(ledger, one, wanted) for one in found]})
-        return
-    print("\n\n".join(_page(ledger, one, wanted) for one in found))
+    document = {"file": str(file), "datasets": [_charges_document(ledger, one, wanted) for one in found]}
+    return Answer(document, "\n\n".join(_format_dataset(ledger, one, wanted) for one in found))
 
 
-@app.command("check")
 def check(
     file: File,
-    releases: Annotated[list[Path] | None, typer.Argument(metavar="[RELEASE.hush]...", help="Release files.")] = None,
-    json: c.Json = False,
-) -> None:
+    releases: Annotated[list[Path] | None, Argument(metavar="[RELEASE.hush]...", help="Release files.")] = None,
+) -> Answer:
     """Prove the ledger, add up again, and look up release files; exit code 1 if something is wrong."""
     from ..privacy.ledger import Ledger
 
-    c.check_inputs(file, *(releases or ()))
+    check_inputs(file, *(releases or ()))
     ledger = Ledger.open(file)
     charges = ledger.charges()
     wrong: list[str] = []
@@ -95,21 +81,17 @@ def check(
         problem = _release_problem(release, charges)
         (wrong if problem else fine).append(f"{release}: {problem or 'charged, and no dearer than its charge'}")
     waiting = [one.number for one in charges if one.state == "charged"]
-    if json:
-        c.print_json({"file": str(file), "ok": not wrong, "wrong": wrong, "fine": fine, "charged_only": waiting})
-    else:
-        print(f"{file} is a sound ledger with {len(charges)} charges.")
-        if waiting:
-            print(f"Charges without a file, which count: {', '.join(map(str, waiting))}.")
-        print("\n".join([*(one_line(f"ok: {text}") for text in fine), *(one_line(f"WRONG: {text}") for text in wrong)]))
-    if wrong:
-        raise typer.Exit(1)
+    lines = [f"{file} is a sound ledger with {len(charges)} charges."]
+    if waiting:
+        lines.append(f"Charges without a file, which count: {', '.join(map(str, waiting))}.")
+    lines += [one_line(f"ok: {text}") for text in fine] + [one_line(f"WRONG: {text}") for text in wrong]
+    document = {"file": str(file), "ok": not wrong, "wrong": wrong, "fine": fine, "charged_only": waiting}
+    return Answer(document, "\n".join(lines), exit_code=1 if wrong else 0)
 
 
 def _release_problem(path: Path, charges: list[Charge]) -> str:
     """Return what is wrong with one release file, or an empty text."""
     from ..days import format_days
-    from ..errors import HushpathError
     from ..privacy.units import Protects
     from ..published.release import load
     from ..releasing.release import spending_of
@@ -136,7 +118,7 @@ def _release_problem(path: Path, charges: list[Charge]) -> str:
     return ""
 
 
-def _page(ledger: Ledger, one: Dataset, days: DateRange | None) -> str:
+def _format_dataset(ledger: Ledger, one: Dataset, days: DateRange | None) -> str:
     """Return one data set as text."""
     from ..days import format_days
 
@@ -154,29 +136,29 @@ def _page(ledger: Ledger, one: Dataset, days: DateRange | None) -> str:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([
-        f"{_budget(one)}.",
+        f"{_format_budget(one)}.",
         f"Spent{when}: epsilon {spent.epsilon:.6g}{f' at delta {spent.delta:g}' if spent.delta else ''}.",
         f"Remaining for one release of {format_days(days)}: epsilon {left.epsilon:.6g}{noisy}.",
         *(table if len(rows) > 1 else ["No charges."]),
     ])  # fmt: skip
 
 
-def _budget(one: Dataset) -> str:
+def _format_budget(one: Dataset) -> str:
     budget = one.budget
     return f"Data set {one.name}: epsilon {budget.epsilon:g}, delta {budget.delta:g} in total for each {one.protects}"
 
 
-def _everything(ledger: Ledger, one: Dataset, days: DateRange | None) -> dict[str, Any]:
+def _charges_document(ledger: Ledger, one: Dataset, days: DateRange | None) -> dict[str, Any]:
     """Return one data set for JSON."""
     left, spent = ledger.remaining(one.name, days), ledger.spent(one.name, days)
     return {
-        **_dataset(one), "spent": {"epsilon": c.finite(spent.epsilon), "delta": spent.delta},
+        **_dataset_document(one), "spent": {"epsilon": finite(spent.epsilon), "delta": spent.delta},
         "remaining": {"epsilon": left.epsilon, "gaussian_epsilon": left.gaussian_epsilon, "delta": left.delta},
         "charges": [_charge(charge) for charge in ledger.charges(one.name)],
     }  # fmt: skip
 
 
-def _dataset(one: Dataset) -> dict[str, Any]:
+def _dataset_document(one: Dataset) -> dict[str, Any]:
     budget = {"epsilon": one.budget.epsilon, "delta": one.budget.delta}
     return {"dataset": one.name, "protects": str(one.protects), "budget": budget, "made": one.made}
 

@@ -9,21 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..extras import absent
+from ..extras import library
 from ..index.index import MAX_BYTES
-from .limits import Limits
+from .limits import Limits as Limits
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from ..published.release import Release
 
-EXTRA = {"starlette", "uvicorn", "httptools", "uvloop", "pydantic"}
-
 
 def make_app(
     releases: Mapping[str, Release], limits: Limits | None = None, *, cors: Sequence[str] = (),
-    max_bytes: int = MAX_BYTES, intervals: bool = False,
+    max_bytes: int = MAX_BYTES, intervals: bool = True,
 ) -> Starlette:  # fmt: skip
     """Return the ASGI application that answers for these releases.
 
@@ -32,13 +30,13 @@ def make_app(
         limits: of every request.
         cors: origins whose pages may read answers in a browser.
         max_bytes: build no index larger than this; a release without an index answers by its decoder.
-        intervals: prepare intervals now; otherwise when the first one is requested.
+        intervals: prepare intervals, which may take minutes; otherwise requests for them are refused.
     """
-    try:
-        from .app import application
-        from .catalog import ReleaseCatalog
-    except ModuleNotFoundError as error:
-        raise missing(error) from None
+    for package in ("starlette", "pydantic"):
+        library(package, "serve", "serving")
+    from .app import application
+    from .catalog import ReleaseCatalog
+
     return application(ReleaseCatalog(releases, max_bytes, intervals=intervals), limits or Limits(), cors)
 
 
@@ -48,15 +46,8 @@ def listen(app: Any, sock: Any, limits: Limits | None = None, *, host: str = "")
     On a loopback address the ``Host`` of a request must be ``localhost``, ``127.0.0.1``, ``[::1]``, the address or
     ``host``.
     """
-    try:
-        from .server import run
-    except ModuleNotFoundError as error:
-        raise missing(error) from None
+    for package in ("starlette", "uvicorn", "httptools"):
+        library(package, "serve", "serving")
+    from .server import run
+
     run(app, sock, limits or Limits(), host)
-
-
-def missing(error: ModuleNotFoundError) -> Exception:
-    """Return the error that names the extra to install; a missing module of another package is a bug and stays."""
-    if (error.name or "").partition(".")[0] in EXTRA:
-        return absent(error.name or "", "serve", "serving")
-    return error

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,11 +12,11 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from .._version import __version__
-from ..errors import HushpathError
+from ..errors import HushpathError, one_line
 from ..kernels.minplus import LANES
 from ..kernels.paths import THREADS
 from ..output.distance_table import DistanceTable
@@ -23,24 +24,22 @@ from ..output.encode import encode
 from ..output.isochrones import isochrones
 from . import osrm
 from .catalog import ReleaseCatalog, ServedRelease
-from .limits import HttpError, Limits, WorkerPool, too_large
-from .responses import JSON, error_response, finite, json_bytes, json_list_bytes, one_line
+from .limits import JSON, HttpError, Limits, WorkerPool, too_large
+from .responses import LONGEST, CutOff, Stream, error_response, finite, json_bytes, json_list_bytes
 from .schema import (
     ENDPOINTS,
     MEDIA,
-    POLICY,
     DistanceQuery,
     IsochroneQuery,
     MatrixBody,
     Parameters,
     StatementQuery,
-    endpoints_page,
     openapi_document,
     read_body,
     read_query,
+    text_page,
 )
-from .server import BodyLimit, ErrorMiddleware, receive_body
-from .streams import Parts, Stream
+from .server import BodyLimit, receive_body
 
 BLOCK, INTERVAL_BLOCK = 2**21, 2**17  # distances of a matrix computed at a time
 MOST_BLOCK = 2**23  # and never more: 64 MB, of which a stream keeps three
@@ -58,16 +57,24 @@ def application(catalog: ReleaseCatalog, limits: Limits, cors: Sequence[str] = (
         )
         for endpoint in ENDPOINTS
     ]  # fmt: skip
-    routes += [Route("/openapi.json", endpoints.openapi), Route("/", endpoints.page), Route("/docs", endpoints.page)]
-    middleware = [Middleware(ErrorMiddleware, limits=limits)]
-    if cors:  # outermost, so that pages of these origins can read errors too
-        middleware.insert(
-            0, Middleware(CORSMiddleware, allow_origins=list(cors), allow_methods=["GET", "POST"], allow_headers=["*"])
-        )
-    app = Starlette(routes=routes, middleware=middleware, exception_handlers={HTTPException: _no_such_address})
+    routes += [Route("/openapi.json", endpoints.openapi), Route("/", endpoints.page)]
+    origins = Middleware(CORSMiddleware, allow_origins=list(cors), allow_methods=["GET", "POST"], allow_headers=["*"])
+    app = Starlette(
+        routes=routes,
+        middleware=[origins] if cors else [],
+        exception_handlers={HTTPException: _no_such_address, HushpathError: refuse, Exception: refuse},
+    )
     app.router.redirect_slashes = False
     app.state.endpoints = endpoints
     return app
+
+
+async def refuse(_: Request, error: Exception) -> Response:
+    """Answer with an error document.  Starlette passes unforeseen exceptions on, and the server closes the connection:
+    half an answer must not look like a whole one."""
+    if not isinstance(error, (HushpathError, CutOff)):  # neither message nor traceback: they may quote the request
+        print(f"hushpath: internal error ({type(error).__name__})", file=sys.stderr)
+    return error_response(error)
 
 
 async def _no_such_address(_: Request, error: Exception) -> Response:
@@ -77,19 +84,6 @@ async def _no_such_address(_: Request, error: Exception) -> Response:
              405: ("MethodNotAllowed", "this address needs another method")}  # fmt: skip
     kind, message = known.get(status, ("RequestError", "the request is not readable"))
     return error_response(HttpError(status, kind, message, **(getattr(error, "headers", None) or {})))
-
-
-def stream_table(served: ServedRelease, table: DistanceTable, form: str) -> Iterator[Any]:
-    """Return the bytes of a table, block by block; refuse at once what the format cannot hold."""
-    cells = min(max(BLOCK, TOGETHER * table.shape[1]), MOST_BLOCK) if table.confidence is None else INTERVAL_BLOCK
-    pieces = encode(table, form, cells)
-
-    def when_ready() -> Iterator[Any]:
-        if table.confidence is not None:
-            served.require_intervals()
-        yield from pieces
-
-    return when_ready()
 
 
 class Endpoints:
@@ -110,17 +104,16 @@ class Endpoints:
         labels = topology.labels
         answer: dict[str, Any] = {"source": labels[source], "target": labels[target], "distance": finite(distance)}
         if query.interval:
-            bounds = partial(served.interval, source, target, query.confidence)
-            ends = bounds() if served.intervals_quick else await self.workers.run(bounds)
+            ends = await self.workers.run(partial(served.interval, source, target, query.confidence))
             answer |= {"interval": [finite(end) for end in ends], "confidence": query.confidence}
         return Response(json_bytes(answer)[:-1] + b"," + served.facts_json, 200, served.headers, JSON)
 
     async def matrix(self, request: Request) -> Response:
         """Distances from sources to targets, streamed row by row as CSV, Parquet or Arrow."""
         body = await receive_body(request, self.limits.request_seconds)
-        return Stream(partial(self._matrix, body, request.headers.get("accept", "")), self.workers, self.limits)
+        return Stream(partial(self._matrix, body), self.workers, self.limits)
 
-    def _matrix(self, body: bytes, accept: str) -> Parts:
+    def _matrix(self, body: bytes) -> tuple[Iterator[Any], str, Mapping[str, str]]:
         """Read the body and make the stream: in a thread, because the lists may be long."""
         wanted = read_body(MatrixBody, body)
         served = self.catalog.find(wanted.release, wanted.period)
@@ -131,6 +124,7 @@ class Endpoints:
         shape = [topology.num_nodes if nodes is None else len(nodes) for nodes in (wanted.sources, wanted.targets)]
         most, kind = self.limits.cells, "distances"
         if wanted.interval:
+            served.require_intervals()
             most, kind = self.limits.interval_cells, "distances with intervals"
         if shape[0] * shape[1] > most:
             raise too_large(f"{shape[0]} x {shape[1]} {kind} are more than {most}; ask for fewer at a time")
@@ -139,8 +133,9 @@ class Endpoints:
             served.release, topology.indices(wanted.sources), targets, wanted.long,
             "float32" if wanted.float32 else "float64", wanted.confidence if wanted.interval else None,
         )  # fmt: skip
-        form = wanted.format or _accepted_format(accept)
-        return Parts(stream_table(served, table, form), MEDIA[form], served.headers)
+        block = INTERVAL_BLOCK if wanted.interval else min(max(BLOCK, TOGETHER * shape[1]), MOST_BLOCK)
+        form = wanted.format or "csv"
+        return encode(table, form, block), MEDIA[form], served.headers
 
     async def isochrone(self, request: Request) -> Response:
         """How far one gets: GeoJSON polygons for each step."""
@@ -195,8 +190,7 @@ class Endpoints:
     async def page(self, _: Request) -> Response:
         """The list of endpoints for people."""
         markings = [f"{served.name}: {served.facts['marking']}" for served in self.catalog.not_private]
-        headers = {"content-security-policy": POLICY, **self._marking_headers()}
-        return HTMLResponse(endpoints_page(self.document, markings), headers=headers)
+        return PlainTextResponse(text_page(self.document, markings), headers=self._marking_headers())
 
     async def _osrm(self, request: Request, service: Callable[..., tuple[ServedRelease, bytes]]) -> Response:
         given, query = request.path_params, request.scope["query_string"]
@@ -208,20 +202,10 @@ class Endpoints:
             if isinstance(error, HttpError) and error.status == 503:
                 raise
             found = osrm.as_osrm_error(error)
-            return Response(json_bytes({"code": found.code, "message": one_line(found)}), 400, None, JSON)
+            return Response(json_bytes({"code": found.code, "message": one_line(found, LONGEST)}), 400, None, JSON)
         return Response(body, 200, served.headers, JSON)
 
     def _marking_headers(self) -> dict[str, str]:
         """The headers of an answer about everything that is served."""
         marked = self.catalog.not_private
         return marked[0].headers if marked else {}
-
-
-def _accepted_format(accept: str) -> str:
-    """Return the first format that an Accept header names; CSV if it names none."""
-    for part in accept.lower().split(",")[:20]:
-        media = part.partition(";")[0].strip()
-        for form, known in MEDIA.items():
-            if media == known.partition(";")[0]:
-                return form
-    return "csv"

@@ -13,6 +13,7 @@ from .._validate import between, integer
 from ..errors import HushpathError
 
 T = TypeVar("T")
+JSON = "application/json"
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,6 @@ POLYLINE = re.compile(r"polyline(6?)\((.*)\)", re.S)
 TRUE_FALSE = ("true", "false")
 ANNOTATIONS = {"duration", "nodes", "distance", "weight", "datasources", "speed"}
 METRES_SOURCES = 100  # of one table of metres: each takes a search over the whole network
-PIXELS = 512  # a simplified line differs by less than this fraction of its extent
 
 
 class OsrmError(HushpathError):
@@ -59,7 +58,11 @@ def is_heavy(query: bytes) -> bool:
 def table(
     catalog: ReleaseCatalog, limits: Limits, profile: str, coordinates: str, query: bytes
 ) -> tuple[ServedRelease, bytes]:
-    """Answer the table service: durations between places, and on request the metres of their paths."""
+    """Answer the table service: durations between places, and on request the metres of their paths.
+
+    ``profile`` selects a release of the ``catalog``, ``coordinates`` name places, ``query`` has the options of OSRM;
+    ``limits`` bound the table.
+    """
     options = parse_options(query, TABLE_OPTIONS)
     served = find_profile(catalog, profile)
     seconds = served.seconds
@@ -97,7 +100,11 @@ def table(
 def route(
     catalog: ReleaseCatalog, limits: Limits, profile: str, coordinates: str, query: bytes
 ) -> tuple[ServedRelease, bytes]:
-    """Answer the route service: the path of least released duration through all places, in the order given."""
+    """Answer the route service: the path of least released duration through all places, in the order given.
+
+    ``profile`` selects a release of the ``catalog``, ``coordinates`` name places, ``query`` has the options of OSRM;
+    ``limits`` bound the number of places.
+    """
     options = parse_options(query, ROUTE_OPTIONS)
     served = find_profile(catalog, profile)
     _ = served.seconds
@@ -119,8 +126,6 @@ def route(
     whole |= {"weight_name": "duration", "legs": parts}
     if overview != "false":
         line = np.concatenate([legs[0].places, *(leg.places[1:] for leg in legs[1:])])
-        if overview == "simplified":
-            line = line[simplify(line, float(np.ptp(line, axis=0).max()) / PIXELS)]
         whole["geometry"] = _geometry(line, geometries)
     answer: dict[str, Any] = {"code": "Ok", "routes": [whole]}
     if _choice(options, "skip_waypoints", "false", TRUE_FALSE) == "false":
@@ -176,6 +181,7 @@ def parse_coordinates(text: str, most: int) -> Float:
 
 
 def _choice(options: Mapping[str, str], name: str, default: str, choices: tuple[str, ...]) -> str:
+    """Return the option ``name`` of ``options``, ``default`` if it is missing; it must be one of ``choices``."""
     value = options.get(name, default)
     if value not in choices:
         raise OsrmError("InvalidQuery", f"{name} must be one of {', '.join(choices)}")
@@ -309,10 +315,8 @@ def _path_metres(served: ServedRelease, source: int) -> Float:
 
 
 def _nullable(numbers: Float) -> list[list[float | None]]:
-    """Rows of a table; null where there is no path."""
-    found = numbers.astype(object)
-    found[~np.isfinite(numbers)] = None
-    rows: list[list[float | None]] = found.tolist()
+    """Return the rows of a table; null where there is no path."""
+    rows: list[list[float | None]] = np.where(np.isfinite(numbers), numbers, None).tolist()
     return rows
 
 
@@ -364,24 +368,3 @@ def decode_polyline(text: str, digits: int) -> Float:
         raise OsrmError("InvalidQuery", "the polyline is not readable")
     whole = np.cumsum(np.array(values, np.int64).reshape(-1, 2), axis=0)
     return np.asarray(whole[:, ::-1] / 10**digits, np.float64)
-
-
-def simplify(places: Float, tolerance: float) -> Int:
-    """Return the positions to keep so that a line is nowhere off by more than the tolerance (Douglas-Peucker)."""
-    keep = np.zeros(len(places), bool)
-    keep[[0, -1]] = True
-    parts = [(0, len(places) - 1)]
-    while parts:
-        first, last = parts.pop()
-        if last - first < 2:
-            continue
-        line, inner = places[last] - places[first], places[first + 1 : last] - places[first]
-        length = float(line @ line)
-        along = np.clip(inner @ line / length, 0.0, 1.0) if length > 0 else np.zeros(len(inner))
-        off = np.hypot(*(inner - along[:, None] * line).T)
-        worst = int(off.argmax())
-        if off[worst] > tolerance:
-            middle = first + 1 + worst
-            keep[middle] = True
-            parts += [(first, middle), (middle, last)]
-    return np.flatnonzero(keep)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from html import escape
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args
 from urllib.parse import parse_qsl
 
@@ -16,6 +15,7 @@ from .._version import __version__
 from ..errors import InputError, OptionError
 from ..network.labels import MAX_LABEL_LENGTH
 from ..published.queries import check_confidence
+from .limits import JSON
 
 MOST_FIELDS = 50
 MEDIA = {
@@ -85,17 +85,11 @@ def _split(value: Any) -> Any:
     return value.split(",", MOST_FIELDS) if isinstance(value, str) else value
 
 
-def _nodes(value: Any) -> Any:
-    """Check a list at once: pydantic would report an error for each of 300 000 items."""
-    if value is not None and (not isinstance(value, list) or not value or not set(map(type, value)) <= {int, str}):
-        raise OptionError("sources and targets must be lists of nodes: texts or integers")
-    return value
-
-
 Absent = SkipJsonSchema[None]  # a field may be missing, but null is not part of the document
 Name = Annotated[str, Field(min_length=1, max_length=MAX_LABEL_LENGTH)]
 Step = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Nodes = Annotated[list[int | str], BeforeValidator(_nodes), Field(min_length=1)]
+# Stops at the first wrong item: otherwise a list of 300 000 gets an error for each.
+Nodes = Annotated[list[int | str], Field(min_length=1, fail_fast=True)]
 
 
 class Parameters(BaseModel):
@@ -145,9 +139,7 @@ class MatrixBody(Selection):
 
     sources: Nodes | Absent = Field(None, description="Rows; all nodes in canonical order if not given.")
     targets: Nodes | Absent = Field(None, description="Columns; all nodes in canonical order if not given.")
-    format: Literal["csv", "parquet", "arrow"] | Absent = Field(
-        None, description="Or by the Accept header; csv if neither is given."
-    )
+    format: Literal["csv", "parquet", "arrow"] | Absent = Field(None, description="Of the answer; csv if not given.")
     long: bool = Field(False, description="csv and parquet: columns source, target, distance, not one per target.")
     float32: bool = Field(False, description="Half the size, seven digits.")
 
@@ -252,7 +244,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         ]
     elif endpoint.method == "POST":
         body = {"schema": endpoint.parameters.model_json_schema()}
-        operation["requestBody"] = {"required": True, "content": {"application/json": body}}
+        operation["requestBody"] = {"required": True, "content": {JSON: body}}
     else:
         operation["parameters"] = _parameters(endpoint.parameters.model_json_schema())
     if endpoint.answer:
@@ -264,7 +256,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _content(model: type[BaseModel]) -> dict[str, Any]:
-    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}}
+    return {JSON: {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}}
 
 
 def _parameters(schema: dict[str, Any]) -> list[dict[str, Any]]:
@@ -278,27 +270,15 @@ def _parameters(schema: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-# --- a page for people: plain HTML without scripts, from the same document
-
-STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;color:#1b2733}"
-    "code{background:#eef4fb;padding:.1em .3em}h2{margin-top:2rem}td{padding:.15rem 1rem .15rem 0;vertical-align:top}"
-)
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-
-
-def endpoints_page(document: dict[str, Any], markings: list[str]) -> str:
-    """Return a page that lists the endpoints, below the markings of releases that are NOT PRIVATE."""
-    out = [f"<!doctype html><html lang=en><meta charset=utf-8><title>hushpath</title><style>{STYLE}</style>"]
-    out += ["<h1>hushpath</h1>", *(f"<p><strong>{escape(text)}</strong></p>" for text in markings)]
-    out.append(f"<p>{escape(ABOUT)} For programs: <a href=openapi.json>openapi.json</a>.</p>")
+def text_page(document: dict[str, Any], markings: list[str]) -> str:
+    """Return the endpoints as text for people, below the markings of releases that are NOT PRIVATE."""
+    lines = ["hushpath", *markings, ABOUT, "For programs: /openapi.json"]
     for path, methods in document["paths"].items():
-        for method, said in methods.items():
-            rows = [(one["name"], one["description"]) for one in said.get("parameters", [])]
-            body = said.get("requestBody", {"content": {"application/json": {"schema": {"properties": {}}}}})
-            fields = body["content"]["application/json"]["schema"]["properties"]
+        for method, operation in methods.items():
+            body = operation.get("requestBody", {"content": {JSON: {"schema": {"properties": {}}}}})
+            fields = body["content"][JSON]["schema"]["properties"]
+            rows = [(one["name"], one["description"]) for one in operation.get("parameters", [])]
             rows += [(name, field["description"]) for name, field in fields.items()]
-            out.append(f"<h2><code>{method.upper()} {escape(path)}</code></h2><p>{escape(said['summary'])}</p>")
-            cells = (f"<tr><td><code>{escape(name)}</code><td>{escape(text)}" for name, text in rows)
-            out.append(f"<table>{''.join(cells)}</table>")
-    return "".join([*out, "</html>"])
+            lines += ["", f"{method.upper()} {path}", f"    {operation['summary']}"]
+            lines += [f"    {name:20} {text}" for name, text in rows]
+    return "\n".join([*lines, ""])
