@@ -214,7 +214,7 @@ ABOUT = "Distances of released networks. Every answer is public: requests cost n
 ERRORS = {
     "400": "A parameter is missing, unknown or invalid.", "404": "No such release or address.",
     "405": "Another method is needed.", "408": "The body did not arrive in time.",
-    "411": "The body has no Content-Length.", "413": "More than one request may take.",
+    "413": "More than one request may take.",
     "422": "A sound request that this release cannot answer.", "431": "The headers are too long.",
     "500": "A bug in the server.", "503": "Busy; repeat after Retry-After seconds.",
 }  # fmt: skip
