@@ -316,8 +316,7 @@ def _path_metres(served: ServedRelease, source: int) -> Float:
 
 def _nullable(numbers: Float) -> list[list[float | None]]:
     """Return the rows of a table; null where there is no path."""
-    rows: list[list[float | None]] = np.where(np.isfinite(numbers), numbers, None).tolist()
-    return rows
+    return [[value if math.isfinite(value) else None for value in row] for row in numbers.tolist()]
 
 
 # --- lines
