@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ..privacy.ledger_file import Charge, Dataset
 
 File = Annotated[Path, Argument(metavar="FILE", help="The ledger file, e.g. city.ledger.")]
-NO_FILE = "no file noted"  # a crash, or a release in progress: it counts
 
 
 def init(
@@ -79,7 +78,7 @@ def check(
         )
     for release in releases or ():
         problem = _release_problem(release, charges)
-        (wrong if problem else fine).append(f"{release}: {problem or 'charged, and no dearer than its charge'}")
+        (wrong if problem else fine).append(f"{release}: {problem or 'charged, and within its charge'}")
     waiting = [one.number for one in charges if one.state == "charged"]
     lines = [f"{file} is a sound ledger with {len(charges)} charges."]
     if waiting:
@@ -100,19 +99,18 @@ def _release_problem(path: Path, charges: list[Charge]) -> str:
         release = load(path)
     except HushpathError as error:
         return str(error)
-    said = release.statement
     charge = next((one for one in charges if one.fingerprint == release.fingerprint), None)
-    if not said.private:
-        return str(said.marking)
+    if not release.statement.private:
+        return str(release.statement.marking)
     if charge is None:
         same = [str(one.number) for one in charges if one.fingerprint is None and Path(one.file).name == path.name]
-        hint = f"; charge {', '.join(same)} was for a file of this name, and none was noted" if same else ""
-        return f"no charge is of this file{hint}"
-    asked, days = spending_of(release.measurements.strategy)
-    if asked.protects is Protects.DECLARED:  # only the owner knows what the unit of weights means, and their days
-        asked, days = replace(asked, protects=charge.asked.protects), charge.days
-    if not asked.is_paid_by(charge.asked):
-        return f"it spends {asked}, and charge {charge.number} is {charge.asked}"
+        hint = f"; charge {', '.join(same)} has a file of this name, without a fingerprint" if same else ""
+        return f"no charge names this file{hint}"
+    spending, days = spending_of(release.measurements.strategy)
+    if spending.protects is Protects.DECLARED:  # only the owner knows what the unit of weights means, and their days
+        spending, days = replace(spending, protects=charge.asked.protects), charge.days
+    if not spending.is_paid_by(charge.asked):
+        return f"it spends {spending}, and charge {charge.number} is {charge.asked}"
     if charge.days is not None and (days is None or not charge.days[0] <= days[0] <= days[1] <= charge.days[1]):
         return f"it covers {format_days(days)}, and charge {charge.number} only {format_days(charge.days)}"
     return ""
@@ -124,13 +122,13 @@ def _format_dataset(ledger: Ledger, one: Dataset, days: DateRange | None) -> str
 
     spent, left = ledger.spent(one.name, days), ledger.remaining(one.name, days)
     when = f", {format_days(days)}" if days else ", on the day that cost most" if one.protects.within_a_day else ""
-    noisy = f", or {left.gaussian_epsilon:.6g} with Gaussian noise asked for at delta {left.delta:g}"
-    noisy = noisy if one.budget.delta else ""
+    gaussian = f", or {left.gaussian_epsilon:.6g} with Gaussian noise at delta {left.delta:g}"
+    gaussian = gaussian if one.budget.delta else ""
     rows = [("no", "days", "noise", "protects", "epsilon", "delta", "state", "file")]
     rows += [
         (str(charge.number), format_days(charge.days), str(charge.asked.law), str(charge.asked.protects),
          f"{charge.asked.epsilon:.6g}", f"{charge.asked.delta:g}",
-         "released" if charge.fingerprint else f"charged; {NO_FILE}", one_line(charge.file))
+         "released" if charge.fingerprint else "charged; no file recorded", one_line(charge.file))
         for charge in ledger.charges(one.name)
     ]  # fmt: skip
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -138,7 +136,7 @@ def _format_dataset(ledger: Ledger, one: Dataset, days: DateRange | None) -> str
     return "\n".join([
         f"{_format_budget(one)}.",
         f"Spent{when}: epsilon {spent.epsilon:.6g}{f' at delta {spent.delta:g}' if spent.delta else ''}.",
-        f"Remaining for one release of {format_days(days)}: epsilon {left.epsilon:.6g}{noisy}.",
+        f"Remaining for one release of {format_days(days)}: epsilon {left.epsilon:.6g}{gaussian}.",
         *(table if len(rows) > 1 else ["No charges."]),
     ])  # fmt: skip
 

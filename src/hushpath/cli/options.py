@@ -222,11 +222,12 @@ def parse_settings(given: Sequence[str], option: str) -> dict[str, Any]:
         if not equals or not name.replace("-", "_").isidentifier():
             raise typer.BadParameter(f"{option} must be NAME=VALUE, got {text[:60]!r}")
         try:
-            found[name.replace("-", "_")] = json.loads(value)
+            setting = json.loads(value)
         except (ValueError, RecursionError):
-            found[name.replace("-", "_")] = value
-        if found[name.replace("-", "_")] is None:
+            setting = value
+        if setting is None:
             raise typer.BadParameter(f"{option} {name[:60]} has no value")
+        found[name.replace("-", "_")] = setting
     return found
 
 

@@ -1,4 +1,4 @@
-"""The application: one method per endpoint, which reads the request, asks the release and writes the answer."""
+"""The Starlette application and its endpoints."""
 
 from __future__ import annotations
 
@@ -70,8 +70,10 @@ def application(catalog: ReleaseCatalog, limits: Limits, cors: Sequence[str] = (
 
 
 async def refuse(_: Request, error: Exception) -> Response:
-    """Answer with an error document.  Starlette passes unforeseen exceptions on, and the server closes the connection:
-    half an answer must not look like a whole one."""
+    """Answer with an error document.
+
+    Starlette passes unforeseen exceptions on, and the server closes the connection: half an answer must not look whole.
+    """
     if not isinstance(error, (HushpathError, CutOff)):  # neither message nor traceback: they may quote the request
         print(f"hushpath: internal error ({type(error).__name__})", file=sys.stderr)
     return error_response(error)
@@ -87,14 +89,14 @@ async def _no_such_address(_: Request, error: Exception) -> Response:
 
 
 class Endpoints:
-    """Every endpoint, over one catalog."""
+    """Every endpoint, over one catalog: each method reads a request, asks the release and writes the answer."""
 
     def __init__(self, catalog: ReleaseCatalog, limits: Limits) -> None:
         self.catalog, self.limits, self.workers = catalog, limits, WorkerPool(limits)
         self.document = openapi_document({one.name: getattr(self, one.name).__doc__ for one in ENDPOINTS})
 
     async def distance(self, request: Request) -> Response:
-        """One distance, and on request its interval."""
+        """Return one distance, and on request its interval."""
         query = read_query(DistanceQuery, request.scope["query_string"])
         served = self.catalog.find(query.release, query.period)
         topology = served.release.topology
@@ -109,36 +111,36 @@ class Endpoints:
         return Response(json_bytes(answer)[:-1] + b"," + served.facts_json, 200, served.headers, JSON)
 
     async def matrix(self, request: Request) -> Response:
-        """Distances from sources to targets, streamed row by row as CSV, Parquet or Arrow."""
+        """Stream the distances from sources to targets as CSV, Parquet or Arrow."""
         body = await receive_body(request, self.limits.request_seconds)
         return Stream(partial(self._matrix, body), self.workers, self.limits)
 
     def _matrix(self, body: bytes) -> tuple[Iterator[Any], str, Mapping[str, str]]:
         """Read the body and make the stream: in a thread, because the lists may be long."""
-        wanted = read_body(MatrixBody, body)
-        served = self.catalog.find(wanted.release, wanted.period)
+        given = read_body(MatrixBody, body)
+        served = self.catalog.find(given.release, given.period)
         topology = served.release.topology
-        for name, nodes in (("sources", wanted.sources), ("targets", wanted.targets)):
+        for name, nodes in (("sources", given.sources), ("targets", given.targets)):
             if nodes is not None and len(nodes) > self.limits.nodes:
                 raise too_large(f"{name} lists more than {self.limits.nodes} nodes")
-        shape = [topology.num_nodes if nodes is None else len(nodes) for nodes in (wanted.sources, wanted.targets)]
+        shape = [topology.num_nodes if nodes is None else len(nodes) for nodes in (given.sources, given.targets)]
         most, kind = self.limits.cells, "distances"
-        if wanted.interval:
+        if given.interval:
             served.require_intervals()
             most, kind = self.limits.interval_cells, "distances with intervals"
         if shape[0] * shape[1] > most:
             raise too_large(f"{shape[0]} x {shape[1]} {kind} are more than {most}; ask for fewer at a time")
-        targets = None if wanted.targets is None else topology.indices(wanted.targets)
+        targets = None if given.targets is None else topology.indices(given.targets)
         table = DistanceTable(
-            served.release, topology.indices(wanted.sources), targets, wanted.long,
-            "float32" if wanted.float32 else "float64", wanted.confidence if wanted.interval else None,
+            served.release, topology.indices(given.sources), targets, given.long,
+            "float32" if given.float32 else "float64", given.confidence if given.interval else None,
         )  # fmt: skip
-        block = INTERVAL_BLOCK if wanted.interval else min(max(BLOCK, TOGETHER * shape[1]), MOST_BLOCK)
-        form = wanted.format or "csv"
+        block = INTERVAL_BLOCK if given.interval else min(max(BLOCK, TOGETHER * shape[1]), MOST_BLOCK)
+        form = given.format or "csv"
         return encode(table, form, block), MEDIA[form], served.headers
 
     async def isochrone(self, request: Request) -> Response:
-        """How far one gets: GeoJSON polygons for each step."""
+        """Return isochrones: GeoJSON polygons for each step."""
         query = read_query(IsochroneQuery, request.scope["query_string"])
         served = self.catalog.find(query.release, query.period)
         if len(query.steps) > self.limits.steps:
@@ -156,7 +158,7 @@ class Endpoints:
         return Response(await self.workers.run(compute, "heavy"), 200, served.headers, "application/geo+json")
 
     async def statement(self, request: Request) -> Response:
-        """What a release promises."""
+        """Return what a release promises."""
         query = read_query(StatementQuery, request.scope["query_string"])
         served = self.catalog.find(query.release, None, any_period=True)
         statement = served.release.statement
@@ -165,36 +167,36 @@ class Endpoints:
         return Response(json_bytes({**answer, **facts}), 200, served.headers, JSON)
 
     async def releases(self, request: Request) -> Response:
-        """What is served."""
+        """List the releases that are served."""
         read_query(Parameters, request.scope["query_string"])
         return Response(json_bytes({"releases": self.catalog.summaries()}), 200, self._marking_headers(), JSON)
 
     async def health(self, request: Request) -> Response:
-        """Whether the server answers."""
+        """Say that the server answers."""
         read_query(Parameters, request.scope["query_string"])
         answer = {"status": "ok", "version": __version__, "releases": len(self.catalog.releases)}
         return Response(json_bytes(answer), 200, None, JSON)
 
     async def table(self, request: Request) -> Response:
-        """OSRM's table service: durations in seconds between places."""
+        """Answer OSRM's table service: durations in seconds between places."""
         return await self._osrm(request, osrm.table)
 
     async def route(self, request: Request) -> Response:
-        """OSRM's route service: the path of least released duration through places."""
+        """Answer OSRM's route service: the path of least released duration through places."""
         return await self._osrm(request, osrm.route)
 
     async def openapi(self, _: Request) -> Response:
-        """The OpenAPI document."""
+        """Return the OpenAPI document."""
         return Response(json_bytes(self.document), 200, None, JSON)
 
     async def page(self, _: Request) -> Response:
-        """The list of endpoints for people."""
+        """List the endpoints for people."""
         markings = [f"{served.name}: {served.facts['marking']}" for served in self.catalog.not_private]
         return PlainTextResponse(text_page(self.document, markings), headers=self._marking_headers())
 
     async def _osrm(self, request: Request, service: Callable[..., tuple[ServedRelease, bytes]]) -> Response:
-        given, query = request.path_params, request.scope["query_string"]
-        compute = partial(service, self.catalog, self.limits, given["profile"], given["coordinates"], query)
+        path, query = request.path_params, request.scope["query_string"]
+        compute = partial(service, self.catalog, self.limits, path["profile"], path["coordinates"], query)
         try:
             kind = "heavy" if service is osrm.table and osrm.is_heavy(query) else "waiting"
             served, body = await self.workers.run(compute, kind)
@@ -206,6 +208,6 @@ class Endpoints:
         return Response(body, 200, served.headers, JSON)
 
     def _marking_headers(self) -> dict[str, str]:
-        """The headers of an answer about everything that is served."""
+        """Return the headers of an answer about everything that is served."""
         marked = self.catalog.not_private
         return marked[0].headers if marked else {}

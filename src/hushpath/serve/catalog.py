@@ -90,7 +90,7 @@ class ServedRelease:
 
     @property
     def quick(self) -> bool:
-        """Whether one distance takes microseconds, so that no thread is needed."""
+        """Return whether one distance takes microseconds, so that no thread is needed."""
         return self.release.index is not None
 
     def distance(self, source: int, target: int) -> float:
@@ -105,12 +105,12 @@ class ServedRelease:
 
     @cached_property
     def nearest(self) -> NearestNode:
-        """Finds the node nearest to a place."""
+        """Return what finds the node nearest to a place."""
         return NearestNode(self.release.topology)
 
     @property
     def seconds(self) -> float:
-        """Seconds of one unit of the release; raises if the release does not hold times."""
+        """Return the seconds of one unit of the release; raise if the release does not hold times."""
         quantity = self.release.statement.quantity
         if quantity.seconds is None:
             found = f"numbers are {quantity}" if str(quantity) else "the owner did not say what the numbers are"
@@ -157,11 +157,11 @@ class ReleaseCatalog:
 
     @property
     def not_private(self) -> list[ServedRelease]:
-        """The releases that are NOT PRIVATE, in one period each."""
+        """Return the releases that are NOT PRIVATE, in one period each."""
         return list({served.name: served for served in self.served.values() if "marking" in served.facts}.values())
 
     def summaries(self) -> list[dict[str, Any]]:
-        """What is served, for ``/releases``."""
+        """Describe what is served, for ``/releases``."""
         found = []
         for name, release in self.releases.items():
             topology = release.topology

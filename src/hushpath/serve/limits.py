@@ -75,12 +75,12 @@ class HttpError(HushpathError):
 
 
 def too_large(message: str) -> HttpError:
-    """More than one request may take."""
+    """Return the error of a request that asks for more than one may take."""
     return HttpError(413, "LimitError", message)
 
 
 def busy(message: str, seconds: int = 2) -> HttpError:
-    """A request that may be repeated later."""
+    """Return the error of a request that may be repeated later."""
     return HttpError(503, "Busy", message, retry_after=str(seconds))
 
 

@@ -51,7 +51,7 @@ def as_osrm_error(error: HushpathError) -> OsrmError:
 
 
 def is_heavy(query: bytes) -> bool:
-    """Whether a table asks for metres, which take a search over the whole network for each source."""
+    """Return whether a table asks for metres, which take a search over the whole network for each source."""
     return "distance" in parse_options(query, TABLE_OPTIONS).get("annotations", "")
 
 
@@ -274,7 +274,7 @@ class Leg:
         return leg
 
     def _steps(self, geometries: str, whole: dict[str, float]) -> list[dict[str, Any]]:
-        """Depart and arrive: a release has no street names and no turns."""
+        """Return two steps, depart and arrive: a release has no street names and no turns."""
         nothing, last = dict.fromkeys(whole, 0.0), self.places[-1:]
         return [
             {
@@ -323,7 +323,7 @@ def _nullable(numbers: Float) -> list[list[float | None]]:
 
 
 def _geometry(places: Float, geometries: str) -> Any:
-    """A line in the requested form; a single place is a line too."""
+    """Return a line in the requested form; a single place is a line too."""
     line = np.concatenate([places, places]) if len(places) == 1 else places
     if geometries == "geojson":
         return {"type": "LineString", "coordinates": line.tolist()}

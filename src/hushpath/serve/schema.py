@@ -72,7 +72,7 @@ def _validated(model: type[M], values: Any) -> M:
     if first["type"] == "missing":
         raise InputError(f"{name} is missing")
     if first["type"] == "extra_forbidden":
-        raise InputError(f"there is no field {name[:60]!r}; there are {', '.join(model.model_fields)}")
+        raise InputError(f"field {name[:60]!r} does not exist; choose from {', '.join(model.model_fields)}")
     raise OptionError(f"{name}: {first['msg']}")
 
 
@@ -260,7 +260,7 @@ def _content(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _parameters(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """The fields of a model as parameters of a query; a list is written with commas."""
+    """Return the fields of a model as parameters of a query; a list is written with commas."""
     found = []
     for name, field in schema.get("properties", {}).items():
         about = field.pop("description", "")
