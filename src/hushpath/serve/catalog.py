@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import timeit
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -21,6 +22,7 @@ from .limits import HttpError
 from .responses import json_bytes
 
 NAME = re.compile(r"[^\x00-\x1f/@\x7f\ud800-\udfff]{1,100}")  # fits in an address
+QUICK = 0.0005  # seconds: shorter work runs on the event loop, not in a thread
 NEAREST = 10_000.0  # metres: a place so far from a small network is still taken to be on it
 
 
@@ -63,6 +65,7 @@ class ServedRelease:
         if statement.marking:
             self.headers["hushpath-marking"] = quote(statement.marking, safe=" ,:;()")
         self.no_intervals = "this server was started without intervals"  # why there are none; empty if there are
+        self.quick_intervals = False
 
     def prepare(self, max_bytes: int = MAX_BYTES) -> None:
         """Build the index, if this release can have one of that size, and compile the kernels of a first request."""
@@ -77,9 +80,11 @@ class ServedRelease:
 
     def prepare_intervals(self) -> None:
         """Prepare intervals: minutes on a large network, once."""
+        pair = np.array([[0, self.release.topology.num_nodes - 1]])
         try:
-            self.release.intervals(np.array([[0, self.release.topology.num_nodes - 1]]), positions=True)
-            self.no_intervals = ""
+            self.release.intervals(pair, positions=True)
+            seconds = timeit.repeat(lambda: self.release.intervals(pair, positions=True), number=1, repeat=5)
+            self.no_intervals, self.quick_intervals = "", min(seconds) < QUICK
         except CannotError as error:  # this release has no intervals: say so when one is requested
             self.no_intervals = str(error)
 
