@@ -47,7 +47,7 @@ def inspect(
     if spec and not statement.specification:
         raise OptionError(f"{opened.release} embeds no specification: it was made in Python")
     if spec and not json:
-        return Answer({}, statement.specification.rstrip("\n"), statement)
+        return Answer({}, statement.specification.removesuffix("\n"), statement)
     signature, signer = signature_path(opened.release), fingerprint(public_key(verify)) if verify else None
     days = statement.unit.as_dict().get("days")
     decoder, *decoders = decoders_for(rel.measurements.strategy)

@@ -29,6 +29,8 @@ from .responses import LONGEST, CutOff, Stream, error_response, finite, json_byt
 from .schema import (
     ENDPOINTS,
     MEDIA,
+    ROUTE_OPTIONS,
+    TABLE_OPTIONS,
     DistanceQuery,
     IsochroneQuery,
     MatrixBody,
@@ -180,11 +182,11 @@ class Endpoints:
 
     async def table(self, request: Request) -> Response:
         """Answer OSRM's table service: durations in seconds between places."""
-        return await self._osrm(request, osrm.table)
+        return await self._osrm(request, osrm.table, TABLE_OPTIONS)
 
     async def route(self, request: Request) -> Response:
         """Answer OSRM's route service: the path of least released duration through places."""
-        return await self._osrm(request, osrm.route)
+        return await self._osrm(request, osrm.route, ROUTE_OPTIONS)
 
     async def openapi(self, _: Request) -> Response:
         """Return the OpenAPI document."""
@@ -195,11 +197,15 @@ class Endpoints:
         markings = [f"{served.name}: {served.facts['marking']}" for served in self.catalog.not_private]
         return PlainTextResponse(text_page(self.document, markings), headers=self._marking_headers())
 
-    async def _osrm(self, request: Request, service: Callable[..., tuple[ServedRelease, bytes]]) -> Response:
-        path, query = request.path_params, request.scope["query_string"]
-        compute = partial(service, self.catalog, self.limits, path["profile"], path["coordinates"], query)
+    async def _osrm(
+        self, request: Request, service: Callable[..., tuple[ServedRelease, bytes]], known: frozenset[str]
+    ) -> Response:
+        path = request.path_params
         try:
-            kind = "heavy" if service is osrm.table and osrm.is_heavy(query) else "waiting"
+            options = osrm.parse_options(request.scope["query_string"], known)
+            # Metres take a search over the whole network for each source of a table.
+            kind = "heavy" if service is osrm.table and "distance" in options.get("annotations", "") else "waiting"
+            compute = partial(service, self.catalog, self.limits, path["profile"], path["coordinates"], options)
             served, body = await self.workers.run(compute, kind)
         except HushpathError as error:
             if isinstance(error, HttpError) and error.status == 503:

@@ -21,7 +21,7 @@ from ..geodesy import great_circle
 from .catalog import ReleaseCatalog, ServedRelease
 from .limits import HttpError, Limits
 from .responses import json_bytes, json_list_bytes
-from .schema import ROUTE_OPTIONS, TABLE_OPTIONS, parse_query
+from .schema import parse_query
 
 NUMBER = re.compile(r"(?=.{1,40}\Z)[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 POLYLINE = re.compile(r"polyline(6?)\((.*)\)", re.S)
@@ -50,20 +50,14 @@ def as_osrm_error(error: HushpathError) -> OsrmError:
 # --- the services
 
 
-def is_heavy(query: bytes) -> bool:
-    """Return whether a table asks for metres, which take a search over the whole network for each source."""
-    return "distance" in parse_options(query, TABLE_OPTIONS).get("annotations", "")
-
-
 def table(
-    catalog: ReleaseCatalog, limits: Limits, profile: str, coordinates: str, query: bytes
+    catalog: ReleaseCatalog, limits: Limits, profile: str, coordinates: str, options: dict[str, str]
 ) -> tuple[ServedRelease, bytes]:
     """Answer the table service: durations between places, and on request the metres of their paths.
 
-    ``profile`` selects a release of the ``catalog``, ``coordinates`` name places, ``query`` has the options of OSRM;
+    ``profile`` selects a release of the ``catalog``, ``coordinates`` name places, ``options`` are OSRM's;
     ``limits`` bound the table.
     """
-    options = parse_options(query, TABLE_OPTIONS)
     served = find_profile(catalog, profile)
     seconds = served.seconds
     wanted = set(options.get("annotations", "duration").split(","))
@@ -98,14 +92,13 @@ def table(
 
 
 def route(
-    catalog: ReleaseCatalog, limits: Limits, profile: str, coordinates: str, query: bytes
+    catalog: ReleaseCatalog, limits: Limits, profile: str, coordinates: str, options: dict[str, str]
 ) -> tuple[ServedRelease, bytes]:
     """Answer the route service: the path of least released duration through all places, in the order given.
 
-    ``profile`` selects a release of the ``catalog``, ``coordinates`` name places, ``query`` has the options of OSRM;
+    ``profile`` selects a release of the ``catalog``, ``coordinates`` name places, ``options`` are OSRM's;
     ``limits`` bound the number of places.
     """
-    options = parse_options(query, ROUTE_OPTIONS)
     served = find_profile(catalog, profile)
     _ = served.seconds
     if not served.release.decoder.routes:
