@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from hushpath.errors import InputError
 from hushpath.output.distance_table import DistanceTable
-from hushpath.serve import Limits, app, catalog
+from hushpath.serve import Limits, catalog, schema
 from hushpath.serve.app import refuse
 from hushpath.serve.limits import HttpError, WorkerPool
 from hushpath.serve.responses import CutOff, Stream
@@ -188,7 +188,7 @@ def test_when_all_slots_are_taken_others_are_told_to_come_back(client, monkeypat
     workers = client.endpoints.workers
     with monkeypatch.context() as patch:
         patch.setattr(workers, "active", {"heavy": 100, "waiting": 100})
-        patch.setattr(app, "read_body", lambda *_: pytest.fail("a body was read without a slot"))
+        patch.setattr(schema, "read_body", lambda *_: pytest.fail("a body was read without a slot"))
         for answer in (
             client.post("/matrix", sources=[0]), client.get("/isochrone", origin=0, steps="50"),
             client.get("/table/v1/x/13.3,52.5;13.31,52.5"),

@@ -22,25 +22,10 @@ from ..kernels.paths import THREADS
 from ..output.distance_table import DistanceTable
 from ..output.encode import encode
 from ..output.isochrones import isochrones
-from . import osrm
+from . import osrm, schema
 from .catalog import ReleaseCatalog, ServedRelease
 from .limits import JSON, HttpError, Limits, WorkerPool, too_large
 from .responses import LONGEST, CutOff, Stream, error_response, finite, json_bytes, json_list_bytes
-from .schema import (
-    ENDPOINTS,
-    MEDIA,
-    ROUTE_OPTIONS,
-    TABLE_OPTIONS,
-    DistanceQuery,
-    IsochroneQuery,
-    MatrixBody,
-    Parameters,
-    StatementQuery,
-    openapi_document,
-    read_body,
-    read_query,
-    text_page,
-)
 from .server import BodyLimit, receive_body
 
 BLOCK, INTERVAL_BLOCK = 2**21, 2**17  # distances of a matrix computed at a time
@@ -57,7 +42,7 @@ def application(catalog: ReleaseCatalog, limits: Limits, cors: Sequence[str] = (
             endpoint.path, getattr(endpoints, endpoint.name), methods=[endpoint.method],
             middleware=body_limit if endpoint.method == "POST" else None,
         )
-        for endpoint in ENDPOINTS
+        for endpoint in schema.ENDPOINTS
     ]  # fmt: skip
     routes += [Route("/openapi.json", endpoints.openapi), Route("/", endpoints.page)]
     origins = Middleware(CORSMiddleware, allow_origins=list(cors), allow_methods=["GET", "POST"], allow_headers=["*"])
@@ -95,11 +80,11 @@ class Endpoints:
 
     def __init__(self, catalog: ReleaseCatalog, limits: Limits) -> None:
         self.catalog, self.limits, self.workers = catalog, limits, WorkerPool(limits)
-        self.document = openapi_document({one.name: getattr(self, one.name).__doc__ for one in ENDPOINTS})
+        self.document = schema.openapi_document({one.name: getattr(self, one.name).__doc__ for one in schema.ENDPOINTS})
 
     async def distance(self, request: Request) -> Response:
         """Return one distance, and on request its interval."""
-        query = read_query(DistanceQuery, request.scope["query_string"])
+        query = schema.read_query(schema.DistanceQuery, request.scope["query_string"])
         served = self.catalog.find(query.release, query.period)
         topology = served.release.topology
         source, target = topology.index(query.source), topology.index(query.target)
@@ -120,7 +105,7 @@ class Endpoints:
 
     def _matrix(self, body: bytes) -> tuple[Iterator[Any], str, Mapping[str, str]]:
         """Read the body and make the stream: in a thread, because the lists may be long."""
-        given = read_body(MatrixBody, body)
+        given = schema.read_body(schema.MatrixBody, body)
         served = self.catalog.find(given.release, given.period)
         topology = served.release.topology
         for name, nodes in (("sources", given.sources), ("targets", given.targets)):
@@ -140,11 +125,11 @@ class Endpoints:
         )  # fmt: skip
         block = INTERVAL_BLOCK if given.interval else min(max(BLOCK, TOGETHER * shape[1]), MOST_BLOCK)
         form = given.format or "csv"
-        return encode(table, form, block), MEDIA[form], served.headers
+        return encode(table, form, block), schema.MEDIA[form], served.headers
 
     async def isochrone(self, request: Request) -> Response:
         """Return isochrones: GeoJSON polygons for each step."""
-        query = read_query(IsochroneQuery, request.scope["query_string"])
+        query = schema.read_query(schema.IsochroneQuery, request.scope["query_string"])
         served = self.catalog.find(query.release, query.period)
         if len(query.steps) > self.limits.steps:
             raise too_large(f"at most {self.limits.steps} steps at a time")
@@ -162,7 +147,7 @@ class Endpoints:
 
     async def statement(self, request: Request) -> Response:
         """Return what a release promises."""
-        query = read_query(StatementQuery, request.scope["query_string"])
+        query = schema.read_query(schema.StatementQuery, request.scope["query_string"])
         served = self.catalog.find(query.release, None, any_period=True)
         statement = served.release.statement
         facts = {key: value for key, value in served.facts.items() if key != "period"}
@@ -171,22 +156,22 @@ class Endpoints:
 
     async def releases(self, request: Request) -> Response:
         """List the releases that are served."""
-        read_query(Parameters, request.scope["query_string"])
+        schema.read_query(schema.Parameters, request.scope["query_string"])
         return Response(json_bytes({"releases": self.catalog.summaries()}), 200, self._marking_headers(), JSON)
 
     async def health(self, request: Request) -> Response:
         """Say that the server answers."""
-        read_query(Parameters, request.scope["query_string"])
+        schema.read_query(schema.Parameters, request.scope["query_string"])
         answer = {"status": "ok", "version": __version__, "releases": len(self.catalog.releases)}
         return Response(json_bytes(answer), 200, None, JSON)
 
     async def table(self, request: Request) -> Response:
         """Answer OSRM's table service: durations in seconds between places."""
-        return await self._osrm(request, osrm.table, TABLE_OPTIONS)
+        return await self._osrm(request, osrm.table, schema.TableOptions)
 
     async def route(self, request: Request) -> Response:
         """Answer OSRM's route service: the path of least released duration through places."""
-        return await self._osrm(request, osrm.route, ROUTE_OPTIONS)
+        return await self._osrm(request, osrm.route, schema.RouteOptions)
 
     async def openapi(self, _: Request) -> Response:
         """Return the OpenAPI document."""
@@ -195,18 +180,18 @@ class Endpoints:
     async def page(self, _: Request) -> Response:
         """List the endpoints for people."""
         markings = [f"{served.name}: {served.facts['marking']}" for served in self.catalog.not_private]
-        return PlainTextResponse(text_page(self.document, markings), headers=self._marking_headers())
+        return PlainTextResponse(schema.text_page(self.document, markings), headers=self._marking_headers())
 
     async def _osrm(
-        self, request: Request, service: Callable[..., tuple[ServedRelease, bytes]], known: frozenset[str]
+        self, request: Request, service: Callable[..., tuple[ServedRelease, bytes]], model: type[schema.OsrmOptions]
     ) -> Response:
         path = request.path_params
         try:
-            options = osrm.parse_options(request.scope["query_string"], known)
+            options = osrm.read_options(model, request.scope["query_string"])
             # Metres take a search over the whole network for each source of a table.
-            kind = "heavy" if service is osrm.table and "distance" in options.get("annotations", "") else "waiting"
+            heavy = isinstance(options, schema.TableOptions) and "distance" in options.annotations
             compute = partial(service, self.catalog, self.limits, path["profile"], path["coordinates"], options)
-            served, body = await self.workers.run(compute, kind)
+            served, body = await self.workers.run(compute, "heavy" if heavy else "waiting")
         except HushpathError as error:
             if isinstance(error, HttpError) and error.status == 503:
                 raise

@@ -5,10 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar, get_args
 from urllib.parse import parse_qsl
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+    create_model,
+)
 from pydantic.json_schema import SkipJsonSchema, models_json_schema
 
 from .._version import __version__
@@ -28,6 +37,7 @@ MEDIA = {
 _TEXT = rb'"(?:[^"\\]++|\\.)*+"'
 FLAT = re.compile(rb'\s*+\{(?:[^"\[\]{}]++|%s|\[(?:[^"\[\]{}]++|%s)*+\])*+\}\s*+' % (_TEXT, _TEXT), re.DOTALL)
 M = TypeVar("M", bound=BaseModel)
+P = TypeVar("P", bound="Parameters")
 
 
 # --- what is read
@@ -45,9 +55,9 @@ def parse_query(query: bytes) -> dict[str, str]:
     return named
 
 
-def read_query(model: type[M], query: bytes) -> M:
+def read_query(model: type[P], query: bytes) -> P:
     """Return the checked parameters of a query string."""
-    return _validated(model, parse_query(query))
+    return _validated(model, {name: text for name, text in parse_query(query).items() if name not in model.ignored})
 
 
 def read_body(model: type[M], body: bytes) -> M:
@@ -96,6 +106,7 @@ class Parameters(BaseModel):
     """Parameters of a query; unknown ones are errors."""
 
     model_config = ConfigDict(extra="forbid")
+    ignored: ClassVar[frozenset[str]] = frozenset()  # accepted, and without effect
 
 
 class StatementQuery(Parameters):
@@ -144,15 +155,49 @@ class MatrixBody(Selection):
     float32: bool = Field(False, description="Half the size, seven digits.")
 
 
-OSRM_OPTIONS = frozenset(
-    {"bearings", "hints", "generate_hints", "approaches", "snapping", "radiuses", "exclude", "skip_waypoints"}
-)
-TABLE_OPTIONS = OSRM_OPTIONS | {
-    "sources", "destinations", "annotations", "fallback_speed", "fallback_coordinate", "scale_factor",
-}  # fmt: skip
-ROUTE_OPTIONS = OSRM_OPTIONS | {
-    "alternatives", "steps", "annotations", "geometries", "overview", "continue_straight", "waypoints", "number",
-}  # fmt: skip
+def _osrm_list(separator: str, words: Mapping[str, list[str]]) -> BeforeValidator:
+    """Return what reads a list of OSRM: texts between separators, or a word that means a whole list."""
+    return BeforeValidator(lambda text: words.get(text, text.split(separator)))
+
+
+Annotation = Literal["duration", "nodes", "distance", "weight", "datasources", "speed"]
+Plain = WithJsonSchema({"type": "string"})
+Index = Annotated[int, Field(ge=0, lt=10**9)]
+Indices = Annotated[list[Index], _osrm_list(";", {"all": []}), Plain]  # empty: all
+Radius = Annotated[float, BeforeValidator(lambda text: {"": "inf", "unlimited": "inf"}.get(text, text)), Field(ge=0)]
+
+
+class OsrmOptions(Parameters):
+    """Options of both services of OSRM."""
+
+    ignored = frozenset({
+        "bearings", "hints", "generate_hints", "approaches", "snapping", "fallback_coordinate", "alternatives",
+        "continue_straight", "waypoints", "number",
+    })  # fmt: skip
+    exclude: str = ""
+    radiuses: Annotated[list[Radius], _osrm_list(";", {"": [], "unlimited": []}), Plain] = []  # empty: no limit
+    skip_waypoints: bool = False
+
+
+class TableOptions(OsrmOptions):
+    """Options of OSRM's table service."""
+
+    sources: Indices = []
+    destinations: Indices = []
+    annotations: Annotated[set[Literal["duration", "distance"]], _osrm_list(",", {}), Plain] = {"duration"}
+    fallback_speed: str = ""
+    scale_factor: float = 1.0
+
+
+class RouteOptions(OsrmOptions):
+    """Options of OSRM's route service."""
+
+    steps: bool = False
+    annotations: Annotated[
+        set[Annotation], _osrm_list(",", {"true": list(get_args(Annotation)), "false": []}), Plain
+    ] = set()
+    geometries: Literal["polyline", "polyline6", "geojson"] = "polyline"
+    overview: Literal["simplified", "full", "false"] = "simplified"
 
 
 # --- what is answered: for the document only, tests compare answers with it
@@ -190,7 +235,7 @@ class Endpoint(NamedTuple):
 
     name: str
     path: str
-    parameters: type[Parameters] | frozenset[str]  # the options of OSRM are plain texts
+    parameters: type[Parameters]
     answer: type[BaseModel] | None  # None: a stream
     method: str = "GET"
 
@@ -203,8 +248,8 @@ ENDPOINTS = (
     Endpoint("statement", "/statement", StatementQuery, StatementAnswer),
     Endpoint("releases", "/releases", Parameters, ReleasesAnswer),
     Endpoint("health", "/health", Parameters, HealthAnswer),
-    Endpoint("table", f"/table{OSRM_PATH}", TABLE_OPTIONS, OsrmAnswer),
-    Endpoint("route", f"/route{OSRM_PATH}", ROUTE_OPTIONS, OsrmAnswer),
+    Endpoint("table", f"/table{OSRM_PATH}", TableOptions, OsrmAnswer),
+    Endpoint("route", f"/route{OSRM_PATH}", RouteOptions, OsrmAnswer),
 )
 OSRM_PATH_PARAMETERS = {
     "profile": "A release, a period, or release@period; any word if one release is served.",
@@ -232,21 +277,18 @@ def openapi_document(summaries: Mapping[str, str]) -> dict[str, Any]:
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
     errors = {code: {"description": text, "content": _content(ErrorAnswer)} for code, text in ERRORS.items()}
     operation: dict[str, Any] = {"operationId": endpoint.name}
-    if isinstance(endpoint.parameters, frozenset):
-        errors["400"] = {"description": "`code` says what is wrong.", "content": _content(OsrmError)}
-        text = {"type": "string", "minLength": 1}
-        operation["parameters"] = [
-            {"name": name, "in": "path", "required": True, "schema": text, "description": about}
-            for name, about in OSRM_PATH_PARAMETERS.items()
-        ] + [
-            {"name": name, "in": "query", "schema": {"type": "string"}, "description": "As in OSRM."}
-            for name in sorted(endpoint.parameters)
-        ]
-    elif endpoint.method == "POST":
+    if endpoint.method == "POST":
         body = {"schema": endpoint.parameters.model_json_schema()}
         operation["requestBody"] = {"required": True, "content": {JSON: body}}
     else:
         operation["parameters"] = _parameters(endpoint.parameters.model_json_schema())
+    if issubclass(endpoint.parameters, OsrmOptions):
+        errors["400"] = {"description": "`code` says what is wrong.", "content": _content(OsrmError)}
+        text = {"type": "string", "minLength": 1}
+        operation["parameters"] += [
+            {"name": name, "in": "path", "required": True, "schema": text, "description": about}
+            for name, about in OSRM_PATH_PARAMETERS.items()
+        ]
     if endpoint.answer:
         content = _content(endpoint.answer)
     else:
@@ -263,7 +305,7 @@ def _parameters(schema: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the fields of a model as parameters of a query; a list is written with commas."""
     found = []
     for name, field in schema.get("properties", {}).items():
-        about = field.pop("description", "")
+        about = field.pop("description", "As in OSRM.")
         style = {"style": "form", "explode": False} if field.get("type") == "array" else {}
         required = name in schema.get("required", ())
         found.append({"name": name, "in": "query", "required": required, "description": about, "schema": field} | style)
