@@ -98,7 +98,7 @@ def print_json(data: dict[str, Any]) -> None:
 
 
 def fail(message: object, code: int, kind: str, *, as_json: bool) -> int:
-    """Print an error, with ``as_json`` also as JSON, and return the exit code."""
+    """Print the ``message`` of an error of type ``kind``, with ``as_json`` also as JSON; return the exit ``code``."""
     line = one_line(message)
     with suppress(OSError):
         if as_json:

@@ -156,7 +156,7 @@ class Flag(NamedTuple):
 
     section: str
     key: str
-    parse: Callable[[str], Any] | None = None  # of text; None: typer reads the value
+    parse: Callable[[Any], Any] | None = None  # of text; None: typer reads the value
     kind: Any = str | None
     panel: str = PRIVATE
 
@@ -187,6 +187,10 @@ def parse_numbers(text: str, option: str) -> list[float]:
 def _typical_weight(text: str) -> float | list[float]:
     found = parse_numbers(text, "--typical-weight")
     return found if len(found) > 1 else found[0]
+
+
+def _mechanism_options(given: list[str]) -> dict[str, Any]:
+    return parse_settings(given, "--option")
 
 
 def _unit_edges(text: str) -> tuple[int, float]:
@@ -246,7 +250,7 @@ FLAGS: dict[str, Flag] = {
     "--edge-interval": Flag("weights", "interval", None, float | None),
     "--max-weight": Flag("weights", "max_weight", None, float | None, PROMISE),
     "--mechanism": Flag("weights", "mechanism", panel=PROMISE),
-    "--option": Flag("weights", "options", None, list[str] | None, PROMISE),
+    "--option": Flag("weights", "options", _mechanism_options, list[str] | None, PROMISE),
     "--person": Flag("trips", "person"),
     "--day": Flag("trips", "day"),
     "--trip": Flag("trips", "trip"),
@@ -332,11 +336,7 @@ class SpecOptions:
             flag = FLAGS[self.flags[name]]
             if value is None:
                 continue
-            if flag.key == "options":
-                value = parse_settings(value, "--option")
-            elif flag.parse is not None:
-                value = flag.parse(value)
-            changes.setdefault(flag.section, {})[flag.key] = value
+            changes.setdefault(flag.section, {})[flag.key] = value if flag.parse is None else flag.parse(value)
         return changes
 
 

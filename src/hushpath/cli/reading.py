@@ -93,8 +93,8 @@ def inspect(
 
 def query(
     opened: o.DecodedRelease,
-    source: Annotated[str | None, Argument(help="From this node")] = None,
-    target: Annotated[str | None, Argument(help="to this one.")] = None,
+    source: Annotated[str | None, Argument(help="The first node.")] = None,
+    target: Annotated[str | None, Argument(help="The last node.")] = None,
     pairs: Annotated[Path | None, Option(help="CSV with columns source, target.")] = None,
     interval: o.Interval = False,
     confidence: o.Confidence = 0.9,

@@ -25,12 +25,18 @@ def make_app(
 ) -> Starlette:  # fmt: skip
     """Return the ASGI application that answers for these releases.
 
-    Parameters:
-        releases: by the name that requests give; with one release the name may be left out.
-        limits: of every request.
-        cors: origins whose pages may read answers in a browser.
-        max_bytes: build no index larger than this; a release without an index answers by its decoder.
-        intervals: prepare intervals, which may take minutes; otherwise requests for them are refused.
+    Parameters
+    ----------
+    releases
+        By the name that requests give; with one release the name may be left out.
+    limits
+        Bounds of every request.
+    cors
+        Origins whose pages may read answers in a browser.
+    max_bytes
+        Build no index larger than this; a release without an index answers by its decoder.
+    intervals
+        Prepare intervals, which may take minutes; otherwise requests for them are refused.
     """
     for package in ("starlette", "pydantic"):
         library(package, "serve", "serving")
@@ -41,10 +47,10 @@ def make_app(
 
 
 def listen(app: Any, sock: Any, limits: Limits | None = None, *, host: str = "") -> None:
-    """Serve an application on a bound socket until the process is interrupted.
+    """Serve ``app`` on the bound socket ``sock`` until the process is interrupted.
 
-    On a loopback address the ``Host`` of a request must be ``localhost``, ``127.0.0.1``, ``[::1]``, the address or
-    ``host``.
+    ``limits`` bound headers and connections.  On a loopback address the ``Host`` of a request must be ``localhost``,
+    ``127.0.0.1``, ``[::1]``, the address or ``host``.
     """
     for package in ("starlette", "uvicorn", "httptools"):
         library(package, "serve", "serving")

@@ -80,7 +80,8 @@ class Endpoints:
 
     def __init__(self, catalog: ReleaseCatalog, limits: Limits) -> None:
         self.catalog, self.limits, self.workers = catalog, limits, WorkerPool(limits)
-        self.document = schema.openapi_document({one.name: getattr(self, one.name).__doc__ for one in schema.ENDPOINTS})
+        self.summaries = {one.name: str(getattr(self, one.name).__doc__) for one in schema.ENDPOINTS}
+        self.document = schema.openapi_document(self.summaries)
 
     async def distance(self, request: Request) -> Response:
         """Return one distance, and on request its interval."""
@@ -180,7 +181,7 @@ class Endpoints:
     async def page(self, _: Request) -> Response:
         """List the endpoints for people."""
         markings = [f"{served.name}: {served.facts['marking']}" for served in self.catalog.not_private]
-        return PlainTextResponse(schema.text_page(self.document, markings), headers=self._marking_headers())
+        return PlainTextResponse(schema.text_page(self.summaries, markings), headers=self._marking_headers())
 
     async def _osrm(
         self, request: Request, service: Callable[..., tuple[ServedRelease, bytes]], model: type[schema.OsrmOptions]

@@ -119,7 +119,7 @@ class Selection(StatementQuery):
     """Which release in which period, and the confidence of intervals."""
 
     period: Name | Absent = Field(None, description="Which period, if the release has several.")
-    interval: bool = Field(False, description="Also a range meant to hold the true distance.")
+    interval: bool = Field(False, description="Also an interval for the true distance.")
     confidence: Annotated[float, AfterValidator(_confidence)] = Field(
         0.9, gt=0, lt=1, description="Of intervals: between 0 and 1.", examples=[0.9]
     )
@@ -128,14 +128,14 @@ class Selection(StatementQuery):
 class DistanceQuery(Selection):
     """One distance."""
 
-    source: Name = Field(description="From this node")
-    target: Name = Field(description="to this one.")
+    source: Name = Field(description="The first node.")
+    target: Name = Field(description="The last node.")
 
 
 class IsochroneQuery(Selection):
     """Isochrones around a node."""
 
-    origin: Name = Field(description="From this node.")
+    origin: Name = Field(description="The node to start from.")
     steps: Annotated[list[Step], BeforeValidator(_split), Field(min_length=1)] = Field(
         description="How far, in the units of the release.", examples=[[300, 600, 900]]
     )
@@ -259,9 +259,9 @@ ABOUT = "Distances of released networks. Every answer is public: requests cost n
 ERRORS = {
     "400": "A parameter is missing, unknown or invalid.", "404": "No such release or address.",
     "405": "Another method is needed.", "408": "The body did not arrive in time.",
-    "413": "More than one request may take.",
-    "422": "A sound request that this release cannot answer.", "431": "The headers are too long.",
-    "500": "A bug in the server.", "503": "Busy; repeat after Retry-After seconds.",
+    "413": "More than one request may take.", "422": "This release cannot answer the request.",
+    "431": "The headers are too long.", "500": "A bug in the server.",
+    "503": "Busy; repeat after Retry-After seconds.",
 }  # fmt: skip
 
 
@@ -312,15 +312,11 @@ def _parameters(schema: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def text_page(document: dict[str, Any], markings: list[str]) -> str:
+def text_page(summaries: Mapping[str, str], markings: list[str]) -> str:
     """Return the endpoints as text for people, below the markings of releases that are NOT PRIVATE."""
     lines = ["hushpath", *markings, ABOUT, "For programs: /openapi.json"]
-    for path, methods in document["paths"].items():
-        for method, operation in methods.items():
-            body = operation.get("requestBody", {"content": {JSON: {"schema": {"properties": {}}}}})
-            fields = body["content"][JSON]["schema"]["properties"]
-            rows = [(one["name"], one["description"]) for one in operation.get("parameters", [])]
-            rows += [(name, field["description"]) for name, field in fields.items()]
-            lines += ["", f"{method.upper()} {path}", f"    {operation['summary']}"]
-            lines += [f"    {name:20} {text}" for name, text in rows]
+    for one in ENDPOINTS:
+        lines += ["", f"{one.method} {one.path}", f"    {summaries[one.name]}"]
+        fields = one.parameters.model_fields.items()
+        lines += [f"    {name:20} {field.description or 'As in OSRM.'}" for name, field in fields]
     return "\n".join([*lines, ""])
