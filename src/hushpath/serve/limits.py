@@ -47,7 +47,7 @@ class Limits:
 
 
 class HttpError(HushpathError):
-    """A request that is refused, with its ``status``, ``kind`` (the type in the document), ``message`` and ``headers``."""
+    """A refused request: its ``status``, ``kind`` (the type in the document), ``message`` and ``headers``."""
 
     def __init__(self, status: int, kind: str, message: str, **headers: str) -> None:
         super().__init__(message)
