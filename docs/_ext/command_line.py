@@ -17,7 +17,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from hushpath.cli.app import app as program
+from hushpath.cli.app import app_for
 from hushpath.privacy.units import TripUnit
 from hushpath.releasing.spec import SECTIONS
 from hushpath.releasing.spec_text import KEYS, toml_value
@@ -51,7 +51,7 @@ class Verbs(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the sections."""
-        told = "\n".join(_told(typer.main.get_command(program), "hushpath"))
+        told = "\n".join(_told(typer.main.get_command(app_for([])), "hushpath"))
         return self.parse_text_to_nodes(told, allow_section_headings=True)
 
 

@@ -62,3 +62,10 @@ def warn(text: str) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         frame, level = frame.f_back, level + 1
     warnings.warn(text, HushpathWarning, stacklevel=level)
+
+
+def one_line(text: object, longest: int = 600) -> str:
+    """Return text as one printable line of bounded length, whatever names it quotes."""
+    words = " ".join(str(text).split())
+    shown = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in words)
+    return shown if len(shown) <= longest else f"{shown[: longest // 2]} ... {shown[-longest // 2 :]}"

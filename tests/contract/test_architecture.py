@@ -104,14 +104,14 @@ def copy(tmp_path_factory):
     ("output/matrix.py", "def f(w): return getattr(w, 'reveal')()", "reveal"),
     ("releasing/release.py", "def f(trips): return trips.private_rows('trip')", "private_rows"),
     ("decoder/simulate.py", "def f(sampler): return sampler.draw(None, None)", "draw"),
-    ("cli/plan.py", "def f(w): return w._PrivateWeights__values", "__values"),
+    ("cli/releasing.py", "def f(w): return w._PrivateWeights__values", "__values"),
     ("planning/surrogates.py", "from .. import Network", "network.network.Network"),
     ("decoder/hierarchy.py", "from ..trips.trips import Trips", "trips.trips.Trips"),
     ("estimator/base.py", "from ..io.readers import read_network", "read_network"),
     ("lab/networks.py", "import numpy as np\nnp.random.default_rng(3)", "numpy.random.default_rng"),
     ("demo/city.py", "from numpy.random import default_rng as d", "numpy.random.default_rng"),
     ("index/index.py", "import numpy.random as r\nr.normal()", "numpy.random.normal"),
-    ("cli/query.py", "import random", "random"),
+    ("cli/reading.py", "import random", "random"),
     ("io/signing.py", "import os\nos.urandom(3)", "os.urandom"),
 ])  # fmt: skip
 def test_a_planted_violation_is_found(copy, file, code, rule):

@@ -6,7 +6,7 @@ import pytest
 from exported import SQUARE, of_trips, released
 
 from hushpath.cli import run
-from hushpath.cli.export import TO
+from hushpath.cli.reading import EXPORT_FORMATS
 from hushpath.output.formats import FORMATS
 
 FILES = {
@@ -36,7 +36,7 @@ def folder(tmp_path_factory):
 
 def test_every_format_has_a_command():
     assert set(COMMANDS) == set(FORMATS)
-    assert set(TO.replace(" or ", ", ").rstrip(".").split(", ")) == set(FORMATS)
+    assert set(EXPORT_FORMATS.replace(" or ", ", ").rstrip(".").split(", ")) == set(FORMATS)
 
 
 @pytest.mark.parametrize("to", COMMANDS)

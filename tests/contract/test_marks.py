@@ -12,7 +12,7 @@ from named_graphs import grid_ends
 
 import hushpath
 from hushpath.cli import run
-from hushpath.cli.app import app
+from hushpath.cli.app import VERBS
 from hushpath.output.formats import FORMATS as EXPORTED
 from hushpath.output.matrix import FORMATS
 
@@ -61,8 +61,7 @@ def place(request, tmp_path_factory):
 
 
 def test_every_verb_is_listed():
-    verbs = {command.name for command in app.registered_commands}
-    assert verbs == set(PRINTS) | {TRIP_RELEASE[0]} | ALWAYS | NOTHING | SERVES
+    assert set(VERBS) == set(PRINTS) | {TRIP_RELEASE[0]} | ALWAYS | NOTHING | SERVES
 
 
 def test_every_format_is_listed():

@@ -11,7 +11,7 @@ from served import Client
 from typer.testing import CliRunner
 
 import hushpath
-from hushpath.cli.app import app
+from hushpath.cli.app import app_for
 from hushpath.lab.tables import csv_text
 from hushpath.output.encode import FORMULA, NUMBER, csv_cell
 
@@ -90,7 +90,7 @@ def test_answers_to_pairs(made, tmp_path):
     made.save(tmp_path / "r.hush")
     with open(tmp_path / "pairs.csv", "w", newline="", encoding="utf-8") as file:
         csv.writer(file, quoting=csv.QUOTE_ALL).writerows([("source", "target"), *((label, "a") for label in LABELS)])
-    done = CliRunner().invoke(app, ["query", str(tmp_path / "r.hush"), "--pairs", str(tmp_path / "pairs.csv")])
+    done = CliRunner().invoke(app_for([]), ["query", str(tmp_path / "r.hush"), "--pairs", str(tmp_path / "pairs.csv")])
     assert done.exit_code == 0, done.output
     check(done.stdout_bytes.decode(), [label for label in LABELS if label == label.strip()])  # as the table is read
 

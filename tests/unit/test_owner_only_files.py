@@ -10,7 +10,7 @@ from noisy_grid import grid
 from typer.testing import CliRunner
 
 import hushpath
-from hushpath.cli.app import app
+from hushpath.cli.app import app_for
 from hushpath.io.container import replacing
 from hushpath.output.report.html import write_file
 from hushpath.releasing.evaluate import evaluate
@@ -45,7 +45,7 @@ def folder(tmp_path_factory):
 
 
 def run(*arguments):
-    done = CliRunner().invoke(app, [str(one) for one in arguments])
+    done = CliRunner().invoke(app_for([]), [str(one) for one in arguments])
     assert done.exit_code == 0, done.output
     return done.stdout
 

@@ -7,7 +7,7 @@ from served import Client, city
 import hushpath
 from hushpath.geodesy import EARTH_RADIUS, great_circle
 from hushpath.serve import Limits
-from hushpath.serve.osrm import decode_polyline, encode_polyline, simplify
+from hushpath.serve.osrm import decode_polyline, encode_polyline
 
 A, B, C, AWAY = "13.3001,52.5001", "13.33,52.512", "13.35,52.53", "14.5,53.0"  # nodes 0, 20, 35 and the lone house
 GENERAL = {"Ok", "InvalidUrl", "InvalidService", "InvalidVersion", "InvalidOptions", "InvalidQuery", "InvalidValue",
@@ -194,6 +194,3 @@ def test_metres_along_the_earth_and_lines():
     rng = np.random.default_rng(0)
     places = np.round(rng.uniform((-180, -90), (180, 90), (50, 2)), 5)
     assert np.array_equal(decode_polyline(encode_polyline(places, 5), 5), places)
-    line = np.array([[0.0, 0.0], [1.0, 0.001], [2.0, 0.0], [3.0, 1.0], [4.0, 0.0]])
-    assert simplify(line, 0.01).tolist() == [0, 2, 3, 4]
-    assert simplify(np.zeros((5, 2)), 0.0).tolist() == [0, 4]

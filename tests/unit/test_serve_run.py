@@ -11,7 +11,7 @@ import pytest
 from served import city
 
 from hushpath.serve import Limits, make_app, server
-from hushpath.serve.server import HostMiddleware, loopback_names, make_server
+from hushpath.serve.server import LoopbackGuard, loopback_names, make_server
 
 HOST = "127.0.0.1"
 
@@ -88,7 +88,7 @@ def test_who_listens_to_other_machines_is_asked_by_any_name():
             inner = make_server(app, limits, sock, "my-machine").config.app
             assert (inner is app) is (names is None)
             if names:
-                assert isinstance(inner, HostMiddleware)
+                assert isinstance(inner, LoopbackGuard)
                 assert all(map(inner.known.fullmatch, (*names, "my-machine:80")))
     with socket.socket(socket.AF_UNIX) as sock:
         assert loopback_names(sock) is None
@@ -126,9 +126,9 @@ def test_the_server_holds_no_more_than_the_budget(port):
     """Held bodies are refused when the budget is used up; distances and small bodies go on."""
     body = json.dumps({"sources": [0]}).encode()
     with socket.create_connection((HOST, port)) as sock:
-        sock.sendall(post(200_000, b" "))
-        talk(port, get("/health"))  # by now the first one is being read
-        assert talk(port, post(200_000)).startswith(b"HTTP/1.1 503")
+        sock.sendall(post(200_000, b" " * 199_999))
+        time.sleep(0.1)  # by now the first one is being read
+        assert talk(port, post(200_000, b" " * 150_000)).startswith(b"HTTP/1.1 503")
         assert talk(port, post(len(body), body)).startswith(b"HTTP/1.1 200")
         assert talk(port, get("/distance?source=0&target=1")).startswith(b"HTTP/1.1 200")
     whole = body.ljust(200_000)
@@ -137,13 +137,14 @@ def test_the_server_holds_no_more_than_the_budget(port):
 
 def test_a_refused_body_ends_the_connection(port):
     """The rest of it must not be received."""
+    chunk = b"c3500\r\n" + b" " * 800_000 + b"\r\n"
     for request in (
-        post(10**12, more=""),
-        post(0, more="").replace(b"content-length: 0", b"transfer-encoding: chunked"),
+        post(10**12, b" " * 200_001, more=""),
+        post(0, chunk, more="").replace(b"content-length: 0", b"transfer-encoding: chunked"),
     ):
         answer = talk(port, request)  # to the end of the connection
-        assert b"connection: close\r\n" in answer
-        assert answer[9:12] in (b"411", b"413")
+        assert answer[9:12] in (b"413", b"")  # a client that goes on sending may lose the answer to a reset
+        assert not answer or b"connection: close\r\n" in answer
 
 
 def test_a_reader_who_stops_is_cut_off_and_others_go_on(port):

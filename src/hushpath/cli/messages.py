@@ -1,4 +1,4 @@
-"""Messages of commands: errors, warnings and JSON, each in one form.
+"""What commands print: answers, errors and warnings, each in one form.
 
 An error is one line ``hushpath: ...`` on standard error, a warning one line ``hushpath: warning: ...``.  With
 ``--json`` standard output holds exactly one JSON document, whether the command succeeded or not:
@@ -15,19 +15,16 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import HushpathWarning
+import typer
 
-LONGEST = 600  # characters of a line, whatever names it quotes
+from ..errors import HushpathWarning, one_line
+
+if TYPE_CHECKING:
+    from ..published.statement import Statement
+
 _warnings: list[str] = []  # of the command that is running
-
-
-def one_line(text: object) -> str:
-    """Return text as one printable line without control characters."""
-    words = " ".join(str(text).split())
-    shown = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in words)
-    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST // 2]} ... {shown[-LONGEST // 2 :]}"
 
 
 @contextmanager
@@ -49,13 +46,59 @@ def printed_warnings() -> Iterator[None]:
         yield
 
 
+class Answer(NamedTuple):
+    """What a verb answers: a document with ``--json``, a text without."""
+
+    document: dict[str, Any]
+    text: str
+    statement: Statement | None = None  # of the release in question: the document begins with whether it is private
+    exit_code: int = 0
+
+
+def print_answer(answer: Answer, *, as_json: bool) -> None:
+    """Print an answer; NOT PRIVATE also on standard error, where it is seen even if the answer is redirected."""
+    privacy = {}
+    if answer.statement is not None:
+        privacy = privacy_fields(answer.statement)
+        print_marking(answer.statement)
+    if as_json:
+        print_json({**privacy, **answer.document})
+    elif answer.text:
+        print(answer.text)
+    if answer.exit_code:
+        raise typer.Exit(answer.exit_code)
+
+
+def privacy_fields(statement: Statement) -> dict[str, Any]:
+    """Return the first fields of a document about a release."""
+    return {"private": statement.private, **({"marking": statement.marking} if statement.marking else {})}
+
+
+def print_marking(statement: Statement) -> None:
+    """Print NOT PRIVATE and why on standard error."""
+    if statement.marking:
+        typer.echo(statement.marking, err=True)
+
+
+def mark(statement: Statement) -> str:
+    """Return the words that end a text about a release that is not private."""
+    from ..published.statement import NOT_PRIVATE
+
+    return f" {NOT_PRIVATE}" if statement.marking else ""
+
+
+def finite(value: float) -> float | str:
+    """Return a number as JSON can represent it."""
+    return "inf" if value == float("inf") else value
+
+
 def print_json(data: dict[str, Any]) -> None:
     """Print the one JSON document; infinity is not JSON and must have been replaced."""
     print(json.dumps({**data, "warnings": _warnings}, indent=2, allow_nan=False, default=str))
 
 
 def fail(message: object, code: int, kind: str, *, as_json: bool) -> int:
-    """Print an error, with ``as_json`` also as JSON, and return the exit code."""
+    """Print the ``message`` of an error of type ``kind``, with ``as_json`` also as JSON; return the exit ``code``."""
     line = one_line(message)
     with suppress(OSError):
         if as_json:

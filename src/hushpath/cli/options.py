@@ -1,7 +1,8 @@
-"""Options that stand for keys of a specification: declared once, and collected by section.
+"""Options that several verbs share, each declared once, and the step from a verb to a command.
 
-A verb decorated with ``spec_options`` takes these flags and receives ``changes``, the values that were given, by
-section and key.  ``spec_from`` puts them over a specification file, or makes a specification of them alone.
+A verb is a function that returns an ``Answer``.  ``make_command`` gives it ``--json`` and turns groups into options: a
+parameter whose type is a dataclass (``SignedRelease``), or keys of a specification (``Annotated[Changes,
+SpecOptions(...)]``), of which the verb receives the values that were given, by section and key.
 """
 
 from __future__ import annotations
@@ -9,20 +10,145 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args
 
 import typer
+from typer import Argument, Option
 
+from ..errors import OptionError
+from ..progress import shown
 from ..releasing.spec_text import KEYS
+from .files import check_inputs
+from .messages import Answer, print_answer
 
 if TYPE_CHECKING:
     from ..published.release import Release
     from ..releasing.spec import ReleaseSpec
 
 Changes = dict[str, dict[str, Any]]
+Verb = Callable[..., Answer | None]
+NETWORK_FILE = "Edge list (.csv, .tsv, .parquet), .graphml, .gpkg, SUMO .net.xml or .tntp; see the guide to inputs."
+Given = Annotated[
+    Path,
+    Argument(
+        metavar="SPEC|NETWORK", help=f"A specification (.toml, see `init`), or the network itself. {NETWORK_FILE}"
+    ),
+]
+Json = Annotated[bool, Option("--json", help="Print one JSON document, errors included, for machines.")]
+IgnoreBaseline = Annotated[
+    bool, Option("--ignore-baseline", help="Continue even if public data alone are predicted to be as good.")
+]
+EstimatorName = Annotated[str, Option("--estimator", help="How edge weights are estimated, where paths are searched.")]
+Sign = Annotated[Path | None, Option("--sign", help="Sign with this private key; see `keygen`.")]
+Verify = Annotated[Path | None, Option("--verify", help="Only if signed with the key of this public key file.")]
+MaxGigabytes = Annotated[float, Option("--max-gb", min=0.0, help="Build no index larger than this.")]
+Sources = Annotated[int, Option("--sources", min=1, help="Compare from this many nodes to all.")]
+Interval = Annotated[bool, Option("--interval", help="Also an interval for each true distance.")]
+
+
+def _check_confidence(value: float | None) -> float | None:
+    from .._validate import check_confidence
+
+    if value is not None:
+        check_confidence(value)
+    return value
+
+
+CONFIDENCE = Option("--confidence", callback=_check_confidence, help="Of intervals; 0.9 if not given.")
+Confidence = Annotated[float, CONFIDENCE]
+
+
+# --- from a verb to a command
+
+
+def make_command(verb: Verb) -> Callable[..., None]:
+    """Return the function that typer calls: it takes all options of the verb and prints its answer.
+
+    A verb that prints while it works declares ``json`` itself.
+    """
+    shape = inspect.signature(verb, eval_str=True)
+    groups: dict[str, tuple[list[inspect.Parameter], Callable[..., Any]]] = {}
+    own: list[inspect.Parameter] = []
+    for one in shape.parameters.values():
+        group = next((part for part in get_args(one.annotation) if isinstance(part, SpecOptions)), None)
+        if group is not None:
+            groups[one.name] = group.parameters(), group.collect
+        elif is_dataclass(one.annotation):
+            kind: Any = one.annotation
+            groups[one.name] = list(inspect.signature(kind, eval_str=True).parameters.values()), kind
+        own += [member for member in groups[one.name][0] if _required(member)] if one.name in groups else [one]
+    passes_json = "json" in shape.parameters
+    if not passes_json:
+        own.append(inspect.Parameter("json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Json))
+
+    def command(**given: Any) -> None:
+        as_json = given["json"] if passes_json else given.pop("json")
+        for name, (members, build) in groups.items():
+            given[name] = build(**{member.name: given.pop(member.name) for member in members})
+        with shown():
+            answer = verb(**given)
+        if answer is not None:
+            print_answer(answer, as_json=as_json)
+
+    more = [member for members, _ in groups.values() for member in members if not _required(member)]
+    ordered = sorted([*own, *more], key=_required, reverse=True)  # what is required first, options of groups last
+    ordered = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in ordered]
+    command.__signature__ = shape.replace(parameters=ordered, return_annotation=None)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in ordered}
+    command.__doc__ = verb.__doc__
+    return command
+
+
+def _required(parameter: inspect.Parameter) -> bool:
+    return parameter.default is inspect.Parameter.empty
+
+
+# --- a release file
+
+
+@dataclass(frozen=True)
+class SignedRelease:
+    """A release file, and what its signature must say."""
+
+    release: Annotated[Path, Argument(help="A release file.")]
+    verify: Verify = None
+    dataset: Annotated[str | None, Option(help="With --verify: the name of the data that the file must state.")] = None
+    date: Annotated[str | None, Option(help="With --verify: the reporting period that the file must state.")] = None
+
+    def load(self, **how: Any) -> Release:
+        """Load the release; ``how`` is passed on to ``hushpath.load``."""
+        from ..published.release import load
+
+        check_inputs(self.release)
+        return load(self.release, verify=self.verify, dataset=self.dataset, date=self.date, **how)
+
+
+@dataclass(frozen=True)
+class DecodedRelease(SignedRelease):
+    """A release file, how to decode it, and for which period."""
+
+    decoder: Annotated[str, Option(help="How to read the release; `inspect` lists the choices.")] = "auto"
+    estimator: EstimatorName = "auto"
+    period: Annotated[str | None, Option(help="One period of a release that has several.")] = None
+
+    def load(self, *, all_periods: bool = False, **how: Any) -> Release:
+        """Load the release in one period; ``all_periods`` allows none to be named where there are several."""
+        release = super().load(decoder=self.decoder, estimator=self.estimator, **how)
+        if self.period is not None:
+            return release.for_period(self.period)
+        if len(release.periods) > 1 and not all_periods:
+            raise OptionError(f"this release has several periods: add --period, one of {', '.join(release.periods)}")
+        return release
+
+
+# --- keys of a specification
+
+
+PRIVATE, NETWORK, PROMISE, ABOUT = "Private data", "Public network", "Promise", "About the release"
 
 
 class Flag(NamedTuple):
@@ -30,9 +156,9 @@ class Flag(NamedTuple):
 
     section: str
     key: str
-    parse: Callable[[str], Any] | None = None  # of text; None: typer reads the value
+    parse: Callable[[Any], Any] | None = None  # of text; None: typer reads the value
     kind: Any = str | None
-    panel: str = "Private data"
+    panel: str = PRIVATE
 
 
 def _number_or_column(text: str) -> float | str:
@@ -46,34 +172,38 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(","))
 
 
-def numbers(text: str, option: str) -> Any:
-    """Return one number, or a list of several that are separated by commas.
+def parse_numbers(text: str, option: str) -> list[float]:
+    """Return the numbers of a text such as ``0.5,1``; ``option`` is named in the error.
 
-    >>> numbers("0.5,1", "--epsilon"), numbers("2", "--epsilon")
-    ([0.5, 1.0], 2.0)
+    >>> parse_numbers("0.5,1", "--epsilon")
+    [0.5, 1.0]
     """
     try:
-        found = [float(part) for part in text.split(",")]
+        return [float(part) for part in text.split(",")]
     except ValueError:
         raise typer.BadParameter(f"{option} must be a number, or several such as 15,40; got {text[:40]!r}") from None
-    return found if "," in text else found[0]
 
 
-def _typical(text: str) -> Any:
-    return numbers(text, "--typical-weight")
+def _typical_weight(text: str) -> float | list[float]:
+    found = parse_numbers(text, "--typical-weight")
+    return found if len(found) > 1 else found[0]
 
 
-def _edges(text: str) -> Any:
-    found = numbers(text, "--unit-edges")
-    if not isinstance(found, list) or len(found) != 2 or not found[0].is_integer():
+def _mechanism_options(given: list[str]) -> dict[str, Any]:
+    return parse_settings(given, "--option")
+
+
+def _unit_edges(text: str) -> tuple[int, float]:
+    found = parse_numbers(text, "--unit-edges")
+    if len(found) != 2 or not found[0].is_integer():
         raise typer.BadParameter(f"--unit-edges must be two numbers such as 60,0.5; got {text[:40]!r}")
     return int(found[0]), found[1]
 
 
-def periods(text: str) -> Any:
+def _periods(text: str) -> Any:
     """Return periods: names separated by commas, each perhaps with hours; or the word hours.
 
-    >>> periods("am,pm"), periods("am=7-10,night=22-5.5"), periods("hours")
+    >>> _periods("am,pm"), _periods("am=7-10,night=22-5.5"), _periods("hours")
     (['am', 'pm'], {'am': ('7', '10'), 'night': ('22', '5.5')}, 'hours')
     """
     if text == "hours":
@@ -84,21 +214,27 @@ def periods(text: str) -> Any:
     return [name for name, _, _ in parts]
 
 
-def mechanism_option(text: str) -> tuple[str, Any]:
-    """Return ``NAME=VALUE`` as a pair; values are JSON where they can be, text otherwise."""
-    name, equals, value = text.partition("=")
-    if not equals or not name.replace("-", "_").isidentifier():
-        raise typer.BadParameter(f"--option must be NAME=VALUE, got {text[:60]!r}")
-    try:
-        found = json.loads(value)
-    except (ValueError, RecursionError):
-        found = value
-    if found is None:
-        raise typer.BadParameter(f"--option {name[:60]} has no value")
-    return name.replace("-", "_"), found
+def parse_settings(given: Sequence[str], option: str) -> dict[str, Any]:
+    """Return texts ``NAME=VALUE`` as a dictionary; values are JSON where they can be, text otherwise.
+
+    >>> parse_settings(["leaf-size=3", "family=grid"], "--option")
+    {'leaf_size': 3, 'family': 'grid'}
+    """
+    found = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.replace("-", "_").isidentifier():
+            raise typer.BadParameter(f"{option} must be NAME=VALUE, got {text[:60]!r}")
+        try:
+            setting = json.loads(value)
+        except (ValueError, RecursionError):
+            setting = value
+        if setting is None:
+            raise typer.BadParameter(f"{option} {name[:60]} has no value")
+        found[name.replace("-", "_")] = setting
+    return found
 
 
-NETWORK, PROMISE, ABOUT = "Public network", "Promise", "About the release"
 FLAGS: dict[str, Flag] = {
     "--source": Flag("network", "source", panel=NETWORK),
     "--target": Flag("network", "target", panel=NETWORK),
@@ -114,7 +250,7 @@ FLAGS: dict[str, Flag] = {
     "--edge-interval": Flag("weights", "interval", None, float | None),
     "--max-weight": Flag("weights", "max_weight", None, float | None, PROMISE),
     "--mechanism": Flag("weights", "mechanism", panel=PROMISE),
-    "--option": Flag("weights", "options", None, list[str] | None, PROMISE),
+    "--option": Flag("weights", "options", _mechanism_options, list[str] | None, PROMISE),
     "--person": Flag("trips", "person"),
     "--day": Flag("trips", "day"),
     "--trip": Flag("trips", "trip"),
@@ -124,7 +260,7 @@ FLAGS: dict[str, Flag] = {
     "--time": Flag("trips", "time"),
     "--node-lists": Flag("trips", "nodes"),
     "--period-column": Flag("trips", "period"),
-    "--periods": Flag("trips", "periods", periods),
+    "--periods": Flag("trips", "periods", _periods),
     "--low": Flag("trips", "low", _number_or_column, panel=PROMISE),
     "--high": Flag("trips", "high", _number_or_column, panel=PROMISE),
     "--edge-weighting": Flag("trips", "edge_weighting", panel=PROMISE),
@@ -132,7 +268,7 @@ FLAGS: dict[str, Flag] = {
     "--delta": Flag("budget", "delta", None, float | None, PROMISE),
     "--unit": Flag("unit", "l1", None, float | None, PROMISE),
     "--unit-l2": Flag("unit", "l2", None, float | None, PROMISE),
-    "--unit-edges": Flag("unit", "edges", _edges, panel=PROMISE),
+    "--unit-edges": Flag("unit", "edges", _unit_edges, panel=PROMISE),
     "--lattice-step": Flag("unit", "lattice_step", None, float | None, PROMISE),
     "--protects": Flag("unit", "protects", panel=PROMISE),
     "--neighbours": Flag("unit", "neighbours", panel=PROMISE),
@@ -149,73 +285,61 @@ FLAGS: dict[str, Flag] = {
     "--dataset": Flag("quantity", "dataset", panel=ABOUT),
     "--expected-units": Flag("expected", "units", None, float | None, "Public guesses"),
     "--edges-per-unit": Flag("expected", "edges_per_unit", None, float | None, "Public guesses"),
-    "--typical-weight": Flag("expected", "typical_weight", _typical, panel="Public guesses"),
+    "--typical-weight": Flag("expected", "typical_weight", _typical_weight, panel="Public guesses"),
 }
-READ = (
-    "--source", "--target", "--directed", "--nodes", "--proxy", "--columns", "--lower", "--upper", "--parallel-edges",
-)  # fmt: skip
-PRIVATE_WEIGHTS = ("--weight", "--edge-data", "--edge-interval")
-PRIVATE_TRIPS = (
-    "--person", "--day", "--trip", "--edge", "--seconds", "--node", "--time", "--node-lists", "--period-column",
-)  # fmt: skip
+
+
+def _flags(section: str, panel: str) -> tuple[str, ...]:
+    return tuple(flag for flag, one in FLAGS.items() if (one.section, one.panel) == (section, panel))
+
+
+READ = _flags("network", NETWORK)
+PRIVATE_WEIGHTS = _flags("weights", PRIVATE)
+PRIVATE_TRIPS = _flags("trips", PRIVATE)
+PUBLISH = ("--sampler", "--ledger", *_flags("quantity", ABOUT))
 BUDGET = ("--epsilon", "--delta", "--noise")
 WEIGHT_PROMISE = (
-    *BUDGET, "--unit", "--unit-l2", "--unit-edges", "--lattice-step", "--population", "--max-weight", "--mechanism",
-    "--option",
+    *BUDGET, "--unit", "--unit-l2", "--unit-edges", "--lattice-step", "--population", *_flags("weights", PROMISE),
 )  # fmt: skip
 TRIP_PROMISE = (
-    *BUDGET, "--protects", "--low", "--high", "--neighbours", "--max-edges", "--population", "--periods",
-    "--edge-weighting",
-)  # fmt: skip
-PUBLISH = (
-    "--sampler", "--ledger", "--dataset", "--quantity", "--unit-of-measure", "--date", "--publisher",
+    *BUDGET, "--protects", "--neighbours", "--max-edges", "--population", "--periods", *_flags("trips", PROMISE),
 )  # fmt: skip
 
 
-def spec_options(flags: Iterable[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a verb these flags; it receives what was given as ``changes``."""
-    chosen = {flag.lstrip("-").replace("-", "_"): (flag, FLAGS[flag]) for flag in flags}
+class SpecOptions:
+    """Options that set keys of a specification, for a parameter of type ``Annotated[Changes, SpecOptions(...)]``."""
 
-    def decorate(verb: Callable[..., None]) -> Callable[..., None]:
-        shape = inspect.signature(verb, eval_str=True)
-        own = [one for one in shape.parameters.values() if one.name != "changes"]
-        first = [one for one in own if one.default is inspect.Parameter.empty]
-        rest = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own if one not in first]
-        named = [_parameter(name, flag, one) for name, (flag, one) in chosen.items()]
+    def __init__(self, *flags: str) -> None:
+        self.flags = {flag.lstrip("-").replace("-", "_"): flag for flag in flags}
 
-        def command(**given: Any) -> None:
-            changes: Changes = {}
-            for name, (_, flag) in chosen.items():
-                value = given.pop(name)
-                if value is None:
-                    continue
-                if flag.key == "options":
-                    value = dict(mechanism_option(text) for text in value)
-                elif flag.parse is not None:
-                    value = flag.parse(value)
-                changes.setdefault(flag.section, {})[flag.key] = value
-            verb(changes=changes, **given)
+    def parameters(self) -> list[inspect.Parameter]:
+        """Return one parameter per option."""
+        found = []
+        for name, flag in self.flags.items():
+            one = FLAGS[flag]
+            text = f"{KEYS[f'{one.section}.{one.key}'].help}." + (" NAME=VALUE; repeatable." if one.key == "options" else "")
+            spelling = f"{flag}/--no-{flag[2:]}" if one.kind == bool | None else flag
+            option = Option(spelling, help=text, rich_help_panel=one.panel)
+            found.append(
+                inspect.Parameter(
+                    name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[one.kind, option]
+                )
+            )
+        return found
 
-        command.__signature__ = shape.replace(parameters=[*first, *named, *rest])  # type: ignore[attr-defined]
-        command.__annotations__ = {one.name: one.annotation for one in [*first, *named, *rest]}
-        command.__doc__, command.__module__ = verb.__doc__, verb.__module__
-        return command
-
-    return decorate
-
-
-def _parameter(name: str, flag: str, one: Flag) -> inspect.Parameter:
-    text = f"{KEYS[f'{one.section}.{one.key}'].help}." + (" NAME=VALUE; repeatable." if one.key == "options" else "")
-    spelling = f"{flag}/--no-{flag[2:]}" if one.kind == bool | None else flag
-    option = typer.Option(spelling, help=text, rich_help_panel=one.panel)
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[one.kind, option]
-    )  # fmt: skip
+    def collect(self, **given: Any) -> Changes:
+        """Return the values that were given, by section and key."""
+        changes: Changes = {}
+        for name, value in given.items():
+            flag = FLAGS[self.flags[name]]
+            if value is None:
+                continue
+            changes.setdefault(flag.section, {})[flag.key] = value if flag.parse is None else flag.parse(value)
+        return changes
 
 
 def spec_from(source: Path, changes: Changes, *, trips: Path | None = None) -> ReleaseSpec:
     """Return the specification in a file with changes, or one made of a network file and options alone."""
-    from ..errors import OptionError
     from ..releasing.spec import make_spec, read_spec
 
     if source.suffix.lower() == ".toml":
@@ -230,8 +354,6 @@ def spec_from(source: Path, changes: Changes, *, trips: Path | None = None) -> R
 @contextmanager
 def named_by_flags(source: Path) -> Iterator[None]:
     """Let option errors name flags instead of keys, unless a specification was given."""
-    from ..errors import OptionError
-
     flags = {f"`{one.section}.{one.key}`": flag for flag, one in FLAGS.items()}
     try:
         yield
@@ -244,8 +366,6 @@ def named_by_flags(source: Path) -> Iterator[None]:
 
 def spec_of_release(source: Path, changes: Changes, release: Release) -> ReleaseSpec:
     """Return where the private data of a release are: a specification, or a network file with its weight column."""
-    from ..errors import OptionError
-
     if source.suffix.lower() == ".toml":
         return spec_from(source, changes)
     if not release.statement.unit.measures_edges:

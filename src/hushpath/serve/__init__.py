@@ -9,54 +9,51 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..extras import absent
+from ..extras import library
 from ..index.index import MAX_BYTES
-from .limits import Limits
+from .limits import Limits as Limits
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from ..published.release import Release
 
-EXTRA = {"starlette", "uvicorn", "httptools", "uvloop", "pydantic"}
-
 
 def make_app(
     releases: Mapping[str, Release], limits: Limits | None = None, *, cors: Sequence[str] = (),
-    max_bytes: int = MAX_BYTES, intervals: bool = False,
+    max_bytes: int = MAX_BYTES, intervals: bool = True,
 ) -> Starlette:  # fmt: skip
     """Return the ASGI application that answers for these releases.
 
-    Parameters:
-        releases: by the name that requests give; with one release the name may be left out.
-        limits: of every request.
-        cors: origins whose pages may read answers in a browser.
-        max_bytes: build no index larger than this; a release without an index answers by its decoder.
-        intervals: prepare intervals now; otherwise when the first one is requested.
+    Parameters
+    ----------
+    releases
+        By the name that requests give; with one release the name may be left out.
+    limits
+        Bounds of every request.
+    cors
+        Origins whose pages may read answers in a browser.
+    max_bytes
+        Build no index larger than this; a release without an index answers by its decoder.
+    intervals
+        Prepare intervals, which may take minutes; otherwise requests for them are refused.
     """
-    try:
-        from .app import application
-        from .catalog import ReleaseCatalog
-    except ModuleNotFoundError as error:
-        raise missing(error) from None
+    for package in ("starlette", "pydantic"):
+        library(package, "serve", "serving")
+    from .app import application
+    from .catalog import ReleaseCatalog
+
     return application(ReleaseCatalog(releases, max_bytes, intervals=intervals), limits or Limits(), cors)
 
 
 def listen(app: Any, sock: Any, limits: Limits | None = None, *, host: str = "") -> None:
-    """Serve an application on a bound socket until the process is interrupted.
+    """Serve ``app`` on the bound socket ``sock`` until the process is interrupted.
 
-    On a loopback address the ``Host`` of a request must be ``localhost``, ``127.0.0.1``, ``[::1]``, the address or
-    ``host``.
+    ``limits`` bound headers and connections.  On a loopback address the ``Host`` of a request must be ``localhost``,
+    ``127.0.0.1``, ``[::1]``, the address or ``host``.
     """
-    try:
-        from .server import run
-    except ModuleNotFoundError as error:
-        raise missing(error) from None
+    for package in ("starlette", "uvicorn", "httptools"):
+        library(package, "serve", "serving")
+    from .server import run
+
     run(app, sock, limits or Limits(), host)
-
-
-def missing(error: ModuleNotFoundError) -> Exception:
-    """Return the error that names the extra to install; a missing module of another package is a bug and stays."""
-    if (error.name or "").partition(".")[0] in EXTRA:
-        return absent(error.name or "", "serve", "serving")
-    return error

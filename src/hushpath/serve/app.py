@@ -1,8 +1,9 @@
-"""The application: one method per endpoint, which reads the request, asks the release and writes the answer."""
+"""The Starlette application and its endpoints."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,36 +12,21 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from .._version import __version__
-from ..errors import HushpathError
+from ..errors import HushpathError, one_line
 from ..kernels.minplus import LANES
 from ..kernels.paths import THREADS
 from ..output.distance_table import DistanceTable
 from ..output.encode import encode
 from ..output.isochrones import isochrones
-from . import osrm
+from . import osrm, schema
 from .catalog import ReleaseCatalog, ServedRelease
-from .limits import HttpError, Limits, WorkerPool, too_large
-from .responses import JSON, error_response, finite, json_bytes, json_list_bytes, one_line
-from .schema import (
-    ENDPOINTS,
-    MEDIA,
-    POLICY,
-    DistanceQuery,
-    IsochroneQuery,
-    MatrixBody,
-    Parameters,
-    StatementQuery,
-    endpoints_page,
-    openapi_document,
-    read_body,
-    read_query,
-)
-from .server import BodyLimit, ErrorMiddleware, receive_body
-from .streams import Parts, Stream
+from .limits import JSON, HttpError, Limits, WorkerPool, too_large
+from .responses import LONGEST, CutOff, Stream, error_response, finite, json_bytes, json_list_bytes
+from .server import BodyLimit, receive_body
 
 BLOCK, INTERVAL_BLOCK = 2**21, 2**17  # distances of a matrix computed at a time
 MOST_BLOCK = 2**23  # and never more: 64 MB, of which a stream keeps three
@@ -56,18 +42,28 @@ def application(catalog: ReleaseCatalog, limits: Limits, cors: Sequence[str] = (
             endpoint.path, getattr(endpoints, endpoint.name), methods=[endpoint.method],
             middleware=body_limit if endpoint.method == "POST" else None,
         )
-        for endpoint in ENDPOINTS
+        for endpoint in schema.ENDPOINTS
     ]  # fmt: skip
-    routes += [Route("/openapi.json", endpoints.openapi), Route("/", endpoints.page), Route("/docs", endpoints.page)]
-    middleware = [Middleware(ErrorMiddleware, limits=limits)]
-    if cors:  # outermost, so that pages of these origins can read errors too
-        middleware.insert(
-            0, Middleware(CORSMiddleware, allow_origins=list(cors), allow_methods=["GET", "POST"], allow_headers=["*"])
-        )
-    app = Starlette(routes=routes, middleware=middleware, exception_handlers={HTTPException: _no_such_address})
+    routes += [Route("/openapi.json", endpoints.openapi), Route("/", endpoints.page)]
+    origins = Middleware(CORSMiddleware, allow_origins=list(cors), allow_methods=["GET", "POST"], allow_headers=["*"])
+    app = Starlette(
+        routes=routes,
+        middleware=[origins] if cors else [],
+        exception_handlers={HTTPException: _no_such_address, HushpathError: refuse, Exception: refuse},
+    )
     app.router.redirect_slashes = False
     app.state.endpoints = endpoints
     return app
+
+
+async def refuse(_: Request, error: Exception) -> Response:
+    """Answer with an error document.
+
+    Starlette passes unforeseen exceptions on, and the server closes the connection: half an answer must not look whole.
+    """
+    if not isinstance(error, (HushpathError, CutOff)):  # neither message nor traceback: they may quote the request
+        print(f"hushpath: internal error ({type(error).__name__})", file=sys.stderr)
+    return error_response(error)
 
 
 async def _no_such_address(_: Request, error: Exception) -> Response:
@@ -79,29 +75,17 @@ async def _no_such_address(_: Request, error: Exception) -> Response:
     return error_response(HttpError(status, kind, message, **(getattr(error, "headers", None) or {})))
 
 
-def stream_table(served: ServedRelease, table: DistanceTable, form: str) -> Iterator[Any]:
-    """Return the bytes of a table, block by block; refuse at once what the format cannot hold."""
-    cells = min(max(BLOCK, TOGETHER * table.shape[1]), MOST_BLOCK) if table.confidence is None else INTERVAL_BLOCK
-    pieces = encode(table, form, cells)
-
-    def when_ready() -> Iterator[Any]:
-        if table.confidence is not None:
-            served.require_intervals()
-        yield from pieces
-
-    return when_ready()
-
-
 class Endpoints:
-    """Every endpoint, over one catalog."""
+    """Every endpoint, over one catalog: each method reads a request, asks the release and writes the answer."""
 
     def __init__(self, catalog: ReleaseCatalog, limits: Limits) -> None:
         self.catalog, self.limits, self.workers = catalog, limits, WorkerPool(limits)
-        self.document = openapi_document({one.name: getattr(self, one.name).__doc__ for one in ENDPOINTS})
+        self.summaries = {one.name: str(getattr(self, one.name).__doc__) for one in schema.ENDPOINTS}
+        self.document = schema.openapi_document(self.summaries)
 
     async def distance(self, request: Request) -> Response:
-        """One distance, and on request its interval."""
-        query = read_query(DistanceQuery, request.scope["query_string"])
+        """Return one distance, and on request its interval."""
+        query = schema.read_query(schema.DistanceQuery, request.scope["query_string"])
         served = self.catalog.find(query.release, query.period)
         topology = served.release.topology
         source, target = topology.index(query.source), topology.index(query.target)
@@ -111,40 +95,42 @@ class Endpoints:
         answer: dict[str, Any] = {"source": labels[source], "target": labels[target], "distance": finite(distance)}
         if query.interval:
             bounds = partial(served.interval, source, target, query.confidence)
-            ends = bounds() if served.intervals_quick else await self.workers.run(bounds)
+            ends = bounds() if served.quick_intervals else await self.workers.run(bounds)
             answer |= {"interval": [finite(end) for end in ends], "confidence": query.confidence}
         return Response(json_bytes(answer)[:-1] + b"," + served.facts_json, 200, served.headers, JSON)
 
     async def matrix(self, request: Request) -> Response:
-        """Distances from sources to targets, streamed row by row as CSV, Parquet or Arrow."""
+        """Stream the distances from sources to targets as CSV, Parquet or Arrow."""
         body = await receive_body(request, self.limits.request_seconds)
-        return Stream(partial(self._matrix, body, request.headers.get("accept", "")), self.workers, self.limits)
+        return Stream(partial(self._matrix, body), self.workers, self.limits)
 
-    def _matrix(self, body: bytes, accept: str) -> Parts:
+    def _matrix(self, body: bytes) -> tuple[Iterator[Any], str, Mapping[str, str]]:
         """Read the body and make the stream: in a thread, because the lists may be long."""
-        wanted = read_body(MatrixBody, body)
-        served = self.catalog.find(wanted.release, wanted.period)
+        given = schema.read_body(schema.MatrixBody, body)
+        served = self.catalog.find(given.release, given.period)
         topology = served.release.topology
-        for name, nodes in (("sources", wanted.sources), ("targets", wanted.targets)):
+        for name, nodes in (("sources", given.sources), ("targets", given.targets)):
             if nodes is not None and len(nodes) > self.limits.nodes:
                 raise too_large(f"{name} lists more than {self.limits.nodes} nodes")
-        shape = [topology.num_nodes if nodes is None else len(nodes) for nodes in (wanted.sources, wanted.targets)]
+        shape = [topology.num_nodes if nodes is None else len(nodes) for nodes in (given.sources, given.targets)]
         most, kind = self.limits.cells, "distances"
-        if wanted.interval:
+        if given.interval:
+            served.require_intervals()
             most, kind = self.limits.interval_cells, "distances with intervals"
         if shape[0] * shape[1] > most:
             raise too_large(f"{shape[0]} x {shape[1]} {kind} are more than {most}; ask for fewer at a time")
-        targets = None if wanted.targets is None else topology.indices(wanted.targets)
+        targets = None if given.targets is None else topology.indices(given.targets)
         table = DistanceTable(
-            served.release, topology.indices(wanted.sources), targets, wanted.long,
-            "float32" if wanted.float32 else "float64", wanted.confidence if wanted.interval else None,
+            served.release, topology.indices(given.sources), targets, given.long,
+            "float32" if given.float32 else "float64", given.confidence if given.interval else None,
         )  # fmt: skip
-        form = wanted.format or _accepted_format(accept)
-        return Parts(stream_table(served, table, form), MEDIA[form], served.headers)
+        block = INTERVAL_BLOCK if given.interval else min(max(BLOCK, TOGETHER * shape[1]), MOST_BLOCK)
+        form = given.format or "csv"
+        return encode(table, form, block), schema.MEDIA[form], served.headers
 
     async def isochrone(self, request: Request) -> Response:
-        """How far one gets: GeoJSON polygons for each step."""
-        query = read_query(IsochroneQuery, request.scope["query_string"])
+        """Return isochrones: GeoJSON polygons for each step."""
+        query = schema.read_query(schema.IsochroneQuery, request.scope["query_string"])
         served = self.catalog.find(query.release, query.period)
         if len(query.steps) > self.limits.steps:
             raise too_large(f"at most {self.limits.steps} steps at a time")
@@ -161,8 +147,8 @@ class Endpoints:
         return Response(await self.workers.run(compute, "heavy"), 200, served.headers, "application/geo+json")
 
     async def statement(self, request: Request) -> Response:
-        """What a release promises."""
-        query = read_query(StatementQuery, request.scope["query_string"])
+        """Return what a release promises."""
+        query = schema.read_query(schema.StatementQuery, request.scope["query_string"])
         served = self.catalog.find(query.release, None, any_period=True)
         statement = served.release.statement
         facts = {key: value for key, value in served.facts.items() if key != "period"}
@@ -170,58 +156,51 @@ class Endpoints:
         return Response(json_bytes({**answer, **facts}), 200, served.headers, JSON)
 
     async def releases(self, request: Request) -> Response:
-        """What is served."""
-        read_query(Parameters, request.scope["query_string"])
+        """List the releases that are served."""
+        schema.read_query(schema.Parameters, request.scope["query_string"])
         return Response(json_bytes({"releases": self.catalog.summaries()}), 200, self._marking_headers(), JSON)
 
     async def health(self, request: Request) -> Response:
-        """Whether the server answers."""
-        read_query(Parameters, request.scope["query_string"])
+        """Say that the server answers."""
+        schema.read_query(schema.Parameters, request.scope["query_string"])
         answer = {"status": "ok", "version": __version__, "releases": len(self.catalog.releases)}
         return Response(json_bytes(answer), 200, None, JSON)
 
     async def table(self, request: Request) -> Response:
-        """OSRM's table service: durations in seconds between places."""
-        return await self._osrm(request, osrm.table)
+        """Answer OSRM's table service: durations in seconds between places."""
+        return await self._osrm(request, osrm.table, schema.TableOptions)
 
     async def route(self, request: Request) -> Response:
-        """OSRM's route service: the path of least released duration through places."""
-        return await self._osrm(request, osrm.route)
+        """Answer OSRM's route service: the path of least released duration through places."""
+        return await self._osrm(request, osrm.route, schema.RouteOptions)
 
     async def openapi(self, _: Request) -> Response:
-        """The OpenAPI document."""
+        """Return the OpenAPI document."""
         return Response(json_bytes(self.document), 200, None, JSON)
 
     async def page(self, _: Request) -> Response:
-        """The list of endpoints for people."""
+        """List the endpoints for people."""
         markings = [f"{served.name}: {served.facts['marking']}" for served in self.catalog.not_private]
-        headers = {"content-security-policy": POLICY, **self._marking_headers()}
-        return HTMLResponse(endpoints_page(self.document, markings), headers=headers)
+        return PlainTextResponse(schema.text_page(self.summaries, markings), headers=self._marking_headers())
 
-    async def _osrm(self, request: Request, service: Callable[..., tuple[ServedRelease, bytes]]) -> Response:
-        given, query = request.path_params, request.scope["query_string"]
-        compute = partial(service, self.catalog, self.limits, given["profile"], given["coordinates"], query)
+    async def _osrm(
+        self, request: Request, service: Callable[..., tuple[ServedRelease, bytes]], model: type[schema.OsrmOptions]
+    ) -> Response:
+        path = request.path_params
         try:
-            kind = "heavy" if service is osrm.table and osrm.is_heavy(query) else "waiting"
-            served, body = await self.workers.run(compute, kind)
+            options = osrm.read_options(model, request.scope["query_string"])
+            # Metres take a search over the whole network for each source of a table.
+            heavy = isinstance(options, schema.TableOptions) and "distance" in options.annotations
+            compute = partial(service, self.catalog, self.limits, path["profile"], path["coordinates"], options)
+            served, body = await self.workers.run(compute, "heavy" if heavy else "waiting")
         except HushpathError as error:
             if isinstance(error, HttpError) and error.status == 503:
                 raise
             found = osrm.as_osrm_error(error)
-            return Response(json_bytes({"code": found.code, "message": one_line(found)}), 400, None, JSON)
+            return Response(json_bytes({"code": found.code, "message": one_line(found, LONGEST)}), 400, None, JSON)
         return Response(body, 200, served.headers, JSON)
 
     def _marking_headers(self) -> dict[str, str]:
-        """The headers of an answer about everything that is served."""
+        """Return the headers of an answer about everything that is served."""
         marked = self.catalog.not_private
         return marked[0].headers if marked else {}
-
-
-def _accepted_format(accept: str) -> str:
-    """Return the first format that an Accept header names; CSV if it names none."""
-    for part in accept.lower().split(",")[:20]:
-        media = part.partition(";")[0].strip()
-        for form, known in MEDIA.items():
-            if media == known.partition(";")[0]:
-                return form
-    return "csv"

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
-import time
-from collections.abc import Callable, Mapping
+import timeit
+from collections.abc import Mapping
 from functools import cached_property
-from threading import Lock, Thread
 from typing import Any
 from urllib.parse import quote
 
@@ -20,14 +18,11 @@ from ..index.index import MAX_BYTES
 from ..network.topology import Topology
 from ..published.edges import places_of
 from ..published.release import Release
-from ..published.statement import NOT_PRIVATE
-from .limits import HttpError, busy
+from .limits import HttpError
 from .responses import json_bytes
 
 NAME = re.compile(r"[^\x00-\x1f/@\x7f\ud800-\udfff]{1,100}")  # fits in an address
 QUICK = 0.0005  # seconds: shorter work runs on the event loop, not in a thread
-REPEATS = 5
-PATIENCE = 5.0  # seconds that the first request for an interval waits for the preparation of intervals
 NEAREST = 10_000.0  # metres: a place so far from a small network is still taken to be on it
 
 
@@ -60,7 +55,6 @@ class ServedRelease:
     def __init__(self, name: str, release: Release) -> None:
         self.name, self.release = name, release
         statement = release.statement
-        self.mark = NOT_PRIVATE if statement.marking else ""
         period = {} if release.period is None else {"period": release.period}
         marking = {"marking": statement.marking} if statement.marking else {}
         self.facts: dict[str, Any] = {
@@ -70,10 +64,8 @@ class ServedRelease:
         self.headers = {"hushpath-quantity": quote(str(statement.quantity) or statement.quantity.noun, safe=" ,:;()")}
         if statement.marking:
             self.headers["hushpath-marking"] = quote(statement.marking, safe=" ,:;()")
-        self._starting = Lock()
-        self._preparing: Thread | None = None
-        self._failure: str | None = None
-        self.intervals_ready = self.intervals_quick = False
+        self.no_intervals = "this server was started without intervals"  # why there are none; empty if there are
+        self.quick_intervals = False
 
     def prepare(self, max_bytes: int = MAX_BYTES) -> None:
         """Build the index, if this release can have one of that size, and compile the kernels of a first request."""
@@ -91,37 +83,20 @@ class ServedRelease:
         pair = np.array([[0, self.release.topology.num_nodes - 1]])
         try:
             self.release.intervals(pair, positions=True)
-            self.intervals_quick = _median_seconds(lambda _: self.release.intervals(pair, positions=True)) < QUICK
+            seconds = timeit.repeat(lambda: self.release.intervals(pair, positions=True), number=1, repeat=5)
+            self.no_intervals, self.quick_intervals = "", min(seconds) < QUICK
         except CannotError as error:  # this release has no intervals: say so when one is requested
-            self._failure = str(error)
-        except Exception as error:  # out of memory, or a bug: later requests must not be told to try again
-            print(f"hushpath: intervals of {self.name!r} failed ({type(error).__name__})", file=sys.stderr)
-            self._failure = "intervals cannot be computed here"
-        self.intervals_ready = True
+            self.no_intervals = str(error)
 
     def require_intervals(self) -> None:
-        """Return if intervals are ready, else raise: no worker waits for the minutes that preparing may take.
+        """Raise an error unless intervals are ready."""
+        if self.no_intervals:
+            raise CannotError(self.no_intervals)
 
-        The first request starts the preparation in a thread of its own and waits a little; others get 503.
-        """
-        if not self.intervals_ready:
-            with self._starting:
-                first = self._preparing is None
-                if self._preparing is None:
-                    self._preparing = Thread(target=self.prepare_intervals, daemon=True)
-                    self._preparing.start()
-            if first:
-                self._preparing.join(PATIENCE)
-        if not self.intervals_ready:
-            raise busy("intervals of this release are being prepared; try again", 30)
-        if self._failure is not None:
-            raise CannotError(self._failure)  # a new one: an exception keeps the frames of its request
-
-    @cached_property
+    @property
     def quick(self) -> bool:
-        """Whether one distance takes microseconds; measured, because it depends on the decoder and the index."""
-        last = self.release.topology.num_nodes - 1
-        return _median_seconds(lambda i: self.distance(min(i, last), last)) < QUICK
+        """Return whether one distance takes microseconds, so that no thread is needed."""
+        return self.release.index is not None
 
     def distance(self, source: int, target: int) -> float:
         """Return one distance, by position."""
@@ -135,12 +110,12 @@ class ServedRelease:
 
     @cached_property
     def nearest(self) -> NearestNode:
-        """Finds the node nearest to a place."""
+        """Return what finds the node nearest to a place."""
         return NearestNode(self.release.topology)
 
     @property
     def seconds(self) -> float:
-        """Seconds of one unit of the release; raises if the release does not hold times."""
+        """Return the seconds of one unit of the release; raise if the release does not hold times."""
         quantity = self.release.statement.quantity
         if quantity.seconds is None:
             found = f"numbers are {quantity}" if str(quantity) else "the owner did not say what the numbers are"
@@ -151,7 +126,7 @@ class ServedRelease:
 class ReleaseCatalog:
     """All releases that are served."""
 
-    def __init__(self, releases: Mapping[str, Release], max_bytes: int = MAX_BYTES, *, intervals: bool = False) -> None:
+    def __init__(self, releases: Mapping[str, Release], max_bytes: int = MAX_BYTES, *, intervals: bool = True) -> None:
         if not releases:
             raise OptionError("name at least one release to serve")
         for name in releases:
@@ -163,7 +138,6 @@ class ReleaseCatalog:
             for period in release.periods or (None,):
                 served = ServedRelease(name, release if period is None else release.for_period(period))
                 served.prepare(max_bytes)
-                _ = served.quick
                 if intervals:
                     served.prepare_intervals()
                 self.served[name, period] = served
@@ -175,24 +149,24 @@ class ReleaseCatalog:
                 raise OptionError(f"several releases are served: add release, one of {', '.join(self.releases)}"[:400])
             (name,) = self.releases
         if name not in self.releases:
-            raise HttpError(404, "InputError", f"no release is called {name[:60]!r}")
+            raise HttpError(404, "InputError", f"release {name[:60]!r} does not exist; /releases lists those served")
         periods = self.releases[name].periods
         if period is None and len(periods) > 1 and not any_period:
             raise OptionError(f"this release has several periods: add period, one of {', '.join(periods)}"[:400])
         if period is None and periods:
             period = periods[0]
         if (name, period) not in self.served:
-            known = f"it has {', '.join(periods)}" if periods else "it has none"
-            raise InputError(f"no period of this release is called {str(period)[:60]!r}: {known}"[:400])
+            known = f"choose from {', '.join(periods)}" if periods else "this release has none"
+            raise InputError(f"period {str(period)[:60]!r} does not exist: {known}"[:400])
         return self.served[name, period]
 
     @property
     def not_private(self) -> list[ServedRelease]:
-        """The releases that are NOT PRIVATE, in one period each."""
-        return list({served.name: served for served in self.served.values() if served.mark}.values())
+        """Return the releases that are NOT PRIVATE, in one period each."""
+        return list({served.name: served for served in self.served.values() if "marking" in served.facts}.values())
 
     def summaries(self) -> list[dict[str, Any]]:
-        """What is served, for ``/releases``."""
+        """Describe what is served, for ``/releases``."""
         found = []
         for name, release in self.releases.items():
             topology = release.topology
@@ -204,13 +178,3 @@ class ReleaseCatalog:
                 "indexed": served.release.index is not None, "routes": served.release.decoder.routes,
             })  # fmt: skip
         return found
-
-
-def _median_seconds(work: Callable[[int], object]) -> float:
-    """Seconds that work takes, after a first time that may compile or load something."""
-    took = []
-    for i in range(REPEATS + 1):
-        began = time.perf_counter()
-        work(i)
-        took.append(time.perf_counter() - began)
-    return sorted(took[1:])[REPEATS // 2]

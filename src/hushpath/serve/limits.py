@@ -13,47 +13,29 @@ from .._validate import between, integer
 from ..errors import HushpathError
 
 T = TypeVar("T")
+JSON = "application/json"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of every request; what exceeds them gets an error document.
+    """Bounds of every request; what exceeds them gets an error document."""
 
-    Attributes:
-        cells: of one matrix.
-        interval_cells: of one matrix with intervals, which take much longer.
-        table_cells: of one OSRM table, which is one JSON document and not streamed.
-        nodes: listed by one request.
-        body_bytes: of a request's body.
-        held_bytes: of all bodies larger than 64 kB that are being received or answered; others get 503.
-        header_bytes: of the request line and headers.
-        heavy: matrices, isochrones and OSRM tables of metres computed at a time; others get 503.
-        waiting: smaller requests (a search, an OSRM table) that may wait for a thread; others get 503.
-        threads: that compute.
-        connections: open at a time.
-        request_seconds: for a body to arrive.
-        stall_seconds: that a reader may let a stream wait.
-        stream_seconds: of a whole stream.
-        steps: of one isochrone request.
-        waypoints: of one route.
-    """
-
-    cells: int = 100_000_000
-    interval_cells: int = 1_000_000
-    table_cells: int = 250_000
-    nodes: int = 100_000
-    body_bytes: int = 2**20
-    held_bytes: int = 32 * 2**20
-    header_bytes: int = 64 * 2**10
-    heavy: int = 4
-    waiting: int = 64
-    threads: int = 2
-    connections: int = 500
-    request_seconds: float = 20.0
-    stall_seconds: float = 10.0
-    stream_seconds: float = 600.0
-    steps: int = 10
-    waypoints: int = 25
+    cells: int = 100_000_000  # of one matrix
+    interval_cells: int = 1_000_000  # of one matrix with intervals, which take much longer
+    table_cells: int = 250_000  # of one OSRM table, which is one JSON document and not streamed
+    nodes: int = 100_000  # listed by one request
+    body_bytes: int = 2**20  # of the body of a request
+    held_bytes: int = 32 * 2**20  # of all bodies that are being received or answered; further large ones get 503
+    header_bytes: int = 64 * 2**10  # of the request line and headers
+    heavy: int = 4  # matrices, isochrones and OSRM tables of metres computed at a time; others get 503
+    waiting: int = 64  # smaller requests (a search, an OSRM table) that may wait for a thread; others get 503
+    threads: int = 2  # that compute
+    connections: int = 500  # open at a time
+    request_seconds: float = 20.0  # for a body to arrive
+    stall_seconds: float = 10.0  # that a reader may let a stream wait
+    stream_seconds: float = 600.0  # of a whole stream
+    steps: int = 10  # of one isochrone request
+    waypoints: int = 25  # of one route
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -65,7 +47,7 @@ class Limits:
 
 
 class HttpError(HushpathError):
-    """A request that is refused, with its status, the type in the error document, and headers."""
+    """A refused request: its ``status``, ``kind`` (the type in the document), ``message`` and ``headers``."""
 
     def __init__(self, status: int, kind: str, message: str, **headers: str) -> None:
         super().__init__(message)
@@ -74,12 +56,12 @@ class HttpError(HushpathError):
 
 
 def too_large(message: str) -> HttpError:
-    """More than one request may take."""
+    """Return the error of a request that asks for more than one may take."""
     return HttpError(413, "LimitError", message)
 
 
 def busy(message: str, seconds: int = 2) -> HttpError:
-    """A request that may be repeated later."""
+    """Return the error of a request that may be repeated later."""
     return HttpError(503, "Busy", message, retry_after=str(seconds))
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,14 +20,12 @@ from ..geodesy import great_circle
 from .catalog import ReleaseCatalog, ServedRelease
 from .limits import HttpError, Limits
 from .responses import json_bytes, json_list_bytes
-from .schema import ROUTE_OPTIONS, TABLE_OPTIONS, parse_query
+from .schema import OsrmOptions, RouteOptions, TableOptions, read_query
 
 NUMBER = re.compile(r"(?=.{1,40}\Z)[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 POLYLINE = re.compile(r"polyline(6?)\((.*)\)", re.S)
-TRUE_FALSE = ("true", "false")
-ANNOTATIONS = {"duration", "nodes", "distance", "weight", "datasources", "speed"}
+M = TypeVar("M", bound=OsrmOptions)
 METRES_SOURCES = 100  # of one table of metres: each takes a search over the whole network
-PIXELS = 512  # a simplified line differs by less than this fraction of its extent
 
 
 class OsrmError(HushpathError):
@@ -51,79 +48,67 @@ def as_osrm_error(error: HushpathError) -> OsrmError:
 # --- the services
 
 
-def is_heavy(query: bytes) -> bool:
-    """Whether a table asks for metres, which take a search over the whole network for each source."""
-    return "distance" in parse_options(query, TABLE_OPTIONS).get("annotations", "")
-
-
 def table(
-    catalog: ReleaseCatalog, limits: Limits, profile: str, coordinates: str, query: bytes
+    catalog: ReleaseCatalog, limits: Limits, profile: str, coordinates: str, options: TableOptions
 ) -> tuple[ServedRelease, bytes]:
-    """Answer the table service: durations between places, and on request the metres of their paths."""
-    options = parse_options(query, TABLE_OPTIONS)
+    """Answer the table service: durations between places, and on request the metres of their paths.
+
+    ``profile`` selects a release of the ``catalog``, ``coordinates`` name places, ``options`` are OSRM's;
+    ``limits`` bound the table.
+    """
     served = find_profile(catalog, profile)
     seconds = served.seconds
-    wanted = set(options.get("annotations", "duration").split(","))
-    if not wanted <= {"duration", "distance"}:
-        raise OsrmError("InvalidQuery", "annotations must be duration, distance or both")
-    if "distance" in wanted and not served.release.decoder.routes:
+    if "distance" in options.annotations and not served.release.decoder.routes:
         raise OsrmError("NotImplemented", "this release has distances without paths: ask for durations only")
-    if "fallback_speed" in options:
+    if options.fallback_speed:
         raise OsrmError("NotImplemented", "fallback_speed is not supported: durations are released, not estimated")
-    scale = options.get("scale_factor", "1")
-    if NUMBER.fullmatch(scale) is None or not 0 < float(scale) < 1e9:
+    if not 0 < options.scale_factor < 1e9:
         raise OsrmError("InvalidValue", "scale_factor must be a positive number")
-    snapped = Snapped(served, parse_coordinates(coordinates, limits.nodes), options)
+    snapped = Snapped(served, parse_coordinates(coordinates, limits.nodes), options.radiuses)
     count = len(snapped.nodes)
-    sources = _indices(options.get("sources", "all"), count, "sources")
-    targets = _indices(options.get("destinations", "all"), count, "destinations")
+    sources = _indices(options.sources, count, "sources")
+    targets = _indices(options.destinations, count, "destinations")
     if len(sources) * len(targets) > limits.table_cells:
         raise OsrmError("TooBig", f"a table has at most {limits.table_cells} cells; POST /matrix streams larger ones")
     answer: dict[str, Any] = {"code": "Ok"}
-    if "distance" in wanted:
+    if "distance" in options.annotations:
         if len(sources) > METRES_SOURCES:
             raise OsrmError("TooBig", f"a table of distances has at most {METRES_SOURCES} sources")
         metres = [_path_metres(served, source)[snapped.nodes[targets]] for source in snapped.nodes[sources].tolist()]
         answer["distances"] = _nullable(np.stack(metres))
-    if _choice(options, "skip_waypoints", "false", TRUE_FALSE) == "false":
+    if not options.skip_waypoints:
         answer |= {"sources": snapped.waypoints(sources), "destinations": snapped.waypoints(targets)}
-    if "duration" not in wanted:
+    if "duration" not in options.annotations:
         return served, json_bytes({**answer, **served.facts})
     numbers = served.release.matrix(snapped.nodes[sources], snapped.nodes[targets], positions=True)
-    durations = _nullable(numbers * (seconds * float(scale)))
+    durations = _nullable(numbers * (seconds * options.scale_factor))
     return served, json_list_bytes("durations", durations, {**answer, **served.facts})
 
 
 def route(
-    catalog: ReleaseCatalog, limits: Limits, profile: str, coordinates: str, query: bytes
+    catalog: ReleaseCatalog, limits: Limits, profile: str, coordinates: str, options: RouteOptions
 ) -> tuple[ServedRelease, bytes]:
-    """Answer the route service: the path of least released duration through all places, in the order given."""
-    options = parse_options(query, ROUTE_OPTIONS)
+    """Answer the route service: the path of least released duration through all places, in the order given.
+
+    ``profile`` selects a release of the ``catalog``, ``coordinates`` name places, ``options`` are OSRM's;
+    ``limits`` bound the number of places.
+    """
     served = find_profile(catalog, profile)
     _ = served.seconds
     if not served.release.decoder.routes:
         raise CannotError("this release has distances without paths")
-    geometries = _choice(options, "geometries", "polyline", ("polyline", "polyline6", "geojson"))
-    overview = _choice(options, "overview", "simplified", ("simplified", "full", "false"))
-    steps = _choice(options, "steps", "false", TRUE_FALSE) == "true"
-    listed = options.get("annotations", "false")
-    annotations = {"true": ANNOTATIONS, "false": set()}.get(listed, set(listed.split(",")))
-    if not annotations <= ANNOTATIONS:
-        raise OsrmError("InvalidQuery", f"annotations must be true, false or some of {', '.join(sorted(ANNOTATIONS))}")
-    snapped = Snapped(served, parse_coordinates(coordinates, limits.waypoints), options)
+    snapped = Snapped(served, parse_coordinates(coordinates, limits.waypoints), options.radiuses)
     if len(snapped.nodes) < 2:
         raise OsrmError("InvalidValue", "a route needs two coordinates at least")
     legs = [Leg(served, a, b) for a, b in pairwise(snapped.nodes.tolist())]
-    parts = [leg.as_dict(geometries, steps, annotations) for leg in legs]
+    parts = [leg.as_dict(options) for leg in legs]
     whole: dict[str, Any] = {name: sum(part[name] for part in parts) for name in ("distance", "duration", "weight")}
     whole |= {"weight_name": "duration", "legs": parts}
-    if overview != "false":
+    if options.overview != "false":
         line = np.concatenate([legs[0].places, *(leg.places[1:] for leg in legs[1:])])
-        if overview == "simplified":
-            line = line[simplify(line, float(np.ptp(line, axis=0).max()) / PIXELS)]
-        whole["geometry"] = _geometry(line, geometries)
+        whole["geometry"] = _geometry(line, options.geometries)
     answer: dict[str, Any] = {"code": "Ok", "routes": [whole]}
-    if _choice(options, "skip_waypoints", "false", TRUE_FALSE) == "false":
+    if not options.skip_waypoints:
         answer["waypoints"] = snapped.waypoints()
     return served, json_bytes({**answer, **served.facts})
 
@@ -131,18 +116,15 @@ def route(
 # --- what a request says
 
 
-def parse_options(query: bytes, known: frozenset[str]) -> dict[str, str]:
-    """Return the options of a request; an unknown one is an error, as in OSRM."""
+def read_options(model: type[M], query: bytes) -> M:
+    """Return the checked options of a request; an unknown one is an error, as in OSRM."""
     try:
-        found = parse_query(query)
+        options = read_query(model, query)
     except InputError as error:
         raise OsrmError("InvalidQuery", str(error)) from None
-    for name in found:
-        if name not in known:
-            raise OsrmError("InvalidQuery", f"unknown option {name[:60]!r}")
-    if found.get("exclude"):
+    if options.exclude:
         raise OsrmError("InvalidValue", "exclude is not supported: a release has no classes of streets")
-    return found
+    return options
 
 
 def find_profile(catalog: ReleaseCatalog, profile: str) -> ServedRelease:
@@ -175,34 +157,10 @@ def parse_coordinates(text: str, most: int) -> Float:
     return found
 
 
-def _choice(options: Mapping[str, str], name: str, default: str, choices: tuple[str, ...]) -> str:
-    value = options.get(name, default)
-    if value not in choices:
-        raise OsrmError("InvalidQuery", f"{name} must be one of {', '.join(choices)}")
-    return value
-
-
-def _radiuses(text: str, count: int) -> list[float]:
-    if not text or text == "unlimited":
-        return [math.inf] * count
-    parts = text.split(";", count + 1)
-    if len(parts) != count:
-        raise OsrmError("InvalidValue", "radiuses must be as many as coordinates")
-    if not all(part in ("", "unlimited") or NUMBER.fullmatch(part) for part in parts):
-        raise OsrmError("InvalidQuery", "a radius must be a number of metres, or unlimited")
-    return [math.inf if part in ("", "unlimited") else float(part) for part in parts]
-
-
-def _indices(text: str, count: int, name: str) -> Int:
-    if text == "all":
-        return np.arange(count)
-    parts = text.split(";", count + 1)
-    if not all(re.fullmatch(r"[0-9]{1,9}", part) for part in parts):
-        raise OsrmError("InvalidQuery", f"{name} must be all, or indices between semicolons")
-    found = np.array([int(part) for part in parts], np.int64)
-    if len(found) > count or found.max() >= count:
+def _indices(given: list[int], count: int, name: str) -> Int:
+    if len(given) > count or any(index >= count for index in given):
         raise OsrmError("InvalidValue", f"an index in {name} must be below the number of coordinates")
-    return found
+    return np.array(given or range(count), np.int64)
 
 
 # --- places and paths
@@ -211,10 +169,12 @@ def _indices(text: str, count: int, name: str) -> Int:
 class Snapped:
     """The places of a request and their nearest nodes."""
 
-    def __init__(self, served: ServedRelease, places: Float, options: Mapping[str, str]) -> None:
+    def __init__(self, served: ServedRelease, places: Float, radiuses: list[float]) -> None:
         self.served = served
         self.nodes, self.metres = served.nearest.find(places)
-        for place, limit in enumerate(_radiuses(options.get("radiuses", ""), len(places))):
+        if radiuses and len(radiuses) != len(places):
+            raise OsrmError("InvalidValue", "radiuses must be as many as coordinates")
+        for place, limit in enumerate(radiuses or [math.inf] * len(places)):
             if self.metres[place] > limit:
                 raise OsrmError("NoSegment", f"no node within the radius of coordinate {place}")
             if self.metres[place] > served.nearest.reach:
@@ -254,21 +214,23 @@ class Leg:
         self.duration = float(seconds.sum())
         self.labels = [nodes[i] for i in ends.tolist()]
 
-    def as_dict(self, geometries: str, steps: bool, annotations: set[str]) -> dict[str, Any]:
+    def as_dict(self, options: RouteOptions) -> dict[str, Any]:
         """Return the leg as OSRM has it."""
         whole = {"distance": float(self.metres.sum()), "duration": self.duration, "weight": self.duration}
-        leg: dict[str, Any] = {**whole, "summary": "", "steps": self._steps(geometries, whole) if steps else []}
-        if annotations:
+        leg: dict[str, Any] = {**whole, "summary": "", "steps": []}
+        if options.steps:
+            leg["steps"] = self._steps(options.geometries, whole)
+        if options.annotations:
             speed = np.divide(self.metres, self.seconds, out=np.zeros(len(self.seconds)), where=self.seconds > 0)
             parts = {
                 "distance": self.metres.tolist(), "duration": self.seconds.tolist(), "weight": self.seconds.tolist(),
                 "speed": speed.tolist(), "datasources": [0] * len(self.seconds), "nodes": self.labels,
             }  # fmt: skip
-            leg["annotation"] = {name: values for name, values in parts.items() if name in annotations}
+            leg["annotation"] = {name: values for name, values in parts.items() if name in options.annotations}
         return leg
 
     def _steps(self, geometries: str, whole: dict[str, float]) -> list[dict[str, Any]]:
-        """Depart and arrive: a release has no street names and no turns."""
+        """Return two steps, depart and arrive: a release has no street names and no turns."""
         nothing, last = dict.fromkeys(whole, 0.0), self.places[-1:]
         return [
             {
@@ -309,18 +271,15 @@ def _path_metres(served: ServedRelease, source: int) -> Float:
 
 
 def _nullable(numbers: Float) -> list[list[float | None]]:
-    """Rows of a table; null where there is no path."""
-    found = numbers.astype(object)
-    found[~np.isfinite(numbers)] = None
-    rows: list[list[float | None]] = found.tolist()
-    return rows
+    """Return the rows of a table; null where there is no path."""
+    return [[value if math.isfinite(value) else None for value in row] for row in numbers.tolist()]
 
 
 # --- lines
 
 
 def _geometry(places: Float, geometries: str) -> Any:
-    """A line in the requested form; a single place is a line too."""
+    """Return a line in the requested form; a single place is a line too."""
     line = np.concatenate([places, places]) if len(places) == 1 else places
     if geometries == "geojson":
         return {"type": "LineString", "coordinates": line.tolist()}
@@ -364,24 +323,3 @@ def decode_polyline(text: str, digits: int) -> Float:
         raise OsrmError("InvalidQuery", "the polyline is not readable")
     whole = np.cumsum(np.array(values, np.int64).reshape(-1, 2), axis=0)
     return np.asarray(whole[:, ::-1] / 10**digits, np.float64)
-
-
-def simplify(places: Float, tolerance: float) -> Int:
-    """Return the positions to keep so that a line is nowhere off by more than the tolerance (Douglas-Peucker)."""
-    keep = np.zeros(len(places), bool)
-    keep[[0, -1]] = True
-    parts = [(0, len(places) - 1)]
-    while parts:
-        first, last = parts.pop()
-        if last - first < 2:
-            continue
-        line, inner = places[last] - places[first], places[first + 1 : last] - places[first]
-        length = float(line @ line)
-        along = np.clip(inner @ line / length, 0.0, 1.0) if length > 0 else np.zeros(len(inner))
-        off = np.hypot(*(inner - along[:, None] * line).T)
-        worst = int(off.argmax())
-        if off[worst] > tolerance:
-            middle = first + 1 + worst
-            keep[middle] = True
-            parts += [(first, middle), (middle, last)]
-    return np.flatnonzero(keep)

@@ -5,17 +5,26 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from html import escape
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar, get_args
 from urllib.parse import parse_qsl
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+    create_model,
+)
 from pydantic.json_schema import SkipJsonSchema, models_json_schema
 
 from .._validate import check_confidence
 from .._version import __version__
 from ..errors import InputError, OptionError
 from ..network.labels import MAX_LABEL_LENGTH
+from .limits import JSON
 
 MOST_FIELDS = 50
 MEDIA = {
@@ -28,6 +37,7 @@ MEDIA = {
 _TEXT = rb'"(?:[^"\\]++|\\.)*+"'
 FLAT = re.compile(rb'\s*+\{(?:[^"\[\]{}]++|%s|\[(?:[^"\[\]{}]++|%s)*+\])*+\}\s*+' % (_TEXT, _TEXT), re.DOTALL)
 M = TypeVar("M", bound=BaseModel)
+P = TypeVar("P", bound="Parameters")
 
 
 # --- what is read
@@ -45,9 +55,9 @@ def parse_query(query: bytes) -> dict[str, str]:
     return named
 
 
-def read_query(model: type[M], query: bytes) -> M:
+def read_query(model: type[P], query: bytes) -> P:
     """Return the checked parameters of a query string."""
-    return _validated(model, parse_query(query))
+    return _validated(model, {name: text for name, text in parse_query(query).items() if name not in model.ignored})
 
 
 def read_body(model: type[M], body: bytes) -> M:
@@ -72,7 +82,7 @@ def _validated(model: type[M], values: Any) -> M:
     if first["type"] == "missing":
         raise InputError(f"{name} is missing")
     if first["type"] == "extra_forbidden":
-        raise InputError(f"there is no field {name[:60]!r}; there are {', '.join(model.model_fields)}")
+        raise InputError(f"field {name[:60]!r} does not exist; choose from {', '.join(model.model_fields)}")
     raise OptionError(f"{name}: {first['msg']}")
 
 
@@ -85,23 +95,18 @@ def _split(value: Any) -> Any:
     return value.split(",", MOST_FIELDS) if isinstance(value, str) else value
 
 
-def _nodes(value: Any) -> Any:
-    """Check a list at once: pydantic would report an error for each of 300 000 items."""
-    if value is not None and (not isinstance(value, list) or not value or not set(map(type, value)) <= {int, str}):
-        raise OptionError("sources and targets must be lists of nodes: texts or integers")
-    return value
-
-
 Absent = SkipJsonSchema[None]  # a field may be missing, but null is not part of the document
 Name = Annotated[str, Field(min_length=1, max_length=MAX_LABEL_LENGTH)]
 Step = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Nodes = Annotated[list[int | str], BeforeValidator(_nodes), Field(min_length=1)]
+# Stops at the first wrong item: otherwise a list of 300 000 gets an error for each.
+Nodes = Annotated[list[int | str], Field(min_length=1, fail_fast=True)]
 
 
 class Parameters(BaseModel):
     """Parameters of a query; unknown ones are errors."""
 
     model_config = ConfigDict(extra="forbid")
+    ignored: ClassVar[frozenset[str]] = frozenset()  # accepted, and without effect
 
 
 class StatementQuery(Parameters):
@@ -114,7 +119,7 @@ class Selection(StatementQuery):
     """Which release in which period, and the confidence of intervals."""
 
     period: Name | Absent = Field(None, description="Which period, if the release has several.")
-    interval: bool = Field(False, description="Also a range meant to hold the true distance.")
+    interval: bool = Field(False, description="Also an interval for the true distance.")
     confidence: Annotated[float, AfterValidator(_confidence)] = Field(
         0.9, gt=0, lt=1, description="Of intervals: between 0 and 1.", examples=[0.9]
     )
@@ -123,14 +128,14 @@ class Selection(StatementQuery):
 class DistanceQuery(Selection):
     """One distance."""
 
-    source: Name = Field(description="From this node")
-    target: Name = Field(description="to this one.")
+    source: Name = Field(description="The first node.")
+    target: Name = Field(description="The last node.")
 
 
 class IsochroneQuery(Selection):
     """Isochrones around a node."""
 
-    origin: Name = Field(description="From this node.")
+    origin: Name = Field(description="The node to start from.")
     steps: Annotated[list[Step], BeforeValidator(_split), Field(min_length=1)] = Field(
         description="How far, in the units of the release.", examples=[[300, 600, 900]]
     )
@@ -145,22 +150,54 @@ class MatrixBody(Selection):
 
     sources: Nodes | Absent = Field(None, description="Rows; all nodes in canonical order if not given.")
     targets: Nodes | Absent = Field(None, description="Columns; all nodes in canonical order if not given.")
-    format: Literal["csv", "parquet", "arrow"] | Absent = Field(
-        None, description="Or by the Accept header; csv if neither is given."
-    )
+    format: Literal["csv", "parquet", "arrow"] | Absent = Field(None, description="Of the answer; csv if not given.")
     long: bool = Field(False, description="csv and parquet: columns source, target, distance, not one per target.")
     float32: bool = Field(False, description="Half the size, seven digits.")
 
 
-OSRM_OPTIONS = frozenset(
-    {"bearings", "hints", "generate_hints", "approaches", "snapping", "radiuses", "exclude", "skip_waypoints"}
-)
-TABLE_OPTIONS = OSRM_OPTIONS | {
-    "sources", "destinations", "annotations", "fallback_speed", "fallback_coordinate", "scale_factor",
-}  # fmt: skip
-ROUTE_OPTIONS = OSRM_OPTIONS | {
-    "alternatives", "steps", "annotations", "geometries", "overview", "continue_straight", "waypoints", "number",
-}  # fmt: skip
+def _osrm_list(separator: str, words: Mapping[str, list[str]]) -> BeforeValidator:
+    """Return what reads a list of OSRM: texts between separators, or a word that means a whole list."""
+    return BeforeValidator(lambda text: words.get(text, text.split(separator)))
+
+
+Annotation = Literal["duration", "nodes", "distance", "weight", "datasources", "speed"]
+Plain = WithJsonSchema({"type": "string"})
+Index = Annotated[int, Field(ge=0, lt=10**9)]
+Indices = Annotated[list[Index], _osrm_list(";", {"all": []}), Plain]  # empty: all
+Radius = Annotated[float, BeforeValidator(lambda text: {"": "inf", "unlimited": "inf"}.get(text, text)), Field(ge=0)]
+
+
+class OsrmOptions(Parameters):
+    """Options of both services of OSRM."""
+
+    ignored = frozenset({
+        "bearings", "hints", "generate_hints", "approaches", "snapping", "fallback_coordinate", "alternatives",
+        "continue_straight", "waypoints", "number",
+    })  # fmt: skip
+    exclude: str = ""
+    radiuses: Annotated[list[Radius], _osrm_list(";", {"": [], "unlimited": []}), Plain] = []  # empty: no limit
+    skip_waypoints: bool = False
+
+
+class TableOptions(OsrmOptions):
+    """Options of OSRM's table service."""
+
+    sources: Indices = []
+    destinations: Indices = []
+    annotations: Annotated[set[Literal["duration", "distance"]], _osrm_list(",", {}), Plain] = {"duration"}
+    fallback_speed: str = ""
+    scale_factor: float = 1.0
+
+
+class RouteOptions(OsrmOptions):
+    """Options of OSRM's route service."""
+
+    steps: bool = False
+    annotations: Annotated[
+        set[Annotation], _osrm_list(",", {"true": list(get_args(Annotation)), "false": []}), Plain
+    ] = set()
+    geometries: Literal["polyline", "polyline6", "geojson"] = "polyline"
+    overview: Literal["simplified", "full", "false"] = "simplified"
 
 
 # --- what is answered: for the document only, tests compare answers with it
@@ -198,7 +235,7 @@ class Endpoint(NamedTuple):
 
     name: str
     path: str
-    parameters: type[Parameters] | frozenset[str]  # the options of OSRM are plain texts
+    parameters: type[Parameters]
     answer: type[BaseModel] | None  # None: a stream
     method: str = "GET"
 
@@ -211,8 +248,8 @@ ENDPOINTS = (
     Endpoint("statement", "/statement", StatementQuery, StatementAnswer),
     Endpoint("releases", "/releases", Parameters, ReleasesAnswer),
     Endpoint("health", "/health", Parameters, HealthAnswer),
-    Endpoint("table", f"/table{OSRM_PATH}", TABLE_OPTIONS, OsrmAnswer),
-    Endpoint("route", f"/route{OSRM_PATH}", ROUTE_OPTIONS, OsrmAnswer),
+    Endpoint("table", f"/table{OSRM_PATH}", TableOptions, OsrmAnswer),
+    Endpoint("route", f"/route{OSRM_PATH}", RouteOptions, OsrmAnswer),
 )
 OSRM_PATH_PARAMETERS = {
     "profile": "A release, a period, or release@period; any word if one release is served.",
@@ -222,9 +259,9 @@ ABOUT = "Distances of released networks. Every answer is public: requests cost n
 ERRORS = {
     "400": "A parameter is missing, unknown or invalid.", "404": "No such release or address.",
     "405": "Another method is needed.", "408": "The body did not arrive in time.",
-    "411": "The body has no Content-Length.", "413": "More than one request may take.",
-    "422": "A sound request that this release cannot answer.", "431": "The headers are too long.",
-    "500": "A bug in the server.", "503": "Busy; repeat after Retry-After seconds.",
+    "413": "More than one request may take.", "422": "This release cannot answer the request.",
+    "431": "The headers are too long.", "500": "A bug in the server.",
+    "503": "Busy; repeat after Retry-After seconds.",
 }  # fmt: skip
 
 
@@ -240,21 +277,18 @@ def openapi_document(summaries: Mapping[str, str]) -> dict[str, Any]:
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
     errors = {code: {"description": text, "content": _content(ErrorAnswer)} for code, text in ERRORS.items()}
     operation: dict[str, Any] = {"operationId": endpoint.name}
-    if isinstance(endpoint.parameters, frozenset):
-        errors["400"] = {"description": "`code` says what is wrong.", "content": _content(OsrmError)}
-        text = {"type": "string", "minLength": 1}
-        operation["parameters"] = [
-            {"name": name, "in": "path", "required": True, "schema": text, "description": about}
-            for name, about in OSRM_PATH_PARAMETERS.items()
-        ] + [
-            {"name": name, "in": "query", "schema": {"type": "string"}, "description": "As in OSRM."}
-            for name in sorted(endpoint.parameters)
-        ]
-    elif endpoint.method == "POST":
+    if endpoint.method == "POST":
         body = {"schema": endpoint.parameters.model_json_schema()}
-        operation["requestBody"] = {"required": True, "content": {"application/json": body}}
+        operation["requestBody"] = {"required": True, "content": {JSON: body}}
     else:
         operation["parameters"] = _parameters(endpoint.parameters.model_json_schema())
+    if issubclass(endpoint.parameters, OsrmOptions):
+        errors["400"] = {"description": "`code` says what is wrong.", "content": _content(OsrmError)}
+        text = {"type": "string", "minLength": 1}
+        operation["parameters"] += [
+            {"name": name, "in": "path", "required": True, "schema": text, "description": about}
+            for name, about in OSRM_PATH_PARAMETERS.items()
+        ]
     if endpoint.answer:
         content = _content(endpoint.answer)
     else:
@@ -264,41 +298,25 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _content(model: type[BaseModel]) -> dict[str, Any]:
-    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}}
+    return {JSON: {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}}
 
 
 def _parameters(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """The fields of a model as parameters of a query; a list is written with commas."""
+    """Return the fields of a model as parameters of a query; a list is written with commas."""
     found = []
     for name, field in schema.get("properties", {}).items():
-        about = field.pop("description", "")
+        about = field.pop("description", "As in OSRM.")
         style = {"style": "form", "explode": False} if field.get("type") == "array" else {}
         required = name in schema.get("required", ())
         found.append({"name": name, "in": "query", "required": required, "description": about, "schema": field} | style)
     return found
 
 
-# --- a page for people: plain HTML without scripts, from the same document
-
-STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;color:#1b2733}"
-    "code{background:#eef4fb;padding:.1em .3em}h2{margin-top:2rem}td{padding:.15rem 1rem .15rem 0;vertical-align:top}"
-)
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-
-
-def endpoints_page(document: dict[str, Any], markings: list[str]) -> str:
-    """Return a page that lists the endpoints, below the markings of releases that are NOT PRIVATE."""
-    out = [f"<!doctype html><html lang=en><meta charset=utf-8><title>hushpath</title><style>{STYLE}</style>"]
-    out += ["<h1>hushpath</h1>", *(f"<p><strong>{escape(text)}</strong></p>" for text in markings)]
-    out.append(f"<p>{escape(ABOUT)} For programs: <a href=openapi.json>openapi.json</a>.</p>")
-    for path, methods in document["paths"].items():
-        for method, said in methods.items():
-            rows = [(one["name"], one["description"]) for one in said.get("parameters", [])]
-            body = said.get("requestBody", {"content": {"application/json": {"schema": {"properties": {}}}}})
-            fields = body["content"]["application/json"]["schema"]["properties"]
-            rows += [(name, field["description"]) for name, field in fields.items()]
-            out.append(f"<h2><code>{method.upper()} {escape(path)}</code></h2><p>{escape(said['summary'])}</p>")
-            cells = (f"<tr><td><code>{escape(name)}</code><td>{escape(text)}" for name, text in rows)
-            out.append(f"<table>{''.join(cells)}</table>")
-    return "".join([*out, "</html>"])
+def text_page(summaries: Mapping[str, str], markings: list[str]) -> str:
+    """Return the endpoints as text for people, below the markings of releases that are NOT PRIVATE."""
+    lines = ["hushpath", *markings, ABOUT, "For programs: /openapi.json"]
+    for one in ENDPOINTS:
+        lines += ["", f"{one.method} {one.path}", f"    {summaries[one.name]}"]
+        fields = one.parameters.model_fields.items()
+        lines += [f"    {name:20} {field.description or 'As in OSRM.'}" for name, field in fields]
+    return "\n".join([*lines, ""])

@@ -20,7 +20,7 @@ from typing import Any
 from ...errors import OptionError, warn
 from ...io.container import replacing
 from ...network.labels import Label
-from ...published.edges import DEGREES, Places, about, geopandas_library, places_of
+from ...published.edges import DEGREES, Places, about, edge_ends, edge_lines, field_name, geopandas_library, places_of
 from ...published.release import Release
 from ...published.statement import NOT_PRIVATE
 from ..distance_table import schema_metadata
