@@ -317,7 +317,9 @@ class SpecOptions:
         found = []
         for name, flag in self.flags.items():
             one = FLAGS[flag]
-            text = f"{KEYS[f'{one.section}.{one.key}'].help}." + (" NAME=VALUE; repeatable." if one.key == "options" else "")
+            text = KEYS[f"{one.section}.{one.key}"].help + "."
+            if one.key == "options":
+                text += " NAME=VALUE; repeatable."
             spelling = f"{flag}/--no-{flag[2:]}" if one.kind == bool | None else flag
             option = Option(spelling, help=text, rich_help_panel=one.panel)
             found.append(
