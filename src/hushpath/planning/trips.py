@@ -215,9 +215,9 @@ def _expected_passes(topology: Topology, total: float) -> Float:
 def _simulate(
     strategy: TripStrategy, true: Float, touched: Float, cells: float, rng: np.random.Generator
 ) -> Measurements:
-    """Simulate a release: units touch ``cells`` each, edges are ``touched`` so often, and ``true`` are their times.
+    """Simulate a release of ``strategy``; noise and passes are drawn from ``rng``.
 
-    Noise and passes are drawn from ``rng``.
+    Units touch ``cells`` each, edges are ``touched`` so often, and ``true`` are their times.
     """
     terms = strategy.terms
     edge_weights = terms.edge_weights.astype(np.float64)
