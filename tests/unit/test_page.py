@@ -144,7 +144,7 @@ def test_nodes_without_a_place_lie_among_their_neighbours():
 def test_degrees_of_longitude_are_shorter():
     net = ring(4, coordinates=[[6.0, 60.0], [7.0, 60.0], [7.0, 60.5], [6.0, 60.5]])
     places, _ = node_positions(net.topology)
-    assert np.ptp(places, axis=0) == pytest.approx([0.5, 0.5], rel=0.02)
+    assert np.ptp(places, axis=0) == pytest.approx([55_600, 55_600], rel=0.02)  # metres
 
 
 def test_cards_in_a_notebook():

@@ -185,7 +185,7 @@ def candidate_table(plan: Plan, texts: ReportTexts) -> str:
     rows = []
     for each in plan.candidates:
         if each.strategy is None:
-            reason = f'<td colspan="7">not possible: {escape(each.reason)}</td>'
+            reason = f'<td colspan="7">not considered: {escape(each.reason)}</td>'
             rows.append(f'<tr class="out"><td>{escape(each.mechanism)}</td>{reason}</tr>')
             continue
         errors_of = each.mean_error, each.p95_error, each.bias, each.noise_std
