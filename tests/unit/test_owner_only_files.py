@@ -16,7 +16,7 @@ from hushpath.lab.runner import Store
 from hushpath.output.report.page import write_file
 from hushpath.releasing.evaluate import evaluate
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="no modes")
+pytestmark = [pytest.mark.skipif(os.name != "posix", reason="no modes"), pytest.mark.usefixtures("quick_module")]
 
 
 def mode(path):

@@ -16,6 +16,7 @@ from hushpath.output.page.layout import compute_layout, node_positions
 from hushpath.output.page.write import explorer, write_explorer
 
 OPTIONS = dict(epsilon=1, unit=1, max_weight=9)
+pytestmark = pytest.mark.usefixtures("quick")
 
 
 def ring(n=20, **more):
