@@ -49,10 +49,7 @@ TOLD = {
     for page in PAGES for number, story in enumerate(stories(page)) if story
 }  # fmt: skip
 # Many plans, or many intervals; read by one estimator here, by all of them in `make test-slow`.
-LONG = [
-    "how-to/commands.md-1", "how-to/commands.md-2", "how-to/epsilon-and-unit.md-0", "how-to/matrix.md-0",
-    "how-to/page.md-0", "how-to/specification.md-0",
-]  # fmt: skip
+LONG = ["how-to/commands.md-1", "how-to/commands.md-2", "how-to/epsilon-and-unit.md-0", "how-to/matrix.md-0"]
 STORIES = [
     pytest.param(*told, id=name, marks=[pytest.mark.slow] * (name in LONG)) for name, told in TOLD.items()
 ]  # fmt: skip
