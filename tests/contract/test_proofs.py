@@ -94,7 +94,7 @@ def test_every_file_on_the_private_path_has_a_proof():
     must = {f"{one.__module__.partition('.')[2].replace('.', '/')}.py" for one in (*core, *BLOCKS.values())}
     assert must - entered == set()  # they were really called, and seen
     assert unproved(entered) == []
-    assert unproved({*entered, "io/readers.py"}) == [PACKAGE / "io/readers.py"]  # negative control: nothing proves it
+    assert unproved({*entered, "planning/plan.py"}) == [PACKAGE / "planning/plan.py"]  # can fail
 
 
 @pytest.mark.parametrize(("old", "new"), [
