@@ -11,8 +11,8 @@ READY  := $(VENV)/.ready
 demo: $(READY)
 	$(BIN)/hushpath demo --out demo-out
 
-# Two workers share the cores already, so numpy starts no threads of its own.
-test: $(READY) lint
+# Two workers share the cores already, so numpy starts no threads of its own.  One of the tests is mypy.
+test: $(READY) ruff
 	$(BIN)/python tests/browser/tools.py
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 

@@ -2,26 +2,24 @@
 
 Tests do not fail by chance: noise that would be fresh is drawn from a key that the name of the test gives, as if the
 operating system had returned it.  Only tests marked ``noise(rate=...)`` draw fresh noise; each may fail by chance with
-at most that probability, and ``test_noise_marks.py`` adds the rates up.  (Commands in processes of their own always
-draw fresh noise; their tests must assert only what holds for every draw.)
+at most that probability, and ``test_noise_marks.py`` adds the rates up.  Processes that tests start draw fresh noise,
+unless ``keyed_noise.py`` starts them; ``test_noise_marks.py`` lists them with what their noise could make fail.
 """
 
-import hashlib
-import os
 import sys
 import zlib
-from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import Phase, settings
 from xdist.scheduler import LoadScopeScheduling
 
-from hushpath.extras import installed
-from hushpath.noise import vector
-
 sys.path.insert(0, str(Path(__file__).parent))
+import keyed_noise
+
+from hushpath.estimator import registry as estimators
+from hushpath.estimator.base import WeightEstimator
+
 # For `make mutants`: that a test fails is enough there, nobody needs the smallest example.
 # No deadline: the first call of a kernel compiles it.
 settings.register_profile("no-deadline", deadline=None)
@@ -32,7 +30,10 @@ TOGETHER = (  # what their tests share takes long to make
     "conformance/test_lab.py",
     "conformance/test_reading.py",
     "contract/test_site.py",
+    "contract/test_docs.py",
+    "contract/test_full_disk.py",
     "browser/test_in_browser.py",
+    "unit/test_demo.py",
 )
 
 
@@ -55,39 +56,7 @@ def own_cache(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("HUSHPATH_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
-class NamedKeys:
-    """Keys for noise: from the operating system, or the first, second, ... of a name."""
-
-    def __init__(self):
-        self.name, self.count = None, 0
-
-    def urandom(self, count):
-        if self.name is None:
-            return os.urandom(count)
-        self.count += 1
-        return hashlib.sha256(f"{self.name} {self.count}".encode()).digest()[:count]
-
-    @contextmanager
-    def named(self, name):
-        before = self.name, self.count
-        self.name, self.count = name, 0
-        yield
-        self.name, self.count = before
-
-
-KEYS = NamedKeys()
-vector.os = SimpleNamespace(urandom=KEYS.urandom, getpid=os.getpid)
-if installed("opendp"):
-    from hushpath.noise.samplers import OpendpSampler
-
-    OPENDP_DRAW = OpendpSampler.draw
-
-    def _draw(self, law, scales):
-        if KEYS.name is None:
-            return OPENDP_DRAW(self, law, scales)
-        return vector.VectorSampler(vector.Keystream()).draw(law, scales)  # OpenDP takes no key; the laws are the same
-
-    OpendpSampler.draw = _draw
+KEYS = keyed_noise.install()
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -103,7 +72,7 @@ def pytest_fixture_setup(fixturedef):
         yield
 
 
-RATES = pytest.StashKey()
+RATES, QUICK = pytest.StashKey(), pytest.StashKey()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -116,14 +85,40 @@ def pytest_collection_modifyitems(config, items):
         if mark is not None and function in seen and zlib.crc32(item.nodeid.encode()) % mark.kwargs["every"]:
             item.add_marker("slow")
         seen.add(function)
+    config.stash[QUICK] = {item.nodeid: item.get_closest_marker("slow") is None for item in items}
     config.stash[RATES] = {
         item.nodeid: mark.kwargs for item in items if (mark := item.get_closest_marker("noise")) is not None
     }
 
 
+def _read_weights_by_clip(patch):
+    fast = {n: one for n, one in estimators.ESTIMATORS.items() if n == "clip" or not isinstance(one, WeightEstimator)}
+    patch.setattr(estimators, "ESTIMATORS", fast)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Weights are read by ``clip``: for tests that are about something else than estimators."""
+    _read_weights_by_clip(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def quick_module():
+    """The same for a whole module and what its tests share."""
+    with pytest.MonkeyPatch.context() as patch:
+        _read_weights_by_clip(patch)
+        yield
+
+
 @pytest.fixture
 def keys():
     return KEYS
+
+
+@pytest.fixture
+def is_quick(request):
+    """Whether `make test` runs it, by test, of all tests that were collected."""
+    return request.config.stash[QUICK]
 
 
 @pytest.fixture

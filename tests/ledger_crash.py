@@ -34,29 +34,37 @@ _READY = hushpath.release, hushpath.read_trips, hushpath.Topology, duckdb, opend
 STEP = 2.0**-7  # sums of it are exact in floats, so that it is known how many fit
 
 
-def worker(path: Path, out: Path) -> None:
-    """Charge and write files until nothing is left."""
+def worker(path: Path, out: Path, begun: int | None = None, last: int | None = None) -> None:
+    """Charge and write files until nothing is left.
+
+    The first file is told to the pipe ``begun``; after the charge ``last`` the process kills itself.
+    """
     ledger = Ledger(path)
     while True:
         try:
             number = ledger.charge(Spending("person", "laplace", STEP, STEP), file="some.hush")
         except BudgetError:
             return
+        if number == last:
+            os.kill(os.getpid(), signal.SIGKILL)
         mark = f"{number:064x}"
         part = out / f"{number}.part.{os.getpid()}"
         part.write_text(mark)
         os.link(part, out / f"{number}.hush")  # fails if somebody else had the same charge
         part.unlink()
         ledger.released(number, mark)
+        if begun is not None:
+            os.close(begun)
+            begun = None
 
 
-def forked(path: Path, out: Path) -> int:
+def forked(path: Path, out: Path, begun: int | None = None, last: int | None = None) -> int:
     """Start a worker; return its process number."""
     child = os.fork()
     if child == 0:
         code = 1
         try:
-            worker(path, out)
+            worker(path, out, begun, last)
             code = 0
         finally:
             os._exit(code)
@@ -128,14 +136,19 @@ def look(path: Path, out: Path) -> dict[str, int]:
 
 
 def kills(folder: Path, count: int, chance: random.Random) -> dict[str, int]:
-    """One worker after the other, each killed within its first few charges."""
+    """One worker after the other, killed soon after its start or its first file; the first one between two steps."""
     path, out = folder / "killed.ledger", folder / "killed"
     out.mkdir()
     Ledger.create(path, dataset="d", protects="person", epsilon=count * 64 * STEP, delta=0.0)
     bad = {"files_without_charge": 0, "overspent": 0, "noted_without_file": 0}
     journals = 0
-    for _ in range(count):
-        child = forked(path, out)
+    for turn in range(count):
+        reading, writing = os.pipe()
+        child = forked(path, out, writing, last=2 if turn == 0 else None)
+        os.close(writing)
+        if turn % 2 == 0:
+            os.read(reading, 1)  # until it has written a file and closed the pipe, however busy the machine is
+        os.close(reading)
         time.sleep(chance.uniform(0.0, 0.06))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)

@@ -32,10 +32,10 @@ TIMES = ("release_seconds", "query_seconds")
 
 @pytest.fixture(scope="module", autouse=True)
 def small_grids_are_too_small():
-    """Nothing is learnt from small grids either: what estimators make of weights has tests of its own."""
+    """Nothing is learnt from grids of 100 nodes either: what estimators make of weights has tests of its own."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (base, bounds, shrink, sums_prior):
-            patch.setattr(module, "MIN_EDGES", 32)
+            patch.setattr(module, "MIN_EDGES", 200)
         yield
 
 

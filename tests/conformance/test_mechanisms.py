@@ -71,6 +71,7 @@ def test_frames_have_labels(mechanism):
         rel.interval(0, 1, confidence=1.0)
 
 
+@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_details_are_for_people_only(mechanism):
     """No answer, interval or bound rests on them: a file could say anything there."""

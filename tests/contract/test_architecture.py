@@ -10,7 +10,6 @@ import inspect
 import shutil
 import subprocess
 import sys
-import threading
 import warnings
 from collections import defaultdict
 from pathlib import Path
@@ -19,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from layers import attributes, backward_imports, cycles, order_of, references, rows
+from tracing import calling_file, traced
 
 import hushpath
 from hushpath.decoder import simulate
@@ -140,29 +140,23 @@ WATCHED = {
 
 
 class Calls:
-    """Which files call the watched functions, and what is on the stack above secret noise, while inside ``with``."""
+    """Which files call the watched functions, while inside ``with``."""
 
     def __init__(self):
         self.callers = defaultdict(set)
-        self.code = {inspect.unwrap(function).__code__: function for function in WATCHED}
+        self.watched = {inspect.unwrap(function).__code__: function for function in WATCHED}
 
-    def note(self, frame, event, argument):
-        function = self.code.get(frame.f_code) if event == "call" else None
-        if function is not None:
-            caller = frame.f_back
-            while caller is not None and not caller.f_code.co_filename.startswith(str(PACKAGE)):
-                caller = caller.f_back  # singledispatch, contextlib
-            if caller is not None:
-                self.callers[function].add(Path(caller.f_code.co_filename).relative_to(PACKAGE).as_posix())
+    def note(self, code, frame):
+        if code in self.watched and (file := calling_file(frame)) is not None:
+            self.callers[self.watched[code]].add(file)
 
     def __enter__(self):
-        threading.setprofile(self.note)
-        sys.setprofile(self.note)
+        self.tracing = traced(self.note)
+        self.tracing.__enter__()
         return self
 
     def __exit__(self, *error):
-        sys.setprofile(None)
-        threading.setprofile(None)
+        self.tracing.__exit__(*error)
 
     @property
     def forbidden(self):

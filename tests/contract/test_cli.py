@@ -9,6 +9,7 @@ import urllib.request
 
 import numpy as np
 import pytest
+from command import call
 from named_graphs import grid_ends
 
 import hushpath
@@ -24,12 +25,6 @@ def folder(tmp_path, monkeypatch):
     rows = [f"n{a},n{b},{w:.3f}" for (a, b), w in zip(grid_ends(5, 6).tolist(), rng.uniform(2, 9, 49), strict=True)]
     (tmp_path / "roads.csv").write_text("source,target,minutes\n" + "\n".join(rows) + "\n")
     return tmp_path
-
-
-def call(capsys, *arguments):
-    code = run([str(a) for a in arguments])
-    out = capsys.readouterr()
-    return code, out.out, out.err
 
 
 RELEASE = ["release", "roads.csv", "-o", "roads.hush", "--epsilon", "1", "--unit", "1", "--weight", "minutes"]
@@ -72,6 +67,7 @@ def test_the_whole_story(folder, capsys):
     assert json.loads(out)["pairs"] == 30 * 29
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_page_and_a_report_of_any_network(folder, capsys):
     assert (
         call(capsys, *RELEASE, "--mechanism", "input", "--quantity", "driving time", "--unit-of-measure", "minutes")[0]
@@ -374,7 +370,7 @@ def test_outputs_are_checked_before_the_work(folder, capsys):
     assert "--epsilon" in call(capsys, "release", "absent.csv", "-o", "x.hush", *terms, 0)[2]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_interrupted_by_a_real_signal(folder, number):
     """Exit code 130, one line, and nothing half-written; the release is slow enough to be caught in the middle."""
     rows = "\n".join(f"{a},{b},1" for a, b in grid_ends(350, 350).tolist())

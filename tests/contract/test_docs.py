@@ -14,7 +14,6 @@ import pytest
 
 from hushpath.cli import run
 from hushpath.demo.story import PEOPLE, SIZE, run_demo
-from hushpath.estimator import registry as estimators
 from hushpath.mechanism.registry import MECHANISMS
 
 ROOT = Path(__file__).parents[2]
@@ -49,8 +48,8 @@ TOLD = {
     f"{page.relative_to(ROOT).as_posix().removeprefix('docs/')}-{number}": (page, story)
     for page in PAGES for number, story in enumerate(stories(page)) if story
 }  # fmt: skip
-# Many plans; read by one estimator here, by all of them in `make test-slow`.
-LONG = ["how-to/plan.md-0", "how-to/plan.md-1", "how-to/epsilon-and-unit.md-0"]
+# Many plans, or many intervals; read by one estimator here, by all of them in `make test-slow`.
+LONG = ["how-to/plan.md-0", "how-to/plan.md-1", "how-to/epsilon-and-unit.md-0", "how-to/matrix.md-0"]
 STORIES = [
     pytest.param(*told, id=name, marks=[pytest.mark.slow] * (name in LONG)) for name, told in TOLD.items()
 ]  # fmt: skip
@@ -63,9 +62,8 @@ def test_fences_run(page, story, tmp_path, monkeypatch, request):
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_fences_of_long_stories_run(name, demo, tmp_path, monkeypatch, request):
+def test_fences_of_long_stories_run(name, demo, quick, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(estimators, "ESTIMATORS", {"clip": estimators.ESTIMATORS["clip"]})
     tell(*TOLD[name], request)
 
 

@@ -55,7 +55,8 @@ def install(folder, files, entry_points):
 
 
 def python(site, *arguments):
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(site), str(Path(hushpath.__file__).parents[1])])}
+    folders = [site, Path(hushpath.__file__).parents[1], ROOT / "tests"]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders))}
     return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, cwd=site, env=env)
 
 
@@ -73,12 +74,11 @@ def test_planned_released_saved_loaded(site, tmp_path):
         hushpath.load(tmp_path / "x.hush")
 
 
-def run_suites(site):
-    return python(site, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-rA", "tests/test_toys.py")
+PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "keyed_noise"]
 
 
 def test_the_suites_are_inherited(site):
-    done = run_suites(site)
+    done = python(site, *PYTEST, "-rA", "tests/test_toys.py")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
     for name, count in (("TestUneven", 40), ("TestByHops", 5), ("TestTowardsMean", 4)):
         assert done.stdout.count(f"PASSED tests/test_toys.py::{name}::") >= count, done.stdout[-3000:]
@@ -92,7 +92,7 @@ def test_a_wrong_decoder_is_noticed(site):
     assert right.count("hops * mean)") == 1
     file.write_text(right.replace("hops * mean)", "(hops + (sources[:, None] > 3) * (hops > 0)) * mean)"))
     try:
-        done = python(site, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", "metric", "tests")
+        done = python(site, *PYTEST, "-k", "metric", "tests")
         assert done.returncode == 1, done.stdout[-2000:]
         assert "test_answers_are_a_metric" in done.stdout
     finally:

@@ -32,6 +32,7 @@ WRITES = {
     "e.omx": ["export", "r.hush", "--to", "omx", "-o", "e.omx"],
     "k.key": ["keygen", "k"],
 }
+pytestmark = pytest.mark.usefixtures("quick_module")
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ import sqlite3
 from datetime import date
 
 import pytest
+from command import call
 from named_graphs import grid_ends
 
 import hushpath
-from hushpath.cli import run
 from hushpath.privacy.composition import Spending
 from hushpath.privacy.ledger import Ledger
 
@@ -22,12 +22,6 @@ def folder(tmp_path, monkeypatch):
     rows = [f"n{a},n{b},5" for a, b in grid_ends(3, 4).tolist()]
     (tmp_path / "roads.csv").write_text("source,target,weight\n" + "\n".join(rows) + "\n")
     return tmp_path
-
-
-def call(capsys, *arguments):
-    code = run([str(one) for one in arguments])
-    out = capsys.readouterr()
-    return code, out.out, out.err
 
 
 def released(name, *, epsilon=1.0, law="gaussian", **more):

@@ -111,6 +111,7 @@ def test_workers_map_the_index_that_the_client_made(tmp_path, monkeypatch):
     assert matrix._open_job(job) is matrix._open_job(pickle.loads(pickle.dumps(job)))  # once in a process
 
 
+@pytest.mark.slow  # the same cluster writes a matrix above, and the lab has tests of its own
 def test_the_lab_on_a_cluster_gives_the_same_table(tmp_path):
     distributed = pytest.importorskip("distributed")
     cases = make_cases(

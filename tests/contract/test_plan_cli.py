@@ -5,9 +5,9 @@ import re
 
 import numpy as np
 import pytest
+from command import call
 from named_graphs import grid_ends
 
-from hushpath.cli import run
 from hushpath.estimator import registry as estimators
 
 TERMS = ["--unit", "1", "--max-weight", "30"]
@@ -28,12 +28,6 @@ def folder(roads, monkeypatch):
     """Everything is read by ``clip``: what other estimators gain is no matter of the command line."""
     monkeypatch.setattr(estimators, "ESTIMATORS", {"clip": estimators.ESTIMATORS["clip"]})
     return roads
-
-
-def call(capsys, *arguments):
-    code = run([str(a) for a in arguments])
-    out = capsys.readouterr()
-    return code, out.out, out.err
 
 
 def planned(capsys, *arguments):

@@ -7,25 +7,25 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from named_graphs import grid_ends
+from command import call
 
 import hushpath
-from hushpath.cli import run
 from hushpath.privacy.ledger import Ledger
 from hushpath.releasing import release as releasing
 from hushpath.releasing import series as module
 
 SPEC = """
 [network]
-file = "roads.csv"
+file = "net.csv"
+directed = true
 proxy = "free_flow"
 [trips]
-file = "trips"
-person = "user"
+file = "trips.parquet"
+person = "who"
 day = "date"
 edge = ["from", "to"]
 seconds = "seconds"
-period = "when"
+period = "period"
 periods = ["am", "pm"]
 low = 0.5
 high = 6
@@ -41,26 +41,14 @@ every = "month"
 count = 3
 """
 SERIES = ["series", "release.toml", "-o", "out"]
-HERE = ["release.toml", "roads.csv", "trips"]
+HERE = ["net.csv", "release.toml", "trips.parquet"]
 FILES = [f"trips-2024-{day}.hush" for day in ("01-31", "02-29", "03-31")]
 pytestmark = pytest.mark.filterwarnings("ignore:this is mostly noise")
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    ends = [(f"n{a}", f"n{b}") for a, b in grid_ends(3, 3).tolist()]
-    (tmp_path / "roads.csv").write_text(
-        "source,target,free_flow\n" + "".join(f"{one},{other},10\n" for one, other in ends)
-    )
-    (tmp_path / "trips").mkdir()
-    rows = [
-        f"p{person},2024-{month:02}-15,{one},{other},{11 + person},{'am' if person % 2 else 'pm'}\n"
-        for person in range(5) for month in range(1, 6) for one, other in ends[person : person + 4]
-    ]  # fmt: skip
-    (tmp_path / "trips" / "part.csv").write_text("user,date,from,to,seconds,when\n" + "".join(rows))
-    (tmp_path / "release.toml").write_text(SPEC)
-    return tmp_path
+@pytest.fixture(autouse=True)
+def folder(city):
+    Path("release.toml").write_text(SPEC)
 
 
 def spec_with(*changes):
@@ -72,17 +60,11 @@ def spec_with(*changes):
     Path("release.toml").write_text(text)
 
 
-def call(capsys, *arguments):
-    code = run([str(one) for one in arguments])
-    out = capsys.readouterr()
-    return code, out.out, out.err
-
-
 def made():
     return sorted(os.listdir("out"))
 
 
-def test_planned_run_and_run_again(folder, capsys):
+def test_planned_run_and_run_again(capsys):
     code, out, _ = call(capsys, *SERIES, "--plan")
     assert code == 0
     assert "3 releases of trips: epsilon 3, delta 1e-06 in total for each person." in out
@@ -102,7 +84,7 @@ def test_planned_run_and_run_again(folder, capsys):
     assert call(capsys, "ledger", "check", "city.ledger", *(f"out/{name}" for name in FILES))[0] == 0
 
 
-def test_stopped_between_releases_nothing_is_lost(folder, capsys, monkeypatch):
+def test_stopped_between_releases_nothing_is_lost(capsys, monkeypatch):
     measure = releasing.measure_trips
 
     def asked_to_stop(*args):
@@ -123,7 +105,7 @@ def test_stopped_between_releases_nothing_is_lost(folder, capsys, monkeypatch):
     assert len(Ledger.open("city.ledger").charges()) == 3
 
 
-def test_lost_is_said_and_can_be_left_out(folder, capsys):
+def test_lost_is_said_and_can_be_left_out(capsys):
     assert call(capsys, *SERIES)[0] == 0
     os.unlink(f"out/{FILES[1]}")
     code, out, err = call(capsys, *SERIES)
@@ -137,7 +119,7 @@ def test_lost_is_said_and_can_be_left_out(folder, capsys):
     assert [one["state"] for one in json.loads(out)["releases"]] == ["made", "missing", "made"]
 
 
-def test_person_days_spend_all_each_time_and_what_is_not_over_waits(folder, capsys, monkeypatch):
+def test_person_days_spend_all_each_time_and_what_is_not_over_waits(capsys, monkeypatch):
     monkeypatch.setattr(module, "_today", lambda: date(2024, 4, 1))
     days = [*SERIES, "--dataset", "city"]
     changes = ('= "person"', '= "person-day"'), ("count = 3", 'count = 3\nsplit = "front"')
@@ -156,13 +138,13 @@ def test_person_days_spend_all_each_time_and_what_is_not_over_waits(folder, caps
 
 @pytest.mark.parametrize(
     ("wrong", "named"),
-    [(["--epsilon", "0"], "epsilon"), (["--ledger", "trips"], "trips"), (["-o", "roads.csv"], "roads.csv"),
+    [(["--epsilon", "0"], "epsilon"), (["--ledger", "trips.parquet"], "trips.parquet"), (["-o", "net.csv"], "net.csv"),
      (["--sign", "absent"], "absent"), (("\"month\"", "\"year\""), "every"), (("count = 3", "count = 0"), "count"),
      (("count = 3", "count = 3\nsplit = \"back\""), "split"), (("2024-01-31", "\"soon\""), "first"),
      (("\"date\"", "\"nosuch\""), "'nosuch'"), ((SPEC[SPEC.index("[schedule]") :], ""), "schedule")],
     ids=str,
 )  # fmt: skip
-def test_mistakes(folder, capsys, wrong, named):
+def test_mistakes(capsys, wrong, named):
     if isinstance(wrong, tuple):
         spec_with(wrong)
     code, _, err = call(capsys, *SERIES, *(wrong if isinstance(wrong, list) else ()))

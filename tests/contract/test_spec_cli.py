@@ -3,10 +3,10 @@
 import json
 
 import pytest
+from command import call
 from named_graphs import grid_ends
 
 import hushpath
-from hushpath.cli import run
 
 ENDS = grid_ends(3, 4).tolist()
 TRIPS = """
@@ -52,13 +52,6 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "trips.csv").write_text("\n".join(["who,date,from,to,seconds", *trips, ""]))
     (tmp_path / "trips.toml").write_text(TRIPS)
     return tmp_path
-
-
-def call(capsys, *arguments):
-    capsys.readouterr()
-    code = run([str(one) for one in arguments])
-    out, err = capsys.readouterr()
-    return code, out, err
 
 
 def decided(folder, *, proxy=True):

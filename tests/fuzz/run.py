@@ -129,10 +129,9 @@ def attempt_repaired(release):
         fileformat._alike = alike
 
 
-def work(campaign, numbers, deadline, pipe):
+def work(seeds, campaign, numbers, deadline, pipe):
     """Run cases; say which one before, and what became of it after."""
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
-    seeds = Seeds()
     with tempfile.TemporaryDirectory() as folder:
         for number in numbers:
             if time.monotonic() > deadline:
@@ -148,12 +147,12 @@ def work(campaign, numbers, deadline, pipe):
     pipe.send(("end", -1, ""))
 
 
-def campaign_run(campaign, numbers, deadline, findings, counts):
-    """One worker after another until all numbers are done."""
+def campaign_run(seeds, campaign, numbers, deadline, findings, counts):
+    """One worker after another, forked with the seeds, until all numbers are done."""
     numbers = list(numbers)
     while numbers and time.monotonic() < deadline:
         ours, theirs = mp.Pipe(duplex=False)
-        worker = mp.get_context("fork").Process(target=work, args=(campaign, numbers, deadline, theirs))
+        worker = mp.get_context("fork").Process(target=work, args=(seeds, campaign, numbers, deadline, theirs))
         worker.start()
         theirs.close()
         current, done = None, set()
@@ -200,10 +199,11 @@ def main():
             print(case(Seeds(), campaign, int(number), Path(folder)))
         return 0
     begun, findings, counts = time.monotonic(), [], Counter()
+    seeds = Seeds()
     sizes = dict(zip(CAMPAIGNS, (asked.structured, asked.index, asked.raw, asked.index), strict=True))
     for campaign, size in sizes.items():
         campaign_run(
-            campaign, range(asked.start, asked.start + size), begun + asked.seconds, findings, counts
+            seeds, campaign, range(asked.start, asked.start + size), begun + asked.seconds, findings, counts
         )  # fmt: skip
         tried = sum(count for (name, _), count in counts.items() if name == campaign)
         print(

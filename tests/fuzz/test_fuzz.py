@@ -46,12 +46,20 @@ def test_a_short_run_finds_nothing(times):
     assert "0 findings\n" in done.stdout
 
 
-@pytest.fixture
-def indexed(tmp_path):
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
     net, mechanism, options = seeds.RELEASES["input"]
     rel = hushpath.release(net, mechanism=mechanism, seed=seeds.SEED, **seeds.TERMS, **options)
-    rel.save(tmp_path / "x.hush", index=True)
-    return tmp_path / "x.hush", (rel.fingerprint, answers(rel))
+    folder = tmp_path_factory.mktemp("indexed")
+    rel.save(folder / "x.hush", index=True)
+    return folder, (rel.fingerprint, answers(rel))
+
+
+@pytest.fixture
+def indexed(made, tmp_path):
+    folder, truth = made
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "x.hush", truth
 
 
 def halve(header, arrays):

@@ -3,18 +3,20 @@
 import ast
 import re
 from collections import Counter
+from itertools import groupby
 
 import pytest
-from mutants import EVERYTHING, MUTANTS
+from mutants import CUT, EVERYTHING, MUTANTS, Mutant
 from run import PACKAGE, ROOT, main, misfits
 
 
 def test_every_edit_fits_exactly_once_and_leaves_python():
     assert misfits() == []
-    for mutant in MUTANTS:
-        text = (PACKAGE / mutant.file).read_text(encoding="utf-8")
-        changed = text.replace(mutant.old, mutant.new)
-        assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(text)), mutant
+    for file, mutants in groupby(sorted(MUTANTS), key=lambda mutant: mutant.file):
+        text = (PACKAGE / file).read_text(encoding="utf-8")
+        before = ast.dump(ast.parse(text))
+        for mutant in mutants:
+            assert ast.dump(ast.parse(text.replace(mutant.old, mutant.new))) != before, mutant
 
 
 def test_the_table_covers_what_privacy_rests_on():
@@ -44,6 +46,17 @@ def test_no_stamp_counts_and_every_hint_is_a_test():
         assert any(name.startswith(known) for known in EVERYTHING), name
 
 
+def test_every_hint_is_quick(is_quick):
+    """What notices a mutant notices a mistake in `make test`, too.  Only files that were collected can be looked at."""
+    files = {name.split("::")[0] for name in is_quick}
+    for hint in {mutant.hint for mutant in MUTANTS}:
+        under = [name for name in is_quick if name.startswith(hint)]
+        if under:
+            assert any(is_quick[name] for name in under), hint
+        else:
+            assert hint.split("::")[0] not in files, hint  # no test has this name
+
+
 def test_an_edit_that_no_longer_fits_is_said(monkeypatch, capsys):
     monkeypatch.setattr("run.MUTANTS", [MUTANTS[0]._replace(old="this stands nowhere")])
     assert main([]) == 2
@@ -53,8 +66,9 @@ def test_an_edit_that_no_longer_fits_is_said(monkeypatch, capsys):
 @pytest.mark.slow
 def test_a_survivor_is_said(monkeypatch, capsys):
     """Negative control: an edit that changes nothing survives."""
-    harmless = MUTANTS[0]._replace(old="k * (p + q - k))", new="(p + q - k) * k)", hint=EVERYTHING[0])
+    start = "from __future__ import annotations\n"
+    harmless = Mutant("privacy/sensitivity.py", start, f"{start}# a comment\n", "nothing changes", CUT)
     monkeypatch.setattr("run.MUTANTS", [harmless])
-    monkeypatch.setattr("run.EVERYTHING", EVERYTHING[:1])
+    monkeypatch.setattr("run.EVERYTHING", [CUT])
     assert main(["--skip-baseline", "-j", "1"]) == 1
     assert "SURVIVED" in capsys.readouterr().out

@@ -15,7 +15,7 @@ from hushpath.io.container import replacing
 from hushpath.output.report.html import write_file
 from hushpath.releasing.evaluate import evaluate
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="no modes")
+pytestmark = [pytest.mark.skipif(os.name != "posix", reason="no modes"), pytest.mark.usefixtures("quick_module")]
 
 
 def mode(path):

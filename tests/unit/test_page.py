@@ -15,6 +15,7 @@ from hushpath.output.page.explorer import explorer, pack, write_explorer
 from hushpath.output.page.layout import compute_layout, node_positions
 
 OPTIONS = dict(epsilon=1, unit=1, max_weight=9)
+pytestmark = pytest.mark.usefixtures("quick")
 
 
 def ring(n=20, **more):

@@ -132,6 +132,7 @@ def test_every_cell_of_a_planar_graph_keeps_size_and_balance(family, n, seed, ke
     check_recursion(PlanarSplitter(whole), part)
 
 
+@pytest.mark.quick(every=2)
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 @pytest.mark.parametrize("n", [3, 4, 5, 6, 7, 8, 12, 50, 400, 3000])
 def test_named_families(family, n):

@@ -9,6 +9,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from command import call
 from scipy import sparse
 
 import hushpath
@@ -258,13 +259,6 @@ def folder(tmp_path, monkeypatch):
     unique.to_csv("unique.csv", index=False)
     assert run(["ledger", "init", "a.ledger", "--dataset", "x", "--protects", "person-day", "--epsilon", "9"]) == 0
     return tmp_path
-
-
-def call(capsys, *arguments):
-    capsys.readouterr()
-    code = run([str(one) for one in arguments])
-    out = capsys.readouterr()
-    return code, out.out, out.err
 
 
 TRIPS = [

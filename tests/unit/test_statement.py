@@ -53,6 +53,7 @@ PROMISES = [
 ]
 
 
+@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(("ask", "says"), PROMISES, ids=str)
 def test_a_weak_promise_is_said_everywhere(ask, says, tmp_path):
     net = town(weight=1e4)
@@ -125,6 +126,7 @@ def test_the_typical_distance_is_about_right(mechanism, shape):
     assert mean / 3 < typical_distance(rel.measurements) < 3 * mean
 
 
+@pytest.mark.usefixtures("quick")
 def test_loading_makes_cautions_anew_and_a_file_holds_none(tmp_path):
     rel = silently(town(1e-3), epsilon=1.0)
     assert rel.statement.cautions

@@ -205,6 +205,7 @@ TINY = {
 }
 
 
+@pytest.mark.quick(every=3)
 @pytest.mark.parametrize("noise", [0.0, 4.2, 1e9])
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("name", TINY)

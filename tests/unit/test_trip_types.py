@@ -498,12 +498,10 @@ def test_moments_are_read_by_one_rule():
         "2026-10-01x",
     ]
     with trip_files.connection() as engine:
-        query = (
-            f"SELECT {moment_sql('value', 'text')}, {day_sql('value', 'text', dates_as_numbers=False)} "
-            "FROM (SELECT ? AS value)"
-        )
-        for text, stamp in cases.items():
-            found, date = engine.execute(query, [text]).fetchone()
-            assert found == (stamp - epoch) // datetime.timedelta(microseconds=1), text
-            assert date == 10**12 + (stamp - epoch).days
-        assert all(engine.execute(query, [text]).fetchone() == (None, None) for text in wrong)
+        read = f"{moment_sql('value', 'text')}, {day_sql('value', 'text', dates_as_numbers=False)}"
+        query = f"SELECT value, {read} FROM (SELECT unnest(?::VARCHAR[]) AS value)"
+        found = {text: rest for text, *rest in engine.execute(query, [[*cases, *wrong]]).fetchall()}
+    for text, stamp in cases.items():
+        since = stamp - epoch
+        assert found[text] == [since // datetime.timedelta(microseconds=1), 10**12 + since.days], text
+    assert [found[text] for text in wrong] == [[None, None]] * len(wrong)
