@@ -7,7 +7,6 @@ still rests on trust in the publisher.
 from pathlib import Path
 
 import hushpath
-from hushpath.io.signing import make_keys
 
 
 def publish() -> None:
@@ -15,7 +14,7 @@ def publish() -> None:
     junctions = list(range(40))
     seconds = [30 + 7 * (junction % 5) for junction in junctions]
     net = hushpath.Network.build(junctions, junctions, junctions[1:] + junctions[:1], seconds)
-    make_keys("publisher")
+    hushpath.make_keys("publisher")
     hushpath.release(net, epsilon=1.0, unit=1.0, max_weight=60).save("ring.hush", sign="publisher.key")
 
 

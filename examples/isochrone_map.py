@@ -12,7 +12,6 @@ import pandas as pd
 
 import hushpath
 from hushpath.demo.city import make_city
-from hushpath.output.isochrones import isochrones
 
 make_city(size=200, people=1_000).write(Path("."))  # weights.csv: source, target, seconds, free_flow
 places = pd.read_csv("city.nodes.csv")  # kilometres; as if the city lay beside the Vltava
@@ -28,7 +27,7 @@ rel = hushpath.release(
 
 # Free from here on, and as often as one likes: everything is made of the release.
 steps = [120, 180, 240]
-drawn = isochrones(rel, "market", steps)
+drawn = hushpath.isochrones(rel, "market", steps)
 hushpath.export(rel, "isochrones.geojson", "geojson", isochrone="market", steps=steps)
 print(rel.statement)
 

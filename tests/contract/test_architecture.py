@@ -286,10 +286,13 @@ def test_nothing_is_pickled_or_evaluated():
 
 def test_public_names():
     assert set(hushpath.__all__) == {
-        "Budget", "HushpathError", "HushpathWarning", "Ledger", "Network", "Noise", "Partition", "Quantity", "Release",
-        "ReleaseSpec", "Schedule", "SeriesRun", "Topology", "TripUnit", "Trips", "WeightUnit", "__version__",
-        "evaluate", "export", "load", "mechanisms", "partition", "plan", "plan_trips", "read_network", "read_spec",
-        "read_topology", "read_trips", "release", "release_trips", "series", "write_explorer", "write_matrix",
+        "Budget", "BudgetError", "Candidate", "CannotError", "Evaluation", "FileFormatError", "HushpathError",
+        "HushpathWarning", "InputError", "Ledger", "Network", "NetworkError", "Noise", "OptionError", "Partition",
+        "Plan", "Quantity", "Release", "ReleaseSpec", "Route", "Schedule", "SeriesRun", "Spending", "Statement",
+        "Sweep", "Topology", "TripPlan", "TripUnit", "Trips", "WeightUnit", "__version__", "evaluate", "export",
+        "isochrones", "load", "make_app", "make_keys", "mechanisms", "partition", "plan", "plan_trips",
+        "read_network", "read_spec", "read_topology", "read_trips", "release", "release_trips", "series",
+        "write_explorer", "write_matrix",
     }  # fmt: skip
     for name in hushpath.__all__:
         assert getattr(hushpath, name) is not None
