@@ -144,7 +144,7 @@ class Endpoints:
             features = found.pop("features")
             return json_list_bytes("features", features, {**found, **served.facts})
 
-        return Response(await self.workers.run(compute, "heavy"), 200, served.headers, "application/geo+json")
+        return Response(await self.workers.run(compute, "heavy"), 200, served.headers, schema.GEOJSON)
 
     async def statement(self, request: Request) -> Response:
         """Return what a release promises."""

@@ -27,6 +27,7 @@ from ..network.labels import MAX_LABEL_LENGTH
 from .limits import JSON
 
 MOST_FIELDS = 50
+GEOJSON = "application/geo+json"
 MEDIA = {
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
@@ -238,13 +239,14 @@ class Endpoint(NamedTuple):
     parameters: type[Parameters]
     answer: type[BaseModel] | None  # None: a stream
     method: str = "GET"
+    media: str = JSON
 
 
 OSRM_PATH = "/v1/{profile}/{coordinates}"
 ENDPOINTS = (
     Endpoint("distance", "/distance", DistanceQuery, DistanceAnswer),
     Endpoint("matrix", "/matrix", MatrixBody, None, "POST"),
-    Endpoint("isochrone", "/isochrone", IsochroneQuery, IsochroneAnswer),
+    Endpoint("isochrone", "/isochrone", IsochroneQuery, IsochroneAnswer, media=GEOJSON),
     Endpoint("statement", "/statement", StatementQuery, StatementAnswer),
     Endpoint("releases", "/releases", Parameters, ReleasesAnswer),
     Endpoint("health", "/health", Parameters, HealthAnswer),
@@ -290,15 +292,15 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
             for name, about in OSRM_PATH_PARAMETERS.items()
         ]
     if endpoint.answer:
-        content = _content(endpoint.answer)
+        content = _content(endpoint.answer, endpoint.media)
     else:
         binary = {"schema": {"type": "string", "format": "binary"}}
         content = {media.partition(";")[0]: binary for media in MEDIA.values()}
     return {**operation, "responses": {"200": {"description": "The answer.", "content": content}, **errors}}
 
 
-def _content(model: type[BaseModel]) -> dict[str, Any]:
-    return {JSON: {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}}
+def _content(model: type[BaseModel], media: str = JSON) -> dict[str, Any]:
+    return {media: {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}}
 
 
 def _parameters(schema: dict[str, Any]) -> list[dict[str, Any]]:
