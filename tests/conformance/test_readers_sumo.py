@@ -260,7 +260,7 @@ def test_a_release_from_the_command_line(tmp_path, capsys):
     assert run(["evaluate", str(net), out, *private]) == 0
     capsys.readouterr()
     for arguments, match in [
-        (["--edge-interval", "0"], "edge_data"),
+        (["--edge-interval", "0"], "--edge-data"),
         (["--edge-data", str(tmp_path)], "folder"),
         (["--edge-data", str(dump)], "2 intervals"),
     ]:

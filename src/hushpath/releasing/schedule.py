@@ -60,6 +60,11 @@ class Schedule:
         "even", or "front": the first release gets most (of twelve 32 %, the last 2.7 %).
     retry
         Keep an eighth of a release's share, so that a release that is killed can be charged and made again.
+
+    Examples
+    --------
+    >>> [str(last) for _, last in Schedule("2024-01-31", "month", 3).spans]
+    ['2024-02-28', '2024-03-30', '2024-04-29']
     """
 
     first: date | str
@@ -80,9 +85,6 @@ class Schedule:
         """The first and the last day of every release.
 
         A month begins on the day of the month of ``first``, or on the last day of a month that has no such day.
-
-        >>> [str(last) for _, last in Schedule("2024-01-31", "month", 3).spans]
-        ['2024-02-28', '2024-03-30', '2024-04-29']
         """
         try:
             begins = [_later(cast("date", self.first), self.every, number) for number in range(self.count + 1)]
