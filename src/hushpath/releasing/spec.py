@@ -234,6 +234,7 @@ class ReleaseSpec:
         weight = self.weights.column if self.weights else ""
         return read_topology(**named.reading, columns=tuple(dict.fromkeys(columns)), weight=weight)
 
+    @_named_by_keys()
     def read(self) -> Network | Trips:
         """Read the private data: a network with its weights, or trips."""
         own = self.weights
