@@ -230,7 +230,7 @@ def parse_settings(given: Sequence[str], option: str) -> dict[str, Any]:
         except (ValueError, RecursionError):
             setting = value
         if setting is None:
-            raise typer.BadParameter(f"{option} {name[:60]} has no value")
+            raise typer.BadParameter(f"{option} {name[:60]} must have a value, got null")
         found[name.replace("-", "_")] = setting
     return found
 

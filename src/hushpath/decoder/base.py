@@ -121,8 +121,8 @@ class Decoder(ABC):
     def intervals(self, sources: Int, targets: Int, confidence: float, answers: Float | None = None) -> Float:
         """Return an interval (low, high) for each pair.
 
-        ``sources`` and ``targets`` are nodes, ``confidence`` is between 0 and 1, ``answers`` are their distances if
-        known.
+        ``sources`` and ``targets`` are nodes, ``confidence`` is between 0 and 1, and ``answers`` are the distances of
+        the pairs if they were computed before.
         """
         answers = self.pairs(sources, targets) if answers is None else answers
         found = np.stack([answers, answers], axis=1)

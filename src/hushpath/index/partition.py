@@ -95,7 +95,7 @@ class ContractedNetwork:
 
     @cached_property
     def chains(self) -> Int:
-        """The trees that are edges of the core: those between two different vertices."""
+        """The contracted trees that become an edge of the core: those whose two ends are different core vertices."""
         return np.flatnonzero((self.ends[:, 1] >= 0) & (self.ends[:, 0] != self.ends[:, 1]))
 
     def nbytes(self, size: int) -> int:

@@ -19,7 +19,7 @@ from ..compiled import njit
 ROOT_TWO = math.sqrt(2.0)
 FAR = 30.0  # scales beyond a bound: there the likelihood has its final shape (Laplace) or is lost in rounding
 TINY = 1e-30
-LEAST = 1e-9  # a bell with less of it within the bounds is left out
+LEAST = 1e-9  # a mixture component with less mass within the bounds is left out
 
 
 @njit(cache=True, nogil=True)
@@ -151,9 +151,9 @@ def posterior(seen, prior, uniform, moments, draws, begin, end):
     """Fill the posterior ``moments`` of each edge, and ``draws`` of its weight made of ``uniform`` numbers.
 
     ``seen`` are ``NoisyValues``.  Rows of ``moments`` are the mean weight before and after the noisy value is seen, the
-    mean residual and its variance.  ``prior`` has shares by class, the class of each edge, and bells over cells, which
-    are cut off at the bounds and mixed in these shares; the last share is that of the lowest weight.  Edges are those
-    from ``begin`` up to ``end``.
+    mean residual and its variance.  ``prior`` is a tuple: mixture shares by class, the class of each edge, and the
+    mass of each mixture component in each cell.  Components are truncated at the bounds and mixed in these shares; the
+    last share is the probability of the lowest weight.  Edges are those from ``begin`` up to ``end``.
     """
     gaussian, values, scales, guess, stretch, cells, offset, low, top = seen
     shares, which, mass = prior

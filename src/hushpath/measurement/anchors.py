@@ -127,7 +127,7 @@ class AnchorBlock(Block):
             raise FileFormatError("anchors need one entry per node of an undirected network without cycles")
         forest = self.forest
         if (anchor >= n).any() or not np.array_equal(anchor < 0, forest.parent < 0):
-            raise FileFormatError("every node but the roots has a node as its anchor")
+            raise FileFormatError("roots must have no anchor, and every other node must have a node as its anchor")
         length = forest.depth[self.nodes] - forest.depth[anchor[self.nodes]]
         # An edge is on at most log2(n) of the paths (``tree``), so long paths are few: whatever is longer in all is no
         # centroid recursion, and listing it could take more memory than there is.

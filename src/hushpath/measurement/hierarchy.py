@@ -139,13 +139,13 @@ class HierarchyBlock(Block):
     def from_arrays(cls, arrays: Arrays, topology: Topology) -> Self:
         """Invert ``arrays``; the hierarchy is proved against the topology."""
         if topology.directed:
-            raise FileFormatError("a hierarchy of cells is measured in undirected networks only")
+            raise FileFormatError("a hierarchy of cells needs an undirected network")
         covered = "hubs.start" in arrays
         lists = ("vertices", "separators", *(["hubs"] if covered else []))
         names = [f"{name}.{part}" for name in lists for part in ("start", "items")]
         parent, switches, *flat = integer_arrays(arrays, "parent", "switches", *names)
         if len(switches) != 3 or switches[0] < 0 or ((switches[1:] | 1) != 1).any():
-            raise FileFormatError("its switches are not those of a hierarchy of cells")
+            raise FileFormatError("the switches of a hierarchy of cells have invalid values")
         hops, leaf_edges, adjacent = switches.tolist()
         vertices, separators, *hubs = (Lists(*flat[i : i + 2]) for i in range(0, len(flat), 2))
         hierarchy = Hierarchy.proved(

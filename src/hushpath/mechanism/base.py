@@ -138,7 +138,7 @@ def build_strategy(mechanism: Mechanism, problem: Problem, law: Law, options: Ma
 
 
 def check_fits(mechanism: Mechanism, problem: Problem) -> None:
-    """Refuse a problem that a mechanism cannot handle; also for strategies from files."""
+    """Raise OptionError if a mechanism cannot handle a problem; strategies from files are checked as well."""
     topology = problem.topology
     if topology.directed and mechanism.undirected_only:
         raise OptionError(f"mechanism {mechanism.name!r} is for undirected networks: {mechanism.undirected_only}")
@@ -155,7 +155,7 @@ def check_fits(mechanism: Mechanism, problem: Problem) -> None:
 
 
 def _round_up(scales: Float) -> Int:
-    """Round printed scales up to steps."""
+    """Round noise scales up to whole lattice steps."""
     wanted = np.maximum(np.ceil(scales), 1)
     if not (wanted <= MAX_SCALE).all():
         raise CannotError("the noise does not fit in 64 bits; use a larger epsilon or a smaller network")

@@ -96,7 +96,7 @@ def _below(words: NDArray[np.uint64], at: int, n: int) -> tuple[int, int]:
 
 @_compiled
 def _chance(words: NDArray[np.uint64], at: int, a: int, b: int) -> tuple[bool, int]:
-    """Draw Bernoulli(a/b), 0 <= a <= b, from ``words`` behind ``at``; certainty costs no word."""
+    """Draw Bernoulli(a/b), 0 <= a <= b, from ``words`` from ``at`` on; probabilities 0 and 1 use no word."""
     if a == 0 or a == b:
         return a == b, at
     draw, at = _below(words, at, b)
@@ -105,7 +105,7 @@ def _chance(words: NDArray[np.uint64], at: int, a: int, b: int) -> tuple[bool, i
 
 @_compiled
 def _exp_minus(words: NDArray[np.uint64], at: int, a: int, b: int, c: int, d: int) -> tuple[bool, int]:
-    """Draw Bernoulli(exp(-g)) for g = (a/b)(c/d) in [0, 1] from ``words`` behind ``at``: Algorithm 1."""
+    """Draw Bernoulli(exp(-g)) for g = (a/b)(c/d) in [0, 1] from ``words`` from ``at`` on: Algorithm 1."""
     k = 1
     while True:
         passed, at = _chance(words, at, 1, k)  # the rarest first: fewest words

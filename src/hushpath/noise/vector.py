@@ -68,12 +68,12 @@ CHUNK = 1 << 14
 
 
 class VectorSampler:
-    """Exact noise from a keystream.
+    """A sampler of exact noise from a keystream.
 
     Guarantees:
-        * the values are a function of the keystream and of the sequence of (law, scale) asked for: neither
-          buffer sizes nor the division into calls matter;
-        * no word serves two values, whichever threads call;
+        * values depend on the keystream and the sequence of requested (law, scale) only, not on buffer sizes or on
+          how requests are divided into calls;
+        * no word is used for two values, whichever threads call;
         * a secret stream is used by the process that opened it only;
         * it is not copied, deep-copied or pickled: a copy would read the words left over a second time.
     """

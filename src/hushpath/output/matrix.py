@@ -304,7 +304,7 @@ def _remove_half_written(folder: Path, parts: Iterable[Part]) -> None:
 
 
 def check_folder(folder: Path, parts: Iterable[Part]) -> None:
-    """Refuse a folder that holds anything but parts of these names: readers take every file in it for rows."""
+    """Refuse a folder with files other than these parts: readers would read every file in it as rows."""
     if os.path.lexists(folder) and not folder.is_dir():
         raise OptionError(f"{folder} exists and is not a folder; choose another name")
     if not folder.absolute().parent.is_dir():

@@ -256,7 +256,7 @@ def _choose_accountant(epsilon: float, delta: float) -> Accountant:
 
 @cache
 def _logarithms() -> list[tuple[float, Decimal, Decimal, Decimal]]:
-    """Return every order alpha with log(alpha), log(1 - 1/alpha) and itself as a decimal."""
+    """Return (alpha, log(alpha), log(1 - 1/alpha), alpha as a decimal) for every order alpha."""
     with localcontext(_DIGITS):
         exact = [Decimal(alpha) for alpha in _ORDERS]
         return [(float(alpha), alpha.ln(), (1 - 1 / alpha).ln(), alpha) for alpha in exact]

@@ -93,7 +93,7 @@ class Charge:
 
     @property
     def state(self) -> str:
-        """``charged`` or ``released``; both count."""
+        """``charged`` or ``released``; in both states the charge counts against the budget."""
         return "charged" if self.fingerprint is None else "released"
 
 
@@ -251,12 +251,12 @@ class Ledger:
             content.connection.execute("UPDATE charge SET fingerprint = ? WHERE number = ?", (fingerprint, number))
 
     def spent(self, dataset: str | None = None, days: DateRange | None = None) -> Cost:
-        """Return what was spent on the day of these that cost most, rounded up."""
+        """Return the largest amount spent on any one of these days, rounded up."""
         found, charges = self._charged(dataset)
         return _find_cost(found, charges, check_dates(days))
 
     def would_spend(self, planned: Sequence[Dated], dataset: str | None = None) -> Cost:
-        """Return what the day that costs most would cost with these releases; charge nothing.
+        """Return the largest amount that any one day would have spent with these releases; charge nothing.
 
         ``charge`` accepts all of them, one after the other, exactly if that is within the budget: costs only grow.
         """
@@ -294,8 +294,8 @@ class Ledger:
 def _check_kind(dataset: Dataset, asked: Spending) -> None:
     if asked.protects is not dataset.protects:
         raise OptionError(
-            f"data set {dataset.name!r} protects each {dataset.protects}, and this release each {asked.protects}: "
-            f"a ledger takes releases of its own unit alone. Use protects={str(dataset.protects)!r} or another ledger"
+            f"a release must protect the unit of its data set: {dataset.name!r} protects each {dataset.protects}, this "
+            f"release each {asked.protects}. Use protects={str(dataset.protects)!r} or another ledger"
         )
 
 
@@ -387,7 +387,7 @@ def _check_marks(connection: sqlite3.Connection, path: Path) -> None:
     if marks[0] != APPLICATION:
         raise FileFormatError(f"{path} is not a hushpath ledger")
     if marks[1] != VERSION:
-        raise FileFormatError(f"{path} has ledger version {marks[1]}; this hushpath knows {VERSION}")
+        raise FileFormatError(f"{path} has ledger version {marks[1]}; this hushpath reads version {VERSION} only")
 
 
 def _check_content(connection: sqlite3.Connection, path: Path) -> LedgerContent:

@@ -121,7 +121,7 @@ class WeightUnit:
     def from_dict(cls, found: Mapping[str, Any]) -> WeightUnit:
         """Return the unit that ``as_dict`` wrote; every value is checked."""
         if set(found) != {"l1", "l2", "population"}:
-            raise FileFormatError("the unit of its weights has unknown or missing fields")
+            raise FileFormatError("the protected unit of the weights has unknown or missing fields")
         return cls(l1=found["l1"], l2=found["l2"], population=found["population"])
 
     @property
@@ -204,18 +204,18 @@ class TripUnit:
     def from_dict(cls, found: Mapping[str, Any]) -> TripUnit:
         """Return the unit that ``as_dict`` wrote; every value is checked."""
         if set(found) != {"protects", "neighbours", "days", "max_edges", "population"}:
-            raise FileFormatError("the unit of its trips has unknown or missing fields")
+            raise FileFormatError("the protected unit of the trips has unknown or missing fields")
         days = found["days"]
         if days is not None:
             if not (isinstance(days, list) and len(days) == 2 and all(type(day) is str for day in days)):
-                raise FileFormatError("its days are not a first and a last day")
+                raise FileFormatError("the days of the protected unit must be a first and a last day")
             try:
                 days = [parse_day(day) for day in days]
             except ValueError:
-                raise FileFormatError("its days are not a first and a last day") from None
+                raise FileFormatError("the days of the protected unit must be a first and a last day") from None
         made = cls(**{**found, "days": days})
         if made.as_dict() != dict(found):
-            raise FileFormatError("its days are not written as hushpath writes them")
+            raise FileFormatError("the days of the protected unit are not in canonical form")
         return made
 
     @property
@@ -246,7 +246,7 @@ class TripUnit:
 
     @property
     def several_noun(self) -> str:
-        """That many units, in words."""
+        """``several`` in words, such as "5 days of one person"."""
         return f"{self.several} {'trips' if self.protects is Protects.TRIP else 'days'} of one person"
 
     @property

@@ -74,7 +74,7 @@ class NetworkSection:
 
     @property
     def reading(self) -> dict[str, Any]:
-        """The arguments of ``read_network`` and ``read_topology`` that both take."""
+        """The arguments that ``read_network`` and ``read_topology`` have in common."""
         names = ("source", "target", "directed", "nodes", "lower", "upper", "proxy", "parallel_edges")
         path = self.file if self.format is None else (self.file, self.format)
         return {"path": path, **{name: getattr(self, name) for name in names}}
@@ -193,7 +193,7 @@ class ReleaseSpec:
         if isinstance(self.unit, TripUnit) != (self.trips is not None):
             raise OptionError("[unit] must have `protects` for trips, and `l1` or `edges` for weights")
         if self.schedule is not None and self.trips is None:
-            raise OptionError("[schedule] applies to [trips] only")
+            raise OptionError("[schedule] needs a [trips] section; remove it for [weights]")
         if self.schedule is not None and self.unit.days is not None:
             raise OptionError("[schedule] sets the days of each release: remove `unit.days`")
         taken = self.weights.options.keys() & signature(plan).parameters.keys() if self.weights else ()

@@ -61,7 +61,7 @@ def table(
     if "distance" in options.annotations and not served.release.decoder.routes:
         raise OsrmError("NotImplemented", "this release has distances without paths: ask for durations only")
     if options.fallback_speed:
-        raise OsrmError("NotImplemented", "fallback_speed is not supported: durations are released, not estimated")
+        raise OsrmError("NotImplemented", "fallback_speed is not supported: durations come from the release; omit it")
     if not 0 < options.scale_factor < 1e9:
         raise OsrmError("InvalidValue", "scale_factor must be a positive number")
     snapped = Snapped(served, parse_coordinates(coordinates, limits.nodes), options.radiuses)

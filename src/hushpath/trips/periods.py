@@ -77,7 +77,7 @@ class Periods:
 
 
 def check_period_names(names: Sequence[Any]) -> tuple[str, ...]:
-    """Return short printable names, each once: they are published and end up on terminals."""
+    """Return names that are short, printable and unique: they are published and printed on terminals."""
     for name in names:
         if not isinstance(name, str) or not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
             raise OptionError(f"the name of a period must be 1 to {LONGEST_NAME} printable characters")
@@ -87,12 +87,12 @@ def check_period_names(names: Sequence[Any]) -> tuple[str, ...]:
     if None in keys or len(set(keys)) != len(keys):
         raise OptionError("every period needs its own name; numbers such as 7 and 07 are the same name")
     if not 1 <= len(names) <= MOST_PERIODS:
-        raise OptionError(f"`periods` must be 1 to {MOST_PERIODS}, got {len(names)}")
+        raise OptionError(f"`periods` must have 1 to {MOST_PERIODS} names, got {len(names)}")
     return tuple(names)
 
 
 def quote_text(text: str) -> str:
-    """Return a text as SQL writes it."""
+    """Return a text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 

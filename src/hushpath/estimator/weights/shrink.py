@@ -139,7 +139,7 @@ def fit_to_facts(
 
 
 def _fit_facts(facts: EdgeFacts, observed: Observed, additive: float, *cost: int) -> tuple[Regression, int]:
-    """Run step 1 for one value of ``additive``."""
+    """Fit the regression on public facts (step 1) for one value of ``additive``; as `fit_to_facts` otherwise."""
     lengths, unknown = _log_lengths(facts, observed)
     columns = np.hstack([np.ones((len(lengths), 1)), lengths, facts.traits])
     classes = np.unique(np.where(unknown, 2, facts.bridge), return_inverse=True)[1]
