@@ -133,8 +133,10 @@ def test_workers_give_the_same_table(tiny, tmp_path):
     some = [row for row in tiny[1]["results"] if row["network"] == "path" and row["mechanism"] == "input"]
     found = table(tmp_path, classes=("path",), mechanisms=("input",), jobs=2)
     assert len(found) == len(some)
-    # But for rates, whose path of 25 is large enough for workers: they do not know what the fixture changed.
-    assert [row for row in found if row["unit"] == 1.0] == timeless(row for row in some if row["unit"] == 1.0)
+    # Workers do not know what the fixture changed: compare what needs no learning, or has too few edges for it.
+    same = [row for row in timeless(some) if row["estimator"] == "clip" or row["nodes"] == 16]
+    assert {row["nodes"] for row in same} > {16}
+    assert [row for row in found if row["estimator"] == "clip" or row["nodes"] == 16] == same
 
 
 def test_every_picture_and_table_is_there(tiny):

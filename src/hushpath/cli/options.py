@@ -44,7 +44,7 @@ IgnoreBaseline = Annotated[
 ]
 EstimatorName = Annotated[str, Option("--estimator", help="How edge weights are estimated, where paths are searched.")]
 Sign = Annotated[Path | None, Option("--sign", help="Sign with this private key; see `keygen`.")]
-Verify = Annotated[Path | None, Option("--verify", help="Only if signed with the key of this public key file.")]
+Verify = Annotated[Path | None, Option("--verify", help="Fail unless signed with the key of this public key file.")]
 MaxGigabytes = Annotated[float, Option("--max-gb", min=0.0, help="Build no index larger than this.")]
 Sources = Annotated[int, Option("--sources", min=1, help="Compare from this many nodes to all.")]
 Interval = Annotated[bool, Option("--interval", help="Also an interval for each true distance.")]

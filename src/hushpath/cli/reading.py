@@ -75,7 +75,7 @@ def inspect(
     if decoders:
         lines.append(f"Can also be read by: {'; '.join(f'{one.name} ({one.summary})' for one in decoders)}.")
     if statement.specification:
-        lines.append("Specification: embedded, and it promises the same; print it with --spec.")
+        lines.append("Specification: embedded, and it agrees with this promise; print it with --spec.")
     lines.append(f"Fingerprint of the release: {rel.fingerprint}")
     if signer:
         covered = f"; days {days[0]} to {days[1]}" if days else ""

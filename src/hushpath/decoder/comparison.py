@@ -217,7 +217,7 @@ class AnchorDecoder(Decoder):
         return self.block.heights(self.measurements.values)
 
     def rows(self, sources: Int, out: Float) -> None:
-        """Sweep over the forest once per source."""
+        """Fill ``out`` with the distances from each source to all nodes: one pass over the forest per source."""
         height, forest = self.height, self.block.forest
 
         def run(part: slice) -> None:

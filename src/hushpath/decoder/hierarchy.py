@@ -194,7 +194,7 @@ class HierarchyDecoder(Decoder):
         return self.index.with_labels(max_bytes) if labels else self.index
 
     def index_for(self, rows: int) -> Index | None:  # noqa: ARG002 - the tables are there for any number of rows
-        """Return the index, unless some leaf must be searched as well."""
+        """Return the index, or ``None`` if it does not suffice because some leaf must also be searched."""
         return self.index if self.indexed and self._whole[self.hierarchy.is_leaf].all() else None
 
     def rows(self, sources: Int, out: Float) -> None:

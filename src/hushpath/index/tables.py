@@ -220,7 +220,7 @@ class Layout:
             and len(self.row) == n
         )
         if not lists_fit or not sizes_fit:
-            raise FileFormatError("its lists do not fit together")
+            raise FileFormatError("its arrays have inconsistent lengths; make the index again with `hushpath index`")
         parents_first = self.parent[0] == -1 and _between(self.parent[1:], 0, number[1:])
         inside = _between(self.home, 0, cells) and _between(self.hubs, 0, n) and _between(self.bound, 0, n)
         if not parents_first or not inside or not self._is_preorder():

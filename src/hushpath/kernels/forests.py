@@ -167,7 +167,7 @@ def tree_pairs(parent, depth, head, height, sources, targets, infinity, out):
 
 @njit(cache=True, nogil=True)
 def sum_from_root(order, above, values):
-    """Sum the value of each node and those of all nodes above it; ``above`` comes earlier in ``order``, or is -1."""
+    """Sum the values from the root (0) down to each node; ``above`` is earlier in ``order``, or -1 for a root."""
     total = np.zeros(len(order), np.int64)
     for v in order:
         if above[v] >= 0:

@@ -82,7 +82,7 @@ def integer_arrays(arrays: Arrays, *names: str) -> list[Int]:
 
 @dataclass(frozen=True, eq=False)
 class EdgeBlock(Block):
-    """The weight of every edge: the local distance of its two ends in the cell that is the edge itself."""
+    """Measure the weight of every edge, one number each."""
 
     kind: ClassVar[str] = "edges"
 

@@ -145,7 +145,7 @@ class HierarchyBlock(Block):
         names = [f"{name}.{part}" for name in lists for part in ("start", "items")]
         parent, switches, *flat = integer_arrays(arrays, "parent", "switches", *names)
         if len(switches) != 3 or switches[0] < 0 or ((switches[1:] | 1) != 1).any():
-            raise FileFormatError("the switches of a hierarchy of cells have invalid values")
+            raise FileFormatError("'switches' must be three numbers: hops >= 0, then two of 0 or 1")
         hops, leaf_edges, adjacent = switches.tolist()
         vertices, separators, *hubs = (Lists(*flat[i : i + 2]) for i in range(0, len(flat), 2))
         hierarchy = Hierarchy.proved(

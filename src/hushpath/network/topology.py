@@ -123,9 +123,10 @@ class Topology:
         """Validate, and return the topology in canonical order with the input row of each of its edges.
 
         An edge joins the positions of its ``tails`` and ``heads`` in ``labels``, in one direction only if ``directed``;
-        ``coordinates`` has a row per label.  ``lower`` and ``upper`` (or a number for all), ``proxy``, called
-        ``proxy_name``, and ``columns`` have one public value per edge, in the order given.  ``dropped_loops`` were
-        dropped before.  Edges that share both ends are an error unless ``parallel_edges`` (``check_repeated``).
+        ``coordinates`` has a row per label.  ``lower``, ``upper``, ``proxy`` and ``columns`` have one public value per
+        edge, in input order; a bound may be one number for all edges.  ``proxy_name`` is the name of the proxy,
+        ``dropped_loops`` the number of self-loops that the caller removed.  Edges that share both ends are an error
+        unless ``parallel_edges`` (``check_repeated``).
         """
         names = clean_labels(labels)
         n = len(names)

@@ -164,9 +164,9 @@ def _gaussian(words: NDArray[np.uint64], at: int, s: int) -> tuple[int, int]:
 def fill(
     gaussian: bool, scales: NDArray[np.int64], out: NDArray[np.int64], done: int, words: NDArray[np.uint64]
 ) -> tuple[int, int]:
-    """Fill ``out[done:]`` as far as ``words`` reach; return (values done, words they used).
+    """Fill ``out[done:]`` with noise until the random ``words`` run out; return (values filled, words used).
 
-    The law is ``gaussian`` or Laplace; ``scales`` has one scale per value.
+    The noise is Gaussian if ``gaussian``, else Laplace; ``scales`` has one scale per value.
     """
     used = 0
     for i in range(done, scales.size):

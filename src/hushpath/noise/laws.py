@@ -34,7 +34,7 @@ SUMMED_UP_TO = 10_000
 
 
 class Law(StrEnum):
-    """A closed set: each law has a proof, two samplers and tests of both."""
+    """The noise distributions.  The set is closed: each has a proof, two samplers and tests of both."""
 
     LAPLACE = "laplace"
     GAUSSIAN = "gaussian"

@@ -55,7 +55,7 @@ class Keystream:
         return np.frombuffer(encrypted, dtype="<u8").astype(np.uint64)
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a keystream is not copied or pickled: it would hand out the same words twice")
+        raise TypeError("a keystream cannot be copied or pickled: both copies would draw the same noise")
 
 
 def derive_key(seed: int) -> bytes:

@@ -116,7 +116,7 @@ class TripPlan:
             f"Budget: epsilon = {terms.budget.epsilon:g}, delta = {terms.budget.delta:g}; {self.strategy.num_values} "
             f"totals with {str(self.strategy.law).capitalize()} noise, standard deviation {noise:.4g} per unit.",
             f"A typical release of {self.expected_units:,} units with {self.edges_per_unit:g} edges each, simulated:",
-            "  times   release  free flow x 1 ratio  free flow   (mean error of distances)",
+            "  traffic release  scaled free flow     free flow   (mean error of distances)",
             *rows,
             f"Expected mean error: {100 * self.share:.2g} % of the mean distance, {verdict} scaled free-flow times.",
             "No trip was read.",

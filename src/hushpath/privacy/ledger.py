@@ -238,7 +238,7 @@ class Ledger:
         return number
 
     def released(self, number: int, fingerprint: str) -> None:
-        """Note the release made of this charge, by the fingerprint of its file; once, and for one charge only."""
+        """Record the fingerprint of the file that a charge paid for: one file per charge, one charge per file."""
         if not is_fingerprint(fingerprint):
             raise OptionError(f"a fingerprint must be 64 hexadecimal digits, got {shorten(fingerprint)}")
         with transaction(self.path, write=True) as content:
@@ -247,7 +247,7 @@ class Ledger:
                 raise OptionError(f"{self.path} has charges 1 to {len(every)}, not {shorten(number)}")
             other = next((one.number for one in every if one.fingerprint == fingerprint), number)
             if other != number or every[number - 1].fingerprint not in (None, fingerprint):
-                raise OptionError(f"charge {number} of {self.path} or this file is noted already")
+                raise OptionError(f"charge {number} of {self.path} has another file, or this file another charge")
             content.connection.execute("UPDATE charge SET fingerprint = ? WHERE number = ?", (fingerprint, number))
 
     def spent(self, dataset: str | None = None, days: DateRange | None = None) -> Cost:

@@ -227,8 +227,8 @@ class TripUnit:
     def description(self) -> str:
         """What neighbouring inputs may differ in: everything that a unit did."""
         unit = {"person": "everything one person did", "person-day": "everything one person did on one day"}
-        change = "replaced by anything else" if self.neighbours == "replace" else "left out or added"
-        return f"{unit.get(self.protects, 'one trip')}, whatever the number of edges and periods, {change}"
+        change = "replaced by anything else" if self.neighbours == "replace" else "added or removed"
+        return f"{unit.get(self.protects, 'one trip')} (any number of edges and periods), {change}"
 
     @property
     def noun(self) -> str:

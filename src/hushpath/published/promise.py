@@ -165,7 +165,7 @@ DEVICE = "a device that reveals the truth about a protected unit with probabilit
 LIMITS = (
     "The promise holds for every answer computed from the release, for ever, whatever an observer knows already. "
     "Not protected: the network, the declared bounds and the method, which are public; what is true of many people at "
-    "once; and how exact a single answer is. Other releases of the same data add their epsilon and delta to these."
+    "once. The accuracy of an answer is not promised. Other releases of the same data add to this epsilon and delta."
 )
 
 
@@ -174,8 +174,8 @@ def explain_delta(delta: float, population: int | None) -> str:
     if not delta:
         return "Delta is 0: the table holds without exception."
     text = (
-        f"Delta = {format_up(delta, 3)} comes on top: an observer learns no more than from {DEVICE}, and otherwise "
-        "keeps to the table."
+        f"The table has exceptions, delta = {format_up(delta, 3)}: an observer learns no more than from {DEVICE}, "
+        "and otherwise keeps to the table."
     )
     if delta >= VOID_DELTA:
         text += " That is practically no protection."

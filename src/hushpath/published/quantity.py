@@ -99,7 +99,7 @@ class Quantity:
     def from_dict(cls, found: Mapping[str, Any]) -> Quantity:
         """Return the quantity that ``as_dict`` wrote; an ``OptionError`` if it cannot have written this."""
         if set(found) != {one.name for one in fields(cls)}:
-            raise OptionError("a quantity has a name, a unit of measure, a date, a publisher and a data set")
+            raise OptionError(f"a quantity must have exactly the fields {', '.join(one.name for one in fields(cls))}")
         return cls(**found)
 
 

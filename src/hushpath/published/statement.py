@@ -179,7 +179,7 @@ class Statement:
             f"budget epsilon = {self.budget_epsilon:g}, delta = {self.budget_delta:g}.",
             f"Each {self.unit.clipped_noun} was clipped to its public bounds (at most {self.largest_weight:g}) and "
             f"rounded down to steps of {self.unit.rounding(self.granularity)}; sampler: {self.sampler}.",
-            *([f"Decoded by {self.read_as}; another decoder costs no privacy."] if self.read_as else []),
+            *([f"Decoder: {self.read_as}; another decoder costs no privacy."] if self.read_as else []),
             *([explain_proxy(self.proxy, bounds=not self.unit.measures_edges)] if self.proxy else []),
             *(f"Caution: {caution}." for caution in self.cautions),
         ]

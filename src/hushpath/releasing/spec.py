@@ -154,7 +154,7 @@ def _named_by_keys() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class ReleaseSpec:
-    """A specification: what is released, from what, and to whom it is promised.  ``read_spec`` reads one.
+    """A specification: what is released, from which data, and who is protected.  ``read_spec`` reads one.
 
     Parameters
     ----------

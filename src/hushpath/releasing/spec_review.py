@@ -60,8 +60,9 @@ HEADINGS = {
     "schedule": "for `hushpath series`",
 }  # fmt: skip
 PREAMBLE = """\
-# What is released, from what, and to whom it is promised. Review every line: all of it but [expected] is
-# published with the release, file names included. Lines that begin with '# DECIDE' have no default.
+# What is released, from which data, and who is protected. Review every line: all of it but [expected] is
+# published with the release, file names included. Lines that begin with '# DECIDE' have no default, and
+# their values are examples: choose a value, then delete '# DECIDE'. A '#' alone marks an optional key.
 """
 PROMISE, PUBLISHED, PRIVATE, OTHER = "promise", "published data", "private data", "other"
 TOPICS = {
@@ -201,7 +202,7 @@ def _meaning(key: str, one: dict[str, Any], other: dict[str, Any]) -> str:
     if ("unit.protects" in one) != ("unit.protects" in other) and key.startswith("unit."):
         return "another kind of protected unit: the two promises cannot be compared"
     if key == "budget.epsilon":
-        factors = f"odds can change {odds_factor(before)} -> {odds_factor(after)} times"
+        factors = f"an observer's odds change at most {odds_factor(after)} times, before {odds_factor(before)}"
         return _protection(after < before, "NOT PRIVATE" if after == math.inf else factors)
     if key == "budget.delta":
         return _protection(after < before)

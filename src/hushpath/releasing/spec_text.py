@@ -15,7 +15,7 @@ from ..errors import OptionError
 
 LARGEST_SPEC = 2**16  # characters
 PUBLIC = "published as given; it must not be computed from private data"
-CLIPS = "public bound of one pass; it clips times and changes no protection"
+CLIPS = "public bound that clips times; changes no protection"
 ACCURACY = "changes the accuracy and no protection"
 
 
@@ -33,7 +33,7 @@ KEYS = {
     "network.target": Key("Column of the second node", "target"),
     "network.directed": Key("Each row is a one-way edge", False),
     "network.nodes": Key("Node table with columns node, x, y", "nodes.csv", PUBLIC),
-    "network.proxy": Key("PUBLIC column that resembles the weights; published", "free_flow", PUBLIC),
+    "network.proxy": Key("PUBLIC column close to the weights, such as free-flow times; published", "free_flow", PUBLIC),
     "network.columns": Key("Other PUBLIC columns: edge ids, bounds of a pass", change=PUBLIC),
     "network.lower": Key("Public lower bound of weights: a number or a column"),
     "network.upper": Key("Public upper bound: a number or a column"),
@@ -56,8 +56,8 @@ KEYS = {
     "trips.nodes": Key("A row per trip: column of lists of nodes"),
     "trips.period": Key("Column of the period, or a timestamp", "period"),
     "trips.periods": Key("PUBLIC periods: names, or names with hours, or 'hours'", ["am", "pm"]),
-    "trips.low": Key("Bound of a pass: a multiple of the proxy, or a column", 0.5, CLIPS),
-    "trips.high": Key("The same above, e.g. low = 0.5, high = 6", 6.0, CLIPS),
+    "trips.low": Key("Lower bound of the time of one pass: a multiple of the proxy, or a column", 0.5, CLIPS),
+    "trips.high": Key("Upper bound of the time of one pass; times beyond the bounds are clipped", 6.0, CLIPS),
     "trips.edge_weighting": Key("inverse-traffic or even"),
     "unit.l1": Key("How far one protected unit can change all weights in total; required for weights", 1.0),
     "unit.l2": Key("The same in L2 norm, if that is less", 1.0),
@@ -68,7 +68,7 @@ KEYS = {
     "unit.days": Key(
         "Only these days count: 2026-10-01..2026-10-31",
         "2026-10-01..2026-10-31",
-        "other days are released; the budget is charged for these days",
+        "a different range of days is released, and the ledger charges those days",
     ),
     "unit.max_edges": Key("With Laplace noise: at most so many edges of a unit count", change=ACCURACY),
     "unit.population": Key(
@@ -85,15 +85,17 @@ KEYS = {
     "quantity.unit_of_measure": Key("What it is measured in, for example seconds", "seconds"),
     "quantity.date": Key("Reporting period (free text), for example 2026-03", "2026-03"),
     "quantity.publisher": Key("Who publishes the release", "City"),
-    "quantity.dataset": Key("Name of the data; published, and charged in the ledger", "city"),
+    "quantity.dataset": Key(
+        "Name of the data; published, and charged in the ledger", "city", "the ledger charges the data of this name"
+    ),
     "expected.units": Key("Trips: about how many protected units there will be", 35_000),
-    "expected.edges_per_unit": Key("Trips: about how many edges one passes", 80),
-    "expected.typical_weight": Key("Weights: the median, or two that half lie between", [15, 40]),
+    "expected.edges_per_unit": Key("Trips: about how many edges one unit passes", 80),
+    "expected.typical_weight": Key("Weights: the median, or the lower and upper quartile", [15, 40]),
     "schedule.first": Key("First day of the first release, for example 2026-01-01", "2026-01-01"),
     "schedule.every": Key("A release per day, week or month", "month"),
     "schedule.count": Key("How many releases", 12, "the budget is the total of these releases"),
     "schedule.split": Key("even, or front: the first release gets most"),
-    "schedule.retry": Key("Keep room to repeat a release that was killed"),
+    "schedule.retry": Key("Reserve budget to repeat a release that was interrupted"),
 }
 
 

@@ -73,7 +73,7 @@ def table(
     answer: dict[str, Any] = {"code": "Ok"}
     if "distance" in options.annotations:
         if len(sources) > METRES_SOURCES:
-            raise OsrmError("TooBig", f"a table of distances has at most {METRES_SOURCES} sources")
+            raise OsrmError("TooBig", f"annotations=distance: at most {METRES_SOURCES} sources, got {len(sources)}")
         metres = [_path_metres(served, source)[snapped.nodes[targets]] for source in snapped.nodes[sources].tolist()]
         answer["distances"] = _nullable(np.stack(metres))
     if not options.skip_waypoints:

@@ -139,7 +139,7 @@ def day_sql(column: str, kind: str, *, dates_as_numbers: bool) -> str:
 
 
 def encode_day(declared: datetime.date | int) -> int:
-    """Return a declared day as ``day_sql`` counts it."""
+    """Return a declared day as the integer that ``day_sql`` computes for it."""
     if isinstance(declared, int):
         return declared
     return (declared - datetime.date(1970, 1, 1)).days + DATES

@@ -124,7 +124,7 @@ def estimate_ratios(totals: TripTotals) -> RatioTimes:
 
 TIMES = TripEstimator(
     name="times",
-    summary="times from totals of trips, shrunk towards public free-flow times multiplied by learnt congestion",
+    summary="times from totals of trips, shrunk towards free flow multiplied by a congestion factor learnt from it",
     estimate=estimate_times,
     costly=True,
 )

@@ -110,9 +110,9 @@ def _read_weights(raw: IO[bytes], weight: str, interval: float | None) -> dict[s
     data = _EdgeData(weight, interval)
     parse_xml(raw, "the edge data", data.start, data.end)
     if data.intervals != 1:
-        begins = "" if interval is None else " that begin as asked"
+        begins = "" if interval is None else f" that begins at second {interval:g}"
         hint = "; pass edge_data=(file, second at which one begins)" if interval is None and data.intervals else ""
-        raise NetworkError(f"the edge data have {data.intervals} intervals{begins}, not one{hint}")
+        raise NetworkError(f"the edge data must have one interval{begins}, got {data.intervals}{hint}")
     return data.found
 
 

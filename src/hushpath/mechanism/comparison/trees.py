@@ -53,7 +53,7 @@ MOST_NODES = 100_000  # finding a tree decomposition takes a minute beyond
 
 
 def design_tree(problem: Problem, *, constants: str = "certified") -> Design:
-    """Anchor every node and measure its distance from the anchor, the same noise on each."""
+    """Measure the distance of every node from its anchor, a node above it in the tree, with equal noise on each."""
     block = AnchorBlock.of(problem.topology)
     most = int(np.bincount(block.exposure.edge, minlength=1).max())  # paths that one edge is on; at most log2(n)
     details, count = {"numbers_per_edge": most, "constants": constants}, len(block.nodes)
