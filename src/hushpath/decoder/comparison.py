@@ -123,7 +123,7 @@ class TableDecoder(PairDecoder):
 
 
 class CoverDecoder(PairDecoder):
-    """A look-up per pair of nearest chosen nodes."""
+    """Answer a pair by the measured distance between the chosen nodes nearest to its ends."""
 
     name = "cover"
     summary = "both ends move to the nearest chosen node; that pair was measured"

@@ -146,7 +146,7 @@ class Layout:
 
     @cached_property
     def own(self) -> Lists:
-        """Vertices by home."""
+        """The vertices whose ``home`` is each cell."""
         return Lists.grouped(self.home, self.num_cells)
 
     @cached_property

@@ -87,7 +87,7 @@ def _setting(case: Case) -> dict[str, Any]:
 
 
 def _choose(case: Case) -> Candidate:
-    """Return the better noise distribution of the mechanism, by the plan; refuse what is too large for the lab."""
+    """Plan the case and return the candidate with the better noise; refuse one that is too large for the lab."""
     network, _, bound = case.load(0)
     planned = plan(
         network.topology, epsilon=case.epsilon, unit=case.unit, delta=DELTA, max_weight=bound, mechanism=case.mechanism

@@ -248,7 +248,7 @@ class OwnNetwork:
 
 
 def check_own(path: Path, column: str) -> OwnNetwork:
-    """Read a file once, so that mistakes are reported before hours of work."""
+    """Read and check an edge list of the user, so that mistakes are reported before hours of work."""
     if path.suffix.lower() not in TABLES:
         raise OptionError(f"an edge list of the lab must end in {', '.join(TABLES)}; got {str(path)[-80:]!r}")
     nodes = _read_own(str(path), column).network.topology.num_nodes

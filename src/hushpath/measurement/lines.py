@@ -45,7 +45,7 @@ SEARCHED = 2**20  # nodes, over all searches
 
 
 class Pieces(NamedTuple):
-    """Edges ``first .. last - 1`` of a line each; together those of one pair are its path."""
+    """Paths cut into pieces: piece ``i`` is edges ``first[i] .. last[i] - 1`` of ``line[i]``, for ``pair[i]``."""
 
     pairs: int
     pair: Int

@@ -190,7 +190,7 @@ class Part:
 
     @property
     def layout(self) -> Layout:
-        """The layout of the file."""
+        """``long``: a row per pair; ``lists``: a row per source, its distances in a list."""
         return "long" if self.table.long else "lists"
 
     @cached_property

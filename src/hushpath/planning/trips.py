@@ -217,7 +217,8 @@ def _simulate(
 ) -> Measurements:
     """Simulate a release of ``strategy``; noise and passes are drawn from ``rng``.
 
-    Units touch ``cells`` each, edges are ``touched`` so often, and ``true`` are their times.
+    A unit touches ``cells`` (an edge in a period) on average; ``touched`` is how often each edge is passed in a period,
+    ``true`` its time.
     """
     terms = strategy.terms
     edge_weights = terms.edge_weights.astype(np.float64)

@@ -164,7 +164,7 @@ def _read_estimate(name: str, weights: NDArray[Any] | None, strategy: Strategy) 
     periods = len(strategy.terms.periods)
     low, high = np.tile(strategy.lattice.low, periods), np.tile(strategy.lattice.high, periods)
     if weights.dtype != np.int64 or weights.shape != low.shape or (weights < low).any() or (weights > high).any():
-        raise FileFormatError("its estimated weights do not fit its network")
+        raise FileFormatError("its estimated weights must be int64, one per edge and period, within the public bounds")
     return SavedEstimate(name, frozen(weights, np.int64))
 
 

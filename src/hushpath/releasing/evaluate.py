@@ -127,7 +127,7 @@ class Evaluation:
 
 
 def compare(network: Network | Trips, release: Release, *, sources: int = 64) -> Comparison:
-    """Compare from a sample of sources (all, if there are no more) to every node they reach."""
+    """Compare released with true distances from up to ``sources`` nodes to all they reach.  NOT PRIVATE."""
     topology = network.topology
     if release.measurements.strategy.terms.unit.measures_edges != isinstance(network, Network):
         raise InputError("a release of trips is compared with trips, and one of weights with weights")

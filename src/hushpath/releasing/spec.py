@@ -198,7 +198,7 @@ class ReleaseSpec:
             raise OptionError("[schedule] sets the days of each release: remove `unit.days`")
         taken = self.weights.options.keys() & signature(plan).parameters.keys() if self.weights else ()
         if taken:
-            raise OptionError(f"`weights.options.{min(taken)}` is not an option of a mechanism; it has its own key")
+            raise OptionError(f"`weights.options.{min(taken)}` is not a mechanism option: set it outside `options`")
         named, private = self.network, self.weights.column if self.weights else ""
         EdgeColumns(named.source, named.target, private, named.lower, named.upper, named.proxy, named.columns)
 

@@ -64,7 +64,7 @@ class Periods:
         return self.names.index(name)
 
     def sql(self, column: str, kind: str) -> str:
-        """Return SQL for the number of the period in a column, or NULL."""
+        """Return an SQL expression: the number of the period that the value of ``column`` is in, or NULL."""
         if not self.hours:
             keys = enumerate(map(canonical_key, self.names))
             cases = " ".join(f"WHEN {quote_text(name or '')} THEN {i}" for i, name in keys)

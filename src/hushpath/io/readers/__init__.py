@@ -210,7 +210,7 @@ def _join_weights(table: Table, reader: Reader, weight: str, edge_data: FilePath
     if len(set(ids)) < len(ids) or None in ids:
         raise NetworkError("two edges of the network have the same id, or one has none, so edge_data cannot name them")
     if found.keys() - set(ids):
-        raise NetworkError(f"{show_path(edge_data)} names an edge that the network does not have; do both fit?")
+        raise NetworkError(f"{show_path(edge_data)} has an edge id that the network lacks; use files of one network")
     values = [found.get(one) for one in ids]
     if None in values:
         raise NetworkError(
