@@ -738,6 +738,8 @@ MUTANTS = [
     Mutant("serve/schema.py", " or len(found) > MOST_FIELDS", "", "an error for each of many fields", BODIES),
     Mutant("serve/schema.py", "Field(min_length=1, fail_fast=True)", "Field(min_length=1)",
            "an error for each item of a list", BODIES),
+    Mutant("serve/schema.py", "FAIL_FAST = Field(fail_fast=True)", "FAIL_FAST = Field()",
+           "an error for each item of a list of OSRM", BODIES),
     Mutant("serve/responses.py", "                del ahead ", "                pass ",
            "a refused request is kept", BODIES),
     Mutant("serve/server.py", "if size > SMALL_BODY and self.held >", "if False and self.held >",

@@ -11,6 +11,7 @@ from contextlib import suppress
 import httpx
 import numpy as np
 import pytest
+from pydantic import ValidationError
 from served import Client, city
 from starlette.applications import Starlette
 from starlette.routing import Route
@@ -153,6 +154,17 @@ def test_a_refused_body_is_not_kept():
         assert not kept
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize(("model", "name"), [
+    (schema.TableOptions, "sources"), (schema.TableOptions, "destinations"), (schema.TableOptions, "annotations"),
+    (schema.TableOptions, "radiuses"), (schema.RouteOptions, "annotations"),
+])  # fmt: skip
+def test_a_long_list_of_wrong_options_is_one_error(model, name):
+    """They are read on the event loop: an error for each of 30 000 would keep everybody waiting."""
+    with pytest.raises(ValidationError) as error:
+        model.model_validate({name: ("a," if name == "annotations" else "a;") * 1000})
+    assert error.value.error_count() == 1
 
 
 def test_null_counts_as_missing(client):

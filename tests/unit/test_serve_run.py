@@ -11,7 +11,7 @@ import pytest
 from served import city
 
 from hushpath.serve import Limits, make_app, server
-from hushpath.serve.server import LoopbackGuard, loopback_names, make_server
+from hushpath.serve.server import RequestGuard, loopback_names, make_server
 
 HOST = "127.0.0.1"
 
@@ -86,9 +86,9 @@ def test_who_listens_to_other_machines_is_asked_by_any_name():
         with socket.create_server((host, 0)) as sock:
             assert loopback_names(sock) == names
             inner = make_server(app, limits, sock, "my-machine").config.app
-            assert (inner is app) is (names is None)
+            assert isinstance(inner, RequestGuard)
+            assert inner.local is (names is not None)
             if names:
-                assert isinstance(inner, LoopbackGuard)
                 assert all(map(inner.known.fullmatch, (*names, "my-machine:80")))
     with socket.socket(socket.AF_UNIX) as sock:
         assert loopback_names(sock) is None
@@ -111,6 +111,15 @@ def test_headers_without_an_end_are_not_kept_where_other_machines_can_ask(monkey
     with serving(object(), Limits(header_bytes=3000)) as port:
         answer = talk(port, b"GET /health HTTP/1.1\r\n", *[b"x-y: " + b"z" * 500 + b"\r\n"] * 20)
     assert answer[:12] in (b"HTTP/1.1 400", b"")  # a client that goes on sending may lose the answer to a reset
+
+
+def test_headers_are_bounded_and_any_name_passes_where_other_machines_can_ask(monkeypatch):
+    monkeypatch.setattr(server, "loopback_names", lambda _: None)
+    limits = Limits(header_bytes=3000)
+    with serving(make_app({"berlin": city(4)}, limits, intervals=False), limits) as port:
+        assert talk(port, get("/health").replace(HOST.encode(), b"example.org")).startswith(b"HTTP/1.1 200")
+        whole = talk(port, get("/health", f"connection: close\r\nx: {'y' * 5000}\r\n"))  # h11 lets it pass
+        assert whole[:12] in (b"HTTP/1.1 431", b"HTTP/1.1 400")  # 400: it arrived in pieces
 
 
 @pytest.mark.parametrize("sent", [b"\x00" * 50, b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x02\x00", b"hello\r\n\r\n"])

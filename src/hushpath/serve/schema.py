@@ -101,6 +101,7 @@ Name = Annotated[str, Field(min_length=1, max_length=MAX_LABEL_LENGTH)]
 Step = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 # Stops at the first wrong item: otherwise a list of 300 000 gets an error for each.
 Nodes = Annotated[list[int | str], Field(min_length=1, fail_fast=True)]
+FAIL_FAST = Field(fail_fast=True)
 
 
 class Parameters(BaseModel):
@@ -164,7 +165,7 @@ def _osrm_list(separator: str, words: Mapping[str, list[str]]) -> BeforeValidato
 Annotation = Literal["duration", "nodes", "distance", "weight", "datasources", "speed"]
 Plain = WithJsonSchema({"type": "string"})
 Index = Annotated[int, Field(ge=0, lt=10**9)]
-Indices = Annotated[list[Index], _osrm_list(";", {"all": []}), Plain]  # empty: all
+Indices = Annotated[list[Index], FAIL_FAST, _osrm_list(";", {"all": []}), Plain]  # empty: all
 Radius = Annotated[float, BeforeValidator(lambda text: {"": "inf", "unlimited": "inf"}.get(text, text)), Field(ge=0)]
 
 
@@ -176,7 +177,9 @@ class OsrmOptions(Parameters):
         "continue_straight", "waypoints", "number",
     })  # fmt: skip
     exclude: str = ""
-    radiuses: Annotated[list[Radius], _osrm_list(";", {"": [], "unlimited": []}), Plain] = []  # empty: no limit
+    radiuses: Annotated[
+        list[Radius], FAIL_FAST, _osrm_list(";", {"": [], "unlimited": []}), Plain
+    ] = []  # empty: no limit
     skip_waypoints: bool = False
 
 
@@ -185,7 +188,7 @@ class TableOptions(OsrmOptions):
 
     sources: Indices = []
     destinations: Indices = []
-    annotations: Annotated[set[Literal["duration", "distance"]], _osrm_list(",", {}), Plain] = {"duration"}
+    annotations: Annotated[set[Literal["duration", "distance"]], FAIL_FAST, _osrm_list(",", {}), Plain] = {"duration"}
     fallback_speed: str = ""
     scale_factor: float = 1.0
 
@@ -195,7 +198,7 @@ class RouteOptions(OsrmOptions):
 
     steps: bool = False
     annotations: Annotated[
-        set[Annotation], _osrm_list(",", {"true": list(get_args(Annotation)), "false": []}), Plain
+        set[Annotation], FAIL_FAST, _osrm_list(",", {"true": list(get_args(Annotation)), "false": []}), Plain
     ] = set()
     geometries: Literal["polyline", "polyline6", "geojson"] = "polyline"
     overview: Literal["simplified", "full", "false"] = "simplified"

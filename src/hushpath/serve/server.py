@@ -69,16 +69,17 @@ async def receive_body(request: Request, seconds: float) -> bytes:
         raise
 
 
-class LoopbackGuard:
-    """Lets requests through that name this machine and whose headers are within the limit.
+class RequestGuard:
+    """Lets requests through whose headers are within the limit and, given ``names``, that name this machine.
 
-    Without the first a page whose own host name resolves to 127.0.0.1 (DNS rebinding) could read the answers.  The
-    second is h11's work where other machines can connect.
+    Without the second a page whose own host name resolves to 127.0.0.1 (DNS rebinding) could read the answers.  h11
+    bounds headers only while they are incomplete: what arrives in one piece may be longer.
     """
 
     def __init__(self, app: ASGIApp, limits: Limits, *names: str) -> None:
         known = "|".join(re.escape(name) for name in (*LOCAL, *names))
-        self.app, self.limits, self.known = app, limits, re.compile(rf"(?:{known})(?::[0-9]*)?", re.IGNORECASE)
+        self.app, self.limits, self.local = app, limits, bool(names)
+        self.known = re.compile(rf"(?:{known})(?::[0-9]*)?", re.IGNORECASE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -86,7 +87,7 @@ class LoopbackGuard:
         hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
         size = len(scope.get("path", "")) + len(scope.get("query_string", b""))
         size += sum(len(name) + len(value) for name, value in headers)
-        if scope["type"] == "http" and not (len(hosts) == 1 and self.known.fullmatch(hosts[0])):
+        if self.local and scope["type"] == "http" and not (len(hosts) == 1 and self.known.fullmatch(hosts[0])):
             message = f"this server answers on this machine only: ask for {', '.join(LOCAL)}, or listen with --host"
             await error_response(HttpError(421, "HostError", message, connection="close"))(scope, receive, send)
         elif size > self.limits.header_bytes:
@@ -111,8 +112,7 @@ def make_server(app: Any, limits: Limits, sock: socket.socket, host: str = "") -
     ``limits`` bound headers and connections.
     """
     names = loopback_names(sock)
-    if names is not None:
-        app = LoopbackGuard(app, limits, *names, *([host] if host else []))
+    app = RequestGuard(app, limits, *([] if names is None else [*names, *filter(None, [host])]))
     logging.getLogger("uvicorn").addHandler(logging.NullHandler())
     logging.getLogger("uvicorn").propagate = False
     # Only h11 bounds the memory of headers while they arrive; httptools is faster, and enough for this machine.
