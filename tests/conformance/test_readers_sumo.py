@@ -163,12 +163,12 @@ refused = partial(edge_files.refused, weight="traveltime")
         (data(interval(EDGES))[:-20], "not well-formed XML"),
         ("<!DOCTYPE x [<!ENTITY a '98765'>]>" + data(interval(EDGES)).partition("?>")[2], "has a DOCTYPE"),
         ("<?xml version='1.0' encoding='rot13'?><meandata/>", "not well-formed XML"),
-        (data(), "have 0 intervals, not one$"),
-        (data(interval(EDGES), interval(EDGES, 900)), "have 2 intervals, not one"),
+        (data(), "must have one interval, got 0$"),
+        (data(interval(EDGES), interval(EDGES, 900)), "must have one interval, got 2"),
         (data(interval({"ab": 1, "ba": 98765, "bc": 2})), "no 'traveltime' for edge 2 of the network; SUMO writes one"),
         (data(interval({})), "no 'traveltime' for edge 1"),
         (data(interval(EDGES).replace("traveltime", "travel")), "no 'traveltime' for edge 1"),
-        (data(interval({**EDGES, "xy": 98765})), "names an edge that the network does not have"),
+        (data(interval({**EDGES, "xy": 98765})), "an edge id that the network lacks"),
         (data(interval(EDGES, more='<edge id="ba" traveltime="98765"/>')), "edge 5 of the edge data comes twice"),
         (data(interval({**EDGES, "ba": "x98765"})), "column 'traveltime': row 3 is missing or not a finite number$"),
         (data(interval({**EDGES, "ba": "inf"})), "column 'traveltime': row 3 is missing"),
@@ -188,8 +188,8 @@ def test_options_that_do_not_fit(tmp_path):
     refused("name that file too", net, OptionError, edge_data=(None, 0))
     refused("edge_data.*, not str", net, OptionError, edge_data=(dump, "0"))
     refused("edge_data.*, not bool", net, OptionError, edge_data=(dump, True))
-    refused("have 0 intervals that begin as asked, not one$", net, edge_data=(dump, 5))
-    refused("have 0 intervals that begin as asked", net, edge_data=(dump, float("nan")))
+    refused("one interval that begins at second 5, got 0$", net, edge_data=(dump, 5))
+    refused("one interval that begins at second nan, got 0", net, edge_data=(dump, float("nan")))
     refused("No such file", net, edge_data=tmp_path / "none.xml")
     refused("not int", net, edge_data=7)
     refused("not bytes", net, edge_data=b"dump.xml")
@@ -262,7 +262,7 @@ def test_a_release_from_the_command_line(tmp_path, capsys):
     for arguments, match in [
         (["--edge-interval", "0"], "--edge-data"),
         (["--edge-data", str(tmp_path)], "folder"),
-        (["--edge-data", str(dump)], "2 intervals"),
+        (["--edge-data", str(dump)], "one interval, got 2"),
     ]:
         for verb in (["release", str(net), "-o", out, *terms, "--force"], ["evaluate", str(net), out]):
             assert run([*verb, *arguments]) == 2

@@ -21,7 +21,8 @@ def evaluate(given: o.Given, opened: o.DecodedRelease, changes: TruthOptions, so
     rel = opened.load()
     spec = o.spec_of_release(given, changes, rel)
     check_inputs(*public_files(spec))
-    result = compare(spec.read(), rel, sources=sources)
+    with o.named_by_flags(given):
+        result = compare(spec.read(), rel, sources=sources)
     return Answer(result.as_dict(), str(result))
 
 
@@ -47,7 +48,8 @@ def report(
     check_output(out, given, opened.release, opened.verify, *(spec_files(spec) if spec else []))
     if spec is not None:
         needs_matplotlib()
-    comparison = None if spec is None else spec.compare(rel, sources=sources)
+    with o.named_by_flags(given):
+        comparison = None if spec is None else spec.compare(rel, sources=sources)
     texts = ReportTexts.of(rel)
     write_report(out, rel, None, comparison, title=title or texts.title, texts=texts)
     print_marking(rel.statement)

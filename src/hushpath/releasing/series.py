@@ -232,6 +232,8 @@ def series(
         raise OptionError(f"{folder} is not a folder; a series is written to one") from None
     except OSError as error:
         raise CannotError(f"cannot make {folder}: {error.strerror}") from None
+    if not os.access(folder, os.W_OK):  # a lock that a killed run left would hide it until after the charge
+        raise CannotError(f"cannot write to {folder}: no permission")
     with only_process(Path(folder), LOCK):
         opened = existing or Ledger.create(
             ledger, dataset=name, protects=protected, epsilon=budget.epsilon, delta=budget.delta

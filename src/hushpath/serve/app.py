@@ -14,6 +14,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .._version import __version__
 from ..errors import HushpathError, one_line
@@ -48,8 +49,8 @@ def application(catalog: ReleaseCatalog, limits: Limits, cors: Sequence[str] = (
     origins = Middleware(CORSMiddleware, allow_origins=list(cors), allow_methods=["GET", "POST"], allow_headers=["*"])
     app = Starlette(
         routes=routes,
-        middleware=[origins] if cors else [],
-        exception_handlers={HTTPException: _no_such_address, HushpathError: refuse, Exception: refuse},
+        middleware=[Middleware(UnforeseenErrors), *([origins] if cors else [])],
+        exception_handlers={HTTPException: _no_such_address, HushpathError: refuse},
     )
     app.router.redirect_slashes = False
     app.state.endpoints = endpoints
@@ -57,13 +58,36 @@ def application(catalog: ReleaseCatalog, limits: Limits, cors: Sequence[str] = (
 
 
 async def refuse(_: Request, error: Exception) -> Response:
-    """Answer with an error document.
-
-    Starlette passes unforeseen exceptions on, and the server closes the connection: half an answer must not look whole.
-    """
-    if not isinstance(error, (HushpathError, CutOff)):  # neither message nor traceback: they may quote the request
-        print(f"hushpath: internal error ({type(error).__name__})", file=sys.stderr)
+    """Answer with an error document."""
     return error_response(error)
+
+
+class UnforeseenErrors:
+    """Answer any other exception with an error document, and keep it from the server's log: it may quote the request.
+
+    Once an answer has begun, ``CutOff`` makes the server close the connection: half an answer must not look whole.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        begun = False
+
+        async def noting(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noting)
+        except Exception as error:
+            if not isinstance(error, CutOff):
+                print(f"hushpath: internal error ({type(error).__name__})", file=sys.stderr)
+            if begun or scope["type"] != "http":
+                raise CutOff("the answer was cut off") from None
+            await error_response(error)(scope, receive, send)
 
 
 async def _no_such_address(_: Request, error: Exception) -> Response:
