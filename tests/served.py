@@ -20,7 +20,7 @@ class Client:
 
     def ask(self, method, path, **more):
         async def one():
-            transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)  # as a server
+            transport = httpx.ASGITransport(self.app, raise_app_exceptions=True)  # none may reach a server and its log
             async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
                 return await client.request(method, path, **more)
 

@@ -751,6 +751,10 @@ MUTANTS = [
            "the rest of a refused body is received", BODIES),
     Mutant("serve/responses.py", 'raise CutOff("the reader was too slow") from None', "pass",
            "half an answer looks whole", BODIES),
+    Mutant("serve/app.py", 'raise CutOff("the answer was cut off") from None', "return",
+           "an answer that broke looks whole", BODIES),
+    Mutant("serve/app.py", "middleware=[Middleware(UnforeseenErrors), *", "middleware=[*",
+           "an exception that may quote the request reaches the server's log", BODIES),
     Mutant("serve/limits.py", "if self.active[kind] >= self.limit[kind]:", "if False:",
            "any number of matrices at a time", BODIES),
     # --- the noise

@@ -14,12 +14,13 @@ import pytest
 from pydantic import ValidationError
 from served import Client, city
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from hushpath.errors import InputError
 from hushpath.output.distance_table import DistanceTable
 from hushpath.serve import Limits, catalog, schema
-from hushpath.serve.app import refuse
+from hushpath.serve.app import UnforeseenErrors
 from hushpath.serve.limits import HttpError, WorkerPool
 from hushpath.serve.responses import CutOff, Stream
 from hushpath.serve.schema import MatrixBody, read_body
@@ -270,11 +271,11 @@ def streamed(parts, send, receive=_never, **limits):
     bounds = Limits(**limits)
     workers = WorkerPool(bounds)
     app = Starlette(routes=[Route("/matrix", lambda _: Stream(lambda: (iter(parts), "text/csv", {}), workers, bounds),
-                                  methods=["POST"])], exception_handlers={Exception: refuse})  # fmt: skip
+                                  methods=["POST"])], middleware=[Middleware(UnforeseenErrors)])  # fmt: skip
     cut = False
     try:
         asyncio.run(app(SCOPE, receive, send))
-    except (CutOff, RuntimeError):
+    except CutOff:
         cut = True
     assert workers.active["heavy"] == 0
     return cut
