@@ -118,7 +118,7 @@ def test_without_a_day_in_the_unit_everything_adds_up(tmp_path, protects):
 
 def test_a_ledger_takes_releases_of_its_own_unit_alone(ledger, tmp_path):
     for other in ("person", "trip", "declared"):
-        with pytest.raises(OptionError, match=f"each person-day, and this release each {other}"):
+        with pytest.raises(OptionError, match=f"each person-day, this release each {other}"):
             ledger.charge(pure(0.1, other))
     people = Ledger.create(tmp_path / "b", dataset="d", protects="person", epsilon=1.0)
     with pytest.raises(OptionError, match="each person-day"):

@@ -53,7 +53,7 @@ def test_two_secret_streams_differ():
 
 @pytest.mark.parametrize("duplicate", [pickle.dumps, copy.copy, copy.deepcopy])
 def test_a_stream_cannot_be_duplicated(duplicate):
-    with pytest.raises(TypeError, match="not copied or pickled"):
+    with pytest.raises(TypeError, match="cannot be copied or pickled"):
         duplicate(Keystream())
 
 

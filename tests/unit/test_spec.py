@@ -471,7 +471,7 @@ def test_what_is_left_to_decide_is_missing_until_it_is_decided(tmp_path):
     assert decided.weights.column == "minutes"
     assert decided.network.file == Path("roads.csv")
     lines = [
-        line.removeprefix("# DECIDE ").removeprefix("#") for line in text.splitlines()[2:] if "columns of" not in line
+        line.removeprefix("# DECIDE ").removeprefix("#") for line in text.splitlines()[3:] if "columns of" not in line
     ]
     assert spec("\n".join(lines)).quantity.publisher == "City"  # lines that are commented out are valid as well
 
