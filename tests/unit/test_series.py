@@ -487,3 +487,11 @@ def test_names_of_data_sets_make_file_names(go):
     assert go.files() == ["Köln-taxis-2026-01-01.hush"]
     assert 2.5 < found.releases[0].epsilon < 3
     assert hushpath.load(found.releases[0].file).statement.quantity.dataset == "../Köln taxis"
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused_before_the_charge(go, tmp_path, monkeypatch):
+    (tmp_path / "out").mkdir()
+    monkeypatch.setattr("hushpath.releasing.series.os.access", lambda path, mode: False)  # tests may run as root
+    with pytest.raises(CannotError, match="permission"):
+        go()
+    assert not go.ledger.exists()
