@@ -86,7 +86,7 @@ def classed_roads(n, rng):
 @family(
     "classed-roads",
     length=dict(n=900, proxy="length"), free_flow=dict(n=900, proxy="free flow"),
-    county=dict(n=3000, proxy="free flow"), region=dict(n=10000, proxy="length"),
+    county=dict(n=3000, proxy="free flow"), region=dict(n=9000, proxy="length"),
 )  # fmt: skip
 def classed_road_times(rng, n, proxy):
     """Country roads: length over the speed of the class, slower in a field of congestion."""

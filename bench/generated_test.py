@@ -52,7 +52,7 @@ def arterial_rings(rng, rings, rays, fast):
     return Made(edges, far / np.where(quick, 5, 1) * spread(len(edges), rng, 0.2), places, far)
 
 
-@family("motorway-cuts", province=dict(n=900, motorways=3), country=dict(n=12000, motorways=8))
+@family("motorway-cuts", province=dict(n=900, motorways=3), country=dict(n=10000, motorways=8))
 def motorway_cuts(rng, n, motorways):
     """Streets under a few motorways with an exit every now and then; a motorway's edges are long and quick."""
     places = clustered(n, 12, rng)

@@ -5,8 +5,9 @@
 
 Generated networks are always there.  Real ones are read from the folders in $HUSHPATH_DATA (several with the
 separator of the system's paths), each a file ``NAME.csv`` with the columns source, target, weight and optionally
-proxy, and, where places are known, ``NAME.nodes.csv`` with node, x, y.  ``real_networks.KNOWN`` says to which family
-and pool a name belongs.
+proxy, and, where places are known, ``NAME.nodes.csv`` with node, x, y.  Edges of a name that ends in ``_directed``
+go one way.  ``real_networks.KNOWN`` says to which family and pool a name belongs; an unknown name is a family of its
+own, in the test pool unless its folder is called ``development``.
 """
 
 from __future__ import annotations
@@ -86,7 +87,8 @@ def real_cases(pool):
             if it.pool == pool:
                 with path.open() as file:
                     columns = file.readline().strip().split(",")
-                cases.append(Case(path.stem, it.family, pool, "proxy" in columns, path, it.directed, it.relative))
+                directed = path.stem.endswith("_directed")
+                cases.append(Case(path.stem, it.family, pool, "proxy" in columns, path, directed, it.relative))
     repeated = {case.name for case in cases if sum(other.name == case.name for other in cases) > 1}
     if repeated:
         raise ValueError(f"more than one folder of $HUSHPATH_DATA has {', '.join(sorted(repeated))}")
@@ -124,7 +126,7 @@ def facts(case):
     return (
         f"{case.name:48} {case.family:22} {case.pool:11} {net.topology.num_nodes:6} {net.topology.num_edges:6} "
         f"{'yes' if case.directed else 'no':8} {likeness or '-':>5} {low:>8} {middle:>8} {high:>8} "
-        f"{hops_across(net.topology):5} {100 * np.mean(weights == 0):5.1f}%"
+        f"{hops_across(net.topology):5} {100 * np.mean(weights == 0):5.1f}% {case.relative}".rstrip()
     )
 
 
@@ -135,7 +137,8 @@ def main():
     asked = parser.parse_args()
     print(
         f"{'name':48} {'family':22} {'pool':11} {'nodes':>6} {'edges':>6} directed proxy "
-        f"{'min':>8} {'median':>8} {'max':>8}  hops  zeros\n(proxy: its linear correlation with the weights)"
+        f"{'min':>8} {'median':>8} {'max':>8}  hops  zeros  relative\n"
+        "(proxy: its linear correlation with the weights; relative: a family of development that is alike)"
     )
     for pool in asked.pools:
         found = [case for case in cases(pool) if asked.only in case.name]
