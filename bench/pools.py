@@ -41,10 +41,19 @@ class Case:
     name: str
     family: str
     pool: str
-    has_proxy: bool
     source: Variant | Path
-    directed: bool = False
     relative: str = ""  # a family of the other pool that resembles this one
+
+    @property
+    def has_proxy(self) -> bool:
+        if isinstance(self.source, Variant):
+            return made(self.source).proxy is not None
+        with self.source.open() as file:
+            return "proxy" in file.readline().strip().split(",")
+
+    @property
+    def directed(self) -> bool:
+        return made(self.source).directed if isinstance(self.source, Variant) else self.name.endswith("_directed")
 
     def network(self, proxy: bool) -> Network:
         """Return the network, with its public proxy column or without one."""
@@ -68,13 +77,11 @@ def made(variant):
 
 def generated_cases(pool):
     module = generated_development if pool == "development" else generated_test
-    cases = []
-    for variant in module.VARIANTS:
-        case = made(variant)
-        relative = generated_test.RELATIVES.get(variant.family, "") if pool == "test" else ""
-        name, has_proxy = f"generated/{variant.name}", case.proxy is not None
-        cases.append(Case(name, variant.family, pool, has_proxy, variant, case.directed, relative))
-    return cases
+    relatives = {} if pool == "development" else generated_test.RELATIVES
+    return [
+        Case(f"generated/{variant.name}", variant.family, pool, variant, relatives.get(variant.family, ""))
+        for variant in module.VARIANTS
+    ]
 
 
 def real_cases(pool):
@@ -85,10 +92,7 @@ def real_cases(pool):
                 continue
             it = known(path.stem, "development" if Path(folder).name == "development" else "test")
             if it.pool == pool:
-                with path.open() as file:
-                    columns = file.readline().strip().split(",")
-                directed = path.stem.endswith("_directed")
-                cases.append(Case(path.stem, it.family, pool, "proxy" in columns, path, directed, it.relative))
+                cases.append(Case(path.stem, it.family, pool, path, it.relative))
     repeated = {case.name for case in cases if sum(other.name == case.name for other in cases) > 1}
     if repeated:
         raise ValueError(f"more than one folder of $HUSHPATH_DATA has {', '.join(sorted(repeated))}")
@@ -103,7 +107,7 @@ def cases(pool: str) -> list[Case]:
 
 
 def hops_across(topology):
-    """A lower bound of the hop diameter: twice the way to the node that is furthest from the last."""
+    """Return a lower bound of the hop diameter: go three times to the node that is furthest from the last one."""
     n = topology.num_nodes
     steps = coo_array((np.ones(topology.num_edges), (topology.tails, topology.heads)), shape=(n, n)).tocsr()
     node, most = 0, 0
