@@ -29,10 +29,12 @@ from scipy.sparse.linalg import spsolve
 
 VARIANTS, family = family_list()
 
-# Families of the other pool with a likeness in the way they are made; the others share at most helpers for shapes.
+# Families of development with a likeness in the way they are made or in kind; the others share helpers for shapes only.
 RELATIVES = {
     "regional-units": "mistyped-proxies", "noise-proxies": "scale-free", "tidal-streets": "one-way-streets",
-    "looped-flows": "pipe-flows", "rounded-minutes": "near-equal", "heavy-zeros": "zero-connectors",
+    "looped-flows": "pipe-flows", "rounded-minutes": "railway-timetables", "heavy-zeros": "zero-connectors",
+    "motorway-cuts": "classed-roads", "drainage-trees": "random-trees", "sensor-chains": "corridors",
+    "backbones": "sndlib", "expanders": "small-world",
 }  # fmt: skip
 
 

@@ -23,7 +23,8 @@ KNOWN = {
     "river_lower_colorado_len": Real("river", D), "classic_*": Real("classic-graphs", D),
     "luxembourg_time": Real("country-roads", D), "california_roads_*": Real("country-roads", D),
     # The other pool.  A relative is of one kind, not of one origin; where there is one, a figure tells less.
-    "tntp_*": Real("tntp", T), "sensors_*": Real("sensors", T), "openflights_*": Real("openflights", T),
+    "tntp_*": Real("tntp", T, "zero-connectors"), "sensors_*": Real("sensors", T),
+    "openflights_*": Real("openflights", T),
     "paris_metro_s": Real("paris-metro", T, "london-tube"), "bus_*": Real("bus-timetables", T, "railway-timetables"),
     "rocketfuel_*": Real("rocketfuel", T, "topology-zoo"), "caida_*": Real("caida", T, "sndlib"),
     "water_modena_flow": Real("water-modena", T, "water"), "power_pegase_mw": Real("power-pegase", T, "power"),
