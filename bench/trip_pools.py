@@ -84,7 +84,7 @@ class Streets(NamedTuple):
         return volume / self.roads.capacity / self.heavy(volume, share)
 
 
-# Why roads are slow: each returns mean ratios to free flow (periods, arcs), and gamma shapes of passes (arcs,) ---------
+# Why roads are slow: each returns mean ratios to free flow (periods, arcs), and gamma shapes of passes (arcs,) --------
 
 
 def by_load(at):
@@ -125,8 +125,8 @@ def by_corridor(at):
 
 def by_equilibrium(at):
     volume = at.loads(at.plain)
-    usual = at.roads.capacity * at.heavy(volume, 0.8)
-    delay = lambda flow: 1.02 + 0.6 * np.minimum(flow / usual, 1.55) ** 4  # noqa: E731
+    usual = at.roads.capacity * at.heavy(volume, 0.55)
+    delay = lambda flow: 1.02 + 0.8 * np.minimum(flow / usual, 1.45) ** 4  # noqa: E731
     for turn in range(1, 6):
         volume = volume + (at.loads(delay(volume)) - volume) / (turn + 1)
     return delay(volume) * np.exp(at.own(0.0, 0.07, 0.03)), np.full(volume.shape[1], 12.0)
@@ -138,9 +138,9 @@ def by_crossings(at):
     speed = np.hypot(*(roads.places[roads.tails] - roads.places[roads.heads]).T) / roads.free_flow
     widest = np.zeros(len(streets))
     np.maximum.at(widest, roads.heads, speed)
-    signal = (streets >= 3) & (widest * 3600 > 40) & (rng.random(len(streets)) < 0.55)
-    red, minor = rng.gamma(4.0, 3.0, len(streets)), speed < 0.8 * widest[roads.heads]
-    wait = np.where(signal[roads.heads], red[roads.heads] * np.where(minor, 1.6, 0.8), np.where(minor, 3.0, 0.5))
+    signal = (streets >= 3) & (widest * 3600 > 40) & (rng.random(len(streets)) < 0.7)
+    red, minor = rng.gamma(4.0, 4.0, len(streets)), speed < 0.8 * widest[roads.heads]
+    wait = np.where(signal[roads.heads], red[roads.heads] * np.where(minor, 1.6, 0.8), np.where(minor, 4.0, 1.0))
     wait = wait * rng.lognormal(0, 0.3, (at.periods, len(wait)))
     shape = np.where(signal[roads.heads], 2.5, 20.0)
     return 1.05 * np.exp(at.own(0.0, 0.04, 0.0)) + wait / roads.free_flow, shape
