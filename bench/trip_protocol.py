@@ -16,7 +16,9 @@ Estimators:
     one factor   free flow times the single factor of each period that is best on the truth (an oracle, weighted median)
     ratio        A / (A + B), edge by edge
     times        the congestion model of version 0.2
+    NAME         any other estimator of trips in the registry
     a:b          any function ``b`` of a module ``a`` from ``TripTotals`` to ``EdgeTimes``
+    LABEL=...    one of these under another label, as for ``times`` of an older version on the path
 
 Figures of a line, in %, over all periods and all targets from random sources:
     error, bias            mean |error| and mean error of distances, of the mean true distance
@@ -62,6 +64,7 @@ USUAL = (*ORACLES, "ratio", "times")
 
 
 def estimator(name):
+    name = name.split("=")[-1]
     if name in NAMED:
         return NAMED[name]
     if ":" in name:
@@ -198,7 +201,7 @@ def run(asked, done):
     for name, periods, seed in ((n, p, s) for n in names for p in asked.periods for s in asked.seeds):
         wanted = {persons: [(epsilon, design, one) for epsilon in asked.epsilon for design in asked.design
                             for one in asked.estimator
-                            if (name, persons, epsilon, periods, seed, design, one) not in have]
+                            if (name, persons, epsilon, periods, seed, design, one.split("=")[0]) not in have]
                   for persons in asked.persons}  # fmt: skip
         wanted = {persons: rest for persons, rest in wanted.items() if rest}
         if not wanted:
@@ -213,7 +216,7 @@ def run(asked, done):
             for epsilon, design, one in wanted[persons]:
                 print(f"{name}, {persons} person-days, epsilon {epsilon:g}, {periods} period(s), {design}, {one}",
                       file=sys.stderr, flush=True)  # fmt: skip
-                key = dict(zip(KEY, (name, persons, epsilon, periods, seed, design, one), strict=True))
+                key = dict(zip(KEY, (name, persons, epsilon, periods, seed, design, one.split("=")[0]), strict=True))
                 figures = judge(one, found, at, noisy(found, design, epsilon, seed), seed)
                 facts = dict(pool=asked.pool, arcs=len(found.weight))
                 yield key | facts | {figure: round(float(value), 4) for figure, value in figures.items()}
@@ -263,7 +266,8 @@ def main():
             with out.open("a") as file:
                 file.write(json.dumps(row) + "\n")
     lists = dict(case=asked.only or list(POOLS[asked.pool]), persons=asked.persons, epsilon=asked.epsilon,
-                 periods=asked.periods, seed=asked.seeds, design=asked.design, estimator=asked.estimator)  # fmt: skip
+                 periods=asked.periods, seed=asked.seeds, design=asked.design,
+                 estimator=[one.split("=")[0] for one in asked.estimator])  # fmt: skip
     print(table([row for row in done if all(row[key] in some for key, some in lists.items())]))
 
 
