@@ -94,7 +94,7 @@ accuracy: $(READY)
 
 # Travel times from totals of trips against simpler ways, on simulated cities and those in HUSHPATH_DATA; goes on where it was stopped.
 bench-trips: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/python bench/trips.py --held-out
+	OMP_NUM_THREADS=1 $(BIN)/python bench/trip_protocol.py --pool development
 
 # Four owners of real networks in HUSHPATH_DATA: what they would publish, how wrong it is; hours on two cores, goes on where it was stopped.
 case-study: $(READY)

@@ -1,27 +1,23 @@
-"""Cities of different shape for ``bench/trips.py``, people who drive in them, and the totals that are measured.
+"""Street networks of different shape, generated or real, on which ``trip_pools`` simulates people.
 
-Totals are computed here in floats from the simulated table: the private path counts in whole lattice steps.
+All are directed: arcs with free-flow seconds between nodes with coordinates in km.  Those of the development pool come
+first, those of the test pool last; how people live, drive and wait there is in ``trip_pools``.
 """
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components, dijkstra
+from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spanning_tree
+from scipy.spatial import cKDTree
 
-from hushpath.demo.people import DAYS, Roads, simulate_people
+from hushpath.demo.people import Roads
 from hushpath.demo.streets import generate_streets, triangulate
-from hushpath.measurement.samples import usage
-from hushpath.network.topology import Topology
 
-PERSON_DAYS = 150_000
-STAY_AT_HOME = 0.107  # share of person-days without a trip
-LOW, HIGH = 0.5, 6.0  # public bounds, in free-flow times
 EXTRACT = 5_000
 
 
@@ -41,6 +37,35 @@ def arcs(places, ends, seconds, one_way=None):
     tails, heads, seconds = position[tails[there]], position[heads[there]], seconds[there]
     order = np.lexsort((heads, tails))
     return Roads(places[kept], tails[order], heads[order], np.maximum(seconds[order], 1.0))
+
+
+def lengths_of(places, ends):
+    return np.linalg.norm(places[ends[:, 0]] - places[ends[:, 1]], axis=1)
+
+
+def nearest(places, spots):
+    return np.unique(cKDTree(places).query(spots)[1])
+
+
+def between(ends, length, n, hubs, pairs=None):
+    """Which streets are on a shortest way between two hubs; of all pairs of hubs, or of these."""
+    road = coo_array((length, (ends[:, 0], ends[:, 1])), shape=(n, n)).tocsr()
+    before = dijkstra(road, directed=False, indices=hubs, return_predecessors=True)[1]
+    used = set()
+    every = [(a, b) for a in range(len(hubs)) for b in range(a)]
+    for i, j in every if pairs is None else pairs:
+        row, target = before[i], hubs[j]
+        while row[target] >= 0:
+            used.add((min(target, row[target]), max(target, row[target])))
+            target = row[target]
+    return np.array([(min(a, b), max(a, b)) in used for a, b in ends.tolist()])
+
+
+def tree_of(ends, length, n):
+    """Which streets are in a shortest spanning tree."""
+    tree = minimum_spanning_tree(coo_array((length, (ends[:, 0], ends[:, 1])), shape=(n, n)).tocsr()).tocoo()
+    key = np.minimum(tree.row, tree.col) * n + np.maximum(tree.row, tree.col)
+    return np.isin(ends.min(1) * n + ends.max(1), key)
 
 
 def manhattan(rows=60, columns=40):
@@ -73,16 +98,7 @@ def sprawl(n=4_000, seed=11):
     length = np.linalg.norm(places[ends[:, 0]] - places[ends[:, 1]], axis=1)
     keep = (rng.random(len(ends)) < 0.72) & (length < 2.5)
     ends, length = ends[keep], length[keep]
-    road = coo_array((length, (ends[:, 0], ends[:, 1])), shape=(n, n)).tocsr()
-    hub = [int(np.linalg.norm(places - town, axis=1).argmin()) for town in towns]
-    before = dijkstra(road, directed=False, indices=hub, return_predecessors=True)[1]
-    fast = set()
-    for i, row in enumerate(before):
-        for target in hub[:i]:
-            while row[target] >= 0:
-                fast.add((min(target, row[target]), max(target, row[target])))
-                target = row[target]
-    motorway = np.array([(a, b) in fast for a, b in ends.tolist()])
+    motorway = between(ends, length, n, nearest(places, towns))
     speed = np.where(motorway, 90.0, rng.choice([30.0, 40.0, 50.0], len(ends), p=[0.6, 0.25, 0.15]))
     return arcs(places, ends, 3600 * length / speed)
 
@@ -107,77 +123,165 @@ def spider(rings=24, spokes=72, seed=5):
     return arcs(places, ends, 3600 * length / np.where(main, 55.0, 30.0))
 
 
-def luxembourg(x=6.13, y=49.61):
-    """The part of luxembourg_time nearest to a place, by road; none without $HUSHPATH_DATA."""
+def real(name, degrees):
+    """A real network, each street in both directions, and where its nodes are; none without $HUSHPATH_DATA."""
     folder = Path(os.environ.get("HUSHPATH_DATA", ""))
-    if not (os.environ.get("HUSHPATH_DATA") and (folder / "luxembourg_time.csv").is_file()):
+    if not (os.environ.get("HUSHPATH_DATA") and (folder / f"{name}.csv").is_file()):
         return None
-    edges, nodes = pd.read_csv(folder / "luxembourg_time.csv"), pd.read_csv(folder / "luxembourg_time.nodes.csv")
+    edges, nodes = pd.read_csv(folder / f"{name}.csv"), pd.read_csv(folder / f"{name}.nodes.csv")
     nodes = nodes.set_index("node").sort_index()
-    place = nodes.to_numpy() * [np.cos(np.radians(y)), 1.0] * 111.2  # km
+    scale = np.array([np.cos(np.radians(nodes.y.mean())), 1.0]) * 111.2 if degrees else 1e-3  # km
     spot = pd.Series(np.arange(len(nodes)), nodes.index)
     ends = np.c_[spot[edges.source], spot[edges.target]]
-    time = edges.weight.to_numpy()
-    graph = coo_array((time + 0.1, (ends[:, 0], ends[:, 1])), shape=(len(nodes),) * 2).tocsr()
-    start = int(np.nanargmin(np.linalg.norm(place - np.array([x * np.cos(np.radians(y)), y]) * 111.2, axis=1)))
-    near = np.argsort(dijkstra(graph, directed=False, indices=start))[:EXTRACT]
-    inside = np.zeros(len(nodes), bool)
-    inside[near] = True
-    kept = inside[ends].all(1)
-    position = np.cumsum(inside) - 1
-    return arcs(place[inside], position[ends[kept]], time[kept])
+    places = nodes.to_numpy() * scale
+    known = np.isfinite(places).all(1)
+    places[~known] = places[known].mean(0)
+    return arcs(places, ends, edges.weight.to_numpy(float))
 
 
-CITIES = {
-    "demo city": demo, "grid, one-way": manhattan, "sprawl": sprawl, "luxembourg extract": luxembourg,
-    "demo, another": lambda: demo(1_500, 77), "spider": spider, "sprawl, another": lambda: sprawl(2_500, 23),
-    "esch extract": lambda: luxembourg(5.98, 49.50),
-}  # fmt: skip
-HELD_OUT = ("demo, another", "spider", "sprawl, another", "esch extract")  # looked at only when all was chosen
+def luxembourg():
+    """A country: about 75 000 nodes."""
+    return real("luxembourg_time", degrees=True)
 
 
-class Case(NamedTuple):
-    """One city and one draw of its people."""
-
-    roads: Roads
-    topology: Topology
-    truth: np.ndarray  # (periods, arcs), seconds
-    emphasis: np.ndarray
-    unit: np.ndarray  # of each cell that a unit touches
-    cell: np.ndarray  # period * arcs + arc
-    share: np.ndarray  # p in [0, 1]
-    count: int  # of units
-
-
-def case(name, periods, seed, person_days=PERSON_DAYS):
-    roads = CITIES[name]()
-    n, m = len(roads.places), len(roads.tails)
-    topology, kept = Topology.build(range(n), roads.tails, roads.heads, directed=True, coordinates=roads.places,
-                                    proxy=roads.free_flow)  # fmt: skip
-    assert np.array_equal(kept, np.arange(m))
-    used = usage(topology, roads.free_flow / roads.free_flow.mean())
-    emphasis = (used / used.mean() + 0.1) ** -0.25
-    people = round(person_days / DAYS / (1 - STAY_AT_HOME))
-    town = simulate_people(roads, people, seed, DAYS, ("am", "pm") if periods == 2 else ("day",))
-    drives = town.drives
-    unit = drives.person.astype(np.int64) * DAYS + drives.day
-    key = unit * (periods * m) + drives.period.astype(np.int64) * m + drives.arc
-    order = np.argsort(key, kind="stable")
-    key = key[order]
-    first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
-    mean = np.add.reduceat(drives.seconds[order].astype(float), first) / np.diff(np.append(first, len(key)))
-    unit, cell = np.divmod(key[first], periods * m)
-    free = roads.free_flow[cell % m]
-    share = np.clip((mean / free - LOW) / (HIGH - LOW), 0, 1)
-    return Case(roads, topology, town.truth, emphasis, unit, cell, share, len(np.unique(unit)))
+def luxembourg_extract():
+    """The part of it nearest to the centre of its capital, by road."""
+    if (whole := luxembourg()) is None:
+        return None
+    capital = np.array([6.13 * np.cos(np.radians(49.77)), 49.61]) * 111.2
+    start = int(np.linalg.norm(whole.places - capital, axis=1).argmin())
+    graph = coo_array((whole.free_flow, (whole.tails, whole.heads)), shape=(len(whole.places),) * 2).tocsr()
+    inside = np.zeros(len(whole.places), bool)
+    inside[np.argsort(dijkstra(graph, indices=start))[:EXTRACT]] = True
+    kept, position = inside[whole.tails] & inside[whole.heads], np.cumsum(inside) - 1
+    ends = np.c_[position[whole.tails[kept]], position[whole.heads[kept]]]
+    return arcs(whole.places[inside], ends, whole.free_flow[kept], np.ones(kept.sum(), bool))
 
 
-def totals(found, norm):
-    """Exact A and B with units of norm 1, in L1 or L2."""
-    g = found.emphasis[found.cell % len(found.emphasis)]
-    size = np.bincount(found.unit, g**norm) ** (1 / norm)
-    u = g / size[found.unit]
-    cells = found.truth.size
-    above = np.bincount(found.cell, u * found.share, minlength=cells)
-    below = np.bincount(found.cell, u * (1 - found.share), minlength=cells)
-    return above.reshape(found.truth.shape), below.reshape(found.truth.shape)
+def hersfeld():
+    """A small town and the roads around it."""
+    return real("hersfeld_sumo_s", degrees=False)
+
+
+def corridor(n=3_500, seed=41):
+    """Eleven towns along a valley, 70 km long: one motorway, one old road beside it, little else from town to town."""
+    rng = np.random.default_rng(seed)
+    towns = np.c_[np.linspace(0, 70, 11) + rng.normal(0, 1, 11), rng.normal(0, 1.0, 11)]
+    which = rng.choice(11, n, p=rng.dirichlet(np.full(11, 4.0)))
+    far = rng.random(n) < 0.25
+    places = np.where(far[:, None], np.c_[rng.uniform(-3, 73, n), rng.normal(0, 2.0, n)],
+                      towns[which] + rng.normal(0, 1, (n, 2)) * rng.uniform(0.5, 1.2, 11)[which, None])  # fmt: skip
+    ends = triangulate(places)
+    length = lengths_of(places, ends)
+    keep = tree_of(ends, length, n) | ((rng.random(len(ends)) < 0.55) & (length < 2.0))
+    ends, length = ends[keep], length[keep]
+    hubs = nearest(places, towns)
+    hubs = hubs[np.argsort(places[hubs, 0])]
+    chain = [(i, i + 1) for i in range(len(hubs) - 1)]
+    motorway = between(ends, length, n, hubs, chain)
+    old = between(ends, length * np.where(motorway, 3.0, 1.0), n, hubs, chain) & ~motorway
+    speed = np.where(motorway, 100.0, np.where(old, 65.0, rng.choice([30.0, 45.0], len(ends))))
+    return arcs(places, ends, 3600 * length / speed)
+
+
+# Test pool ------------------------------------------------------------------------------------------------------------
+
+
+def harbour(n=3_600, seed=71):
+    """A city at a bay: crooked streets that nobody planned, a few wide ones, no straight way across the water."""
+    rng = np.random.default_rng(seed)
+    spots = rng.uniform([-8, -1], [8, 9], (2 * n, 2)) * np.array([1.0, 0.9])
+    water = (np.hypot(spots[:, 0] - 0.5, (spots[:, 1] + 1.0) * 0.7) < 2.6) | (rng.random(2 * n) < 0.06 * spots[:, 1])
+    spots = spots[~water]
+    crowded = cKDTree(spots).query_pairs(0.11, output_type="ndarray")
+    spots = np.delete(spots, np.unique(crowded.max(axis=1)), axis=0)[:n]
+    ends = triangulate(spots)
+    middle, length = spots[ends].mean(1), lengths_of(spots, ends)
+    alone = cKDTree(spots).query(middle)[0] >= length / 2 - 1e-9  # no third corner in the circle over a street
+    keep = (alone & (length < 0.7) & (rng.random(len(ends)) < 0.92)) | tree_of(ends, length, len(spots))
+    ends, length = ends[keep], length[keep] * rng.uniform(1.0, 1.35, keep.sum())
+    wide = between(ends, length, len(spots), nearest(spots, rng.uniform([-7, 0], [7, 8], (14, 2))))
+    return arcs(spots, ends, 3600 * length / np.where(wide, 48.0, 24.0))
+
+
+def superblocks(blocks=14, seed=83):
+    """Wide roads around blocks of half a kilometre; inside, trees of dead ends with one to three ways out."""
+    rng = np.random.default_rng(seed)
+    step, fine = 0.5, 4
+    side = blocks * fine + 1
+    line = np.array([(x, y) for x in range(side) for y in range(side) if x % fine == 0 or y % fine == 0])
+    number = {tuple(spot): i for i, spot in enumerate(line.tolist())}
+    places, ends, speed = [line * step / fine], [], []
+    for (x, y), i in number.items():
+        for other, along in (((x + 1, y), y), ((x, y + 1), x)):
+            if other in number and (along % fine == 0):
+                ends.append((i, number[other]))
+                speed.append(60.0 if along % (4 * fine) == 0 else 45.0)
+    total = len(line)
+    for bx in range(blocks):
+        for by in range(blocks):
+            count = int(rng.integers(5, 16))
+            inner = (np.array([bx, by]) + rng.uniform(0.12, 0.88, (count, 2))) * step
+            pairs = triangulate(inner)
+            pairs = pairs[tree_of(pairs, lengths_of(inner, pairs), count)]
+            ends += [(total + a, total + b) for a, b in pairs.tolist()]
+            for exit_ in rng.choice(count, int(rng.integers(1, 4)), replace=False):
+                ends.append((total + exit_, int(np.linalg.norm(places[0] - inner[exit_], axis=1).argmin())))
+            places.append(inner)
+            total += count
+    places, ends = np.concatenate(places), np.array(ends)
+    speed = np.concatenate([speed, np.full(len(ends) - len(speed), 20.0)])
+    return arcs(places, ends, 3600 * lengths_of(places, ends) / speed)
+
+
+def islands(seed=97):
+    """Three islands of hexagons, which differ in size, and four bridges."""
+    rng = np.random.default_rng(seed)
+    size = 0.14
+    rows = np.array([(c, r, s) for c in range(-60, 61) for r in range(-60, 61) for s in (0, 1)])
+    across, up = np.array([np.sqrt(3), 0.0]), np.array([np.sqrt(3) / 2, 1.5])
+    places = size * (rows[:, [0]] * across + rows[:, [1]] * up + rows[:, [2]] * np.array([0.0, 1.0]))
+    centres = np.array([[-3.4, 0.3], [3.3, 1.6], [1.5, -4.2]])
+    reach = np.array([3.9, 2.7, 2.2])
+    away = np.linalg.norm(places[:, None] - centres, axis=2) / reach
+    bumpy = 1 + 0.15 * np.sin(5 * np.arctan2(*(places[:, None] - centres).transpose(2, 0, 1)))
+    land = (away < bumpy).any(1)
+    places, island = places[land] + rng.normal(0, 0.02, (land.sum(), 2)), (away / bumpy).argmin(1)[land]
+    tree = cKDTree(places)
+    ends = tree.query_pairs(1.35 * size, output_type="ndarray")
+    ends = ends[(island[ends[:, 0]] == island[ends[:, 1]]) & (rng.random(len(ends)) < 0.95)]
+    bridges = []
+    for a, b, angle in ((0, 1, 0.1), (0, 1, 0.5), (0, 2, -0.9), (1, 2, -1.9)):
+        toward = centres[a] + reach[a] * np.array([np.cos(angle), np.sin(angle)])
+        shore = np.flatnonzero(island == a)[np.linalg.norm(places[island == a] - toward, axis=1).argmin()]
+        there = np.flatnonzero(island == b)
+        bridges.append((shore, there[np.linalg.norm(places[there] - places[shore], axis=1).argmin()]))
+    ends = np.concatenate([ends, np.array(bridges)])
+    length = lengths_of(places, ends)
+    hubs = nearest(places, np.concatenate([centres, *(centres[i] + reach[i] * rng.uniform(-0.7, 0.7, (3, 2))
+                                                     for i in range(3))]))  # fmt: skip
+    main = between(ends, length, len(places), hubs)
+    return arcs(places, ends, 3600 * length / np.where(main, 55.0, 32.0))
+
+
+def country(n=34_000, seed=113):
+    """Towns of very different size, 180 km across, villages and farms, sparse roads between them, a few motorways."""
+    rng = np.random.default_rng(seed)
+    towns = rng.uniform(0, 180, (150, 2)) * np.array([1.0, 0.7])
+    weight = rng.pareto(1.1, 150) + 0.15
+    lives = rng.random(n)
+    which = rng.choice(150, n, p=weight / weight.sum())
+    spread = 0.35 + 0.9 * np.sqrt(weight / weight.max()) * 4
+    town = towns[which] + rng.normal(0, 1, (n, 2)) * spread[which, None]
+    places = np.where((lives < 0.7)[:, None], town, rng.uniform(-3, 183, (n, 2)) * np.array([1.0, 0.7]))
+    ends = triangulate(places)
+    length = lengths_of(places, ends)
+    keep = tree_of(ends, length, n) | ((rng.random(len(ends)) < 0.30) & (length < 2.5))
+    ends, length = ends[keep], length[keep] * rng.uniform(1.0, 1.3, keep.sum())
+    large = np.argsort(-weight)
+    near = triangulate(towns)
+    main = between(ends, length, n, cKDTree(places).query(towns)[1], near.tolist())
+    chief = cKDTree(places).query(towns[large[:14]])[1]
+    motorway = between(ends, length * np.where(main, 0.7, 1.0), n, chief, triangulate(towns[large[:14]]).tolist())
+    speed = np.where(motorway, 115.0, np.where(main, 75.0, rng.choice([30.0, 45.0, 60.0], len(ends))))
+    return arcs(places, ends, 3600 * length / speed)

@@ -17,11 +17,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from trip_cities import STAY_AT_HOME, arcs
+from trip_cities import arcs
 
 from hushpath.demo.people import DAYS, Roads, TripEnds, find_routes, simulate_people
 
 SEED = 2026
+STAY_AT_HOME = 0.107  # share of person-days without a trip
 MINUTE = 60.0
 CROWDED, USUAL, OWN = 0.6, 1.05, 0.08  # metro: slower where crowded, everywhere, and each section for itself
 HASTE, LUCK = 0.1, 12.0  # spread of a passenger's factor; shape of a pass's

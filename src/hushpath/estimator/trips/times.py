@@ -6,7 +6,7 @@ a little, by `DOWNWARD_SHRINK` of their standard deviation.
 
 Samples of times for intervals are exact draws from the fitted model, with the errors that edges share: coefficients,
 levels and fields.  Two things that the model does not know are added, with factors chosen on simulated cities and
-checked on others (``bench/trips.py``): people avoid slow edges, so true times on their routes are less often short by
+checked on others: people avoid slow edges, so true times on their routes are less often short by
 chance than samples are (`PATH_SELECTION_BIAS`); and a wrong model is wrong for many edges together (`MODEL_ERROR_SD`).
 
 ``ratio`` takes the ratio of two noisy numbers, edge by edge.  Where few trips passed, that is mostly noise.  It is the
