@@ -6,13 +6,14 @@ Public from end to end: made before the data exist, and fit to be published.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..measurement.strategy import Strategy, WeightTerms
 from ..network.topology import Topology
 from ..published.statement import as_json, explain_proxy, list_plan_cautions
-from .predict import FOR_COMPARISON, GAMMA, Candidate
+from .predict import FOR_COMPARISON, GAMMA, Candidate, Scenario, Trials
 
 UNKNOWN_SCALE = (
     "Nothing public says how large weights are, so errors are predicted from noise alone: for input, the root of the",
@@ -46,6 +47,21 @@ class Plan:
     candidates: tuple[Candidate, ...]
     baseline: PublicBaseline | None = None  # what public data alone would give, if they say how large weights are
     target_error: float | None = None  # the mean error that epsilon was chosen for, if it was
+    trials: Trials = field(default_factory=Trials, repr=False)  # stand-in weights, for the range
+
+    @cached_property
+    def _range(self) -> tuple[Scenario, Scenario] | None:
+        return self.trials.range_of(self.strategy) if self.choice.expected.simulated else None
+
+    @property
+    def optimistic(self) -> Scenario | None:
+        """The mean error of a favourable release, and the kind of weights; ``None`` if nothing was simulated."""
+        return self._range and self._range[0]
+
+    @property
+    def pessimistic(self) -> Scenario | None:
+        """The mean error of an unfavourable release, and the kind of weights; ``None`` if nothing was simulated."""
+        return self._range and self._range[1]
 
     @property
     def topology(self) -> Topology:
@@ -65,7 +81,16 @@ class Plan:
 
     def expected_error(self, amount: Callable[[float], str]) -> str:
         """Format the predicted mean error of the choice; ``amount`` writes a number with its unit of measure."""
-        return amount(self.choice.mean_error)
+        between = f" ({amount(self._range[0].error)} to {amount(self._range[1].error)})" if self._range else ""
+        return amount(self.choice.mean_error) + between
+
+    @property
+    def range_summary(self) -> str:
+        """The range of the mean error in words; empty if nothing was simulated."""
+        if self._range is None:
+            return ""
+        low, high = self._range
+        return f"Mean error: expected {self.choice.mean_error:.4g}, optimistic {low}, pessimistic {high}."
 
     @property
     def worth_it(self) -> bool:
@@ -101,6 +126,8 @@ class Plan:
             "proxy": self.topology.proxy_name or None,
             "target_error": self.target_error,
             "baseline": self.baseline and self.baseline._asdict(),
+            "optimistic": self.optimistic and self.optimistic._asdict(),
+            "pessimistic": self.pessimistic and self.pessimistic._asdict(),
             "worth_it": self.worth_it if self.baseline else None,
             "cautions": list(self.cautions),
             "choice": {"mechanism": self.choice.mechanism, "noise": str(self.choice.law), "why": self.why},
@@ -113,7 +140,7 @@ class Plan:
         return plan_card(self)
 
     def __str__(self) -> str:
-        budget, choice = self.terms.budget, self.choice
+        budget = self.terms.budget
         lines = [
             f"{self.topology!r}, epsilon = {budget.epsilon:g}, delta = {budget.delta:g}, "
             f"unit = {self.terms.unit.norm:g}. No weight was read.",
@@ -126,9 +153,8 @@ class Plan:
         else:
             lines += [
                 "Mean, 95th percentile and bias are simulated on stand-in weights made of public facts.",
-                "Over several kinds of stand-in weights the mean error of the choice is "
-                f"{choice.expected.least:.4g} to {choice.expected.most:.4g}.",
-                f"{self.baseline.compared(choice.mean_error)}.",
+                *([self.range_summary] if self._range else []),
+                f"{self.baseline.compared(self.choice.mean_error)}.",
             ]
             if any(c.strategy and not c.expected.simulated for c in self.candidates):
                 lines.append("In brackets: a rough figure, not simulated in full (too far behind, or too large).")
@@ -160,9 +186,10 @@ class Sweep:
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         shared = ("nodes", "edges", "directed", "delta", "unit", "proxy", "baseline")
+        own = ("epsilon", "worth_it", "optimistic", "pessimistic")
         plans = [plan.as_dict() for plan in self.plans]
         rows = [
-            {"epsilon": one["epsilon"], "worth_it": one["worth_it"], **plan.choice.as_dict()}
+            {**{name: one[name] for name in own}, **plan.choice.as_dict()}
             for one, plan in zip(plans, self.plans, strict=True)
         ]
         return {**{name: plans[0][name] for name in shared}, "sweep": rows}

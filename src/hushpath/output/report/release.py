@@ -193,7 +193,8 @@ def candidate_table(plan: Plan, texts: ReportTexts) -> str:
         rows.append(row(columns, values, "chosen" if each is plan.choice else ""))
     return (
         "<p>Every applicable mechanism was calibrated to the same promise. Its error was predicted from public facts, "
-        f"before any private weight was read. The choice: {escape(plan.why)}</p>" + table(columns, rows)
+        f"before any private weight was read. The choice: {escape(plan.why)} {escape(plan.range_summary)}</p>"
+        + table(columns, rows)
     )
 
 
