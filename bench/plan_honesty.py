@@ -84,12 +84,13 @@ def summary(rows, how, factor):
     """Return one line of the summary: how often the realised error is in the range, and how near to the middle."""
     inside = np.mean([needed_factor(row) <= factor for row in rows])
     ratios = np.array([row["realised"] / row["expected"] for row in rows])
-    near = ", ".join(f"{100 * np.mean(np.abs(np.log(ratios)) <= np.log(by)):.0f} % within {by}" for by in (GOOD, 1.5, 2))
+    off = np.abs(np.log(ratios))
+    near = ", ".join(f"{100 * np.mean(off <= np.log(by)):.0f} % within {by}" for by in (GOOD, 1.5, 2))
     low, middle, high = np.quantile(ratios, (0.1, 0.5, 0.9))
     width = np.median([row["high"] / row["low"] for row in rows]) * factor**2
     return (
-        f"{how:16}{len(rows):4} cells: {100 * inside:3.0f} % in the range (factor {factor:.2f}, range of {width:.1f} to "
-        f"1); of the middle {near}; realised / middle {low:.2f}, {middle:.2f}, {high:.2f} (10, 50, 90 %)"
+        f"{how:16}{len(rows):4} cells: {100 * inside:3.0f} % in the range (factor {factor:.2f}, {width:.1f} to 1)"
+        f"; of the middle {near}; realised / middle {low:.2f}, {middle:.2f}, {high:.2f} (10, 50, 90 %)"
     )
 
 

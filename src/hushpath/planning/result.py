@@ -50,18 +50,19 @@ class Plan:
     trials: Trials = field(default_factory=Trials, repr=False)  # stand-in weights, for the range
 
     @cached_property
-    def _range(self) -> tuple[Scenario, Scenario] | None:
-        return self.trials.range_of(self.strategy) if self.choice.expected.simulated else None
+    def ends(self) -> tuple[Scenario | None, Scenario | None]:
+        """The optimistic and the pessimistic mean error."""
+        return self.trials.range_of(self.strategy) if self.choice.expected.simulated else (None, None)
 
     @property
     def optimistic(self) -> Scenario | None:
         """The mean error of a favourable release, and the kind of weights; ``None`` if nothing was simulated."""
-        return self._range and self._range[0]
+        return self.ends[0]
 
     @property
     def pessimistic(self) -> Scenario | None:
         """The mean error of an unfavourable release, and the kind of weights; ``None`` if nothing was simulated."""
-        return self._range and self._range[1]
+        return self.ends[1]
 
     @property
     def topology(self) -> Topology:
@@ -81,16 +82,16 @@ class Plan:
 
     def expected_error(self, amount: Callable[[float], str]) -> str:
         """Format the predicted mean error of the choice; ``amount`` writes a number with its unit of measure."""
-        between = f" ({amount(self._range[0].error)} to {amount(self._range[1].error)})" if self._range else ""
+        low, high = self.ends
+        between = f" ({amount(low.error)} to {amount(high.error)})" if low and high else ""
         return amount(self.choice.mean_error) + between
 
     @property
     def range_summary(self) -> str:
         """The range of the mean error in words; empty if nothing was simulated."""
-        if self._range is None:
-            return ""
-        low, high = self._range
-        return f"Mean error: expected {self.choice.mean_error:.4g}, optimistic {low}, pessimistic {high}."
+        low, high = self.ends
+        words = f"Mean error: expected {self.choice.mean_error:.4g}, optimistic {low}, pessimistic {high}."
+        return words if low and high else ""
 
     @property
     def worth_it(self) -> bool:
@@ -153,7 +154,7 @@ class Plan:
         else:
             lines += [
                 "Mean, 95th percentile and bias are simulated on stand-in weights made of public facts.",
-                *([self.range_summary] if self._range else []),
+                *filter(None, [self.range_summary]),
                 f"{self.baseline.compared(self.choice.mean_error)}.",
             ]
             if any(c.strategy and not c.expected.simulated for c in self.candidates):
@@ -205,10 +206,10 @@ class Sweep:
             f"{first.topology!r}, delta = {first.terms.budget.delta:g}, unit = {first.terms.unit.norm:g}. "
             "No weight was read.",
             "",
-            f"{'epsilon':<11}{_HEAD}",
+            f"{'epsilon':<11}{_HEAD}" + ("" if self.baseline is None else f"{'optimistic':>12}{'pessimistic':>12}"),
             *(
                 f"{plan.terms.budget.epsilon:<11g}{_format_row(plan.choice)}"
-                f"{'' if plan.worth_it else '  no better than public facts'}"
+                f"{_format_range(plan)}{'' if plan.worth_it else '  no better than public facts'}"
                 for plan in self.plans
             ),
             "",
@@ -223,6 +224,11 @@ _HEAD = (
     f"{'mechanism':<17}{'noise':<10}{'decoded by':<22}{'mean error':>12}{'95th perc.':>12}{'bias':>11}{'relative':>10}"
     f"{'worst case':>12}{'noise std':>11}{'numbers':>10}"
 )
+
+
+def _format_range(plan: Plan) -> str:
+    """Format the ends of the range as two cells; nothing if nothing was simulated."""
+    return "".join(f"{one.error:>12.4g}" for one in plan.ends if one)
 
 
 def _format_row(c: Candidate) -> str:

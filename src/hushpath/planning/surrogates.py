@@ -21,8 +21,8 @@ neighbours share (a smooth field, or one value per district) and a part of the e
 
 (standard deviations of logarithms; without coordinates all lengths are the same.)  If two weights are declared between
 which half of all lie, logarithms are stretched so that they do, in every kind.  With a proxy, which shows the spread of
-the weights, nothing is stretched: the size is the proxy in every kind, and the factors are smaller (`AROUND_PROXY`).  If
-no typical weight is declared, weights are also taken to be larger than the proxy in some kinds, and smaller in others.
+the weights, nothing is stretched: the size is the proxy in every kind, and factors vary less (`AROUND_PROXY`).  If no
+typical weight is declared, weights are also taken to be larger than the proxy in some kinds, and smaller in others.
 
 An earlier release of the same network says more than all of these.  Stand-ins are then posterior samples of its weights
 (`sample_released_weights`).
@@ -238,7 +238,7 @@ def sample_released_weights(measurements: Measurements) -> tuple[Float, ...]:
 
 
 def _draw_posterior(noisy: NoisyEdges) -> Float | None:
-    """Draw `SAMPLES` rows of weights, in their unit, from the posterior of a release; None if no model can be fitted."""
+    """Draw `SAMPLES` rows of weights, in their unit, from the posterior of a release; None if the fit fails."""
 
     def sample() -> Float:
         model = PosteriorModel.fit(noisy.topology, Observed.from_edges(noisy))
