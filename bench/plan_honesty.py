@@ -99,7 +99,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--pool", choices=pools.POOLS, default="development")
     parser.add_argument("--out", type=Path, help="lines of cells; default: plan_honesty.POOL.jsonl")
-    parser.add_argument("--only", default="", help="part of the names of networks")
+    parser.add_argument("--only", default="", help="parts of the names of networks, separated by commas")
     parser.add_argument("--noise", default="0.1,0.3,1.0")
     parser.add_argument("--declare", default=",".join(DECLARED))
     parser.add_argument("--mechanism", default="auto")
@@ -112,7 +112,7 @@ def main():
     rows = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
     done = {(row["case"], row["noise"], row["declared"]) for row in rows}
     for case in [] if asked.summary else pools.cases(asked.pool):
-        if asked.only not in case.name:
+        if not any(part in case.name for part in asked.only.split(",")):
             continue
         if done >= {(case.name, float(n), how) for n in asked.noise.split(",") for how in asked.declare.split(",")}:
             continue

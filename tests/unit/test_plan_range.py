@@ -43,8 +43,8 @@ def test_the_mean_error_for_weights_of_several_kinds_lies_in_the_range(kind, dec
 
 def test_the_range_holds_the_middle_and_is_narrower_where_more_is_declared():
     net = lognormal_grid()
-    with pytest.warns(hushpath.HushpathWarning, match="NOT PRIVATE"):
-        earlier = hushpath.release(net, epsilon=1.0, unit=1.5, mechanism="input", noise="laplace", seed=3)
+    earlier = hushpath.release(net, epsilon=1.0, unit=1.5, mechanism="input", noise="laplace", seed=3)
+    with pytest.warns(hushpath.HushpathWarning, match="previous release is NOT PRIVATE"):
         like = plan(net.topology, previous_release=earlier, **TERMS)
     median, quartiles = (plan(net.topology, typical_weight=typical, **TERMS) for typical in (5.0, (3.3, 7.5)))
     for made in (median, quartiles, like):
