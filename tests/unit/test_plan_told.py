@@ -8,6 +8,7 @@ from named_graphs import build
 from planned_grid import ENDS, PLACES, asked, lognormal_grid, stand_ins
 
 import hushpath
+from hushpath.measurement.samples import usage
 from hushpath.planning.plan import plan
 
 NOT_FOR_PUBLISHING = pytest.mark.filterwarnings("ignore:the previous release is NOT PRIVATE")
@@ -59,10 +60,19 @@ def test_some_stand_ins_have_neighbours_alike_and_some_not():
         others = (sums[topology.tails] - logs) / (counts[topology.tails] - 1)
         return np.corrcoef(logs, others)[0, 1]
 
-    for scene in stand_ins(topology):
-        found = likeness(scene.weights)
-        assert found > 0.5 if scene.kind.startswith(("by length, neighbours", "neighbours", "districts")) else \
-            abs(found) < 0.2  # fmt: skip
+    alike = ("by length, neighbours", "neighbours", "districts")
+    found = {scene.kind: likeness(scene.weights) for scene in stand_ins(topology) if "lines" not in scene.kind}
+    assert min(one for kind, one in found.items() if kind.startswith(alike)) > 0.5
+    assert max(abs(one) for kind, one in found.items() if not kind.startswith(alike)) < 0.2
+
+
+def test_fast_lines_attract_shortest_paths():
+    topology = lognormal_grid().topology
+    (lines,) = (scene for scene in stand_ins(topology) if scene.kind.startswith("fast lines"))
+    fast = lines.weights < np.median(lines.weights) / 2
+    assert 0.1 < fast.mean() < 0.3
+    used = usage(topology, lines.weights)
+    assert used[fast].mean() > 3 * used[~fast].mean()
 
 
 def test_the_median_alone_leaves_more_kinds_open_than_the_quartiles():
