@@ -103,13 +103,14 @@ def one_plan(owned, epsilon):
 
 
 def solved(owned, target):
-    """The epsilon that a plan finds for a target error; a plan for trips is not solved for one."""
+    """The epsilon that a plan finds for a target error."""
     case = owned.case
-    if case.weight is None:
-        return dict(case=case.name, target=target, epsilon=None, refused="plan_trips takes no target_error")
+    forecast = hushpath.plan if case.weight else hushpath.plan_trips
     try:
-        plan = hushpath.plan(owned.topology, target_error=target, ignore_baseline=True, **case.terms, **case.told)
-        return dict(case=case.name, target=target, epsilon=plan.terms.budget.epsilon, mechanism=plan.choice.mechanism)
+        plan = forecast(owned.topology, target_error=target, ignore_baseline=True, **case.terms, **case.told)
+        return dict(
+            case=case.name, target=target, epsilon=plan.strategy.budget.epsilon, mechanism=plan.strategy.mechanism
+        )  # fmt: skip
     except hushpath.HushpathError as refused:
         return dict(case=case.name, target=target, epsilon=None, refused=str(refused))
 
@@ -121,7 +122,8 @@ def released(owned, epsilon, repeat):
     if case.weight:
         rel = hushpath.release(owned.data, seed=seed, plan=planned(owned, epsilon))
     else:
-        rel = hushpath.release_trips(owned.data, epsilon=epsilon, seed=seed, **case.terms)
+        law = planned(owned, epsilon).noise
+        rel = hushpath.release_trips(owned.data, epsilon=epsilon, seed=seed, **{"noise": law, **case.terms})
     rel.save(file)
     return hushpath.load(file)
 

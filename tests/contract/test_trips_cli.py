@@ -76,6 +76,31 @@ def test_the_whole_story(city, capsys):
     assert result["mean_error"] < result["proxy_error"]
 
 
+def test_the_noise_of_a_release_is_that_of_the_plan(city, capsys):
+    """A specification that expects few edges per unit: the choice is published, the guess is not."""
+    for edges, law in ((1, "laplace"), (80, "gaussian")):
+        expected = f"[expected]\nunits = 9000\nedges_per_unit = {edges}\n"
+        (city / "release.toml").write_text(SPEC.replace("epsilon = 4", "epsilon = 1") + expected)
+        code, out, _ = call(capsys, "plan-trips", "release.toml", "--ignore-baseline", "--json")
+        assert (code, json.loads(out)["noise"]) == (0, law)
+        assert call(capsys, "release-trips", "release.toml", "-o", "few.hush", "--force")[0] == 0
+        assert call(capsys, "inspect", "few.hush", "--json")[1].count(law) > 0
+        code, out, _ = call(capsys, "inspect", "few.hush", "--spec")
+        assert ('law = "laplace"' in out) == (law == "laplace")
+        assert "expected" not in out
+
+
+def test_a_target_error_is_solved_for_trips(city, capsys):
+    terms = [*TOLD, "--expected-units", 9000, "--edges-per-unit", 3, "--ignore-baseline"]
+    code, out, err = call(capsys, "plan-trips", "net.csv", *terms, "--target-error", "10%", "--json")
+    made = json.loads(out)
+    assert (code, err) == (0, "")
+    assert made["relative_error"] <= 0.1 == made["target_error"]
+    assert made["optimistic"]["error"] < made["relative_error"] < made["pessimistic"]["error"]
+    code, out, err = call(capsys, "plan-trips", "net.csv", *terms, "--target-error", "10%", "--epsilon", 1)
+    assert (code, "--target-error" in err) == (2, True)
+
+
 def test_bounds_may_be_columns_and_periods_hours(city, capsys):
     told = [word if word not in ("0.5", "6") else {"0.5": "least", "6": "most"}[word] for word in RELEASE]
     code, out, err = call(capsys, *told, "--period-column", "date", "--periods", "night=0-6,day=6-24", "--json")

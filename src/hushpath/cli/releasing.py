@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..releasing.spec import ReleaseSpec
 
 PICTURES = (".svg", ".png")
+TARGET_ERROR = "Instead of --epsilon: the mean error to reach, 2 or 5%."
 WAIT = (
     "hushpath: stopping when the release that is being made is written; a second signal stops at once, and its charge "
     "is lost"
@@ -85,7 +86,7 @@ def plan(
     epsilon: Annotated[
         str | None, Option(help="Privacy budget; several to compare: 0.5,1,2. inf: NOT PRIVATE.")
     ] = None,
-    target_error: Annotated[str | None, Option(help="Instead of --epsilon: the mean error to reach, 2 or 5%.")] = None,
+    target_error: Annotated[str | None, Option(help=TARGET_ERROR)] = None,
     previous: Annotated[
         Path | None, Option("--previous-release", help="Earlier release: weights are expected to be like it.")
     ] = None,
@@ -99,21 +100,16 @@ def plan(
     from ..published.release import load
 
     epsilons = [] if epsilon is None else o.parse_numbers(epsilon, "--epsilon")
-    if epsilons and target_error is not None:
-        raise OptionError("--target-error is solved for epsilon: pass one of the two")
     if given.suffix.lower() != ".toml" and not epsilons and target_error is None:
         raise typer.BadParameter("Missing option '--epsilon' (or '--target-error').")
-    budget = changes.setdefault("budget", {})
     if epsilons:
-        budget["epsilon"] = epsilons[0]
-    elif target_error is not None:
-        budget["epsilon"] = 1.0
+        changes.setdefault("budget", {})["epsilon"] = epsilons[0]
+    how: dict[str, Any] = {"ignore_baseline": ignore_baseline}
+    if target_error is not None:
+        how["target_error"] = _no_epsilon(changes, target_error)
     check_inputs(given, previous)
     if picture is not None:
         _check_picture(picture, given, previous, several=len(epsilons) > 1)
-    how: dict[str, Any] = {"ignore_baseline": ignore_baseline}
-    if target_error is not None:
-        how["target_error"] = target_error
     if previous is not None:
         how["previous_release"] = load(previous)
     with o.named_by_flags(given):
@@ -126,6 +122,15 @@ def plan(
 
     write_sweep(picture, made)
     return Answer({**made.as_dict(), "picture": str(picture)}, f"{made}\nPicture written to {picture}.")
+
+
+def _no_epsilon(changes: o.Changes, target_error: str) -> str:
+    """Return a target error, for which epsilon is solved: the promise holds any epsilon."""
+    budget = changes.setdefault("budget", {})
+    if "epsilon" in budget:
+        raise OptionError("--target-error is solved for epsilon: pass one of the two")
+    budget["epsilon"] = 1.0
+    return target_error
 
 
 def _check_picture(picture: Path, *inputs: Path | None, several: bool) -> None:
@@ -143,15 +148,19 @@ def _check_picture(picture: Path, *inputs: Path | None, several: bool) -> None:
 def plan_trips(
     given: o.Given,
     changes: Annotated[o.Changes, o.SpecOptions(*o.TRIP_PROMISE, *o.READ, "--expected-units", "--edges-per-unit")],
+    target_error: Annotated[str | None, Option(help=TARGET_ERROR)] = None,
     ignore_baseline: o.IgnoreBaseline = False,
 ) -> Answer:
     """Forecast the error of a release of trips.  Reads no private data."""
     check_inputs(given)
+    how: dict[str, Any] = {"ignore_baseline": ignore_baseline}
+    if target_error is not None:
+        how["target_error"] = _no_epsilon(changes, target_error)
     trips = None if given.suffix.lower() == ".toml" else Path("trips")  # not read
     spec = o.spec_from(given, changes, trips=trips)
     check_inputs(*public_files(spec))
     with o.named_by_flags(given):
-        made = spec.plan(ignore_baseline=ignore_baseline)
+        made = spec.plan(**how)
     return Answer(made.as_dict(), str(made))
 
 

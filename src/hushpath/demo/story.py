@@ -135,7 +135,7 @@ def run_demo(
     planned = cast("TripPlan", spec.plan(ignore_baseline=True))
     say(
         f"3. Plan, before any trip is read: for about {expected:,} person-days, expect a mean error of "
-        f"{100 * planned.share:.2g} %. Free-flow times scaled by one number have {planned.gain:.2g} times that error."
+        f"{100 * planned.share:.2g} %. Public free-flow times have {planned.gain:.2g} times that error."
     )
     file = out / "city.hush"
     made = spec.release(file)

@@ -139,6 +139,10 @@ class TripStrategy(Strategy):
         """The standard deviation of the noise of each total, in units of the norm of one protected unit."""
         return std(self.law, int(self.scales.max(initial=0))) / SHARE
 
+    def noise_per_pass(self, edges_per_unit: float) -> float:
+        """Return the noise relative to what a pass counts for if a unit passes so many edges of the same weight."""
+        return self.noise * (math.sqrt(edges_per_unit) if self.law is Law.GAUSSIAN else edges_per_unit)
+
     def with_epsilon(self, epsilon: float, days: Any) -> TripStrategy:
         """Return the same strategy with another epsilon and other days."""
         unit = replace(self.terms.unit, days=days)
@@ -146,11 +150,29 @@ class TripStrategy(Strategy):
         return trip_strategy(self.topology, terms, self.law)
 
 
-def trip_strategy(topology: Topology, terms: TripTerms, noise: str = "auto") -> TripStrategy:
-    """Return the strategy: Gaussian noise, unless pure privacy or Laplace noise is asked for."""
+def trip_strategy(
+    topology: Topology, terms: TripTerms, noise: str = "auto", edges_per_unit: float | None = None
+) -> TripStrategy:
+    """Return the strategy of this noise distribution.
+
+    "auto" is Laplace noise for pure privacy and where few edges of a unit count (``max_edges``); else Gaussian noise,
+    or, if it is declared about how many ``edges_per_unit`` there are, the one that hides a pass less.
+    """
     one_of(noise, "noise", ("auto", *Law))
-    pure = terms.budget.delta == 0 or terms.unit.max_edges is not None
-    law = Law(noise) if noise != "auto" else Law.LAPLACE if pure else Law.GAUSSIAN
+    if noise != "auto":
+        return _strategy(topology, terms, Law(noise))
+    usual = _strategy(topology, terms, usual_law(terms.budget, terms.unit))
+    if usual.law is Law.LAPLACE or edges_per_unit is None:
+        return usual
+    return min(usual, _strategy(topology, terms, Law.LAPLACE), key=lambda one: one.noise_per_pass(edges_per_unit))
+
+
+def usual_law(budget: Budget, unit: TripUnit) -> Law:
+    """Return the noise distribution that "auto" is where nothing is known about how many edges a unit passes."""
+    return Law.LAPLACE if budget.delta == 0 or unit.max_edges is not None else Law.GAUSSIAN
+
+
+def _strategy(topology: Topology, terms: TripTerms, law: Law) -> TripStrategy:
     check_law(law, terms.budget)
     if law is Law.GAUSSIAN and terms.unit.max_edges is not None:
         raise OptionError("`max_edges` is for Laplace noise; Gaussian noise needs no limit")

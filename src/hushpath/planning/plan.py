@@ -32,7 +32,7 @@ from ..published.release import Release
 from ..published.statement import NOT_PRIVATE
 from .predict import Candidate, Trials, check_option_names, list_candidates, rank_candidates
 from .result import Plan, PublicBaseline, Sweep
-from .surrogates import TypicalWeight, make_surrogates, sample_released_weights
+from .surrogates import TypicalWeight, declared_by, make_surrogates, sample_released_weights
 
 MOST_EPSILONS = 50
 SMALLEST, LARGEST = 1e-3, 1e3  # epsilons that a target error is solved for
@@ -85,12 +85,14 @@ class PlanRequest:
     @cached_property
     def trials(self) -> Trials:
         """Stand-in weights, none of which depends on epsilon."""
-        return Trials(make_surrogates(self.topology, self.terms.lattice(self.topology), self.typical, self.drawn))
+        lattice = self.terms.lattice(self.topology)
+        surrogates = make_surrogates(self.topology, lattice, self.typical, self.drawn)
+        return Trials(surrogates, declared_by(self.topology, self.typical, self.drawn))
 
     @cached_property
     def baseline(self) -> PublicBaseline | None:
         """What public data alone would give."""
-        surrogates = self.trials.surrogates
+        surrogates = self.trials.usual
         if not surrogates:
             return None
         errors = [np.abs(one.baseline[one.pairs] - one.true[one.pairs]).mean() for one in surrogates]
@@ -106,7 +108,7 @@ class PlanRequest:
         found = self._candidates(terms, self.mechanism)
         if terms.budget.unlimited:
             return Plan(terms, rank_candidates(found, Trials()))
-        return Plan(terms, rank_candidates(found, self.trials), self.baseline)
+        return Plan(terms, rank_candidates(found, self.trials), self.baseline, trials=self.trials)
 
     def error(self, mechanism: str, trials: Trials, epsilon: float) -> float:
         """Return the predicted mean error of one mechanism; infinite where it cannot run."""
@@ -166,7 +168,8 @@ def plan(
     Returns
     -------
     Plan or Sweep
-        The candidates with their predicted errors; pass a plan on to ``release(net, plan=plan)``.
+        The candidates with their predicted errors, and an ``optimistic`` and a ``pessimistic`` error of the choice;
+        pass a plan on to ``release(net, plan=plan)``.
 
     Raises
     ------

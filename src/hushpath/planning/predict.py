@@ -7,8 +7,10 @@ weights, the most promising first, except those far behind the best so far.
 *From noise alone*: decoders predict standard deviation and bias for a sample of pairs
 (``Decoder.predict``); the mean absolute error is sqrt(2 / pi) standard deviations, as for normal errors.  *By
 simulation*, if it is known how large weights are: releases of stand-in weights (``surrogates``) are simulated
-(``simulate``) and decoded.  The prediction is the mean over the stand-ins, with their range.  The
-same stand-ins and seeds serve every candidate and every budget, which makes comparisons fair.
+(``simulate``) and decoded.  The prediction is the mean over the usual stand-ins.  The same stand-ins and seeds serve
+every candidate and every budget, which makes comparisons fair.  The choice is then tried on all kinds of stand-in: from
+the least and the most that single releases are off, widened by what such predictions were wrong by on networks whose
+weights are known (`MODEL_ERROR`), comes the range that a plan gives (`Trials.range_of`).
 
 The mean error of one release varies by chance (on networks of some hundred edges by a quarter or more), so quick
 estimators see several draws of the noise.  Costly ones see the first only, and change the mean over all by the ratio of
@@ -40,12 +42,13 @@ from ..mechanism.base import Mechanism, Problem, build_strategy
 from ..mechanism.registry import MECHANISMS, mechanism_named
 from ..noise import Law, simulation, std
 from ..progress import steps
-from .surrogates import MAX_DRAWS, MAX_VISITED, Surrogate
+from .surrogates import MAX_DRAWS, MAX_VISITED, MODEL_ERROR, Surrogate
 
 SMALL_NETWORK, FEW_SURROGATES = 3000, 2  # edges; beyond, costly estimators are tried on fewer stand-ins
 WHOLE_EDGES = 15_000
 NOISE_SEED, MAX_SURROGATES = 1000, 8  # one seed of noise for each stand-in and draw
 FEW_DRAWS = 4  # where reading takes longer than a search over edges
+RANGE = (0.05, 0.95)  # quantiles over kinds and draws that a plan calls optimistic and pessimistic
 GAMMA = 0.05  # the chance that proved bounds are given away
 FAR_BEHIND = 2.0  # times the best: estimators may halve an error predicted from noise alone
 CLOSE_BEHIND = 1.1  # times the best with the same decoder: costly estimators are tried on no others
@@ -60,13 +63,21 @@ class Expected:
     mean: float  # mean, p95: mean and 95th percentile of the absolute error
     p95: float
     bias: float | None = None  # the mean of the signed error; None if it was not simulated
-    least: float = 0.0  # least, most: the smallest and the largest mean error over the kinds of stand-in weights
-    most: float = math.inf
 
     @property
     def simulated(self) -> bool:
         """Whether it was simulated, not only computed from the noise."""
         return self.bias is not None
+
+
+class Scenario(NamedTuple):
+    """An end of the range of a plan: a mean error, and the kind of stand-in that comes nearest to it."""
+
+    error: float
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.error:.4g} ({self.kind})"
 
 
 class Outcome(NamedTuple):
@@ -75,24 +86,32 @@ class Outcome(NamedTuple):
     mean: float
     p95: float
     bias: float
+    draws: tuple[float, ...] = ()  # the mean errors of single releases
 
     @classmethod
     def of(cls, errors: Float) -> Outcome:
         """Summarise signed errors."""
         size = np.abs(errors)
-        return cls(float(size.mean()), float(np.quantile(size, 0.95)), float(errors.mean()))
+        mean = float(size.mean())
+        return cls(mean, float(np.quantile(size, 0.95)), float(errors.mean()), (mean,))
 
     @classmethod
     def mean_of(cls, outcomes: Sequence[Outcome]) -> Outcome:
         """Average over several releases."""
-        return cls(*np.mean(outcomes, axis=0).tolist())
+        mean, p95, bias = np.mean([one[:3] for one in outcomes], axis=0).tolist()
+        return cls(mean, p95, bias, tuple(draw for one in outcomes for draw in one.draws))
+
+    def scaled(self, ratio: float, bias: float) -> Outcome:
+        """Return errors in proportion, with another bias as far as the mean error allows."""
+        mean = self.mean * ratio
+        return Outcome(mean, self.p95 * ratio, float(np.clip(bias, -mean, mean)), tuple(ratio * x for x in self.draws))
 
     def changed(self, before: Outcome, after: Outcome) -> Outcome:
         """Change these mean errors as those of a single release change: by the ratio of sizes."""
         if before.mean <= 0 or before.p95 <= 0:
             return after
-        mean, bias = self.mean * after.mean / before.mean, self.bias + (after.bias - before.bias)
-        return Outcome(mean, self.p95 * after.p95 / before.p95, min(max(bias, -mean), mean))
+        found = self.scaled(after.mean / before.mean, self.bias + (after.bias - before.bias))
+        return found._replace(p95=self.p95 * after.p95 / before.p95)
 
 
 class PerHop(NamedTuple):
@@ -170,9 +189,7 @@ def _extrapolate(clipped: Outcome, surrogate: Surrogate, noisy: NoisyEdges, esti
         found.append(PerHop.fit(part.hops[part.pairs], rows[part.pairs] - part.true[part.pairs]))
     plain, better = found
     ratio = better.mean_error(hops, share) / max(plain.mean_error(hops, share), 1e-300)
-    bias = better.bias * float(hops @ share)
-    mean = clipped.mean * ratio
-    return Outcome(mean, clipped.p95 * ratio, float(np.clip(bias, -mean, mean)))
+    return clipped.scaled(ratio, better.bias * float(hops @ share))
 
 
 def predict_from_noise(strategy: Strategy) -> tuple[Expected, float]:
@@ -197,28 +214,41 @@ class Trials:
     """
 
     surrogates: tuple[Surrogate, ...] = ()
+    declared: str = "median"  # what stand-ins were made from: a key of MODEL_ERROR
     cache: dict[Any, Outcome] = field(default_factory=dict)
 
+    @property
+    def usual(self) -> tuple[Surrogate, ...]:
+        """The stand-ins that count for the expected error."""
+        return tuple(one for one in self.surrogates if one.usual)
+
     def only(self, which: int) -> Trials:
-        """Return the same with one kind of stand-in weights."""
-        return Trials(self.surrogates[which : which + 1], self.cache)
+        """Return the same with one of the usual kinds of stand-in weights."""
+        return Trials(self.usual[which : which + 1], self.declared, self.cache)
 
     def expected(self, strategy: Strategy, estimator: str = "auto") -> Expected:
-        """Return the mean over stand-ins of simulated errors.
+        """Return the mean over the usual stand-ins of simulated errors.
 
         On larger networks costly estimators are tried on the first `FEW_SURROGATES`; on the others they are taken to
         change errors by the same ratio.
         """
-        many = strategy.topology.num_edges > SMALL_NETWORK and uses_costly_estimator(strategy, estimator)
-        few = FEW_SURROGATES if many else None
-        outcomes = [self._outcome(strategy, one, estimator) for one in self.surrogates[:few]]
-        if len(outcomes) < len(self.surrogates):
-            quick = [self._outcome(strategy, one, quick_estimator(strategy).name) for one in self.surrogates]
+        usual, many = self.usual, strategy.topology.num_edges > SMALL_NETWORK
+        few = FEW_SURROGATES if many and uses_costly_estimator(strategy, estimator) else None
+        outcomes = [self._outcome(strategy, one, estimator) for one in usual[:few]]
+        if len(outcomes) < len(usual):
+            quick = [self._outcome(strategy, one, quick_estimator(strategy).name) for one in usual]
             before, after = Outcome.mean_of(quick[:few]), Outcome.mean_of(outcomes)
             outcomes += [one.changed(before, after) for one in quick[few:]]
-        found = np.array(outcomes)
-        mean, p95, bias = found.mean(axis=0).tolist()
-        return Expected(mean, p95, bias, float(found[:, 0].min()), float(found[:, 0].max()))
+        found = Outcome.mean_of(outcomes)
+        return Expected(found.mean, found.p95, found.bias)
+
+    def range_of(self, strategy: Strategy) -> tuple[Scenario, Scenario]:
+        """Return the optimistic and the pessimistic mean error of one release, over all kinds and draws of noise."""
+        tried = [(self._outcome(strategy, one, "auto"), one.kind) for one in steps(self.surrogates, "trying")]
+        ends = np.quantile(np.concatenate([one.draws for one, _ in tried]), RANGE)
+        factor = MODEL_ERROR[self.declared]
+        least, most = (pick(tried, key=lambda one: one[0].mean)[1] for pick in (min, max))
+        return Scenario(float(ends[0]) / factor, least), Scenario(float(ends[1]) * factor, most)
 
     def _outcome(self, strategy: Strategy, surrogate: Surrogate, estimator: str) -> Outcome:
         # Mechanisms that measure single edges with the same noise are the same.
@@ -229,8 +259,8 @@ class Trials:
         return self.cache[key]
 
     def middle(self, strategy: Strategy) -> tuple[int, float]:
-        """Return the stand-in whose error is nearest to the mean of all, and its error."""
-        errors = np.array([self.only(which).expected(strategy).mean for which in range(len(self.surrogates))])
+        """Return the usual stand-in whose error is nearest to the mean of all, and its error."""
+        errors = np.array([self.only(which).expected(strategy).mean for which in range(len(self.usual))])
         nearest = int(np.argmin(np.abs(errors - errors.mean())))
         return nearest, float(errors[nearest])
 
@@ -275,11 +305,9 @@ class Candidate:
         """Return plain values for JSON."""
         names = ("mean_error", "p95_error", "bias", "relative", "bound", "noise_std")
         figures = {name: getattr(self, name) if self.strategy else None for name in names}
-        law, expected = self.law and str(self.law), self.expected
-        between = [expected.least, expected.most] if expected.simulated else None
         return {
-            "mechanism": self.mechanism, "noise": law, "decoder": self.read_as or None, **figures,
-            "mean_error_between": between, "numbers": self.numbers, "reason": self.reason,
+            "mechanism": self.mechanism, "noise": self.law and str(self.law), "decoder": self.read_as or None,
+            **figures, "numbers": self.numbers, "reason": self.reason,
         }  # fmt: skip
 
 
@@ -322,7 +350,7 @@ def rank_candidates(candidates: Sequence[Candidate], trials: Trials) -> tuple[Ca
 
 def _simulate_candidates(possible: Sequence[Candidate], trials: Trials) -> list[Candidate]:
     """Put simulated errors in place of those from noise alone, except where it would be a waste of time."""
-    distance = float(np.mean([scene.true[scene.pairs].mean() for scene in trials.surrogates]))
+    distance = float(np.mean([scene.true[scene.pairs].mean() for scene in trials.usual]))
     found, best = list(possible), math.inf
     for i, candidate in enumerate(possible):  # quick estimators in place of slow ones
         strategy = candidate.strategy

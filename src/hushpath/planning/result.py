@@ -6,13 +6,14 @@ Public from end to end: made before the data exist, and fit to be published.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..measurement.strategy import Strategy, WeightTerms
 from ..network.topology import Topology
 from ..published.statement import as_json, explain_proxy, list_plan_cautions
-from .predict import FOR_COMPARISON, GAMMA, Candidate
+from .predict import FOR_COMPARISON, GAMMA, Candidate, Scenario, Trials
 
 UNKNOWN_SCALE = (
     "Nothing public says how large weights are, so errors are predicted from noise alone: for input, the root of the",
@@ -46,6 +47,22 @@ class Plan:
     candidates: tuple[Candidate, ...]
     baseline: PublicBaseline | None = None  # what public data alone would give, if they say how large weights are
     target_error: float | None = None  # the mean error that epsilon was chosen for, if it was
+    trials: Trials = field(default_factory=Trials, repr=False)  # stand-in weights, for the range
+
+    @cached_property
+    def ends(self) -> tuple[Scenario | None, Scenario | None]:
+        """The optimistic and the pessimistic mean error."""
+        return self.trials.range_of(self.strategy) if self.choice.expected.simulated else (None, None)
+
+    @property
+    def optimistic(self) -> Scenario | None:
+        """The mean error of a favourable release, and the kind of weights; ``None`` if nothing was simulated."""
+        return self.ends[0]
+
+    @property
+    def pessimistic(self) -> Scenario | None:
+        """The mean error of an unfavourable release, and the kind of weights; ``None`` if nothing was simulated."""
+        return self.ends[1]
 
     @property
     def topology(self) -> Topology:
@@ -65,7 +82,16 @@ class Plan:
 
     def expected_error(self, amount: Callable[[float], str]) -> str:
         """Format the predicted mean error of the choice; ``amount`` writes a number with its unit of measure."""
-        return amount(self.choice.mean_error)
+        low, high = self.ends
+        between = f" ({amount(low.error)} to {amount(high.error)})" if low and high else ""
+        return amount(self.choice.mean_error) + between
+
+    @property
+    def range_summary(self) -> str:
+        """The range of the mean error in words; empty if nothing was simulated."""
+        low, high = self.ends
+        words = f"Mean error: expected {self.choice.mean_error:.4g}, optimistic {low}, pessimistic {high}."
+        return words if low and high else ""
 
     @property
     def worth_it(self) -> bool:
@@ -101,6 +127,8 @@ class Plan:
             "proxy": self.topology.proxy_name or None,
             "target_error": self.target_error,
             "baseline": self.baseline and self.baseline._asdict(),
+            "optimistic": self.optimistic and self.optimistic._asdict(),
+            "pessimistic": self.pessimistic and self.pessimistic._asdict(),
             "worth_it": self.worth_it if self.baseline else None,
             "cautions": list(self.cautions),
             "choice": {"mechanism": self.choice.mechanism, "noise": str(self.choice.law), "why": self.why},
@@ -113,7 +141,7 @@ class Plan:
         return plan_card(self)
 
     def __str__(self) -> str:
-        budget, choice = self.terms.budget, self.choice
+        budget = self.terms.budget
         lines = [
             f"{self.topology!r}, epsilon = {budget.epsilon:g}, delta = {budget.delta:g}, "
             f"unit = {self.terms.unit.norm:g}. No weight was read.",
@@ -126,9 +154,8 @@ class Plan:
         else:
             lines += [
                 "Mean, 95th percentile and bias are simulated on stand-in weights made of public facts.",
-                "Over several kinds of stand-in weights the mean error of the choice is "
-                f"{choice.expected.least:.4g} to {choice.expected.most:.4g}.",
-                f"{self.baseline.compared(choice.mean_error)}.",
+                *filter(None, [self.range_summary]),
+                f"{self.baseline.compared(self.choice.mean_error)}.",
             ]
             if any(c.strategy and not c.expected.simulated for c in self.candidates):
                 lines.append("In brackets: a rough figure, not simulated in full (too far behind, or too large).")
@@ -160,9 +187,10 @@ class Sweep:
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         shared = ("nodes", "edges", "directed", "delta", "unit", "proxy", "baseline")
+        own = ("epsilon", "worth_it", "optimistic", "pessimistic")
         plans = [plan.as_dict() for plan in self.plans]
         rows = [
-            {"epsilon": one["epsilon"], "worth_it": one["worth_it"], **plan.choice.as_dict()}
+            {**{name: one[name] for name in own}, **plan.choice.as_dict()}
             for one, plan in zip(plans, self.plans, strict=True)
         ]
         return {**{name: plans[0][name] for name in shared}, "sweep": rows}
@@ -178,10 +206,10 @@ class Sweep:
             f"{first.topology!r}, delta = {first.terms.budget.delta:g}, unit = {first.terms.unit.norm:g}. "
             "No weight was read.",
             "",
-            f"{'epsilon':<11}{_HEAD}",
+            f"{'epsilon':<11}{_HEAD}" + ("" if self.baseline is None else f"{'optimistic':>12}{'pessimistic':>12}"),
             *(
                 f"{plan.terms.budget.epsilon:<11g}{_format_row(plan.choice)}"
-                f"{'' if plan.worth_it else '  no better than public facts'}"
+                f"{_format_range(plan)}{'' if plan.worth_it else '  no better than public facts'}"
                 for plan in self.plans
             ),
             "",
@@ -196,6 +224,11 @@ _HEAD = (
     f"{'mechanism':<17}{'noise':<10}{'decoded by':<22}{'mean error':>12}{'95th perc.':>12}{'bias':>11}{'relative':>10}"
     f"{'worst case':>12}{'noise std':>11}{'numbers':>10}"
 )
+
+
+def _format_range(plan: Plan) -> str:
+    """Format the ends of the range as two cells; nothing if nothing was simulated."""
+    return "".join(f"{one.error:>12.4g}" for one in plan.ends if one)
 
 
 def _format_row(c: Candidate) -> str:

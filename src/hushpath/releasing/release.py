@@ -141,7 +141,8 @@ def release_trips(
     days
         The first and the last day that count, ``("2026-10-01", "2026-10-31")``; rows of other days are left out.
     noise
-        "auto", "laplace" or "gaussian", or a ``Noise`` that also names the sampler.
+        "auto", "laplace" or "gaussian", or a ``Noise`` that also names the sampler.  "auto" is Gaussian unless
+        ``delta=0`` or ``max_edges`` is set; to follow a plan pass ``plan.noise``.
     seed
         Makes a release reproducible, for tests: NOT PRIVATE.
     ledger
@@ -166,17 +167,19 @@ def release_trips(
 
 
 def strategy_for(
-    trips: Trips, budget: Budget, unit: TripUnit, *, low: Any, high: Any, noise: str, edge_weighting: str
-) -> TripStrategy:
+    trips: Trips, budget: Budget, unit: TripUnit, *, low: Any, high: Any, noise: str, edge_weighting: str,
+    edges_per_unit: float | None = None,
+) -> TripStrategy:  # fmt: skip
     """Return the strategy that measures ``trips``; refuse a ``unit`` that their table cannot tell apart.
 
-    ``budget``, ``low``, ``high``, ``noise`` and ``edge_weighting`` are as for ``release_trips``.
+    ``budget``, ``low``, ``high``, ``noise`` and ``edge_weighting`` are as for ``release_trips``; ``edges_per_unit`` is
+    the public guess of ``plan_trips``, by which "auto" chooses the noise.
     """
     trips.check_unit(unit.protects, unit.days)
     terms = make_trip_terms(
         trips.topology, budget, unit, low=low, high=high, periods=trips.periods, edge_weighting=edge_weighting
     )  # fmt: skip
-    return trip_strategy(trips.topology, terms, noise)
+    return trip_strategy(trips.topology, terms, noise, edges_per_unit)
 
 
 def publish(

@@ -35,6 +35,7 @@ from .._validate import is_real, shorten
 from ..errors import HushpathError, OptionError
 from ..io.readers import read_network, read_topology
 from ..measurement.strategy import Strategy
+from ..measurement.trip_strategy import usual_law
 from ..network.columns import EdgeColumns
 from ..network.network import Network
 from ..network.topology import Topology
@@ -273,7 +274,7 @@ class ReleaseSpec:
             return plan_trips(
                 topology, epsilon=wanted, delta=budget.delta, protects=self.unit, low=own.low, high=own.high,  # type: ignore[arg-type]
                 expected_units=self.expected.units, edges_per_unit=self.expected.edges_per_unit, periods=own.periods,
-                noise=self.noise, edge_weighting=own.edge_weighting, **more,
+                noise=self._planned_noise, edge_weighting=own.edge_weighting, **more,
             )  # fmt: skip
         assert self.weights is not None
         return plan(
@@ -281,6 +282,13 @@ class ReleaseSpec:
             max_weight=self.weights.max_weight, mechanism=self.weights.mechanism, noise=self.noise,
             typical_weight=self.expected.typical_weight, **self.weights.options, **more,
         )  # fmt: skip
+
+    @property
+    def _planned_noise(self) -> Noise:
+        """The noise of a plan for trips; a series draws the usual noise, because many releases share its budget."""
+        if self.schedule is None or self.noise.law != "auto":
+            return self.noise
+        return replace(self.noise, law=str(usual_law(self.budget, cast("TripUnit", self.unit))))
 
     @_named_by_keys()
     def release(
@@ -302,17 +310,21 @@ class ReleaseSpec:
         estimator
             The estimator that the file saves for its readers; each reader may choose another.
         """
-        owned = self.read()
+        owned, text = self.read(), self.text
         if self.trips is not None:
             strategy: Strategy = strategy_for(
                 cast("Trips", owned), self.budget, cast("TripUnit", self.unit), low=self.trips.low,
                 high=self.trips.high, noise=self.noise.law, edge_weighting=self.trips.edge_weighting,
+                edges_per_unit=self.expected.edges_per_unit,
             )  # fmt: skip
+            usual = usual_law(self.budget, cast("TripUnit", self.unit))
+            if self.noise.law == "auto" and strategy.law is not usual:  # chosen by a guess that is not published
+                text = replace(self, noise=replace(self.noise, law=str(strategy.law))).text
         else:
             strategy = cast("Plan", self._plan(owned.topology, ignore_baseline=ignore_baseline)).strategy
         return publish(
             strategy, owned, self.noise, quantity=self.quantity, seed=seed,
-            ledger=None if self.ledger is None else self.ledger.file, specification=self.text, estimator=estimator,
+            ledger=None if self.ledger is None else self.ledger.file, specification=text, estimator=estimator,
             file="" if path is None else Path(path).name,
             keep=None if path is None else lambda made: made.save(path, sign=sign),
         )  # fmt: skip

@@ -230,8 +230,8 @@ def draw_sweep(sweep: Sweep, kind: str = "png") -> bytes:
     choices = [one.choice for one in plans]
     tried = [one.expected.simulated for one in choices]
     if all(tried):
-        least, most = ([getattr(one.expected, side) for one in choices] for side in ("least", "most"))
-        axes.fill_between(epsilons, least, most, color=BLUE, alpha=0.18, linewidth=0, label="mean, by kind of weights")
+        least, most = ([end.error for end in ends if end] for ends in zip(*(one.ends for one in plans), strict=True))
+        axes.fill_between(epsilons, least, most, color=BLUE, alpha=0.18, linewidth=0, label="range of the mean error")
     mean, p95 = [one.mean_error for one in choices], [one.p95_error for one in choices]
     axes.plot(epsilons, mean, color=BLUE, linewidth=2.2, marker="o", markersize=6, label="mean error")
     axes.plot(epsilons, p95, color=BLUE, linewidth=1.6, linestyle=(0, (4, 2)), label="95th percentile")

@@ -193,7 +193,8 @@ def candidate_table(plan: Plan, texts: ReportTexts) -> str:
         rows.append(row(columns, values, "chosen" if each is plan.choice else ""))
     return (
         "<p>Every applicable mechanism was calibrated to the same promise. Its error was predicted from public facts, "
-        f"before any private weight was read. The choice: {escape(plan.why)}</p>" + table(columns, rows)
+        f"before any private weight was read. The choice: {escape(plan.why)} {escape(plan.range_summary)}</p>"
+        + table(columns, rows)
     )
 
 
@@ -202,17 +203,17 @@ def forecast_table(plan: TripPlan) -> str:
     columns = {"simulated times": False, "this release": True, "free flow, scaled": True, "free flow": True}
     rows = []
     for one in plan.forecasts:
-        errors = one[2:3] + one[4:] + one[3:4]
+        errors = (one.error, one.scaled, one.free_flow)
         rows.append(row(columns, [one.kind, *(f"{100 * error / one.distance:.2g}\u00a0%" for error in errors)]))
     if plan.worth_it:
-        verdict = f"Public free-flow times scaled by one number have {plan.gain:.2g} times that error."
+        verdict = f"Public free-flow times have {plan.gain:.2g} times that error."
     else:
-        verdict = "This is no better than public free-flow times scaled by one number."
+        verdict = "This is no better than public free-flow times."
     return (
         f"<p>Before any trip was read, the release was simulated for {plan.expected_units:,} protected units with "
         f"about {plan.edges_per_unit:g} edges each, on calm, usual and rough times. Mean errors of distances, in "
         f"percent of the mean distance:</p>{table(columns, rows)}"
-        f"<p>Expected mean error: {100 * plan.share:.2g}\u00a0%. {verdict}</p>"
+        f"<p>{escape(plan.range_summary)} {verdict}</p>"
     )
 
 
