@@ -12,7 +12,7 @@ from ..arrays import Float, Int
 from ..errors import CannotError
 from ..estimator.base import PathErrors
 from ..estimator.registry import find_estimator
-from ..estimator.weights.posterior import sample_posterior, try_fit
+from ..estimator.weights.shrink import error_replicates
 from ..index import Index
 from ..index import partition as dissection
 from ..index.index import MAX_BYTES
@@ -142,12 +142,13 @@ class EdgeDecoder(RowDecoder):
 
     @cached_property
     def interval_model(self) -> IntervalModel:
-        """The distribution of true distances, fitted once to posterior samples of the weights."""
-        noisy, unit = self.noisy, self.noisy.unit * self.lattice.granularity
-        samples = try_fit(lambda: sample_posterior(noisy, self.weight_estimator.weights))
-        if samples is None or not np.isfinite(samples.weights).all():
-            return IntervalModel.unbounded(self.topology.num_nodes, unit)
-        return IntervalModel.fit(self.topology, samples, self.rows, unit)
+        """The distribution of true distances, fitted once to replicates of the release."""
+        noisy, n = self.noisy, self.topology.num_nodes
+        unit = noisy.unit * self.lattice.granularity
+        made = error_replicates(noisy)
+        if made is None:
+            return IntervalModel.unbounded(n, unit)
+        return IntervalModel.fit(n, made.ends, made.estimates, made.truths, unit, made.relative_sd)
 
     @cached_property
     def path_errors(self) -> PathErrors | None:

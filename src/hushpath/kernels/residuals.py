@@ -1,9 +1,9 @@
-"""What a noisy weight says about the true one: likelihood, posterior mean and draws on cells around a guess.
+"""What a noisy value says about the true one, and about what a model expected of it: on cells around a location.
 
-The true weight of an edge is ``exp(guess + stretched residual) - offset``; residuals are cut into cells, the same for
-all edges, so that a prior is one row of probabilities (and a last one: that the weight is the lowest there is, mostly
-0).  A residual is stretched by a factor of the edge's own, but hardly if it is extreme: the ends stay where they are.
-Within a cell every weight is as likely as another.  Noise is taken as continuous: scales are many lattice steps.
+The true value of an edge is ``exp(location + residual) - offset``, kept within its bounds.  Residuals are cut into
+cells, the same for all edges, so that a mixture of normal distributions is one row of probabilities; what is beyond a
+bound counts at the bound.  Within a cell every value is as likely as another.  Noise is taken as continuous: scales are
+many lattice steps.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Float
+from ..arrays import Float, Int
 from ..compiled import njit
 
 ROOT_TWO = math.sqrt(2.0)
 FAR = 30.0  # scales beyond a bound: there the likelihood has its final shape (Laplace) or is lost in rounding
-TINY = 1e-30
-LEAST = 1e-9  # a mixture component with less mass within the bounds is left out
+TINY = 1e-300
+LOWEST_RUNG, RUNG_STEP = 0.01, 0.12  # the ladder of standard deviations: the least, and logarithms between two
 
 
 @njit(cache=True, nogil=True)
@@ -54,168 +54,6 @@ def _between(gaussian, a, c):
 @njit(cache=True, nogil=True)
 def _density(gaussian, t):
     return math.exp(-0.5 * t * t) / math.sqrt(2 * math.pi) if gaussian else 0.5 * math.exp(-abs(t))
-
-
-@njit(cache=True, nogil=True)
-def _stretched(residual, stretch, farthest):
-    return residual * (stretch + (1 - stretch) * (residual / farthest) ** 4)
-
-
-@njit(cache=True, nogil=True)
-def _ends(guess, stretch, cells, growth, offset, top, low, out):
-    """Fill ``out`` with the ends of the ``cells`` of one edge, as weights from ``low`` to ``top``.
-
-    ``guess``, ``stretch`` and ``offset`` are those of ``NoisyValues``; ``growth`` are exponentials of the cells.
-    """
-    middle = math.exp(min(guess, 600.0))
-    for j in range(len(growth)):
-        times = growth[j] if stretch == 1.0 else math.exp(_stretched(cells[j], stretch, cells[-1]))
-        out[j] = min(max(middle * times - offset, low), top)
-
-
-@njit(cache=True, nogil=True)
-def _row(gaussian, value, scale, ends, low, out, tails):
-    """Fill ``out`` with the likelihood of each cell (0 outside the bounds) and of the lowest weight, up to a factor.
-
-    ``gaussian`` noise (else Laplace) of this ``scale`` gave ``value``; at an infinite scale it says nothing.  ``ends``
-    are those of the cells, ``low`` is the lowest weight, ``tails`` takes those of noise at the ends.
-    """
-    cells = len(ends) - 1
-    a = (ends[0] - value) / scale
-    beyond_a = tails[0] = _tail(gaussian, a)
-    for j in range(cells):
-        if ends[j + 1] <= ends[j]:
-            out[j], tails[j + 1] = 0.0, beyond_a
-            continue
-        c = (ends[j + 1] - value) / scale
-        beyond_c = tails[j + 1] = _tail(gaussian, c)
-        if c - a < 1e-9:
-            out[j] = max(_density(gaussian, a), TINY)
-        else:
-            out[j] = max(_inner(a, beyond_a, c, beyond_c) / (c - a), TINY)
-        a, beyond_a = c, beyond_c
-    out[cells] = max(_density(gaussian, (low - value) / scale), TINY)
-
-
-class NoisyValues(NamedTuple):
-    """Noisy values of edges, and where their true weights may be.
-
-    Attributes:
-        gaussian: whether noise is normal, not Laplace.
-        values, scales: noisy value of each edge, and scale of its noise.
-        guess, stretch: location of its log weight, and the factor of its residuals.
-        cells: where the cells of residuals end.
-        offset: what is added to weights before taking logarithms.
-        low, top: bounds of each weight.
-    """
-
-    gaussian: bool
-    values: Float
-    scales: Float
-    guess: Float
-    stretch: Float
-    cells: Float
-    offset: float
-    low: Float
-    top: Float
-
-
-@njit(cache=True, nogil=True)
-def likelihood(seen, out, first, last, begin, end):
-    """Fill ``out[i]`` with the likelihood of each cell of edge ``i``, and of its lowest weight in the last column.
-
-    ``seen`` are ``NoisyValues``; edges are those from ``begin`` up to ``end``.  Cells from ``first[i]`` up to
-    ``last[i]`` are within the bounds.
-    """
-    gaussian, values, scales, guess, stretch, cells, offset, low, top = seen
-    ends, tails, growth = np.empty(len(cells)), np.empty(len(cells)), np.exp(cells)
-    for i in range(begin, end):
-        _ends(guess[i], stretch[i], cells, growth, offset, top[i], low[i], ends)
-        value = min(max(values[i], -FAR * scales[i]), top[i] + FAR * scales[i])
-        _row(gaussian, value, scales[i], ends, low[i], out[i], tails)
-        first[i], last[i] = _inside(ends)
-
-
-@njit(cache=True, nogil=True)
-def _inside(ends):
-    first, last = 0, len(ends) - 1
-    while first < last and ends[first + 1] <= ends[first]:
-        first += 1
-    while last > first and ends[last] <= ends[last - 1]:
-        last -= 1
-    return first, last
-
-
-@njit(cache=True, nogil=True)
-def posterior(seen, prior, uniform, moments, draws, begin, end):
-    """Fill the posterior ``moments`` of each edge, and ``draws`` of its weight made of ``uniform`` numbers.
-
-    ``seen`` are ``NoisyValues``.  Rows of ``moments`` are the mean weight before and after the noisy value is seen, the
-    mean residual and its variance.  ``prior`` is a tuple: mixture shares by class, the class of each edge, and the
-    mass of each mixture component in each cell.  Components are truncated at the bounds and mixed in these shares; the
-    last share is the probability of the lowest weight.  Edges are those from ``begin`` up to ``end``.
-    """
-    gaussian, values, scales, guess, stretch, cells, offset, low, top = seen
-    shares, which, mass = prior
-    before, mean, residual, spread = moments[0], moments[1], moments[2], moments[3]
-    count, bells = len(cells) - 1, len(mass)
-    ends, tails, chance, growth = np.empty(count + 1), np.empty(count + 1), np.empty(count + 1), np.exp(cells)
-    # Priors by class and bounds, made when first needed: most edges share theirs with others.
-    kept, known = np.empty((len(shares), count + 1, count + 1, count)), np.zeros((len(shares), count + 1, count + 1))
-    for i in range(begin, end):
-        scale, share = scales[i], shares[which[i]]
-        _ends(guess[i], stretch[i], cells, growth, offset, top[i], low[i], ends)
-        value = values[i]
-        if scale < np.inf:
-            value = min(max(value, -FAR * scale), top[i] + FAR * scale)
-        _row(gaussian, value, scale, ends, low[i], chance, tails)
-        first, last = _inside(ends)
-        mixed = kept[which[i], first, last]
-        if known[which[i], first, last] == 0:
-            known[which[i], first, last] = 1
-            mixed[:] = 0.0
-            for k in range(bells):
-                whole = mass[k, first:last].sum()
-                if whole > LEAST:
-                    mixed[first:last] += share[k] / whole * mass[k, first:last]
-        before[i] = _mean_before(mixed, share[bells], ends, low[i])
-        chance[count] *= share[bells]
-        total = chance[count]
-        for j in range(count):
-            chance[j] *= mixed[j]
-            total += chance[j]
-        if not total > 0.0:
-            total = chance[count] = 1.0
-        zero = max(math.log(max(low[i], 0.0) + offset) - guess[i], cells[0])
-        p = chance[count] / total
-        m, r, s = p * low[i], p * zero, p * zero * zero
-        for j in range(first, last):
-            p = chance[j] / total
-            if p > 1e-9:
-                m += p * _cell_mean(gaussian, value, scale, ends[j], ends[j + 1], tails[j], tails[j + 1])
-                middle = _stretched(0.5 * (cells[j] + cells[j + 1]), stretch[i], cells[-1])
-                r += p * middle
-                s += p * middle * middle
-        mean[i], residual[i], spread[i] = m, r, max(s - r * r, 0.0)
-        for k in range(len(draws)):
-            left, j = uniform[k, i] * total, 0
-            while j < count and left >= chance[j]:
-                left -= chance[j]
-                j += 1
-            if j == count:
-                draws[k, i] = low[i]
-            else:
-                draws[k, i] = _cell_draw(gaussian, value, scale, ends[j], ends[j + 1], left / max(chance[j], 1e-300))
-
-
-@njit(cache=True, nogil=True)
-def _mean_before(prior, lowest, ends, low):
-    """Return the mean weight by the ``prior`` of cells between ``ends``; ``lowest`` is the chance of ``low``."""
-    total, mean = lowest, lowest * low
-    for j in range(len(prior)):
-        total += prior[j]
-        mean += prior[j] * 0.5 * (ends[j] + ends[j + 1])
-    return mean / total if total > 0.0 else low
 
 
 @njit(cache=True, nogil=True)
@@ -257,3 +95,158 @@ def _cell_draw(gaussian, value, scale, low, high, share):
         else:
             right = t
     return value + scale * 0.5 * (left + right)
+
+
+class Seen(NamedTuple):
+    """Noisy values of edges, and how the true ones follow from a location: ``exp(location) - offset``, within bounds.
+
+    Attributes:
+        gaussian: whether noise is normal, not Laplace.
+        values, scales: noisy value of each edge, and scale of its noise.
+        low, high: bounds of each true value.
+        offset: what is added to values before taking logarithms.
+    """
+
+    gaussian: bool
+    values: Float
+    scales: Float
+    low: Float
+    high: Float
+    offset: float
+
+
+class Prior(NamedTuple):
+    """The distribution of locations around what the model expects: a mixture, and the lowest value by itself.
+
+    Attributes:
+        shares: shares of the components and, last, of the lowest value; one row for each class of edges.
+        classes: the class of each edge.
+        centres, widths: mean and standard deviation of each component.
+        mass: probability of each cell, for each component and standard deviation (on a ladder).
+        middles, growth: middle of each cell, and exponentials of its ends.
+    """
+
+    shares: Float
+    classes: Int
+    centres: Float
+    widths: Float
+    mass: Float
+    middles: Float
+    growth: Float
+
+
+@njit(cache=True, nogil=True)
+def rung(variance, count):
+    """Return the place on the ladder of standard deviations."""
+    place = round((0.5 * math.log(max(variance, 1e-12)) - math.log(LOWEST_RUNG)) / RUNG_STEP)
+    return min(max(int(place), 0), count - 1)
+
+
+@njit(cache=True, nogil=True)
+def _cells_of(seen, i, growth, location, ends, tails, chance):
+    """Fill ``chance`` with the mean likelihood of edge ``i`` in each cell around its ``location``, and at its bound.
+
+    ``seen`` and ``growth`` as in ``Seen`` and ``Prior``; ``ends`` takes the true values at the ends of cells, ``tails``
+    those of the noise there.  Cells beyond a bound have the likelihood of the bound.  Returns the value that was used.
+    """
+    scale, low, high = seen.scales[i], seen.low[i], seen.high[i]
+    cells, middle = len(growth) - 1, math.exp(min(location, 500.0))
+    value = min(max(seen.values[i], low - FAR * scale), high + FAR * scale)
+    for j in range(cells + 1):
+        ends[j] = min(max(middle * growth[j] - seen.offset, low), high)
+    a = (ends[0] - value) / scale
+    tail_a = tails[0] = _tail(seen.gaussian, a)
+    for j in range(cells):
+        if ends[j + 1] <= ends[j]:
+            chance[j], tails[j + 1] = max(_density(seen.gaussian, a), TINY), tail_a
+            continue
+        c = (ends[j + 1] - value) / scale
+        tail_c = tails[j + 1] = _tail(seen.gaussian, c)
+        if c - a < 1e-9:
+            chance[j] = max(_density(seen.gaussian, a), TINY)
+        else:
+            chance[j] = max(_inner(a, tail_a, c, tail_c) / (c - a), TINY)
+        a, tail_a = c, tail_c
+    chance[cells] = max(_density(seen.gaussian, (low - value) / scale), TINY)
+    return value
+
+
+@njit(cache=True, nogil=True)
+def update(seen, prior, location, spread, out, likelihoods, begin, end):
+    """Say what each value tells of the location that the model expects, known with variance ``spread``.
+
+    ``seen`` and ``prior`` are ``Seen`` and ``Prior``; edges are those from ``begin`` up to ``end``.  Rows of ``out``
+    are: posterior mean and variance of the expected location, posterior mean of the true value, its mean before the
+    noisy value was seen, the log likelihood, and the information that a value is expected to carry.  ``likelihoods``
+    takes those of the components.
+    """
+    shares, classes, centres, widths, mass, middles, growth = prior
+    cells, count = len(middles), len(widths)
+    ends, tails, chance = np.empty(cells + 1), np.empty(cells + 1), np.empty(cells + 1)
+    mixed, before = np.empty(cells), np.empty(cells)
+    for i in range(begin, end):
+        share, v, scale = shares[classes[i]], spread[i], seen.scales[i]
+        value = _cells_of(seen, i, growth, location[i], ends, tails, chance)
+        mixed[:] = 0.0
+        total = first = second = information = 0.0
+        relative = scale / math.exp(min(location[i], 500.0))
+        for k in range(count):
+            width = widths[k] * widths[k]
+            row, centre = mass[k, rung(v + width, mass.shape[1])], centres[k]
+            z = a = c = 0.0
+            for j in range(cells):
+                p, shift = row[j] * chance[j], middles[j] - centre
+                z += p
+                a += p * shift
+                c += p * shift * shift
+                mixed[j] += share[k] * row[j]
+            gain = v / (v + width)
+            likelihoods[i, k] = z
+            total += share[k] * z
+            first += share[k] * gain * a
+            second += share[k] * (gain * gain * c + v * (1 - gain) * z)
+            information += share[k] / (width + relative * relative)
+        likelihoods[i, count] = chance[cells]
+        lowest = share[count] * chance[cells]
+        total += lowest
+        second += lowest * v
+        shift = first / total
+        mean, public = lowest * seen.low[i], share[count] * seen.low[i]
+        for j in range(cells):
+            public += mixed[j] * 0.5 * (ends[j] + ends[j + 1])
+            p = mixed[j] * chance[j]
+            if p > 1e-9 * total:
+                mean += p * _cell_mean(seen.gaussian, value, scale, ends[j], ends[j + 1], tails[j], tails[j + 1])
+        out[0, i], out[1, i] = location[i] + shift, max(second / total - shift * shift, 1e-9)
+        out[2, i], out[3, i], out[4, i], out[5, i] = mean / total, public, math.log(total), information
+
+
+@njit(cache=True, nogil=True)
+def sample(seen, prior, location, uniform, out, begin, end):
+    """Fill ``out`` with a true value of each edge by its posterior, made of ``uniform`` numbers, at known locations.
+
+    ``seen``, ``prior``, ``begin`` and ``end`` as in ``update``.
+    """
+    shares, classes, _, widths, mass, middles, growth = prior
+    cells, count = len(middles), len(widths)
+    ends, tails, chance = np.empty(cells + 1), np.empty(cells + 1), np.empty(cells + 1)
+    mixed = np.zeros((len(shares), cells))
+    for c in range(len(shares)):
+        for k in range(count):
+            mixed[c] += shares[c, k] * mass[k, rung(widths[k] * widths[k], mass.shape[1])]
+    for i in range(begin, end):
+        value = _cells_of(seen, i, growth, location[i], ends, tails, chance)
+        chance[cells] *= shares[classes[i], count]
+        total = chance[cells]
+        for j in range(cells):
+            chance[j] *= mixed[classes[i], j]
+            total += chance[j]
+        left, j = uniform[i] * total, 0
+        while j < cells and left >= chance[j]:
+            left -= chance[j]
+            j += 1
+        if j == cells:
+            out[i] = seen.low[i]
+        else:
+            share = left / max(chance[j], 1e-300)
+            out[i] = _cell_draw(seen.gaussian, value, seen.scales[i], ends[j], ends[j + 1], share)

@@ -42,9 +42,9 @@ import numpy as np
 from ..arrays import Bool, Float, Int
 from ..errors import CannotError, OptionError
 from ..estimator.base import MIN_EDGES, NoisyEdges
-from ..estimator.fields import RANGES, EdgeDiffusion, ErrorFields
-from ..estimator.weights.posterior import PosteriorModel, try_fit
-from ..estimator.weights.regression import Observed
+from ..estimator.hierarchy import draw_smooth_field
+from ..estimator.model import fit
+from ..estimator.weights.shrink import observe
 from ..kernels.search import find_nearest
 from ..measurement.private_step import Measurements
 from ..measurement.samples import distance_rows, usage
@@ -236,27 +236,14 @@ def sample_released_weights(measurements: Measurements) -> tuple[Float, ...]:
     return tuple(samples)
 
 
-# --- the models of estimators that stand-ins are drawn from: two functions
-
-
 def _draw_posterior(noisy: NoisyEdges) -> Float | None:
     """Draw `SAMPLES` rows of weights, in their unit, from the posterior of a release; None if the fit fails."""
-
-    def sample() -> Float:
-        model = PosteriorModel.fit(noisy.topology, Observed.from_edges(noisy))
-        return model.sample(ErrorFields(noisy.topology), np.zeros(len(RANGES)), SAMPLES, seed=0)
-
-    samples = try_fit(sample)
-    return None if samples is None else samples * (noisy.unit * noisy.lattice.granularity)
-
-
-def draw_smooth_fields(topology: Topology, rngs: Sequence[np.random.Generator], steps: int) -> list[Float]:
-    """Draw one field on the edges for each generator: alike on neighbours, mean 0 and variance 1.
-
-    More ``steps`` reach farther.
-    """
-    diffusion = EdgeDiffusion(topology)
-    return [diffusion.standard_field(rng, steps) for rng in rngs]
+    try:
+        model = fit(noisy.topology, observe(noisy))
+    except np.linalg.LinAlgError:
+        return None
+    rng = simulation(0)
+    return np.stack([model.sample(rng) for _ in range(SAMPLES)]) * (noisy.unit * noisy.lattice.granularity)
 
 
 # --- kinds of weights
@@ -278,7 +265,8 @@ def _draw_kinds(
         kinds = (*usual, *(one for one in others if not (spread_known and one.fixes_spread)))
     size = _edge_lengths(topology) if proxy is None else proxy
     rngs = [simulation(seed) for seed in range(len(kinds))]
-    for kind, rng, field in zip(kinds, rngs, draw_smooth_fields(topology, rngs, FIELD_STEPS), strict=True):
+    for kind, rng in zip(kinds, rngs, strict=True):
+        field = draw_smooth_field(topology, rng)
         draw = FIELDS.get(kind.shared)
         shared = field if draw is None else draw(topology, rng)
         own = rng.laplace(scale=math.sqrt(0.5), size=len(size)) if kind.heavy_tails else rng.normal(size=len(size))

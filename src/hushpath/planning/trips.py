@@ -20,6 +20,7 @@ from ..arrays import Float
 from ..decoder.simulate import draw_noise, simulate_release
 from ..decoder.trips import totals_of
 from ..errors import CannotError, OptionError
+from ..estimator.hierarchy import draw_smooth_field
 from ..estimator.trips.times import estimate_times
 from ..measurement.private_step import Measurements
 from ..measurement.samples import distances
@@ -39,11 +40,10 @@ from ..privacy.units import TripUnit
 from ..trips.periods import Periods
 from .plan import parse_target, smallest_epsilon
 from .predict import RANGE, Scenario
-from .surrogates import MODEL_ERROR, draw_smooth_fields
+from .surrogates import MODEL_ERROR
 
 LEVEL = 0.3  # logarithm of a usual time over free flow
 FIELD_SD, OWN_SD = 0.2, 0.2  # of what neighbouring streets share, and of single streets
-FIELD_STEPS = 60
 KINDS = {"calm": 0.6, "usual": 1.0, "rough": 1.6}  # factors of all three
 MAX_DRAWS, MAX_NUMBERS = 2, 200_000  # releases simulated of each kind, or fewer: so many numbers in total
 MIN_TRAFFIC = 0.1  # of the mean traffic: what an edge has that no fastest route uses
@@ -268,7 +268,7 @@ class TripTrials:
         free_flow, found = free_flow_of(topology), []
         alone = distances(topology, free_flow)
         rngs = [simulation(700 + turn) for turn in range(len(KINDS))]
-        fields = draw_smooth_fields(topology, [rng for rng in rngs for _ in range(periods + 1)], FIELD_STEPS)
+        fields = [draw_smooth_field(topology, rng) for rng in rngs for _ in range(periods + 1)]
         for turn, (kind, size) in enumerate(KINDS.items()):
             shared, *each = fields[turn * (periods + 1) : (turn + 1) * (periods + 1)]
             shape, rng = (periods, len(free_flow)), rngs[turn]

@@ -1,8 +1,8 @@
 """The estimator ``sums-prior``: sums along the lines of a forest, combined with a prior from public facts.
 
 Least squares from measured sums know nothing else about the weights.  Here each edge has a prior as well: the mean and
-variance that a regression on public facts predicts (``shrink.fit_to_facts``; neighbours are left out, because their
-noise is in the sums already).  In the best linear estimate, sums correct what the prior gets wrong along a line, and
+variance that a model of public facts predicts (``model.fit`` without a field: the noise of neighbours is in the sums
+already).  In the best linear estimate, sums correct what the prior gets wrong along a line, and
 the prior removes noise between two sums.
 
 The weight of the prior is learnt from the release.  Measured sums differ from predicted ones by noise, whose variance
@@ -11,7 +11,7 @@ shared, and the prior variance is raised until it explains them.
 
 The error of distances follows (`path_errors`): the variance of the best linear estimate, plus what all predictions may
 be off together.  Bounds make answers better than that, and an estimated prior variance makes them worse; a parametric
-bootstrap (``accuracy``) measures by which factor.
+bootstrap measures by which factor.
 """
 
 from __future__ import annotations
@@ -27,17 +27,16 @@ from ...measurement.blocks import LineBlock
 from ...measurement.lines import PathVariances
 from ...measurement.strategy import Strategy
 from ...noise import simulation, stds
-from ..accuracy import error_quantile, replicate
 from ..base import MIN_EDGES, LeastSquaresEdges, NoisyEdges, PathErrors, WeightEstimator, measures_sums
+from ..model import fit
 from .bounds import MAX_EDGES, keep_sums, lines_to_keep, noise_along_paths, within_bounds
-from .regression import Observed, square_root
-from .shrink import fit_to_facts
+from .shrink import observe
 
-QUANTILES = 16  # of the distribution of a weight, for its variance
+DRAWS = 32  # of each weight by its prior, for its variance
 LENGTHS = (4, 16, 64, 256, 1024)  # of stretches of lines in which shared errors are looked for
 SIGNIFICANCE = 1.0  # standard deviations
 MIN_VARIANCE = 1e-6  # in units of noise, squared
-REPLICATES, PAIRS = 3, 2000
+REPLICATES, PAIRS, LEVEL = 3, 2000, 0.9  # replicates of the bootstrap, and the quantile of errors that it compares
 MIN_FACTOR, MAX_FACTOR = 0.6, 1.1  # the bootstrap shows what bounds gain, not that a model is wrong
 
 
@@ -75,19 +74,19 @@ class SumsWithPrior:
         """Fit the prior, and raise its variance where sums contradict it."""
         block = noisy.block
         noise_variance = np.repeat((stds(noisy.law, noisy.group_scales) / noisy.unit) ** 2, block.group_sizes)
-        observed = Observed.from_edges(noisy)
-        mean, variance, shared_sd, samples = _prior(noisy, observed)
+        values = observe(noisy).values
+        mean, variance, shared_sd, samples = _prior(noisy)
         noise, initial = PathVariances.of(block, noise_variance), variance
         for length in LENGTHS:
             first, last = _stretches(block, length)
             errors, own = (
-                total[last] - total[first] for total in map(block.totals, (observed.values - mean, variance))
+                total[last] - total[first] for total in map(block.totals, (values - mean, variance))
             )
             expected = noise.between(first, last) + own
             excess = float((errors**2 - expected).sum() - SIGNIFICANCE * np.sqrt(2 * expected @ expected))
             variance = variance * (1 + max(0.0, excess) / max(float(own.sum()), 1e-300))
         samples = mean + (samples - mean) * np.sqrt(variance / initial)
-        return cls(noisy, noise_variance, observed.values, mean, variance, shared_sd, samples)
+        return cls(noisy, noise_variance, values, mean, variance, shared_sd, samples)
 
     def within_bounds(self) -> Int:
         """Return the best linear estimate in lattice steps, with sums as near as the bounds allow."""
@@ -129,26 +128,23 @@ def combine(block: LineBlock, noise_variance: Float, estimates: Float, mean: Flo
     return np.asarray(found[count:], np.float64)
 
 
-def _prior(noisy: LeastSquaresEdges, observed: Observed) -> tuple[Float, Float, Float, Float]:
+def _prior(noisy: LeastSquaresEdges) -> tuple[Float, Float, Float, Float]:
     """Return prior mean and variance, shared standard deviations, and samples, as in `SumsWithPrior`.
 
     The total is as measured.  What predictions share: the noise of the total, and shares of it by the uncertainty of
     the coefficients.
     """
-    (fitted, _), m = fit_to_facts(noisy.topology, observed), len(observed.values)
-    levels = np.tile((np.arange(QUANTILES)[:, None] + 0.5) / QUANTILES, (1, m))
-    levels = np.vstack([levels, simulation(40).random((REPLICATES, m))])
-    uninformative = replace(observed, scales=np.full(m, np.inf))
-    found = uninformative.posterior(fitted.location, fitted.residuals, fitted.classes, levels)
-    factor = max(float(observed.values.sum()), 0.0) / max(float(found.mean.sum()), 1e-300)
-    mean, variance = found.mean * factor, found.samples[:QUANTILES].var(axis=0) * factor**2 + MIN_VARIANCE
+    fitted, rng = fit(noisy.topology, observe(noisy), field=False), simulation(40)
+    drawn = np.stack([fitted.sample_prior(rng) for _ in range(DRAWS + REPLICATES)])
+    factor = max(float(fitted.seen.values.sum()), 0.0) / max(float(fitted.sites.public_mean.sum()), 1e-300)
+    mean, variance = fitted.sites.public_mean * factor, drawn[:DRAWS].var(axis=0) * factor**2 + MIN_VARIANCE
     total = max(float(mean.sum()), 1e-300)
     start = noisy.block.lines.start
     noise_variance = noise_along_paths(noisy).independent.between(start[:-1], start[1:])
     total_sd = float(np.sqrt(noise_variance.sum())) / noisy.unit
-    shared_sd = mean * (fitted.columns @ square_root(fitted.covariance)).T
+    shared_sd = mean * (fitted.design.columns @ fitted.root).T
     shared_sd -= mean * (shared_sd.sum(axis=1, keepdims=True) / total)
-    return mean, variance, np.vstack([shared_sd, mean * (total_sd / total)]), found.samples[QUANTILES:] * factor
+    return mean, variance, np.vstack([shared_sd, mean * (total_sd / total)]), drawn[DRAWS:] * factor
 
 
 def _bootstrap_factor(found: SumsWithPrior) -> float:
@@ -161,8 +157,8 @@ def _bootstrap_factor(found: SumsWithPrior) -> float:
     block, n = noisy.block, noisy.topology.num_nodes
     plain, ours, theirs = noise_along_paths(noisy), [], []
     for sample in found.samples:
-        truth, measured = replicate(noisy, sample * noisy.unit, rng)
-        assert isinstance(measured, LeastSquaresEdges)
+        truth = np.clip(np.rint(sample * noisy.unit), *noisy.bounds)
+        measured = replace(noisy, values=np.rint(truth + noisy.draw_noise(rng)).astype(np.int64))
         again = SumsWithPrior.fit(measured)
         sources, targets = rng.integers(0, n, (2, PAIRS))
         pieces, (first, last) = block.on_paths(sources, targets)
@@ -172,7 +168,8 @@ def _bootstrap_factor(found: SumsWithPrior) -> float:
         known = plain_sd > 0
         ours.append(error[known] / sd[known])
         theirs.append(plain_error[known] / plain_sd[known])
-    return float(np.clip(error_quantile(ours) / error_quantile(theirs), MIN_FACTOR, MAX_FACTOR))
+    ratio = np.quantile(np.abs(np.concatenate(ours)), LEVEL) / np.quantile(np.abs(np.concatenate(theirs)), LEVEL)
+    return float(np.clip(ratio, MIN_FACTOR, MAX_FACTOR))
 
 
 def _suits(strategy: Strategy) -> bool:
