@@ -24,6 +24,7 @@ LARGE_NETWORK = 20_000  # nodes; beyond, fewer breadth-first trees are grown
 MAX_VISITED = 2**22  # nodes visited by all trees of a large network
 MAX_TREES, MIN_TREES = 48, 4
 KNOTS, MOST_VALUES = 8, 12  # of a piecewise linear effect; facts with few values have one step between any two
+FEW_SOURCES = 8  # of routes in large networks
 LEAST_SPREAD = 1e-3  # facts that vary less say nothing
 FEWEST_KNOWN = 10
 SLOPE = 1.0, 0.7  # twice the size, twice the weight, unless the release says otherwise: mean and standard deviation
@@ -51,6 +52,10 @@ class Design:
     def constant(cls, m: int) -> Design:
         """Return a design without facts."""
         return cls(np.ones((m, 1)), np.array([-1]), np.zeros(1), np.array([1e-6]), np.zeros(m, np.int64))
+
+    def rows(self, edges: Int) -> Design:
+        """Return the design of some of the edges."""
+        return replace(self, columns=self.columns[edges], classes=self.classes[edges])
 
     def with_column(self, column: Float, mean: float, sd: float) -> Design:
         """Add a column whose coefficient has this prior mean and standard deviation."""
@@ -171,4 +176,4 @@ def _usage_by(topology: Topology, size: Float) -> Float:
     """Return the share of sampled pairs whose shortest path by public sizes uses each edge."""
     known = size[np.isfinite(size)]
     middle = max(float(known.mean()), 1e-300)
-    return usage(topology, np.where(np.isfinite(size), size, middle) / middle)
+    return usage(topology, np.where(np.isfinite(size), size, middle) / middle, FEW_SOURCES)

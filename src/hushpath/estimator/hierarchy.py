@@ -33,6 +33,7 @@ TURN_DECAY = 2.0
 MAX_DEGREE = 64  # nodes with more edges connect none of them: a hub would make too many pairs
 OUTERMOST = 6  # groups are joined until so few are left
 LARGER = 1.5  # times two to the level: the size of a group at most
+SAMPLE_LEVEL = 6  # groups of about 64 edges
 JITTER = 0.4  # by which weights vary, so that grids are not joined in rows
 
 START = -4.0, 0.0  # logarithm of the variance of a field, and of its decay from level to level, in powers of two
@@ -54,13 +55,29 @@ class Hierarchy:
         """The number of levels."""
         return int(self.level.max(initial=0)) + 1
 
-    def repeated(self, times: int) -> Hierarchy:
-        """Return the same groups for several copies of the edges, which share the number of the edge and no more."""
-        if times == 1:
-            return self
-        m = int((self.level == 0).sum())
-        parent = np.concatenate([np.tile(np.arange(m), times) + m * times, self.parent + (self.parent >= 0) * m * times])
-        return Hierarchy(parent, np.concatenate([np.zeros(m * times, np.int64), self.level + 1]))
+    def restricted(self, edges: Int) -> Hierarchy:
+        """Return the groups that hold some of these edges, which are given in ascending order."""
+        kept = np.zeros(len(self.parent), np.bool_)
+        kept[edges] = True
+        for group in np.flatnonzero(kept):
+            at = self.parent[group]
+            while at >= 0 and not kept[at]:
+                kept[at] = True
+                at = self.parent[at]
+        place = np.cumsum(kept) - 1
+        parent = self.parent[kept]
+        return Hierarchy(np.where(parent >= 0, place[parent], -1), self.level[kept])
+
+    def sample(self, count: int, rng: np.random.Generator) -> Int:
+        """Return about so many edges: all of some groups of a middle level, drawn at random."""
+        group = np.arange(int((self.level == 0).sum()))
+        for _ in range(SAMPLE_LEVEL):
+            group = np.where(self.parent[group] >= 0, self.parent[group], group)
+        _, group, size = np.unique(group, return_inverse=True, return_counts=True)
+        drawn = rng.permutation(len(size))
+        taken = np.zeros(len(size), np.bool_)
+        taken[drawn[: 1 + int(np.searchsorted(np.cumsum(size[drawn]), count))]] = True
+        return np.flatnonzero(taken[group])
 
 
 @lru_cache(maxsize=4)

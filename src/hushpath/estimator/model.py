@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -41,7 +42,7 @@ COMPONENTS = np.array([
 CENTRES, WIDTHS = (np.ascontiguousarray(COMPONENTS[:-1, k]) for k in (0, 1))
 SHARES = COMPONENTS[:, 2] / COMPONENTS[:, 2].sum()
 SHARE_WEIGHT, CLASS_WEIGHT, SHARE_ROUNDS = 2.0, 8.0, 20  # pseudo-counts: of SHARES, and of all edges in a class
-FINEST, GROWTH, FARTHEST = 0.02, 1.12, 7.0  # cells of residuals grow away from 0
+FINEST, GROWTH, FARTHEST = 0.03, 1.2, 6.0  # cells of residuals grow away from 0
 LADDER = np.exp(np.arange(np.log(LOWEST_RUNG), np.log(5.0), RUNG_STEP))  # standard deviations that are told apart
 
 FIRST_SPREAD = 1.5  # variance of locations before anything is known
@@ -51,6 +52,8 @@ DAMPING = 0.8
 WEAK = 0.3  # of the expected information: what a value tells at least
 ROUNDS, LATER = 14, 5  # rounds in all; the first with usage by the routes of the release
 FOLDS = 4
+PART_EDGES = 30_000  # of larger networks, a part teaches what there is to learn
+PASSES, FEW_FOLDS, FEW_SOURCES = 2, 2, 6  # of what was learnt over all edges; of usage there
 PARALLEL_EDGES = 5_000
 
 
@@ -67,8 +70,7 @@ _MIDDLES, _EXP_ENDS = (_ENDS[1:] + _ENDS[:-1]) / 2, np.exp(_ENDS)
 _MASS = np.stack([np.diff(ndtr((_ENDS - centre) / LADDER[:, None]), axis=1) for centre in CENTRES])
 
 
-@dataclass(frozen=True, eq=False)
-class Sites:
+class Sites(NamedTuple):
     """What each noisy value tells, and what follows from it; one entry per edge."""
 
     precision: Float  # precision, value: a normal distribution of the location in place of the noisy value
@@ -184,8 +186,36 @@ class EdgeModel:
 
     def _with_design(self, design: Design) -> EdgeModel:
         """Continue with more columns."""
-        more = int(design.groups.max()) + 1 - len(self.step_variance)
-        return replace(self, design=design, step_variance=np.append(self.step_variance, [FIRST_STEP_SD**2] * more))
+        more = design.columns.shape[1] - len(self.coefficients)
+        steps = np.append(self.step_variance, [FIRST_STEP_SD**2] * (int(design.groups.max()) + 1 - len(self.step_variance)))
+        coefficients = np.append(self.coefficients, np.zeros(more))
+        return replace(self, design=design, step_variance=steps, coefficients=coefficients)
+
+    def _part(self, edges: Int) -> EdgeModel:
+        """Return the model of some of the edges."""
+        seen, old = self.seen, self.sites
+        rows = (array[edges] for array in (seen.values, seen.scales, seen.low, seen.high))
+        field = replace(self.field, hierarchy=self.field.hierarchy.restricted(edges))
+        sites = Sites(*(array[edges] for array in (old.precision, old.value, old.mean, old.public_mean)), *old[4:])
+        return replace(
+            self, seen=Seen(seen.gaussian, *rows, seen.offset), design=self.design.rows(edges), field=field,
+            location=self.location[edges], spread=self.spread[edges], sites=sites,
+        )  # fmt: skip
+
+    def _with_learnt(self, part: EdgeModel, passes: int) -> EdgeModel:
+        """Take over what was learnt on a part of the edges, and find what this says of all."""
+        effects = self.design.columns @ part.coefficients
+        spread = np.full(len(effects), part.field.variances.sum())
+        field = replace(part.field, hierarchy=self.field.hierarchy)
+        model = replace(
+            self, field=field, shares=part.shares, step_variance=part.step_variance, coefficients=part.coefficients,
+            root=part.root, location=effects, spread=np.clip(spread, 1e-6, None),
+        )  # fmt: skip
+        for turn in range(passes):
+            sites = model._update(model.seen, 1.0 if turn == 0 else DAMPING)
+            around, spread = field.without_own(sites.precision, sites.value - effects)[:2]
+            model = replace(model, sites=sites, location=effects + around, spread=np.clip(spread, 1e-6, None))
+        return replace(model, sites=model._update(model.seen))
 
 
 def _root(covariance: Float) -> Float:
@@ -243,22 +273,30 @@ def fit(
     """
     m = topology.num_edges
     alone = Hierarchy(np.full(m, -1), np.zeros(m, np.int64))
-    model = start(seen, design or design_of(topology), edge_hierarchy(topology) if field else alone)
+    whole = part = start(seen, design or design_of(topology), edge_hierarchy(topology) if field else alone)
+    edges = np.arange(m)
+    if m > PART_EDGES:
+        edges = whole.field.hierarchy.sample(PART_EDGES, simulation(4))
+        part = whole._part(edges)
     for turn in range(ROUNDS):
         if turn == LATER and field:
-            used = _hidden_usage(topology, model, np.ones(m) if multiple is None else multiple)
-            design = model.design.with_steps(np.log(used + 0.5 / topology.num_nodes))
-            model = model._with_design(design if more is None else more(replace(model, design=design), used))
-        model = model._next(1.0 if turn == 0 else DAMPING, learn=turn < ROUNDS - 1)
-    return replace(model, sites=model._update(seen))
+            whole = part if len(edges) == m else whole._with_learnt(part, 1)
+            used = _hidden_usage(topology, whole, np.ones(m) if multiple is None else multiple)
+            design = whole.design.with_steps(np.log(used + 0.5 / topology.num_nodes))
+            whole = whole._with_design(design if more is None else more(replace(whole, design=design), used))
+            part = whole if len(edges) == m else part._with_design(whole.design.rows(edges))
+        part = part._next(1.0 if turn == 0 else DAMPING, learn=turn < ROUNDS - 1)
+    return replace(part, sites=part._update(seen)) if len(edges) == m else whole._with_learnt(part, PASSES)
 
 
 def _hidden_usage(topology: Topology, model: EdgeModel, multiple: Float) -> Float:
     """Return how much shortest paths use each edge, its own noisy value hidden."""
-    fold, used = simulation(3).integers(0, FOLDS, topology.num_edges), np.empty(topology.num_edges)
+    m = topology.num_edges
+    folds = FOLDS if m <= PART_EDGES else FEW_FOLDS
+    fold, used = simulation(3).integers(0, folds, m), np.empty(m)
     middle = max(float((multiple * model.mean).mean()), 1e-300)
-    for k in range(FOLDS):
+    for k in range(folds):
         hidden = fold == k
         weights = multiple * np.where(hidden, model.sites.public_mean, model.mean) / middle
-        used[hidden] = usage(topology, np.maximum(weights, 1e-3))[hidden]
+        used[hidden] = usage(topology, np.maximum(weights, 1e-3), FEW_SOURCES if folds < FOLDS else None)[hidden]
     return used

@@ -107,11 +107,16 @@ def side_by_side(topology: Topology) -> tuple[Arcs, Int]:
     return Arcs(*(frozen(part, np.int64) for part in (start, number[arcs.heads[moved]], arcs.edges[moved]))), number
 
 
-def routes(topology: Topology, weights: Float) -> Iterator[Routes]:
-    """Find shortest paths from each sampled source, some at a time; nodes are numbered as by ``side_by_side``."""
+def routes(topology: Topology, weights: Float, most: int | None = None) -> Iterator[Routes]:
+    """Find shortest paths from each sampled source, some at a time; nodes are numbered as by ``side_by_side``.
+
+    In large networks the first ``most`` sources are enough, if that is given.
+    """
     (arcs, number), n = side_by_side(topology), topology.num_nodes
     lengths = np.clip(np.rint(weights / STEP), 1, LONGEST // n).astype(np.int64)[arcs.edges]
     sources = number[sources_of(topology)]
+    if most is not None and n > MANY_NODES:
+        sources = sources[:most]
 
     def grown(source: int) -> Routes:
         distance, order, parent, edge = np.empty((4, n), np.int64)
@@ -121,12 +126,16 @@ def routes(topology: Topology, weights: Float) -> Iterator[Routes]:
     yield from each_in_threads(grown, sources, len(arcs.heads))
 
 
-def usage(topology: Topology, weights: Float) -> Float:
-    """Return the share of pairs (from a sampled source to any node) whose shortest path uses each edge."""
-    count = np.zeros(topology.num_edges)
-    for found in routes(topology, weights):
+def usage(topology: Topology, weights: Float, most: int | None = None) -> Float:
+    """Return the share of pairs (from a sampled source to any node) whose shortest path uses each edge.
+
+    ``most`` as in `routes`.
+    """
+    count, trees = np.zeros(topology.num_edges), 0
+    for found in routes(topology, weights, most):
         add_usage(found.order, found.parent, found.edge, count)
-    return count / (len(sources_of(topology)) * topology.num_nodes)
+        trees += 1
+    return count / (max(trees, 1) * topology.num_nodes)
 
 
 def distances(topology: Topology, weights: Float) -> Float:

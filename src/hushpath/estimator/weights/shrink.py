@@ -36,8 +36,8 @@ REPLICATES, SOURCES = 8, 12
 INTERVAL_REPLICATES, INTERVAL_SOURCES = 16, 24
 FEW_REPLICATES, VISITED = 3, 2_000_000  # where the nodes that all searches visit are many, there are fewer
 SCALED = 1.15  # by which replicates are scaled to see how plain distances answer
-LEVEL_SD = 0.15  # of the logarithm of the level of a model along routes, before the check
-MODEL_RISK, PLAIN_RISK = 1.5, 0.8  # expected squared errors of model and noisy weights over those of the replicates
+# Expected squared errors over what replicates show: of the model, of noisy weights, and of what the check finds.
+MODEL_RISK, PLAIN_RISK, EXCESS_RISK = 1.5, 0.9, 2.0
 TINY = 1e-12
 
 
@@ -115,19 +115,21 @@ class Calibration:
             return cls(1.0, 0.0, 0.0, 0.0)
         count, total = len(made.true), max(float(made.released_shrunk.sum()), TINY)
         selection = float(made.true.sum(axis=1).mean()) / total
+        scale = made.true.sum() / max(float(made.shrunk.sum()), TINY)
+        model, plain = scale * made.shrunk - made.true, made.plain - made.true
+        # A model is as likely to be wrong about the level of all distances as it says it is about a single one.
+        doubt = float(np.mean(model**2)) / (total / len(made.released_shrunk)) ** 2 + TINY
         sums = np.log(np.maximum(made.plain.sum(axis=1), TINY))
         gap = float(np.log(made.released_plain.sum()) - sums.mean())
         chance = float(sums.var(ddof=1)) * (1 + 1 / count)
-        trust = made.response / (made.response**2 + chance / LEVEL_SD**2)
-        factor = selection * float(np.exp(gap * trust))
-        scale = made.true.sum() / max(float(made.shrunk.sum()), TINY)
+        factor = selection * float(np.exp(gap * made.response / (made.response**2 + chance / doubt)))
         # Where replicates are right, both distances of the release differ as they do in them.
-        ours, theirs = factor * made.released_shrunk - made.released_plain, scale * made.shrunk - made.plain
-        excess = max(float(np.mean(ours**2) - np.mean(theirs**2)), 0.0)
-        model, plain = scale * made.shrunk - made.true, made.plain - made.true
-        risk, other, common = MODEL_RISK * np.mean(model**2) + excess, PLAIN_RISK * np.mean(plain**2), np.mean(model * plain)
+        theirs = np.mean((scale * made.shrunk - made.plain) ** 2, axis=1)
+        ours = np.mean((factor * made.released_shrunk - made.released_plain) ** 2)
+        excess = max(float(ours - theirs.mean() - theirs.std(ddof=1)), 0.0)
+        risk, other, common = MODEL_RISK * np.mean(model**2) + EXCESS_RISK * excess, PLAIN_RISK * np.mean(plain**2), np.mean(model * plain)
         share = float(np.clip((risk - common) / max(risk + other - 2 * common, TINY), 0, 1))
-        level_sd = np.sqrt(chance / (made.response**2 + chance / LEVEL_SD**2))
+        level_sd = np.sqrt(chance / (made.response**2 + chance / doubt))
         return cls(factor, share, float(level_sd), float(np.sqrt(excess)) / (total / len(made.released_shrunk)))
 
     def mix(self, shrunk: Float, plain: Float) -> Float:
