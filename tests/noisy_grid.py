@@ -21,7 +21,6 @@ def grid(side, weights=None, directed=False, **public):
 
 
 def noisy_edges(net, scale=2.0, law="laplace", seed=1):
-    made = hushpath.release(
-        net, epsilon=1.0, unit=scale, max_weight=100.0, mechanism="input", seed=seed, noise=law
-    ).with_decoder(estimator="clip")
+    terms = dict(epsilon=1.0, unit=scale, max_weight=100.0, mechanism="input", noise=law, ignore_baseline=True)
+    made = hushpath.release(net, plan=hushpath.plan(net.topology, **terms), seed=seed)
     return NoisyEdges.from_measurements(made.measurements)
