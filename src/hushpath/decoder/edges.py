@@ -150,6 +150,20 @@ class EdgeDecoder(RowDecoder):
             return IntervalModel.unbounded(n, unit)
         return IntervalModel.fit(n, made.ends, made.estimates, made.truths, unit, made.relative_sd)
 
+    def draw_weights(self, count: int, seed: int) -> tuple[Float, Float]:
+        """Draw the weights of all edges, in steps, one row per draw, and say how much of each edge is measured."""
+        known = self.weight_estimator.posterior
+        found = None if known is None else known(self.noisy, count, seed)
+        if found is None:  # as far off as noise is
+            noisy, rng, whole = self.noisy, simulation(seed), self.weights.astype(np.float64)
+            drawn = np.tile(whole, (count, 1))
+            for row in drawn:
+                row[noisy.edges] += noisy.draw_noise(rng)
+            measured = np.zeros(len(whole))
+            measured[noisy.edges] = 1.0
+            found = drawn, measured
+        return np.clip(found[0], self.lattice.low, self.lattice.high), found[1]
+
     @cached_property
     def path_errors(self) -> PathErrors | None:
         """The error of distances along the paths of a forest, if the estimator knows it."""

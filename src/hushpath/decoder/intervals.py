@@ -1,10 +1,10 @@
 """Intervals for true distances: how far estimates are off in replicates, fitted on some rows, evaluated for any pair.
 
 A replicate is a set of weights drawn from the model of a release, and the estimate that would be made of it
-(``estimator.weights.shrink.Replicates``); for trips, a sample of the times, against the released ones.  The mean and the
-standard deviation of the error of a pair are smooth in the estimated distance and depend on where the ends are.  So each
-is modelled by a curve of the distance plus, for the standard deviation, one effect per node, and evaluated for any pair
-as fast as its distance.
+(``estimator.weights.shrink.Replicates``); for trips, a sample of the times, against the released ones.  Mean and
+standard deviation of the error of a pair are smooth in the estimated distance and depend on where the ends are.  So
+each is modelled by a curve of the distance plus, for the standard deviation, one effect per node, and evaluated for
+any pair as fast as its distance.
 
 In replicates the model is right, and no replicate shows how wrong it may be.  What shows it is the check of the release
 itself (`excess`), and what was found on other networks: `INFLATION`, learnt on development networks by
@@ -23,7 +23,7 @@ from ..arrays import Float, Int
 
 KNOTS, ROUNDS = 16, 3
 PRIOR_ROWS = 2.0  # pseudo-count that draws the effects of nodes to 0
-INFLATION = 1.0  # of standard deviations, for models that are wrong
+INFLATION = 1.25  # of standard deviations, for models that are wrong
 TINY = 1e-9
 MAX_LOG = 600.0  # its exponential, times any unit, is still a finite number
 
@@ -49,6 +49,7 @@ class IntervalModel:
     middle: Curve  # the logarithm of the mean true distance over the released one, both with the unit added
     log_sd: Curve  # the logarithm of the standard deviation of the error over the unit
     relative_sd: float = 0.0  # the standard deviation of a further error in proportion to the distance
+    inflation: float = INFLATION  # of all standard deviations
 
     @classmethod
     def fit(
@@ -65,7 +66,8 @@ class IntervalModel:
         squares = np.mean((truths - centres) ** 2, axis=0)
         # The mean of the logarithm of a mean of few squares is too low.
         correction = 1 + 1 / len(truths)
-        return cls(unit, middle, _fit_curve(0.5 * np.log(correction * squares + TINY), log_distance, *ends, n), relative_sd)
+        spread = _fit_curve(0.5 * np.log(correction * squares + TINY), log_distance, *ends, n)
+        return cls(unit, middle, spread, relative_sd)
 
     @classmethod
     def unbounded(cls, n: int, unit: float) -> IntervalModel:
@@ -82,7 +84,7 @@ class IntervalModel:
         log_distance = np.log1p(released)
         middle = np.expm1(np.minimum(log_distance + self.middle.at(log_distance, sources, targets), MAX_LOG))
         sd = np.exp(np.minimum(self.log_sd.at(log_distance, sources, targets), MAX_LOG))
-        reach = quantile * INFLATION * np.hypot(sd, self.relative_sd * released)
+        reach = quantile * self.inflation * np.hypot(sd, self.relative_sd * released)
         low, high = (middle - reach) * self.unit, (middle + reach) * self.unit
         return np.stack([np.clip(low, 0.0, answers), np.maximum(high, answers)], axis=1)
 

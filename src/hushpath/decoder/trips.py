@@ -11,7 +11,7 @@ from typing import ClassVar, cast
 
 import numpy as np
 
-from ..arrays import Int
+from ..arrays import Float, Int
 from ..errors import CannotError, OptionError
 from ..estimator.trips.totals import EdgeTimes, TripEstimator, TripTotals
 from ..measurement.blocks import Block, TripBlock
@@ -96,6 +96,11 @@ class TripDecoder(EdgeDecoder):
         if len(names) > 1:
             raise OptionError(f"this release has several periods; choose one of {', '.join(names)} (--period)")
         return np.asarray(self.all_weights[0])
+
+    def draw_weights(self, count: int, seed: int) -> tuple[Float, Float]:
+        """Draw the times of one period, in steps, and say how much of each edge is measured."""
+        period = self._period or 0
+        return self.times.sample(period, count, seed) / self.lattice.granularity, self.times.measured[period]
 
     @cached_property
     def interval_model(self) -> IntervalModel:

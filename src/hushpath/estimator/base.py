@@ -207,10 +207,14 @@ class WeightEstimator(Estimator):
         From noisy edges to one weight per measured edge: whole lattice steps within the public bounds.
     path_errors : callable, optional
         The error of distances in a forest, if the estimator knows it.
+    posterior : callable, optional
+        Samples of all weights (so many, by a seed), and how much of each weight is measured; ``None`` if there is no
+        model.  Without it, weights are as far off as their noise.
     """
 
     estimate: Callable[[NoisyEdges], Int]
     path_errors: Callable[[NoisyEdges], PathErrors] | None = None
+    posterior: Callable[[NoisyEdges, int, int], tuple[Float, Float] | None] | None = None
 
     def weights(self, noisy: NoisyEdges) -> Int:
         """Return one weight per edge of the network; edges that were not measured have their upper bound."""

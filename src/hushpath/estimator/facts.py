@@ -85,12 +85,12 @@ def design_of(topology: Topology, slope: tuple[float, float] = SLOPE) -> Design:
     facts, design = edge_facts(topology), Design.constant(topology.num_edges)
     known = np.isfinite(facts.size) & (facts.size > 0)
     if known.sum() >= FEWEST_KNOWN:
-        size = np.log(np.where(known, facts.size, np.median(facts.size[known])))
-        size = np.clip(size, *np.quantile(size, (0.002, 0.998)))
+        size = np.log(np.where(known, facts.size, float(np.median(facts.size[known]))))
+        size = np.clip(size, *np.quantile(size, (0.002, 0.998)).tolist())
         if size.std() > LEAST_SPREAD:
             design = design.with_column(size, *slope).with_steps(size)
         if not known.all():
-            design = replace(design.with_column(1.0 - known, 0.0, 1.0), classes=(~known).astype(np.int64))
+            design = replace(design.with_column(np.asarray(~known, np.float64), 0.0, 1.0), classes=(~known).astype(np.int64))
     for trait in facts.traits:
         design = design.with_steps(trait)
     return design
@@ -99,7 +99,7 @@ def design_of(topology: Topology, slope: tuple[float, float] = SLOPE) -> Design:
 @lru_cache(maxsize=2)
 def edge_facts(topology: Topology) -> EdgeFacts:
     """Compute the public facts of a network."""
-    n, m = topology.num_nodes, topology.num_edges
+    n = topology.num_nodes
     number = side_by_side(topology)[1]
     tails, heads_of = number[topology.tails], number[topology.heads]
     low, high = np.minimum(tails, heads_of), np.maximum(tails, heads_of)

@@ -87,7 +87,8 @@ def edge_hierarchy(topology: Topology) -> Hierarchy:
 
     rng, graph = simulation(10), line_graph(topology)
     m = topology.num_edges
-    parents, levels, size, first = [], [np.zeros(m, np.int64)], np.ones(m), 0
+    parents, levels, first = [], [np.zeros(m, np.int64)], 0
+    size: Float = np.ones(m)
     for level in range(1, 64):
         n = len(size)
         weights = graph.data * (1 + JITTER * (2 * rng.random(len(graph.data)) - 1))
@@ -101,7 +102,7 @@ def edge_hierarchy(topology: Topology) -> Hierarchy:
         graph = csr_array(joined.T @ graph @ joined)
         parents.append(first + n + label)
         levels.append(np.full(count, level))
-        size, first = np.bincount(label, size, count), first + n
+        size, first = np.bincount(label, size, count).astype(np.float64), first + n
     parents.append(np.full(len(size), -1))
     return Hierarchy(np.concatenate(parents).astype(np.int64), np.concatenate(levels))
 
@@ -161,7 +162,9 @@ class Field:
     def without_own(self, precision: Float, values: Float) -> tuple[Float, Float, Float, Float]:
         """Return mean and variance of each edge's field given all other ``values``, and moments (``kernels.field``)."""
         groups = self.hierarchy
-        return without_own(groups.parent, groups.level, self.variance, precision, values, groups.levels)
+        found = without_own(groups.parent, groups.level, self.variance, precision, values, groups.levels)
+        mean, variance, squares, count = found
+        return mean, variance, squares, count
 
     def smooth(self, precision: Float, columns: Float) -> Float:
         """Return the posterior mean of the field for every column of values."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -109,6 +109,13 @@ class EdgeModel:
         found = shares @ (WIDTHS**2 + CENTRES**2) - (shares @ CENTRES) ** 2
         return np.asarray(found[self.design.classes], np.float64)
 
+    @property
+    def measured(self) -> Float:
+        """How much of what is known of each value is from its own noisy value, from 0 to 1."""
+        prior = self.spread + self.deviation_variance
+        relative = self.seen.scales / np.maximum(self.sites.mean + self.seen.offset, 1e-9)
+        return np.asarray(prior / (prior + relative**2 * (1 if self.seen.gaussian else 2)), np.float64)
+
     def posterior_mean(self, values: Float) -> Float:
         """Return what `mean` would be for other noisy values, all else as it is."""
         return self._update(self.seen._replace(values=values)).mean
@@ -123,7 +130,8 @@ class EdgeModel:
     def sample_prior(self, rng: np.random.Generator) -> Float:
         """Draw each true value independently by what all other edges say of it."""
         location = self.location + np.sqrt(self.spread) * rng.normal(size=len(self.location))
-        nothing = self.seen._replace(scales=np.full(len(location), 1e6 * (1 + float(np.max(self.seen.high, initial=0)))))
+        wide = 1e6 * (1 + float(np.max(self.seen.high, initial=0)))
+        nothing = self.seen._replace(scales=np.full(len(location), wide))
         return self._sample(nothing, location, rng)
 
     def _sample(self, seen: Seen, location: Float, rng: np.random.Generator) -> Float:
@@ -187,20 +195,23 @@ class EdgeModel:
 
     def _with_design(self, design: Design) -> EdgeModel:
         """Continue with more columns."""
-        more = design.columns.shape[1] - len(self.coefficients)
-        steps = np.append(self.step_variance, [FIRST_STEP_SD**2] * (int(design.groups.max()) + 1 - len(self.step_variance)))
-        coefficients = np.append(self.coefficients, np.zeros(more))
+        columns = design.columns.shape[1] - len(self.coefficients)
+        groups = int(design.groups.max()) + 1 - len(self.step_variance)
+        steps = np.append(self.step_variance, [FIRST_STEP_SD**2] * groups)
+        coefficients = np.append(self.coefficients, np.zeros(columns))
         return replace(self, design=design, step_variance=steps, coefficients=coefficients)
 
     def _part(self, edges: Int) -> EdgeModel:
         """Return the model of some of the edges."""
         seen, old = self.seen, self.sites
-        rows = (array[edges] for array in (seen.values, seen.scales, seen.low, seen.high))
         field = replace(self.field, hierarchy=self.field.hierarchy.restricted(edges))
-        sites = Sites(*(array[edges] for array in (old.precision, old.value, old.mean, old.public_mean)), *old[4:])
+        sites = old._replace(precision=old.precision[edges], value=old.value[edges])  # all else is found anew
+        seen = seen._replace(
+            values=seen.values[edges], scales=seen.scales[edges], low=seen.low[edges], high=seen.high[edges]
+        )
         return replace(
-            self, seen=Seen(seen.gaussian, *rows, seen.offset), design=self.design.rows(edges), field=field,
-            location=self.location[edges], spread=self.spread[edges], sites=sites,
+            self, seen=seen, design=self.design.rows(edges), field=field, location=self.location[edges],
+            spread=self.spread[edges], sites=sites,
         )  # fmt: skip
 
     def _with_learnt(self, part: EdgeModel, passes: int) -> EdgeModel:
@@ -219,7 +230,7 @@ class EdgeModel:
         return replace(model, sites=model._update(model.seen))
 
 
-def _root(covariance: Float) -> Float:
+def _root(covariance: Any) -> Float:
     values, vectors = np.linalg.eigh(covariance)
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)), np.float64)
 

@@ -183,7 +183,7 @@ def update(seen, prior, location, spread, out, likelihoods, begin, end):
     shares, classes, centres, widths, mass, middles, growth = prior
     cells, count = len(middles), len(widths)
     ends, tails, chance = np.empty(cells + 1), np.empty(cells + 1), np.empty(cells + 1)
-    mixed, before = np.empty(cells), np.empty(cells)
+    mixed = np.empty(cells)
     for i in range(begin, end):
         share, v, scale = shares[classes[i]], spread[i], seen.scales[i]
         value = _cells_of(seen, i, growth, location[i], ends, tails, chance)

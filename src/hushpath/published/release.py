@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from .._validate import check_confidence
+from .._validate import check_confidence, integer
 from ..arrays import Float, Int
 from ..decoder.base import Decoder
+from ..decoder.edges import EdgeDecoder
 from ..decoder.registry import DecoderChoice, choose_decoder, make_decoder
 from ..errors import CannotError, FileFormatError, InputError, OptionError, warn
 from ..estimator.base import NOTHING_SAVED, SavedEstimate
@@ -32,7 +33,7 @@ from ..measurement.private_step import Measurements
 from ..network.labels import Label
 from ..network.topology import Topology
 from ..progress import steps
-from .edges import make_frame, make_graph
+from .edges import edge_ends, make_frame, make_graph
 from .file import fingerprint, read_release, write_release
 from .statement import NOT_PRIVATE, Statement
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     import pandas
 
 CHUNK_NUMBERS = 2**22  # 32 MB of answers at a time
+EDGE_DRAWS, DRAWS_SEED = 100, 950  # the same release has the same intervals everywhere
 
 
 class Ranges(NamedTuple):
@@ -278,6 +280,43 @@ class Release:
         if not self.decoder.routes:
             raise CannotError(f"decoder {self.decoder.name!r} gives distances, not edge weights")
         return self.decoder.lattice.floats(self.decoder.weights)
+
+    def edges(self, confidence: float = 0.9) -> pandas.DataFrame:
+        """Return one row per edge: its ends, the released weight, an interval, and how much of it is measured.
+
+        Parameters
+        ----------
+        confidence
+            The probability with which an interval holds the true weight, approximately.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``source``, ``target``, ``estimate``, ``low``, ``high`` and ``measured``: 1 where the weight rests
+            on its own measurement, 0 where it is what public facts and other edges say (a road nobody passed).
+        """
+        import pandas as pd
+
+        check_confidence(confidence)
+        drawn, measured = self._draw_weights(EDGE_DRAWS)
+        low, high = np.quantile(drawn, ((1 - confidence) / 2, (1 + confidence) / 2), axis=0)
+        estimate = self.edge_weights
+        ends = edge_ends(self.topology)
+        return pd.DataFrame({
+            "source": [source for source, _ in ends], "target": [target for _, target in ends], "estimate": estimate,
+            "low": np.minimum(low, estimate), "high": np.maximum(high, estimate), "measured": measured,
+        })  # fmt: skip
+
+    def draws(self, count: int = 50) -> Float:
+        """Draw the weights of all edges given this release, one row per draw; the same release gives the same draws."""
+        return self._draw_weights(integer(count, "count", 1, 10_000))[0]
+
+    def _draw_weights(self, count: int) -> tuple[Float, Float]:
+        decoder = self.decoder
+        if not isinstance(decoder, EdgeDecoder):
+            raise CannotError(f"decoder {decoder.name!r} gives distances, not edge weights")
+        drawn, measured = decoder.draw_weights(count, DRAWS_SEED)
+        return drawn * decoder.lattice.granularity, measured
 
     def explore(self, origin: Label | None = None, *, height: int = 640) -> Any:
         """Show the map page in a notebook, starting at a node; `hushpath page` writes it to a file."""

@@ -1,7 +1,7 @@
 """The estimators of edge times from noisy totals of trips: ``times`` and ``ratio``.
 
-``times`` reads the totals twice by the one model of edges (``estimator.model``).  First it asks how many passed: counts
-are noisy values with public facts, a field and bounds like any other.  With these, the tilt of the totals is a noisy
+``times`` reads the totals twice by the one model of edges (``estimator.model``).  First it asks how many passed:
+counts are noisy values with public facts, a field and bounds like any other.  With these, the tilt of the totals is a noisy
 value of the *ratio* (time over free-flow time) of each edge with known noise, however few passed; where nobody did, it
 says nothing, and the ratio is what public facts and neighbours say.  The guess around which totals are split in counts
 and tilts (``totals.linearise``) is what all *other* edges say of an edge, so its own noise never decides its own weight.
@@ -77,7 +77,7 @@ def estimate_times(totals: TripTotals) -> ModelTimes:
     error = np.sqrt(np.mean([[(model.sample(simulation(800 + turn)) - model.mean) ** 2 for model in models]
                              for turn in range(SAMPLES)], axis=0))  # fmt: skip
     seconds = totals.free_flow * mean * _selection(totals, models)
-    measured = np.stack([_own_share(model) for model in models])
+    measured = np.stack([model.measured for model in models])
     standard_error = np.minimum(totals.free_flow * np.minimum(error, 3 * spread + error), totals.width)
     if totals.noise <= 0:
         count = totals.above + totals.below
@@ -86,13 +86,6 @@ def estimate_times(totals: TripTotals) -> ModelTimes:
         seconds = np.where(exact, totals.low + share * totals.width, seconds)
         standard_error = np.where(exact, 0.0, standard_error)
     return ModelTimes(totals.clip_seconds(seconds), standard_error, measured, exact, totals, models)
-
-
-def _own_share(model: EdgeModel) -> Float:
-    """Return how much of what is known of each edge is from its own totals."""
-    seen, sites = model.seen, model.sites
-    prior = model.spread + model.deviation_variance
-    return np.asarray(prior / (prior + (seen.scales / np.maximum(sites.mean, 1e-9)) ** 2), np.float64)
 
 
 def _selection(totals: TripTotals, models: tuple[EdgeModel, ...]) -> Float:
@@ -160,6 +153,7 @@ class RatioTimes:
 
     seconds: Float
     standard_error: Float
+    measured: Float
     low: Float
     high: Float
 
@@ -176,7 +170,9 @@ def estimate_ratios(totals: TripTotals) -> RatioTimes:
     part = np.clip(np.divide(totals.above, count, out=np.full(count.shape, 0.5), where=seen), 0.0, 1.0)
     error = np.divide(totals.noise, count, out=np.ones(count.shape), where=seen)
     standard_error = np.minimum(error, 1.0) * totals.width
-    return RatioTimes(totals.low + part * totals.width, standard_error, totals.low, totals.high)
+    return RatioTimes(
+        totals.low + part * totals.width, standard_error, seen.astype(np.float64), totals.low, totals.high
+    )
 
 
 TIMES = TripEstimator(

@@ -86,6 +86,10 @@ class EdgeTimes(Protocol):
     def standard_error(self) -> Float:
         """Standard errors of the times."""
 
+    @property
+    def measured(self) -> Float:
+        """How much of each time is from its own totals, from 0 to 1."""
+
     def sample(self, period: int, count: int, seed: int) -> Float:
         """Sample the times of one period, one row per sample, with the errors that edges share."""
 

@@ -74,9 +74,13 @@ class Replicates:
         count = max(FEW_REPLICATES, min(replicates, VISITED // (3 * max(n, 1) * FEW_REPLICATES)))
         size = min(n, max(2, min(most_sources, VISITED // (3 * max(n, 1) * count))))
         sources = np.sort(simulation(30).choice(n, size, replace=False))
-        rows = lambda weights: distance_rows(topology, weights, sources)  # noqa: E731
+
+        def rows(weights: Float) -> Float:
+            return distance_rows(topology, weights, sources)
+
         first = rows(plain_weights(topology, model.seen, model.seen.values))
-        pairs = np.nonzero(np.isfinite(first) & (np.arange(n) != sources[:, None]))
+        row, column = np.nonzero(np.isfinite(first) & (np.arange(n) != sources[:, None]))
+        pairs = row.astype(np.int64), column.astype(np.int64)
         found: list[tuple[Float, Float, Float]] = []
         scaled = []
         for turn in range(count):
@@ -127,7 +131,8 @@ class Calibration:
         theirs = np.mean((scale * made.shrunk - made.plain) ** 2, axis=1)
         ours = np.mean((factor * made.released_shrunk - made.released_plain) ** 2)
         excess = max(float(ours - theirs.mean() - theirs.std(ddof=1)), 0.0)
-        risk, other, common = MODEL_RISK * np.mean(model**2) + EXCESS_RISK * excess, PLAIN_RISK * np.mean(plain**2), np.mean(model * plain)
+        risk, other = MODEL_RISK * np.mean(model**2) + EXCESS_RISK * excess, PLAIN_RISK * np.mean(plain**2)
+        common = np.mean(model * plain)
         share = float(np.clip((risk - common) / max(risk + other - 2 * common, TINY), 0, 1))
         level_sd = np.sqrt(chance / (made.response**2 + chance / doubt))
         return cls(factor, share, float(level_sd), float(np.sqrt(excess)) / (total / len(made.released_shrunk)))
@@ -139,7 +144,7 @@ class Calibration:
 
 def shrink_weights(noisy: NoisyEdges) -> Int:
     """Estimate all weights."""
-    if len(noisy.edges) < noisy.topology.num_edges or not noisy.can_be_modelled:
+    if not _can_model(noisy):
         return clip_weights(noisy)
     model = fit(noisy.topology, observe(noisy))
     made = Replicates.draw(noisy, model, REPLICATES, SOURCES)
@@ -159,7 +164,7 @@ class ErrorReplicates(NamedTuple):
 
 def error_replicates(noisy: NoisyEdges) -> ErrorReplicates | None:
     """Return replicates of the errors of `shrink_weights`; ``None`` where there is no model."""
-    if len(noisy.edges) < noisy.topology.num_edges or not noisy.can_be_modelled:
+    if not _can_model(noisy):
         return None
     model = fit(noisy.topology, observe(noisy))
     made = Replicates.draw(noisy, model, INTERVAL_REPLICATES, INTERVAL_SOURCES)
@@ -169,6 +174,18 @@ def error_replicates(noisy: NoisyEdges) -> ErrorReplicates | None:
     relative_sd = (1 - calibration.share) * np.hypot(calibration.excess, calibration.level_sd)
     ends = made.sources[made.pairs[0]], made.pairs[1]
     return ErrorReplicates(ends, estimates, made.true, float(relative_sd))
+
+
+def posterior(noisy: NoisyEdges, count: int, seed: int) -> tuple[Float, Float] | None:
+    """Draw all weights ``count`` times, in lattice steps, and say how much of each is measured."""
+    if not _can_model(noisy):
+        return None
+    model, rng = fit(noisy.topology, observe(noisy)), simulation(seed)
+    return np.stack([model.sample(rng) for _ in range(count)]) * noisy.unit, model.measured
+
+
+def _can_model(noisy: NoisyEdges) -> bool:
+    return len(noisy.edges) == noisy.topology.num_edges and noisy.can_be_modelled
 
 
 def _suits(strategy: Strategy) -> bool:
@@ -181,4 +198,5 @@ SHRINK = WeightEstimator(
     estimate=shrink_weights,
     suits=_suits,
     costly=True,
+    posterior=posterior,
 )

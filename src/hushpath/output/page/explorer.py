@@ -189,9 +189,9 @@ def _answers(release: Release, confidence: float) -> tuple[Arrays, dict[str, Any
         curves = {"middle": model.middle, "spread": model.log_sd}
         if not np.isfinite(model.log_sd.heights).all():
             return arrays, {"kind": "none", "why": "no interval: any distance is possible"}
-        arrays |= {f"{name}.ends": curve.node_effects for name, curve in curves.items()}
-        reach = NormalDist().inv_cdf((1 + confidence) / 2)
-        known = {"unit": model.unit, "below": model.below, "above": model.above, "shared": model.shared_sd}
+        arrays["spread.ends"] = model.log_sd.node_effects
+        reach = NormalDist().inv_cdf((1 + confidence) / 2) * model.inflation
+        known = {"unit": model.unit, "relative": model.relative_sd}
         lists = {name: {"knots": c.knots.tolist(), "heights": c.heights.tolist()} for name, c in curves.items()}
         return arrays, {"kind": "curves", "reach": reach, **known, **lists}
     try:

@@ -5,8 +5,8 @@
  * @typedef {{facts: Record<string, string>, verdict: string, void: boolean, table: {columns: string[], rows: string[][]},
  *   paragraphs: string[]}} Promised
  * @typedef {{knots: number[], heights: number[]}} Curve
- * @typedef {{kind: "exact" | "none" | "table" | "curves", why?: string, unit?: number, reach?: number, below?: number,
- *   above?: number, shared?: number, middle?: Curve, spread?: Curve}} Ranges
+ * @typedef {{kind: "exact" | "none" | "table" | "curves", why?: string, unit?: number, reach?: number, relative?: number,
+ *   middle?: Curve, spread?: Curve}} Ranges
  * @typedef {{kind: "whole" | "rising" | "float", planes: number, at: number, length: number}} Entry
  * @typedef {{title: string, labels: string[], directed: boolean, ownPlaces: boolean, origin: number, granularity: number,
  *   confidence: number, periods: string[], ranges: Ranges[], quantity: Quantity, marking: string, promise: Promised,

@@ -1,6 +1,5 @@
 // Intervals: from the curves of decoder/intervals.py, or from a table where there is no curve.
 
-const ANSWER = 0.25; // weight of the answer in the centre of its interval, as in Python
 const LARGEST = 600;
 
 /** @typedef {import("./data.js").Ranges} Ranges @typedef {import("./data.js").Curve} Curve */
@@ -36,10 +35,9 @@ export function rangesFrom(intervals, arrays, distance, source) {
     for (let v = 0; v < n; v++) if (!isFinite(distance[v])) low[v] = high[v] = Infinity;
     return { low, high };
   }
-  const { unit = 1, reach = 0, below = 1, above = 1, shared = 0 } = intervals;
+  const { unit = 1, reach = 0, relative = 0 } = intervals;
   const middle = /** @type {Curve} */ (intervals.middle);
   const spread = /** @type {Curve} */ (intervals.spread);
-  const middles = arrays["middle.ends"];
   const spreads = arrays["spread.ends"];
   const low = new Float64Array(n);
   const high = new Float64Array(n);
@@ -50,12 +48,12 @@ export function rangesFrom(intervals, arrays, distance, source) {
     }
     const released = distance[v] / unit;
     const far = Math.log1p(released);
-    const mid = interpolated(middle, far) + (middles[source] + middles[v]);
+    const mid = interpolated(middle, far);
     const wide = Math.exp(Math.min(interpolated(spread, far) + (spreads[source] + spreads[v]), LARGEST));
-    const centre = ANSWER * released + (1 - ANSWER) * Math.expm1(Math.min(far + mid, LARGEST));
-    const proportion = shared * released;
-    low[v] = Math.min(Math.max((centre - reach * Math.hypot(below * wide, proportion)) * unit, 0), distance[v]);
-    high[v] = Math.max((centre + reach * Math.hypot(above * wide, proportion)) * unit, distance[v]);
+    const centre = Math.expm1(Math.min(far + mid, LARGEST));
+    const off = reach * Math.hypot(wide, relative * released);
+    low[v] = Math.min(Math.max((centre - off) * unit, 0), distance[v]);
+    high[v] = Math.max((centre + off) * unit, distance[v]);
   }
   return { low, high };
 }
