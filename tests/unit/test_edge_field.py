@@ -192,16 +192,6 @@ def test_edges_straight_ahead_are_more_alike_than_turns():
     assert links[centre, name[0, 1]] == 0
 
 
-def test_copies_of_edges_share_the_number_of_the_edge():
-    plain = edge_hierarchy(NETWORKS["two edges"].topology)
-    assert plain.repeated(1) is plain
-    m, twice = 2, plain.repeated(3)
-    assert (twice.level[:6] == 0).all()
-    assert twice.parent[:6].tolist() == [6, 7, 6, 7, 6, 7]
-    assert np.array_equal(twice.parent[6:], np.where(plain.parent < 0, -1, plain.parent + 2 * m * 1 + 2))
-    assert np.array_equal(twice.level[6:], plain.level + 1)
-
-
 # What is learnt of variances -----------------------------------------------------------------------------------------
 
 

@@ -249,7 +249,7 @@ def reach(found):
 def test_the_spread_of_replicates_is_found_at_every_distance():
     model = IntervalModel.fit(*replicated(lambda d: 0.1 * d), 1.0)
     for distance in (10.0, 40.0, 90.0):
-        assert reach(at(model, distance)) == pytest.approx(1.645 * 0.1 * distance, rel=0.25)
+        assert reach(at(model, distance)) == pytest.approx(1.645 * INFLATION * 0.1 * distance, rel=0.25)
         assert np.mean(at(model, distance)) == pytest.approx(distance, rel=0.05)
 
 

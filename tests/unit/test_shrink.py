@@ -22,7 +22,7 @@ def plane():
     return grid(12)
 
 
-# What it is worth ---------------------------------------------------------------------------------------------------
+# What it is worth -------------------------------------------------------------------------------------------------
 
 
 def mean_errors(net, scale, seeds=4, estimate=shrink_weights, true=None):
@@ -124,7 +124,7 @@ def test_distances_are_right_on_average():
     assert plain > 0.1
 
 
-# What must never happen ----------------------------------------------------------------------------------------------
+# What must never happen --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
@@ -183,7 +183,7 @@ def test_values_are_counted_in_units_of_noise(plane):
     assert (low.high >= low.low).all()
 
 
-# The check and what follows from it ---------------------------------------------------------------------------------
+# The check and what follows from it -------------------------------------------------------------------------------
 
 
 def replicates_of(true, model_sd, plain_sd, *, level=1.0, count=8, seed=0, shared=0.0):
@@ -313,7 +313,7 @@ def test_replicates_of_errors_are_as_large_as_the_errors(plane):
     assert 0.5 < np.mean(ratios) < 1.7
 
 
-# Files carry what took long to work out -----------------------------------------------------------------------------
+# Files carry what took long to work out ---------------------------------------------------------------------------
 
 
 def test_a_file_carries_the_weights(plane, tmp_path, monkeypatch):
