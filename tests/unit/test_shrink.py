@@ -255,13 +255,13 @@ def test_both_kinds_of_weights_are_mixed():
 def test_replicates_are_of_the_release(plane):
     noisy = noisy_edges(plane)
     model = fit(plane.topology, observe(noisy))
-    made = Replicates.draw(noisy, model, 6, 5)
+    made = Replicates.simulate(noisy, model, 6, 5)
     assert made.true.shape == made.plain.shape == made.shrunk.shape == (6, 5 * 143)
     assert not (made.sources[made.pairs[0]] == made.pairs[1]).any()
     assert np.abs(np.log(made.true.mean() / made.released_shrunk.mean())) < 0.1
     assert np.abs(made.plain - made.true).mean() > np.abs(made.shrunk - made.true).mean()
     assert 0.5 < made.response < 1.5
-    again = Replicates.draw(noisy, model, 6, 5)
+    again = Replicates.simulate(noisy, model, 6, 5)
     assert np.array_equal(made.plain, again.plain)
     assert not np.array_equal(made.true[0], made.true[1])
 
@@ -271,7 +271,7 @@ def test_a_model_that_is_a_fifth_too_slow_is_found_out(plane):
     seen = observe(noisy)
     slow = fit(plane.topology, seen._replace(values=1.2 * seen.values))
     right, wrong = (
-        Calibration.of(Replicates.draw(noisy, replace(model, seen=seen), 8, 12))
+        Calibration.of(Replicates.simulate(noisy, replace(model, seen=seen), 8, 12))
         for model in (fit(plane.topology, seen), slow)
     )
     assert np.log(wrong.factor / right.factor) == pytest.approx(-np.log(1.2), abs=0.08)
@@ -281,7 +281,7 @@ def test_large_networks_have_fewer_replicates(plane, monkeypatch):
     noisy = noisy_edges(plane)
     model = fit(plane.topology, observe(noisy))
     monkeypatch.setattr(shrink, "VISITED", 1)
-    made = Replicates.draw(noisy, model, 8, 12)
+    made = Replicates.simulate(noisy, model, 8, 12)
     assert made.true.shape == (shrink.FEW_REPLICATES, 2 * 143)
     assert np.isfinite(Calibration.of(made).factor)
 
