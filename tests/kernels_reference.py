@@ -146,3 +146,23 @@ def pair_reference(s: int, g: int, t: Flat, tables: Tables) -> float:
         p = t.own_start[b + 1] - t.own_start[b]
         best = min(best, tables.inner[t.inner_start[b] + t.row[s] * p + t.row[g]])
     return float(best)
+
+
+def group_paths(parent: NDArray[Any], edges: int) -> NDArray[Any]:
+    """One row per edge, one column per group: 1 for the groups that hold the edge."""
+    out = np.zeros((edges, len(parent)))
+    for edge in range(edges):
+        group = edge
+        while group >= 0:
+            out[edge, group] = 1
+            group = int(parent[group])
+    return out
+
+
+def gaussian_given(
+    covariance: NDArray[Any], paths: NDArray[Any], precision: NDArray[Any], values: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Mean and covariance of numbers with this prior, given ``paths @ numbers`` seen with noise of this precision."""
+    told = paths.T * precision
+    gain = np.linalg.inv(np.eye(len(covariance)) + covariance @ told @ paths)
+    return gain @ covariance @ told @ values, gain @ covariance

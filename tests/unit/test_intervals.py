@@ -5,13 +5,12 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import hushpath
-from hushpath.decoder.intervals import IntervalModel
-from hushpath.estimator.accuracy import replicate
-from hushpath.estimator.fields import RANGES, ErrorFields
-from hushpath.estimator.weights.posterior import PosteriorModel, sample_posterior
-from hushpath.estimator.weights.regression import Observed
+from hushpath.decoder import edges
+from hushpath.decoder.intervals import INFLATION, IntervalModel
+from hushpath.estimator.weights.shrink import error_replicates
 
 RATIO = 0.4
 
@@ -145,12 +144,6 @@ def test_hostile_values_break_nothing(values, law):
     assert not np.isnan(found.high).any()
 
 
-def observed_of(topology, weights, seed, scale):
-    noise = np.random.default_rng(seed).laplace(size=len(weights))
-    ones = np.ones(len(weights))
-    return Observed(False, weights / scale + noise, ones, 0 * ones, 100 * ones)
-
-
 def held(net, seeds, **options):
     """For each seed the share of true distances that a 90 % interval holds, over all pairs."""
     exact = exact_distances(net)
@@ -229,109 +222,120 @@ def test_with_a_proxy_and_under_either_law(law, delta):
     assert np.array_equal(again.matrix(interval=True).high, found.high)
 
 
+# The model of intervals ---------------------------------------------------------------------------------------------
+
+
+def replicated(sd, *, bias=1.0, nodes=60, rows=16, seed=0, restless=()):
+    """Replicates of pairs from 20 nodes: an estimate, and a true distance around ``bias`` times it."""
+    rng = np.random.default_rng(seed)
+    sources, targets = (part.ravel() for part in np.meshgrid(np.arange(20), np.arange(nodes), indexing="ij"))
+    distance = rng.uniform(5, 100, len(sources))
+    estimates = distance + 0.2 * rng.normal(size=(rows, len(distance)))
+    wide = np.where(np.isin(targets, restless), 4.0, 1.0)
+    truths = bias * estimates + sd(distance) * wide * rng.normal(size=estimates.shape)
+    return nodes, (sources, targets), estimates, truths
+
+
+def at(model, distance, source=25, target=30, confidence=0.9):
+    """The interval of a pair at some distance, of two nodes that are not among the sources."""
+    low, high = model.intervals(np.array([distance]), np.array([source]), np.array([target]), confidence)[0]
+    return low, high
+
+
+def reach(found):
+    return (found[1] - found[0]) / 2
+
+
+def test_the_spread_of_replicates_is_found_at_every_distance():
+    model = IntervalModel.fit(*replicated(lambda d: 0.1 * d), 1.0)
+    for distance in (10.0, 40.0, 90.0):
+        assert reach(at(model, distance)) == pytest.approx(1.645 * INFLATION * 0.1 * distance, rel=0.25)
+        assert np.mean(at(model, distance)) == pytest.approx(distance, rel=0.05)
+
+
+def test_a_mean_error_moves_the_middle():
+    model = IntervalModel.fit(*replicated(lambda d: 3.0 + 0 * d, bias=1.1), 1.0)
+    low, high = at(model, 60.0)
+    assert (low + high) / 2 == pytest.approx(66.0, rel=0.02)
+    assert low <= 60.0 <= high
+    sure = IntervalModel.fit(*replicated(lambda d: 0.01 + 0 * d, bias=1.1), 1.0)
+    assert at(sure, 60.0)[0] <= 60.0 <= at(sure, 60.0)[1]  # the answer is inside in any case
+
+
+def test_intervals_scale_with_the_unit():
+    made = replicated(lambda d: 0.1 * d)
+    one, thousand = IntervalModel.fit(*made, 1.0), IntervalModel.fit(*made, 1000.0)
+    assert np.multiply(at(one, 40.0), 1000.0) == pytest.approx(at(thousand, 40_000.0))
+
+
+def test_ends_that_are_known_badly_have_wider_intervals():
+    model = IntervalModel.fit(*replicated(lambda d: 2.0 + 0 * d, restless=(30,)), 1.0)
+    wide, usual = reach(at(model, 50.0, target=30)), reach(at(model, 50.0, target=31))
+    assert 2 < wide / usual < 6
+    assert reach(at(model, 50.0, source=30, target=31)) == pytest.approx(wide, rel=0.2)
+
+
+def test_more_noise_is_wider():
+    narrow, wide = (IntervalModel.fit(*replicated(lambda d, x=x: x + 0 * d), 1.0) for x in (1.0, 4.0))
+    assert reach(at(wide, 50.0)) == pytest.approx(4 * reach(at(narrow, 50.0)), rel=0.2)
+
+
+def test_what_no_replicate_shows_is_added_in_proportion():
+    made = replicated(lambda d: 1.0 + 0 * d)
+    model, more = IntervalModel.fit(*made, 1.0), IntervalModel.fit(*made, 1.0, 0.2)
+    for distance in (10.0, 80.0):
+        inflated = np.hypot(reach(at(model, distance)), 1.645 * INFLATION * 0.2 * distance)
+        assert reach(at(more, distance)) == pytest.approx(inflated, rel=0.1)
+
+
+def test_nothing_known_is_any_distance():
+    model = IntervalModel.unbounded(40, 1.0)
+    low, high = at(model, 5.0)
+    assert low == 0
+    assert high > 1e200
+
+
+def test_far_beyond_all_replicates_intervals_are_still_numbers():
+    model = IntervalModel.fit(*replicated(lambda d: 0.1 * d), 1.0)
+    for distance in (0.0, 1e-9, 1e12, 1e300):
+        low, high = at(model, distance)
+        assert 0 <= low <= distance <= high
+        assert not np.isnan(high)
+
+
+def test_coverage_of_fresh_replicates():
+    model = IntervalModel.fit(*replicated(lambda d: 0.5 + 0.05 * d), 1.0)
+    _, ends, estimates, truths = replicated(lambda d: 0.5 + 0.05 * d, seed=1)
+    found = model.intervals(estimates[0], *ends, 0.9)
+    held = (found[:, 0] <= truths[0]) & (truths[0] <= found[:, 1])
+    assert np.mean(held) == pytest.approx(norm.cdf(1.645 * INFLATION) * 2 - 1, abs=0.04)
+
+
+def test_more_noise_makes_wider_intervals_of_a_release():
+    graph = grid(6)
+    wide, narrow = (released(graph, epsilon=epsilon) for epsilon in (0.5, 5.0))
+    pairs = [(0, 35), (3, 20), (7, 30)]
+    assert (np.diff(wide.intervals(pairs)) > 2 * np.diff(narrow.intervals(pairs))).all()
+
+
 def test_uneven_noise_is_drawn_as_it_is(rel):
     noisy, rng = rel.decoder.noisy, np.random.default_rng(9)
     factor = rng.choice([1, 4], len(noisy.values))
     uneven = replace(noisy, scales=noisy.scales * factor)
-    truth, measured = replicate(uneven, np.full(len(factor), 20.0 * uneven.unit), rng)
-    off = np.abs(measured.values - truth)
-    assert 2 < off[factor == 4].mean() / off[factor == 1].mean() < 8
-    found = sample_posterior(uneven, rel.decoder.estimator.weights, count=3)
-    assert np.isfinite(found.weights).all()
-    assert len(found.replicates) == 3
+    drawn = np.abs(np.stack([uneven.draw_noise(rng) for _ in range(20)]))
+    assert 3 < drawn[:, factor == 4].mean() / drawn[:, factor == 1].mean() < 5
+    made = error_replicates(uneven)
+    assert np.isfinite(made.estimates).all()
+    assert (made.estimates >= 0).all()
 
 
-def test_draws_carry_the_level_of_all_weights():
-    """Of few edges the mean weight is not known well, and all draws of one release would share its error."""
-    net = hushpath.Network.from_networkx(grid(6))
-    topology, weights = net.topology, net.weights.reveal()
-    model = PosteriorModel.fit(topology, observed_of(topology, weights, 1, float(np.median(weights))))
-    means = model.sample(ErrorFields(topology), np.zeros(len(RANGES)), 60, 1).mean(axis=1)
-    # Noise of standard deviation sqrt(2) on each of 60 weights leaves their mean unknown by 0.18, of which the guess
-    # that weights are alike takes little.
-    assert 0.1 <= means.std() <= 0.3
-
-
-def fitted():
-    net = hushpath.Network.from_networkx(grid(6))
-    weights = net.weights.reveal()
-    observed = observed_of(net.topology, weights, 1, float(np.median(weights)))
-    return net.topology, PosteriorModel.fit(net.topology, observed)
-
-
-def test_draws_carry_the_uncertainty_of_the_correction():
-    topology, model = fitted()
-    sure = replace(model, fitted=replace(model.fitted, covariance=0 * model.fitted.covariance))
-    certain = replace(sure, correction=replace(sure.correction, root=0 * sure.correction.root))
-    level = [one.sample(ErrorFields(topology), np.zeros(5), 80, 1).mean(axis=1).std() for one in (sure, certain)]
-    assert level[0] > 1.3 * level[1]
-
-
-def test_draws_carry_the_uncertainty_of_coefficients():
-    topology, model = fitted()
-    had = model.correction
-    still = replace(model, correction=replace(had, root=0 * had.root, covariance=0 * had.covariance))
-    sure = replace(still, fitted=replace(still.fitted, covariance=0 * still.fitted.covariance))
-    level = [one.sample(ErrorFields(topology), np.zeros(5), 80, 1).mean(axis=1).std() for one in (still, sure)]
-    assert level[0] > 1.3 * level[1]
-
-
-def test_draws_carry_what_neighbours_share():
-    topology, model = fitted()
-    fields, alone, shared = ErrorFields(topology), np.zeros(5), np.array([0.0, 0.0, 0.9, 0.0, 0.0])
-    level = [model.sample(fields, shares, 80, 1).mean(axis=1).std() for shares in (alone, shared)]
-    assert level[1] > 1.3 * level[0]
-
-
-def test_fields_find_what_neighbours_share():
-    net = hushpath.Network.from_networkx(grid(24))
-    fields, rng = ErrorFields(net.topology), np.random.default_rng(3)
-    m, none = net.topology.num_edges, np.zeros(len(RANGES))
-    wanted = np.array([0.0, 0.0, 0.5, 0.0, 0.0])
-    ones = np.ones(m)
-    shared = [fields.shares(fields.sample(wanted, rng) + rng.normal(size=m), ones, none).sum() for _ in range(3)]
-    alone = [fields.shares(rng.normal(size=m) * 1.4, ones, none).sum() for _ in range(3)]
-    assert min(shared) > 0.25
-    assert max(alone) < 0.2
-    assert 0.9 <= fields.sample(wanted, rng).std() <= 1.1
-
-
-@pytest.mark.slow
-def test_the_bootstrap_widens_where_samples_are_too_sure(monkeypatch):
-    """Intervals follow the errors of answers, not the draws."""
-    plain = released(grid(6)).decoder.interval_model
-    real = PosteriorModel.sample
-
-    def sure(self, fields, shares, count, seed):
-        found = real(self, fields, shares, count, seed)
-        return found if count == 1 else found.mean(axis=0) + 0.3 * (found - found.mean(axis=0))
-
-    monkeypatch.setattr(PosteriorModel, "sample", sure)
-    found = released(grid(6)).decoder.interval_model
-    assert found.below > 1.5 * plain.below
-    assert found.above > 1.5 * plain.above
-
-
-def test_the_bootstrap_never_narrows(monkeypatch):
-    """In the bootstrap the model is right; that it may be wrong the bootstrap does not show."""
-    monkeypatch.setattr(IntervalModel, "_standardised_errors", classmethod(lambda *_: np.zeros(100)))
-    found = released(grid(6)).decoder.interval_model
-    assert (found.below, found.above) == (1.0, 1.0)
-
-
-def test_replicates_are_read_with_the_estimator_that_answers(rel):
-    asked = []
-    real = rel.decoder.estimator.weights
-
-    def counted(noisy):
-        asked.append(noisy.values)
-        return real(noisy)
-
-    found = sample_posterior(rel.decoder.noisy, counted, count=3)
-    assert len(asked) == len(found.replicates) == 3
-    for values, one in zip(asked, found.replicates, strict=True):
-        assert not np.array_equal(values, rel.decoder.noisy.values)
-        assert not np.array_equal(one.truth, one.estimate)
+def test_intervals_of_one_release_are_worked_out_once(monkeypatch):
+    calls, real = [], edges.error_replicates
+    monkeypatch.setattr(edges, "error_replicates", lambda noisy: calls.append(1) or real(noisy))
+    rel = released(grid(5))
+    rel.interval(0, 24)
+    rel.intervals([(0, 3), (4, 5)])
+    assert calls == [1]
 
 
 @pytest.mark.parametrize("long", [False, True])

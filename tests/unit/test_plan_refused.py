@@ -2,6 +2,7 @@
 
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from planned_grid import asked, lognormal_grid
 
 import hushpath
 from hushpath.errors import CannotError, OptionError
-from hushpath.estimator.weights.posterior import PosteriorModel
+from hushpath.planning import surrogates
 from hushpath.planning.plan import plan
 from hushpath.planning.result import Plan
 
@@ -117,14 +118,14 @@ def test_what_is_no_earlier_release_of_the_network_is_refused():
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("wild", ["no solution", "no number"])
 def test_an_earlier_release_like_no_weights_is_refused(wild, monkeypatch):
-    def wild_draws(*_args, **_more):
+    def wild_fit(*_args):
         if wild == "no solution":
             raise np.linalg.LinAlgError
-        return np.full((2, 2), np.nan)
+        return SimpleNamespace(sample=lambda rng: np.full(2, np.nan))
 
     net, terms = lognormal_grid(rows=3), dict(epsilon=1.0, unit=1.0)
     earlier = hushpath.release(net, **terms, mechanism="input", seed=1)
-    monkeypatch.setattr(PosteriorModel, "sample", wild_draws)
+    monkeypatch.setattr(surrogates, "fit", wild_fit)
     with pytest.raises(CannotError):
         plan(net.topology, previous_release=earlier, **terms)
 

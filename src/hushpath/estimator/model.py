@@ -46,6 +46,7 @@ FINEST, GROWTH, FARTHEST = 0.03, 1.2, 6.0  # cells of residuals grow away from 0
 LADDER = np.exp(np.arange(np.log(LOWEST_RUNG), np.log(5.0), RUNG_STEP))  # standard deviations that are told apart
 
 FIRST_SPREAD = 1.5  # variance of locations before anything is known
+LEVEL_SD = 2.0  # of the constant: if every value is the lowest, nothing else says where the others would be
 STEP_SD, STEP_WEIGHT = 0.03, 2.0  # of the steps of an effect before anything is seen, and how many that counts as
 FIRST_STEP_SD = 0.1
 DAMPING = 0.8
@@ -253,6 +254,11 @@ def start(seen: Seen, design: Design, hierarchy: Hierarchy) -> EdgeModel:
     middle = max(float(np.average(seen.values, weights=weight)), float(np.median(seen.scales)) / 3, 1e-12)
     coefficients = np.zeros(design.columns.shape[1])
     coefficients[0] = np.log(middle + seen.offset) - 0.3
+    level = np.arange(len(coefficients)) == 0
+    design = replace(
+        design, prior_mean=np.where(level, coefficients[0], design.prior_mean),
+        prior_precision=np.where(level, LEVEL_SD**-2.0, design.prior_precision),
+    )  # fmt: skip
     nothing, unknown = np.full(m, 1e-9), np.full(m, coefficients[0])
     sites = Sites(nothing, unknown, unknown, unknown, unknown, np.empty((0, 0)))
     shares = np.tile(SHARES, (int(design.classes.max(initial=0)) + 1, 1))

@@ -189,7 +189,7 @@ def update(seen, prior, location, spread, out, likelihoods, begin, end):
         value = _cells_of(seen, i, growth, location[i], ends, tails, chance)
         mixed[:] = 0.0
         total = first = second = information = 0.0
-        relative = scale / math.exp(min(location[i], 500.0))
+        relative = scale / math.exp(min(max(location[i], -300.0), 300.0))
         for k in range(count):
             width = widths[k] * widths[k]
             row, centre = mass[k, rung(v + width, mass.shape[1])], centres[k]

@@ -68,8 +68,8 @@ class Replicates:
     response: float  # by how much plain distances change if all weights do, both in logarithms
 
     @classmethod
-    def draw(cls, noisy: NoisyEdges, model: EdgeModel, replicates: int, most_sources: int) -> Replicates:
-        """Draw so many replicates (fewer in large networks), with distances from so many sources at most."""
+    def simulate(cls, noisy: NoisyEdges, model: EdgeModel, replicates: int, most_sources: int) -> Replicates:
+        """Simulate so many replicates (fewer in large networks), with distances from so many sources at most."""
         topology, unit, n = noisy.topology, noisy.unit, noisy.topology.num_nodes
         count = max(FEW_REPLICATES, min(replicates, VISITED // (3 * max(n, 1) * FEW_REPLICATES)))
         size = min(n, max(2, min(most_sources, VISITED // (3 * max(n, 1) * count))))
@@ -147,7 +147,7 @@ def shrink_weights(noisy: NoisyEdges) -> Int:
     if not _can_model(noisy):
         return clip_weights(noisy)
     model = fit(noisy.topology, observe(noisy))
-    made = Replicates.draw(noisy, model, REPLICATES, SOURCES)
+    made = Replicates.simulate(noisy, model, REPLICATES, SOURCES)
     plain = plain_weights(noisy.topology, model.seen, model.seen.values)
     wanted = Calibration.of(made).mix(model.mean, plain) * noisy.unit
     return np.clip(np.rint(wanted).astype(np.int64), noisy.lattice.low, noisy.lattice.high)
@@ -167,7 +167,7 @@ def error_replicates(noisy: NoisyEdges) -> ErrorReplicates | None:
     if not _can_model(noisy):
         return None
     model = fit(noisy.topology, observe(noisy))
-    made = Replicates.draw(noisy, model, INTERVAL_REPLICATES, INTERVAL_SOURCES)
+    made = Replicates.simulate(noisy, model, INTERVAL_REPLICATES, INTERVAL_SOURCES)
     calibration = Calibration.of(made)
     scale = made.true.sum() / max(float(made.shrunk.sum()), TINY)
     estimates = (1 - calibration.share) * scale * made.shrunk + calibration.share * made.plain
