@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 import hushpath
 from hushpath.decoder import edges
-from hushpath.decoder.intervals import INFLATION, IntervalModel
+from hushpath.decoder.intervals import IntervalModel
 from hushpath.estimator.weights.shrink import error_replicates
 
 RATIO = 0.4
@@ -249,7 +249,7 @@ def reach(found):
 def test_the_spread_of_replicates_is_found_at_every_distance():
     model = IntervalModel.fit(*replicated(lambda d: 0.1 * d), 1.0)
     for distance in (10.0, 40.0, 90.0):
-        assert reach(at(model, distance)) == pytest.approx(1.645 * INFLATION * 0.1 * distance, rel=0.25)
+        assert reach(at(model, distance)) == pytest.approx(1.645 * 0.1 * distance, rel=0.25)
         assert np.mean(at(model, distance)) == pytest.approx(distance, rel=0.05)
 
 
@@ -284,7 +284,7 @@ def test_what_no_replicate_shows_is_added_in_proportion():
     made = replicated(lambda d: 1.0 + 0 * d)
     model, more = IntervalModel.fit(*made, 1.0), IntervalModel.fit(*made, 1.0, 0.2)
     for distance in (10.0, 80.0):
-        inflated = np.hypot(reach(at(model, distance)), 1.645 * INFLATION * 0.2 * distance)
+        inflated = np.hypot(reach(at(model, distance)), 1.645 * 0.2 * distance)
         assert reach(at(more, distance)) == pytest.approx(inflated, rel=0.1)
 
 
@@ -308,7 +308,7 @@ def test_coverage_of_fresh_replicates():
     _, ends, estimates, truths = replicated(lambda d: 0.5 + 0.05 * d, seed=1)
     found = model.intervals(estimates[0], *ends, 0.9)
     held = (found[:, 0] <= truths[0]) & (truths[0] <= found[:, 1])
-    assert np.mean(held) == pytest.approx(norm.cdf(1.645 * INFLATION) * 2 - 1, abs=0.04)
+    assert np.mean(held) == pytest.approx(norm.cdf(1.645) * 2 - 1, abs=0.04)
 
 
 def test_more_noise_makes_wider_intervals_of_a_release():

@@ -148,7 +148,7 @@ class EdgeDecoder(RowDecoder):
         made = error_replicates(noisy)
         if made is None:
             return IntervalModel.unbounded(n, unit)
-        return IntervalModel.fit(n, made.ends, made.estimates, made.truths, unit, made.relative_sd)
+        return IntervalModel.fit(n, made.ends, made.estimates, made.truths, unit, made.relative_sd, made.inflation)
 
     def draw_weights(self, count: int, seed: int) -> tuple[Float, Float]:
         """Draw the weights of all edges, in steps, one row per draw, and say how much of each edge is measured."""

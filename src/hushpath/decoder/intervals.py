@@ -7,8 +7,7 @@ each is modelled by a curve of the distance plus, for the standard deviation, on
 any pair as fast as its distance.
 
 In replicates the model is right, and no replicate shows how wrong it may be.  What shows it is the check of the release
-itself (`excess`), and what was found on other networks: `INFLATION`, learnt on development networks by
-``bench/accuracy.py coverage`` and reported on others.
+itself, with what was found on development networks (``estimator.weights.shrink.Calibration``).
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from ..arrays import Float, Int
 
 KNOTS, ROUNDS = 16, 3
 PRIOR_ROWS = 2.0  # pseudo-count that draws the effects of nodes to 0
-INFLATION = 1.25  # of standard deviations, for models that are wrong
 TINY = 1e-9
 MAX_LOG = 600.0  # its exponential, times any unit, is still a finite number
 
@@ -49,15 +47,17 @@ class IntervalModel:
     middle: Curve  # the logarithm of the mean true distance over the released one, both with the unit added
     log_sd: Curve  # the logarithm of the standard deviation of the error over the unit
     relative_sd: float = 0.0  # the standard deviation of a further error in proportion to the distance
-    inflation: float = INFLATION  # of all standard deviations
+    inflation: float = 1.0  # of all standard deviations
 
     @classmethod
     def fit(
-        cls, n: int, ends: tuple[Int, Int], estimates: Float, truths: Float, unit: float, relative_sd: float = 0.0
-    ) -> IntervalModel:
+        cls, n: int, ends: tuple[Int, Int], estimates: Float, truths: Float, unit: float, relative_sd: float = 0.0,
+        inflation: float = 1.0,
+    ) -> IntervalModel:  # fmt: skip
         """Fit curves to estimated and true distances of the same pairs in replicates, one row each.
 
-        ``ends`` are the nodes of the pairs in a network of ``n``; distances are in units of ``unit``.
+        ``ends`` are the nodes of the pairs in a network of ``n``; distances are in units of ``unit``.  What replicates
+        do not show is in ``relative_sd`` and ``inflation``.
         """
         log_distance = np.log(estimates.mean(axis=0) + 1.0)
         gap = np.log((truths.mean(axis=0) + 1.0) / (estimates.mean(axis=0) + 1.0))
@@ -67,7 +67,7 @@ class IntervalModel:
         # The mean of the logarithm of a mean of few squares is too low.
         correction = 1 + 1 / len(truths)
         spread = _fit_curve(0.5 * np.log(correction * squares + TINY), log_distance, *ends, n)
-        return cls(unit, middle, spread, relative_sd)
+        return cls(unit, middle, spread, relative_sd, inflation)
 
     @classmethod
     def unbounded(cls, n: int, unit: float) -> IntervalModel:

@@ -38,6 +38,10 @@ FEW_REPLICATES, VISITED = 3, 2_000_000  # where the nodes that all searches visi
 SCALED = 1.15  # by which replicates are scaled to see how plain distances answer
 # Expected squared errors over what replicates show: of the model, of noisy weights, and of what the check finds.
 MODEL_RISK, PLAIN_RISK, EXCESS_RISK = 1.5, 0.9, 2.0
+# Intervals: errors that all distances share; the logarithm of the inflation, and how it grows with the correction for
+# the minimum and with the gap that the check finds (in standard deviations, at most so many).
+SHARED, BASE_INFLATION, SELECTION_INFLATION, GAP_INFLATION, MOST_GAP = 2.0, -0.06, 0.7, 0.09, 4.0
+MOST_INFLATION = 3.0
 TINY = 1e-12
 
 
@@ -111,12 +115,13 @@ class Calibration:
     share: float  # of noisy weights
     level_sd: float  # standard deviation of the logarithm of the factor
     excess: float  # standard deviation of what the model gets wrong, relative to the distance
+    inflation: float  # of the standard deviations of errors, because models that had much to correct are more wrong
 
     @classmethod
     def of(cls, made: Replicates) -> Calibration:
         """Calibrate by replicates."""
         if not made.released_plain.sum() > 0 or not made.true.sum() > 0:
-            return cls(1.0, 0.0, 0.0, 0.0)
+            return cls(1.0, 0.0, 0.0, 0.0, 1.0)
         count, total = len(made.true), max(float(made.released_shrunk.sum()), TINY)
         selection = float(made.true.sum(axis=1).mean()) / total
         scale = made.true.sum() / max(float(made.shrunk.sum()), TINY)
@@ -135,7 +140,11 @@ class Calibration:
         common = np.mean(model * plain)
         share = float(np.clip((risk - common) / max(risk + other - 2 * common, TINY), 0, 1))
         level_sd = np.sqrt(chance / (made.response**2 + chance / doubt))
-        return cls(factor, share, float(level_sd), float(np.sqrt(excess)) / (total / len(made.released_shrunk)))
+        relative_excess = float(np.sqrt(excess)) / (total / len(made.released_shrunk))
+        surprise = min(abs(gap) / np.sqrt(chance + TINY), MOST_GAP)
+        corrected = abs(float(np.log(max(selection, TINY))))
+        inflation = np.exp(BASE_INFLATION + SELECTION_INFLATION * corrected + GAP_INFLATION * surprise)
+        return cls(factor, share, float(level_sd), relative_excess, float(min(inflation, MOST_INFLATION)))
 
     def mix(self, shrunk: Float, plain: Float) -> Float:
         """Put both kinds of weights together."""
@@ -160,6 +169,7 @@ class ErrorReplicates(NamedTuple):
     estimates: Float
     truths: Float
     relative_sd: float  # of a further error that no replicate shows, relative to the distance
+    inflation: float
 
 
 def error_replicates(noisy: NoisyEdges) -> ErrorReplicates | None:
@@ -171,9 +181,9 @@ def error_replicates(noisy: NoisyEdges) -> ErrorReplicates | None:
     calibration = Calibration.of(made)
     scale = made.true.sum() / max(float(made.shrunk.sum()), TINY)
     estimates = (1 - calibration.share) * scale * made.shrunk + calibration.share * made.plain
-    relative_sd = (1 - calibration.share) * np.hypot(calibration.excess, calibration.level_sd)
+    relative_sd = SHARED * (1 - calibration.share) * np.hypot(calibration.excess, calibration.level_sd)
     ends = made.sources[made.pairs[0]], made.pairs[1]
-    return ErrorReplicates(ends, estimates, made.true, float(relative_sd))
+    return ErrorReplicates(ends, estimates, made.true, float(relative_sd), calibration.inflation)
 
 
 def posterior(noisy: NoisyEdges, count: int, seed: int) -> tuple[Float, Float] | None:
