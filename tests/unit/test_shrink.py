@@ -248,7 +248,7 @@ def test_where_there_are_no_distances_nothing_is_calibrated():
 
 
 def test_both_kinds_of_weights_are_mixed():
-    found = Calibration(0.5, 0.25, 0.0, 0.0).mix(np.array([8.0]), np.array([2.0]))
+    found = Calibration(0.5, 0.25, 0.0, 0.0, 1.0).mix(np.array([8.0]), np.array([2.0]))
     assert found.tolist() == [0.75 * 0.5 * 8 + 0.25 * 2]
 
 

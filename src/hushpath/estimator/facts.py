@@ -90,7 +90,8 @@ def design_of(topology: Topology, slope: tuple[float, float] = SLOPE) -> Design:
         if size.std() > LEAST_SPREAD:
             design = design.with_column(size, *slope).with_steps(size)
         if not known.all():
-            design = replace(design.with_column(np.asarray(~known, np.float64), 0.0, 1.0), classes=(~known).astype(np.int64))
+            design = design.with_column(np.asarray(~known, np.float64), 0.0, 1.0)
+            design = replace(design, classes=(~known).astype(np.int64))
     for trait in facts.traits:
         design = design.with_steps(trait)
     return design
