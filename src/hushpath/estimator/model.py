@@ -211,7 +211,7 @@ def start(seen: Seen, design: Design, hierarchy: Hierarchy) -> EdgeModel:
     weight = 1 / (seen.scales / np.median(seen.scales)) ** 2
     middle = max(float(np.average(seen.values, weights=weight)), float(np.median(seen.scales)) / 3, 1e-12)
     coefficients = np.zeros(design.columns.shape[1])
-    coefficients[0] = np.log(middle + seen.offset) - 0.3
+    coefficients[0] = np.log(max(middle + seen.offset, 0.1 * middle)) - 0.3
     nothing, unknown = np.full(m, 1e-9), np.full(m, coefficients[0])
     sites = Sites(nothing, unknown, unknown, unknown, unknown, np.empty((0, 0)))
     shares = np.tile(SHARES, (int(design.classes.max(initial=0)) + 1, 1))

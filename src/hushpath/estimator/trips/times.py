@@ -23,7 +23,6 @@ import numpy as np
 
 from ...arrays import Bool, Float
 from ...kernels.residuals import Seen
-from ...measurement.samples import distances
 from ...noise import simulation
 from ..facts import Design, design_of
 from ..model import EdgeModel, fit
@@ -37,9 +36,10 @@ LEAST_FLOW = 0.5  # of the noise: expected flows below are not told apart
 PASS_VARIANCE = 0.1  # of single passes around the mean of their edge, relative to its square
 PASS_SHARE = 0.1  # the weight of a typical pass among those of its unit
 NOTHING = 1e3  # noise of a ratio where nobody passed
+FLOOR = 0.9  # of the smaller of free flow and the level: what is above it is what facts change
+LEVEL_SD = 0.4  # of the mean log of what is above the floor, around that of all passes
 READINGS = 2  # the second around what the first found
-SAMPLES = 6  # for the factor of a period
-CACHE_SIZE = 5 * 10**7  # numbers of samples kept
+SAMPLES = 6  # for standard errors
 
 
 @dataclass(eq=False)
@@ -76,7 +76,7 @@ def estimate_times(totals: TripTotals) -> ModelTimes:
     spread = np.stack([model.sites.public_mean * np.sqrt(model.spread) for model in models])
     error = np.sqrt(np.mean([[(model.sample(simulation(800 + turn)) - model.mean) ** 2 for model in models]
                              for turn in range(SAMPLES)], axis=0))  # fmt: skip
-    seconds = totals.free_flow * mean * _selection(totals, models)
+    seconds = totals.free_flow * mean
     measured = np.stack([_own_share(model) for model in models])
     standard_error = np.minimum(totals.free_flow * np.minimum(error, 3 * spread + error), totals.width)
     if totals.noise <= 0:
@@ -93,17 +93,6 @@ def _own_share(model: EdgeModel) -> Float:
     seen, sites = model.seen, model.sites
     prior = model.spread + model.deviation_variance
     return np.asarray(prior / (prior + (seen.scales / np.maximum(sites.mean, 1e-9)) ** 2), np.float64)
-
-
-def _selection(totals: TripTotals, models: tuple[EdgeModel, ...]) -> Float:
-    """Return one factor per period, (P, 1), that makes distances as long as over samples, on average."""
-    out = np.ones((len(models), 1))
-    for q, model in enumerate(models):
-        rng = simulation(820 + q)
-        sampled = [distances(totals.topology, totals.free_flow * model.sample(rng)).sum() for _ in range(SAMPLES)]
-        total = float(distances(totals.topology, totals.free_flow * model.mean).sum())
-        out[q] = np.mean(sampled) / total if total > 0 else 1.0
-    return out
 
 
 def _read_periods(totals: TripTotals) -> tuple[EdgeModel, ...]:
@@ -124,6 +113,8 @@ def _read_periods(totals: TripTotals) -> tuple[EdgeModel, ...]:
 def _read(totals: TripTotals, period: int, design: Design, guess: Float) -> EdgeModel:
     """Fit a model to the totals of one period, around a ``guess`` of the ratios."""
     topology, free_flow = totals.topology, totals.free_flow
+    level = float(np.exp(estimate_level(totals)[period, 0]))
+    design = design.with_level(np.log(level - FLOOR * min(level, 1.0)), LEVEL_SD)
     for _ in range(READINGS):
         around = linearise(totals, totals.clip_log_ratio(np.log(np.broadcast_to(guess, totals.shape))))
         passes, sd = around.passes[period], around.passes_sd[period]
@@ -138,8 +129,10 @@ def _read(totals: TripTotals, period: int, design: Design, guess: Float) -> Edge
         middle = around.seconds[period] / free_flow
         scale = np.hypot(around.tilt_sd[period] * slope, middle * np.sqrt(PASS_VARIANCE * PASS_SHARE / count))
         values = middle + np.clip(around.tilt[period] * slope, -NOTHING, NOTHING)
+        floor = FLOOR * min(level, 1.0)
         seen = Seen(
-            True, values, np.clip(scale, 1e-6, NOTHING), totals.low / free_flow, totals.high / free_flow, 0.0
+            True, values, np.clip(scale, 1e-6, NOTHING), np.maximum(totals.low / free_flow, floor),
+            np.maximum(totals.high / free_flow, floor), -floor,
         )  # fmt: skip
         flow = counted.sites.public_mean * one / totals.edge_factor
         least = LEAST_FLOW * float(np.median(sd / totals.edge_factor))
