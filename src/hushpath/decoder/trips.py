@@ -27,6 +27,7 @@ from .intervals import IntervalModel
 
 SAMPLES, SOURCES = 16, 16  # of distances for intervals; fewer sources in large networks
 VISITED = 4_000_000
+SHARED_ERROR = 0.2  # that all distances share, relative to that of times: what no draw shows; from development networks
 SEED = 900  # of samples for intervals: the same release has the same intervals everywhere
 
 
@@ -34,10 +35,12 @@ def totals_of(measurements: Measurements) -> TripTotals:
     """Return the noisy totals in units of the norm of one protected unit, with the public facts they are read with."""
     strategy = cast("TripStrategy", measurements.strategy)
     terms, numbers = strategy.terms, measurements.values / SHARE
+    weighted = terms.unit.max_edges is None  # else each counted edge has the same weight
+    factor = terms.edge_weights.astype(np.float64) if weighted else np.ones(strategy.topology.num_edges)
     above, below = numbers.reshape(2, len(terms.periods), strategy.topology.num_edges)
     return TripTotals(
         topology=strategy.topology, free_flow=free_flow_of(strategy.topology), low=terms.low, high=terms.high,
-        edge_factor=terms.edge_weights.astype(np.float64), above=above, below=below, noise=strategy.noise,
+        edge_factor=factor, above=above, below=below, noise=strategy.noise,
         law=strategy.law,
     )  # fmt: skip
 
@@ -117,4 +120,5 @@ def interval_model(topology: Topology, times: EdgeTimes, period: int, least: flo
     # In a draw every edge is off on its own, and a search finds those that are too fast: all distances are shorter than
     # over posterior means, which were right on development networks.
     truths *= estimates.sum() / max(float(truths.sum()), 1e-300)
-    return IntervalModel.fit(n, (sources[pairs[0]], pairs[1]), estimates, truths, unit)
+    relative = SHARED_ERROR * float(times.standard_error[period].sum() / times.seconds[period].sum())
+    return IntervalModel.fit(n, (sources[pairs[0]], pairs[1]), estimates, truths, unit, relative)

@@ -18,7 +18,6 @@ nothing teaches nothing: then effects and field are nearly 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -222,8 +221,8 @@ def start(seen: Seen, design: Design, hierarchy: Hierarchy) -> EdgeModel:
 
 
 def fit(
-    topology: Topology, seen: Seen, *, field: bool = True, design: Design | None = None, multiple: Float | None = None,
-    more: Callable[[EdgeModel, Float], Design] | None = None,
+    topology: Topology, seen: Seen, *, field: bool = True, design: Design | None = None, routes: bool = True,
+    rounds: int = ROUNDS,
 ) -> EdgeModel:  # fmt: skip
     """Fit a model to noisy values of all edges of a network.
 
@@ -235,30 +234,28 @@ def fit(
         Whether neighbours share a field; without it, edges say nothing of each other.
     design
         The facts that matter, by default all public ones.
-    multiple
-        The weight of an edge for each unit of its value, by default 1: routes are shortest paths over weights.
-    more
-        From the model so far, and the use of edges by its routes, to a design with more columns; by default the
-        logarithm of that use.
+    routes
+        Whether the use of edges by shortest paths over the values is one more fact.
+    rounds
+        How many there are.
     """
     m = topology.num_edges
     alone = Hierarchy(np.full(m, -1), np.zeros(m, np.int64))
     model = start(seen, design or design_of(topology), edge_hierarchy(topology) if field else alone)
-    for turn in range(ROUNDS):
-        if turn == LATER and field:
-            used = _hidden_usage(topology, model, np.ones(m) if multiple is None else multiple)
-            design = model.design.with_steps(np.log(used + 0.5 / topology.num_nodes))
-            model = model._with_design(design if more is None else more(replace(model, design=design), used))
-        model = model._next(1.0 if turn == 0 else DAMPING, learn=turn < ROUNDS - 1)
+    for turn in range(rounds):
+        if turn == LATER and field and routes:
+            used = _hidden_usage(topology, model)
+            model = model._with_design(model.design.with_steps(np.log(used + 0.5 / topology.num_nodes)))
+        model = model._next(1.0 if turn == 0 else DAMPING, learn=turn < rounds - 1)
     return replace(model, sites=model._update(seen))
 
 
-def _hidden_usage(topology: Topology, model: EdgeModel, multiple: Float) -> Float:
+def _hidden_usage(topology: Topology, model: EdgeModel) -> Float:
     """Return how much shortest paths use each edge, its own noisy value hidden."""
     fold, used = simulation(3).integers(0, FOLDS, topology.num_edges), np.empty(topology.num_edges)
-    middle = max(float((multiple * model.mean).mean()), 1e-300)
+    middle = max(float(model.mean.mean()), 1e-300)
     for k in range(FOLDS):
         hidden = fold == k
-        weights = multiple * np.where(hidden, model.sites.public_mean, model.mean) / middle
+        weights = np.where(hidden, model.sites.public_mean, model.mean) / middle
         used[hidden] = usage(topology, np.maximum(weights, 1e-3))[hidden]
     return used

@@ -28,7 +28,7 @@ from ..facts import Design, design_of
 from ..model import EdgeModel, fit
 from .totals import TripEstimator, TripTotals, estimate_level, linearise
 
-SLOPE = 0.0, 0.3  # prior of how the ratio depends on the free-flow time
+SLOPE = 0.0, 0.1  # prior of how the ratio depends on the free-flow time
 OTHER_PERIODS = 1.0, 0.5  # prior of how it depends on that of other periods
 COUNT_OFFSET = 0.1  # of the noise: counts far below it are not told apart
 LEAST_COUNT = 1e-3  # of the noise
@@ -37,7 +37,9 @@ PASS_VARIANCE = 0.1  # of single passes around the mean of their edge, relative 
 PASS_SHARE = 0.1  # the weight of a typical pass among those of its unit
 NOTHING = 1e3  # noise of a ratio where nobody passed
 FLOOR = 0.9  # of the smaller of free flow and the level: what is above it is what facts change
-LEVEL_SD = 0.4  # of the mean log of what is above the floor, around that of all passes
+LEVEL_SD = 0.2  # of the mean log of what is above the floor, around that of all passes
+import os
+ROUNDS = int(os.environ.get('ROUNDS','8'))  # of each fit
 READINGS = 2  # the second around what the first found
 SAMPLES = 6  # for standard errors
 
@@ -122,7 +124,7 @@ def _read(totals: TripTotals, period: int, design: Design, guess: Float) -> Edge
         unknown = np.full(len(passes), max(float(passes.max()), 0.0) / one + 20.0)
         counted = fit(
             topology, Seen(True, passes / one, sd / one, np.zeros(len(passes)), unknown, COUNT_OFFSET),
-            multiple=free_flow / free_flow.mean(), more=lambda model, _: model.design,
+            rounds=ROUNDS, routes=False,
         )  # fmt: skip
         count = np.maximum(counted.mean, LEAST_COUNT) * one
         slope = totals.width / free_flow / count  # of the ratio by the tilt
@@ -137,12 +139,7 @@ def _read(totals: TripTotals, period: int, design: Design, guess: Float) -> Edge
         flow = counted.sites.public_mean * one / totals.edge_factor
         least = LEAST_FLOW * float(np.median(sd / totals.edge_factor))
         crowded = design.with_steps(np.log(flow + least))
-
-        def avoided(model: EdgeModel, used: Float, flow: Float = flow, least: float = least) -> Design:
-            expected = used * (flow.sum() / max(float(used.sum()), 1e-300))
-            return model.design.with_steps(np.log(expected + least) - np.log(flow + least))
-
-        model = fit(topology, seen, design=crowded, multiple=free_flow, more=avoided)
+        model = fit(topology, seen, design=crowded, rounds=ROUNDS, routes=False)
         guess = np.maximum(model.sites.public_mean, 1e-6)
     return model
 
