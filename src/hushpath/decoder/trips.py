@@ -27,7 +27,9 @@ from .intervals import IntervalModel
 
 SAMPLES, SOURCES = 16, 16  # of distances for intervals; fewer sources in large networks
 VISITED = 4_000_000
-SHARED_ERROR = 0.2  # that all distances share, relative to that of times: what no draw shows; from development networks
+# What no draw shows, in proportion to the distance, from development networks: those who passed are a sample, and a
+# model is wrong for all edges by about this part of what it says a time is wrong by.
+OF_SAMPLE, OF_MODEL = 0.008, 0.22
 SEED = 900  # of samples for intervals: the same release has the same intervals everywhere
 
 
@@ -120,5 +122,6 @@ def interval_model(topology: Topology, times: EdgeTimes, period: int, least: flo
     # In a draw every edge is off on its own, and a search finds those that are too fast: all distances are shorter than
     # over posterior means, which were right on development networks.
     truths *= estimates.sum() / max(float(truths.sum()), 1e-300)
-    relative = SHARED_ERROR * float(times.standard_error[period].sum() / times.seconds[period].sum())
-    return IntervalModel.fit(n, (sources[pairs[0]], pairs[1]), estimates, truths, unit, relative)
+    error = float(times.standard_error[period].sum() / max(times.seconds[period].sum(), 1e-300))
+    shared = float(np.hypot(OF_SAMPLE, OF_MODEL * error))
+    return IntervalModel.fit(n, (sources[pairs[0]], pairs[1]), estimates, truths, unit, shared)

@@ -38,8 +38,7 @@ PASS_SHARE = 0.1  # the weight of a typical pass among those of its unit
 NOTHING = 1e3  # noise of a ratio where nobody passed
 FLOOR = 0.9  # of the smaller of free flow and the level: what is above it is what facts change
 LEVEL_SD = 0.2  # of the mean log of what is above the floor, around that of all passes
-import os
-ROUNDS = int(os.environ.get('ROUNDS','8'))  # of each fit
+ROUNDS = 8  # of each fit: more are slower and no better
 READINGS = 2  # the second around what the first found
 SAMPLES = 6  # for standard errors
 
