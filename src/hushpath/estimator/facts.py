@@ -57,6 +57,12 @@ class Design:
         """Return the design of some of the edges."""
         return replace(self, columns=self.columns[edges], classes=self.classes[edges])
 
+    def with_level(self, mean: float, sd: float) -> Design:
+        """Expect this mean of all edges, with this standard deviation."""
+        prior_mean, prior_precision = self.prior_mean.copy(), self.prior_precision.copy()
+        prior_mean[0], prior_precision[0] = mean, 1 / sd**2
+        return replace(self, prior_mean=prior_mean, prior_precision=prior_precision)
+
     def with_column(self, column: Float, mean: float, sd: float) -> Design:
         """Add a column whose coefficient has this prior mean and standard deviation."""
         return Design(

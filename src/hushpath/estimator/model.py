@@ -18,7 +18,6 @@ nothing teaches nothing: then effects and field are nearly 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -253,12 +252,9 @@ def start(seen: Seen, design: Design, hierarchy: Hierarchy) -> EdgeModel:
     weight = 1 / (seen.scales / np.median(seen.scales)) ** 2
     middle = max(float(np.average(seen.values, weights=weight)), float(np.median(seen.scales)) / 3, 1e-12)
     coefficients = np.zeros(design.columns.shape[1])
-    coefficients[0] = np.log(middle + seen.offset) - 0.3
-    level = np.arange(len(coefficients)) == 0
-    design = replace(
-        design, prior_mean=np.where(level, coefficients[0], design.prior_mean),
-        prior_precision=np.where(level, LEVEL_SD**-2.0, design.prior_precision),
-    )  # fmt: skip
+    coefficients[0] = np.log(max(middle + seen.offset, 0.1 * middle)) - 0.3
+    if design.prior_precision[0] < LEVEL_SD**-2.0:
+        design = design.with_level(coefficients[0], LEVEL_SD)
     nothing, unknown = np.full(m, 1e-9), np.full(m, coefficients[0])
     sites = Sites(nothing, unknown, unknown, unknown, unknown, np.empty((0, 0)))
     shares = np.tile(SHARES, (int(design.classes.max(initial=0)) + 1, 1))
@@ -269,8 +265,8 @@ def start(seen: Seen, design: Design, hierarchy: Hierarchy) -> EdgeModel:
 
 
 def fit(
-    topology: Topology, seen: Seen, *, field: bool = True, design: Design | None = None, multiple: Float | None = None,
-    more: Callable[[EdgeModel, Float], Design] | None = None,
+    topology: Topology, seen: Seen, *, field: bool = True, design: Design | None = None, routes: bool = True,
+    rounds: int = ROUNDS,
 ) -> EdgeModel:  # fmt: skip
     """Fit a model to noisy values of all edges of a network.
 
@@ -282,11 +278,10 @@ def fit(
         Whether neighbours share a field; without it, edges say nothing of each other.
     design
         The facts that matter, by default all public ones.
-    multiple
-        The weight of an edge for each unit of its value, by default 1: routes are shortest paths over weights.
-    more
-        From the model so far, and the use of edges by its routes, to a design with more columns; by default the
-        logarithm of that use.
+    routes
+        Whether the use of edges by shortest paths over the values is one more fact.
+    rounds
+        How many there are.
     """
     m = topology.num_edges
     alone = Hierarchy(np.full(m, -1), np.zeros(m, np.int64))
@@ -295,25 +290,24 @@ def fit(
     if m > PART_EDGES:
         edges = whole.field.hierarchy.sample(PART_EDGES, simulation(4))
         part = whole._part(edges)
-    for turn in range(ROUNDS):
-        if turn == LATER and field:
+    for turn in range(rounds):
+        if turn == LATER and field and routes:
             whole = part if len(edges) == m else whole._with_learnt(part, 1)
-            used = _hidden_usage(topology, whole, np.ones(m) if multiple is None else multiple)
-            design = whole.design.with_steps(np.log(used + 0.5 / topology.num_nodes))
-            whole = whole._with_design(design if more is None else more(replace(whole, design=design), used))
+            used = _hidden_usage(topology, whole)
+            whole = whole._with_design(whole.design.with_steps(np.log(used + 0.5 / topology.num_nodes)))
             part = whole if len(edges) == m else part._with_design(whole.design.rows(edges))
-        part = part._next(1.0 if turn == 0 else DAMPING, learn=turn < ROUNDS - 1)
+        part = part._next(1.0 if turn == 0 else DAMPING, learn=turn < rounds - 1)
     return replace(part, sites=part._update(seen)) if len(edges) == m else whole._with_learnt(part, PASSES)
 
 
-def _hidden_usage(topology: Topology, model: EdgeModel, multiple: Float) -> Float:
+def _hidden_usage(topology: Topology, model: EdgeModel) -> Float:
     """Return how much shortest paths use each edge, its own noisy value hidden."""
     m = topology.num_edges
     folds = FOLDS if m <= PART_EDGES else FEW_FOLDS
     fold, used = simulation(3).integers(0, folds, m), np.empty(m)
-    middle = max(float((multiple * model.mean).mean()), 1e-300)
+    middle = max(float(model.mean.mean()), 1e-300)
     for k in range(folds):
         hidden = fold == k
-        weights = multiple * np.where(hidden, model.sites.public_mean, model.mean) / middle
+        weights = np.where(hidden, model.sites.public_mean, model.mean) / middle
         used[hidden] = usage(topology, np.maximum(weights, 1e-3), FEW_SOURCES if folds < FOLDS else None)[hidden]
     return used

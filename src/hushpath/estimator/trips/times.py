@@ -1,10 +1,11 @@
 """The estimators of edge times from noisy totals of trips: ``times`` and ``ratio``.
 
 ``times`` reads the totals twice by the one model of edges (``estimator.model``).  First it asks how many passed:
-counts are noisy values with public facts, a field and bounds like any other.  With these, the tilt of the totals is a noisy
-value of the *ratio* (time over free-flow time) of each edge with known noise, however few passed; where nobody did, it
-says nothing, and the ratio is what public facts and neighbours say.  The guess around which totals are split in counts
-and tilts (``totals.linearise``) is what all *other* edges say of an edge, so its own noise never decides its own weight.
+counts are noisy values with public facts, a field and bounds like any other.  With these, the tilt of the totals is a
+noisy value of the *ratio* (time over free-flow time) of each edge with known noise, however few passed; where nobody
+did, it says nothing, and the ratio is what public facts and neighbours say.  The guess around which totals are split
+in counts and tilts (``totals.linearise``) is what all *other* edges say of an edge, so its own noise never decides its
+own weight.
 
 Several periods are read one by one; then each is read again with what the others say of an edge as one more fact.
 
@@ -23,13 +24,12 @@ import numpy as np
 
 from ...arrays import Bool, Float
 from ...kernels.residuals import Seen
-from ...measurement.samples import distances
 from ...noise import simulation
 from ..facts import Design, design_of
 from ..model import EdgeModel, fit
 from .totals import TripEstimator, TripTotals, estimate_level, linearise
 
-SLOPE = 0.0, 0.3  # prior of how the ratio depends on the free-flow time
+SLOPE = 0.0, 0.1  # prior of how the ratio depends on the free-flow time
 OTHER_PERIODS = 1.0, 0.5  # prior of how it depends on that of other periods
 COUNT_OFFSET = 0.1  # of the noise: counts far below it are not told apart
 LEAST_COUNT = 1e-3  # of the noise
@@ -37,9 +37,11 @@ LEAST_FLOW = 0.5  # of the noise: expected flows below are not told apart
 PASS_VARIANCE = 0.1  # of single passes around the mean of their edge, relative to its square
 PASS_SHARE = 0.1  # the weight of a typical pass among those of its unit
 NOTHING = 1e3  # noise of a ratio where nobody passed
+FLOOR = 0.9  # of the smaller of free flow and the level: what is above it is what facts change
+LEVEL_SD = 0.2  # of the mean log of what is above the floor, around that of all passes
+ROUNDS = 8  # of each fit: more are slower and no better
 READINGS = 2  # the second around what the first found
-SAMPLES = 6  # for the factor of a period
-CACHE_SIZE = 5 * 10**7  # numbers of samples kept
+SAMPLES = 6  # for standard errors
 
 
 @dataclass(eq=False)
@@ -76,7 +78,7 @@ def estimate_times(totals: TripTotals) -> ModelTimes:
     spread = np.stack([model.sites.public_mean * np.sqrt(model.spread) for model in models])
     error = np.sqrt(np.mean([[(model.sample(simulation(800 + turn)) - model.mean) ** 2 for model in models]
                              for turn in range(SAMPLES)], axis=0))  # fmt: skip
-    seconds = totals.free_flow * mean * _selection(totals, models)
+    seconds = totals.free_flow * mean
     measured = np.stack([model.measured for model in models])
     standard_error = np.minimum(totals.free_flow * np.minimum(error, 3 * spread + error), totals.width)
     if totals.noise <= 0:
@@ -86,17 +88,6 @@ def estimate_times(totals: TripTotals) -> ModelTimes:
         seconds = np.where(exact, totals.low + share * totals.width, seconds)
         standard_error = np.where(exact, 0.0, standard_error)
     return ModelTimes(totals.clip_seconds(seconds), standard_error, measured, exact, totals, models)
-
-
-def _selection(totals: TripTotals, models: tuple[EdgeModel, ...]) -> Float:
-    """Return one factor per period, (P, 1), that makes distances as long as over samples, on average."""
-    out = np.ones((len(models), 1))
-    for q, model in enumerate(models):
-        rng = simulation(820 + q)
-        sampled = [distances(totals.topology, totals.free_flow * model.sample(rng)).sum() for _ in range(SAMPLES)]
-        total = float(distances(totals.topology, totals.free_flow * model.mean).sum())
-        out[q] = np.mean(sampled) / total if total > 0 else 1.0
-    return out
 
 
 def _read_periods(totals: TripTotals) -> tuple[EdgeModel, ...]:
@@ -117,6 +108,8 @@ def _read_periods(totals: TripTotals) -> tuple[EdgeModel, ...]:
 def _read(totals: TripTotals, period: int, design: Design, guess: Float) -> EdgeModel:
     """Fit a model to the totals of one period, around a ``guess`` of the ratios."""
     topology, free_flow = totals.topology, totals.free_flow
+    level = float(np.exp(estimate_level(totals)[period, 0]))
+    design = design.with_level(np.log(level - FLOOR * min(level, 1.0)), LEVEL_SD)
     for _ in range(READINGS):
         around = linearise(totals, totals.clip_log_ratio(np.log(np.broadcast_to(guess, totals.shape))))
         passes, sd = around.passes[period], around.passes_sd[period]
@@ -124,25 +117,22 @@ def _read(totals: TripTotals, period: int, design: Design, guess: Float) -> Edge
         unknown = np.full(len(passes), max(float(passes.max()), 0.0) / one + 20.0)
         counted = fit(
             topology, Seen(True, passes / one, sd / one, np.zeros(len(passes)), unknown, COUNT_OFFSET),
-            multiple=free_flow / free_flow.mean(), more=lambda model, _: model.design,
+            rounds=ROUNDS, routes=False,
         )  # fmt: skip
         count = np.maximum(counted.mean, LEAST_COUNT) * one
         slope = totals.width / free_flow / count  # of the ratio by the tilt
         middle = around.seconds[period] / free_flow
         scale = np.hypot(around.tilt_sd[period] * slope, middle * np.sqrt(PASS_VARIANCE * PASS_SHARE / count))
         values = middle + np.clip(around.tilt[period] * slope, -NOTHING, NOTHING)
+        floor = FLOOR * min(level, 1.0)
         seen = Seen(
-            True, values, np.clip(scale, 1e-6, NOTHING), totals.low / free_flow, totals.high / free_flow, 0.0
+            True, values, np.clip(scale, 1e-6, NOTHING), np.maximum(totals.low / free_flow, floor),
+            np.maximum(totals.high / free_flow, floor), -floor,
         )  # fmt: skip
         flow = counted.sites.public_mean * one / totals.edge_factor
         least = LEAST_FLOW * float(np.median(sd / totals.edge_factor))
         crowded = design.with_steps(np.log(flow + least))
-
-        def avoided(model: EdgeModel, used: Float, flow: Float = flow, least: float = least) -> Design:
-            expected = used * (flow.sum() / max(float(used.sum()), 1e-300))
-            return model.design.with_steps(np.log(expected + least) - np.log(flow + least))
-
-        model = fit(topology, seen, design=crowded, multiple=free_flow, more=avoided)
+        model = fit(topology, seen, design=crowded, rounds=ROUNDS, routes=False)
         guess = np.maximum(model.sites.public_mean, 1e-6)
     return model
 
