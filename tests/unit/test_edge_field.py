@@ -100,6 +100,8 @@ def test_neighbours_are_joined_by_the_greatest_weight_for_their_size():
     weights, size = np.array([5.0, 5, 1, 1, 4, 4]), np.ones(5)
     label, count = join_neighbours(start, neighbours, weights, size, np.arange(5), 3.0)
     assert (label.tolist(), count) == ([0, 0, 1, 1, 2], 3)
+    label, _ = join_neighbours(start, neighbours, weights, size, np.array([1, 0, 3, 2, 4]), 3.0)
+    assert label[1] == label[0] != label[2]  # the best of two
     label, count = join_neighbours(start, neighbours, weights, size, np.array([1, 0, 3, 2, 4]), 1.3)
     assert count == 5  # pairs would be too large
     label, count = join_neighbours(start, neighbours, weights, size, np.array([0, 2, 1, 3, 4]), 1.4)
