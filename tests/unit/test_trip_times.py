@@ -4,7 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse.csgraph import dijkstra
 
+from hushpath.estimator.trips.line_field import OPPOSED, PeriodFields, Smoothness, line_graph
+from hushpath.estimator.trips.congestion import Columns, Seen, sample, solve
 from hushpath.estimator.trips.times import estimate_times
 from hushpath.estimator.trips.totals import TripTotals
 from hushpath.measurement.samples import distance_rows
@@ -124,18 +127,6 @@ def test_weak_signal_is_not_worse_than_one_ratio():
     assert ours < 1.05 * ratio
 
 
-def test_roads_that_nobody_passed_are_not_extrapolated():
-    totals, truth = simulated(volume=400.0)
-    quiet = np.arange(totals.shape[1]) % 3 == 0  # as many as many, all counted 0
-    noise = totals.noise * np.random.default_rng(6).normal(size=(2, 1, int(quiet.sum())))
-    above, below = totals.above.copy(), totals.below.copy()
-    above[:, quiet], below[:, quiet] = noise
-    found = estimate_times(replace(totals, above=above, below=below)).seconds / totals.free_flow
-    assert found[0, quiet].mean() == pytest.approx((truth / totals.free_flow)[0, quiet].mean(), rel=0.15)
-    assert found[0, quiet].min() > 0.9 * found[0, ~quiet].min()
-    assert found[0, quiet].max() < 1.1 * found[0, ~quiet].max()
-
-
 def test_periods_borrow_strength():
     together, alone = [], []
     for seed in (1, 2, 3):
@@ -238,3 +229,56 @@ def test_hostile_totals_give_times_within_bounds(name, directed, noise):
                 assert ((seconds >= low) & (seconds <= high)).all()
             assert times.seconds.shape == times.standard_error.shape == zero.shape
             assert np.isfinite(times.standard_error).all()
+
+
+def test_fields_are_solved_and_drawn_as_the_dense_algebra_says():
+    topology, _, _ = grid(side=4)
+    rng, (p, m) = np.random.default_rng(1), (2, topology.num_edges)
+    graphs = line_graph(topology), line_graph(topology, OPPOSED)
+    fields = PeriodFields(*graphs, Smoothness(5.0, 0.1), Smoothness(20.0, 0.2))
+    facts = Columns(rng.normal(size=(2, m)), rng.normal(size=(1, p, m)), np.array([1.0, 1.0, 3.0, 3.0, 3.0]))
+    values, error, tau = rng.normal(size=(p, m)), rng.uniform(0.5, 2, (p, m)), rng.uniform(0.2, 1, (p, m))
+    seen = Seen(values, error, tau, 0.6, np.ones(m, bool))
+    unit = np.eye(p * m).reshape(-1, p, m)
+    precision = np.stack([fields.apply_precision(one).ravel() for one in unit])
+    weight = np.stack([seen.apply_precision(one).ravel() for one in unit])
+    cov = np.zeros((p * m, p * m))
+    for q in range(p):
+        for r in range(p):
+            alike = 1.0 if q == r else 0.6
+            cov[q * m : q * m + m, r * m : r * m + m] = np.diag(alike * seen.tau[q] * seen.tau[r])
+    nu = cov.copy()
+    cov += np.diag(seen.error.ravel())
+    assert np.allclose(weight @ cov, np.eye(p * m))
+    assert np.allclose(np.diag(weight), seen.precision_diagonal.ravel())
+    assert np.allclose(np.diag(precision), np.broadcast_to(fields.diagonal(p), (p, m)).ravel())
+    assert np.allclose(seen.posterior_variance.ravel(), np.diag(nu - nu @ weight @ nu))
+    wide = np.hstack([np.stack([facts.predict(row).ravel() for row in np.eye(5)], axis=1), np.eye(p * m)])
+    prior = np.zeros((5 + p * m,) * 2)
+    prior[:5, :5], prior[5:, 5:] = np.diag(facts.ridge), precision
+    posterior = np.linalg.inv(wide.T @ weight @ wide + prior)
+    mean = wide @ (posterior @ (wide.T @ (weight @ seen.values.ravel())))
+    found = solve(facts, fields, seen)
+    assert np.abs(found.expected.ravel() - mean).max() < 0.02
+    drawn = [sample(facts, fields, seen, found, seed) for seed in range(300)]
+    shared = np.array([one.expected.ravel() for one, _ in drawn])
+    variance = np.einsum("ij,jk,ik->i", wide, posterior, wide)
+    assert np.mean(shared.var(axis=0) / variance) == pytest.approx(1.0, abs=0.08)
+    assert np.mean((shared.mean(axis=0) - mean) ** 2 / variance) < 6 / 300
+    eta = np.array([(one.expected + own).ravel() for one, own in drawn])
+    given = np.linalg.inv(wide @ np.linalg.inv(prior) @ wide.T + nu)
+    exact = np.linalg.inv(given + np.diag(1 / seen.error.ravel()))
+    assert np.mean(eta.var(axis=0) / np.diag(exact)) == pytest.approx(1.0, abs=0.08)
+
+
+def test_line_graphs_tie_what_they_should():
+    topology, _ = Topology.build(
+        range(4), [0, 1, 1, 1], [1, 2, 3, 0], directed=True, coordinates=[(0, 0), (1, 0), (2, 0), (1, 1)]
+    )
+    arc = {(int(a), int(b)): i for i, (a, b) in enumerate(zip(topology.tails, topology.heads, strict=True))}
+    near = line_graph(topology).adjacency.toarray()
+    assert near[arc[0, 1], arc[1, 2]] > near[arc[0, 1], arc[1, 3]] > 0  # straight on, then round the corner
+    assert line_graph(topology, OPPOSED).adjacency.toarray()[arc[0, 1], arc[1, 0]] < 0 < near[arc[0, 1], arc[1, 0]]
+    assert np.allclose(near, near.T)
+    assert np.linalg.eigvalsh(near).max() < 1 + 1e-9
+    assert np.isinf(dijkstra(line_graph(grid(3, directed=False)[0]).adjacency)).sum() == 0

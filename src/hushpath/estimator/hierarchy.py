@@ -191,10 +191,7 @@ def line_graph(topology: Topology) -> csr_array:
     from scipy.sparse import csr_array, diags_array
 
     m = topology.num_edges
-    pairs = _arc_pairs(topology) if topology.directed else _edge_pairs(topology)
-    one, other, weight = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
-    distinct = one != other
-    one, other, weight = one[distinct], other[distinct], weight[distinct]
+    one, other, weight = meeting_pairs(topology)
     found = csr_array((weight, (one, other)), shape=(m, m))  # sums duplicates
     found = csr_array(found + found.T)
     degree = np.asarray(found.sum(axis=1)).ravel()
@@ -202,14 +199,24 @@ def line_graph(topology: Topology) -> csr_array:
     return csr_array(scale @ found @ scale)
 
 
-def _arc_pairs(topology: Topology) -> list[tuple[Int, Int, Float]]:
+def meeting_pairs(
+    topology: Topology, reverse: float = REVERSE, same_end: float = SAME_END
+) -> tuple[Int, Int, Float]:
+    """Return pairs of edges that meet, with weights; ``reverse`` and ``same_end`` are those of such arcs."""
+    pairs = _arc_pairs(topology, reverse, same_end) if topology.directed else _edge_pairs(topology)
+    one, other, weight = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
+    distinct = one != other
+    return one[distinct], other[distinct], weight[distinct]
+
+
+def _arc_pairs(topology: Topology, reverse: float, same_end: float) -> list[tuple[Int, Int, Float]]:
     """Return pairs of arcs with weights: one after the other, with the same head, with the same tail."""
     tails, heads, n = topology.tails, topology.heads, topology.num_nodes
     before, after = _meeting(heads, tails, n)
     back = tails[before] == heads[after]  # an arc and its reverse: found from both sides
-    follow = np.where(back, REVERSE / 2, _straightness(topology, before, after, 1.0))
+    follow = np.where(back, reverse / 2, _straightness(topology, before, after, 1.0))
     siblings = [_meeting(ends, ends, n) for ends in (heads, tails)]
-    return [(before, after, follow), *((one, other, np.full(len(one), SAME_END / 2)) for one, other in siblings)]
+    return [(before, after, follow), *((one, other, np.full(len(one), same_end / 2)) for one, other in siblings)]
 
 
 def _edge_pairs(topology: Topology) -> list[tuple[Int, Int, Float]]:
