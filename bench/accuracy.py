@@ -109,16 +109,19 @@ def table(rows):
         names = sorted({(cells[key][0]["family"], key[1]) for key in cells if key[0] == proxy})
         if not names:
             continue
-        print(f"\n{'with a proxy' if proxy else 'without a proxy'}: error over that of clip, coverage of 90 % intervals")
+        print(
+            f"\n{'with a proxy' if proxy else 'without a proxy'}: error over that of clip, coverage of 90 % intervals"
+        )
         for family, name in names:
-            shown = [f"{ratio[key]:5.2f} {100 * cover[key]:4.0f} %" for key in ((proxy, name, x) for x in NOISE) if key in ratio]
-            print(f"{family:22.22} {name:44.44} {'   '.join(shown)}")
-        for label, kept in (("all", lambda _: True), ("real", lambda key: "generated/" not in key[1])):
-            keys = [key for key in ratio if key[0] == proxy and kept(key)]
+            keys = [key for key in ((proxy, name, x) for x in NOISE) if key in ratio]
+            shown = "   ".join(f"{ratio[key]:5.2f} {100 * cover[key]:4.0f} %" for key in keys)
+            print(f"{family:22.22} {name:44.44} {shown}")
+        for label in ("all", "real"):
+            keys = [key for key in ratio if key[0] == proxy and (label == "all" or "generated/" not in key[1])]
             if not keys:
                 continue
             logs, held = np.log([max(ratio[key], 1e-3) for key in keys]), np.array([cover[key] for key in keys])
-            by_noise = [np.exp(np.mean([np.log(max(ratio[k], 1e-3)) for k in keys if k[2] == x])) for x in NOISE]
+            by_noise = [np.exp(np.mean([v for k, v in zip(keys, logs, strict=True) if k[2] == x])) for x in NOISE]
             print(
                 f"{label:5} {len(keys)} cells: geometric mean {np.exp(logs.mean()):.3f} "
                 f"({', '.join(f'{x:.2f}' for x in by_noise)} by noise), worst {np.exp(logs.max()):.2f}, "

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import dijkstra
 
-from hushpath.estimator.trips.line_field import OPPOSED, PeriodFields, Smoothness, line_graph
 from hushpath.estimator.trips.congestion import Columns, Seen, sample, solve
+from hushpath.estimator.trips.line_field import OPPOSED, PeriodFields, Smoothness, line_graph
 from hushpath.estimator.trips.times import estimate_times
 from hushpath.estimator.trips.totals import TripTotals
 from hushpath.measurement.samples import distance_rows

@@ -29,7 +29,7 @@ SAMPLES, SOURCES = 16, 16  # of distances for intervals; fewer sources in large 
 VISITED = 4_000_000
 # What no draw shows, in proportion to the distance, from development networks: those who passed are a sample, and a
 # model is wrong for all edges by about this part of what it says a time is wrong by.
-OF_SAMPLE, OF_MODEL = 0.008, 0.22
+OF_SAMPLE, OF_MODEL = 0.005, 0.12
 SEED = 900  # of samples for intervals: the same release has the same intervals everywhere
 
 

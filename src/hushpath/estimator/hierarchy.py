@@ -199,9 +199,7 @@ def line_graph(topology: Topology) -> csr_array:
     return csr_array(scale @ found @ scale)
 
 
-def meeting_pairs(
-    topology: Topology, reverse: float = REVERSE, same_end: float = SAME_END
-) -> tuple[Int, Int, Float]:
+def meeting_pairs(topology: Topology, reverse: float = REVERSE, same_end: float = SAME_END) -> tuple[Int, Int, Float]:
     """Return pairs of edges that meet, with weights; ``reverse`` and ``same_end`` are those of such arcs."""
     pairs = _arc_pairs(topology, reverse, same_end) if topology.directed else _edge_pairs(topology)
     one, other, weight = (np.concatenate(parts) for parts in zip(*pairs, strict=True))

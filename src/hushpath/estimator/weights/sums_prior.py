@@ -79,9 +79,7 @@ class SumsWithPrior:
         noise, initial = PathVariances.of(block, noise_variance), variance
         for length in LENGTHS:
             first, last = _stretches(block, length)
-            errors, own = (
-                total[last] - total[first] for total in map(block.totals, (values - mean, variance))
-            )
+            errors, own = (total[last] - total[first] for total in map(block.totals, (values - mean, variance)))
             expected = noise.between(first, last) + own
             excess = float((errors**2 - expected).sum() - SIGNIFICANCE * np.sqrt(2 * expected @ expected))
             variance = variance * (1 + max(0.0, excess) / max(float(own.sum()), 1e-300))
