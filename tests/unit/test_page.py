@@ -73,7 +73,7 @@ def test_a_page_holds_the_release_and_nothing_else():
     assert header["promise"] == made.statement.promise.as_dict()
     assert header["technical"] == made.statement.technical
     assert header["fingerprint"] == made.fingerprint
-    assert set(arrays) == {"tails", "heads", "x", "y", "weights.0", "middle.ends.0", "spread.ends.0"}
+    assert set(arrays) == {"tails", "heads", "x", "y", "weights.0", "spread.ends.0"}
 
 
 def test_the_same_release_makes_the_same_page():

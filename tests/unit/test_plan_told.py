@@ -47,7 +47,7 @@ def test_around_a_proxy_two_declared_weights_tell_how_large_weights_are_but_stre
     for scene in stand_ins(topology, 10.0, 90.0):
         low, high = np.quantile(scene.weights[scene.weights > 0], (0.25, 0.75))
         assert low * high == pytest.approx(900.0, rel=0.02)
-        assert high < (3 if scene.usual else 4) * low
+        assert high < (3 if scene.usual else 5) * low  # stretched, it would be 9
 
 
 def test_some_stand_ins_have_neighbours_alike_and_some_not():

@@ -34,6 +34,7 @@ MAX_DEGREE = 64  # nodes with more edges connect none of them: a hub would make 
 OUTERMOST = 6  # groups are joined until so few are left
 LARGER = 1.5  # times two to the level: the size of a group at most
 SAMPLE_LEVEL = 6  # groups of about 64 edges
+FIELD_STEPS = 8  # from edge to edge, of white noise averaged to a smooth field
 JITTER = 0.4  # by which weights vary, so that grids are not joined in rows
 
 START = -4.0, 0.0  # logarithm of the variance of a field, and of its decay from level to level, in powers of two
@@ -180,12 +181,15 @@ class Field:
 
 def draw_smooth_field(topology: Topology, rng: np.random.Generator) -> Float:
     """Draw a smooth field over the edges, with mean 0 and variance 1 (0 on networks too small for one)."""
-    field, m = Field.on(edge_hierarchy(topology), (0.0, -0.5)), topology.num_edges
-    drawn = field.sample(np.zeros(m), np.zeros(m), rng)
-    sd = float(drawn.std()) if m else 0.0
-    return np.asarray((drawn - drawn.mean()) / sd if sd > 1e-12 else np.zeros(m), np.float64)
+    graph, field = line_graph(topology), rng.normal(size=topology.num_edges)
+    total = np.asarray(graph.sum(axis=1)).ravel()
+    for _ in range(FIELD_STEPS):
+        field = np.where(total > 0, (graph @ field) / np.where(total > 0, total, 1.0), field)
+    sd = float(field.std()) if len(field) else 0.0
+    return np.asarray((field - field.mean()) / sd if sd > 1e-12 else np.zeros(len(field)), np.float64)
 
 
+@lru_cache(maxsize=2)
 def line_graph(topology: Topology) -> csr_array:
     """Return how alike edges that meet are likely to be; the weights of an edge do not grow with its neighbours."""
     from scipy.sparse import csr_array, diags_array
