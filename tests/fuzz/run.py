@@ -66,18 +66,18 @@ class Seeds:
     @contextmanager
     def known(self, path):
         """What an untouched release says about its weights is worked out once: no index has a part in it."""
-        sample = edges.sample_posterior
+        sample = edges.error_replicates
 
-        def remembered(noisy, estimate):
+        def remembered(noisy):
             if path not in self.learnt:
-                self.learnt[path] = sample(noisy, estimate)
+                self.learnt[path] = sample(noisy)
             return self.learnt[path]
 
-        edges.sample_posterior = remembered
+        edges.error_replicates = remembered
         try:
             yield
         finally:
-            edges.sample_posterior = sample
+            edges.error_replicates = sample
 
 
 def case(seeds, campaign, number, folder):

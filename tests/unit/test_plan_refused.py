@@ -11,6 +11,7 @@ from planned_grid import asked, lognormal_grid
 
 import hushpath
 from hushpath.errors import CannotError, OptionError
+from hushpath.estimator.weights import shrink
 from hushpath.planning import surrogates
 from hushpath.planning.plan import plan
 from hushpath.planning.result import Plan
@@ -118,14 +119,16 @@ def test_what_is_no_earlier_release_of_the_network_is_refused():
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("wild", ["no solution", "no number"])
 def test_an_earlier_release_like_no_weights_is_refused(wild, monkeypatch):
-    def wild_fit(*_args):
-        if wild == "no solution":
-            raise np.linalg.LinAlgError
-        return SimpleNamespace(sample=lambda rng: np.full(2, np.nan))
+    def no_solution(*_args):
+        raise np.linalg.LinAlgError
 
     net, terms = lognormal_grid(rows=3), dict(epsilon=1.0, unit=1.0)
     earlier = hushpath.release(net, **terms, mechanism="input", seed=1)
-    monkeypatch.setattr(surrogates, "fit", wild_fit)
+    if wild == "no solution":
+        monkeypatch.setattr(shrink, "fit", no_solution)
+    else:
+        no_number = SimpleNamespace(sample=lambda rng: np.full(2, np.nan))
+        monkeypatch.setattr(surrogates, "model_of", lambda _noisy: no_number)
     with pytest.raises(CannotError):
         plan(net.topology, previous_release=earlier, **terms)
 

@@ -19,10 +19,10 @@ nothing teaches nothing: then effects and field are nearly 0.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
 
 from ..arrays import Float, Int
 from ..kernels.paths import in_threads
@@ -67,7 +67,14 @@ def _cell_ends() -> Float:
 
 _ENDS = _cell_ends()
 _MIDDLES, _EXP_ENDS = (_ENDS[1:] + _ENDS[:-1]) / 2, np.exp(_ENDS)
-_MASS = np.stack([np.diff(ndtr((_ENDS - centre) / LADDER[:, None]), axis=1) for centre in CENTRES])
+
+
+@cache
+def _mass() -> Float:
+    """Return the probability of each cell, for each component and each standard deviation of the ladder."""
+    from scipy.special import ndtr
+
+    return np.stack([np.diff(ndtr((_ENDS - centre) / LADDER[:, None]), axis=1) for centre in CENTRES])
 
 
 class Sites(NamedTuple):
@@ -144,7 +151,7 @@ class EdgeModel:
 
     @property
     def _prior(self) -> Prior:
-        return Prior(self.shares, self.design.classes, CENTRES, WIDTHS, _MASS, _MIDDLES, _EXP_ENDS)
+        return Prior(self.shares, self.design.classes, CENTRES, WIDTHS, _mass(), _MIDDLES, _EXP_ENDS)
 
     def _update(self, seen: Seen, damping: float = 1.0) -> Sites:
         """Find what each value tells around what all other edges say; mix it with what was found before."""

@@ -43,8 +43,7 @@ from ..arrays import Bool, Float, Int
 from ..errors import CannotError, OptionError
 from ..estimator.base import MIN_EDGES, NoisyEdges
 from ..estimator.hierarchy import draw_smooth_field
-from ..estimator.model import fit
-from ..estimator.weights.shrink import observe
+from ..estimator.weights.shrink import model_of
 from ..kernels.search import find_nearest
 from ..measurement.private_step import Measurements
 from ..measurement.samples import distance_rows, usage
@@ -238,11 +237,9 @@ def sample_released_weights(measurements: Measurements) -> tuple[Float, ...]:
 
 def _draw_posterior(noisy: NoisyEdges) -> Float | None:
     """Draw `SAMPLES` rows of weights, in their unit, from the posterior of a release; None if the fit fails."""
-    try:
-        model = fit(noisy.topology, observe(noisy))
-    except np.linalg.LinAlgError:
+    model, rng = model_of(noisy), simulation(0)
+    if model is None:
         return None
-    rng = simulation(0)
     return np.stack([model.sample(rng) for _ in range(SAMPLES)]) * (noisy.unit * noisy.lattice.granularity)
 
 

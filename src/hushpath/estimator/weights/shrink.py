@@ -54,6 +54,19 @@ def observe(noisy: NoisyEdges) -> Seen:
     return Seen(noisy.law is Law.GAUSSIAN, values, scales, low, np.maximum(np.minimum(high, highest), low), OFFSET)
 
 
+def model_of(noisy: NoisyEdges) -> EdgeModel | None:
+    """Fit the model; ``None`` if not every edge was measured, or the values are too extreme for a fit."""
+    if len(noisy.edges) < noisy.topology.num_edges or not noisy.can_be_modelled:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            model = fit(noisy.topology, observe(noisy))
+    except np.linalg.LinAlgError:
+        return None
+    known = np.isfinite(model.mean).all() and np.isfinite(model.location).all() and np.isfinite(model.root).all()
+    return model if known else None
+
+
 @dataclass(frozen=True, eq=False)
 class Replicates:
     """Distances from some nodes in a parametric bootstrap, and the same distances for the release itself.
@@ -153,9 +166,9 @@ class Calibration:
 
 def shrink_weights(noisy: NoisyEdges) -> Int:
     """Estimate all weights."""
-    if not _can_model(noisy):
+    model = model_of(noisy)
+    if model is None:
         return clip_weights(noisy)
-    model = fit(noisy.topology, observe(noisy))
     made = Replicates.simulate(noisy, model, REPLICATES, SOURCES)
     plain = plain_weights(noisy.topology, model.seen, model.seen.values)
     wanted = Calibration.of(made).mix(model.mean, plain) * noisy.unit
@@ -174,9 +187,9 @@ class ErrorReplicates(NamedTuple):
 
 def error_replicates(noisy: NoisyEdges) -> ErrorReplicates | None:
     """Return replicates of the errors of `shrink_weights`; ``None`` where there is no model."""
-    if not _can_model(noisy):
+    model = model_of(noisy)
+    if model is None:
         return None
-    model = fit(noisy.topology, observe(noisy))
     made = Replicates.simulate(noisy, model, INTERVAL_REPLICATES, INTERVAL_SOURCES)
     calibration = Calibration.of(made)
     scale = made.true.sum() / max(float(made.shrunk.sum()), TINY)
@@ -188,14 +201,10 @@ def error_replicates(noisy: NoisyEdges) -> ErrorReplicates | None:
 
 def posterior(noisy: NoisyEdges, count: int, seed: int) -> tuple[Float, Float] | None:
     """Draw all weights ``count`` times, in lattice steps, and say how much of each is measured."""
-    if not _can_model(noisy):
+    model, rng = model_of(noisy), simulation(seed)
+    if model is None:
         return None
-    model, rng = fit(noisy.topology, observe(noisy)), simulation(seed)
     return np.stack([model.sample(rng) for _ in range(count)]) * noisy.unit, model.measured
-
-
-def _can_model(noisy: NoisyEdges) -> bool:
-    return len(noisy.edges) == noisy.topology.num_edges and noisy.can_be_modelled
 
 
 def _suits(strategy: Strategy) -> bool:
