@@ -99,7 +99,9 @@ class EdgeModel:
     step_variance: Float  # of each group of coefficients
     coefficients: Float
     root: Float  # a square root of the covariance of the coefficients
-    location: Float  # location, spread: (m,): of each edge given all *other* edges: mean and variance
+    # location, spread: (m,): mean and variance of each location by its field given all *other* edges, and by effects,
+    # which are fitted to all edges
+    location: Float
     spread: Float
     sites: Sites
 
