@@ -6,8 +6,9 @@ that of the group around it plus a normal part of its own; the parts of a level 
 most of its field with those near it and less with those farther away, and all that follows from noisy values (means,
 samples, the evidence for the variances) takes two passes over the groups (``kernels.field``).
 
-The borders of groups are sharp where a field over the line graph would be smooth.  Errors of distances hardly show it:
-routes cross many groups.  A field by sparse factorisation takes ten to a hundred times as long (docs/explanation).
+The borders of groups are sharp where a field over the line graph would be smooth.  Errors of distances hardly show it
+(averaging over four hierarchies gains half a per cent: docs/explanation/accuracy.md), and time and memory stay in
+proportion to the number of edges, which a sparse factorisation cannot promise.
 """
 
 from __future__ import annotations
