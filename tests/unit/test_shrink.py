@@ -339,3 +339,17 @@ def test_a_wrong_estimator_is_refused(plane):
         released = hushpath.release(plane, epsilon=1.0, unit=2.0, mechanism=mechanism)
         with pytest.raises(OptionError):
             released.with_decoder(estimator=estimator)
+
+
+def test_a_table_of_edges_says_what_is_not_private_and_holds_every_estimate(plane):
+    made = hushpath.release(plane, epsilon=1.0, unit=1.0, mechanism="input", max_weight=100.0, seed=1)
+    table = made.edges(0.8)
+    assert list(table.columns) == ["NOT PRIVATE", "source", "target", "estimate", "low", "high", "measured"]
+    assert (table["NOT PRIVATE"] == "NOT PRIVATE").all()
+    assert table.attrs["marking"] == made.statement.marking
+    assert np.array_equal(table["estimate"], made.edge_weights)
+    assert ((table["low"] <= table["estimate"]) & (table["estimate"] <= table["high"])).all()
+    assert table["measured"].between(0, 1).all()
+    wider = made.edges(0.99)
+    assert (wider["high"] - wider["low"] > 1.2 * (table["high"] - table["low"])).mean() > 0.9
+    assert np.array_equal(made.draws(3), made.draws(3))

@@ -273,10 +273,7 @@ def start(seen: Seen, design: Design, hierarchy: Hierarchy) -> EdgeModel:
     )  # fmt: skip
 
 
-def fit(
-    topology: Topology, seen: Seen, *, field: bool = True, design: Design | None = None, routes: bool = True,
-    rounds: int = ROUNDS,
-) -> EdgeModel:  # fmt: skip
+def fit(topology: Topology, seen: Seen, *, field: bool = True, design: Design | None = None) -> EdgeModel:
     """Fit a model to noisy values of all edges of a network.
 
     Parameters
@@ -287,10 +284,6 @@ def fit(
         Whether neighbours share a field; without it, edges say nothing of each other.
     design
         The facts that matter, by default all public ones.
-    routes
-        Whether the use of edges by shortest paths over the values is one more fact.
-    rounds
-        How many there are.
     """
     m = topology.num_edges
     alone = Hierarchy(np.full(m, -1), np.zeros(m, np.int64))
@@ -299,13 +292,13 @@ def fit(
     if m > PART_EDGES:
         edges = whole.field.hierarchy.sample(PART_EDGES, simulation(4))
         part = whole._part(edges)
-    for turn in range(rounds):
-        if turn == LATER and field and routes:
+    for turn in range(ROUNDS):
+        if turn == LATER and field:
             whole = part if len(edges) == m else whole._with_learnt(part, 1)
             used = _hidden_usage(topology, whole)
             whole = whole._with_design(whole.design.with_steps(np.log(used + 0.5 / topology.num_nodes)))
             part = whole if len(edges) == m else part._with_design(whole.design.rows(edges))
-        part = part._next(1.0 if turn == 0 else DAMPING, learn=turn < rounds - 1)
+        part = part._next(1.0 if turn == 0 else DAMPING, learn=turn < ROUNDS - 1)
     return replace(part, sites=part._update(seen)) if len(edges) == m else whole._with_learnt(part, PASSES)
 
 

@@ -102,9 +102,7 @@ def make_frame(
     from shapely import LineString
 
     places, count = places_of(topology, crs), topology.num_edges
-    columns: dict[str, Any] = {NOT_PRIVATE: [NOT_PRIVATE] * count} if statement.marking else {}
-    ends = edge_ends(topology)
-    columns |= {"source": [source for source, _ in ends], "target": [target for _, target in ends]}
+    columns = marked_ends(topology, statement)
     columns[field_name(statement.quantity)] = weights
     if period is not None:
         columns["period"] = [period] * count
@@ -112,6 +110,13 @@ def make_frame(
     table = gpd.GeoDataFrame(columns, geometry=shapes, crs=DEGREES[0] if places.degrees else None)
     table.attrs.update(about(statement, period), coordinates=places.description)
     return table
+
+
+def marked_ends(topology: Topology, statement: Statement) -> dict[str, Any]:
+    """Return the first columns of a table of edges: what is NOT PRIVATE says so, then both ends."""
+    columns: dict[str, Any] = {NOT_PRIVATE: [NOT_PRIVATE] * topology.num_edges} if statement.marking else {}
+    ends = edge_ends(topology)
+    return columns | {"source": [source for source, _ in ends], "target": [target for _, target in ends]}
 
 
 def geopandas_library() -> Any:

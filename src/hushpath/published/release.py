@@ -33,7 +33,7 @@ from ..measurement.private_step import Measurements
 from ..network.labels import Label
 from ..network.topology import Topology
 from ..progress import steps
-from .edges import edge_ends, make_frame, make_graph
+from .edges import make_frame, make_graph, marked_ends
 from .file import fingerprint, read_release, write_release
 from .statement import NOT_PRIVATE, Statement
 
@@ -294,18 +294,20 @@ class Release:
         DataFrame
             Columns ``source``, ``target``, ``estimate``, ``low``, ``high`` and ``measured``: 1 where the weight rests
             on its own measurement, 0 where it is what public facts and other edges say (a road nobody passed).
+            A release that is NOT PRIVATE has a first column that says so.
         """
-        import pandas as pd
-
         check_confidence(confidence)
+        pd = library("pandas", "pandas", "a table of edges")
         drawn, measured = self._draw_weights(EDGE_DRAWS)
         low, high = np.quantile(drawn, ((1 - confidence) / 2, (1 + confidence) / 2), axis=0)
         estimate = self.edge_weights
-        ends = edge_ends(self.topology)
-        return pd.DataFrame({
-            "source": [source for source, _ in ends], "target": [target for _, target in ends], "estimate": estimate,
-            "low": np.minimum(low, estimate), "high": np.maximum(high, estimate), "measured": measured,
+        table = pd.DataFrame({
+            **marked_ends(self.topology, self.statement), "estimate": estimate, "low": np.minimum(low, estimate),
+            "high": np.maximum(high, estimate), "measured": measured,
         })  # fmt: skip
+        if self.statement.marking:
+            table.attrs["marking"] = self.statement.marking
+        return cast("pandas.DataFrame", table)
 
     def draws(self, count: int = 50) -> Float:
         """Draw the weights of all edges given this release, one row per draw; the same release gives the same draws."""

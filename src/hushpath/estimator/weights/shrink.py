@@ -1,7 +1,7 @@
 """The estimator ``shrink``: every noisy weight shrunk towards what all others say of it, as far as a check allows.
 
 1. *Model*: posterior means of all weights (``model``).
-2. *Check*: weights are drawn from the model, measured again with fresh noise and estimated again (``bootstrap``).  The
+2. *Check*: weights are drawn from the model, measured again with fresh noise and estimated again (`Replicates`).  The
    distances over plain noisy weights are known for the release, too, and say what no model can say about itself: if
    they are shorter than in the replicates, the model is too slow.
 3. *Level*: a distance is a minimum over paths, and the minimum over mean weights exceeds the mean minimum.  One factor
@@ -84,6 +84,11 @@ class Replicates:
     released_shrunk: Float
     response: float  # by how much plain distances change if all weights do, both in logarithms
 
+    @property
+    def scale(self) -> float:
+        """The factor that makes shrunk distances as long as true ones, on average."""
+        return float(self.true.sum()) / max(float(self.shrunk.sum()), TINY)
+
     @classmethod
     def simulate(cls, noisy: NoisyEdges, model: EdgeModel, replicates: int, most_sources: int) -> Replicates:
         """Simulate so many replicates (fewer in large networks), with distances from so many sources at most."""
@@ -137,8 +142,7 @@ class Calibration:
             return cls(1.0, 0.0, 0.0, 0.0, 1.0)
         count, total = len(made.true), max(float(made.released_shrunk.sum()), TINY)
         selection = float(made.true.sum(axis=1).mean()) / total
-        scale = made.true.sum() / max(float(made.shrunk.sum()), TINY)
-        model, plain = scale * made.shrunk - made.true, made.plain - made.true
+        model, plain = made.scale * made.shrunk - made.true, made.plain - made.true
         # A model is as likely to be wrong about the level of all distances as it says it is about a single one.
         doubt = float(np.mean(model**2)) / (total / len(made.released_shrunk)) ** 2 + TINY
         sums = np.log(np.maximum(made.plain.sum(axis=1), TINY))
@@ -146,12 +150,12 @@ class Calibration:
         chance = float(sums.var(ddof=1)) * (1 + 1 / count)
         factor = selection * float(np.exp(gap * made.response / (made.response**2 + chance / doubt)))
         # Where replicates are right, both distances of the release differ as they do in them.
-        theirs = np.mean((scale * made.shrunk - made.plain) ** 2, axis=1)
+        theirs = np.square(made.scale * made.shrunk - made.plain).mean(axis=1)
         ours = np.mean((factor * made.released_shrunk - made.released_plain) ** 2)
         excess = max(float(ours - theirs.mean() - theirs.std(ddof=1)), 0.0)
         risk, other = MODEL_RISK * np.mean(model**2) + EXCESS_RISK * excess, PLAIN_RISK * np.mean(plain**2)
         common = np.mean(model * plain)
-        share = float(np.clip((risk - common) / max(risk + other - 2 * common, TINY), 0, 1))
+        share = float(np.clip((risk - common) / max(float(risk + other - 2 * common), TINY), 0, 1))
         level_sd = np.sqrt(chance / (made.response**2 + chance / doubt))
         relative_excess = float(np.sqrt(excess)) / (total / len(made.released_shrunk))
         surprise = min(abs(gap) / np.sqrt(chance + TINY), MOST_GAP)
@@ -192,8 +196,7 @@ def error_replicates(noisy: NoisyEdges) -> ErrorReplicates | None:
         return None
     made = Replicates.simulate(noisy, model, INTERVAL_REPLICATES, INTERVAL_SOURCES)
     calibration = Calibration.of(made)
-    scale = made.true.sum() / max(float(made.shrunk.sum()), TINY)
-    estimates = (1 - calibration.share) * scale * made.shrunk + calibration.share * made.plain
+    estimates = (1 - calibration.share) * made.scale * made.shrunk + calibration.share * made.plain
     relative_sd = SHARED * (1 - calibration.share) * np.hypot(calibration.excess, calibration.level_sd)
     ends = made.sources[made.pairs[0]], made.pairs[1]
     return ErrorReplicates(ends, estimates, made.true, float(relative_sd), calibration.inflation)
